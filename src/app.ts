@@ -1,0 +1,61 @@
+import { randomBytes } from 'node:crypto';
+import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import { accountRoutes } from './http/account.ts';
+import { authorizeRoutes } from './http/authorize.ts';
+import { cookies, type Site } from './http/browserSession.ts';
+import { answerClientError } from './http/clientError.ts';
+import { decisionRoutes } from './http/decide.ts';
+import { healthRoutes } from './http/health.ts';
+import { introspectRoutes } from './http/introspect.ts';
+import { answerFaultsWithJson } from './http/json.ts';
+import { answerFaultsWithPages } from './http/pageFaults.ts';
+import { logRequests } from './http/requestLog.ts';
+import { requestParameters } from './http/requestParameters.ts';
+import { signInRoutes } from './http/signIn.ts';
+import { tokenRoutes } from './http/token.ts';
+import { answerUnknownRoutes } from './http/unknownRoutes.ts';
+import { views } from './http/views.ts';
+
+/** What the HTTP surface is built from. */
+export interface Dependencies extends Site {
+  readonly log: FastifyBaseLogger;
+  /** Hop count or networks whose `X-Forwarded-*` headers are believed; false for none. */
+  readonly trustProxy: false | number | string[];
+}
+
+const REFERENCE_BYTES = 5;
+/** Above the longest request we take, so that one a little too long still gets the contract's error page. */
+const HEADER_LIMIT_BYTES = 32 * 1024;
+
+/** The whole HTTP surface as one Fastify instance, ready to listen. */
+export async function buildApp({ log, trustProxy, ...site }: Dependencies): Promise<FastifyInstance> {
+  const app = fastify({
+    loggerInstance: log,
+    disableRequestLogging: true, // one line for each request, ours: it names the rule and leaves out the query
+    trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
+    genReqId: () => randomBytes(REFERENCE_BYTES).toString('hex'),
+    requestIdLogLabel: 'ref',
+    http: { maxHeaderSize: HEADER_LIMIT_BYTES },
+    clientErrorHandler: answerClientError,
+    frameworkErrors: (_error, _request, reply) => reply.callNotFound(),
+  });
+  logRequests(app);
+  await app.register(cookies);
+  await app.register(requestParameters);
+  await app.register(views);
+  answerUnknownRoutes(app);
+  await app.register(async (pages) => {
+    answerFaultsWithPages(pages);
+    await authorizeRoutes(pages, site);
+    await signInRoutes(pages, site);
+    await decisionRoutes(pages, site);
+    await accountRoutes(pages, site);
+  });
+  await app.register(async (documents) => {
+    answerFaultsWithJson(documents);
+    await tokenRoutes(documents, site);
+    await introspectRoutes(documents, site);
+    await healthRoutes(documents, site);
+  });
+  return app;
+}

@@ -1,0 +1,43 @@
+import { Command, CommanderError } from 'commander';
+import { clientCommands } from './cli/client.ts';
+import { databaseCommands } from './cli/database.ts';
+import { doctorCommand } from './cli/doctor.ts';
+import { grantCommands } from './cli/grant.ts';
+import { UsageError } from './cli/output.ts';
+import { resourceCommands } from './cli/resource.ts';
+import { userCommands } from './cli/user.ts';
+import { serve } from './serve.ts';
+
+// The `assent` command. Results go to standard output, messages to standard error; the exit code is 0 only
+// on success and 2 for a call that can't be understood.
+
+const EXIT_FAILED = 1;
+const EXIT_USAGE = 2;
+
+const program = new Command('assent')
+  .description('An OAuth 2.0 authorization server for a payment service.')
+  .addHelpText('after', '\nThe environment variables are described in docs/operating.md.')
+  .exitOverride()
+  .configureHelp({ showGlobalOptions: true });
+
+program.command('serve').description('run the server until it gets a signal').action(serve);
+databaseCommands(program);
+clientCommands(program);
+userCommands(program);
+resourceCommands(program);
+grantCommands(program);
+doctorCommand(program);
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  process.exitCode = explain(error);
+}
+
+/** Says what went wrong on standard error. @returns the exit code */
+function explain(error: unknown): number {
+  // Commander has said it already: it prints usage errors and help by itself.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
+  console.error(error instanceof Error ? error.message : String(error));
+  return error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
+}

@@ -1,0 +1,48 @@
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { text as readAll } from 'node:stream/consumers';
+import { UsageError } from './output.ts';
+
+/** What was typed or piped; `paymentPassword` null for none. */
+export interface Passwords {
+  readonly password: string;
+  readonly paymentPassword: string | null;
+}
+
+/**
+ * Gets the passwords of a user, never from an argument: those are in the list of processes.
+ *
+ * @throws {UsageError} when there is no terminal to ask at
+ */
+export async function askPasswords(fromStdin: boolean): Promise<Passwords> {
+  if (fromStdin) {
+    const [password = '', paymentPassword = ''] = (await readAll(process.stdin)).split(/\r?\n/);
+    return { password, paymentPassword: paymentPassword || null };
+  }
+  if (!process.stdin.isTTY)
+    throw new UsageError('there is no terminal to ask for the password: use --password-stdin');
+  return askAtTerminal();
+}
+
+async function askAtTerminal(): Promise<Passwords> {
+  // Readline echoes to its output, so it gets one that shows nothing; the questions go to standard error.
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const terminal = createInterface({ input: process.stdin, output: silent, terminal: true });
+  const ask = async (question: string) => {
+    process.stderr.write(question);
+    const answer = await terminal.question('');
+    process.stderr.write('\n');
+    return answer;
+  };
+  try {
+    const password = await ask('Password: ');
+    if (password !== (await ask('Password again: '))) throw new UsageError('the two passwords differ');
+    const paymentPassword = await ask('Payment password (empty for none): ');
+    if (paymentPassword !== '' && paymentPassword !== (await ask('Payment password again: '))) {
+      throw new UsageError('the two payment passwords differ');
+    }
+    return { password, paymentPassword: paymentPassword || null };
+  } finally {
+    terminal.close();
+  }
+}

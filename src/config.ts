@@ -1,0 +1,179 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import { BUILT_IN_CATALOGUE, type Catalogue } from './oauth/catalogue.ts';
+import { RIGHT_NAMES } from './oauth/scope.ts';
+
+/** The folder of package.json: relative paths are relative to it, wherever the command was started. */
+const CHECKOUT = fileURLToPath(new URL('..', import.meta.url));
+
+const SHORTEST_SECRET = 32;
+
+/** Which database: the operator's, or our own embedded one in trial mode. */
+export interface DatabaseConfig {
+  readonly databaseUrl: string | null;
+  /** Absolute path of the embedded database and the generated secrets. */
+  readonly dataDir: string;
+}
+
+/** Everything `assent serve` needs. */
+export interface Config extends DatabaseConfig {
+  readonly host: string;
+  readonly port: number;
+  readonly baseUrl: string;
+  /** Null in trial mode: they are generated and kept in `dataDir`. */
+  readonly secrets: readonly [string, ...string[]] | null;
+  readonly codeLifetimeSeconds: number;
+  readonly logLevel: string;
+  readonly trustProxy: false | number | string[];
+  readonly demo: boolean;
+  readonly currency: string;
+  readonly catalogue: Catalogue;
+}
+
+/** Wrong values in the environment: one line for each. */
+export class ConfigError extends Error {
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.name = 'ConfigError';
+  }
+}
+
+const wholeNumber = (lowest: number, highest: number) =>
+  z
+    .string()
+    .regex(/^\d{1,6}$/, `must be a whole number from ${lowest} to ${highest}`)
+    .transform(Number)
+    .refine((n) => n >= lowest && n <= highest, `must be a whole number from ${lowest} to ${highest}`);
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+const NETWORK = /^[0-9a-f:.]+(\/\d{1,3})?$/i;
+
+/** Every variable, once. An empty value is as if it were not set, as compose files pass it. */
+const DATABASE_VARIABLES = {
+  DATABASE_URL: z
+    .string()
+    .refine(
+      (url) => /^postgres(ql)?:\/\//.test(url) && URL.canParse(url),
+      'must look like postgres://user@host/database',
+    )
+    .optional(),
+  DATA_DIR: z.string().default('.data'),
+};
+
+const VARIABLES = {
+  ...DATABASE_VARIABLES,
+  PORT: wholeNumber(1, 65535).default(3000),
+  HOST: z.string().default('localhost'),
+  BASE_URL: z
+    .string()
+    .refine(
+      (url) => URL.canParse(url) && /^https?:\/\/[^/?#@]+\/?$/.test(url),
+      'must be http:// or https://, a host and nothing behind it',
+    )
+    .transform((url) => new URL(url).origin)
+    .optional(),
+  SECRETS: z
+    .string()
+    .transform((list) => list.split(',').map((entry) => entry.trim()))
+    .refine(
+      (entries): entries is [string, ...string[]] =>
+        entries.every((entry) => entry.length >= SHORTEST_SECRET),
+      `must be entries of ${SHORTEST_SECRET} or more characters, separated by commas`,
+    )
+    .optional(),
+  CODE_LIFETIME_SECONDS: wholeNumber(1, 59).default(50),
+  LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
+  TRUST_PROXY: z
+    .string()
+    .refine(
+      (value) => /^\d{1,2}$/.test(value) || value.split(',').every((network) => NETWORK.test(network.trim())),
+      'must be a number of proxies, or addresses and networks such as 10.0.0.0/8 separated by commas',
+    )
+    .transform((value) =>
+      /^\d+$/.test(value) ? Number(value) : value.split(',').map((network) => network.trim()),
+    )
+    .optional(),
+  DEMO: z.enum(['on', 'off'], 'must be on or off').default('on'),
+  CURRENCY: z
+    .string()
+    .regex(/^[A-Z]{3}$/, 'must be a currency code of three capital letters, such as RUB')
+    .default('RUB'),
+  CATALOGUE: z.string().optional(),
+};
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads what every command needs to find the database.
+ *
+ * @throws {ConfigError}
+ */
+export function readDatabaseConfig(environment: Environment = process.env): DatabaseConfig {
+  const values = parse(z.object(DATABASE_VARIABLES), environment, []);
+  return { databaseUrl: values.DATABASE_URL ?? null, dataDir: resolve(CHECKOUT, values.DATA_DIR) };
+}
+
+/**
+ * Reads the whole environment of the server.
+ *
+ * @throws {ConfigError} naming every variable that is wrong, what is wrong and what is allowed
+ */
+export function readConfig(environment: Environment = process.env): Config {
+  const values = parse(z.object(VARIABLES), environment, missing(environment));
+  return {
+    databaseUrl: values.DATABASE_URL ?? null,
+    dataDir: resolve(CHECKOUT, values.DATA_DIR),
+    host: values.HOST,
+    port: values.PORT,
+    baseUrl: values.BASE_URL ?? `http://localhost:${values.PORT}`,
+    secrets: values.SECRETS ?? null,
+    codeLifetimeSeconds: values.CODE_LIFETIME_SECONDS,
+    logLevel: values.LOG_LEVEL,
+    trustProxy: values.TRUST_PROXY ?? false,
+    demo: values.DATABASE_URL === undefined && values.DEMO === 'on',
+    currency: values.CURRENCY,
+    catalogue:
+      values.CATALOGUE === undefined
+        ? BUILT_IN_CATALOGUE
+        : readCatalogue(resolve(CHECKOUT, values.CATALOGUE)),
+  };
+}
+
+/** Outside trial mode nothing that matters is guessed or generated. */
+function missing(environment: Environment): string[] {
+  if (!environment.DATABASE_URL) return [];
+  return ['BASE_URL', 'SECRETS']
+    .filter((name) => !environment[name])
+    .map((name) => `${name} is required when DATABASE_URL is set.`);
+}
+
+function parse<Schema extends z.ZodObject>(
+  schema: Schema,
+  environment: Environment,
+  problems: string[],
+): z.output<Schema> {
+  const given = Object.fromEntries(
+    Object.keys(schema.shape).map((name) => [name, environment[name] || undefined]),
+  );
+  const result = schema.safeParse(given);
+  const wrong = result.success
+    ? []
+    : result.error.issues.map((issue) => `${String(issue.path[0])} ${issue.message}.`);
+  if (!result.success || problems.length > 0) throw new ConfigError([...problems, ...wrong]);
+  return result.data;
+}
+
+/** The operator's catalogue: a JSON object from the name of a right to its sentence. */
+function readCatalogue(file: string): Catalogue {
+  try {
+    return z
+      .partialRecord(z.enum(RIGHT_NAMES), z.string().min(1))
+      .parse(JSON.parse(readFileSync(file, 'utf8')));
+  } catch (cause) {
+    const why =
+      cause instanceof z.ZodError ? z.prettifyError(cause).replaceAll('\n', ' ') : (cause as Error).message;
+    throw new ConfigError([`CATALOGUE must be a JSON file of sentences by right: ${why}.`]);
+  }
+}

@@ -1,0 +1,16 @@
+import { grantState, isLive } from '../oauth/grantState.ts';
+import { findGrantsOfUser, type Grant } from '../store/grants.ts';
+import { revokeGrantsOfUser } from '../store/revocations.ts';
+import type { Session } from '../store/sessions.ts';
+import type { Context } from './context.ts';
+
+/** The authorizations that can act on the user's account now, newest first. */
+export async function findConnections({ db }: Context, session: Session): Promise<Grant[]> {
+  const grants = await findGrantsOfUser(db, session.user.userId);
+  return grants.filter((grant) => isLive(grantState(grant, grant.now)));
+}
+
+/** The user takes an authorization back; its code and token are worth nothing from now on. @returns whether it was live */
+export async function disconnect({ db }: Context, session: Session, grantId: string): Promise<boolean> {
+  return (await revokeGrantsOfUser(db, session.user.userId, grantId)).length > 0;
+}

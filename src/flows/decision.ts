@@ -1,0 +1,75 @@
+import type { AuthorizationRequest } from '../oauth/authorizationRequest.ts';
+import { printBearer } from '../secrets/bearer.ts';
+import { sha256 } from '../secrets/digest.ts';
+import { grantIdFor } from '../secrets/grantId.ts';
+import type { Session } from '../store/sessions.ts';
+import type { Context } from './context.ts';
+
+/** How long a consent page may be looked at before it has to be shown afresh. */
+const DECISION_LIFETIME_MS = 15 * 60 * 1000;
+
+// The signed payload: session hash, user, grant, revision shown, digest of the request; then the expiry.
+const REVISION_BYTES = 4;
+const EXPIRY_BYTES = 8;
+
+/** A decision on exactly what a consent page showed: this session, this request, this state of the grant. */
+export interface Decision {
+  readonly grantId: string;
+  /** The revision of the grant that the page showed; 0 when there was none. */
+  readonly revision: number;
+  /** The authorization code that allowing gives. The same page gives the same code, however often it is sent. */
+  readonly code: string;
+}
+
+/**
+ * The token that a consent page carries in its form.
+ *
+ * @param revision the revision of the grant that the page shows; 0 for none
+ */
+export function printDecision(
+  { keyRing }: Context,
+  session: Session,
+  request: AuthorizationRequest,
+  revision: number,
+): string {
+  const expiry = Buffer.alloc(EXPIRY_BYTES);
+  expiry.writeBigUInt64BE(BigInt(session.now.getTime() + DECISION_LIFETIME_MS));
+  return keyRing.sign('decision', Buffer.concat([describeState(session, request, revision), expiry]));
+}
+
+/**
+ * Reads the token of a form back.
+ *
+ * @returns undefined when it was not made by us for this session and this request, or is too old
+ */
+export function readDecision(
+  { keyRing }: Context,
+  token: string | undefined,
+  session: Session,
+  request: AuthorizationRequest,
+): Decision | undefined {
+  const signed = keyRing.verify('decision', token ?? '');
+  if (signed === undefined) return undefined;
+  const state = signed.payload.subarray(0, -EXPIRY_BYTES);
+  const expiresAt = Number(signed.payload.readBigUInt64BE(state.length));
+  const revision = state.readUInt32BE(state.length - REVISION_BYTES);
+  if (!state.equals(describeState(session, request, revision))) return undefined;
+  if (session.now.getTime() >= expiresAt) return undefined;
+  const grantId = grantIdOf(session, request);
+  // The code depends on everything that was decided, so no two decisions can share one.
+  const secret = keyRing.codeSecret(signed.keyId, Buffer.concat([state, Buffer.from(request.scope)]));
+  return { grantId, revision, code: printBearer('code', grantId, secret) };
+}
+
+/** The one grant that this user can give this application instance. */
+export function grantIdOf(session: Session, request: AuthorizationRequest): string {
+  return grantIdFor(session.user.userId, request.client.clientId, request.instanceName);
+}
+
+function describeState(session: Session, request: AuthorizationRequest, revision: number): Buffer {
+  const shown = Buffer.alloc(REVISION_BYTES);
+  shown.writeUInt32BE(revision);
+  const grantId = Buffer.from(grantIdOf(session, request).replaceAll('-', ''), 'hex');
+  const userId = Buffer.from(session.user.userId.replaceAll('-', ''), 'hex');
+  return Buffer.concat([session.sessionHash, userId, grantId, sha256(request.canonicalQuery), shown]);
+}

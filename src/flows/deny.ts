@@ -1,0 +1,42 @@
+import type { AuthorizationRequest } from '../oauth/authorizationRequest.ts';
+import { appendToRedirectUri } from '../oauth/redirectUri.ts';
+import { sha256 } from '../secrets/digest.ts';
+import { denyGrant } from '../store/grants.ts';
+import type { Session } from '../store/sessions.ts';
+import type { Context } from './context.ts';
+import { readDecision } from './decision.ts';
+
+/** What comes of pressing Reject. */
+export type DenialOutcome =
+  | { readonly outcome: 'denied'; readonly location: string }
+  /** The form doesn't fit any more; the request is to be shown afresh. */
+  | { readonly outcome: 'stale' }
+  /** Allow on this very page was taken already: refusing now would only look as if it undid that. */
+  | { readonly outcome: 'too-late' };
+
+/**
+ * The user rejects the request (contract section 3, second row): no code, `access_denied`, and what was
+ * allowed earlier stays as it is.
+ */
+export async function deny(
+  context: Context,
+  session: Session,
+  request: AuthorizationRequest,
+  decisionToken: string | undefined,
+): Promise<DenialOutcome> {
+  const decision = readDecision(context, decisionToken, session, request);
+  if (decision === undefined) return { outcome: 'stale' };
+  const denied = await denyGrant(context.db, {
+    grantId: decision.grantId,
+    userId: session.user.userId,
+    clientId: request.client.clientId,
+    instanceName: request.instanceName,
+    codeHash: sha256(decision.code),
+  });
+  return denied ? { outcome: 'denied', location: locationWithRefusal(request) } : { outcome: 'too-late' };
+}
+
+function locationWithRefusal({ redirectUri, state }: AuthorizationRequest): string {
+  const error = ['error', 'access_denied'] as const;
+  return appendToRedirectUri(redirectUri, state === null ? [error] : [['state', state], error]);
+}

@@ -1,0 +1,100 @@
+import { randomBytes } from 'node:crypto';
+import { OAuthError, type OAuthErrorCode } from '../oauth/error.ts';
+import { tokenLifetimeSeconds } from '../oauth/lifetime.ts';
+import type { TokenRequest } from '../oauth/tokenRequest.ts';
+import { BEARER_SECRET_BYTES, printBearer, referBearer } from '../secrets/bearer.ts';
+import { s256, sha256 } from '../secrets/digest.ts';
+import { isDatabaseAway } from '../store/database.ts';
+import {
+  type ExchangeAnswer,
+  type ExchangeQuestion,
+  type ExchangeVerdict,
+  exchangeCodes,
+} from '../store/exchanges.ts';
+import type { Context } from './context.ts';
+
+/** Any valid uuid: a token for a code that names no grant is never issued, but the statement wants a hash. */
+const NO_GRANT = '00000000-0000-0000-0000-000000000000';
+
+/** A freshly issued access token; `expiresIn` in seconds. */
+export interface IssuedToken {
+  readonly accessToken: string;
+  readonly expiresIn: number;
+}
+
+/**
+ * Exchanges an authorization code for an access token (contract 4.2, section 3).
+ *
+ * @throws {OAuthError} `unauthorized_client`, `invalid_grant` or `invalid_request` (contract 7.2)
+ */
+export async function exchange({ db }: Context, request: TokenRequest): Promise<IssuedToken> {
+  const code = referBearer('code', request.code);
+  const accessToken = printBearer('token', code.grantId ?? NO_GRANT, randomBytes(BEARER_SECRET_BYTES));
+  const question: ExchangeQuestion = {
+    grantId: code.grantId,
+    codeHash: code.hash,
+    clientId: request.clientId,
+    secretHash: request.clientSecret === null ? null : sha256(request.clientSecret),
+    redirectUri: request.redirectUri,
+    challenge: request.codeVerifier === null ? null : s256(request.codeVerifier),
+    tokenHash: sha256(accessToken),
+  };
+  const { verdict, issuedAt } = await askTwice(db, question);
+  if (verdict === 'issued' && issuedAt !== null)
+    return { accessToken, expiresIn: tokenLifetimeSeconds(issuedAt) };
+  throw refusal(verdict);
+}
+
+/**
+ * A connection that breaks after the commit loses the answer, not the token: asked again with the same token
+ * the statement finds it in the row. Without this the application would have lost its code for nothing.
+ */
+async function askTwice(db: Context['db'], question: ExchangeQuestion): Promise<ExchangeAnswer> {
+  const ask = async () => {
+    const [answer] = await exchangeCodes(db, [question]);
+    if (answer === undefined) throw new Error('the exchange gave no answer');
+    return answer;
+  };
+  return ask().catch((error: unknown) => {
+    if (isDatabaseAway(error)) return ask();
+    throw error;
+  });
+}
+
+/** Contract 7.2: what the application is told, and what the log says. */
+const REFUSALS: Partial<Record<ExchangeVerdict, readonly [OAuthErrorCode, message: string, rule: string]>> = {
+  client: [
+    'unauthorized_client',
+    'The client is unknown, blocked or not authenticated.',
+    'unknown or blocked client',
+  ],
+  secret: [
+    'unauthorized_client',
+    'The client is unknown, blocked or not authenticated.',
+    'wrong or missing client_secret',
+  ],
+  redirect_uri: [
+    'invalid_request',
+    'The parameter redirect_uri is not the one of the authorization request.',
+    'redirect_uri differs from the authorization request; the code stays usable',
+  ],
+  unknown: ['invalid_grant', 'The code is not valid.', 'code never issued to this client, or annulled'],
+  expired: ['invalid_grant', 'The code is not valid.', 'code expired'],
+  challenge: [
+    'invalid_grant',
+    'The code is not valid.',
+    'code_verifier does not match; the code stays usable',
+  ],
+  replayed: [
+    'invalid_grant',
+    'The code is not valid.',
+    'code used again: the token issued from it is revoked',
+  ],
+  used: ['invalid_grant', 'The code is not valid.', 'code used or revoked before'],
+  user: ['invalid_grant', 'The code is not valid.', 'the user is blocked'],
+};
+
+function refusal(verdict: ExchangeVerdict): Error {
+  const known = REFUSALS[verdict];
+  return known ? new OAuthError(...known) : new Error(`grants: unexpected verdict ${verdict}`);
+}

@@ -1,0 +1,133 @@
+import type pg from 'pg';
+import { refuseRegistration } from '../oauth/redirectUri.ts';
+import { RIGHT_NAMES } from '../oauth/scope.ts';
+import { hasDeceptiveCharacters } from '../oauth/text.ts';
+import { sha256 } from '../secrets/digest.ts';
+import { hashPassword } from '../secrets/password.ts';
+import { randomHex } from '../secrets/random.ts';
+import { insertClientSecret } from '../store/clientSecrets.ts';
+import { insertClient } from '../store/clients.ts';
+import { type Database, transaction } from '../store/database.ts';
+import { insertResource } from '../store/resources.ts';
+import { insertUser, setUserPasswords } from '../store/users.ts';
+
+// What is copied by hand is hex: it needs no escaping in a form, a header or a shell.
+const ID_BYTES = 16;
+const SECRET_BYTES = 32;
+const SECRET_ID_BYTES = 4;
+
+const LONGEST_NAME = 100;
+const LONGEST_LOGIN = 128;
+
+/** A registration that can't be made; the message says what to change. */
+export class RegistrationError extends Error {}
+
+/** What an operator says of a new application (contract 2.1). */
+export interface NewClient {
+  readonly name: string;
+  readonly redirectUri: string;
+  readonly verified: boolean;
+  readonly allowedRights: readonly string[] | null;
+}
+
+/** A registered application; `clientSecret` is null without authenticity verification and is shown only once. */
+export interface RegisteredClient {
+  readonly clientId: string;
+  readonly clientSecret: string | null;
+}
+
+/** @throws {RegistrationError} */
+export async function registerClient(pool: pg.Pool, client: NewClient): Promise<RegisteredClient> {
+  checkName('name', client.name);
+  const refusal = refuseRegistration(client.redirectUri);
+  if (refusal !== undefined) throw new RegistrationError(`the redirect URI can't be registered: ${refusal}`);
+  const unknown = client.allowedRights?.find((right) => !(RIGHT_NAMES as readonly string[]).includes(right));
+  if (unknown !== undefined)
+    throw new RegistrationError(`${unknown} is not a right; there are: ${RIGHT_NAMES.join(', ')}`);
+  const clientId = randomHex(ID_BYTES);
+  return transaction(pool, async (db) => {
+    await insertClient(db, { clientId, ...client });
+    const clientSecret = client.verified ? (await addClientSecret(db, clientId)).clientSecret : null;
+    return { clientId, clientSecret };
+  });
+}
+
+/** Makes another secret for an application; the others stay live until they are retired. */
+export async function addClientSecret(
+  db: Database,
+  clientId: string,
+): Promise<{ secretId: string; clientSecret: string }> {
+  const secretId = randomHex(SECRET_ID_BYTES);
+  const clientSecret = randomHex(SECRET_BYTES);
+  await insertClientSecret(db, clientId, secretId, sha256(clientSecret));
+  return { secretId, clientSecret };
+}
+
+/** What an operator says of a new user; `paymentPassword` null for none. */
+export interface NewUser {
+  readonly login: string;
+  readonly name: string;
+  readonly password: string;
+  readonly paymentPassword: string | null;
+}
+
+/** @returns the id of the new user @throws {RegistrationError} */
+export async function registerUser(db: Database, user: NewUser): Promise<string> {
+  checkName('name', user.name);
+  if (
+    user.login !== user.login.trim() ||
+    user.login === '' ||
+    user.login.length > LONGEST_LOGIN ||
+    hasDeceptiveCharacters(user.login)
+  ) {
+    throw new RegistrationError(
+      `the login needs 1 to ${LONGEST_LOGIN} characters, no control characters, no space around it`,
+    );
+  }
+  if (user.password === '') throw new RegistrationError('the password is empty');
+  const userId = await insertUser(db, {
+    login: user.login,
+    name: user.name,
+    passwordHash: await hashPassword(user.password),
+    paymentPasswordHash: user.paymentPassword === null ? null : await hashPassword(user.paymentPassword),
+  });
+  if (userId === undefined) throw new RegistrationError(`the login ${user.login} is taken`);
+  return userId;
+}
+
+/**
+ * Sets a new password, and a new payment password unless it is null.
+ *
+ * @returns whether there is such a user
+ * @throws {RegistrationError}
+ */
+export async function setPasswords(
+  db: Database,
+  login: string,
+  { password, paymentPassword }: Pick<NewUser, 'password' | 'paymentPassword'>,
+): Promise<boolean> {
+  if (password === '') throw new RegistrationError('the password is empty');
+  const paymentPasswordHash = paymentPassword === null ? null : await hashPassword(paymentPassword);
+  return setUserPasswords(db, login, await hashPassword(password), paymentPasswordHash);
+}
+
+/** Registers a caller of introspection. @throws {RegistrationError} */
+export async function registerResource(
+  db: Database,
+  name: string,
+): Promise<{ resourceId: string; resourceSecret: string }> {
+  checkName('name', name);
+  const resourceId = randomHex(ID_BYTES);
+  const resourceSecret = randomHex(SECRET_BYTES);
+  await insertResource(db, resourceId, name, sha256(resourceSecret));
+  return { resourceId, resourceSecret };
+}
+
+/** Names are shown to people who decide about money: they must not be able to look like something else. */
+function checkName(what: string, name: string): void {
+  if (name.trim() === '' || [...name].length > LONGEST_NAME || hasDeceptiveCharacters(name)) {
+    throw new RegistrationError(
+      `the ${what} needs 1 to ${LONGEST_NAME} characters and no control characters`,
+    );
+  }
+}

@@ -1,0 +1,54 @@
+import type { FastifyInstance } from 'fastify';
+import { disconnect, findConnections } from '../flows/connections.ts';
+import type { Grant, Session } from '../flows/context.ts';
+import { formTokenFits, printFormToken } from '../flows/formToken.ts';
+import { describeDay, describeRights } from '../oauth/describe.ts';
+import { tokenExpiresAt } from '../oauth/lifetime.ts';
+import { parseScope } from '../oauth/scope.ts';
+import { isFromOwnPage, type Site, sessionOf } from './browserSession.ts';
+import type { Connection } from './pages.ts';
+import { bodyParameters, OWN_FORM_BODY_LIMIT_BYTES, queryParameters } from './requestParameters.ts';
+import { signInPage } from './signIn.ts';
+import { showPage } from './views.ts';
+
+/** The user's connected applications, each with a way to disconnect it. */
+export async function accountRoutes(app: FastifyInstance, site: Site): Promise<void> {
+  const { context } = site;
+
+  app.get('/account', async (request, reply) => {
+    const session = await sessionOf(request, site);
+    if (session === undefined) return showPage(reply, signInPage(site, null));
+    const connections = await findConnections(context, session);
+    return showPage(reply, {
+      name: 'account',
+      userName: session.user.name,
+      userLogin: session.user.login,
+      signOutToken: printFormToken(context, 'sign-out', session),
+      connections: connections.map((grant) => describeConnection(site, session, grant)),
+      done: queryParameters(request).hasAny(['disconnected']) ? 'The application is disconnected.' : null,
+    });
+  });
+
+  app.post('/account/disconnect', { bodyLimit: OWN_FORM_BODY_LIMIT_BYTES }, async (request, reply) => {
+    const form = bodyParameters(request);
+    const grantId = form.get('grant_id') ?? '';
+    const session = isFromOwnPage(request, site) ? await sessionOf(request, site) : undefined;
+    // The token was made for this very grant, so a grant id that fits it is one that the page listed.
+    const fits = session && formTokenFits(context, form.get('form_token'), 'disconnect', session, grantId);
+    const done = fits && (await disconnect(context, session, grantId));
+    reply.header('cache-control', 'no-store');
+    return reply.redirect(`${site.baseUrl}/account${done ? '?disconnected' : ''}`, 303);
+  });
+}
+
+function describeConnection({ context }: Site, session: Session, grant: Grant): Connection {
+  return {
+    grantId: grant.grantId,
+    clientName: grant.clientName,
+    instanceName: grant.instanceName,
+    confirmedOn: describeDay(grant.confirmedAt),
+    validUntil: describeDay(tokenExpiresAt(grant.tokenIssuedAt ?? grant.confirmedAt)),
+    rights: describeRights(parseScope(grant.scope), context.catalogue, context.currency),
+    disconnectToken: printFormToken(context, 'disconnect', session, grant.grantId),
+  };
+}

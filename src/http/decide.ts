@@ -1,0 +1,101 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { approve } from '../flows/approve.ts';
+import { confirmPayment } from '../flows/confirmPayment.ts';
+import type { Session } from '../flows/context.ts';
+import { deny } from '../flows/deny.ts';
+import { formTokenFits } from '../flows/formToken.ts';
+import { loadAuthorizationRequest } from '../flows/loadRequest.ts';
+import { nextStep } from '../flows/nextStep.ts';
+import type { AuthorizationRequest } from '../oauth/authorizationRequest.ts';
+import { Parameters } from '../oauth/parameters.ts';
+import { isFromOwnPage, type Site, sessionOf } from './browserSession.ts';
+import type { NoticePage } from './pages.ts';
+import { bodyParameters, OWN_FORM_BODY_LIMIT_BYTES } from './requestParameters.ts';
+import { backToRequest, pageOfStep } from './steps.ts';
+import { showPage } from './views.ts';
+
+/** The payment password and the decision (contract 1.2): the two forms that stand between sign-in and the answer. */
+export async function decisionRoutes(app: FastifyInstance, site: Site): Promise<void> {
+  const { context } = site;
+
+  app.post('/payment-password', { bodyLimit: OWN_FORM_BODY_LIMIT_BYTES }, async (request, reply) => {
+    const form = bodyParameters(request);
+    const authorizationRequest = await loadAuthorizationRequest(
+      context,
+      new Parameters(form.require('request')),
+    );
+    const session = isFromOwnPage(request, site) ? await sessionOf(request, site) : undefined;
+    const subject = authorizationRequest.canonicalQuery;
+    if (!session || !formTokenFits(context, form.get('form_token'), 'payment-password', session, subject)) {
+      return backToRequest(reply, site, authorizationRequest);
+    }
+    const typed = form.get('payment_password') ?? '';
+    if (await confirmPayment(context, session, authorizationRequest, typed)) {
+      return backToRequest(reply, site, authorizationRequest);
+    }
+    const step = await nextStep(context, authorizationRequest, session);
+    const error = 'The payment password is wrong.';
+    return showPage(reply, pageOfStep(site, authorizationRequest, step, { error }), 422);
+  });
+
+  app.post('/consent', { bodyLimit: OWN_FORM_BODY_LIMIT_BYTES }, async (request, reply) => {
+    const form = bodyParameters(request);
+    const authorizationRequest = await loadAuthorizationRequest(
+      context,
+      new Parameters(form.require('request')),
+    );
+    const session = isFromOwnPage(request, site) ? await sessionOf(request, site) : undefined;
+    const decide = DECISIONS[form.get('decision') ?? ''];
+    // A form that doesn't fit changes nothing: the request is shown afresh, to whoever is signed in now.
+    if (session === undefined || decide === undefined)
+      return backToRequest(reply, site, authorizationRequest);
+    return decide(reply, site, session, authorizationRequest, form.get('decision_token'));
+  });
+}
+
+type Decide = (
+  reply: FastifyReply,
+  site: Site,
+  session: Session,
+  request: AuthorizationRequest,
+  token: string | undefined,
+) => Promise<FastifyReply>;
+
+/** What the two buttons do, by their value. */
+const DECISIONS: Partial<Record<string, Decide>> = {
+  async allow(reply, site, session, request, token) {
+    const result = await approve(site.context, session, request, token);
+    if (result.outcome === 'stale') return backToRequest(reply, site, request);
+    if (result.outcome === 'spent') return showPage(reply, ALREADY_ANSWERED);
+    return backToApplication(reply, result.location);
+  },
+
+  async reject(reply, site, session, request, token) {
+    const result = await deny(site.context, session, request, token);
+    if (result.outcome === 'stale') return backToRequest(reply, site, request);
+    if (result.outcome === 'too-late') return showPage(reply, ALREADY_ALLOWED);
+    return backToApplication(reply, result.location);
+  },
+};
+
+/** The answer of contract 4.1: a 302, whose `Location` nobody else may see. */
+function backToApplication(reply: FastifyReply, location: string): FastifyReply {
+  return reply
+    .header('cache-control', 'no-store')
+    .header('referrer-policy', 'no-referrer')
+    .redirect(location, 302);
+}
+
+const ALREADY_ANSWERED: NoticePage = {
+  name: 'notice',
+  title: 'You already allowed this',
+  text: 'The application got its answer from this page before. If it does not work there, go back to the application and start again.',
+  link: { href: '/account', text: 'See your connected applications' },
+};
+
+const ALREADY_ALLOWED: NoticePage = {
+  name: 'notice',
+  title: 'You already allowed this',
+  text: 'You pressed Allow on this page before, so rejecting it now would change nothing. To take the authorization back, disconnect the application.',
+  link: { href: '/account', text: 'See your connected applications' },
+};

@@ -1,0 +1,31 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { introspect, isResource } from '../flows/introspect.ts';
+import { type Credentials, readBasicCredentials } from '../oauth/clientCredentials.ts';
+import { OAuthError } from '../oauth/error.ts';
+import type { Site } from './browserSession.ts';
+import { sendJson } from './json.ts';
+import { bodyParameters, CONTRACT_BODY_LIMIT_BYTES } from './requestParameters.ts';
+
+/** What a token allows, told to the servers of the payment API (RFC 7662). */
+export async function introspectRoutes(app: FastifyInstance, { context }: Site): Promise<void> {
+  app.post('/oauth/introspect', { bodyLimit: CONTRACT_BODY_LIMIT_BYTES }, async (request, reply) => {
+    const credentials = basicOf(request);
+    if (!credentials?.secret || !(await isResource(context, credentials.id, credentials.secret))) {
+      reply.header('www-authenticate', 'Basic realm="introspection"');
+      return sendJson(reply, 401, {
+        error: 'invalid_client',
+        error_description: 'Authenticate as a resource.',
+      });
+    }
+    return sendJson(reply, 200, await introspect(context, bodyParameters(request).require('token')));
+  });
+}
+
+function basicOf(request: FastifyRequest): Credentials | null {
+  try {
+    return readBasicCredentials(request.headers.authorization);
+  } catch (error) {
+    if (error instanceof OAuthError) return null; // unreadable is as good as wrong: 401 either way
+    throw error;
+  }
+}

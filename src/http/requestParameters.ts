@@ -1,0 +1,40 @@
+import formbody from '@fastify/formbody';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import fp from 'fastify-plugin';
+import { OAuthError } from '../oauth/error.ts';
+import { Parameters } from '../oauth/parameters.ts';
+
+/** Everything the contract sends, and more than any form of ours that carries such a request. */
+export const CONTRACT_BODY_LIMIT_BYTES = 8 * 1024;
+export const OWN_FORM_BODY_LIMIT_BYTES = 16 * 1024;
+
+const NONE = new Parameters('');
+
+/** Reads form bodies strictly, and no other kind: contract section 4. */
+export const requestParameters = fp(async (app: FastifyInstance) => {
+  app.removeAllContentTypeParsers();
+  await app.register(formbody, {
+    parser: (body) => new Parameters(body) as unknown as Record<string, unknown>,
+  });
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: FastifyRequest, body: Buffer) => {
+    if (body.length === 0) return undefined; // SDKs post an empty body with the parameters in the URL
+    throw new OAuthError('invalid_request', 'The body must be application/x-www-form-urlencoded.');
+  });
+});
+
+/** The parameters of the body; none when there is no body. */
+export function bodyParameters(request: FastifyRequest): Parameters {
+  return request.body instanceof Parameters ? request.body : NONE;
+}
+
+/** The parameters of the query string. Node hands over its bytes as Latin-1; the contract says UTF-8. */
+export function queryParameters(request: FastifyRequest): Parameters {
+  const url = request.raw.url ?? '';
+  const start = url.indexOf('?');
+  return start < 0 ? NONE : new Parameters(Buffer.from(url.slice(start + 1), 'latin1').toString('utf8'));
+}
+
+/** The path of a request without its query, which holds what must not be logged. */
+export function pathOf(request: FastifyRequest): string {
+  return request.raw.url?.split('?', 1)[0] ?? '';
+}

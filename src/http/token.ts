@@ -1,0 +1,22 @@
+import type { FastifyInstance } from 'fastify';
+import { exchange } from '../flows/exchange.ts';
+import { OAuthError } from '../oauth/error.ts';
+import { readTokenRequest, TOKEN_PARAMETERS } from '../oauth/tokenRequest.ts';
+import type { Site } from './browserSession.ts';
+import { sendJson } from './json.ts';
+import { bodyParameters, CONTRACT_BODY_LIMIT_BYTES, queryParameters } from './requestParameters.ts';
+
+/** The token endpoint (contract 4.2). */
+export async function tokenRoutes(app: FastifyInstance, { context }: Site): Promise<void> {
+  app.post('/oauth/token', { bodyLimit: CONTRACT_BODY_LIMIT_BYTES }, async (request, reply) => {
+    if (queryParameters(request).hasAny(TOKEN_PARAMETERS)) {
+      throw new OAuthError(
+        'invalid_request',
+        'Send the parameters in the body: a URL ends up in access logs.',
+      );
+    }
+    const tokenRequest = readTokenRequest(bodyParameters(request), request.headers.authorization);
+    const { accessToken, expiresIn } = await exchange(context, tokenRequest);
+    return sendJson(reply, 200, { access_token: accessToken, token_type: 'bearer', expires_in: expiresIn });
+  });
+}

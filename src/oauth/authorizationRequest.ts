@@ -1,0 +1,117 @@
+import type { Catalogue } from './catalogue.ts';
+import type { Client } from './client.ts';
+import { readCodeChallenge } from './codeChallenge.ts';
+import { OAuthError } from './error.ts';
+import { readInstanceName } from './instanceName.ts';
+import type { Parameters } from './parameters.ts';
+import { matchRedirectUri } from './redirectUri.ts';
+import type { Right } from './scope.ts';
+import { readScope } from './scopeRules.ts';
+import { byteLength } from './text.ts';
+
+/** The parameters of an authorization request that mean something, in the order of the canonical query. */
+export const AUTHORIZATION_PARAMETERS = [
+  'client_id',
+  'response_type',
+  'redirect_uri',
+  'scope',
+  'instance_name',
+  'state',
+  'code_challenge',
+  'code_challenge_method',
+] as const;
+
+/** Leaves room for the address in front of it below the 8 KB that proxies and browsers are sure to carry. */
+const LONGEST_CANONICAL_QUERY_BYTES = 6000;
+
+/** An authorization request that passed every check of contract 2.2. */
+export interface AuthorizationRequest {
+  readonly client: Client;
+  readonly redirectUri: string;
+  /** As requested, byte for byte. */
+  readonly scope: string;
+  readonly rights: readonly Right[];
+  readonly instanceName: string | null;
+  readonly state: string | null;
+  readonly codeChallenge: string | null;
+  /** The request as a query string, always in the same form: what our URL and our forms carry. */
+  readonly canonicalQuery: string;
+}
+
+/**
+ * Checks an authorization request in the contract's order (sections 2.2 and 7.1).
+ *
+ * @param client what is registered under the request's `client_id`; undefined when nothing is
+ * @throws {OAuthError} `unauthorized_client`, `invalid_request` or `invalid_scope`, shown as a page
+ */
+export function readAuthorizationRequest(
+  parameters: Parameters,
+  client: Client | undefined,
+  catalogue: Catalogue,
+): AuthorizationRequest {
+  const checkedClient = checkClient(client);
+  const redirectUri = checkRedirectUri(parameters.require('redirect_uri'), checkedClient);
+  checkResponseType(parameters.require('response_type'));
+  const scope = parameters.get('scope', 'invalid_scope') ?? '';
+  const rights = readScope(scope, catalogue, checkedClient.allowedRights);
+  const instanceName = readInstanceName(parameters.get('instance_name'));
+  const state = parameters.get('state') ?? null;
+  const codeChallenge = readCodeChallenge(parameters);
+  const canonicalQuery = printCanonicalQuery(parameters);
+  return {
+    client: checkedClient,
+    redirectUri,
+    scope,
+    rights,
+    instanceName,
+    state,
+    codeChallenge,
+    canonicalQuery,
+  };
+}
+
+/** 7.1 unauthorized_client: wrong `client_id`, or one that was blocked. */
+function checkClient(client: Client | undefined): Client {
+  const message = 'The application is not registered here, or it may not ask for authorization.';
+  if (client === undefined)
+    throw new OAuthError('unauthorized_client', message, 'client_id is not registered');
+  if (client.status !== 'active')
+    throw new OAuthError('unauthorized_client', message, 'the client is blocked');
+  return client;
+}
+
+/** 2.2 redirect_uri: identical, character by character, to the registered one. */
+function checkRedirectUri(sent: string, client: Client): string {
+  const match = matchRedirectUri(client.redirectUri, sent);
+  if (match.matches) return sent;
+  const where = match.at === undefined ? '' : ` at character ${match.at + 1}`;
+  throw new OAuthError(
+    'invalid_request',
+    'The parameter redirect_uri is not the registered one.',
+    `${match.rule}${where}`,
+  );
+}
+
+/** 2.2 response_type: the fixed value `code`. */
+function checkResponseType(value: string): void {
+  if (value !== 'code')
+    throw new OAuthError('invalid_request', 'The parameter response_type must be "code".');
+}
+
+/**
+ * Only the parameters that mean something, in one order, empty ones left out, spaces as `%20`. A client
+ * secret that was sent here by mistake does not travel on.
+ */
+function printCanonicalQuery(parameters: Parameters): string {
+  const query = AUTHORIZATION_PARAMETERS.flatMap((name) => {
+    const value = parameters.get(name);
+    return value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`];
+  }).join('&');
+  if (byteLength(query) > LONGEST_CANONICAL_QUERY_BYTES) {
+    throw new OAuthError(
+      'invalid_request',
+      `The request is longer than ${LONGEST_CANONICAL_QUERY_BYTES} bytes.`,
+    );
+  }
+  return query;
+}

@@ -1,0 +1,41 @@
+import { OAuthError } from './error.ts';
+import type { Parameters } from './parameters.ts';
+
+/**
+ * The PKCE challenge of an authorization request (RFC 7636 section 4.3): S256 only, since `plain` proves
+ * nothing to whoever saw the request. Null when none was sent.
+ *
+ * @returns the challenge as sent: base64url of a SHA-256, 43 characters
+ * @throws {OAuthError} `invalid_request`
+ */
+export function readCodeChallenge(parameters: Parameters): string | null {
+  const challenge = parameters.get('code_challenge');
+  const method = parameters.get('code_challenge_method');
+  if (challenge === undefined) {
+    if (method === undefined) return null;
+    throw new OAuthError('invalid_request', 'code_challenge_method was sent without code_challenge.');
+  }
+  if (method !== 'S256') throw new OAuthError('invalid_request', 'code_challenge_method must be S256.');
+  // The last of 43 characters carries 4 bits, so only 16 of the 64 letters can end a SHA-256.
+  if (!/^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/.test(challenge)) {
+    throw new OAuthError('invalid_request', 'code_challenge is not the base64url form of a SHA-256.');
+  }
+  return challenge;
+}
+
+/**
+ * The PKCE verifier of a token request (RFC 7636 section 4.1), null when none was sent.
+ *
+ * @throws {OAuthError} `invalid_request`
+ */
+export function readCodeVerifier(parameters: Parameters): string | null {
+  const verifier = parameters.get('code_verifier');
+  if (verifier === undefined) return null;
+  if (!/^[A-Za-z0-9\-._~]{43,128}$/.test(verifier)) {
+    throw new OAuthError(
+      'invalid_request',
+      'code_verifier must have 43 to 128 letters, digits or -._~ characters.',
+    );
+  }
+  return verifier;
+}

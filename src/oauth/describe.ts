@@ -1,0 +1,79 @@
+import { BUILT_IN_CATALOGUE, type Catalogue } from './catalogue.ts';
+import { effectiveLimit, type MoneySource, type PaymentLimit, type Right, spends } from './scope.ts';
+
+/** A right in plain words: what the application may do and, where money can leave, how much and how often. */
+export interface DescribedRight {
+  readonly title: string;
+  readonly limit: string | null;
+}
+
+/**
+ * The rights of a scope as the user reads them (contract 1.2: "sees the requested rights and the payment
+ * limits"). Defaults are shown as plainly as what was written: the default limit, and the wallet as the
+ * source of money where none is named.
+ */
+export function describeRights(
+  rights: readonly Right[],
+  catalogue: Catalogue,
+  currency: string,
+): DescribedRight[] {
+  const named = rights.some((right) => right.name === 'money-source');
+  const all: Right[] =
+    spends(rights) && !named ? [...rights, { name: 'money-source', sources: ['wallet'] }] : [...rights];
+  return all.map((right) => {
+    const limit = effectiveLimit(right);
+    return { title: describeRight(right, catalogue), limit: limit ? describeLimit(limit, currency) : null };
+  });
+}
+
+function describeRight(right: Right, catalogue: Catalogue): string {
+  // A grant may hold a right that the operator's catalogue does not offer any more.
+  const sentence = catalogue[right.name] ?? BUILT_IN_CATALOGUE[right.name] ?? right.name;
+  return sentence.replace('{target}', () => describeTarget(right));
+}
+
+function describeTarget(right: Right): string {
+  switch (right.name) {
+    case 'payment.to-pattern':
+      return `“${right.pattern}”`;
+    case 'payment.to-account':
+      return `the ${ACCOUNT_TYPES[right.type]} “${right.to}”`;
+    case 'money-source':
+      return right.sources.map((source) => SOURCES[source]).join(' or ');
+    default:
+      return '';
+  }
+}
+
+const ACCOUNT_TYPES = { account: 'account', phone: 'phone number', email: 'email address' } as const;
+const SOURCES: Record<MoneySource, string> = { wallet: 'your wallet', card: 'your linked card' };
+
+/** A limit as an amount and a period, for example "At most RUB 3,000 in any 7 days". */
+export function describeLimit(limit: PaymentLimit, currency: string): string {
+  const amount = formatAmount(limit.sum, currency);
+  if (limit.days === null) return `One payment of exactly ${amount}`;
+  return limit.days === 1 ? `At most ${amount} a day` : `At most ${amount} in any ${limit.days} days`;
+}
+
+/**
+ * An exact decimal with its currency. The text never becomes a float: 123456789012.34 stays what it is.
+ *
+ * @param currency ISO 4217 code
+ */
+export function formatAmount(sum: string, currency: string): string {
+  const format = new Intl.NumberFormat('en', {
+    style: 'currency',
+    currency,
+    currencyDisplay: 'code',
+    trailingZeroDisplay: 'stripIfInteger',
+    minimumFractionDigits: 2,
+    maximumFractionDigits: 2,
+  });
+  // Node formats decimal strings exactly; the type of `format` here knows numbers only.
+  return format.format(sum as `${number}`);
+}
+
+/** A day in plain words, in UTC, for example "20 November 2029". */
+export function describeDay(time: Date): string {
+  return new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }).format(time);
+}

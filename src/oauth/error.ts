@@ -1,0 +1,25 @@
+/** Every error code the contract names (sections 7.1 and 7.2). */
+export type OAuthErrorCode =
+  | 'invalid_request'
+  | 'invalid_scope'
+  | 'unauthorized_client'
+  | 'invalid_grant'
+  | 'access_denied';
+
+/**
+ * A request that the contract refuses (sections 7.1 and 7.2).
+ *
+ * It carries two texts: `message` is for the person who sees the page or reads the JSON and never quotes
+ * what an attacker sent; `rule` is for the operator's log and names the exact rule that was broken.
+ */
+export class OAuthError extends Error {
+  readonly code: OAuthErrorCode;
+  readonly rule: string;
+
+  constructor(code: OAuthErrorCode, message: string, rule: string = message, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'OAuthError';
+    this.code = code;
+    this.rule = rule;
+  }
+}

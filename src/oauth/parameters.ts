@@ -1,0 +1,73 @@
+import { OAuthError, type OAuthErrorCode } from './error.ts';
+
+/** Why the value of a parameter can't be used. */
+type Fault = 'doubled' | 'malformed';
+
+/**
+ * The parameters of one request in `application/x-www-form-urlencoded`, UTF-8 (contract section 4).
+ *
+ * A fault stays with the parameter that has it and is raised when that parameter is read: unknown parameters
+ * are ignored whatever they hold, and the order of checks stays the contract's.
+ */
+export class Parameters {
+  readonly #values: ReadonlyMap<string, string | { fault: Fault }>;
+
+  /** @param encoded the form body or the query string, without the leading `?` */
+  constructor(encoded: string) {
+    const values = new Map<string, string | { fault: Fault }>();
+    for (const pair of encoded.split('&')) {
+      const [name, value] = splitPair(pair);
+      if (name === undefined) continue;
+      if (values.has(name)) values.set(name, { fault: 'doubled' });
+      else values.set(name, value ?? { fault: 'malformed' });
+    }
+    this.#values = values;
+  }
+
+  /** Whether any of `names` was sent, even empty or at fault. */
+  hasAny(names: readonly string[]): boolean {
+    return names.some((name) => this.#values.has(name));
+  }
+
+  /**
+   * The value of a parameter; `undefined` when it was left out or empty (RFC 6749 section 3.1).
+   *
+   * @param malformed the code for a value that is not UTF-8 text: the contract gives `scope` its own
+   * @throws {OAuthError} `invalid_request` when it was given twice, `malformed` when it can't be decoded
+   */
+  get(name: string, malformed: OAuthErrorCode = 'invalid_request'): string | undefined {
+    const value = this.#values.get(name);
+    if (typeof value === 'object') {
+      if (value.fault === 'doubled') {
+        throw new OAuthError('invalid_request', `The parameter ${name} was sent more than once.`);
+      }
+      throw new OAuthError(malformed, `The parameter ${name} is not text in percent-encoded UTF-8.`);
+    }
+    return value === '' ? undefined : value;
+  }
+
+  /** Like {@link get}, for a parameter that must be there. @throws {OAuthError} `invalid_request` */
+  require(name: string): string {
+    const value = this.get(name);
+    if (value === undefined) throw new OAuthError('invalid_request', `The parameter ${name} is missing.`);
+    return value;
+  }
+}
+
+function splitPair(pair: string): [name: string | undefined, value: string | undefined] {
+  const equals = pair.indexOf('=');
+  if (equals < 0) return [decode(pair), ''];
+  return [decode(pair.slice(0, equals)), decode(pair.slice(equals + 1))];
+}
+
+/** Strict where the usual parsers are lenient: `%ZZ` and `%FF` are faults, not literal text. */
+function decode(encoded: string): string | undefined {
+  // U+FFFD before decoding stands for bytes that were not UTF-8 and are lost already; NUL is in no text.
+  if (encoded.includes('\uFFFD')) return undefined;
+  try {
+    const text = decodeURIComponent(encoded.replaceAll('+', ' '));
+    return text.includes('\0') ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,117 @@
+/** Names that mean something in our answer: appended by somebody else, they would forge a part of it. */
+const ANSWER_PARAMETERS = ['code', 'error', 'error_description', 'state', 'iss'];
+
+/** Schemes that run or read something in the browser instead of taking the user to an application. */
+const UNSAFE_SCHEMES = [
+  'javascript',
+  'data',
+  'vbscript',
+  'file',
+  'blob',
+  'about',
+  'view-source',
+  'filesystem',
+];
+
+const LONGEST_REGISTERED = 2000;
+
+/**
+ * Why `uri` can't be registered as a redirect URI (contract 2.1), as a sentence for the operator;
+ * `undefined` when it can.
+ */
+export function refuseRegistration(uri: string): string | undefined {
+  if (uri.length > LONGEST_REGISTERED) return `it is longer than ${LONGEST_REGISTERED} characters`;
+  if (uri.includes('#')) return 'it has a fragment (#), which a redirect URI must not have';
+  if (!/^[A-Za-z0-9\-._~:/?[\]@!$&'()*+,;=%]+$/.test(uri))
+    return 'it has characters that are not allowed in a URI';
+  const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(uri)?.[1]?.toLowerCase();
+  if (scheme === undefined || !URL.canParse(uri)) return 'it is not an absolute URI';
+  if (UNSAFE_SCHEMES.includes(scheme)) return `the scheme ${scheme}: does not lead to an application`;
+  if (/^https?:/i.test(uri) && !/^https?:\/\/[^/?@]+([/?]|$)/i.test(uri))
+    return 'it needs a host and no user name';
+  return undefined;
+}
+
+/** What came of comparing a redirect URI with the registered one; `at` is the first character that differs. */
+export type RedirectUriMatch = { matches: true } | { matches: false; rule: string; at?: number };
+
+/**
+ * Compares the redirect URI of a request with the registered one, character by character, and lets pass
+ * application-specific parameters appended at the end (contract 2.2). Nothing is decoded, lower-cased or
+ * normalised before the comparison: two spellings of an address are two addresses.
+ */
+export function matchRedirectUri(registered: string, sent: string): RedirectUriMatch {
+  if (sent === registered) return { matches: true };
+  if (!sent.startsWith(registered)) {
+    return {
+      matches: false,
+      rule: 'redirect_uri differs from the registered one',
+      at: firstDifference(registered, sent),
+    };
+  }
+  const appended = sent.slice(registered.length);
+  const separator = registered.includes('?') ? '&' : '?';
+  if (!appended.startsWith(separator)) {
+    const rule = `redirect_uri continues the registered one with something else than ${separator}`;
+    return { matches: false, rule, at: registered.length };
+  }
+  if (!/^[\x21\x22\x24-\x7e]+$/.test(appended)) {
+    return {
+      matches: false,
+      rule: 'redirect_uri has appended characters other than visible ASCII, or a fragment',
+    };
+  }
+  return refuseAppendedNames(registered, appended) ?? { matches: true };
+}
+
+function refuseAppendedNames(registered: string, appended: string): RedirectUriMatch | undefined {
+  const reserved = new Set([...ANSWER_PARAMETERS, ...parameterNames(queryOf(registered))]);
+  for (const name of parameterNames(appended.slice(1))) {
+    if (name === undefined)
+      return { matches: false, rule: 'redirect_uri appends an undecodable parameter name' };
+    if (reserved.has(name))
+      return { matches: false, rule: `redirect_uri appends the reserved parameter ${name}` };
+  }
+  return undefined;
+}
+
+/**
+ * The names of a query as the most lenient receiver would read them: `;` as a separator, surrounding space
+ * dropped, case ignored, `code[]` taken for `code`. `undefined` stands for a name that can't be decoded.
+ */
+function parameterNames(query: string): (string | undefined)[] {
+  return query.split(/[&;]/).flatMap((pair) => {
+    const encoded = pair.split('=', 1)[0] ?? '';
+    if (encoded === '') return [];
+    try {
+      const name = decodeURIComponent(encoded.replaceAll('+', ' '));
+      return [name.trim().toLowerCase().split('[', 1)[0]];
+    } catch {
+      return [undefined];
+    }
+  });
+}
+
+function queryOf(uri: string): string {
+  const start = uri.indexOf('?');
+  return start < 0 ? '' : uri.slice(start + 1);
+}
+
+function firstDifference(a: string, b: string): number {
+  let at = 0;
+  while (at < a.length && a[at] === b[at]) at += 1;
+  return at;
+}
+
+/**
+ * The `Location` of an answer: `answer` appended to the redirect URI exactly as it was sent (contract 4.1).
+ * The order of `answer` is kept: applications exist that cut off whatever follows `code`.
+ */
+export function appendToRedirectUri(
+  redirectUri: string,
+  answer: readonly (readonly [string, string])[],
+): string {
+  const encoded = answer.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&');
+  if (!redirectUri.includes('?')) return `${redirectUri}?${encoded}`;
+  return /[?&]$/.test(redirectUri) ? `${redirectUri}${encoded}` : `${redirectUri}&${encoded}`;
+}

@@ -1,0 +1,65 @@
+import { OAuthError } from './error.ts';
+import { hasDeceptiveCharacters } from './text.ts';
+
+const LONGEST_STRING = 128;
+
+/** Reads a scope from left to right. A scope has strings with spaces inside, so splitting at spaces would not do. */
+export class Scanner {
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  get atEnd(): boolean {
+    return this.#at === this.#text.length;
+  }
+
+  /** Takes what `pattern` (sticky) matches here, or nothing. */
+  take(pattern: RegExp): string | undefined {
+    pattern.lastIndex = this.#at;
+    const taken = pattern.exec(this.#text)?.[0];
+    this.#at += taken?.length ?? 0;
+    return taken;
+  }
+
+  /** @returns whether there was a space */
+  skipSpaces(): boolean {
+    return this.take(/ +/y) !== undefined;
+  }
+
+  /** A comma, after which one space may stand. */
+  takeComma(): void {
+    if (this.take(/, ?/y) === undefined) this.fail('a comma');
+  }
+
+  /** `("…", "…")`: one string or more. */
+  takeStrings(): string[] {
+    if (this.take(/\(/y) === undefined) this.fail('an opening parenthesis');
+    const strings = [this.#takeString()];
+    while (this.take(/\)/y) === undefined) {
+      this.takeComma();
+      strings.push(this.#takeString());
+    }
+    return strings;
+  }
+
+  #takeString(): string {
+    const quoted = this.take(/"(?:[^"\\]|\\["\\])*"/y);
+    if (quoted === undefined) return this.fail('a text in double quotes');
+    const text = quoted.slice(1, -1).replaceAll(/\\(["\\])/g, '$1');
+    if ([...text].length > LONGEST_STRING) return this.fail(`a text of at most ${LONGEST_STRING} characters`);
+    if (hasDeceptiveCharacters(text)) return this.fail('a text without control characters');
+    return text;
+  }
+
+  /** @throws {OAuthError} `invalid_scope`, saying what was expected and where */
+  fail(expected: string): never {
+    throw new OAuthError(
+      'invalid_scope',
+      'The parameter scope has a value that is not a right of this service.',
+      `scope: expected ${expected} before or at character ${this.#at + 1}`,
+    );
+  }
+}

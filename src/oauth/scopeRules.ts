@@ -1,0 +1,87 @@
+import type { Catalogue } from './catalogue.ts';
+import { OAuthError } from './error.ts';
+import { effectiveLimit, parseScope, type Right, type RightName } from './scope.ts';
+
+/**
+ * Reads the scope of a request and refuses what is not in the catalogue, what contradicts itself and what
+ * the application may not ask (contract 2.2 and 7.1).
+ *
+ * @param allowed names of the rights the application may ask; null for all of them
+ * @throws {OAuthError} `invalid_scope`
+ */
+export function readScope(
+  scope: string | undefined,
+  catalogue: Catalogue,
+  allowed: readonly string[] | null,
+): Right[] {
+  const rights = parseScope(scope ?? '');
+  for (const right of rights) refuseUnavailable(right.name, catalogue, allowed);
+  for (const [rule, broken] of CONTRADICTIONS) {
+    if (broken(rights))
+      throw new OAuthError('invalid_scope', 'The requested rights contradict each other.', `scope: ${rule}`);
+  }
+  return rights;
+}
+
+function refuseUnavailable(name: RightName, catalogue: Catalogue, allowed: readonly string[] | null): void {
+  if (!(name in catalogue)) {
+    throw new OAuthError(
+      'invalid_scope',
+      'The parameter scope asks a right that this service does not offer.',
+      `scope: ${name} is not in the catalogue`,
+    );
+  }
+  if (allowed !== null && !allowed.includes(name)) {
+    throw new OAuthError(
+      'invalid_scope',
+      'The application may not ask one of these rights.',
+      `scope: the application may not ask ${name}`,
+    );
+  }
+}
+
+/** What makes a scope "logically contradictory" (contract 7.1), each rule beside its test. */
+const CONTRADICTIONS: readonly (readonly [rule: string, broken: (rights: readonly Right[]) => boolean])[] = [
+  ['the same right twice', (rights) => new Set(rights.map(identity)).size < rights.length],
+  ['a source of money named twice', (rights) => rights.some(hasDoubledSource)],
+  [
+    'payment-p2p with payment.to-account',
+    (rights) => has(rights, 'payment-p2p') && has(rights, 'payment.to-account'),
+  ],
+  [
+    'payment-shop with payment.to-pattern',
+    (rights) => has(rights, 'payment-shop') && has(rights, 'payment.to-pattern'),
+  ],
+  ['a period limit and a one-time limit', (rights) => rights.some(isOneTime) && rights.some(hasPeriod)],
+  [
+    'a one-time payment with anything but money-source and account-info',
+    (rights) => rights.some(isOneTime) && rights.filter((right) => !goesWithOneTime(right)).length > 1,
+  ],
+];
+
+/** Two rights with the same identity are the same right: a limit doesn't make them different, a target does. */
+function identity(right: Right): string {
+  if (right.name === 'payment.to-pattern') return JSON.stringify([right.name, right.pattern]);
+  if (right.name === 'payment.to-account') return JSON.stringify([right.name, right.to, right.type]);
+  return right.name;
+}
+
+function has(rights: readonly Right[], name: RightName): boolean {
+  return rights.some((right) => right.name === name);
+}
+
+function hasDoubledSource(right: Right): boolean {
+  return right.name === 'money-source' && new Set(right.sources).size < right.sources.length;
+}
+
+function isOneTime(right: Right): boolean {
+  return effectiveLimit(right)?.days === null;
+}
+
+function hasPeriod(right: Right): boolean {
+  return typeof effectiveLimit(right)?.days === 'number';
+}
+
+function goesWithOneTime(right: Right): boolean {
+  return right.name === 'money-source' || right.name === 'account-info';
+}

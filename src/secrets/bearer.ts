@@ -1,0 +1,47 @@
+import { sha256 } from './digest.ts';
+
+/**
+ * Codes and access tokens name the row of their grant: prefix, then base64url of the `grant_id` (16 bytes)
+ * and 32 secret bytes. The named row is only a place to look; what is stored there, the SHA-256 of the
+ * whole string, decides.
+ */
+const PREFIXES = { code: 'assent_ac_', token: 'assent_at_' } as const;
+
+export const BEARER_SECRET_BYTES = 32;
+const GRANT_ID_BYTES = 16;
+
+export type BearerKind = keyof typeof PREFIXES;
+
+/**
+ * @param grantId uuid
+ * @param secret 32 bytes
+ * @returns 74 characters of `[A-Za-z0-9_-]`
+ */
+export function printBearer(kind: BearerKind, grantId: string, secret: Buffer): string {
+  const id = Buffer.from(grantId.replaceAll('-', ''), 'hex');
+  return PREFIXES[kind] + Buffer.concat([id, secret]).toString('base64url');
+}
+
+/** What a code or token is looked up by. `grantId` is null when it is none that we could have made. */
+export interface BearerReference {
+  readonly grantId: string | null;
+  readonly hash: Buffer;
+}
+
+/** Never fails: what is malformed is unknown, and is judged like everything unknown. */
+export function referBearer(kind: BearerKind, bearer: string): BearerReference {
+  return { grantId: grantIdOf(kind, bearer), hash: sha256(bearer) };
+}
+
+function grantIdOf(kind: BearerKind, bearer: string): string | null {
+  if (!bearer.startsWith(PREFIXES[kind])) return null;
+  const encoded = bearer.slice(PREFIXES[kind].length);
+  // 48 bytes fill 64 letters without a rest, so there is exactly one spelling of each.
+  if (!/^[A-Za-z0-9_-]{64}$/.test(encoded)) return null;
+  return printUuid(Buffer.from(encoded, 'base64url').subarray(0, GRANT_ID_BYTES));
+}
+
+/** @param bytes 16 bytes */
+export function printUuid(bytes: Buffer): string {
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}

@@ -1,0 +1,12 @@
+import { printUuid } from './bearer.ts';
+import { sha256 } from './digest.ts';
+
+/**
+ * The one id that a grant of this user to this application instance can have: the database then cannot
+ * hold two (contract 1.5 and section 8). JSON makes the encoding unambiguous, with null for no instance.
+ *
+ * @returns a uuid: the first 16 bytes of a SHA-256
+ */
+export function grantIdFor(userId: string, clientId: string, instanceName: string | null): string {
+  return printUuid(sha256(JSON.stringify([userId, clientId, instanceName])).subarray(0, 16));
+}

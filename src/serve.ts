@@ -1,0 +1,89 @@
+import closeWithGrace from 'close-with-grace';
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import { buildApp } from './app.ts';
+import { type Config, readConfig } from './config.ts';
+import { buildDemo } from './demo/app.ts';
+import { openLog } from './log.ts';
+import { KeyRing } from './secrets/keyRing.ts';
+import { openMigratedStore, type Store } from './store/store.ts';
+import { type Demo, prepareDemo, trialSecrets } from './trial.ts';
+
+/** How long requests under way may take to finish after a signal. */
+const DRAIN_MS = 10_000;
+
+/**
+ * Runs the server until a signal: configuration, log, database, HTTP, then drain and close.
+ *
+ * @throws what kept it from starting; nothing is left running then
+ */
+export async function serve(): Promise<void> {
+  const config = readConfig();
+  const log = openLog(config.logLevel);
+  const store = await openMigratedStore(config, (line) => log.warn(line));
+  const servers: FastifyInstance[] = [];
+  try {
+    servers.push(await listen(config, store, log));
+    const demo = config.demo ? await startDemo(config, store, log, servers) : null;
+    if (config.databaseUrl === null) console.log(greeting(config, demo));
+  } catch (error) {
+    await stop(servers, store);
+    throw error;
+  }
+  closeWithGrace({ delay: DRAIN_MS, logger: false }, async ({ signal, err }) => {
+    if (err) log.fatal({ err }, 'stopping after an error that nothing caught');
+    else log.info({ signal }, 'stopping: requests under way are finished first');
+    await stop(servers, store);
+    log.info('stopped');
+  });
+}
+
+async function listen(config: Config, { pool }: Store, log: Logger): Promise<FastifyInstance> {
+  const { baseUrl, catalogue, currency, codeLifetimeSeconds, trustProxy, host, port } = config;
+  const keyRing = new KeyRing(config.secrets ?? trialSecrets(config.dataDir));
+  const context = { db: pool, keyRing, catalogue, currency, codeLifetimeSeconds };
+  const app = await buildApp({ context, baseUrl, log, trustProxy });
+  await app.listen({ host, port });
+  log.info({ host, port, baseUrl }, 'ready');
+  return app;
+}
+
+async function stop(servers: readonly FastifyInstance[], store: Store): Promise<void> {
+  await Promise.all(servers.map((server) => server.close()));
+  await store.close();
+}
+
+/** Starts the demo application on the next port. That it can't is no reason not to serve. */
+async function startDemo(
+  config: Config,
+  store: Store,
+  log: Logger,
+  servers: FastifyInstance[],
+): Promise<(Demo & { url: string }) | null> {
+  const url = `http://127.0.0.1:${config.port + 1}`;
+  const redirectUri = `${url}/callback`;
+  const demo = await prepareDemo(store.pool, config.dataDir, redirectUri);
+  if (demo === null) return null;
+  const app = await buildDemo({ ...demo, baseUrl: config.baseUrl, redirectUri });
+  try {
+    await app.listen({ host: '127.0.0.1', port: config.port + 1 });
+  } catch (error) {
+    log.warn(`the demo application can't listen on ${url}: ${(error as Error).message}`);
+    return null;
+  }
+  servers.push(app);
+  return { ...demo, url };
+}
+
+function greeting({ baseUrl, dataDir }: Config, demo: (Demo & { url: string }) | null): string {
+  const lines = [`Assent is ready at ${baseUrl} (trial mode, data in ${dataDir})`];
+  if (demo !== null) {
+    lines.push(
+      `  Open              ${demo.url}`,
+      `  Login             ${demo.login}`,
+      `  Password          ${demo.password}`,
+      `  Payment password  ${demo.paymentPassword}`,
+    );
+  }
+  return `\n${lines.join('\n')}\n`;
+}

@@ -1,0 +1,71 @@
+import { execFile } from 'node:child_process';
+import { chownSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { type Binaries, CLEAN_ENVIRONMENT } from './binaries.ts';
+import { EmbeddedPostgresError, hasCode } from './error.ts';
+import type { Place } from './place.ts';
+
+/** The superuser of the cluster, and the name everybody connects with. */
+export const DATABASE_USER = 'assent';
+
+/**
+ * Authentication is `trust` because the door is the folder of the socket, which only its owner (and root) may enter.
+ * Without --no-sync the first start waits for the disk, to save data that can be made again.
+ */
+const INITDB_OPTIONS = [
+  '-U',
+  DATABASE_USER,
+  '-A',
+  'trust',
+  '-E',
+  'UTF8',
+  '--locale=C',
+  '--no-sync',
+  '--no-instructions',
+];
+
+/**
+ * Creates the cluster if there is none. It is made aside and renamed into place, so that a crash midway leaves nothing
+ * half-made, and of many first starts one wins.
+ * @throws EmbeddedPostgresError when initdb fails, or the cluster was made by another major version
+ */
+export async function createCluster(place: Place, binaries: Binaries): Promise<void> {
+  if (existsSync(versionFile(place))) return requireSameVersion(place, binaries);
+  const draft = mkdtempSync(`${place.cluster}.new-`);
+  try {
+    if (place.runAs.uid !== undefined) chownSync(draft, place.runAs.uid, place.runAs.gid);
+    await initdb(draft, place, binaries);
+    renameSync(draft, place.cluster);
+  } catch (error) {
+    rmSync(draft, { recursive: true, force: true });
+    if (!hasCode(error, 'EEXIST', 'ENOTEMPTY')) throw error;
+  }
+}
+
+function versionFile(place: Place): string {
+  return path.join(place.cluster, 'PG_VERSION');
+}
+
+function requireSameVersion(place: Place, binaries: Binaries): void {
+  const made = readFileSync(versionFile(place), 'utf8').trim();
+  const [installed] = binaries.version.split('.');
+  if (made === installed) return;
+  throw new EmbeddedPostgresError(
+    `${place.cluster} was made by PostgreSQL ${made} and PostgreSQL ${installed} is installed: set DATA_DIR to another folder`,
+  );
+}
+
+async function initdb(folder: string, place: Place, binaries: Binaries): Promise<void> {
+  const program = path.join(binaries.folder, 'bin', 'initdb');
+  const options = { ...place.runAs, cwd: '/', env: CLEAN_ENVIRONMENT };
+  try {
+    await promisify(execFile)(program, ['-D', folder, ...INITDB_OPTIONS], options);
+  } catch (cause) {
+    const said = cause instanceof Error && 'stderr' in cause ? String(cause.stderr).trim() : '';
+    const reason = said.split('\n').join(' / ') || String(cause);
+    throw new EmbeddedPostgresError(`PostgreSQL cannot create its data in ${place.cluster}: ${reason}`, {
+      cause,
+    });
+  }
+}

@@ -1,0 +1,102 @@
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { userInfo } from 'node:os';
+import path from 'node:path';
+import { EmbeddedPostgresError, hasCode } from './error.ts';
+
+/** What root keeps for PostgreSQL, which refuses to run as root and may be unable to enter DATA_DIR. */
+export const ROOTS_LIBRARY = '/var/lib/assent';
+
+/** Who may run PostgreSQL for root, best first; `_postgres` is macOS's name. No user is ever created. */
+const UNPRIVILEGED = ['postgres', '_postgres', 'nobody'];
+
+/** Spread into the options of `spawn`: empty when PostgreSQL runs as the user we are. */
+export type RunAs = { uid: number; gid: number } | Record<string, never>;
+
+/** Where the data of one DATA_DIR are, who runs PostgreSQL on them, and the file it logs to. */
+export interface Place {
+  readonly cluster: string;
+  readonly runAs: RunAs;
+  readonly logFile: string;
+}
+
+/**
+ * Decides where the cluster of `dataDir` lives, the same for every process that asks.
+ * An ordinary user's is inside `dataDir`; root's is in {@link ROOTS_LIBRARY}.
+ * @throws EmbeddedPostgresError when this user cannot run PostgreSQL, or the data belong to another kind of user
+ */
+export function findPlace(dataDir: string): Place {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  // One spelling for all: processes recognise a running PostgreSQL by the folder on its command line.
+  const folder = realpathSync(dataDir);
+  const ordinary = path.join(folder, 'postgres');
+  const pointer = path.join(folder, 'postgres.location');
+  const logFile = path.join(folder, 'postgres.log');
+  if (process.getuid?.() !== 0) {
+    requirePasswdEntry();
+    refuse(pointer, folder, 'was first used by root');
+    return { cluster: ordinary, runAs: {}, logFile };
+  }
+  refuse(ordinary, folder, 'was first used by an ordinary user');
+  return { cluster: rootsCluster(pointer), runAs: unprivilegedUser(), logFile };
+}
+
+/** A second, empty database beside the one with the data would be a riddle; a refusal is not. */
+function refuse(file: string, folder: string, why: string): void {
+  if (existsSync(file)) {
+    throw new EmbeddedPostgresError(`${folder} ${why}: run as that user, or set DATA_DIR to another folder`);
+  }
+}
+
+function requirePasswdEntry(): void {
+  try {
+    userInfo();
+  } catch (cause) {
+    const message = `PostgreSQL needs a user with an entry in /etc/passwd, and user ${process.getuid?.()} has none: set DATABASE_URL, or run as another user`;
+    throw new EmbeddedPostgresError(message, { cause });
+  }
+}
+
+function unprivilegedUser(): RunAs {
+  const entries = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .map((line) => line.split(':'));
+  for (const name of UNPRIVILEGED) {
+    const [, , uid, gid] = entries.find((entry) => entry[0] === name) ?? [];
+    if (uid && gid) return { uid: Number(uid), gid: Number(gid) };
+  }
+  const message =
+    'PostgreSQL refuses to run as root, and there is neither a user "postgres" nor "nobody": set DATABASE_URL';
+  throw new EmbeddedPostgresError(message);
+}
+
+/** The pointer is written aside and linked into place, so that of many first starts one wins, and whole. */
+function rootsCluster(pointer: string): string {
+  mkdirSync(ROOTS_LIBRARY, { recursive: true });
+  chmodSync(ROOTS_LIBRARY, 0o755); // a strict umask must not lock the unprivileged user out
+  const draft = `${pointer}.${randomBytes(6).toString('hex')}`;
+  try {
+    writeFileSync(draft, path.join(ROOTS_LIBRARY, randomBytes(6).toString('hex')));
+    linkSync(draft, pointer);
+  } catch (error) {
+    if (!hasCode(error, 'EEXIST')) throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  return readPointer(pointer);
+}
+
+function readPointer(pointer: string): string {
+  const cluster = readFileSync(pointer, 'utf8').trim();
+  if (path.dirname(cluster) === ROOTS_LIBRARY) return cluster;
+  throw new EmbeddedPostgresError(`${pointer} must name a folder in ${ROOTS_LIBRARY}, and says "${cluster}"`);
+}

@@ -1,0 +1,151 @@
+import type { ChildProcess } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import type { Binaries } from './binaries.ts';
+import { DATABASE_USER } from './cluster.ts';
+import { EmbeddedPostgresError } from './error.ts';
+import type { Place } from './place.ts';
+import {
+  isPostmasterAlive,
+  type Postmaster,
+  readPostmaster,
+  removeRecycledLocks,
+  startPostmaster,
+  stopPostmaster,
+} from './postmaster.ts';
+
+/** Advisory lock on database `postgres`: shared by everyone who uses the cluster, exclusive to whoever stops it. */
+const USERS_LOCK = 7_274_826;
+
+/** How long a start may take, with recovery after a crash on a busy machine; it is 0.1 to 3 s otherwise. */
+const START_DEADLINE = 30_000;
+/** How long one connection or one answer may take before it is tried again. */
+const ANSWER_DEADLINE = 10_000;
+const POLL = 20;
+/** The pause after a start that failed, doubled each time: what holds the data may need a moment to let go. */
+const FIRST_PAUSE = 50;
+/** After a crash everybody notices at once; the first to wake starts it, rather than all removing each other's files. */
+const LONGEST_HESITATION = 200;
+
+const RECYCLED =
+  'removed the lock files of a PostgreSQL that is gone: its process number belongs to another program';
+
+/** What `pg` needs to connect. TLS is off in so many words, because PGSSLMODE in our environment would turn it on. */
+export interface Connection {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly database: string;
+  readonly ssl: false;
+}
+
+export interface Cluster {
+  readonly place: Place;
+  readonly binaries: Binaries;
+  readonly log: (line: string) => void;
+}
+
+/** A place among the users of the cluster. PostgreSQL itself gives it up for a process that dies. */
+export interface Session {
+  readonly connection: Connection;
+  readonly client: pg.Client;
+  /** Resolves when the connection is gone, for whatever reason. */
+  readonly ended: Promise<void>;
+}
+
+/**
+ * Joins the users of the cluster, and starts PostgreSQL if nobody has.
+ * @throws EmbeddedPostgresError when it does not answer within {@link START_DEADLINE}
+ */
+export async function openSession(cluster: Cluster): Promise<Session> {
+  const start = starter(cluster);
+  for (const deadline = Date.now() + START_DEADLINE; Date.now() < deadline; await sleep(POLL)) {
+    const session = await trySession(cluster.place.cluster);
+    if (session) return session;
+    start();
+  }
+  const { logFile } = cluster.place;
+  throw new EmbeddedPostgresError(`PostgreSQL does not start, see ${logFile}, which ends: ${tail(logFile)}`);
+}
+
+/**
+ * Leaves the users of the cluster; the last one stops PostgreSQL. Whoever tries to join in that moment waits for the
+ * lock, sees the connection close, and starts PostgreSQL again.
+ * @returns whether PostgreSQL was stopped
+ */
+export async function closeSession({ place }: Cluster, { client }: Session): Promise<boolean> {
+  const stopped = (await giveUpLock(client)) && (await stopPostmaster(place.cluster));
+  discard(client);
+  return stopped;
+}
+
+/** @returns whether nobody else holds it: then it is ours alone, and nobody can join before PostgreSQL has stopped */
+async function giveUpLock(client: pg.Client): Promise<boolean> {
+  try {
+    await client.query('select pg_advisory_unlock_shared($1)', [USERS_LOCK]);
+    const { rows } = await client.query<{ last: boolean }>('select pg_try_advisory_lock($1) as last', [
+      USERS_LOCK,
+    ]);
+    return rows[0]?.last === true;
+  } catch {
+    return false; // the connection is broken: there is nothing left to leave
+  }
+}
+
+/** @returns undefined when PostgreSQL does not run or not yet, or is about to stop: every reason to try again */
+async function trySession(folder: string): Promise<Session | undefined> {
+  const postmaster = readPostmaster(folder);
+  if (!postmaster?.ready) return undefined;
+  const connection = connectionTo(postmaster);
+  const client = new pg.Client({
+    ...connection,
+    connectionTimeoutMillis: ANSWER_DEADLINE,
+    query_timeout: ANSWER_DEADLINE,
+  });
+  client.on('error', () => {}); // "end" follows and says all
+  const ended = new Promise<void>((resolve) => client.once('end', resolve));
+  try {
+    await client.connect();
+    await client.query('select pg_advisory_lock_shared($1)', [USERS_LOCK]);
+    return { connection, client, ended };
+  } catch {
+    discard(client);
+    return undefined;
+  }
+}
+
+function connectionTo({ host, port }: Postmaster): Connection {
+  return { host, port, user: DATABASE_USER, database: 'postgres', ssl: false };
+}
+
+function discard(client: pg.Client): void {
+  client.end().catch(() => {});
+}
+
+/** Starts PostgreSQL when called, unless one is starting, running or stopping. */
+function starter({ place, binaries, log }: Cluster): () => void {
+  const crashed = readPostmaster(place.cluster) !== undefined;
+  let next = Date.now() + (crashed ? Math.random() * LONGEST_HESITATION : 0);
+  let pause = FIRST_PAUSE;
+  let child: ChildProcess | undefined;
+  return () => {
+    if (isRunning(child) || Date.now() < next || isPostmasterAlive(place.cluster)) return;
+    // Only after PostgreSQL refused: it knows best, and a process that was just killed lingers for a moment.
+    if (child && removeRecycledLocks(place.cluster)) log(RECYCLED);
+    child = startPostmaster(place, binaries);
+    child.once('error', (error) => log(`PostgreSQL cannot be run: ${error.message}`));
+    next = Date.now() + pause;
+    pause *= 2;
+  };
+}
+
+function isRunning(child: ChildProcess | undefined): boolean {
+  return child?.pid !== undefined && child.exitCode === null && child.signalCode === null;
+}
+
+/** The last words of the log, on one line. */
+function tail(logFile: string): string {
+  const lines = existsSync(logFile) ? readFileSync(logFile, 'utf8').trim().split('\n') : [];
+  return lines.slice(-3).join(' / ') || '(empty)';
+}

@@ -1,0 +1,120 @@
+import { type Database, select } from './database.ts';
+
+/** One token request as the database judges it. */
+export interface ExchangeQuestion {
+  /** Null for a code that we can't have made: it goes the same way, so that the client is judged first. */
+  readonly grantId: string | null;
+  readonly codeHash: Buffer;
+  readonly clientId: string;
+  /** SHA-256 of the client secret; null when none was sent. */
+  readonly secretHash: Buffer | null;
+  readonly redirectUri: string;
+  /** S256 of the code verifier; null when none was sent. */
+  readonly challenge: string | null;
+  /** SHA-256 of the token to issue. */
+  readonly tokenHash: Buffer;
+}
+
+/** Why a token was issued or not; the order of the statement's `case` is the order of the contract's checks. */
+export type ExchangeVerdict =
+  | 'issued'
+  | 'client'
+  | 'secret'
+  | 'unknown'
+  | 'expired'
+  | 'redirect_uri'
+  | 'challenge'
+  | 'replayed'
+  | 'used'
+  | 'user'
+  | 'again';
+
+export interface ExchangeAnswer {
+  readonly verdict: ExchangeVerdict;
+  readonly issuedAt: Date | null;
+}
+
+// One guarded statement for everything (contract 2.4, section 3, 7.2): the row is locked, judged and written
+// in it, so two exchanges of one code can't both see it unused. Rows are locked in the order of their keys,
+// so that statements about several codes never wait for each other in a circle.
+const exchange = {
+  name: 'grant-exchange',
+  text: `
+with asked as materialized (
+  select * from unnest($1::uuid[], $2::bytea[], $3::text[], $4::bytea[], $5::text[], $6::text[], $7::bytea[])
+    with ordinality as a (grant_id, code_hash, client_id, secret_hash, redirect_uri, challenge, token_hash, n)
+), held as materialized (
+  select * from grants where grant_id = any ($1::uuid[])
+   order by grant_id for no key update
+), judged as materialized (
+  select a.n, a.grant_id, a.token_hash, h.token_issued_at,
+    case
+      when c.client_id is null or c.status <> 'active' then 'client'
+      when c.verified and s.secret_hash is null then 'secret'
+      when h.grant_id is null or h.client_id <> a.client_id or h.code_hash <> a.code_hash then 'unknown'
+      -- our own retry after a lost answer: the token it asks for is already there
+      when h.token_hash = a.token_hash and h.revoked_at is null then 'issued'
+      when h.code_expires_at <= clock_timestamp() then 'expired'
+      when h.redirect_uri <> a.redirect_uri then
+        case when h.token_hash is null and h.revoked_at is null then 'redirect_uri' else 'used' end
+      when h.code_challenge is distinct from a.challenge then 'challenge'
+      when h.token_hash is not null and h.revoked_at is null then 'replayed'
+      when h.token_hash is not null or h.revoked_at is not null then 'used'
+      when u.status <> 'active' then 'user'
+      else 'issue'
+    end as verdict
+  from asked a
+  left join clients c on c.client_id = a.client_id
+  left join client_secrets s
+         on s.client_id = a.client_id and s.secret_hash = a.secret_hash and s.retired_at is null
+  left join held h on h.grant_id = a.grant_id
+  left join users u on u.user_id = h.user_id
+), issued as (
+  update grants g set token_hash = j.token_hash, token_issued_at = clock_timestamp()
+    from judged j where g.grant_id = j.grant_id and j.verdict = 'issue'
+  returning j.n, g.grant_id, g.user_id, g.client_id, g.instance_name, g.token_issued_at
+), revoked as (
+  update grants g set revoked_at = clock_timestamp(), revision = g.revision + 1
+    from judged j where g.grant_id = j.grant_id and j.verdict = 'replayed'
+  returning j.n, g.grant_id, g.user_id, g.client_id, g.instance_name
+), logged as (
+  insert into audit_events (kind, grant_id, user_id, client_id, instance_name)
+  select 'exchanged', grant_id, user_id, client_id, instance_name from issued
+  union all
+  select 'replayed', grant_id, user_id, client_id, instance_name from revoked
+)
+select j.n::int as n,
+       -- asked twice in one batch: one was issued, the other has to be judged against that
+       case when j.verdict = 'issue' and i.n is null then 'again'
+            when j.verdict = 'issue' then 'issued'
+            else j.verdict end as verdict,
+       coalesce(i.token_issued_at, j.token_issued_at) as "issuedAt"
+  from judged j left join issued i on i.n = j.n`,
+};
+
+/**
+ * Judges token requests and issues a token for each that deserves one.
+ *
+ * @returns an answer for each question, in the same order
+ * @throws {Error} when the statement left a question unanswered
+ */
+export async function exchangeCodes(
+  db: Database,
+  questions: readonly ExchangeQuestion[],
+): Promise<ExchangeAnswer[]> {
+  const rows = await select<ExchangeAnswer & { n: number }>(db, exchange, [
+    questions.map((question) => question.grantId),
+    questions.map((question) => question.codeHash),
+    questions.map((question) => question.clientId),
+    questions.map((question) => question.secretHash),
+    questions.map((question) => question.redirectUri),
+    questions.map((question) => question.challenge),
+    questions.map((question) => question.tokenHash),
+  ]);
+  const byOrdinal = new Map(rows.map((row) => [row.n, row]));
+  return questions.map((question, index) => {
+    const answer = byOrdinal.get(index + 1);
+    if (answer === undefined) throw new Error(`grants: no verdict for the code of ${question.grantId}`);
+    return answer;
+  });
+}

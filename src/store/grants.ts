@@ -1,0 +1,154 @@
+import type { GrantTimes } from '../oauth/grantState.ts';
+import { type Database, select, selectOne } from './database.ts';
+
+/** The authorization of one user for one application instance, in whatever state it is. */
+export interface Grant extends GrantTimes {
+  readonly grantId: string;
+  readonly userId: string;
+  readonly clientId: string;
+  readonly clientName: string;
+  readonly instanceName: string | null;
+  readonly revision: number;
+  readonly scope: string;
+  readonly confirmedAt: Date;
+  /** The database's clock when this was read. */
+  readonly now: Date;
+}
+
+const GRANT_COLUMNS = `g.grant_id as "grantId", g.user_id as "userId", g.client_id as "clientId", c.name as "clientName",
+  g.instance_name as "instanceName", g.revision, g.scope, g.confirmed_at as "confirmedAt",
+  g.code_expires_at as "codeExpiresAt", g.token_issued_at as "tokenIssuedAt", g.revoked_at as "revokedAt",
+  clock_timestamp() as now`;
+
+const find = {
+  name: 'grant-find',
+  text: `select ${GRANT_COLUMNS} from grants g join clients c using (client_id) where g.grant_id = $1`,
+};
+
+/** The grant with this id; undefined when this user never allowed this application instance anything. */
+export function findGrant(db: Database, grantId: string): Promise<Grant | undefined> {
+  return selectOne<Grant>(db, find, [grantId]);
+}
+
+const findOfUser = {
+  name: 'grant-find-of-user',
+  text: `select ${GRANT_COLUMNS} from grants g join clients c using (client_id)
+          where g.user_id = $1 order by g.confirmed_at desc, g.grant_id`,
+};
+
+/** All grants of a user, newest first. */
+export function findGrantsOfUser(db: Database, userId: string): Promise<Grant[]> {
+  return select<Grant>(db, findOfUser, [userId]);
+}
+
+/** What approval writes. */
+export interface Approval {
+  readonly grantId: string;
+  readonly userId: string;
+  readonly clientId: string;
+  readonly instanceName: string | null;
+  /** The revision that the page showed; 0 when there was no grant yet. */
+  readonly revision: number;
+  readonly scope: string;
+  readonly redirectUri: string;
+  readonly codeHash: Buffer;
+  readonly codeLifetimeSeconds: number;
+  readonly codeChallenge: string | null;
+}
+
+// The guard is `revision = what the page showed`: of many forms for one key exactly one writes, and what it
+// writes takes the place of the earlier code and token (contract section 3).
+const approve = {
+  name: 'grant-approve',
+  text: `
+with allowed as (
+  select from clients c, users u
+   where c.client_id = $3 and c.status = 'active' and u.user_id = $2 and u.status = 'active'
+), written as (
+  insert into grants as g (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri,
+                           code_hash, code_expires_at, code_challenge, confirmed_at)
+  select $1, $2, $3, $4, 1, $6, $7, $8, clock_timestamp() + make_interval(secs => $9), $10, clock_timestamp()
+    from allowed
+  on conflict (grant_id) do update
+     set revision = g.revision + 1, scope = excluded.scope, redirect_uri = excluded.redirect_uri,
+         code_hash = excluded.code_hash, code_expires_at = clock_timestamp() + make_interval(secs => $9),
+         code_challenge = excluded.code_challenge, confirmed_at = clock_timestamp(),
+         token_hash = null, token_issued_at = null, revoked_at = null
+   where g.revision = $5
+     and (g.user_id, g.client_id) = (excluded.user_id, excluded.client_id)
+     and g.instance_name is not distinct from excluded.instance_name
+  returning grant_id, user_id, client_id, instance_name, scope, revision
+), logged as (
+  insert into audit_events (kind, grant_id, user_id, client_id, instance_name, detail)
+  select case revision when 1 then 'approved' else 'approved_again' end,
+         grant_id, user_id, client_id, instance_name, jsonb_build_object('scope', scope)
+    from written
+)
+select (select count(*) from written) = 1 as written, exists (select from allowed) as allowed`,
+};
+
+/** @returns `written`: this approval stands now; `allowed`: neither the client nor the user is blocked */
+export async function approveGrant(
+  db: Database,
+  approval: Approval,
+): Promise<{ written: boolean; allowed: boolean }> {
+  const row = await selectOne<{ written: boolean; allowed: boolean }>(db, approve, [
+    approval.grantId,
+    approval.userId,
+    approval.clientId,
+    approval.instanceName,
+    approval.revision,
+    approval.scope,
+    approval.redirectUri,
+    approval.codeHash,
+    approval.codeLifetimeSeconds,
+    approval.codeChallenge,
+  ]);
+  if (row === undefined) throw new Error(`grants: approval of ${approval.grantId} gave no row`);
+  return row;
+}
+
+const standing = {
+  name: 'grant-standing',
+  text: `
+select code_hash = $2 as same,
+       token_hash is null and revoked_at is null and code_expires_at > clock_timestamp() as usable
+  from grants where grant_id = $1`,
+};
+
+/**
+ * Asked after an approval wrote nothing, as a statement of its own so that it sees what was written meanwhile.
+ *
+ * @returns `same`: the row holds the very code of this approval; `usable`: that code can still be exchanged
+ */
+export async function findStanding(
+  db: Database,
+  grantId: string,
+  codeHash: Buffer,
+): Promise<{ same: boolean; usable: boolean }> {
+  const row = await selectOne<{ same: boolean; usable: boolean }>(db, standing, [grantId, codeHash]);
+  return row ?? { same: false, usable: false };
+}
+
+const deny = {
+  name: 'grant-deny',
+  text: `
+insert into audit_events (kind, grant_id, user_id, client_id, instance_name)
+select 'refused', $1::uuid, $2, $3, $4
+ where not exists (select from grants where grant_id = $1::uuid and code_hash = $5)
+returning event_id`,
+};
+
+/**
+ * Notes a refusal. It annuls nothing.
+ *
+ * @param codeHash what the page's own Allow would have stored
+ * @returns false when that Allow was taken already, so that refusing comes too late
+ */
+export async function denyGrant(
+  db: Database,
+  denial: Pick<Approval, 'grantId' | 'userId' | 'clientId' | 'instanceName' | 'codeHash'>,
+): Promise<boolean> {
+  const { grantId, userId, clientId, instanceName, codeHash } = denial;
+  return (await selectOne(db, deny, [grantId, userId, clientId, instanceName, codeHash])) !== undefined;
+}

@@ -1,0 +1,85 @@
+import { readdir, readFile } from 'node:fs/promises';
+import type pg from 'pg';
+
+/** Any number, the same for everybody: only one process migrates at a time, the others wait for it. */
+const MIGRATION_LOCK = 7_274_825;
+
+const FOLDER = new URL('../../migrations/', import.meta.url);
+
+/** One file of `migrations/`: numbered, never changed once it is on main. */
+export interface Migration {
+  readonly version: number;
+  readonly name: string;
+}
+
+/** A database that this build can't work on; the message says what to do. */
+export class MigrationError extends Error {}
+
+/** The migrations of this build, in order. */
+export async function listMigrations(): Promise<Migration[]> {
+  const files = (await readdir(FOLDER)).filter((file) => file.endsWith('.sql')).sort();
+  return files.map((name, index) => {
+    const version = Number(name.slice(0, 4));
+    if (version !== index + 1) throw new MigrationError(`migrations/${name} is not number ${index + 1}`);
+    return { version, name };
+  });
+}
+
+/** The version of the database's schema; 0 for an empty database. */
+export async function schemaVersion(db: pg.Pool | pg.PoolClient): Promise<number> {
+  const exists = await db.query<{ found: boolean }>(
+    `select to_regclass('schema_migrations') is not null as found`,
+  );
+  if (exists.rows[0]?.found !== true) return 0;
+  const { rows } = await db.query<{ version: number }>(
+    'select coalesce(max(version), 0)::int as version from schema_migrations',
+  );
+  return rows[0]?.version ?? 0;
+}
+
+/**
+ * Brings the database to this build's version. Each migration is one transaction; ten servers that start
+ * together do it once.
+ *
+ * @returns what was applied, in order
+ * @throws {MigrationError} when the database is newer than this build
+ */
+export async function migrate(pool: pg.Pool): Promise<Migration[]> {
+  const migrations = await listMigrations();
+  const connection = await pool.connect();
+  try {
+    // An index on a large table takes longer than any request may.
+    await connection.query('set statement_timeout = 0');
+    await connection.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    const version = await schemaVersion(connection);
+    refuseNewer(version, migrations.length);
+    const pending = migrations.slice(version);
+    for (const migration of pending) await apply(connection, migration);
+    return pending;
+  } finally {
+    connection.release(true); // closing the connection frees the lock and forgets the setting
+  }
+}
+
+function refuseNewer(version: number, known: number): void {
+  if (version <= known) return;
+  throw new MigrationError(
+    `the database is at schema version ${version}, newer than this build's ${known}: run a newer build`,
+  );
+}
+
+async function apply(connection: pg.PoolClient, { version, name }: Migration): Promise<void> {
+  const text = await readFile(new URL(name, FOLDER), 'utf8');
+  try {
+    await connection.query('begin');
+    await connection.query(`create table if not exists schema_migrations (
+      version integer primary key, name text not null, applied_at timestamptz not null default clock_timestamp())`);
+    await connection.query(text);
+    await connection.query('insert into schema_migrations (version, name) values ($1, $2)', [version, name]);
+    await connection.query('commit');
+  } catch (cause) {
+    throw new MigrationError(`migrations/${name} failed and changed nothing: ${(cause as Error).message}`, {
+      cause,
+    });
+  }
+}

@@ -1,0 +1,86 @@
+import { type Database, select, selectOne } from './database.ts';
+
+/** A person with an account. */
+export interface User {
+  readonly userId: string;
+  readonly login: string;
+  readonly name: string;
+  readonly status: 'active' | 'blocked';
+}
+
+/** A user with what a sign-in is checked against. */
+export interface UserWithPasswords extends User {
+  readonly passwordHash: string;
+  readonly paymentPasswordHash: string | null;
+}
+
+const USER_COLUMNS = 'user_id as "userId", login, name, status';
+const PASSWORD_COLUMNS = 'password_hash as "passwordHash", payment_password_hash as "paymentPasswordHash"';
+
+const findByLogin = {
+  name: 'user-find-by-login',
+  text: `select ${USER_COLUMNS}, ${PASSWORD_COLUMNS} from users where lower(login) = lower($1)`,
+};
+
+/** The user of a login, whatever its status; logins ignore case. */
+export function findUserByLogin(db: Database, login: string): Promise<UserWithPasswords | undefined> {
+  return selectOne<UserWithPasswords>(db, findByLogin, [login]);
+}
+
+const list = { name: 'user-list', text: `select ${USER_COLUMNS} from users order by created_at, user_id` };
+
+/** Every user, in the order of creation. */
+export function listUsers(db: Database): Promise<User[]> {
+  return select<User>(db, list, []);
+}
+
+const insert = {
+  name: 'user-insert',
+  text: `insert into users (login, name, password_hash, payment_password_hash) values ($1, $2, $3, $4)
+         on conflict (lower(login)) do nothing returning user_id as "userId"`,
+};
+
+/** @returns the new user's id, or undefined when the login is taken */
+export async function insertUser(
+  db: Database,
+  user: { login: string; name: string; passwordHash: string; paymentPasswordHash: string | null },
+): Promise<string | undefined> {
+  const values = [user.login, user.name, user.passwordHash, user.paymentPasswordHash];
+  return (await selectOne<{ userId: string }>(db, insert, values))?.userId;
+}
+
+const markStatus = {
+  name: 'user-mark-status',
+  text: 'update users set status = $2 where lower(login) = lower($1) returning user_id',
+};
+
+/** Blocks or unblocks; sessions and tokens of a blocked user stop at once. @returns whether there is such a user */
+export async function markUserStatus(db: Database, login: string, status: User['status']): Promise<boolean> {
+  return (await selectOne(db, markStatus, [login, status])) !== undefined;
+}
+
+const setPasswords = {
+  name: 'user-set-passwords',
+  text: `with changed as (
+           update users set password_hash = $2, payment_password_hash = coalesce($3, payment_password_hash)
+            where lower(login) = lower($1) returning user_id
+         ), ended as (
+           delete from sessions where user_id in (select user_id from changed)
+         )
+         select user_id from changed`,
+};
+
+/**
+ * Sets a new password, and a new payment password if one is given. Every session of the user ends: whoever
+ * knew the old one is out.
+ *
+ * @returns whether there is such a user
+ */
+export async function setUserPasswords(
+  db: Database,
+  login: string,
+  passwordHash: string,
+  paymentPasswordHash: string | null,
+): Promise<boolean> {
+  return (await selectOne(db, setPasswords, [login, passwordHash, paymentPasswordHash])) !== undefined;
+}

@@ -1,0 +1,101 @@
+import { randomBytes } from 'node:crypto';
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type pg from 'pg';
+import { sha256 } from './secrets/digest.ts';
+import { hashPassword } from './secrets/password.ts';
+import { randomHex } from './secrets/random.ts';
+import { insertClientSecret } from './store/clientSecrets.ts';
+import { insertClient, listClients, markClientRedirectUri } from './store/clients.ts';
+import { transaction } from './store/database.ts';
+import { insertUser, listUsers } from './store/users.ts';
+
+/** Any number, the same for everybody: of servers that start together one makes the demo rows. */
+const SEED_LOCK = 7_274_827;
+
+/** The demo application and user of trial mode, kept in `DATA_DIR/demo.json` so that they can be shown again. */
+export interface Demo {
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly login: string;
+  readonly password: string;
+  readonly paymentPassword: string;
+}
+
+/** The secret that trial mode signs with: made once, kept in `DATA_DIR/secrets`. */
+export function trialSecrets(dataDir: string): readonly [string] {
+  return [readOrMake(join(dataDir, 'secrets'), () => randomHex(32))];
+}
+
+/**
+ * Makes the demo application and user on an empty database.
+ *
+ * @param redirectUri where the demo application is this time: the port may have changed since the last start
+ * @returns null when the database is somebody's already and has no demo
+ */
+export async function prepareDemo(pool: pg.Pool, dataDir: string, redirectUri: string): Promise<Demo | null> {
+  const demo = JSON.parse(
+    readOrMake(join(dataDir, 'demo.json'), () => JSON.stringify(makeDemo(), null, 2)),
+  ) as Demo;
+  return transaction(pool, async (db) => {
+    await db.query('select pg_advisory_xact_lock($1)', [SEED_LOCK]);
+    const clients = await listClients(db);
+    if (clients.some(({ clientId }) => clientId === demo.clientId)) {
+      await markClientRedirectUri(db, demo.clientId, redirectUri);
+      return demo;
+    }
+    if (clients.length > 0 || (await listUsers(db)).length > 0) return null;
+    await insertDemo(db, demo, redirectUri);
+    return demo;
+  });
+}
+
+async function insertDemo(db: pg.PoolClient, demo: Demo, redirectUri: string): Promise<void> {
+  const { clientId } = demo;
+  await insertClient(db, { clientId, name: 'Demo Shop', redirectUri, verified: true, allowedRights: null });
+  await insertClientSecret(db, clientId, randomHex(4), sha256(demo.clientSecret));
+  await insertUser(db, {
+    login: demo.login,
+    name: 'Dana Demo',
+    passwordHash: await hashPassword(demo.password),
+    paymentPasswordHash: await hashPassword(demo.paymentPassword),
+  });
+}
+
+function makeDemo(): Demo {
+  return {
+    clientId: randomHex(16),
+    clientSecret: randomHex(32),
+    login: 'demo',
+    password: easyToType(),
+    paymentPassword: easyToType(),
+  };
+}
+
+/** Three groups of four letters that can't be mistaken for each other. */
+function easyToType(): string {
+  const letters = [...randomBytes(12)].map((byte) => 'abcdefghijkmnopqrstuvwxyz2345679'[byte % 32]);
+  return [letters.slice(0, 4), letters.slice(4, 8), letters.slice(8)]
+    .map((group) => group.join(''))
+    .join('-');
+}
+
+/** Reads a file of ours, or makes it whole: of several that come first at once, one makes it and all read the same. */
+function readOrMake(file: string, make: () => string): string {
+  mkdirSync(join(file, '..'), { recursive: true, mode: 0o700 });
+  const mine = `${file}.${randomHex(4)}`;
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  try {
+    writeFileSync(mine, make(), { mode: 0o600 });
+    linkSync(mine, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(mine, { force: true });
+  }
+  return readFileSync(file, 'utf8');
+}

@@ -1,0 +1,242 @@
+import type {
+  AccountPage,
+  Connection,
+  ConsentPage,
+  ErrorPage,
+  NoticePage,
+  Page,
+  PaymentPasswordPage,
+  RequestedContent,
+  SignInPage,
+} from '../../src/http/pages.ts';
+import { BUILT_IN_CATALOGUE } from '../../src/oauth/catalogue.ts';
+import { type DescribedRight, describeRights } from '../../src/oauth/describe.ts';
+import { parseScope } from '../../src/oauth/scope.ts';
+
+/** Every page in every variant that looks different, with the names and amounts that break layouts. */
+
+const HOSTILE = '<script>alert(1)</script>"\'><img src=x onerror=alert(2)>&amp;';
+const LONG_NAME =
+  'The Extraordinarily Long-Named Household Accounts and Subscriptions Manager, Second Edition';
+const LONG_WORD = 'w'.repeat(255);
+const HEBREW = 'חנות הספרים (2024) של דוד';
+const ARABIC = 'محمد عبد الله';
+
+const REQUEST = [
+  'client_id=5d41402abc4b2a76b9719d911017c592',
+  'response_type=code',
+  'redirect_uri=https%3A%2F%2Fshop.example%2Fback',
+  'scope=account-info%20payment-shop.limit(7%2C3000)',
+  'state=%22%3E%3Cb%3E',
+].join('&');
+
+function rights(scope: string): DescribedRight[] {
+  return describeRights(parseScope(scope), BUILT_IN_CATALOGUE, 'RUB');
+}
+
+const READ_ONLY = 'account-info operation-history operation-details';
+const ONE_TIME = 'account-info payment.to-account("+7 912 345-67-89","phone").limit(,123456789012.34)';
+const TWELVE = [
+  'account-info',
+  'operation-history',
+  'operation-details',
+  'incoming-transfers',
+  'payment.to-pattern("energy-and-water").limit(30,8500.50)',
+  'payment.to-pattern("metro").limit(1,300)',
+  'payment.to-pattern("books")',
+  `payment.to-pattern("${'p'.repeat(128)}").limit(9999,123456789012.34)`,
+  'payment.to-pattern("<b>bold & \\"quoted\\"</b>").limit(14,1)',
+  `payment.to-pattern("${HEBREW}").limit(7,3000)`,
+  'payment-p2p.limit(1,15000)',
+  'money-source("wallet","card")',
+].join(' ');
+
+const content: RequestedContent = {
+  clientName: 'Demo Shop',
+  instanceName: null,
+  returnsTo: 'shop.example',
+  userName: 'Anna Petrova',
+  userLogin: 'anna',
+  rights: rights('account-info operation-history payment-shop.limit(7,3000)'),
+  validUntil: '20 November 2029',
+  earlier: null,
+};
+
+const withEarlier: Partial<RequestedContent> = {
+  instanceName: 'anna@shop.example',
+  earlier: {
+    confirmedOn: '3 February 2026',
+    rights: rights('account-info payment-shop.limit(1,500)'),
+  },
+};
+
+const hostile: Partial<RequestedContent> = {
+  clientName: HOSTILE,
+  instanceName: HOSTILE,
+  returnsTo: 'xn--e1afmkfd.xn--p1ai',
+  userName: HOSTILE,
+  userLogin: HOSTILE,
+  rights: rights(TWELVE),
+  earlier: { confirmedOn: '3 February 2026', rights: rights(TWELVE) },
+};
+
+const long: Partial<RequestedContent> = {
+  clientName: LONG_NAME,
+  instanceName: LONG_WORD,
+  returnsTo: `${'sub.'.repeat(40)}shop.example`,
+  userName: LONG_WORD.slice(0, 64),
+  userLogin: LONG_WORD.slice(0, 64),
+  rights: rights(TWELVE),
+};
+
+const rightToLeft: Partial<RequestedContent> = {
+  clientName: HEBREW,
+  instanceName: ARABIC,
+  userName: ARABIC,
+  userLogin: ARABIC,
+  rights: rights(`payment.to-pattern("${HEBREW}").limit(7,3000)`),
+  earlier: { confirmedOn: '3 February 2026', rights: rights(`payment.to-pattern("${ARABIC}")`) },
+};
+
+function signIn(changes: Partial<SignInPage> = {}): SignInPage {
+  return { name: 'sign-in', request: REQUEST, clientName: 'Demo Shop', login: '', error: null, ...changes };
+}
+
+function paymentPassword(
+  changes: Partial<RequestedContent> = {},
+  error: string | null = null,
+): PaymentPasswordPage {
+  return {
+    name: 'payment-password',
+    request: REQUEST,
+    content: { ...content, ...changes },
+    formToken: 'form.token',
+    signOutToken: 'sign-out.token',
+    error,
+  };
+}
+
+function consent(changes: Partial<RequestedContent> = {}): ConsentPage {
+  return {
+    name: 'consent',
+    request: REQUEST,
+    content: { ...content, ...changes },
+    decisionToken: 'decision.token',
+    signOutToken: 'sign-out.token',
+  };
+}
+
+function error(changes: Partial<ErrorPage> = {}): ErrorPage {
+  return {
+    name: 'error',
+    title: 'This request can’t go on',
+    text: 'The parameter scope is missing or empty.',
+    code: 'invalid_scope',
+    reference: 'k3v9-7qxp',
+    ...changes,
+  };
+}
+
+function notice(changes: Partial<NoticePage> = {}): NoticePage {
+  return {
+    name: 'notice',
+    title: 'You already allowed this',
+    text: 'Demo Shop may act on your account since a moment ago. To take that back, disconnect it.',
+    link: { href: '/account', text: 'Go to connected applications' },
+    ...changes,
+  };
+}
+
+function connection(changes: Partial<Connection> = {}): Connection {
+  return {
+    grantId: '3d6f0a52-3f0c-4f0e-9a39-0d8f6c1f2b11',
+    clientName: 'Demo Shop',
+    instanceName: null,
+    confirmedOn: '20 November 2026',
+    validUntil: '20 November 2029',
+    rights: content.rights,
+    disconnectToken: 'disconnect.token',
+    ...changes,
+  };
+}
+
+function account(connections: readonly Connection[], changes: Partial<AccountPage> = {}): AccountPage {
+  return {
+    name: 'account',
+    userName: 'Anna Petrova',
+    userLogin: 'anna',
+    signOutToken: 'sign-out.token',
+    connections,
+    done: null,
+    ...changes,
+  };
+}
+
+export const pageSamples: Record<string, Page> = {
+  'sign-in': signIn(),
+  'sign-in to the account': signIn({ request: null, clientName: null }),
+  'sign-in after a wrong password': signIn({ login: 'anna', error: 'The login or the password is wrong.' }),
+  'sign-in after too many tries': signIn({
+    login: LONG_WORD,
+    clientName: LONG_NAME,
+    error: 'Too many tries. Wait 15 minutes and try again.',
+  }),
+  'sign-in, hostile': signIn({ request: HOSTILE, clientName: HOSTILE, login: HOSTILE, error: HOSTILE }),
+  'sign-in, right to left': signIn({ clientName: HEBREW, login: ARABIC }),
+
+  'payment-password': paymentPassword(),
+  'payment-password after a wrong one': paymentPassword({}, 'The payment password is wrong.'),
+  'payment-password, default limit': paymentPassword({ rights: rights('payment-p2p') }),
+  'payment-password, one payment': paymentPassword({ rights: rights(ONE_TIME) }),
+  'payment-password, earlier': paymentPassword(withEarlier),
+  'payment-password, hostile': paymentPassword(hostile, HOSTILE),
+  'payment-password, long': paymentPassword(long),
+
+  consent: consent(),
+  'consent, reads only': consent({ rights: rights(READ_ONLY) }),
+  'consent, default limit': consent({ rights: rights('payment-p2p') }),
+  'consent, one payment': consent({ rights: rights(ONE_TIME) }),
+  'consent, instance': consent({ instanceName: 'anna@shop.example', returnsTo: 'com.example.shop' }),
+  'consent, earlier': consent(withEarlier),
+  'consent, twelve rights': consent({ rights: rights(TWELVE) }),
+  'consent, hostile': consent(hostile),
+  'consent, long': consent(long),
+  'consent, right to left': consent(rightToLeft),
+
+  error: error(),
+  'error, ours': error({
+    title: 'Something went wrong on our side',
+    text: 'We could not finish this request.',
+    code: null,
+  }),
+  'error, hostile': error({ title: HOSTILE, text: HOSTILE, reference: LONG_WORD }),
+
+  notice: notice(),
+  'notice without a link': notice({
+    title: 'You are signed out',
+    text: 'You can close this page.',
+    link: null,
+  }),
+  'notice, hostile': notice({
+    title: LONG_WORD,
+    text: HOSTILE,
+    link: { href: `/"${HOSTILE}`, text: HOSTILE },
+  }),
+
+  account: account([
+    connection(),
+    connection({ instanceName: 'anna-tablet', rights: rights('account-info payment.to-pattern("metro")') }),
+    connection({ clientName: 'Spending Diary', rights: rights(READ_ONLY) }),
+  ]),
+  'account, empty': account([]),
+  'account, last one disconnected': account([], { done: 'Demo Shop is disconnected.' }),
+  'account, full': account(
+    [
+      connection({ clientName: LONG_NAME, instanceName: LONG_WORD, rights: rights(TWELVE) }),
+      connection({ clientName: HOSTILE, instanceName: HOSTILE }),
+      connection({ clientName: HEBREW, instanceName: ARABIC, rights: rights(ONE_TIME) }),
+      connection({ clientName: 'Spending Diary', rights: rights(READ_ONLY) }),
+    ],
+    { userName: ARABIC, userLogin: LONG_WORD.slice(0, 64), done: `${HEBREW} is disconnected.` },
+  ),
+};
