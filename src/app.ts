@@ -9,7 +9,7 @@ import { healthRoutes } from './http/health.ts';
 import { introspectRoutes } from './http/introspect.ts';
 import { answerFaultsWithJson } from './http/json.ts';
 import { answerFaultsWithPages } from './http/pageFaults.ts';
-import { logRequests } from './http/requestLog.ts';
+import { RequestLog } from './http/requestLog.ts';
 import { requestParameters } from './http/requestParameters.ts';
 import { signInRoutes } from './http/signIn.ts';
 import { tokenRoutes } from './http/token.ts';
@@ -31,15 +31,13 @@ const HEADER_LIMIT_BYTES = 32 * 1024;
 export async function buildApp({ log, trustProxy, ...site }: Dependencies): Promise<FastifyInstance> {
   const app = fastify({
     loggerInstance: log,
-    disableRequestLogging: true, // one line for each request, ours: it names the rule and leaves out the query
+    logController: new RequestLog(),
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
     genReqId: () => randomBytes(REFERENCE_BYTES).toString('hex'),
-    requestIdLogLabel: 'ref',
     http: { maxHeaderSize: HEADER_LIMIT_BYTES },
     clientErrorHandler: answerClientError,
     frameworkErrors: (_error, _request, reply) => reply.callNotFound(),
   });
-  logRequests(app);
   await app.register(cookies);
   await app.register(requestParameters);
   await app.register(views);

@@ -20,7 +20,7 @@ const DRAIN_MS = 10_000;
 export async function serve(): Promise<void> {
   const config = readConfig();
   const log = openLog(config.logLevel);
-  const store = await openMigratedStore(config, (line) => log.warn(line));
+  const store = await openMigratedStore(config, log);
   const servers: FastifyInstance[] = [];
   try {
     servers.push(await listen(config, store, log));
@@ -43,8 +43,7 @@ async function listen(config: Config, { pool }: Store, log: Logger): Promise<Fas
   const keyRing = new KeyRing(config.secrets ?? trialSecrets(config.dataDir));
   const context = { db: pool, keyRing, catalogue, currency, codeLifetimeSeconds };
   const app = await buildApp({ context, baseUrl, log, trustProxy });
-  await app.listen({ host, port });
-  log.info({ host, port, baseUrl }, 'ready');
+  await app.listen({ host, port, listenTextResolver: (address) => `listening at ${address} for ${baseUrl}` });
   return app;
 }
 

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
 import { listMigrations, schemaVersion } from '../store/migrate.ts';
 import { openStore } from '../store/store.ts';
+import { toStandardError } from './withStore.ts';
 
 const OLDEST_POSTGRES = 150_000;
 /** Beyond this the operator's own timestamps mislead; Assent itself goes by the database's clock alone. */
@@ -26,7 +27,7 @@ export function doctorCommand(program: Command): void {
 
 async function examine(): Promise<Finding[]> {
   const config = readConfig();
-  const store = await openStore(config, (line) => console.error(line));
+  const store = await openStore(config, toStandardError);
   try {
     const { rows } = await store.pool.query<{ version: number; name: string; skew: number }>(
       `select current_setting('server_version_num')::int as version, current_setting('server_version') as name,

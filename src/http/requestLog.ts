@@ -1,21 +1,29 @@
-import type { FastifyInstance } from 'fastify';
+import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import { pathOf } from './requestParameters.ts';
 
 /**
  * One line for each request, written when it is answered: what was asked, what came of it and, for a refusal,
- * which rule. Never the query, a header or a body: those hold what must not be logged.
+ * which rule. Never the query, a header or a body: those hold what must not be logged. Fastify's own lines
+ * about requests are off.
  */
-export function logRequests(app: FastifyInstance): void {
-  app.addHook('onResponse', async (request, reply) => {
-    request.log.info(
-      {
-        method: request.method,
-        path: pathOf(request),
-        status: reply.statusCode,
-        ms: Math.round(reply.elapsedTime * 10) / 10,
-        ...request.logDetail,
-      },
-      'request',
-    );
-  });
+export class RequestLog extends LogController {
+  constructor() {
+    super({ disableRequestLogging: true, requestIdLogLabel: 'ref' });
+  }
+
+  override requestCompleted(
+    error: Error | null | undefined,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): void {
+    const line = {
+      method: request.method,
+      path: pathOf(request),
+      status: reply.statusCode,
+      ms: Math.round(reply.elapsedTime * 10) / 10,
+      ...request.logDetail,
+    };
+    if (error) request.log.warn({ ...line, err: error }, 'the answer was not sent whole');
+    else request.log.info(line, 'request');
+  }
 }

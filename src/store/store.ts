@@ -10,6 +10,12 @@ export interface Store {
   close(): Promise<void>;
 }
 
+/** Who is told what happens to the database: pino's logger, or a command's standard error. */
+export interface StoreLog {
+  info(line: string): void;
+  warn(line: string): void;
+}
+
 /** Where the database is: the operator's address, or the folder of the embedded one. */
 export interface StoreSettings {
   readonly databaseUrl: string | null;
@@ -18,19 +24,14 @@ export interface StoreSettings {
 
 /**
  * Opens the operator's database or, without one, joins the embedded PostgreSQL.
- *
- * @param log told what went wrong with the connection and was mended
  */
-export async function openStore(
-  { databaseUrl, dataDir }: StoreSettings,
-  log: (line: string) => void,
-): Promise<Store> {
-  const onError = (error: Error) => log(`a database connection broke: ${error.message}`);
+export async function openStore({ databaseUrl, dataDir }: StoreSettings, log: StoreLog): Promise<Store> {
+  const onError = (error: Error) => log.warn(`a database connection broke: ${error.message}`);
   if (databaseUrl !== null) {
     const pool = openDatabase({ connectionString: databaseUrl }, onError);
     return { pool, close: () => pool.end() };
   }
-  const embedded = await joinEmbeddedPostgres(dataDir, { log });
+  const embedded = await joinEmbeddedPostgres(dataDir, { log: (line) => log.warn(line) });
   const pool = openDatabase(embedded.connection(), onError);
   const close = async () => {
     await pool.end();
@@ -40,13 +41,10 @@ export async function openStore(
 }
 
 /** Opens the database and brings its schema to this build's version. */
-export async function openMigratedStore(
-  settings: StoreSettings,
-  log: (line: string) => void,
-): Promise<Store> {
+export async function openMigratedStore(settings: StoreSettings, log: StoreLog): Promise<Store> {
   const store = await openStore(settings, log);
   try {
-    for (const { name } of await migrate(store.pool)) log(`applied migrations/${name}`);
+    for (const { name } of await migrate(store.pool)) log.info(`applied migrations/${name}`);
     return store;
   } catch (error) {
     await store.close();

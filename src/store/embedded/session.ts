@@ -5,15 +5,9 @@ import pg from 'pg';
 import type { Binaries } from './binaries.ts';
 import { DATABASE_USER } from './cluster.ts';
 import { EmbeddedPostgresError } from './error.ts';
+import { isPostmasterAlive, type Postmaster, readPostmaster, removeRecycledLocks } from './lockFiles.ts';
 import type { Place } from './place.ts';
-import {
-  isPostmasterAlive,
-  type Postmaster,
-  readPostmaster,
-  removeRecycledLocks,
-  startPostmaster,
-  stopPostmaster,
-} from './postmaster.ts';
+import { startPostmaster, stopPostmaster } from './postmaster.ts';
 
 /** Advisory lock on database `postgres`: shared by everyone who uses the cluster, exclusive to whoever stops it. */
 const USERS_LOCK = 7_274_826;

@@ -4,6 +4,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { EmbeddedPostgresError, hasCode } from './error.ts';
 
+/** Part of the name of the socket, no TCP port: the usual one. */
+export const SOCKET_NUMBER = 5432;
+
 /** The shortest limit for the path of a Unix socket is macOS's 103 bytes; the name of the socket takes 14. */
 const LONGEST_FOLDER = 85;
 

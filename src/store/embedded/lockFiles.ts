@@ -1,0 +1,89 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { hasCode } from './error.ts';
+import { SOCKET_NUMBER, socketFolder } from './socket.ts';
+
+/** What a running PostgreSQL says about itself in `postmaster.pid`. */
+export interface Postmaster {
+  readonly pid: number;
+  /** Folder of the Unix socket. */
+  readonly host: string;
+  readonly port: number;
+  /** Whether it accepts connections. A file that a crash left behind may say so too. */
+  readonly ready: boolean;
+}
+
+/** @returns undefined when there is no `postmaster.pid`, or it came along when the folder was copied from elsewhere */
+export function readPostmaster(cluster: string): Postmaster | undefined {
+  const [pid, folder, , port, host = '', , , status = ''] = readLines(pidFile(cluster));
+  if (folder !== cluster) return undefined;
+  return { pid: Number(pid), host, port: Number(port), ready: status.trim() === 'ready' };
+}
+
+/** Whether a PostgreSQL has the cluster in its hands, be it starting, running or stopping. */
+export function isPostmasterAlive(cluster: string): boolean {
+  const postmaster = readPostmaster(cluster);
+  return postmaster !== undefined && isPostmaster(postmaster.pid, cluster);
+}
+
+/** Whether the process is a PostgreSQL on this very cluster, judged by the command that started it. */
+export function isPostmaster(pid: number, cluster: string): boolean {
+  return commandLine(pid)?.includes(`/postgres -D ${cluster} `) ?? false;
+}
+
+/**
+ * After a crash the number in PostgreSQL's lock files can belong to another program by now, and then it refuses to
+ * start. A number that belongs to nobody is no obstacle, and the files of a living PostgreSQL are never touched.
+ * @returns whether such a file was removed
+ */
+export function removeRecycledLocks(cluster: string): boolean {
+  const socketLock = path.join(socketFolder(cluster), `.s.PGSQL.${SOCKET_NUMBER}.lock`);
+  const recycled = [pidFile(cluster), socketLock].filter((file) => namesAnotherProgram(file, cluster));
+  for (const file of recycled) rmSync(file, { force: true });
+  return recycled.length > 0;
+}
+
+function namesAnotherProgram(lockFile: string, cluster: string): boolean {
+  const [number, folder] = readLines(lockFile);
+  const pid = Number(number);
+  const command = isProcess(pid) ? commandLine(pid) : undefined;
+  if (command === undefined) return false;
+  // Of a folder that has another name now we cannot tell whose PostgreSQL that is, hence any counts.
+  return folder === cluster ? !isPostmaster(pid, cluster) : !/\/postgres( |$)/.test(command);
+}
+
+function pidFile(cluster: string): string {
+  return path.join(cluster, 'postmaster.pid');
+}
+
+function readLines(file: string): string[] {
+  try {
+    return readFileSync(file, 'utf8').split('\n');
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return [];
+    throw error;
+  }
+}
+
+function isProcess(pid: number): boolean {
+  try {
+    return pid > 0 && process.kill(pid, 0);
+  } catch (error) {
+    return hasCode(error, 'EPERM');
+  }
+}
+
+/** @returns undefined when there is no such process or the system hides it; empty for one that has just died */
+function commandLine(pid: number): string | undefined {
+  if (!existsSync('/proc/self')) {
+    return (
+      spawnSync('ps', ['-ww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8' }).stdout ?? undefined
+    );
+  }
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,104 @@
+import * as cheerio from 'cheerio';
+
+/** What a form would send, as the page has it. */
+export interface Form {
+  readonly action: string;
+  readonly fields: Record<string, string>;
+  /** Names of the fields that a person fills in. */
+  readonly inputs: string[];
+}
+
+/** An answer, read like a browser would. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: string;
+  readonly location: string | null;
+  /** The `data-page` of the page, null when it is none. */
+  readonly page: string | null;
+  /** What a person reads on the page. */
+  readonly text: string;
+  readonly forms: Form[];
+}
+
+type Fields = Record<string, string>;
+
+/** A browser without a screen: keeps cookies, reads forms, and follows nothing that it was not told to. */
+export class Agent {
+  readonly baseUrl: string;
+  readonly cookies = new Map<string, string>();
+
+  constructor(baseUrl: string) {
+    this.baseUrl = baseUrl;
+  }
+
+  get(url: string, headers: Fields = {}): Promise<Answer> {
+    return this.send(url, { headers });
+  }
+
+  /** Posts a form. A string body is sent as it is, for tests of what no form would send. */
+  post(url: string, fields: Fields | string, headers: Fields = {}): Promise<Answer> {
+    const body = typeof fields === 'string' ? fields : new URLSearchParams(fields).toString();
+    const type = { 'content-type': 'application/x-www-form-urlencoded' };
+    return this.send(url, { method: 'POST', body, headers: { ...type, ...headers } });
+  }
+
+  /** Fills in the form of a page that has the field or button `name`, and sends it. */
+  submit(answer: Answer, name: string, fields: Fields): Promise<Answer> {
+    return this.post(formWith(answer, name).action, { ...formWith(answer, name).fields, ...fields });
+  }
+
+  async send(url: string, init: RequestInit & { headers: Fields }): Promise<Answer> {
+    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const headers = { ...(cookie === '' ? {} : { cookie }), ...init.headers };
+    const response = await fetch(new URL(url, this.baseUrl), { ...init, headers, redirect: 'manual' });
+    for (const line of response.headers.getSetCookie()) this.#keep(line);
+    return readAnswer(response);
+  }
+
+  #keep(line: string): void {
+    const [pair = ''] = line.split(';');
+    const name = pair.slice(0, pair.indexOf('='));
+    const value = pair.slice(name.length + 1);
+    if (value === '') this.cookies.delete(name);
+    else this.cookies.set(name, value);
+  }
+}
+
+async function readAnswer(response: Response): Promise<Answer> {
+  const body = await response.text();
+  const { status, headers } = response;
+  const $ = cheerio.load(body);
+  const forms = $('form')
+    .toArray()
+    .map((form): Form => {
+      const inputs = $(form).find('input, textarea, button[name]').toArray();
+      const hidden = inputs.filter((input) => $(input).attr('type') === 'hidden');
+      return {
+        action: $(form).attr('action') ?? '',
+        fields: Object.fromEntries(
+          hidden.map((input) => [$(input).attr('name') ?? '', $(input).attr('value') ?? '']),
+        ),
+        inputs: inputs.filter((input) => !hidden.includes(input)).map((input) => $(input).attr('name') ?? ''),
+      };
+    });
+  $('style, head').remove();
+  const text = $('body').text().replaceAll(/\s+/g, ' ').trim();
+  return {
+    status,
+    headers,
+    body,
+    location: headers.get('location'),
+    page: $('main').attr('data-page') ?? null,
+    text,
+    forms,
+  };
+}
+
+/** The form of a page that has the field or button `name`. */
+export function formWith(answer: Answer, name: string): Form {
+  const form = answer.forms.find(({ inputs }) => inputs.includes(name));
+  if (form === undefined)
+    throw new Error(`the page ${answer.page} (${answer.status}) has no form with ${name}: ${answer.text}`);
+  return form;
+}

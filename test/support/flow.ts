@@ -1,0 +1,90 @@
+import type { Agent, Answer } from './agent.ts';
+import type { TestClient, TestServer, TestUser } from './server.ts';
+
+type Fields = Record<string, string>;
+
+/** The fields of an authorization request that is right in every way and spends nothing. */
+export function requestOf(client: TestClient, fields: Fields = {}): Fields {
+  return {
+    client_id: client.clientId,
+    response_type: 'code',
+    redirect_uri: client.redirectUri,
+    scope: 'account-info operation-history',
+    ...fields,
+  };
+}
+
+/** The fields of a token request that is right in every way. */
+export function tokenRequestOf(client: TestClient, code: string, fields: Fields = {}): Fields {
+  return {
+    code,
+    client_id: client.clientId,
+    grant_type: 'authorization_code',
+    redirect_uri: client.redirectUri,
+    ...(client.clientSecret === null ? {} : { client_secret: client.clientSecret }),
+    ...fields,
+  };
+}
+
+/** Sends the request and walks over sign-in and payment password as `user`, up to the consent page. */
+export async function reachConsent(agent: Agent, fields: Fields, user: TestUser): Promise<Answer> {
+  let answer = await agent.post('/oauth/authorize', fields);
+  for (let steps = 0; steps < 8 && answer.page !== 'consent'; steps += 1)
+    answer = await nextPage(agent, answer, user);
+  if (answer.page !== 'consent')
+    throw new Error(`no consent page: ${answer.status} ${answer.page} ${answer.text}`);
+  return answer;
+}
+
+function nextPage(agent: Agent, answer: Answer, user: TestUser): Promise<Answer> {
+  if (answer.location !== null) return agent.get(answer.location);
+  if (answer.page === 'sign-in')
+    return agent.submit(answer, 'login', { login: user.login, password: user.password });
+  return agent.submit(answer, 'payment_password', { payment_password: user.paymentPassword ?? '' });
+}
+
+/** Presses a button of the consent page. */
+export function decide(agent: Agent, consent: Answer, decision: 'allow' | 'reject'): Promise<Answer> {
+  return agent.submit(consent, 'decision', { decision });
+}
+
+/** The whole way to a code. */
+export async function obtainCode(agent: Agent, fields: Fields, user: TestUser): Promise<string> {
+  const answer = await decide(agent, await reachConsent(agent, fields, user), 'allow');
+  return codeOf(answer);
+}
+
+/** The code in the `Location` of an answer. */
+export function codeOf(answer: Answer): string {
+  const code = answer.location === null ? null : new URL(answer.location).searchParams.get('code');
+  if (code === null) throw new Error(`no code: ${answer.status} ${answer.location} ${answer.text}`);
+  return code;
+}
+
+/** The whole way to an access token. */
+export async function obtainToken(
+  agent: Agent,
+  client: TestClient,
+  user: TestUser,
+  fields: Fields = {},
+): Promise<string> {
+  const code = await obtainCode(agent, requestOf(client, fields), user);
+  const answer = await agent.post('/oauth/token', tokenRequestOf(client, code));
+  const { access_token } = JSON.parse(answer.body) as { access_token?: string };
+  if (access_token === undefined) throw new Error(`no token: ${answer.status} ${answer.body}`);
+  return access_token;
+}
+
+/** What introspection tells a resource about a token. */
+export async function introspect(
+  server: TestServer,
+  authorization: string,
+  token: string,
+): Promise<Record<string, unknown>> {
+  const response = await fetch(`${server.baseUrl}/oauth/introspect`, {
+    method: 'POST',
+    headers: { authorization },
+    body: new URLSearchParams({ token }),
+  });
+  return (await response.json()) as Record<string, unknown>;
+}

@@ -1,0 +1,147 @@
+import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:net';
+import { Writable } from 'node:stream';
+import { pino } from 'pino';
+import { afterAll, beforeAll } from 'vitest';
+import { buildApp } from '../../src/app.ts';
+import type { Context } from '../../src/flows/context.ts';
+import {
+  type NewClient,
+  type RegisteredClient,
+  registerClient,
+  registerResource,
+  registerUser,
+} from '../../src/flows/register.ts';
+import { BUILT_IN_CATALOGUE } from '../../src/oauth/catalogue.ts';
+import { KeyRing } from '../../src/secrets/keyRing.ts';
+import { createDatabase, type TestDatabase } from './database.ts';
+
+/** A user as a test knows it. */
+export interface TestUser {
+  readonly userId: string;
+  readonly login: string;
+  readonly password: string;
+  readonly paymentPassword: string | null;
+}
+
+/** A registered application as a test knows it. */
+export interface TestClient extends RegisteredClient {
+  readonly redirectUri: string;
+}
+
+/** The whole server on a real port and a real database of its own, inside the process of the test. */
+export interface TestServer {
+  readonly baseUrl: string;
+  readonly database: TestDatabase;
+  readonly context: Context;
+  /** Every line that the server logged, as text. */
+  readonly logLines: string[];
+  createUser(user?: Partial<Omit<TestUser, 'userId'>> & { name?: string }): Promise<TestUser>;
+  createClient(client?: Partial<NewClient>): Promise<TestClient>;
+  /** @returns the value of an `Authorization` header for introspection */
+  createResource(): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** What a test may want different. */
+export interface ServerOptions {
+  readonly codeLifetimeSeconds?: number;
+  readonly secrets?: readonly [string, ...string[]];
+  readonly database?: TestDatabase;
+  readonly trustProxy?: false | number | string[];
+  /** The public address, when it is not the one that the test connects to. */
+  readonly baseUrl?: string;
+}
+
+export const TEST_SECRET = 'a secret of the tests with more than 32 characters';
+
+export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
+  const database = options.database ?? (await createDatabase());
+  const port = await freePort();
+  const address = `http://localhost:${port}`;
+  const logLines: string[] = [];
+  const log = pino({ level: 'trace' }, collect(logLines));
+  const context: Context = {
+    db: database.pool,
+    keyRing: new KeyRing(options.secrets ?? [TEST_SECRET]),
+    catalogue: BUILT_IN_CATALOGUE,
+    currency: 'RUB',
+    codeLifetimeSeconds: options.codeLifetimeSeconds ?? 50,
+  };
+  const app = await buildApp({
+    context,
+    baseUrl: options.baseUrl ?? address,
+    log,
+    trustProxy: options.trustProxy ?? false,
+  });
+  await app.listen({ port, host: 'localhost' });
+
+  return {
+    baseUrl: address,
+    database,
+    context,
+    logLines,
+    async createUser({ name = 'Test User', ...given } = {}) {
+      const user = {
+        login: `user-${unique()}`,
+        password: `password-${unique()}`,
+        paymentPassword: `payment-${unique()}`,
+        ...given,
+      };
+      return { ...user, userId: await registerUser(database.pool, { ...user, name }) };
+    },
+    async createClient(given = {}) {
+      const client = {
+        name: 'Test Shop',
+        redirectUri: 'http://127.0.0.1:9/callback',
+        verified: true,
+        allowedRights: null,
+        ...given,
+      };
+      return { ...(await registerClient(database.pool, client)), redirectUri: client.redirectUri };
+    },
+    async createResource() {
+      const { resourceId, resourceSecret } = await registerResource(database.pool, 'payment API');
+      return `Basic ${Buffer.from(`${resourceId}:${resourceSecret}`).toString('base64')}`;
+    },
+    async close() {
+      await app.close();
+      if (options.database === undefined) await database.drop();
+    },
+  };
+}
+
+/** A server for all tests of a file. */
+export function useServer(options: ServerOptions = {}): TestServer {
+  let server: TestServer | undefined;
+  beforeAll(async () => {
+    server = await startServer(options);
+  });
+  afterAll(async () => {
+    await server?.close();
+  });
+  return new Proxy({} as TestServer, { get: (_target, property: keyof TestServer) => server?.[property] });
+}
+
+/** A port that nobody listens on right now. */
+export async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, 'localhost', resolve));
+  const address = probe.address();
+  await new Promise((resolve) => probe.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
+
+function unique(): string {
+  return randomBytes(6).toString('hex');
+}
+
+function collect(lines: string[]): Writable {
+  return new Writable({
+    write(chunk, _encoding, done) {
+      lines.push(String(chunk));
+      done();
+    },
+  });
+}
