@@ -1,10 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import { accountRoutes } from './http/account.ts';
 import { authorizeRoutes } from './http/authorize.ts';
 import { cookies, type Site } from './http/browserSession.ts';
-import { answerClientError } from './http/clientError.ts';
+import { answerBadPath, answerClientError, newReference } from './http/clientError.ts';
 import { decisionRoutes } from './http/decide.ts';
+import { closeConnectionsWhenClosing } from './http/drain.ts';
 import { healthRoutes } from './http/health.ts';
 import { introspectRoutes } from './http/introspect.ts';
 import { answerFaultsWithJson } from './http/json.ts';
@@ -23,7 +23,6 @@ export interface Dependencies extends Site {
   readonly trustProxy: false | number | string[];
 }
 
-const REFERENCE_BYTES = 5;
 /** Above the longest request we take, so that one a little too long still gets the contract's error page. */
 const HEADER_LIMIT_BYTES = 32 * 1024;
 
@@ -33,11 +32,12 @@ export async function buildApp({ log, trustProxy, ...site }: Dependencies): Prom
     loggerInstance: log,
     logController: new RequestLog(),
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
-    genReqId: () => randomBytes(REFERENCE_BYTES).toString('hex'),
+    genReqId: newReference,
     http: { maxHeaderSize: HEADER_LIMIT_BYTES },
     clientErrorHandler: answerClientError,
-    frameworkErrors: (_error, _request, reply) => reply.callNotFound(),
+    frameworkErrors: answerBadPath,
   });
+  closeConnectionsWhenClosing(app);
   await app.register(cookies);
   await app.register(requestParameters);
   await app.register(views);

@@ -7,6 +7,7 @@ import { UsageError } from './cli/output.ts';
 import { resourceCommands } from './cli/resource.ts';
 import { userCommands } from './cli/user.ts';
 import { serve } from './serve.ts';
+import { isDatabaseAway } from './store/database.ts';
 
 // The `assent` command. Results go to standard output, messages to standard error; the exit code is 0 only
 // on success and 2 for a call that can't be understood.
@@ -38,6 +39,14 @@ try {
 function explain(error: unknown): number {
   // Commander has said it already: it prints usage errors and help by itself.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
-  console.error(error instanceof Error ? error.message : String(error));
+  console.error(
+    isDatabaseAway(error) ? `the database can't be reached: ${describe(error)}` : describe(error),
+  );
   return error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
+}
+
+/** One line, also for the error of several addresses that were tried in vain, which has no text of its own. */
+function describe(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(describe).join('; ');
+  return error instanceof Error ? error.message : String(error);
 }

@@ -28,7 +28,7 @@ interface Answer {
 
 /** @returns the application, ready to listen */
 export async function buildDemo(settings: DemoSettings): Promise<FastifyInstance> {
-  const app = fastify({ logger: false });
+  const app = fastify({ logger: false, forceCloseConnections: true });
   await app.register(cookie);
   await app.register(view, {
     engine: { eta: new Eta({ views: VIEWS, cache: true }) },

@@ -15,6 +15,8 @@ import { showPage } from './views.ts';
 export async function accountRoutes(app: FastifyInstance, site: Site): Promise<void> {
   const { context } = site;
 
+  app.get('/', async (_request, reply) => reply.redirect(`${site.baseUrl}/account`, 303));
+
   app.get('/account', async (request, reply) => {
     const session = await sessionOf(request, site);
     if (session === undefined) return showPage(reply, signInPage(site, null));

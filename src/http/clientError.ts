@@ -1,7 +1,25 @@
 import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ErrorPage } from './pages.ts';
 import { pageHeaders, renderPage } from './views.ts';
+
+// The two answers to what comes before any route: Fastify's plugins, the views among them, are not there yet.
+
+const REFERENCE_BYTES = 5;
+
+/** Names one request in its log line and on its error page. */
+export function newReference(): string {
+  return randomBytes(REFERENCE_BYTES).toString('hex');
+}
+
+/** Answers a path that can't be decoded. */
+export function answerBadPath(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
+  const text = 'The address can’t be read.';
+  request.logDetail = { error: 'not_found', rule: text };
+  const page = errorPage('There is no such page', text, request.id);
+  reply.code(404).headers(pageHeaders(page)).send(renderPage(page));
+}
 
 /**
  * Answers what is not HTTP, or is more of it than we read: Node gives up before there is a request, so the
@@ -12,19 +30,25 @@ export function answerClientError(this: FastifyInstance, error: NodeJS.ErrnoExce
     socket.destroy();
     return;
   }
-  const reference = randomBytes(5).toString('hex');
+  const reference = newReference();
   this.log.info({ ref: reference, status: 400, rule: `unreadable HTTP: ${error.code}` }, 'request');
-  const page = {
-    name: 'error',
-    title: 'This request can’t be read',
-    text: TEXT,
-    code: 'invalid_request',
+  const page = errorPage(
+    'This request can’t be read',
+    'It is too long, or is not HTTP.',
     reference,
-  } as const;
+    'invalid_request',
+  );
   const body = renderPage(page);
   const headers = { ...pageHeaders(page), 'content-length': Buffer.byteLength(body), connection: 'close' };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 400 Bad Request\r\n${lines.join('')}\r\n${body}`);
 }
 
-const TEXT = 'The request is too long, or is not HTTP.';
+function errorPage(
+  title: string,
+  text: string,
+  reference: string,
+  code: ErrorPage['code'] = null,
+): ErrorPage {
+  return { name: 'error', title, text, code, reference };
+}

@@ -5,6 +5,8 @@ import { effectiveLimit, type MoneySource, type PaymentLimit, type Right, spends
 export interface DescribedRight {
   readonly title: string;
   readonly limit: string | null;
+  /** Whether money can leave by it; the source of that money counts too. */
+  readonly spending: boolean;
 }
 
 /**
@@ -17,14 +19,20 @@ export function describeRights(
   catalogue: Catalogue,
   currency: string,
 ): DescribedRight[] {
+  const spending = spends(rights);
   const named = rights.some((right) => right.name === 'money-source');
-  const all: Right[] =
-    spends(rights) && !named ? [...rights, { name: 'money-source', sources: ['wallet'] }] : [...rights];
+  const all: Right[] = spending && !named ? [...rights, DEFAULT_SOURCE] : [...rights];
   return all.map((right) => {
     const limit = effectiveLimit(right);
-    return { title: describeRight(right, catalogue), limit: limit ? describeLimit(limit, currency) : null };
+    return {
+      title: describeRight(right, catalogue),
+      limit: limit ? describeLimit(limit, currency) : null,
+      spending: limit !== undefined || (spending && right.name === 'money-source'),
+    };
   });
 }
+
+const DEFAULT_SOURCE: Right = { name: 'money-source', sources: ['wallet'] };
 
 function describeRight(right: Right, catalogue: Catalogue): string {
   // A grant may hold a right that the operator's catalogue does not offer any more.

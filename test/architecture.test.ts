@@ -1,0 +1,56 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const SRC = fileURLToPath(new URL('../src', import.meta.url));
+const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+const text = (file: string) => readFileSync(join(SRC, file), 'utf8');
+
+/** Which folders (or files) each folder may import from; itself is understood. */
+const MAY_IMPORT: Record<string, string[]> = {
+  oauth: [],
+  secrets: [],
+  store: ['oauth'],
+  flows: ['oauth', 'secrets', 'store'],
+  http: ['oauth', 'flows'],
+  demo: [],
+  'app.ts': ['http'],
+  'config.ts': ['oauth'],
+  'log.ts': [],
+  'trial.ts': ['secrets', 'store'],
+  'serve.ts': ['app.ts', 'config.ts', 'demo', 'log.ts', 'secrets', 'store', 'trial.ts'],
+  cli: ['config.ts', 'flows', 'oauth', 'store'],
+  'cli.ts': ['cli', 'serve.ts', 'store'],
+};
+
+const area = (file: string) => file.split('/')[0] ?? file;
+
+function importsOf(file: string): string[] {
+  const specifiers = [...text(file).matchAll(/\bfrom '(\.[^']+)'/g)].map((match) => match[1] ?? '');
+  return specifiers.map((specifier) => relative(SRC, normalize(join(SRC, dirname(file), specifier))));
+}
+
+describe('the layout', () => {
+  it.each(files)('lets src/%s import only what its folder may', (file) => {
+    const allowed = MAY_IMPORT[area(file)];
+    expect(allowed, `${area(file)} is not in the layout`).toBeDefined();
+    const reached = importsOf(file)
+      .map(area)
+      .filter((to) => to !== area(file));
+    expect(reached.filter((to) => !allowed?.includes(to))).toEqual([]);
+  });
+
+  it('reads the environment in config.ts only', () => {
+    // The embedded PostgreSQL passes PATH and the time zone on to the programs it starts.
+    const readers = files.filter(
+      (file) => /process\.env/.test(text(file)) && !file.startsWith('store/embedded/'),
+    );
+    expect(readers).toEqual(['config.ts']);
+  });
+
+  it('writes SQL in the store only', () => {
+    const writers = files.filter((file) => /\b(insert into|update \w+ set|delete from)\b/.test(text(file)));
+    expect(writers.filter((file) => area(file) !== 'store')).toEqual([]);
+  });
+});

@@ -1,0 +1,52 @@
+import { afterAll, beforeAll } from 'vitest';
+import { openDatabase } from '../../src/store/database.ts';
+import { createDatabase } from '../support/database.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+
+/** A server whose clock the test sets. */
+export interface TimeMachine {
+  readonly server: TestServer;
+  /** From now on it is this moment, and stays it. */
+  travelTo(time: string | Date): Promise<void>;
+}
+
+/**
+ * Every lifetime counts by `clock_timestamp()` of the database; here a function of that name stands before
+ * PostgreSQL's own. Only years before this one: the times of a session stay real, and must not look old.
+ */
+export function useTimeMachine(): TimeMachine {
+  let running: { server: TestServer; close(): Promise<void> } | undefined;
+  beforeAll(async () => {
+    running = await startTimeMachine();
+  });
+  afterAll(async () => {
+    await running?.close();
+  });
+  return {
+    get server() {
+      if (running === undefined) throw new Error('the server is not running yet');
+      return running.server;
+    },
+    async travelTo(time) {
+      await running?.server.database.pool.query('update clock.setting set moment = $1', [new Date(time)]);
+    },
+  };
+}
+
+async function startTimeMachine() {
+  const database = await createDatabase();
+  await database.pool.query(`
+    create schema clock;
+    create table clock.setting as select timestamptz '2018-06-01 12:00Z' as moment;
+    create function clock.clock_timestamp() returns timestamptz language sql volatile
+      as 'select moment from clock.setting'`);
+  const options = encodeURIComponent('-c search_path=clock,pg_catalog,public');
+  const pool = openDatabase({ connectionString: `${database.url}&options=${options}` }, () => {});
+  const server = await startServer({ database: { ...database, pool } });
+  const close = async () => {
+    await server.close();
+    await pool.end();
+    await database.drop();
+  };
+  return { server, close };
+}

@@ -1,0 +1,47 @@
+import * as cheerio from 'cheerio';
+import { describe, expect, it } from 'vitest';
+import { pageHeaders, renderPage } from '../../src/http/views.ts';
+import { pageSamples } from './pageSamples.ts';
+
+describe.each(Object.entries(pageSamples))('the page sample "%s"', (_name, page) => {
+  const $ = cheerio.load(renderPage(page));
+
+  it('names itself, has one heading and a title', () => {
+    expect($('main').attr('data-page')).toBe(page.name);
+    expect($('h1')).toHaveLength(1);
+    expect($('title').text().trim()).not.toBe('');
+  });
+
+  it('has no script, no inline style and no outside resource, whatever it shows', () => {
+    expect($('script, iframe, object, embed, base')).toHaveLength(0);
+    expect($('style')).toHaveLength(1);
+    expect(
+      $('*')
+        .toArray()
+        .flatMap((element) => Object.keys($(element).attr() ?? {})),
+    ).not.toContainEqual(expect.stringMatching(/^on|^style$/));
+    const addresses = $('[src], [href]')
+      .toArray()
+      .map((element) => $(element).attr('src') ?? $(element).attr('href') ?? '');
+    expect(addresses.filter((address) => !/^(data:image\/svg\+xml,|\/(?!\/))/.test(address))).toEqual([]);
+  });
+
+  it('labels every field and leaves no text unfinished', () => {
+    const fields = $('input:not([type=hidden])').toArray();
+    for (const field of fields)
+      expect(
+        $(`label[for="${$(field).attr('id')}"]`)
+          .text()
+          .trim(),
+      ).not.toBe('');
+    expect($('body').text()).not.toMatch(/undefined|\[object|NaN|\{target\}/);
+  });
+
+  it('lets its form leave for the application only from the consent page', () => {
+    const policy = pageHeaders(page)['content-security-policy'] ?? '';
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy.includes("form-action 'self'")).toBe(page.name !== 'consent');
+    expect($('input[type=password]').length === 0 || page.name !== 'consent').toBe(true);
+  });
+});

@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Agent, type Answer, formWith } from '../support/agent.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { codeOf, obtainCode, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
+import { onDatabase, type ServerProcess, spawnServer } from '../support/process.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+
+// Two servers as processes of their own on one database, like two replicas behind a load balancer.
+
+let database: TestDatabase;
+let registry: TestServer; // registers clients and users; takes no part in the races
+let replicas: ServerProcess[];
+
+beforeAll(async () => {
+  database = await createDatabase();
+  registry = await startServer({ database });
+  replicas = await Promise.all([
+    spawnServer(onDatabase(database.url)),
+    spawnServer(onDatabase(database.url)),
+  ]);
+});
+
+afterAll(async () => {
+  await Promise.all(replicas.map((replica) => replica.stop()));
+  await registry.close();
+  await database.drop();
+});
+
+/** The same browser before every replica: one cookie jar, several addresses. */
+function agents(): [Agent, Agent] {
+  const [first, second] = replicas.map(({ baseUrl }) => new Agent(baseUrl));
+  if (first === undefined || second === undefined) throw new Error('there are two replicas');
+  return [first, Object.assign(second, { cookies: first.cookies })];
+}
+
+/** Does something `count` times at once, in turn on both replicas. */
+function race(count: number, attempt: (agent: Agent, index: number) => Promise<Answer>): Promise<Answer[]> {
+  const both = agents();
+  return Promise.all(Array.from({ length: count }, (_, index) => attempt(both[index % 2] as Agent, index)));
+}
+
+async function count(statement: string, values: unknown[]): Promise<number> {
+  const { rows } = await database.pool.query<{ count: number }>(statement, values);
+  return rows[0]?.count ?? -1;
+}
+
+describe('races between two processes', () => {
+  it('gives one token for 50 parallel exchanges of one code', async () => {
+    const [client, user] = [await registry.createClient(), await registry.createUser()];
+    const code = await obtainCode(agents()[0], requestOf(client), user);
+    const answers = await race(50, (agent) => agent.post('/oauth/token', tokenRequestOf(client, code)));
+    const bodies = answers.map(({ body }) => JSON.parse(body) as { access_token?: string; error?: string });
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(bodies.filter(({ error }) => error === 'invalid_grant')).toHaveLength(49);
+    const exchanged = `select count(*)::int from audit_events where kind = 'exchanged' and client_id = $1`;
+    expect(await count(exchanged, [client.clientId])).toBe(1);
+  });
+
+  it('answers 20 posts of one consent form with twenty equal redirects', async () => {
+    const [client, user] = [await registry.createClient(), await registry.createUser()];
+    const [first, second] = agents();
+    const form = formWith(await reachConsent(first, requestOf(client), user), 'decision');
+    const posts = Array.from({ length: 20 }, (_, index) =>
+      (index % 2 === 0 ? first : second).post('/consent', { ...form.fields, decision: 'allow' }),
+    );
+    const answers = await Promise.all(posts);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([302]));
+    expect(new Set(answers.map(({ location }) => location)).size).toBe(1);
+    const [answer] = answers as [Answer];
+    expect((await second.post('/oauth/token', tokenRequestOf(client, codeOf(answer)))).status).toBe(200);
+    const approved = `select count(*)::int from audit_events where kind like 'approved%' and client_id = $1`;
+    expect(await count(approved, [client.clientId])).toBe(1);
+  });
+
+  it('takes one of 20 forms for one key that were opened first and posted together, and shows the others afresh', async () => {
+    const [client, user] = [await registry.createClient(), await registry.createUser()];
+    const [first, second] = agents();
+    await reachConsent(first, requestOf(client), user);
+    const forms = [];
+    for (let index = 0; index < 20; index += 1) {
+      forms.push(
+        formWith(await reachConsent(first, requestOf(client, { state: String(index) }), user), 'decision'),
+      );
+    }
+    const answers = await Promise.all(
+      forms.map(({ fields }, index) =>
+        (index % 2 === 0 ? first : second).post('/consent', { ...fields, decision: 'allow' }),
+      ),
+    );
+    const taken = answers.filter(({ status }) => status === 302);
+    expect(taken).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 303)).toHaveLength(19);
+    for (const { status, location } of answers) {
+      if (status === 303) expect(location).toMatch(/\/oauth\/authorize\?client_id=/);
+    }
+    expect(await count('select count(*)::int from grants where client_id = $1', [client.clientId])).toBe(1);
+    const [winner] = taken as [Answer];
+    expect((await first.post('/oauth/token', tokenRequestOf(client, codeOf(winner)))).status).toBe(200);
+  });
+
+  it('never issues a token for a code that a new authorization annulled at the same moment', async () => {
+    const [client, user, resource] = [
+      await registry.createClient(),
+      await registry.createUser(),
+      await registry.createResource(),
+    ];
+    const [first, second] = agents();
+    for (let round = 0; round < 10; round += 1) {
+      const code = await obtainCode(first, requestOf(client, { state: `a${round}` }), user);
+      const form = formWith(
+        await reachConsent(first, requestOf(client, { state: `b${round}` }), user),
+        'decision',
+      );
+      const [exchange, approval] = await Promise.all([
+        second.post('/oauth/token', tokenRequestOf(client, code)),
+        first.post('/consent', { ...form.fields, decision: 'allow' }),
+      ]);
+      expect(approval.status).toBe(302);
+      const { access_token } = JSON.parse(exchange.body) as { access_token?: string };
+      if (access_token === undefined) continue;
+      const body = new URLSearchParams({ token: access_token });
+      const answer = await fetch(`${registry.baseUrl}/oauth/introspect`, {
+        method: 'POST',
+        headers: { authorization: resource },
+        body,
+      });
+      expect(await answer.json()).toEqual({ active: false });
+    }
+  });
+
+  it('loses nothing when a replica is killed in the middle: every code is good for exactly one token', async () => {
+    const user = await registry.createUser();
+    const clients = await Promise.all(Array.from({ length: 12 }, () => registry.createClient()));
+    const [, second] = agents();
+    const victim = await spawnServer(onDatabase(database.url));
+    const dying = Object.assign(new Agent(victim.baseUrl), { cookies: second.cookies });
+    const codes = [];
+    for (const client of clients)
+      codes.push({ client, code: await obtainCode(second, requestOf(client), user) });
+    const answers = codes.map(({ client, code }) =>
+      dying.post('/oauth/token', tokenRequestOf(client, code)).then(
+        ({ status }) => status,
+        () => 'lost' as const,
+      ),
+    );
+    await Promise.race(answers);
+    await victim.stop('SIGKILL');
+    const first = await Promise.all(answers);
+    for (const [index, { client, code }] of codes.entries()) {
+      const { status } = await second.post('/oauth/token', tokenRequestOf(client, code));
+      // An answer that was lost may have been a token: then the repeat is refused, as the contract says.
+      if (first[index] === 200) expect(status).toBe(400);
+      const issued = `select count(*)::int from audit_events where kind = 'exchanged' and client_id = $1`;
+      expect(await count(issued, [client.clientId])).toBe(1);
+    }
+  });
+
+  it('finishes the requests under way when it is told to stop', async () => {
+    const user = await registry.createUser();
+    const stopping = await spawnServer(onDatabase(database.url));
+    const signIn = () =>
+      new Agent(stopping.baseUrl).post('/sign-in', { login: user.login, password: user.password });
+    const answers = Array.from({ length: 16 }, signIn);
+    await Promise.race(answers);
+    const code = stopping.stop('SIGTERM');
+    const settled = await Promise.allSettled(answers);
+    // Whoever got through the door is served; a connection that came too late is refused, not cut off half-way.
+    const served = settled.filter((one) => one.status === 'fulfilled');
+    expect(served.length).toBeGreaterThan(0);
+    for (const one of served) expect([303, 503]).toContain(one.value.status);
+    expect(await code).toBe(0);
+  });
+});

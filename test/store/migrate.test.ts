@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { listMigrations, MigrationError, migrate, schemaVersion } from '../../src/store/migrate.ts';
+import { createDatabase, useDatabase } from '../support/database.ts';
+
+const database = useDatabase();
+
+describe('migrations', () => {
+  it('are applied once by ten servers that start together', async () => {
+    const empty = await createDatabase();
+    try {
+      await empty.pool.query('drop schema public cascade; create schema public');
+      const applied = await Promise.all(Array.from({ length: 10 }, () => migrate(empty.pool)));
+      expect(applied.flat()).toEqual(await listMigrations());
+    } finally {
+      await empty.drop();
+    }
+  });
+
+  it('refuse a database that is newer than this build', async () => {
+    const newer = await createDatabase();
+    try {
+      await newer.pool.query(`insert into schema_migrations (version, name) values (9999, 'later')`);
+      await expect(migrate(newer.pool)).rejects.toThrow(MigrationError);
+      await expect(migrate(newer.pool)).rejects.toThrow(/9999.*newer build/);
+    } finally {
+      await newer.drop();
+    }
+  });
+
+  it('make this schema', async () => {
+    expect(await schemaVersion(database.pool)).toBe((await listMigrations()).length);
+    const { rows } = await database.pool.query<{ line: string }>(SCHEMA);
+    await expect(rows.map(({ line }) => `${line}\n`).join('')).toMatchFileSnapshot('schema.txt');
+  });
+});
+
+/** Tables with their columns, constraints and indexes, one a line: what a review of a migration should see change. */
+const SCHEMA = `
+select line from (
+  select c.relname as name, 1 as part, a.attnum as n,
+         format('%s.%s %s%s%s', c.relname, a.attname, format_type(a.atttypid, a.atttypmod),
+                case when a.attnotnull then ' not null' else '' end,
+                coalesce(' default ' || pg_get_expr(d.adbin, d.adrelid), '')) as line
+    from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+    left join pg_attrdef d on (d.adrelid, d.adnum) = (c.oid, a.attnum)
+   where c.relkind in ('r', 'p') and c.relnamespace = 'public'::regnamespace
+  union all
+  select c.relname, 2, row_number() over (partition by c.oid order by k.conname),
+         format('%s %s', c.relname, pg_get_constraintdef(k.oid))
+    from pg_constraint k join pg_class c on c.oid = k.conrelid
+   where c.relnamespace = 'public'::regnamespace and k.contype <> 'n'
+  union all
+  select tablename, 3, row_number() over (partition by tablename order by indexname), indexdef
+    from pg_indexes where schemaname = 'public'
+  union all
+  select relname, 4, 1, format('%s with %s', relname, reloptions)
+    from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' and reloptions is not null
+) parts order by name, part, n`;

@@ -1,0 +1,96 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { freePort, TEST_SECRET } from './server.ts';
+
+const EXECUTABLE = fileURLToPath(new URL('../../bin/assent.js', import.meta.url));
+
+type Variables = Record<string, string>;
+
+/** What a command printed, and how it ended. */
+export interface Run {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs `assent …` as a process of its own, with nothing of this process's environment but the path. */
+export async function runAssent(args: readonly string[], variables: Variables, stdin = ''): Promise<Run> {
+  const child = start(args, variables);
+  child.stdin?.end(stdin);
+  const [stdout, stderr, [code]] = await Promise.all([
+    readAll(child.stdout),
+    readAll(child.stderr),
+    once(child, 'close') as Promise<[number | null]>,
+  ]);
+  return { code, stdout, stderr };
+}
+
+/** A server as a process of its own. */
+export interface ServerProcess {
+  readonly baseUrl: string;
+  readonly pid: number;
+  /** Everything it printed so far. */
+  output(): string;
+  /** Sends a signal and waits for the end. @returns the exit code, null when the signal ended it */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+/** Starts `assent serve` and waits until it is ready. @throws {Error} with its output when it ends before */
+export async function spawnServer(variables: Variables): Promise<ServerProcess> {
+  const port = variables.PORT ?? String(await freePort());
+  const baseUrl = `http://localhost:${port}`;
+  const child = start(['serve'], { PORT: port, BASE_URL: baseUrl, ...variables });
+  let output = '';
+  child.stdout?.on('data', (chunk) => {
+    output += chunk;
+  });
+  child.stderr?.on('data', (chunk) => {
+    output += chunk;
+  });
+  const ended = once(child, 'close') as Promise<[number | null]>;
+  await Promise.race([
+    untilReady(baseUrl),
+    ended.then(() => {
+      throw new Error(`the server ended before it was ready:\n${output}`);
+    }),
+  ]);
+  return {
+    baseUrl,
+    pid: child.pid ?? 0,
+    output: () => output,
+    async stop(signal = 'SIGTERM') {
+      if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+      return (await ended)[0];
+    },
+  };
+}
+
+/** The environment of a server on a database of the tests. */
+export function onDatabase(url: string): Variables {
+  return { DATABASE_URL: url, SECRETS: TEST_SECRET, LOG_LEVEL: 'warn' };
+}
+
+function start(args: readonly string[], variables: Variables): ChildProcess {
+  const env = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/', ...variables };
+  return spawn(process.execPath, [EXECUTABLE, ...args], { env, stdio: ['pipe', 'pipe', 'pipe'] });
+}
+
+async function readAll(stream: NodeJS.ReadableStream | null): Promise<string> {
+  let text = '';
+  for await (const chunk of stream ?? []) text += chunk;
+  return text;
+}
+
+const POLL_MS = 25;
+const READY_DEADLINE_MS = 20_000;
+
+async function untilReady(baseUrl: string): Promise<void> {
+  const deadline = Date.now() + READY_DEADLINE_MS;
+  while (Date.now() < deadline) {
+    const answer = await fetch(`${baseUrl}/health/ready`).catch(() => undefined);
+    if (answer?.status === 200) return;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+  throw new Error(`${baseUrl} did not become ready`);
+}
