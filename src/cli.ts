@@ -39,14 +39,20 @@ try {
 function explain(error: unknown): number {
   // Commander has said it already: it prints usage errors and help by itself.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
-  console.error(
-    isDatabaseAway(error) ? `the database can't be reached: ${describe(error)}` : describe(error),
-  );
+  console.error(describe(error));
   return error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
 }
 
-/** One line, also for the error of several addresses that were tried in vain, which has no text of its own. */
+/** In one line what happened and, where we know it, what to do. */
 function describe(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(describe).join('; ');
+  if (isDatabaseAway(error)) return `the database can't be reached: ${messageOf(error)}`;
+  const { code, port } = error as NodeJS.ErrnoException & { port?: number };
+  if (code === 'EADDRINUSE') return `port ${port} is taken: choose another with PORT`;
+  return messageOf(error);
+}
+
+/** The error of several addresses that were tried in vain has no text of its own. */
+function messageOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ');
   return error instanceof Error ? error.message : String(error);
 }

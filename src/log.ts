@@ -2,13 +2,15 @@ import { type Logger, pino } from 'pino';
 
 /** JSON lines on standard output: an ISO time, the level as a word, and for errors no row data of PostgreSQL. */
 export function openLog(level: string): Logger {
-  return pino({
+  const options = {
     level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label) => ({ level: label }) },
+    formatters: { level: (label: string) => ({ level: label }) },
     serializers: { err: describeError },
-  });
+  };
+  // Written before the next line of code runs: the last line before an end is the one that matters.
+  return pino(options, pino.destination({ dest: process.stdout.fd, sync: true }));
 }
 
 /** A database error carries the row that failed (`detail`): what is in rows stays out of logs. */

@@ -19,7 +19,13 @@ describe('contract 3: states of a grant', () => {
     ['active', 'until 3 years have passed', exchanged, '2029-11-20T12:00:09.999', true],
     ['expired', 'from 3 years on', exchanged, '2029-11-20T12:00:10.000', false],
     ['revoked', 'whatever its token was', revoked, '2027-01-01T00:00:00.000', false],
-    ['revoked', 'whatever its code was', { ...approved, revokedAt: approved.codeExpiresAt }, '2026-11-20T12:00:00.000', false],
+    [
+      'revoked',
+      'whatever its code was',
+      { ...approved, revokedAt: approved.codeExpiresAt },
+      '2026-11-20T12:00:00.000',
+      false,
+    ],
     ['revoked', 'also when the token has expired since', revoked, '2040-01-01T00:00:00.000', false],
   ] as const)('is %s %s', (state, _when, grant, now, live) => {
     expect(grantState(grant, time(now))).toBe(state);

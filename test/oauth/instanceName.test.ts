@@ -7,9 +7,12 @@ describe('contract 2.2 instance_name', () => {
     expect(readInstanceName(undefined)).toBeNull();
   });
 
-  it.each(['null', ' ', 'anna@example.com', 'Анна', 'x'.repeat(255), 'é'.repeat(127)])('takes %j as it is', (name) => {
-    expect(readInstanceName(name)).toBe(name);
-  });
+  it.each(['null', ' ', 'anna@example.com', 'Анна', 'x'.repeat(255), 'é'.repeat(127)])(
+    'takes %j as it is',
+    (name) => {
+      expect(readInstanceName(name)).toBe(name);
+    },
+  );
 
   it.each([
     ['more than 255 bytes', 'x'.repeat(256)],

@@ -8,12 +8,20 @@ const BOUNDARY = Date.parse('2018-02-07T00:00:00.000Z');
 describe('contract 8: lifetime of the access token', () => {
   it.each([
     ['3 years', '2026-11-20T07:23:41.123Z', '2029-11-20T07:23:41.123Z'],
-    ['3 years from the first moment of 7 February 2018', '2018-02-07T00:00:00.000Z', '2021-02-07T00:00:00.000Z'],
+    [
+      '3 years from the first moment of 7 February 2018',
+      '2018-02-07T00:00:00.000Z',
+      '2021-02-07T00:00:00.000Z',
+    ],
     ['6 months up to the last moment before', '2018-02-06T23:59:59.999Z', '2018-08-06T23:59:59.999Z'],
     ['6 months over the turn of the year', '2017-09-15T12:00:00.000Z', '2018-03-15T12:00:00.000Z'],
     ['3 years from 29 February to 28 February', '2024-02-29T10:00:00.000Z', '2027-02-28T10:00:00.000Z'],
     ['3 years to the 28th of a leap year', '2025-02-28T10:00:00.000Z', '2028-02-28T10:00:00.000Z'],
-    ['6 months from 31 August to the end of February', '2017-08-31T10:00:00.000Z', '2018-02-28T10:00:00.000Z'],
+    [
+      '6 months from 31 August to the end of February',
+      '2017-08-31T10:00:00.000Z',
+      '2018-02-28T10:00:00.000Z',
+    ],
     ['6 months from 31 August into a leap year', '2015-08-31T10:00:00.000Z', '2016-02-29T10:00:00.000Z'],
     ['6 months from 31 March to 30 September', '2017-03-31T10:00:00.000Z', '2017-09-30T10:00:00.000Z'],
   ])('is %s', (_what, issued, expires) => {

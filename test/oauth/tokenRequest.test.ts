@@ -44,13 +44,16 @@ describe('contract 2.4: the fields of a token request', () => {
     expect(readTokenRequest(parameters, undefined)).toEqual(read(FIELDS));
   });
 
-  it.each(['code', 'client_id', 'grant_type', 'redirect_uri'] as const)('7.2 refuses a request without %s', (name) => {
-    for (const fields of [without(name), { ...FIELDS, [name]: '' }]) {
-      const refusal = refusalOf(() => read(fields));
-      expect(refusal.code).toBe('invalid_request');
-      expect(refusal.message).toContain(name);
-    }
-  });
+  it.each(['code', 'client_id', 'grant_type', 'redirect_uri'] as const)(
+    '7.2 refuses a request without %s',
+    (name) => {
+      for (const fields of [without(name), { ...FIELDS, [name]: '' }]) {
+        const refusal = refusalOf(() => read(fields));
+        expect(refusal.code).toBe('invalid_request');
+        expect(refusal.message).toContain(name);
+      }
+    },
+  );
 
   it.each(['code', 'client_id', 'grant_type', 'redirect_uri', 'client_secret', 'code_verifier'])(
     '7.2 refuses a request with two of %s, or one that is not UTF-8',
@@ -86,7 +89,12 @@ describe('design.md: client authentication by form or by HTTP Basic', () => {
     ['from HTTP Basic', {}, basic('app', 's'), { id: 'app', secret: 's' }],
     ['from HTTP Basic, without a secret', {}, basic('app', ''), { id: 'app', secret: null }],
     ['from both when they agree', { client_id: 'app' }, basic('app', 's'), { id: 'app', secret: 's' }],
-    ['from HTTP Basic beside an empty secret', { client_secret: '' }, basic('app', 's'), { id: 'app', secret: 's' }],
+    [
+      'from HTTP Basic beside an empty secret',
+      { client_secret: '' },
+      basic('app', 's'),
+      { id: 'app', secret: 's' },
+    ],
     ['from the form beside another scheme', { client_id: 'app' }, 'Bearer x', { id: 'app', secret: null }],
   ])('takes them %s', (_where, fields, authorization, expected) => {
     expect(credentials(fields as Record<string, string>, authorization)).toEqual(expected);
@@ -99,10 +107,15 @@ describe('design.md: client authentication by form or by HTTP Basic', () => {
     ['an application in neither', { client_secret: 's' }, undefined],
     ['unreadable HTTP Basic, whatever the form says', { client_id: 'app' }, 'Basic !!!'],
   ])('refuses %s', (_what, fields, authorization) => {
-    expect(refusalOf(() => credentials(fields as Record<string, string>, authorization)).code).toBe('invalid_request');
+    expect(refusalOf(() => credentials(fields as Record<string, string>, authorization)).code).toBe(
+      'invalid_request',
+    );
   });
 
   it('a token request is judged by them', () => {
-    expect(read(without('client_id'), basic('app', 's'))).toMatchObject({ clientId: 'app', clientSecret: 's' });
+    expect(read(without('client_id'), basic('app', 's'))).toMatchObject({
+      clientId: 'app',
+      clientSecret: 's',
+    });
   });
 });

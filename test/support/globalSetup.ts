@@ -1,10 +1,8 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { openDatabase } from '../../src/store/database.ts';
 import { joinEmbeddedPostgres } from '../../src/store/embedded.ts';
 import { migrate } from '../../src/store/migrate.ts';
+import { makeDataDir, removeDataDir } from './folder.ts';
 
 /** The database that every test file copies: migrated once, empty. */
 export const TEMPLATE = 'assent_template';
@@ -17,7 +15,7 @@ declare module 'vitest' {
 
 /** One real PostgreSQL for the whole run, in a folder of its own. */
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'assent-test-'));
+  const dataDir = makeDataDir();
   const embedded = await joinEmbeddedPostgres(dataDir);
   const { host, port, user } = embedded.connection();
   const admin = openDatabase(embedded.connection(), () => {});
@@ -29,8 +27,6 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
   provide('postgres', { host, port, user });
   return async () => {
     await embedded.leave();
-    const location = join(dataDir, 'postgres.location'); // where root's cluster is
-    if (existsSync(location)) rmSync(readFileSync(location, 'utf8').trim(), { recursive: true });
-    rmSync(dataDir, { recursive: true });
+    removeDataDir(dataDir);
   };
 }

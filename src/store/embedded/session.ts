@@ -22,8 +22,7 @@ const FIRST_PAUSE = 50;
 /** After a crash everybody notices at once; the first to wake starts it, rather than all removing each other's files. */
 const LONGEST_HESITATION = 200;
 
-const RECYCLED =
-  'removed the lock files of a PostgreSQL that is gone: its process number belongs to another program';
+const REMOVED = 'removed the lock files of a PostgreSQL that ended without doing so';
 
 /** What `pg` needs to connect. TLS is off in so many words, because PGSSLMODE in our environment would turn it on. */
 export interface Connection {
@@ -126,7 +125,7 @@ function starter({ place, binaries, log }: Cluster): () => void {
   return () => {
     if (isRunning(child) || Date.now() < next || isPostmasterAlive(place.cluster)) return;
     // Only after PostgreSQL refused: it knows best, and a process that was just killed lingers for a moment.
-    if (child && removeRecycledLocks(place.cluster)) log(RECYCLED);
+    if (child && removeRecycledLocks(place.cluster)) log(REMOVED);
     child = startPostmaster(place, binaries);
     child.once('error', (error) => log(`PostgreSQL cannot be run: ${error.message}`));
     next = Date.now() + pause;

@@ -1,0 +1,136 @@
+import { createServer } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { Agent } from '../support/agent.ts';
+import { makeDataDir, removeDataDir } from '../support/folder.ts';
+import { runAssent, type ServerProcess, spawnServer } from '../support/process.ts';
+import { freePort } from '../support/server.ts';
+
+const running: ServerProcess[] = [];
+const folders: string[] = [];
+
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((server) => server.stop()));
+  for (const folder of folders.splice(0)) removeDataDir(folder);
+});
+
+function newFolder(): string {
+  const folder = makeDataDir();
+  folders.push(folder);
+  return folder;
+}
+
+async function start(variables: Record<string, string>): Promise<ServerProcess> {
+  const server = await spawnServer(variables);
+  running.push(server);
+  await untilSaid(server, /trial mode/);
+  return server;
+}
+
+/** What the start printed; the block comes right after the server is ready. */
+async function untilSaid(server: ServerProcess, what: RegExp): Promise<void> {
+  while (!what.test(server.output())) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+/** Two ports in a row: the demo application takes the one after the server's. */
+async function freePair(): Promise<number> {
+  for (;;) {
+    const port = await freePort();
+    const next = createServer();
+    const free = await new Promise<boolean>((resolve) => {
+      next.once('error', () => resolve(false));
+      next.listen(port + 1, '127.0.0.1', () => next.close(() => resolve(true)));
+    });
+    if (free) return port;
+  }
+}
+
+function credentials(server: ServerProcess): {
+  open: string;
+  login: string;
+  password: string;
+  payment: string;
+} {
+  const field = (name: string) => new RegExp(`^ *${name} {2,}(\\S+)$`, 'm').exec(server.output())?.[1] ?? '';
+  return {
+    open: field('Open'),
+    login: field('Login'),
+    password: field('Password'),
+    payment: field('Payment password'),
+  };
+}
+
+describe('trial mode', () => {
+  it('starts from nothing, says what to open and with which passwords, and the demo application answers', async () => {
+    const port = await freePair();
+    const server = await start({ PORT: String(port), DATA_DIR: newFolder() });
+    const { open, login, password, payment } = credentials(server);
+    expect(open).toBe(`http://127.0.0.1:${port + 1}`);
+    const home = await new Agent(open).get('/');
+    expect(home.forms[0]?.action).toBe(`http://localhost:${port}/oauth/authorize`);
+    const answer = await new Agent(server.baseUrl).post('/sign-in', { login, password });
+    expect(answer.status).toBe(303);
+    expect(payment).toMatch(/^[a-z2-9]{4}(-[a-z2-9]{4}){2}$/);
+  });
+
+  it('keeps its data, and survives that server and PostgreSQL are killed', async () => {
+    const [port, folder] = [await freePair(), newFolder()];
+    const variables = { PORT: String(port), DATA_DIR: folder };
+    const first = await start(variables);
+    const before = credentials(first);
+    await first.stop('SIGKILL');
+    const second = await start(variables);
+    expect(credentials(second)).toEqual(before);
+    const answer = await new Agent(second.baseUrl).post('/sign-in', before);
+    expect(answer.status).toBe(303);
+  });
+
+  it('lets commands work before, beside and after the server, on the same data', async () => {
+    const [port, DATA_DIR] = [await freePair(), newFolder()];
+    const list = async () => {
+      const { code, stdout, stderr } = await runAssent(['client', 'list', '--json'], { DATA_DIR });
+      expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+      return (JSON.parse(stdout) as { name: string }[]).map(({ name }) => name);
+    };
+    expect(await list()).toEqual([]);
+    const server = await start({ PORT: String(port), DATA_DIR });
+    expect(await list()).toEqual(['Demo Shop']);
+    expect(await server.stop()).toBe(0);
+    expect(await list()).toEqual(['Demo Shop']);
+  });
+
+  it('creates no demo when it is told not to, and none in a database that is somebody’s', async () => {
+    const [port, DATA_DIR] = [await freePair(), newFolder()];
+    const without = await start({ PORT: String(port), DATA_DIR, DEMO: 'off' });
+    expect(credentials(without).login).toBe('');
+    await runAssent(['user', 'create', 'anna', '--name', 'Anna', '--password-stdin'], { DATA_DIR }, 'x\n');
+    await without.stop();
+    const later = await start({ PORT: String(port), DATA_DIR });
+    expect(credentials(later).login).toBe('');
+  });
+
+  it('loses one line, not the start, when the port of the demo application is taken', async () => {
+    const port = await freePair();
+    const taker = createServer().listen(port + 1, '127.0.0.1');
+    try {
+      const server = await start({ PORT: String(port), DATA_DIR: newFolder() });
+      expect(server.output()).toMatch(
+        new RegExp(`the demo application can't listen on http://127.0.0.1:${port + 1}`),
+      );
+      expect((await fetch(`${server.baseUrl}/health/ready`)).status).toBe(200);
+    } finally {
+      taker.close();
+    }
+  });
+
+  it('says in one line that its own port is taken, and leaves nothing running', async () => {
+    const port = await freePair();
+    const taker = createServer().listen(port, 'localhost');
+    try {
+      const { code, stderr } = await runAssent(['serve'], { PORT: String(port), DATA_DIR: newFolder() });
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/^port \d+ is taken: .+\n$/);
+    } finally {
+      taker.close();
+    }
+  });
+});

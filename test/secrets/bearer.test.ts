@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  BEARER_SECRET_BYTES,
+  type BearerKind,
+  printBearer,
+  printUuid,
+  referBearer,
+} from '../../src/secrets/bearer.ts';
+import { sha256 } from '../../src/secrets/digest.ts';
+
+const PREFIX: Record<BearerKind, string> = { code: 'assent_ac_', token: 'assent_at_' };
+
+const kind = fc.constantFrom<BearerKind[]>('code', 'token');
+const bytes = (length: number) =>
+  fc.uint8Array({ minLength: length, maxLength: length }).map((array) => Buffer.from(array));
+const grantId = fc.uuid();
+const secret = bytes(BEARER_SECRET_BYTES);
+
+describe('design.md: a code and a token name their row', () => {
+  it('is read back to its grant and the SHA-256 of the whole string', () => {
+    fc.assert(
+      fc.property(kind, grantId, secret, (which, id, random) => {
+        const bearer = printBearer(which, id, random);
+        expect(bearer).toMatch(/^[A-Za-z0-9_-]{74}$/);
+        expect(bearer.startsWith(PREFIX[which])).toBe(true);
+        expect(referBearer(which, bearer)).toEqual({ grantId: id, hash: sha256(bearer) });
+      }),
+    );
+  });
+
+  it('a code is no token and a token is no code', () => {
+    fc.assert(
+      fc.property(grantId, secret, (id, random) => {
+        const [code, token] = [printBearer('code', id, random), printBearer('token', id, random)];
+        expect(referBearer('token', code).grantId).toBeNull();
+        expect(referBearer('code', token).grantId).toBeNull();
+      }),
+    );
+  });
+
+  it('has exactly one spelling', () => {
+    const letter = fc.constantFrom(...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_');
+    fc.assert(
+      fc.property(kind, fc.string({ unit: letter, minLength: 64, maxLength: 64 }), (which, encoded) => {
+        const id = referBearer(which, PREFIX[which] + encoded).grantId ?? '';
+        const random = Buffer.from(encoded, 'base64url').subarray(16);
+        expect(printBearer(which, id, random)).toBe(PREFIX[which] + encoded);
+      }),
+    );
+  });
+
+  it.each([
+    ['nothing', () => ''],
+    ['no prefix', (code: string) => code.slice(PREFIX.code.length)],
+    ['another case of the prefix', (code: string) => code.replace('assent', 'Assent')],
+    ['one letter less', (code: string) => code.slice(0, -1)],
+    ['one letter more', (code: string) => `${code}A`],
+    ['padding', (code: string) => `${code.slice(0, -1)}=`],
+    ['a letter of plain base64', (code: string) => `${code.slice(0, -1)}+`],
+    ['leading space', (code: string) => ` ${code}`],
+    ['a trailing line break', (code: string) => `${code}\n`],
+    ['a letter that only looks like one', (code: string) => `${code.slice(0, -1)}А`],
+  ])('names no row with %s', (_what, spoil) => {
+    const code = printBearer('code', '5485b674-03aa-7716-c670-47801fab384b', Buffer.alloc(32, 1));
+    expect(referBearer('code', code).grantId).not.toBeNull();
+    expect(referBearer('code', spoil(code))).toEqual({ grantId: null, hash: sha256(spoil(code)) });
+  });
+
+  it('refers any string to a hash, and never fails', () => {
+    const strings = fc.oneof(
+      fc.string({ unit: 'grapheme' }),
+      fc.string().map((rest) => PREFIX.code + rest),
+    );
+    fc.assert(
+      fc.property(kind, strings, (which, bearer) => {
+        expect(referBearer(which, bearer)).toEqual({ grantId: null, hash: sha256(bearer) });
+      }),
+    );
+  });
+});
+
+it('writes 16 bytes as a uuid', () => {
+  const uuid = '00112233-4455-6677-8899-aabbccddeeff';
+  expect(printUuid(Buffer.from('00112233445566778899aabbccddeeff', 'hex'))).toBe(uuid);
+});

@@ -1,0 +1,142 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { KeyRing, type SignaturePurpose } from '../../src/secrets/keyRing.ts';
+
+const OLD = 'the old entry of SECRETS, long enough';
+const NEW = 'the new entry of SECRETS, long enough';
+const ring = new KeyRing([OLD]);
+
+const purpose = fc.constantFrom<SignaturePurpose[]>('decision', 'form');
+const payload = fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.from(array));
+const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+
+describe('signatures on what our pages carry', () => {
+  it('gives back the payload that was signed, and the entry that signed it', () => {
+    fc.assert(
+      fc.property(purpose, payload, (use, data) => {
+        const signed = ring.sign(use, data);
+        expect(signed).toMatch(/^[A-Za-z0-9_-]+$/);
+        expect(ring.verify(use, signed)).toEqual({ keyId: ring.signingKeyId, payload: data });
+      }),
+    );
+  });
+
+  it('refuses what was signed for another use', () => {
+    fc.assert(
+      fc.property(payload, (data) => {
+        expect(ring.verify('form', ring.sign('decision', data))).toBeUndefined();
+        expect(ring.verify('decision', ring.sign('form', data))).toBeUndefined();
+      }),
+    );
+  });
+
+  it('refuses any flipped bit', () => {
+    fc.assert(
+      fc.property(purpose, payload, fc.nat(), fc.nat({ max: 7 }), (use, data, at, bit) => {
+        const bytes = Buffer.from(ring.sign(use, data), 'base64url');
+        const index = at % bytes.length;
+        bytes.writeUInt8(bytes.readUInt8(index) ^ (1 << bit), index);
+        expect(ring.verify(use, bytes.toString('base64url'))).toBeUndefined();
+      }),
+    );
+  });
+
+  it('refuses a signature with bytes cut off, put in or moved between payload and signature', () => {
+    fc.assert(
+      fc.property(payload, fc.nat(), (data, at) => {
+        const bytes = Buffer.from(ring.sign('form', data), 'base64url');
+        const index = at % bytes.length;
+        const [before, after] = [bytes.subarray(0, index), bytes.subarray(index)];
+        for (const forged of [before, Buffer.concat([before, Buffer.of(0), after])])
+          expect(ring.verify('form', forged.toString('base64url'))).toBeUndefined();
+      }),
+    );
+  });
+
+  it('refuses every other spelling of the same bytes', () => {
+    fc.assert(
+      fc.property(payload, (data) => {
+        const signed = ring.sign('form', data);
+        const bytes = Buffer.from(signed, 'base64url');
+        const others = [
+          bytes.toString('base64'),
+          ...['=', '==', '\n', ' ', '.'].flatMap((junk) => [signed + junk, junk + signed]),
+          ...Array.from(LETTERS, (letter) => signed.slice(0, -1) + letter),
+        ].filter((other) => other !== signed && bytes.equals(Buffer.from(other, 'base64url')));
+        expect(others.length).toBeGreaterThan(0);
+        for (const other of others) expect(ring.verify('form', other)).toBeUndefined();
+      }),
+      { examples: [[Buffer.of(1)], [Buffer.of(1, 2)]] },
+    );
+  });
+
+  it('verifies any string without failing', () => {
+    const letters = fc.string({ unit: fc.constantFrom(...LETTERS), maxLength: 100 });
+    fc.assert(
+      fc.property(purpose, fc.oneof(fc.string({ unit: 'grapheme' }), letters), (use, signed) => {
+        expect(ring.verify(use, signed)).toBeUndefined();
+      }),
+    );
+  });
+
+  it('refuses what another service signed', () => {
+    expect(ring.verify('form', new KeyRing([NEW]).sign('form', Buffer.from('x')))).toBeUndefined();
+  });
+});
+
+describe('design.md: the rotation old,new → new,old → new', () => {
+  const stages = [new KeyRing([OLD, NEW]), new KeyRing([NEW, OLD]), new KeyRing([NEW])] as const;
+  const [before, during, after] = stages;
+  const data = Buffer.from('a page');
+
+  it.each([
+    ['what the old entry signed, while it is there', ring, before, true],
+    ['what the old entry signed, once the new one signs', before, during, true],
+    ['what the new entry signed, on a replica that does not sign with it yet', during, before, true],
+    ['what the new entry signed, after the old one is gone', during, after, true],
+    ['what the old entry signed, after it is gone', before, after, false],
+    ['what the new entry signed, on a replica that does not know it', during, ring, false],
+  ])('%s', (_what, signer, verifier, accepted) => {
+    const verified = verifier.verify('decision', signer.sign('decision', data));
+    expect(verified).toEqual(accepted ? { keyId: signer.signingKeyId, payload: data } : undefined);
+  });
+
+  it('the first entry signs', () => {
+    expect(before.signingKeyId).toEqual(ring.signingKeyId);
+    expect(during.signingKeyId).toEqual(after.signingKeyId);
+    expect(before.signingKeyId).not.toEqual(during.signingKeyId);
+  });
+
+  it('the code of a decision stays the same while the entry that signed the page is there', () => {
+    const id = before.signingKeyId;
+    expect(during.codeSecret(id, data)).toEqual(before.codeSecret(id, data));
+    expect(() => after.codeSecret(id, data)).toThrow('no entry of SECRETS');
+  });
+});
+
+describe('the secret of a code', () => {
+  const id = ring.signingKeyId;
+
+  it('is 32 bytes, the same for the same decision and another for any other', () => {
+    fc.assert(
+      fc.property(payload, payload, (one, other) => {
+        expect(ring.codeSecret(id, one)).toHaveLength(32);
+        expect(ring.codeSecret(id, one).equals(ring.codeSecret(id, other))).toBe(one.equals(other));
+      }),
+    );
+  });
+
+  it('differs between two entries', () => {
+    const both = new KeyRing([OLD, NEW]);
+    const newId = new KeyRing([NEW]).signingKeyId;
+    expect(both.codeSecret(id, Buffer.of(1))).not.toEqual(both.codeSecret(newId, Buffer.of(1)));
+  });
+
+  it('is not what stands on the page as a signature', () => {
+    const data = Buffer.from('a decision');
+    for (const use of ['decision', 'form'] as const) {
+      const signature = Buffer.from(ring.sign(use, data), 'base64url').subarray(-32);
+      expect(ring.codeSecret(id, data)).not.toEqual(signature);
+    }
+  });
+});
