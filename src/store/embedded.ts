@@ -3,11 +3,11 @@
  *
  * Whoever comes first starts it and whoever leaves last stops it: the server, a second server, a command. There is no
  * TCP port, no password and no keeper; the users find each other through `postmaster.pid` and an advisory lock.
- * In `embedded/`: place (where the data are, who runs PostgreSQL) · binaries · cluster (initdb) · postmaster (start
- * and stop) · socket (its folder) · session (the lock). Tables and queries are not its business.
+ * In `embedded/`: place (where the data are, who runs PostgreSQL) · binaries · cluster (initdb) · socket (its folder) ·
+ * lockFiles (who is there) · postmaster (start and stop) · session (the lock). Tables and queries are not its business.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findBinaries } from './embedded/binaries.ts';
+import { findBinaries, openBinaries } from './embedded/binaries.ts';
 import { createCluster } from './embedded/cluster.ts';
 import { EmbeddedPostgresError } from './embedded/error.ts';
 import { findPlace } from './embedded/place.ts';
@@ -21,7 +21,7 @@ import {
 
 export { EmbeddedPostgresError };
 
-/** After this many starts that failed, 30 s each, a person has to look. */
+/** After this many attempts that failed, up to 30 s each, a person has to look. */
 const REJOIN_ATTEMPTS = 3;
 const REJOIN_PAUSE = 1_000;
 
@@ -47,8 +47,9 @@ export async function joinEmbeddedPostgres(
   { log = () => {} }: { log?: (line: string) => void } = {},
 ): Promise<EmbeddedPostgres> {
   try {
+    const installed = findBinaries(); // first: without them nothing is to be left on the disk
     const place = findPlace(dataDir);
-    const binaries = await findBinaries(place.runAs);
+    const binaries = await openBinaries(installed, place.runAs);
     await createCluster(place, binaries);
     const cluster = { place, binaries, log };
     return new Member(cluster, await openSession(cluster));

@@ -94,16 +94,22 @@ describe('contract 4.1: ways to send the authorization request', () => {
     expect(answer.location).not.toContain('utm_source');
   });
 
-  it.each(['PUT', 'PATCH', 'DELETE', 'OPTIONS'])('4.1 answers %s with 405 and the methods there are', async (method) => {
-    const answer = await agent.send(urlOf(requestOf(shop)), { method, headers: {} });
-    expect(answer.status).toBe(405);
-    expect(answer.headers.get('allow')).toBe('GET, HEAD, POST');
-    expect(answer.location).toBeNull();
-  });
+  it.each(['PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
+    '4.1 answers %s with 405 and the methods there are',
+    async (method) => {
+      const answer = await agent.send(urlOf(requestOf(shop)), { method, headers: {} });
+      expect(answer.status).toBe(405);
+      expect(answer.headers.get('allow')).toBe('GET, HEAD, POST');
+      expect(answer.location).toBeNull();
+    },
+  );
 
   it('4.1 makes a URL that works in any other browser, and again after a reload', async () => {
     const client = await server.createClient();
-    const answer = await new Agent(server.baseUrl).post('/oauth/authorize', requestOf(client, { state: 's 1' }));
+    const answer = await new Agent(server.baseUrl).post(
+      '/oauth/authorize',
+      requestOf(client, { state: 's 1' }),
+    );
     const browser = new Agent(server.baseUrl);
     const url = answer.location ?? '';
     const { login, password } = user;
@@ -282,19 +288,33 @@ const FORGED: [what: string, changes: (fields: Fields) => Record<string, string 
   [
     'with a changed signature',
     ({ decision_token = '' }) => ({
-      decision_token: decision_token.replace(/.{9}$/, (end) => `${end[0] === 'A' ? 'B' : 'A'}${end.slice(1)}`),
+      decision_token: decision_token.replace(
+        /.{9}$/,
+        (end) => `${end[0] === 'A' ? 'B' : 'A'}${end.slice(1)}`,
+      ),
     }),
   ],
   ['with a token spelled otherwise', ({ decision_token = '' }) => ({ decision_token: `${decision_token}=` })],
-  ['for more rights', ({ request = '' }) => ({ request: request.replace(/scope=[^&]*/, 'scope=payment-p2p') })],
+  [
+    'for more rights',
+    ({ request = '' }) => ({ request: request.replace(/scope=[^&]*/, 'scope=payment-p2p') }),
+  ],
   ['for another instance', ({ request = '' }) => ({ request: `${request}&instance_name=x` })],
   ['with another state', ({ request = '' }) => ({ request: `${request}&state=x` })],
-  ['for another redirect_uri', ({ request = '' }) => ({ request: request.replace('callback', 'callback%3Fa=b') })],
+  [
+    'for another redirect_uri',
+    ({ request = '' }) => ({ request: request.replace('callback', 'callback%3Fa=b') }),
+  ],
 ];
 
 describe('contract 4.1: a form that does not fit any more changes nothing', () => {
   /** Sends the form of a consent page, changed, and expects it to be shown afresh. */
-  async function expectStale(browser: Agent, page: Answer, fields: Fields, headers: Fields = {}): Promise<void> {
+  async function expectStale(
+    browser: Agent,
+    page: Answer,
+    fields: Fields,
+    headers: Fields = {},
+  ): Promise<void> {
     for (const decision of ['allow', 'reject']) {
       const before = await contentsOf(server);
       const answer = await browser.post('/consent', { ...fields, decision }, headers);
@@ -322,13 +342,14 @@ describe('contract 4.1: a form that does not fit any more changes nothing', () =
     expect(await contentsOf(server)).toEqual(before);
   });
 
-  it.each([{ origin: 'https://shop.example' }, { origin: 'null' }, { 'sec-fetch-site': 'cross-site' }] as Fields[])(
-    '4.1 takes no decision from a form elsewhere (%j)',
-    async (headers) => {
-      const page = await reachConsent(agent, requestOf(await server.createClient()), user);
-      await expectStale(agent, page, formWith(page, 'decision').fields, headers);
-    },
-  );
+  it.each([
+    { origin: 'https://shop.example' },
+    { origin: 'null' },
+    { 'sec-fetch-site': 'cross-site' },
+  ] as Fields[])('4.1 takes no decision from a form elsewhere (%j)', async (headers) => {
+    const page = await reachConsent(agent, requestOf(await server.createClient()), user);
+    await expectStale(agent, page, formWith(page, 'decision').fields, headers);
+  });
 
   it('4.1 takes no decision from another session, another user or nobody', async () => {
     const client = await server.createClient();
@@ -417,20 +438,23 @@ describe('contract 4.1: a decision is taken once', () => {
     if (first) expectToken(await exchange(server, client, codeOf(first)));
   });
 
-  it.each(['exchanged', 'expired'])('4.1 says so when Allow is pressed again and the code is %s', async (how) => {
-    const client = await server.createClient();
-    const page = await reachConsent(agent, requestOf(client), user);
-    const code = codeOf(await decide(agent, page, 'allow'));
-    const token = how === 'exchanged' ? expectToken(await exchange(server, client, code)) : null;
-    if (how === 'expired') await expireCode(server, client);
-    const before = await contentsOf(server);
-    const again = await decide(agent, page, 'allow');
-    expect([again.status, again.page, again.location]).toEqual([200, 'notice', null]);
-    expect(again.text).toContain('You already allowed this');
-    expect(await contentsOf(server)).toEqual(before);
-    if (token !== null) expect(await isLive(server, resource, token)).toBe(true);
-    expectTokenError(await exchange(server, client, code), 'invalid_grant');
-  });
+  it.each(['exchanged', 'expired'])(
+    '4.1 says so when Allow is pressed again and the code is %s',
+    async (how) => {
+      const client = await server.createClient();
+      const page = await reachConsent(agent, requestOf(client), user);
+      const code = codeOf(await decide(agent, page, 'allow'));
+      const token = how === 'exchanged' ? expectToken(await exchange(server, client, code)) : null;
+      if (how === 'expired') await expireCode(server, client);
+      const before = await contentsOf(server);
+      const again = await decide(agent, page, 'allow');
+      expect([again.status, again.page, again.location]).toEqual([200, 'notice', null]);
+      expect(again.text).toContain('You already allowed this');
+      expect(await contentsOf(server)).toEqual(before);
+      if (token !== null) expect(await isLive(server, resource, token)).toBe(true);
+      expectTokenError(await exchange(server, client, code), 'invalid_grant');
+    },
+  );
 
   it('4.1 says so when Reject is pressed after Allow, and takes nothing back', async () => {
     const client = await server.createClient();
@@ -512,19 +536,22 @@ const TOKEN_ANSWERS: [what: string, status: number, answer: () => Promise<Answer
 ];
 
 describe('contract 4.2: the token response', () => {
-  it.each(TOKEN_ANSWERS)('4.2 answers with the headers of the contract: %s, %i', async (_what, status, answer) => {
-    const { status: seen, headers, body } = await answer();
-    expect(seen).toBe(status);
-    expect(headers.get('content-type')).toBe('application/json');
-    expect(headers.get('content-length')).toBe(String(Buffer.byteLength(body)));
-    expect(headers.get('cache-control')).toBe('no-store');
-    expect(headers.get('transfer-encoding')).toBeNull();
-    expect(headers.get('www-authenticate')).toBeNull();
-    expect(headers.get('location')).toBeNull();
-    const document = JSON.parse(body) as Record<string, unknown>;
-    expect(['access_token', 'error'].filter((name) => name in document)).toHaveLength(1);
-    expect(Object.values(document)).not.toContain(null);
-  });
+  it.each(TOKEN_ANSWERS)(
+    '4.2 answers with the headers of the contract: %s, %i',
+    async (_what, status, answer) => {
+      const { status: seen, headers, body } = await answer();
+      expect(seen).toBe(status);
+      expect(headers.get('content-type')).toBe('application/json');
+      expect(headers.get('content-length')).toBe(String(Buffer.byteLength(body)));
+      expect(headers.get('cache-control')).toBe('no-store');
+      expect(headers.get('transfer-encoding')).toBeNull();
+      expect(headers.get('www-authenticate')).toBeNull();
+      expect(headers.get('location')).toBeNull();
+      const document = JSON.parse(body) as Record<string, unknown>;
+      expect(['access_token', 'error'].filter((name) => name in document)).toHaveLength(1);
+      expect(Object.values(document)).not.toContain(null);
+    },
+  );
 
   it.each([undefined, 'application/json', 'text/plain', 'multipart/form-data; boundary=x', `x${FORM}`])(
     '4.2 refuses a body of the type %s and keeps the code usable',
@@ -567,12 +594,15 @@ describe('contract 4.2: the token response', () => {
     },
   );
 
-  it.each(['%FF', '%ZZ', '%', 'a%00b'])('4.2 refuses a parameter that is not text in UTF-8: %s', async (value) => {
-    for (const name of ['code', 'client_id', 'redirect_uri', 'client_secret', 'grant_type']) {
-      const encoded = queryOf(change(tokenRequestOf(shop, 'none'), { [name]: undefined }));
-      expectTokenError(await postToken(server, `${encoded}&${name}=${value}`), 'invalid_request');
-    }
-  });
+  it.each(['%FF', '%ZZ', '%', 'a%00b'])(
+    '4.2 refuses a parameter that is not text in UTF-8: %s',
+    async (value) => {
+      for (const name of ['code', 'client_id', 'redirect_uri', 'client_secret', 'grant_type']) {
+        const encoded = queryOf(change(tokenRequestOf(shop, 'none'), { [name]: undefined }));
+        expectTokenError(await postToken(server, `${encoded}&${name}=${value}`), 'invalid_request');
+      }
+    },
+  );
 
   it('4.2 gives no token by GET and keeps the code usable', async () => {
     const code = await obtainCode(agent, requestOf(shop), user);

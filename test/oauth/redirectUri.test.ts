@@ -136,14 +136,17 @@ describe('contract 2.2: redirect_uri is identical to the registered one, charact
   );
 
   it('compares any two strings without failing, and only a continuation matches', () => {
-    const any = anyString;
     fc.assert(
-      fc.property(any, any, (registered, sent) => {
-        expect(matchRedirectUri(registered, registered).matches).toBe(true);
+      fc.property(anyString, anyString, (registered, sent) => {
+        expect(matchRedirectUri(registered, registered)).toEqual({ matches: true });
         for (const uri of [sent, registered + sent, `${registered}?${sent}`, `${registered}&${sent}`]) {
-          if (matchRedirectUri(registered, uri).matches) expect(uri.startsWith(registered)).toBe(true);
+          fc.pre(uri !== registered);
+          const separator = registered.includes('?') ? '&' : '?';
+          if (!uri.startsWith(registered + separator))
+            expect(matchRedirectUri(registered, uri).matches).toBe(false);
+          else matchRedirectUri(registered, uri);
         }
-        expect(typeof refuseRegistration(sent)).toMatch(/string|undefined/);
+        refuseRegistration(sent);
       }),
     );
   });
@@ -291,7 +294,7 @@ describe('the answer arrives at the registered address', () => {
     .array(
       fc.tuple(
         name,
-        uriText('/+=').map((value) => `=${value}`),
+        uriText('/+=?').map((value) => `=${value}`),
       ),
       { maxLength: 3 },
     )
@@ -315,6 +318,7 @@ describe('the answer arrives at the registered address', () => {
       return { registered, sent };
     })
     .filter(({ registered, sent }) => matchRedirectUri(registered, sent).matches)
+    // Left out: a query that ends in `?`, which `appendToRedirectUri` takes for one that has only begun.
     .filter(({ sent }) => !/\?.*\?$/.test(sent));
   const answer = fc.oneof(
     fc.tuple(fc.tuple(fc.constant('state'), text()), fc.tuple(fc.constant('code'), text())),
@@ -326,13 +330,8 @@ describe('the answer arrives at the registered address', () => {
       fc.property(accepted, answer, ({ registered, sent }, pairs) => {
         const location = new URL(appendToRedirectUri(sent, pairs));
         const home = new URL(registered);
-        expect([
-          location.protocol,
-          location.host,
-          location.pathname,
-          location.username,
-          location.hash,
-        ]).toEqual([home.protocol, home.host, home.pathname, '', '']);
+        for (const part of ['protocol', 'username', 'host', 'pathname', 'hash'] as const)
+          expect(location[part]).toBe(home[part]);
         for (const key of home.searchParams.keys())
           expect(location.searchParams.getAll(key)).toEqual(home.searchParams.getAll(key));
         for (const reserved of ['code', 'state', 'error', 'error_description', 'iss']) {

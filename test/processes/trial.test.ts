@@ -2,8 +2,8 @@ import { createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
 import { makeDataDir, removeDataDir } from '../support/folder.ts';
-import { runAssent, type ServerProcess, spawnServer } from '../support/process.ts';
-import { freePort } from '../support/server.ts';
+import { runAssent, type ServerProcess } from '../support/process.ts';
+import { credentials, freePair, startTrial } from '../support/trial.ts';
 
 const running: ServerProcess[] = [];
 const folders: string[] = [];
@@ -20,43 +20,9 @@ function newFolder(): string {
 }
 
 async function start(variables: Record<string, string>): Promise<ServerProcess> {
-  const server = await spawnServer(variables);
+  const server = await startTrial(variables);
   running.push(server);
-  await untilSaid(server, /trial mode/);
   return server;
-}
-
-/** What the start printed; the block comes right after the server is ready. */
-async function untilSaid(server: ServerProcess, what: RegExp): Promise<void> {
-  while (!what.test(server.output())) await new Promise((resolve) => setTimeout(resolve, 10));
-}
-
-/** Two ports in a row: the demo application takes the one after the server's. */
-async function freePair(): Promise<number> {
-  for (;;) {
-    const port = await freePort();
-    const next = createServer();
-    const free = await new Promise<boolean>((resolve) => {
-      next.once('error', () => resolve(false));
-      next.listen(port + 1, '127.0.0.1', () => next.close(() => resolve(true)));
-    });
-    if (free) return port;
-  }
-}
-
-function credentials(server: ServerProcess): {
-  open: string;
-  login: string;
-  password: string;
-  payment: string;
-} {
-  const field = (name: string) => new RegExp(`^ *${name} {2,}(\\S+)$`, 'm').exec(server.output())?.[1] ?? '';
-  return {
-    open: field('Open'),
-    login: field('Login'),
-    password: field('Password'),
-    payment: field('Payment password'),
-  };
 }
 
 describe('trial mode', () => {
@@ -80,7 +46,10 @@ describe('trial mode', () => {
     await first.stop('SIGKILL');
     const second = await start(variables);
     expect(credentials(second)).toEqual(before);
-    const answer = await new Agent(second.baseUrl).post('/sign-in', before);
+    const answer = await new Agent(second.baseUrl).post('/sign-in', {
+      login: before.login,
+      password: before.password,
+    });
     expect(answer.status).toBe(303);
   });
 

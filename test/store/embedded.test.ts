@@ -289,11 +289,13 @@ describe.each(root ? [me, nobody] : [me])('the embedded PostgreSQL of $name', (p
     });
   });
 
-  it('says in one line that its package is not installed', async () => {
+  it('says in one line that its package is not installed, and leaves nothing behind', async () => {
+    const unused = newDataDir(person);
     await moved(path.join(checkout, programs), path.join(home, 'programs'), async () => {
       const expected = /^EmbeddedPostgresError: DATABASE_URL is required: [^\n]+$/;
-      await expect(Member.join(person, dataDir)).rejects.toThrow(expected);
+      await expect(Member.join(person, unused)).rejects.toThrow(expected);
     });
+    expect(fs.existsSync(unused)).toBe(false);
   });
 });
 

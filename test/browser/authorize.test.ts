@@ -1,0 +1,266 @@
+import { createServer, type Server } from 'node:http';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { launchChromium } from '../support/chromium.ts';
+import { makeDataDir, removeDataDir } from '../support/folder.ts';
+import type { ServerProcess } from '../support/process.ts';
+import { type Credentials, credentials, freePair, startTrial } from '../support/trial.ts';
+
+// A real browser, the real server, and the demo application on another site: 127.0.0.1 against localhost.
+
+let dataDir: string;
+let server: ServerProcess;
+let demo: Credentials;
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+let complaints: string[];
+
+beforeAll(async () => {
+  dataDir = makeDataDir();
+  [server, browser] = await Promise.all([
+    freePair().then((port) => startTrial({ PORT: String(port), DATA_DIR: dataDir })),
+    launchChromium(),
+  ]);
+  demo = credentials(server);
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+  removeDataDir(dataDir);
+});
+
+beforeEach(async () => {
+  await open({});
+});
+
+afterEach(async () => {
+  await context.close();
+  expect(complaints).toEqual([]);
+});
+
+async function open(options: Parameters<Browser['newContext']>[0]): Promise<void> {
+  context = await browser.newContext(options);
+  page = await context.newPage();
+  complaints = [];
+  // A blocked style, frame or form says so here: nothing of ours may break our own policy.
+  page.on('console', (message) => {
+    if (/content security policy|refused to/i.test(message.text())) complaints.push(message.text());
+  });
+}
+
+/** Which of our pages is shown. */
+function shown(target: Page = page): Promise<string | null> {
+  return target.locator('main').getAttribute('data-page');
+}
+
+/** What a person reads on the page, with every kind of space as one. */
+async function read(target: Page = page): Promise<string> {
+  return ((await target.locator('main').textContent()) ?? '').replaceAll(/\s+/g, ' ');
+}
+
+async function ask(fields: { scope?: string; instance?: string } = {}): Promise<void> {
+  await page.goto(demo.open);
+  if (fields.scope !== undefined) await page.locator('[name=scope]').fill(fields.scope);
+  if (fields.instance !== undefined) await page.locator('[name=instance_name]').fill(fields.instance);
+  await page.getByRole('button', { name: 'Connect my account' }).click();
+}
+
+async function signIn(): Promise<void> {
+  await page.getByLabel('Login').fill(demo.login);
+  await page.getByLabel('Password', { exact: true }).fill(demo.password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+async function confirmPayment(): Promise<void> {
+  await page.getByLabel('Payment password').fill(demo.payment);
+  await page.getByRole('button', { name: 'Continue' }).click();
+}
+
+const allow = () => page.getByRole('button', { name: 'Allow' }).click();
+const accessToken = () => page.locator('#access-token').textContent();
+
+describe('the whole authorization in a browser', () => {
+  it('leads from the application over sign-in, payment password and consent to an access token', async () => {
+    await ask({ instance: 'dana@shop' });
+    expect(await shown()).toBe('sign-in');
+    await signIn();
+    expect(await shown()).toBe('payment-password');
+    await confirmPayment();
+    expect(await shown()).toBe('consent');
+    const text = await read();
+    for (const part of [
+      'Demo Shop',
+      'dana@shop',
+      'Pay any shop',
+      'At most RUB 5,000 in any 7 days',
+      'your wallet or your linked card',
+    ]) {
+      expect(text).toContain(part);
+    }
+    await allow();
+    expect(page.url()).toMatch(new RegExp(`^${demo.open}/callback\\?state=.+&code=assent_ac_`));
+    expect(await accessToken()).toMatch(/^assent_at_/);
+  });
+
+  it('works without JavaScript, by keyboard alone', async () => {
+    await context.close();
+    await open({ javaScriptEnabled: false });
+    await ask({ scope: 'account-info' });
+    await page.locator('[name=login]:focus').waitFor(); // the page gave it the focus
+    await page.keyboard.type(demo.login);
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(demo.password);
+    await page.keyboard.press('Enter');
+    await page.locator('main[data-page=consent]').waitFor();
+    for (let tabs = 0; tabs < 10; tabs += 1) {
+      await page.keyboard.press('Tab');
+      if (await page.getByRole('button', { name: 'Allow' }).and(page.locator(':focus')).count()) break;
+    }
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/callback/);
+    expect(await accessToken()).toMatch(/^assent_at_/);
+  });
+
+  it('sends access_denied when the user rejects', async () => {
+    await ask({ scope: 'account-info' });
+    await signIn();
+    await page.getByRole('button', { name: 'Reject' }).click();
+    expect(page.url()).toMatch(/callback\?state=[^&]+&error=access_denied$/);
+    expect(await page.locator('h1').textContent()).toBe('You rejected the request');
+  });
+
+  it('keeps the session although the next request is a form post from another site', async () => {
+    await ask({ scope: 'account-info' });
+    await signIn();
+    await ask({ scope: 'account-info operation-history' });
+    expect(await shown()).toBe('consent');
+  });
+
+  it('says what an earlier authorization was, and that allowing disconnects it', async () => {
+    await ask({ scope: 'operation-details', instance: 'again' });
+    await signIn();
+    await allow();
+    await ask({ scope: 'account-info', instance: 'again' });
+    const text = await read();
+    expect(text).toContain('Allowing this disconnects an earlier authorization');
+    expect(text).toContain('See the details of an operation');
+  });
+
+  it('gives the application one code when Allow is clicked twice at once', async () => {
+    await ask({ scope: 'account-info', instance: 'twice' });
+    await signIn();
+    await page.getByRole('button', { name: 'Allow' }).dblclick();
+    await page.waitForURL(/callback/);
+    expect(await accessToken()).toMatch(/^assent_at_/);
+  });
+
+  it('can be reloaded, gone back to and opened in a second tab', async () => {
+    await ask({ scope: 'account-info', instance: 'tabs' });
+    const request = page.url();
+    await page.reload();
+    expect(await shown()).toBe('sign-in');
+    await signIn();
+    const second = await context.newPage();
+    await second.goto(request);
+    expect(await shown(second)).toBe('consent');
+    await allow();
+    await page.goBack();
+    expect(await shown()).toBe('consent');
+    // The same page was allowed in the first tab, and its code is used: nothing is decided again.
+    await second.getByRole('button', { name: 'Allow' }).click();
+    expect(await shown(second)).toBe('notice');
+    expect(await read(second)).toContain('You already allowed this');
+  });
+
+  it('shows a wrong password with the form, and keeps the login', async () => {
+    await ask();
+    await page.getByLabel('Login').fill(demo.login);
+    await page.getByLabel('Password', { exact: true }).fill('wrong');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    expect(await page.getByRole('alert').textContent()).toContain('wrong');
+    expect(await page.getByLabel('Login').inputValue()).toBe(demo.login);
+    await signIn();
+    await page.getByLabel('Payment password').fill('wrong');
+    await page.getByRole('button', { name: 'Continue' }).click();
+    expect(await page.getByRole('alert').textContent()).toContain('wrong');
+    await confirmPayment();
+    expect(await shown()).toBe('consent');
+  });
+
+  it('lets the user disconnect an application, sign out, and be somebody else', async () => {
+    await ask({ scope: 'account-info', instance: 'to disconnect' });
+    await signIn();
+    await allow();
+    await page.goto(`${server.baseUrl}/account`);
+    const connection = page.locator('li', { hasText: 'to disconnect' });
+    await connection.getByRole('button', { name: 'Disconnect' }).click();
+    expect(await page.getByRole('status').textContent()).toContain('disconnected');
+    expect(await page.getByText('to disconnect', { exact: true }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    expect(await shown()).toBe('sign-in');
+    await ask({ scope: 'account-info' });
+    await signIn();
+    await page.getByRole('button', { name: /someone else/ }).click();
+    expect(await shown()).toBe('sign-in');
+  });
+
+  it.each([
+    [1280, 800],
+    [360, 740],
+    [320, 640],
+  ])('fits a window of %d by %d without scrolling sideways', async (width, height) => {
+    await page.setViewportSize({ width, height });
+    const fits = () =>
+      page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth);
+    await ask({ instance: 'a'.repeat(255) });
+    expect(await fits()).toBe(true);
+    await signIn();
+    expect(await fits()).toBe(true);
+    await confirmPayment();
+    expect(await fits()).toBe(true);
+  });
+});
+
+describe('a page of another site', () => {
+  let evil: Server;
+  let evilUrl: string;
+  let document = '';
+
+  beforeAll(async () => {
+    evil = createServer((_request, response) =>
+      response.setHeader('content-type', 'text/html').end(document),
+    );
+    await new Promise<void>((resolve) => evil.listen(0, '127.0.0.1', resolve));
+    const address = evil.address();
+    evilUrl = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/`;
+  });
+
+  afterAll(() => {
+    evil.close();
+  });
+
+  it('can’t show ours in a frame', async () => {
+    document = `<iframe id="frame" src="${server.baseUrl}/account"></iframe>`;
+    await page.goto(evilUrl);
+    const frame = page.frames()[1];
+    await expect.poll(() => frame?.url()).toMatch(/^chrome-error:/);
+    expect(complaints.splice(0).join()).toMatch(/frame-ancestors/);
+  });
+
+  it('can’t send a decision, even with a form that it copied', async () => {
+    await ask({ scope: 'account-info', instance: 'forged' });
+    await signIn();
+    const fields = await page
+      .locator('form[action="/consent"] input')
+      .evaluateAll((inputs) => inputs.map((input) => (input as HTMLInputElement).outerHTML));
+    document = `<form method="post" action="${server.baseUrl}/consent">${fields.join('')}<button name="decision" value="allow">Win</button></form>`;
+    await page.goto(evilUrl);
+    await page.getByRole('button', { name: 'Win' }).click();
+    await page.waitForURL(/oauth\/authorize/);
+    expect(await shown()).toBe('consent');
+    await page.goto(`${server.baseUrl}/account`);
+    expect(await page.getByText('forged', { exact: true }).count()).toBe(0);
+  });
+});

@@ -1,0 +1,42 @@
+import { createServer } from 'node:net';
+import { type ServerProcess, spawnServer } from './process.ts';
+import { freePort } from './server.ts';
+
+/** Starts trial mode and waits for the block that says what to open. */
+export async function startTrial(variables: Record<string, string>): Promise<ServerProcess> {
+  const server = await spawnServer(variables);
+  while (!server.output().includes('trial mode')) await new Promise((resolve) => setTimeout(resolve, 10));
+  return server;
+}
+
+/** Two ports in a row: the demo application takes the one after the server's. */
+export async function freePair(): Promise<number> {
+  for (;;) {
+    const port = await freePort();
+    const next = createServer();
+    const free = await new Promise<boolean>((resolve) => {
+      next.once('error', () => resolve(false));
+      next.listen(port + 1, '127.0.0.1', () => next.close(() => resolve(true)));
+    });
+    if (free) return port;
+  }
+}
+
+/** What trial mode says one needs. */
+export interface Credentials {
+  readonly open: string;
+  readonly login: string;
+  readonly password: string;
+  readonly payment: string;
+}
+
+/** Reads them from the output like a person; empty where nothing was said. */
+export function credentials(server: ServerProcess): Credentials {
+  const field = (name: string) => new RegExp(`^ *${name} {2,}(\\S+)$`, 'm').exec(server.output())?.[1] ?? '';
+  return {
+    open: field('Open'),
+    login: field('Login'),
+    password: field('Password'),
+    payment: field('Payment password'),
+  };
+}
