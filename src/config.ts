@@ -9,6 +9,8 @@ import { RIGHT_NAMES } from './oauth/scope.ts';
 const CHECKOUT = fileURLToPath(new URL('..', import.meta.url));
 
 const SHORTEST_SECRET = 32;
+/** How the secret of docker-compose.yml begins, which everybody can read. */
+const PUBLIC_SECRET = 'for-trying-out-only';
 
 /** Which database: the operator's, or our own embedded one in trial mode. */
 export interface DatabaseConfig {
@@ -121,7 +123,7 @@ export function readDatabaseConfig(environment: Environment = process.env): Data
  * @throws {ConfigError} naming every variable that is wrong, what is wrong and what is allowed
  */
 export function readConfig(environment: Environment = process.env): Config {
-  const values = parse(z.object(VARIABLES), environment, missing(environment));
+  const values = parse(z.object(VARIABLES), environment, combinedProblems(environment));
   return {
     databaseUrl: values.DATABASE_URL ?? null,
     dataDir: resolve(CHECKOUT, values.DATA_DIR),
@@ -141,12 +143,20 @@ export function readConfig(environment: Environment = process.env): Config {
   };
 }
 
-/** Outside trial mode nothing that matters is guessed or generated. */
-function missing(environment: Environment): string[] {
+/** What no variable can say alone: outside trial mode nothing that matters is guessed or known to everybody. */
+function combinedProblems(environment: Environment): string[] {
   if (!environment.DATABASE_URL) return [];
-  return ['BASE_URL', 'SECRETS']
+  const problems = ['BASE_URL', 'SECRETS']
     .filter((name) => !environment[name])
     .map((name) => `${name} is required when DATABASE_URL is set.`);
+  if (environment.SECRETS?.includes(PUBLIC_SECRET) && !isThisMachine(environment.BASE_URL)) {
+    problems.push('SECRETS must be your own when BASE_URL is not localhost: openssl rand -hex 32 makes one.');
+  }
+  return problems;
+}
+
+function isThisMachine(url: string | undefined): boolean {
+  return url !== undefined && URL.canParse(url) && new URL(url).hostname === 'localhost';
 }
 
 function parse<Schema extends z.ZodObject>(

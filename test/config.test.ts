@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -79,6 +79,13 @@ describe('the environment', () => {
       expect(said).toHaveLength(1);
       expect(said[0]).toMatch(new RegExp(`^${name} must .{10,}\\.$`));
     }
+  });
+
+  it('takes the secret of docker-compose.yml on this machine only', () => {
+    const compose = readFileSync(new URL('../docker-compose.yml', import.meta.url), 'utf8');
+    const SECRETS = /SECRETS: \$\{SECRETS:-(.+)\}/.exec(compose)?.[1] ?? '';
+    expect(problems({ ...COMPLETE, SECRETS, BASE_URL: 'http://localhost:3000' })).toEqual([]);
+    expect(problems({ ...COMPLETE, SECRETS })).toEqual([expect.stringMatching(/^SECRETS must be your own/)]);
   });
 
   it('takes two secrets while they are being replaced', () => {

@@ -263,7 +263,7 @@ describe('contract 4.1: the redirect to the application', () => {
     expect(allowed.location).toBe(`${client.redirectUri}?code=${codeOf(allowed)}`);
   });
 
-  it('4.1 answers the decision with 302, the recommended redirect, that nobody keeps or refers to', async () => {
+  it('4.1 answers the decision with 302, which nobody keeps and which sends no Referer', async () => {
     for (const decision of ['reject', 'allow'] as const) {
       const answer = await decide(agent, await reachConsent(agent, requestOf(shop), user), decision);
       expect(answer.status).toBe(302);
@@ -309,12 +309,7 @@ const FORGED: [what: string, changes: (fields: Fields) => Record<string, string 
 
 describe('contract 4.1: a form that does not fit any more changes nothing', () => {
   /** Sends the form of a consent page, changed, and expects it to be shown afresh. */
-  async function expectStale(
-    browser: Agent,
-    page: Answer,
-    fields: Fields,
-    headers: Fields = {},
-  ): Promise<void> {
+  async function expectStale(browser: Agent, fields: Fields, headers: Fields = {}): Promise<void> {
     for (const decision of ['allow', 'reject']) {
       const before = await contentsOf(server);
       const answer = await browser.post('/consent', { ...fields, decision }, headers);
@@ -322,20 +317,19 @@ describe('contract 4.1: a form that does not fit any more changes nothing', () =
       expect(answer.location?.startsWith(`${server.baseUrl}/oauth/authorize?client_id=`)).toBe(true);
       expect(await contentsOf(server)).toEqual(before);
     }
-    expect(formWith(page, 'decision').action).toBe('/consent');
   }
 
   it.each(FORGED)('4.1 takes no decision %s', async (_what, changes) => {
     const page = await reachConsent(agent, requestOf(await server.createClient()), user);
     const { fields } = formWith(page, 'decision');
-    await expectStale(agent, page, change(fields, changes(fields)));
+    await expectStale(agent, change(fields, changes(fields)));
   });
 
   it('4.1 takes no decision that is neither allow nor reject', async () => {
     const page = await reachConsent(agent, requestOf(await server.createClient()), user);
     const { fields } = formWith(page, 'decision');
     const before = await contentsOf(server);
-    for (const decision of [undefined, '', 'Allow', 'yes', 'constructor', 'toString']) {
+    for (const decision of [undefined, '', 'Allow', 'yes', 'allow ']) {
       const answer = await agent.post('/consent', change(fields, { decision }));
       expect(answer.status).toBe(303);
     }
@@ -348,7 +342,7 @@ describe('contract 4.1: a form that does not fit any more changes nothing', () =
     { 'sec-fetch-site': 'cross-site' },
   ] as Fields[])('4.1 takes no decision from a form elsewhere (%j)', async (headers) => {
     const page = await reachConsent(agent, requestOf(await server.createClient()), user);
-    await expectStale(agent, page, formWith(page, 'decision').fields, headers);
+    await expectStale(agent, formWith(page, 'decision').fields, headers);
   });
 
   it('4.1 takes no decision from another session, another user or nobody', async () => {
@@ -360,7 +354,7 @@ describe('contract 4.1: a form that does not fit any more changes nothing', () =
     await reachConsent(sameUser, requestOf(client), user);
     await reachConsent(otherUser, requestOf(client), await server.createUser());
     for (const browser of [sameUser, otherUser, new Agent(server.baseUrl)])
-      await expectStale(browser, page, fields);
+      await expectStale(browser, fields);
     expect((await decide(agent, page, 'allow')).status).toBe(302);
   });
 
@@ -372,9 +366,9 @@ describe('contract 4.1: a form that does not fit any more changes nothing', () =
       ...page.forms.find(({ action }) => action === '/sign-out')?.fields,
     });
     expect((await browser.get(signedOut.location ?? '')).page).toBe('sign-in');
-    await expectStale(browser, page, formWith(page, 'decision').fields);
+    await expectStale(browser, formWith(page, 'decision').fields);
     await reachConsent(browser, requestOf(client), user);
-    await expectStale(browser, page, formWith(page, 'decision').fields);
+    await expectStale(browser, formWith(page, 'decision').fields);
   });
 
   it('4.1 allows nothing by a form older than what was allowed since, and shows the request afresh', async () => {
@@ -582,7 +576,7 @@ describe('contract 4.2: the token response', () => {
     expectToken(await agent.post('/oauth/token?utm_source=mail', fields));
   });
 
-  it.each([...['code', 'client_id', 'grant_type', 'redirect_uri', 'client_secret', 'code_verifier']])(
+  it.each(['code', 'client_id', 'grant_type', 'redirect_uri', 'client_secret', 'code_verifier'])(
     '4.2 refuses %s given twice and keeps the code usable',
     async (name) => {
       const code = await obtainCode(agent, requestOf(shop), user);

@@ -1,0 +1,22 @@
+# Builds with everything, then keeps what the server needs: no compiler, no browser, no embedded PostgreSQL.
+FROM node:26-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json tsconfig.json ./
+COPY src src
+RUN npm ci && npm prune --omit=dev
+
+FROM node:26-slim
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000
+WORKDIR /app
+COPY package.json ./
+COPY bin bin
+COPY views views
+COPY migrations migrations
+COPY --from=build /app/node_modules node_modules
+COPY --from=build /app/dist dist
+RUN ln -s /app/bin/assent.js /usr/local/bin/assent
+USER node
+EXPOSE 3000
+HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health/ready`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+CMD ["assent", "serve"]

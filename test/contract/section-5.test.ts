@@ -1,0 +1,501 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { Agent, type Answer, formWith } from '../support/agent.ts';
+import {
+  codeOf,
+  decide,
+  introspect,
+  obtainCode,
+  obtainToken,
+  reachConsent,
+  requestOf,
+} from '../support/flow.ts';
+import { type TestClient, type TestUser, useServer } from '../support/server.ts';
+import {
+  basic,
+  change,
+  contentsOf,
+  exchange,
+  expectErrorPage,
+  expectToken,
+  expectTokenError,
+  type Fields,
+  isLive,
+  postToken,
+  setClientStatus,
+  setUserStatus,
+} from './stage.ts';
+
+const server = useServer();
+let user: TestUser;
+let payer: TestUser;
+let resource: string;
+let shop: TestClient;
+
+beforeAll(async () => {
+  user = await server.createUser({ paymentPassword: null });
+  payer = await server.createUser();
+  resource = await server.createResource();
+  shop = await server.createClient({ name: 'Corner Shop' });
+});
+
+/** The page that a browser gets for a request. */
+async function open(browser: Agent, client: TestClient, fields: Fields = {}): Promise<Answer> {
+  const answer = await browser.post('/oauth/authorize', requestOf(client, fields));
+  return browser.get(answer.location ?? '');
+}
+
+/** A browser in which `who` is signed in. */
+async function signedIn(who: TestUser): Promise<Agent> {
+  const browser = new Agent(server.baseUrl);
+  const { login, password } = who;
+  await browser.submit(await open(browser, shop), 'login', { login, password });
+  return browser;
+}
+
+function confirm(browser: Agent, page: Answer, payment_password: string): Promise<Answer> {
+  return browser.submit(page, 'payment_password', { payment_password });
+}
+
+const PAYING = { scope: 'account-info payment-shop.limit(7,1500)' };
+
+describe('contract 5.1: signing in on the service’s own page', () => {
+  it('5.1 has a field for the login and one for the password that shows no letters', async () => {
+    const page = await open(new Agent(server.baseUrl), shop);
+    const { action, inputs, fields } = formWith(page, 'login');
+    expect(action).toBe('/sign-in');
+    expect(inputs).toEqual(['login', 'password']);
+    expect(Object.keys(fields)).toEqual(['request']);
+    expect(page.body).toMatch(/<input[^>]*name="password"[^>]*type="password"/);
+    expect(page.text).toContain('Corner Shop');
+  });
+
+  it('5.1 goes on to the request with a session that scripts and other sites can’t use', async () => {
+    const browser = new Agent(server.baseUrl);
+    const { login, password } = user;
+    const answer = await browser.submit(await open(browser, shop), 'login', { login, password });
+    expect(answer.status).toBe(303);
+    expect(answer.location).toContain(`${server.baseUrl}/oauth/authorize?client_id=${shop.clientId}&`);
+    const cookies = answer.headers.getSetCookie();
+    expect(cookies).toHaveLength(1);
+    expect(cookies[0]).toMatch(/; Path=\/(;|$)/);
+    expect(cookies[0]).toMatch(/; HttpOnly(;|$)/);
+    expect(cookies[0]).toMatch(/; SameSite=Lax(;|$)/);
+    expect(cookies[0]).not.toMatch(/Domain=/i);
+    expect((await browser.get(answer.location ?? '')).page).toBe('consent');
+  });
+
+  it('5.1 shows the form again, 422, when the password is wrong, and keeps the login only', async () => {
+    const browser = new Agent(server.baseUrl);
+    const before = await contentsOf(server);
+    const attempt = { login: user.login, password: 'quite wrong' };
+    const answer = await browser.submit(await open(browser, shop), 'login', attempt);
+    expect([answer.status, answer.page, answer.location]).toEqual([422, 'sign-in', null]);
+    expect(answer.text).toContain('The login or the password is wrong.');
+    expect(answer.body).toContain(`value="${user.login}"`);
+    expect(answer.body).not.toContain('quite wrong');
+    expect(browser.cookies.size).toBe(0);
+    expect(await contentsOf(server)).toEqual(before);
+    const { login, password } = user;
+    const right = await browser.submit(answer, 'login', { login, password });
+    expect((await browser.get(right.location ?? '')).page).toBe('consent');
+  });
+
+  it('5.1 tells a wrong password, an unknown login and a blocked user apart by nothing', async () => {
+    const blocked = await server.createUser();
+    await setUserStatus(server, blocked.login, 'blocked');
+    const attempts = [
+      { login: user.login, password: 'wrong' },
+      { login: 'nobody-at-all', password: user.password },
+      { login: blocked.login, password: blocked.password },
+      { login: blocked.login, password: 'wrong' },
+    ];
+    const bodies = [];
+    for (const attempt of attempts) {
+      const browser = new Agent(server.baseUrl);
+      const answer = await browser.submit(await open(browser, shop), 'login', attempt);
+      expect(answer.status).toBe(422);
+      expect(browser.cookies.size).toBe(0);
+      bodies.push(answer.body.replace(`value="${attempt.login}"`, 'value="…"'));
+    }
+    expect(new Set(bodies).size).toBe(1);
+  });
+
+  it.each([
+    {},
+    { login: '' },
+    { password: '' },
+    { login: '%', password: '%' },
+    { login: 'a\u0000b' },
+    { password: ' ' },
+  ])('5.1 signs nobody in by %j', async (fields: Fields) => {
+    const browser = new Agent(server.baseUrl);
+    const form = formWith(await open(browser, shop), 'login');
+    const answer = await browser.post(form.action, { ...form.fields, ...fields });
+    expect([400, 422]).toContain(answer.status);
+    expect(browser.cookies.size).toBe(0);
+  });
+
+  it('5.1 takes the payment password for no password and the password for no payment password', async () => {
+    const browser = new Agent(server.baseUrl);
+    const page = await open(browser, shop, PAYING);
+    const { login, password, paymentPassword } = payer;
+    const wrong = await browser.submit(page, 'login', { login, password: paymentPassword ?? '' });
+    expect(wrong.status).toBe(422);
+    const right = await browser.submit(page, 'login', { login, password });
+    const payment = await browser.get(right.location ?? '');
+    expect((await confirm(browser, payment, password)).status).toBe(422);
+  });
+
+  it('5.1 gives neither password to the application', async () => {
+    const browser = new Agent(server.baseUrl);
+    const page = await reachConsent(browser, requestOf(shop, { ...PAYING, state: 's' }), payer);
+    const { location } = await decide(browser, page, 'allow');
+    expect([...new URL(location ?? '').searchParams.keys()]).toEqual(['state', 'code']);
+    for (const secret of [payer.password, payer.paymentPassword ?? '', payer.login])
+      expect(location).not.toContain(secret);
+  });
+});
+
+describe('contract 5.1: sessions', () => {
+  it('5.1 asks a user who is signed in for nothing more, whatever application comes', async () => {
+    const browser = await signedIn(user);
+    expect((await open(browser, shop)).page).toBe('consent');
+    expect((await open(browser, await server.createClient())).page).toBe('consent');
+  });
+
+  it.each([
+    ['was not used for 30 minutes', 'seen_at', '30 minutes 1 second', 'sign-in'],
+    ['was used within 30 minutes', 'seen_at', '29 minutes', 'consent'],
+    ['is 12 hours old', 'created_at', '12 hours 1 second', 'sign-in'],
+    ['is younger than 12 hours', 'created_at', '11 hours 59 minutes', 'consent'],
+  ])('5.1 a session that %s', async (_what, column, age, page) => {
+    const browser = await signedIn(user);
+    await server.database.pool.query(
+      `update sessions set ${column} = clock_timestamp() - $1::interval
+        where created_at = (select max(created_at) from sessions)`,
+      [age],
+    );
+    expect((await open(browser, shop)).page).toBe(page);
+  });
+
+  it('5.1 ends the session of a user who is blocked, before the page and before the decision', async () => {
+    const blocked = await server.createUser({ paymentPassword: null });
+    const browser = await signedIn(blocked);
+    const page = await open(browser, shop);
+    await setUserStatus(server, blocked.login, 'blocked');
+    const before = await contentsOf(server);
+    for (const decision of ['allow', 'reject'] as const)
+      expect((await decide(browser, page, decision)).status).toBe(303);
+    expect((await open(browser, shop)).page).toBe('sign-in');
+    expect(await contentsOf(server)).toEqual(before);
+  });
+
+  it('5.1 ends a session at sign-out: its cookie is worth nothing afterwards', async () => {
+    const browser = await signedIn(user);
+    const page = await open(browser, shop);
+    const thief = new Agent(server.baseUrl);
+    for (const [name, value] of browser.cookies) thief.cookies.set(name, value);
+    expect((await open(thief, shop)).page).toBe('consent');
+    const answer = await browser.post(
+      '/sign-out',
+      page.forms.find((f) => f.action === '/sign-out')?.fields ?? {},
+    );
+    expect(answer.status).toBe(303);
+    expect(browser.cookies.size).toBe(0);
+    expect((await open(thief, shop)).page).toBe('sign-in');
+  });
+
+  it('5.1 gives a new session at each sign-in and ends the one that the browser had', async () => {
+    const browser = new Agent(server.baseUrl);
+    const page = await open(browser, shop);
+    const { login, password } = user;
+    await browser.submit(page, 'login', { login, password });
+    const earlier = new Agent(server.baseUrl);
+    for (const [name, value] of browser.cookies) earlier.cookies.set(name, value);
+    await browser.submit(page, 'login', { login, password });
+    expect([...browser.cookies.values()]).not.toEqual([...earlier.cookies.values()]);
+    expect((await open(earlier, shop)).page).toBe('sign-in');
+    expect((await open(browser, shop)).page).toBe('consent');
+  });
+
+  it('5.1 takes no session that a stranger put into the browser', async () => {
+    const { login, password } = user;
+    const browser = await signedIn(user);
+    const [name = ''] = browser.cookies.keys();
+    const victim = new Agent(server.baseUrl);
+    victim.cookies.set(name, 'planted');
+    expect((await open(victim, shop)).page).toBe('sign-in');
+    await victim.submit(await open(victim, shop), 'login', { login, password });
+    expect(victim.cookies.get(name)).not.toBe('planted');
+  });
+});
+
+describe('contract 5.1: the payment password', () => {
+  it.each([
+    'payment-shop',
+    'payment-p2p.limit(1,1)',
+    'payment.to-pattern("x")',
+    'payment.to-account("1").limit(,5)',
+    'account-info payment-shop money-source("wallet")',
+  ])('5.1 is asked when a right lets money be spent: %s', async (scope) => {
+    const page = await open(await signedIn(payer), shop, { scope });
+    expect([page.status, page.page]).toEqual([200, 'payment-password']);
+    const { action, inputs } = formWith(page, 'payment_password');
+    expect([action, inputs]).toEqual(['/payment-password', ['payment_password']]);
+    expect(page.body).toMatch(/<input[^>]*name="payment_password"[^>]*type="password"/);
+  });
+
+  it('5.1 is not asked when no right lets money be spent', async () => {
+    const scope = 'account-info operation-history operation-details incoming-transfers money-source("card")';
+    expect((await open(await signedIn(payer), shop, { scope })).page).toBe('consent');
+  });
+
+  it('5.1 is not asked of a user who has none', async () => {
+    expect((await open(await signedIn(user), shop, PAYING)).page).toBe('consent');
+  });
+
+  it('5.1 shows its form again, 422, when it is wrong, and lets nobody past', async () => {
+    const browser = await signedIn(payer);
+    const page = await open(browser, shop, PAYING);
+    for (const wrong of ['', 'wrong', `${payer.paymentPassword} `]) {
+      const before = await contentsOf(server);
+      const answer = await confirm(browser, page, wrong);
+      expect([answer.status, answer.page]).toEqual([422, 'payment-password']);
+      expect(answer.text).toContain('The payment password is wrong.');
+      expect(answer.text).toContain('At most RUB 1,500 in any 7 days');
+      expect(await contentsOf(server)).toEqual(before);
+    }
+    expect((await open(browser, shop, PAYING)).page).toBe('payment-password');
+    expect((await confirm(browser, page, payer.paymentPassword ?? '')).status).toBe(303);
+    expect((await open(browser, shop, PAYING)).page).toBe('consent');
+  });
+
+  it('5.1 confirms one request: any other one asks it again', async () => {
+    const browser = await signedIn(payer);
+    const client = await server.createClient();
+    await confirm(browser, await open(browser, shop, PAYING), payer.paymentPassword ?? '');
+    expect((await open(browser, shop, PAYING)).page).toBe('consent');
+    for (const other of [
+      { scope: 'account-info payment-shop.limit(7,1501)' },
+      { ...PAYING, instance_name: 'phone' },
+      { ...PAYING, state: 'x' },
+    ]) {
+      expect((await open(browser, shop, other)).page).toBe('payment-password');
+    }
+    expect((await open(browser, client, PAYING)).page).toBe('payment-password');
+  });
+
+  it('5.1 confirms for one session: another browser of the same user asks it again', async () => {
+    const [browser, other] = [await signedIn(payer), await signedIn(payer)];
+    await confirm(browser, await open(browser, shop, PAYING), payer.paymentPassword ?? '');
+    expect((await open(other, shop, PAYING)).page).toBe('payment-password');
+  });
+
+  it.each([
+    ['4 minutes', 'consent'],
+    ['5 minutes 1 second', 'payment-password'],
+  ])('5.1 confirms for 5 minutes: after %s comes the page %s', async (age, page) => {
+    const browser = await signedIn(payer);
+    await confirm(browser, await open(browser, shop, PAYING), payer.paymentPassword ?? '');
+    await server.database.pool.query('update sessions set confirmed_at = confirmed_at - $1::interval', [age]);
+    expect((await open(browser, shop, PAYING)).page).toBe(page);
+  });
+
+  it('5.1 confirms nothing by a form of another session, another request, elsewhere, or without its token', async () => {
+    const [browser, other] = [await signedIn(payer), await signedIn(payer)];
+    const page = await open(browser, shop, PAYING);
+    const { action, fields } = formWith(page, 'payment_password');
+    const foreign = formWith(await open(other, shop, PAYING), 'payment_password').fields;
+    const elsewhere = formWith(
+      await open(browser, shop, { scope: 'payment-p2p' }),
+      'payment_password',
+    ).fields;
+    const typed = { payment_password: payer.paymentPassword ?? '' };
+    const before = await contentsOf(server);
+    const answers = [
+      await browser.post(action, { ...foreign, ...typed }),
+      await browser.post(action, { ...fields, form_token: elsewhere.form_token ?? '', ...typed }),
+      await browser.post(action, { ...fields, ...typed }, { origin: 'https://shop.example' }),
+      await browser.post(action, change({ ...fields, ...typed }, { form_token: undefined })),
+      await new Agent(server.baseUrl).post(action, { ...fields, ...typed }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([303, 303, 303, 303, 303]);
+    expect(await contentsOf(server)).toEqual(before);
+    expect((await open(browser, shop, PAYING)).page).toBe('payment-password');
+  });
+
+  it('5.1 can’t be stepped over: a decision for a request that spends nothing decides no other', async () => {
+    const browser = await signedIn(payer);
+    const { fields } = formWith(await open(browser, shop), 'decision');
+    const request = (fields.request ?? '').replace(/scope=[^&]*/, 'scope=payment-p2p');
+    const before = await contentsOf(server);
+    const answer = await browser.post('/consent', { ...fields, request, decision: 'allow' });
+    expect(answer.status).toBe(303);
+    expect((await browser.get(answer.location ?? '')).page).toBe('payment-password');
+    expect(await contentsOf(server)).toEqual(before);
+  });
+});
+
+describe('contract 5.2 and 5.3: the application', () => {
+  it('5.2 is identified by its client_id at both endpoints', async () => {
+    const browser = await signedIn(user);
+    const code = await obtainCode(browser, requestOf(shop), user);
+    for (const client_id of [
+      'unknown',
+      shop.clientId.toUpperCase(),
+      `${shop.clientId} `,
+      shop.clientId.slice(1),
+    ]) {
+      const page = await browser.post('/oauth/authorize', requestOf(shop, { client_id }));
+      expectErrorPage(page, 'unauthorized_client');
+      expectTokenError(await exchange(server, shop, code, { client_id }), 'unauthorized_client');
+    }
+    const token = expectToken(await exchange(server, shop, code));
+    expect(await introspect(server, resource, token)).toMatchObject({ client_id: shop.clientId });
+  });
+
+  it.each([undefined, '', 'wrong', 'X', ' '])(
+    '5.3 must send its client_secret when it is registered with verification: %j gives unauthorized_client',
+    async (client_secret) => {
+      const code = await obtainCode(await signedIn(user), requestOf(shop), user);
+      expectTokenError(await exchange(server, shop, code, { client_secret }), 'unauthorized_client');
+      expectToken(await exchange(server, shop, code));
+    },
+  );
+
+  it('5.3 must send its own client_secret, character by character', async () => {
+    const other = await server.createClient();
+    const code = await obtainCode(await signedIn(user), requestOf(shop), user);
+    const secret = shop.clientSecret ?? '';
+    for (const wrong of [other.clientSecret, secret.toUpperCase(), `${secret} `, secret.slice(0, -1)]) {
+      const client_secret = wrong ?? '';
+      expectTokenError(await exchange(server, shop, code, { client_secret }), 'unauthorized_client');
+    }
+    expectToken(await exchange(server, shop, code));
+  });
+
+  it('5.3 is refused with a secret that was retired, and never becomes one without verification', async () => {
+    const client = await server.createClient();
+    const code = await obtainCode(await signedIn(user), requestOf(client), user);
+    await server.database.pool.query(
+      'update client_secrets set retired_at = clock_timestamp() where client_id = $1',
+      [client.clientId],
+    );
+    expectTokenError(await exchange(server, client, code), 'unauthorized_client');
+    const without = { client_secret: undefined };
+    expectTokenError(await exchange(server, client, code, without), 'unauthorized_client');
+  });
+
+  it.each([undefined, '', 'anything', 'wrong'])(
+    '5.3 omits client_secret when it is registered without verification, and is not judged by it: %j',
+    async (client_secret) => {
+      const client = await server.createClient({ verified: false });
+      const code = await obtainCode(await signedIn(user), requestOf(client), user);
+      expectToken(await exchange(server, client, code, { client_secret }));
+    },
+  );
+
+  it('5.3 without verification may send an ignored secret by HTTP Basic too', async () => {
+    const client = await server.createClient({ verified: false });
+    const code = await obtainCode(await signedIn(user), requestOf(client), user);
+    const fields = { code, grant_type: 'authorization_code', redirect_uri: client.redirectUri };
+    expectToken(await postToken(server, fields, basic(client.clientId, 'anything')));
+  });
+
+  it('5.2 is refused at every step from the moment it is blocked', async () => {
+    const client = await server.createClient();
+    const stranger = new Agent(server.baseUrl);
+    const browser = await signedIn(payer);
+    const signIn = await open(stranger, client);
+    const payment = await open(browser, client, PAYING);
+    const consent = await open(browser, client);
+    const codes = await obtainCode(browser, requestOf(client, { instance_name: 'phone' }), payer);
+    const token = await obtainToken(browser, client, payer, { instance_name: 'tablet' });
+    const request = await browser.post('/oauth/authorize', requestOf(client));
+    await setClientStatus(server, client, 'blocked');
+    const before = await contentsOf(server);
+    const { login, password } = payer;
+    for (const page of [
+      await browser.post('/oauth/authorize', requestOf(client)),
+      await browser.get(request.location ?? ''),
+      await stranger.submit(signIn, 'login', { login, password }),
+      await confirm(browser, payment, payer.paymentPassword ?? ''),
+      await decide(browser, consent, 'allow'),
+      await decide(browser, consent, 'reject'),
+    ]) {
+      expectErrorPage(page, 'unauthorized_client');
+    }
+    expectTokenError(await exchange(server, client, codes), 'unauthorized_client');
+    expect(await isLive(server, resource, token)).toBe(false);
+    expect(await contentsOf(server)).toEqual(before);
+  });
+});
+
+describe('contract 5.4: redirect_uri', () => {
+  it('5.4 must match the registered one at the authorization, and that one at the exchange', async () => {
+    const browser = await signedIn(user);
+    const redirect_uri = `${shop.redirectUri}?item=1`;
+    const other = requestOf(shop, { redirect_uri: 'http://127.0.0.1:9/elsewhere' });
+    expectErrorPage(await browser.post('/oauth/authorize', other), 'invalid_request');
+    const code = codeOf(await decide(browser, await open(browser, shop, { redirect_uri }), 'allow'));
+    expectTokenError(await exchange(server, shop, code), 'invalid_request');
+    expectToken(await exchange(server, shop, code, { redirect_uri }));
+  });
+});
+
+describe('contract 5.5: the access token is a secret', () => {
+  it('5.5 keeps no code, token, password, secret or session readable in the database or the log', async () => {
+    const browser = new Agent(server.baseUrl);
+    const client = await server.createClient();
+    const request = requestOf(client, { ...PAYING, state: 'state-of-the-application' });
+    const code = codeOf(await decide(browser, await reachConsent(browser, request, payer), 'allow'));
+    expectTokenError(
+      await exchange(server, client, code, { client_secret: 'a-wrong-secret' }),
+      'unauthorized_client',
+    );
+    const token = expectToken(await exchange(server, client, code));
+    await isLive(server, resource, token);
+    const { rows } = await server.database.pool.query<{ everything: string }>(
+      `select concat(
+         (select json_agg(t) from clients t), (select json_agg(t) from client_secrets t),
+         (select json_agg(t) from users t), (select json_agg(t) from sessions t), (select json_agg(t) from grants t),
+         (select json_agg(t) from audit_events t), (select json_agg(t) from resources t)) as everything`,
+    );
+    const kept = `${rows[0]?.everything}${server.logLines.join('')}`;
+    expect(kept).toContain(client.clientId);
+    const secrets = [
+      code,
+      token,
+      payer.password,
+      payer.paymentPassword,
+      client.clientSecret,
+      'a-wrong-secret',
+    ];
+    for (const secret of [...secrets, ...browser.cookies.values(), resource.slice('Basic '.length)]) {
+      expect(secret).toBeTruthy();
+      expect(kept).not.toContain(secret);
+    }
+  });
+
+  it('5.5 tells nobody but a resource whether a token is live', async () => {
+    const token = await obtainToken(await signedIn(user), shop, user);
+    for (const headers of [
+      {},
+      basic('unknown', 'x'),
+      basic(shop.clientId, shop.clientSecret ?? ''),
+    ] as Fields[]) {
+      const answer = await new Agent(server.baseUrl).post('/oauth/introspect', { token }, headers);
+      expect(answer.status).toBe(401);
+      expect(answer.body).not.toContain('active');
+    }
+    expect(await isLive(server, resource, token)).toBe(true);
+  });
+
+  it('5.5 takes a token as a whole only: a changed, cut or lengthened one gives no right', async () => {
+    const token = await obtainToken(await signedIn(user), shop, user);
+    const changed = `${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`;
+    for (const other of [changed, token.slice(0, -1), `${token}A`, token.toUpperCase(), ` ${token}`])
+      expect(await introspect(server, resource, other)).toEqual({ active: false });
+    expect(await isLive(server, resource, token)).toBe(true);
+  });
+});

@@ -1,0 +1,188 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { Agent } from '../support/agent.ts';
+import {
+  codeOf,
+  decide,
+  introspect,
+  obtainCode,
+  obtainToken,
+  reachConsent,
+  requestOf,
+} from '../support/flow.ts';
+import type { TestClient, TestUser } from '../support/server.ts';
+import { documentOf, exchange, expectToken, expectTokenError, isLive } from './stage.ts';
+import { useTimeMachine } from './timeMachine.ts';
+
+const time = useTimeMachine();
+let user: TestUser;
+let agent: Agent;
+let resource: string;
+let client: TestClient;
+
+const NOON = '2018-06-01T12:00:00.000Z';
+const LIFETIME_MS = 50_000;
+
+beforeAll(async () => {
+  user = await time.server.createUser({ paymentPassword: null });
+  agent = new Agent(time.server.baseUrl);
+  resource = await time.server.createResource();
+  client = await time.server.createClient();
+});
+
+function later(start: string, milliseconds: number): Date {
+  return new Date(Date.parse(start) + milliseconds);
+}
+
+function liveNow(token: string): Promise<boolean> {
+  return isLive(time.server, resource, token);
+}
+
+describe('contract 8: the lifetime of the code', () => {
+  it('8 is less than 1 minute', async () => {
+    await obtainCode(agent, requestOf(client), user);
+    const { rows } = await time.server.database.pool.query<{ seconds: number }>(
+      `select extract(epoch from code_expires_at - confirmed_at)::float as seconds from grants
+        where client_id = $1`,
+      [client.clientId],
+    );
+    expect(rows).toEqual([{ seconds: time.server.context.codeLifetimeSeconds }]);
+    expect(rows[0]?.seconds).toBeLessThan(60);
+    expect(rows[0]?.seconds).toBeGreaterThan(0);
+  });
+
+  it.each([0, 1, LIFETIME_MS - 1])('8 is not over after %i ms', async (passed) => {
+    await time.travelTo(NOON);
+    const code = await obtainCode(agent, requestOf(client), user);
+    await time.travelTo(later(NOON, passed));
+    expectToken(await exchange(time.server, client, code));
+  });
+
+  it.each([LIFETIME_MS, 59_999, 60_000, 86_400_000])('8 is over after %i ms', async (passed) => {
+    await time.travelTo(NOON);
+    const code = await obtainCode(agent, requestOf(client), user);
+    await time.travelTo(later(NOON, passed));
+    expectTokenError(await exchange(time.server, client, code), 'invalid_grant');
+  });
+
+  it('8 does not start again when Allow is pressed again', async () => {
+    await time.travelTo(NOON);
+    const shop = await time.server.createClient();
+    const page = await reachConsent(agent, requestOf(shop), user);
+    const code = codeOf(await decide(agent, page, 'allow'));
+    await time.travelTo(later(NOON, LIFETIME_MS - 1));
+    expect(codeOf(await decide(agent, page, 'allow'))).toBe(code);
+    await time.travelTo(later(NOON, LIFETIME_MS));
+    expect((await decide(agent, page, 'allow')).page).toBe('notice');
+    expectTokenError(await exchange(time.server, shop, code), 'invalid_grant');
+  });
+
+  it.each([
+    [LIFETIME_MS - 1, false],
+    [LIFETIME_MS, true],
+  ])('8 bounds when a repeat annuls the token: after %i ms it stays live: %s', async (passed, stays) => {
+    await time.travelTo(NOON);
+    const code = await obtainCode(agent, requestOf(client), user);
+    const token = expectToken(await exchange(time.server, client, code));
+    await time.travelTo(later(NOON, passed));
+    expectTokenError(await exchange(time.server, client, code), 'invalid_grant');
+    expect(await liveNow(token)).toBe(stays);
+  });
+});
+
+const TOKEN_LIFETIMES: [issued: string, expires: string][] = [
+  ['2018-02-06T23:59:59.999Z', '2018-08-06T23:59:59.999Z'],
+  ['2018-02-07T00:00:00.000Z', '2021-02-07T00:00:00.000Z'],
+  ['2018-02-06T00:00:00.000Z', '2018-08-06T00:00:00.000Z'],
+  ['2018-02-08T00:00:00.000Z', '2021-02-08T00:00:00.000Z'],
+  ['2016-01-15T08:30:00.000Z', '2016-07-15T08:30:00.000Z'],
+  ['2017-08-31T12:00:00.000Z', '2018-02-28T12:00:00.000Z'],
+  ['2015-08-31T12:00:00.000Z', '2016-02-29T12:00:00.000Z'],
+  ['2017-12-31T23:59:59.000Z', '2018-06-30T23:59:59.000Z'],
+  ['2020-02-29T12:00:00.000Z', '2023-02-28T12:00:00.000Z'],
+  ['2021-03-01T00:00:00.000Z', '2024-03-01T00:00:00.000Z'],
+  ['2019-12-31T23:30:00.000Z', '2022-12-31T23:30:00.000Z'],
+];
+
+describe('contract 8: the lifetime of the access token', () => {
+  it.each(TOKEN_LIFETIMES)('8 of a token issued at %s ends at %s', async (issued, expires) => {
+    await time.travelTo(issued);
+    const code = await obtainCode(agent, requestOf(client), user);
+    const answer = await exchange(time.server, client, code);
+    const token = expectToken(answer);
+    const seconds = (moment: string) => Math.floor(Date.parse(moment) / 1000);
+    expect(documentOf(answer).expires_in).toBe((Date.parse(expires) - Date.parse(issued)) / 1000);
+    await time.travelTo(later(expires, -1));
+    expect(await introspect(time.server, resource, token)).toMatchObject({
+      active: true,
+      iat: seconds(issued),
+      exp: seconds(expires),
+    });
+    await time.travelTo(expires);
+    expect(await introspect(time.server, resource, token)).toEqual({ active: false });
+    await time.travelTo(later(expires, 365 * 86_400_000));
+    expect(await introspect(time.server, resource, token)).toEqual({ active: false });
+  });
+
+  it('8 counts from the issue of the token, not from the confirmation', async () => {
+    await time.travelTo('2018-02-06T23:59:40.000Z');
+    const code = await obtainCode(agent, requestOf(client), user);
+    await time.travelTo('2018-02-07T00:00:10.000Z');
+    const token = expectToken(await exchange(time.server, client, code));
+    expect(await introspect(time.server, resource, token)).toMatchObject({
+      exp: Date.parse('2021-02-07T00:00:10.000Z') / 1000,
+    });
+  });
+});
+
+describe('contract 8: how many authorizations there can be', () => {
+  async function instances(application: TestClient): Promise<(string | null)[]> {
+    const { rows } = await time.server.database.pool.query<{ instance_name: string | null }>(
+      'select instance_name from grants where client_id = $1 order by instance_name nulls first',
+      [application.clientId],
+    );
+    return rows.map(({ instance_name }) => instance_name);
+  }
+
+  it('8 is one per user and client_id, and a repeated one annuls the earlier permissions', async () => {
+    await time.travelTo(NOON);
+    const shop = await time.server.createClient();
+    const tokens = [];
+    for (const scope of ['account-info', 'payment-p2p', 'operation-history'])
+      tokens.push(await obtainToken(agent, shop, user, { scope }));
+    expect(await Promise.all(tokens.map(liveNow))).toEqual([false, false, true]);
+    expect(await instances(shop)).toEqual([null]);
+  });
+
+  it('8 is one per pair of client_id and instance_name, and a repeated pair annuls its own earlier one', async () => {
+    await time.travelTo(NOON);
+    const shop = await time.server.createClient();
+    const names = ['anna', 'ivan', '', 'anna', 'Anna'];
+    const tokens = [];
+    for (const instance_name of names) tokens.push(await obtainToken(agent, shop, user, { instance_name }));
+    expect(await Promise.all(tokens.map(liveNow))).toEqual([false, true, true, true, true]);
+    expect((await instances(shop)).sort()).toEqual(['Anna', 'anna', 'ivan', null].sort());
+  });
+
+  it('8 is one per user even when several browsers confirm at once', async () => {
+    await time.travelTo(NOON);
+    const shop = await time.server.createClient();
+    const browsers = Array.from({ length: 3 }, () => new Agent(time.server.baseUrl));
+    const codes = await Promise.allSettled(
+      browsers.map((browser) => obtainCode(browser, requestOf(shop), user)),
+    );
+    const given = codes.flatMap((code) => (code.status === 'fulfilled' ? [code.value] : []));
+    const answers = await Promise.all(given.map((code) => exchange(time.server, shop, code)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(await instances(shop)).toEqual([null]);
+  });
+
+  it('8 lets two users each have one with the same instance_name', async () => {
+    await time.travelTo(NOON);
+    const shop = await time.server.createClient();
+    const other = await time.server.createUser({ paymentPassword: null });
+    const fields = { instance_name: 'phone' };
+    const mine = await obtainToken(agent, shop, user, fields);
+    const theirs = await obtainToken(new Agent(time.server.baseUrl), shop, other, fields);
+    expect([await liveNow(mine), await liveNow(theirs)]).toEqual([true, true]);
+  });
+});
