@@ -29,6 +29,11 @@ resourceCommands(program);
 grantCommands(program);
 doctorCommand(program);
 
+// Output that nobody reads any more (`assent … | head`) is no failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+});
+
 try {
   await program.parseAsync();
 } catch (error) {

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
-import { makeDataDir, removeDataDir } from '../support/folder.ts';
+import { makeDataDir, postmasterOf, removeDataDir } from '../support/folder.ts';
 import { runAssent, type ServerProcess } from '../support/process.ts';
 import { credentials, freePair, startTrial } from '../support/trial.ts';
 
@@ -51,6 +51,29 @@ describe('trial mode', () => {
       password: before.password,
     });
     expect(answer.status).toBe(303);
+  });
+
+  it('says calmly that the database is away, and goes on by itself when it is back', async () => {
+    const folder = newFolder();
+    const server = await start({ PORT: String(await freePair()), DATA_DIR: folder });
+    process.kill(postmasterOf(folder), 'SIGKILL');
+    const answers = new Map<number, Response>();
+    const tryOnce = async () => {
+      const body = new URLSearchParams({
+        grant_type: 'authorization_code',
+        code: 'x',
+        client_id: 'x',
+        redirect_uri: 'x',
+      });
+      const answer = await fetch(`${server.baseUrl}/oauth/token`, { method: 'POST', body });
+      answers.set(answer.status, answer);
+      return answer.status;
+    };
+    await expect.poll(tryOnce, { timeout: 20_000, interval: 5 }).toBe(503);
+    expect(answers.get(503)?.headers.get('retry-after')).toBe('5');
+    expect(await answers.get(503)?.json()).toMatchObject({ error: 'temporarily_unavailable' });
+    await expect.poll(tryOnce, { timeout: 20_000 }).toBe(400);
+    expect(await answers.get(400)?.json()).toMatchObject({ error: 'unauthorized_client' });
   });
 
   it('lets commands work before, beside and after the server, on the same data', async () => {

@@ -7,6 +7,13 @@ export function makeDataDir(): string {
   return mkdtempSync(join(tmpdir(), 'assent-test-'));
 }
 
+/** The process id of the PostgreSQL that a `DATA_DIR` runs; root's cluster is kept outside of the folder. */
+export function postmasterOf(dataDir: string): number {
+  const pointer = join(dataDir, 'postgres.location');
+  const cluster = existsSync(pointer) ? readFileSync(pointer, 'utf8').trim() : join(dataDir, 'postgres');
+  return Number(readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n', 1)[0]);
+}
+
 /** Removes a `DATA_DIR` that nobody uses any more, and the cluster that root's is kept outside of it. */
 export function removeDataDir(dataDir: string): void {
   const location = join(dataDir, 'postgres.location');
