@@ -37,7 +37,8 @@ export async function confirmPayment(
   request: AuthorizationRequest,
   paymentPassword: string,
 ): Promise<boolean> {
-  if (!(await verifyPassword(session.user.paymentPasswordHash, paymentPassword))) return false;
-  await markSessionConfirmed(db, session.sessionHash, sha256(request.canonicalQuery));
-  return true;
+  const { paymentPasswordHash } = session.user;
+  const matches = await verifyPassword(paymentPasswordHash, paymentPassword);
+  if (!matches || paymentPasswordHash === null) return false;
+  return markSessionConfirmed(db, session.sessionHash, sha256(request.canonicalQuery), paymentPasswordHash);
 }

@@ -9,7 +9,8 @@ import { insertClientSecret } from '../store/clientSecrets.ts';
 import { insertClient } from '../store/clients.ts';
 import { type Database, transaction } from '../store/database.ts';
 import { insertResource } from '../store/resources.ts';
-import { insertUser, setUserPasswords } from '../store/users.ts';
+import { deleteSessionsOfUser } from '../store/sessions.ts';
+import { insertUser, markUserPasswords } from '../store/users.ts';
 
 // What is copied by hand is hex: it needs no escaping in a form, a header or a shell.
 const ID_BYTES = 16;
@@ -96,19 +97,26 @@ export async function registerUser(db: Database, user: NewUser): Promise<string>
 }
 
 /**
- * Sets a new password, and a new payment password unless it is null.
+ * Sets a new password, and a new payment password unless it is null. Every session of the user ends: whoever
+ * knew the old one is out. The two statements are separate so that the second sees a sign-in that the first
+ * had to wait for.
  *
  * @returns whether there is such a user
  * @throws {RegistrationError}
  */
 export async function setPasswords(
-  db: Database,
+  pool: pg.Pool,
   login: string,
   { password, paymentPassword }: Pick<NewUser, 'password' | 'paymentPassword'>,
 ): Promise<boolean> {
   if (password === '') throw new RegistrationError('the password is empty');
+  const passwordHash = await hashPassword(password);
   const paymentPasswordHash = paymentPassword === null ? null : await hashPassword(paymentPassword);
-  return setUserPasswords(db, login, await hashPassword(password), paymentPasswordHash);
+  return transaction(pool, async (db) => {
+    const userId = await markUserPasswords(db, login, passwordHash, paymentPasswordHash);
+    if (userId !== undefined) await deleteSessionsOfUser(db, userId);
+    return userId !== undefined;
+  });
 }
 
 /** Registers a caller of introspection. @throws {RegistrationError} */

@@ -22,15 +22,15 @@ export async function signIn(
 ): Promise<string | undefined> {
   const user = await findUserByLogin(db, login);
   const matches = await verifyPassword(user?.passwordHash ?? null, password);
-  if (user === undefined || !matches || user.status !== 'active') return undefined;
+  if (user === undefined || !matches) return undefined;
   const cookie = randomBytes(COOKIE_BYTES).toString('base64url');
-  await insertSession(
-    db,
-    sha256(cookie),
-    user.userId,
-    earlierCookie === undefined ? null : sha256(earlierCookie),
-  );
-  return cookie;
+  const signedIn = await insertSession(db, {
+    sessionHash: sha256(cookie),
+    userId: user.userId,
+    passwordHash: user.passwordHash,
+    earlierHash: earlierCookie === undefined ? null : sha256(earlierCookie),
+  });
+  return signedIn ? cookie : undefined;
 }
 
 /** The session of a cookie, undefined when nobody is signed in with it. */

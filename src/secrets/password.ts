@@ -13,13 +13,14 @@ export async function hashPassword(password: string): Promise<string> {
  * so that the time of an answer doesn't tell whether a login exists.
  */
 export async function verifyPassword(stored: string | null, password: string): Promise<boolean> {
-  const matches = await verify(stored ?? (await decoy()), password.normalize('NFKC'));
+  const decoy = await decoyHash(); // awaited always: the first call must not tell either
+  const matches = await verify(stored ?? decoy, password.normalize('NFKC'));
   return matches && stored !== null;
 }
 
-let decoyHash: Promise<string> | undefined;
+let decoyMade: Promise<string> | undefined;
 
-function decoy(): Promise<string> {
-  decoyHash ??= hashPassword('nobody has this password');
-  return decoyHash;
+function decoyHash(): Promise<string> {
+  decoyMade ??= hashPassword('nobody has this password');
+  return decoyMade;
 }

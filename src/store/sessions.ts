@@ -17,46 +17,64 @@ export interface Session {
   readonly now: Date;
 }
 
-const HAS_ENDED = `(seen_at < clock_timestamp() - interval '${IDLE_LIFETIME}'
-                     or created_at < clock_timestamp() - interval '${ABSOLUTE_LIFETIME}')`;
+const HAS_ENDED = `(s.seen_at < clock_timestamp() - interval '${IDLE_LIFETIME}'
+                     or s.created_at < clock_timestamp() - interval '${ABSOLUTE_LIFETIME}')`;
 
+// The share lock makes a change of the password wait for this sign-in, or this sign-in fail by it.
 const insert = {
   name: 'session-insert',
-  text: `with ended as (
-           delete from sessions where session_hash = $3 or (user_id = $2 and ${HAS_ENDED})
-         )
-         insert into sessions (session_hash, user_id) values ($1, $2)`,
+  text: `
+with signed_in as (
+  insert into sessions (session_hash, user_id)
+  select $1, user_id from users where user_id = $2 and password_hash = $3 and status = 'active'
+     for share
+  returning user_id
+), ended as (
+  delete from sessions s using signed_in i
+   where s.session_hash = $4 or (s.user_id = i.user_id and ${HAS_ENDED})
+)
+select from signed_in`,
 };
+
+/** A sign-in whose password was found right. */
+export interface NewSession {
+  /** SHA-256 of the new cookie value. */
+  readonly sessionHash: Buffer;
+  readonly userId: string;
+  /** The stored hash that the password was checked against. */
+  readonly passwordHash: string;
+  /** SHA-256 of the cookie that the browser sent, if any. */
+  readonly earlierHash: Buffer | null;
+}
 
 /**
  * Signs a user in. A session never outlives a sign-in: the one that the browser had before ends, and the
  * user's sessions that no cookie can use any more go with it.
  *
- * @param sessionHash SHA-256 of the new cookie value
- * @param earlierHash SHA-256 of the cookie that the browser sent, if any
+ * @returns false when the password was changed or the user blocked while it was being checked
  */
-export async function insertSession(
-  db: Database,
-  sessionHash: Buffer,
-  userId: string,
-  earlierHash: Buffer | null,
-): Promise<void> {
-  await select(db, insert, [sessionHash, userId, earlierHash]);
+export async function insertSession(db: Database, session: NewSession): Promise<boolean> {
+  const { sessionHash, userId, passwordHash, earlierHash } = session;
+  return (await selectOne(db, insert, [sessionHash, userId, passwordHash, earlierHash])) !== undefined;
 }
 
 const find = {
   name: 'session-find',
-  text: `with found as (
-           select s.*, u.login, u.name, u.status, u.payment_password_hash from sessions s join (select user_id, login, name, status, payment_password_hash from users) u using (user_id)
-            where s.session_hash = $1 and u.status = 'active' and not ${HAS_ENDED}
-         ), seen as (
-           update sessions set seen_at = clock_timestamp()
-            where session_hash in (select session_hash from found where seen_at < clock_timestamp() - interval '${SEEN_INTERVAL}')
-         )
-         select session_hash as "sessionHash", user_id as "userId", login, name, status,
-                payment_password_hash as "paymentPasswordHash", confirmed_request as "confirmedRequest",
-                confirmed_at as "confirmedAt", clock_timestamp() as now
-           from found`,
+  text: `
+with found as (
+  select s.session_hash, s.user_id, s.seen_at, s.confirmed_request, s.confirmed_at,
+         u.login, u.name, u.status, u.payment_password_hash
+    from sessions s join users u using (user_id)
+   where s.session_hash = $1 and u.status = 'active' and not ${HAS_ENDED}
+), seen as (
+  update sessions set seen_at = clock_timestamp()
+   where session_hash in (
+     select session_hash from found where seen_at < clock_timestamp() - interval '${SEEN_INTERVAL}')
+)
+select session_hash as "sessionHash", user_id as "userId", login, name, status,
+       payment_password_hash as "paymentPasswordHash", confirmed_request as "confirmedRequest",
+       confirmed_at as "confirmedAt", clock_timestamp() as now
+  from found`,
 };
 
 type SessionRow = Omit<Session, 'user'> & Session['user'];
@@ -77,16 +95,27 @@ export async function findSession(db: Database, sessionHash: Buffer): Promise<Se
 
 const markConfirmed = {
   name: 'session-mark-confirmed',
-  text: 'update sessions set confirmed_request = $2, confirmed_at = clock_timestamp() where session_hash = $1',
+  text: `
+update sessions s set confirmed_request = $2, confirmed_at = clock_timestamp()
+  from users u
+ where s.session_hash = $1 and u.user_id = s.user_id and u.payment_password_hash = $3
+returning s.user_id`,
 };
 
-/** Notes that the payment password confirmed this very request. */
+/**
+ * Notes that the payment password confirmed this very request.
+ *
+ * @param paymentPasswordHash the stored hash that it was checked against
+ * @returns false when the session ended or the payment password was changed while it was being checked
+ */
 export async function markSessionConfirmed(
   db: Database,
   sessionHash: Buffer,
   requestDigest: Buffer,
-): Promise<void> {
-  await select(db, markConfirmed, [sessionHash, requestDigest]);
+  paymentPasswordHash: string,
+): Promise<boolean> {
+  const values = [sessionHash, requestDigest, paymentPasswordHash];
+  return (await selectOne(db, markConfirmed, values)) !== undefined;
 }
 
 const remove = { name: 'session-delete', text: 'delete from sessions where session_hash = $1' };
@@ -94,4 +123,11 @@ const remove = { name: 'session-delete', text: 'delete from sessions where sessi
 /** Signs out. */
 export async function deleteSession(db: Database, sessionHash: Buffer): Promise<void> {
   await select(db, remove, [sessionHash]);
+}
+
+const removeOfUser = { name: 'session-delete-of-user', text: 'delete from sessions where user_id = $1' };
+
+/** Signs a user out everywhere. */
+export async function deleteSessionsOfUser(db: Database, userId: string): Promise<void> {
+  await select(db, removeOfUser, [userId]);
 }

@@ -59,28 +59,23 @@ export async function markUserStatus(db: Database, login: string, status: User['
   return (await selectOne(db, markStatus, [login, status])) !== undefined;
 }
 
-const setPasswords = {
-  name: 'user-set-passwords',
-  text: `with changed as (
-           update users set password_hash = $2, payment_password_hash = coalesce($3, payment_password_hash)
-            where lower(login) = lower($1) returning user_id
-         ), ended as (
-           delete from sessions where user_id in (select user_id from changed)
-         )
-         select user_id from changed`,
+const markPasswords = {
+  name: 'user-mark-passwords',
+  text: `update users set password_hash = $2, payment_password_hash = coalesce($3, payment_password_hash)
+          where lower(login) = lower($1) returning user_id as "userId"`,
 };
 
 /**
- * Sets a new password, and a new payment password if one is given. Every session of the user ends: whoever
- * knew the old one is out.
+ * Sets a new password, and a new payment password unless it is null.
  *
- * @returns whether there is such a user
+ * @returns the user's id, undefined when there is no such user
  */
-export async function setUserPasswords(
+export async function markUserPasswords(
   db: Database,
   login: string,
   passwordHash: string,
   paymentPasswordHash: string | null,
-): Promise<boolean> {
-  return (await selectOne(db, setPasswords, [login, passwordHash, paymentPasswordHash])) !== undefined;
+): Promise<string | undefined> {
+  const values = [login, passwordHash, paymentPasswordHash];
+  return (await selectOne<{ userId: string }>(db, markPasswords, values))?.userId;
 }

@@ -38,7 +38,7 @@ function liveNow(token: string): Promise<boolean> {
 }
 
 describe('contract 8: the lifetime of the code', () => {
-  it('8 is less than 1 minute', async () => {
+  it('8 a code lives less than 1 minute', async () => {
     await obtainCode(agent, requestOf(client), user);
     const { rows } = await time.server.database.pool.query<{ seconds: number }>(
       `select extract(epoch from code_expires_at - confirmed_at)::float as seconds from grants
@@ -50,21 +50,21 @@ describe('contract 8: the lifetime of the code', () => {
     expect(rows[0]?.seconds).toBeGreaterThan(0);
   });
 
-  it.each([0, 1, LIFETIME_MS - 1])('8 is not over after %i ms', async (passed) => {
+  it.each([0, 1, LIFETIME_MS - 1])('8 a code is still good after %i ms', async (passed) => {
     await time.travelTo(NOON);
     const code = await obtainCode(agent, requestOf(client), user);
     await time.travelTo(later(NOON, passed));
     expectToken(await exchange(time.server, client, code));
   });
 
-  it.each([LIFETIME_MS, 59_999, 60_000, 86_400_000])('8 is over after %i ms', async (passed) => {
+  it.each([LIFETIME_MS, 59_999, 60_000, 86_400_000])('8 a code has expired after %i ms', async (passed) => {
     await time.travelTo(NOON);
     const code = await obtainCode(agent, requestOf(client), user);
     await time.travelTo(later(NOON, passed));
     expectTokenError(await exchange(time.server, client, code), 'invalid_grant');
   });
 
-  it('8 does not start again when Allow is pressed again', async () => {
+  it('8 a code lives no longer when Allow is pressed again', async () => {
     await time.travelTo(NOON);
     const shop = await time.server.createClient();
     const page = await reachConsent(agent, requestOf(shop), user);
@@ -79,14 +79,17 @@ describe('contract 8: the lifetime of the code', () => {
   it.each([
     [LIFETIME_MS - 1, false],
     [LIFETIME_MS, true],
-  ])('8 bounds when a repeat annuls the token: after %i ms it stays live: %s', async (passed, stays) => {
-    await time.travelTo(NOON);
-    const code = await obtainCode(agent, requestOf(client), user);
-    const token = expectToken(await exchange(time.server, client, code));
-    await time.travelTo(later(NOON, passed));
-    expectTokenError(await exchange(time.server, client, code), 'invalid_grant');
-    expect(await liveNow(token)).toBe(stays);
-  });
+  ])(
+    '8 a repeat annuls the token only in the lifetime of the code: after %i ms it stays live: %s',
+    async (passed, stays) => {
+      await time.travelTo(NOON);
+      const code = await obtainCode(agent, requestOf(client), user);
+      const token = expectToken(await exchange(time.server, client, code));
+      await time.travelTo(later(NOON, passed));
+      expectTokenError(await exchange(time.server, client, code), 'invalid_grant');
+      expect(await liveNow(token)).toBe(stays);
+    },
+  );
 });
 
 const TOKEN_LIFETIMES: [issued: string, expires: string][] = [
@@ -104,7 +107,7 @@ const TOKEN_LIFETIMES: [issued: string, expires: string][] = [
 ];
 
 describe('contract 8: the lifetime of the access token', () => {
-  it.each(TOKEN_LIFETIMES)('8 of a token issued at %s ends at %s', async (issued, expires) => {
+  it.each(TOKEN_LIFETIMES)('8 a token issued at %s expires at %s', async (issued, expires) => {
     await time.travelTo(issued);
     const code = await obtainCode(agent, requestOf(client), user);
     const answer = await exchange(time.server, client, code);
@@ -123,7 +126,7 @@ describe('contract 8: the lifetime of the access token', () => {
     expect(await introspect(time.server, resource, token)).toEqual({ active: false });
   });
 
-  it('8 counts from the issue of the token, not from the confirmation', async () => {
+  it('8 a token lives from its issue, not from the confirmation', async () => {
     await time.travelTo('2018-02-06T23:59:40.000Z');
     const code = await obtainCode(agent, requestOf(client), user);
     await time.travelTo('2018-02-07T00:00:10.000Z');
@@ -143,7 +146,7 @@ describe('contract 8: how many authorizations there can be', () => {
     return rows.map(({ instance_name }) => instance_name);
   }
 
-  it('8 is one per user and client_id, and a repeated one annuls the earlier permissions', async () => {
+  it('8 a user has one authorization per client_id; a repeated one annuls the earlier permissions', async () => {
     await time.travelTo(NOON);
     const shop = await time.server.createClient();
     const tokens = [];
@@ -153,7 +156,7 @@ describe('contract 8: how many authorizations there can be', () => {
     expect(await instances(shop)).toEqual([null]);
   });
 
-  it('8 is one per pair of client_id and instance_name, and a repeated pair annuls its own earlier one', async () => {
+  it('8 a user has one per pair of client_id and instance_name; a repeated pair annuls the earlier one', async () => {
     await time.travelTo(NOON);
     const shop = await time.server.createClient();
     const names = ['anna', 'ivan', '', 'anna', 'Anna'];
@@ -163,7 +166,7 @@ describe('contract 8: how many authorizations there can be', () => {
     expect((await instances(shop)).sort()).toEqual(['Anna', 'anna', 'ivan', null].sort());
   });
 
-  it('8 is one per user even when several browsers confirm at once', async () => {
+  it('8 a user has one authorization even when several browsers confirm at once', async () => {
     await time.travelTo(NOON);
     const shop = await time.server.createClient();
     const browsers = Array.from({ length: 3 }, () => new Agent(time.server.baseUrl));
@@ -176,7 +179,7 @@ describe('contract 8: how many authorizations there can be', () => {
     expect(await instances(shop)).toEqual([null]);
   });
 
-  it('8 lets two users each have one with the same instance_name', async () => {
+  it('8 two users can each have one with the same instance_name', async () => {
     await time.travelTo(NOON);
     const shop = await time.server.createClient();
     const other = await time.server.createUser({ paymentPassword: null });

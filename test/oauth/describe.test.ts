@@ -54,6 +54,15 @@ describe('contract 1.2: the user sees the requested rights and the payment limit
     expect(describeScope('account-info')).not.toContainEqual(WALLET);
   });
 
+  it.each([
+    ['payment-shop', [true, true]],
+    ['account-info payment-p2p money-source("card")', [false, true, true]],
+    ['account-info money-source("card")', [false, false]],
+  ])('marks by which of %s money can leave, its source among them', (scope, spending) => {
+    const described = describeRights(parseScope(scope), BUILT_IN_CATALOGUE, 'RUB');
+    expect(described.map((right) => right.spending)).toEqual(spending);
+  });
+
   it('keeps the order of the scope', () => {
     const titles = describeScope('operation-history account-info').map(([title]) => title);
     expect(titles).toEqual([
