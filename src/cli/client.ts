@@ -93,8 +93,9 @@ function secretCommands(client: Command): void {
     .action(async (id: string, secretId: string, { force = false }: { force?: boolean }) => {
       const { found, retired } = await withStore((db) => retireClientSecret(db, id, secretId, force));
       if (!found) throw new NotFoundError(`the client ${id} has no live secret ${secretId}`);
-      if (!retired)
+      if (!retired) {
         throw new Error(`${secretId} is the last live secret of ${id}: add another first, or say --force`);
+      }
       console.error(`retired ${secretId}`);
     });
 }

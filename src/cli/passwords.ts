@@ -19,8 +19,9 @@ export async function askPasswords(fromStdin: boolean): Promise<Passwords> {
     const [password = '', paymentPassword = ''] = (await readAll(process.stdin)).split(/\r?\n/);
     return { password, paymentPassword: paymentPassword || null };
   }
-  if (!process.stdin.isTTY)
+  if (!process.stdin.isTTY) {
     throw new UsageError('there is no terminal to ask for the password: use --password-stdin');
+  }
   return askAtTerminal();
 }
 

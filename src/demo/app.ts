@@ -82,8 +82,9 @@ async function finish(
       'The state is not the one that this browser was sent away with.',
     );
   }
-  if (answer.error === 'access_denied')
+  if (answer.error === 'access_denied') {
     return failed('You rejected the request', 'The application got no token.');
+  }
   if (answer.code === undefined) return failed('There is no code in the answer', answer.error ?? '');
   return exchange(settings, answer.code);
 }

@@ -40,8 +40,9 @@ export async function exchange({ db }: Context, request: TokenRequest): Promise<
     tokenHash: sha256(accessToken),
   };
   const { verdict, issuedAt } = await askTwice(db, question);
-  if (verdict === 'issued' && issuedAt !== null)
+  if (verdict === 'issued' && issuedAt !== null) {
     return { accessToken, expiresIn: tokenLifetimeSeconds(issuedAt) };
+  }
   throw refusal(verdict);
 }
 

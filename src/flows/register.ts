@@ -43,8 +43,9 @@ export async function registerClient(pool: pg.Pool, client: NewClient): Promise<
   const refusal = refuseRegistration(client.redirectUri);
   if (refusal !== undefined) throw new RegistrationError(`the redirect URI can't be registered: ${refusal}`);
   const unknown = client.allowedRights?.find((right) => !(RIGHT_NAMES as readonly string[]).includes(right));
-  if (unknown !== undefined)
+  if (unknown !== undefined) {
     throw new RegistrationError(`${unknown} is not a right; there are: ${RIGHT_NAMES.join(', ')}`);
+  }
   const clientId = randomHex(ID_BYTES);
   return transaction(pool, async (db) => {
     await insertClient(db, { clientId, ...client });

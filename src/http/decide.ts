@@ -47,8 +47,9 @@ export async function decisionRoutes(app: FastifyInstance, site: Site): Promise<
     const session = isFromOwnPage(request, site) ? await sessionOf(request, site) : undefined;
     const decide = DECISIONS[form.get('decision') ?? ''];
     // A form that doesn't fit changes nothing: the request is shown afresh, to whoever is signed in now.
-    if (session === undefined || decide === undefined)
+    if (session === undefined || decide === undefined) {
       return backToRequest(reply, site, authorizationRequest);
+    }
     return decide(reply, site, session, authorizationRequest, form.get('decision_token'));
   });
 }

@@ -70,8 +70,9 @@ export function signInPage(
   login = '',
   error?: string,
 ): SignInPage {
-  if (request === null)
+  if (request === null) {
     return { name: 'sign-in', request: null, clientName: null, login, error: error ?? null };
+  }
   const page = pageOfStep(
     site,
     request,

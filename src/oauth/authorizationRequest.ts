@@ -73,10 +73,12 @@ export function readAuthorizationRequest(
 /** 7.1 unauthorized_client: wrong `client_id`, or one that was blocked. */
 function checkClient(client: Client | undefined): Client {
   const message = 'The application is not registered here, or it may not ask for authorization.';
-  if (client === undefined)
+  if (client === undefined) {
     throw new OAuthError('unauthorized_client', message, 'client_id is not registered');
-  if (client.status !== 'active')
+  }
+  if (client.status !== 'active') {
     throw new OAuthError('unauthorized_client', message, 'the client is blocked');
+  }
   return client;
 }
 
@@ -94,8 +96,9 @@ function checkRedirectUri(sent: string, client: Client): string {
 
 /** 2.2 response_type: the fixed value `code`. */
 function checkResponseType(value: string): void {
-  if (value !== 'code')
+  if (value !== 'code') {
     throw new OAuthError('invalid_request', 'The parameter response_type must be "code".');
+  }
 }
 
 /**

@@ -22,14 +22,17 @@ const LONGEST_REGISTERED = 2000;
 export function refuseRegistration(uri: string): string | undefined {
   if (uri.length > LONGEST_REGISTERED) return `it is longer than ${LONGEST_REGISTERED} characters`;
   if (uri.includes('#')) return 'it has a fragment (#), which a redirect URI must not have';
-  if (!/^[A-Za-z0-9\-._~:/?[\]@!$&'()*+,;=%]+$/.test(uri))
+  if (!/^[A-Za-z0-9\-._~:/?[\]@!$&'()*+,;=%]+$/.test(uri)) {
     return 'it has characters that are not allowed in a URI';
+  }
   const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(uri)?.[1]?.toLowerCase();
   if (scheme === undefined || !URL.canParse(uri)) return 'it is not an absolute URI';
   if (UNSAFE_SCHEMES.includes(scheme)) return `the scheme ${scheme}: does not lead to an application`;
-  if (/^https?:/i.test(uri) && !/^https?:\/\/[^/?@]+([/?]|$)/i.test(uri))
-    return 'it needs a host and no user name';
-  return undefined;
+  if (/^[^:]+:\/\/[^/?]*@/.test(uri)) return 'it has a user name';
+  if (/^https?:/i.test(uri) && !/^https?:\/\/[^/?]/i.test(uri)) return 'it needs a host';
+  if (/%(?![0-9A-Fa-f]{2})/.test(uri)) return 'it has a % without two hex digits behind it';
+  const reserved = parameterNames(queryOf(uri)).find((name) => ANSWER_PARAMETERS.includes(name ?? ''));
+  return reserved && `its query has ${reserved}, which stands in our answer`;
 }
 
 /** What came of comparing a redirect URI with the registered one; `at` is the first character that differs. */
@@ -67,25 +70,34 @@ export function matchRedirectUri(registered: string, sent: string): RedirectUriM
 function refuseAppendedNames(registered: string, appended: string): RedirectUriMatch | undefined {
   const reserved = new Set([...ANSWER_PARAMETERS, ...parameterNames(queryOf(registered))]);
   for (const name of parameterNames(appended.slice(1))) {
-    if (name === undefined)
+    if (name === undefined) {
       return { matches: false, rule: 'redirect_uri appends an undecodable parameter name' };
-    if (reserved.has(name))
+    }
+    if (reserved.has(name)) {
       return { matches: false, rule: `redirect_uri appends the reserved parameter ${name}` };
+    }
   }
   return undefined;
 }
 
 /**
- * The names of a query as the most lenient receiver would read them: `;` as a separator, surrounding space
- * dropped, case ignored, `code[]` taken for `code`. `undefined` stands for a name that can't be decoded.
+ * The names of a query as the most lenient receiver would read them: `;` as a separator, a second `?` and
+ * surrounding space dropped, case ignored, `.` and space taken for `_`, cut at `[` or a control character.
+ * `undefined` stands for a name that can't be decoded.
  */
 function parameterNames(query: string): (string | undefined)[] {
   return query.split(/[&;]/).flatMap((pair) => {
     const encoded = pair.split('=', 1)[0] ?? '';
     if (encoded === '') return [];
     try {
-      const name = decodeURIComponent(encoded.replaceAll('+', ' '));
-      return [name.trim().toLowerCase().split('[', 1)[0]];
+      const name = decodeURIComponent(encoded.replaceAll('+', ' ')).replace(/^[?\s]+/, '');
+      return [
+        name
+          .split(/[[\p{Cc}]/u, 1)[0]
+          ?.trim()
+          .toLowerCase()
+          .replaceAll(/[. ]/g, '_'),
+      ];
     } catch {
       return [undefined];
     }
@@ -113,5 +125,6 @@ export function appendToRedirectUri(
 ): string {
   const encoded = answer.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&');
   if (!redirectUri.includes('?')) return `${redirectUri}?${encoded}`;
-  return /[?&]$/.test(redirectUri) ? `${redirectUri}${encoded}` : `${redirectUri}&${encoded}`;
+  // Only the first `?` begins a query; a later one at the end belongs to the value before it.
+  return /^[^?]*\?$|&$/.test(redirectUri) ? `${redirectUri}${encoded}` : `${redirectUri}&${encoded}`;
 }

@@ -91,8 +91,9 @@ function readPaymentTo(scanner: Scanner): Right {
   const kind = scanner.take(/\.to-(?:pattern|account)(?=\()/y);
   if (kind === undefined) return scanner.fail('.to-pattern(…) or .to-account(…) after payment');
   const [target, type, ...more] = scanner.takeStrings();
-  if (target === undefined || target === '' || more.length > 0)
+  if (target === undefined || target === '' || more.length > 0) {
     return scanner.fail('the target of the payment');
+  }
   if (kind === '.to-pattern') {
     if (type !== undefined) return scanner.fail('one target');
     return { name: 'payment.to-pattern', pattern: target, limit: readLimit(scanner) };
@@ -125,8 +126,9 @@ function readLimit(scanner: Scanner): PaymentLimit | null {
   const days = scanner.take(/[1-9][0-9]{0,3}/y);
   scanner.takeComma();
   const sum = scanner.take(/(?:0|[1-9][0-9]{0,11})(?:\.[0-9]{1,2})?/y);
-  if (sum === undefined || /^[0.]+$/.test(sum))
+  if (sum === undefined || /^[0.]+$/.test(sum)) {
     return scanner.fail('a sum above zero, with at most 2 decimal places');
+  }
   if (scanner.take(/\)/y) === undefined) return scanner.fail('a closing parenthesis');
   return { days: days === undefined ? null : Number(days), sum };
 }

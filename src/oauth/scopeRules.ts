@@ -17,8 +17,9 @@ export function readScope(
   const rights = parseScope(scope ?? '');
   for (const right of rights) refuseUnavailable(right.name, catalogue, allowed);
   for (const [rule, broken] of CONTRADICTIONS) {
-    if (broken(rights))
+    if (broken(rights)) {
       throw new OAuthError('invalid_scope', 'The requested rights contradict each other.', `scope: ${rule}`);
+    }
   }
   return rights;
 }

@@ -49,10 +49,11 @@ export function readClientCredentials(parameters: Parameters, authorization: str
   const id = parameters.get('client_id');
   const secret = parameters.get('client_secret') ?? null;
   if (basic === null) return { id: id ?? parameters.require('client_id'), secret };
-  if (secret !== null)
+  if (secret !== null && basic.secret !== null) {
     throw new OAuthError('invalid_request', 'The client secret was sent in the form and by HTTP Basic.');
+  }
   if (id !== undefined && id !== basic.id) {
     throw new OAuthError('invalid_request', 'The form and HTTP Basic name two different applications.');
   }
-  return basic;
+  return { id: basic.id, secret: basic.secret ?? secret };
 }

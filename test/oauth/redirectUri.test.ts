@@ -47,6 +47,10 @@ describe('contract 2.1: registration of a redirect URI', () => {
     ['a user name', 'https://user@app.example/cb', 'user name'],
     ['a user name and a password', 'https://user:pass@app.example/cb', 'user name'],
     ['a user name in front of a query', 'https://app.example@evil.example?x', 'user name'],
+    ['a user name in an address of an app', 'myapp://user@done', 'user name'],
+    ['a cut-off escape', `${PLAIN}?x=%Z1`, 'two hex digits'],
+    ['a code of its own', `${PLAIN}?code=x`, 'code'],
+    ['a state of its own, spelled differently', `${PLAIN}?a=1&ST%41TE[]=x`, 'state'],
     ['a user name behind an upper-case scheme', 'HTTPS://user@app.example/cb', 'user name'],
   ])('refuses %s', (_what, uri, reason) => {
     expect(refuseRegistration(uri)).toContain(reason);
@@ -233,6 +237,10 @@ describe('contract 2.2: parameters appended at the end are ignored in the compar
     'ERROR_DESCRIPTION=x',
     'STATE=x',
     'sta%74e[]=x',
+    'code%00=x',
+    '?code=x',
+    'error.description=x',
+    'error+description=x',
   ])('refuses the spelling %s of a reserved name', (appended) => {
     expect(matchRedirectUri(PLAIN, `${PLAIN}?${appended}`)).toMatchObject({ matches: false });
     expect(matchRedirectUri(WITH_QUERY, `${WITH_QUERY}&${appended}`)).toMatchObject({ matches: false });
@@ -258,6 +266,7 @@ describe('contract 4.1: the Location of the answer', () => {
     ['? without a query', PLAIN, `${PLAIN}?code=c`],
     ['& with a query', WITH_QUERY, `${WITH_QUERY}&code=c`],
     ['nothing after a trailing ?', `${PLAIN}?`, `${PLAIN}?code=c`],
+    ['& after a question mark that ends a value', `${PLAIN}?next=/a?`, `${PLAIN}?next=/a?&code=c`],
     ['nothing after a trailing &', `${PLAIN}?x=1&`, `${PLAIN}?x=1&code=c`],
     ['? after a host alone', 'https://app.example', 'https://app.example?code=c'],
     ['? in an address of an app', 'myapp://done', 'myapp://done?code=c'],
@@ -317,9 +326,7 @@ describe('the answer arrives at the registered address', () => {
       const sent = more === '' ? registered : `${registered}${registered.includes('?') ? '&' : '?'}${more}`;
       return { registered, sent };
     })
-    .filter(({ registered, sent }) => matchRedirectUri(registered, sent).matches)
-    // Left out: a query that ends in `?`, which `appendToRedirectUri` takes for one that has only begun.
-    .filter(({ sent }) => !/\?.*\?$/.test(sent));
+    .filter(({ registered, sent }) => matchRedirectUri(registered, sent).matches);
   const answer = fc.oneof(
     fc.tuple(fc.tuple(fc.constant('state'), text()), fc.tuple(fc.constant('code'), text())),
     fc.tuple(fc.tuple(fc.constantFrom('code', 'error'), text())),

@@ -95,6 +95,12 @@ describe('design.md: client authentication by form or by HTTP Basic', () => {
       basic('app', 's'),
       { id: 'app', secret: 's' },
     ],
+    [
+      'from the form beside an empty password',
+      { client_secret: 's' },
+      basic('app', ''),
+      { id: 'app', secret: 's' },
+    ],
     ['from the form beside another scheme', { client_id: 'app' }, 'Bearer x', { id: 'app', secret: null }],
   ])('takes them %s', (_where, fields, authorization, expected) => {
     expect(credentials(fields as Record<string, string>, authorization)).toEqual(expected);

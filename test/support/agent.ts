@@ -98,7 +98,8 @@ async function readAnswer(response: Response): Promise<Answer> {
 /** The form of a page that has the field or button `name`. */
 export function formWith(answer: Answer, name: string): Form {
   const form = answer.forms.find(({ inputs }) => inputs.includes(name));
-  if (form === undefined)
+  if (form === undefined) {
     throw new Error(`the page ${answer.page} (${answer.status}) has no form with ${name}: ${answer.text}`);
+  }
   return form;
 }

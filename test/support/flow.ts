@@ -31,15 +31,17 @@ export async function reachConsent(agent: Agent, fields: Fields, user: TestUser)
   let answer = await agent.post('/oauth/authorize', fields);
   for (let steps = 0; steps < 8 && answer.page !== 'consent'; steps += 1)
     answer = await nextPage(agent, answer, user);
-  if (answer.page !== 'consent')
+  if (answer.page !== 'consent') {
     throw new Error(`no consent page: ${answer.status} ${answer.page} ${answer.text}`);
+  }
   return answer;
 }
 
 function nextPage(agent: Agent, answer: Answer, user: TestUser): Promise<Answer> {
   if (answer.location !== null) return agent.get(answer.location);
-  if (answer.page === 'sign-in')
+  if (answer.page === 'sign-in') {
     return agent.submit(answer, 'login', { login: user.login, password: user.password });
+  }
   return agent.submit(answer, 'payment_password', { payment_password: user.paymentPassword ?? '' });
 }
 
