@@ -45,7 +45,7 @@ export async function decisionRoutes(app: FastifyInstance, site: Site): Promise<
       new Parameters(form.require('request')),
     );
     const session = isFromOwnPage(request, site) ? await sessionOf(request, site) : undefined;
-    const decide = DECISIONS[form.get('decision') ?? ''];
+    const decide = DECISIONS.get(form.get('decision') ?? '');
     // A form that doesn't fit changes nothing: the request is shown afresh, to whoever is signed in now.
     if (session === undefined || decide === undefined) {
       return backToRequest(reply, site, authorizationRequest);
@@ -62,22 +62,25 @@ type Decide = (
   token: string | undefined,
 ) => Promise<FastifyReply>;
 
-/** What the two buttons do, by their value. */
-const DECISIONS: Partial<Record<string, Decide>> = {
-  async allow(reply, site, session, request, token) {
-    const result = await approve(site.context, session, request, token);
-    if (result.outcome === 'stale') return backToRequest(reply, site, request);
-    if (result.outcome === 'spent') return showPage(reply, ALREADY_ANSWERED);
-    return backToApplication(reply, result.location);
-  },
-
-  async reject(reply, site, session, request, token) {
-    const result = await deny(site.context, session, request, token);
-    if (result.outcome === 'stale') return backToRequest(reply, site, request);
-    if (result.outcome === 'too-late') return showPage(reply, ALREADY_ALLOWED);
-    return backToApplication(reply, result.location);
-  },
+const allow: Decide = async (reply, site, session, request, token) => {
+  const result = await approve(site.context, session, request, token);
+  if (result.outcome === 'stale') return backToRequest(reply, site, request);
+  if (result.outcome === 'spent') return showPage(reply, ALREADY_ANSWERED);
+  return backToApplication(reply, result.location);
 };
+
+const reject: Decide = async (reply, site, session, request, token) => {
+  const result = await deny(site.context, session, request, token);
+  if (result.outcome === 'stale') return backToRequest(reply, site, request);
+  if (result.outcome === 'too-late') return showPage(reply, ALREADY_ALLOWED);
+  return backToApplication(reply, result.location);
+};
+
+/** What the two buttons do, by their value. */
+const DECISIONS = new Map([
+  ['allow', allow],
+  ['reject', reject],
+]);
 
 /** The answer of contract 4.1: a 302, whose `Location` nobody else may see. */
 function backToApplication(reply: FastifyReply, location: string): FastifyReply {

@@ -27,11 +27,11 @@ export function bodyParameters(request: FastifyRequest): Parameters {
   return request.body instanceof Parameters ? request.body : NONE;
 }
 
-/** The parameters of the query string. Node hands over its bytes as Latin-1; the contract says UTF-8. */
+/** The parameters of the query string. */
 export function queryParameters(request: FastifyRequest): Parameters {
   const url = request.raw.url ?? '';
   const start = url.indexOf('?');
-  return start < 0 ? NONE : new Parameters(Buffer.from(url.slice(start + 1), 'latin1').toString('utf8'));
+  return start < 0 ? NONE : new Parameters(url.slice(start + 1));
 }
 
 /** The path of a request without its query, which holds what must not be logged. */

@@ -329,7 +329,16 @@ describe('contract 4.1: a form that does not fit any more changes nothing', () =
     const page = await reachConsent(agent, requestOf(await server.createClient()), user);
     const { fields } = formWith(page, 'decision');
     const before = await contentsOf(server);
-    for (const decision of [undefined, '', 'Allow', 'yes', 'allow ']) {
+    for (const decision of [
+      undefined,
+      '',
+      'Allow',
+      'yes',
+      'allow ',
+      'constructor',
+      'toString',
+      '__proto__',
+    ]) {
       const answer = await agent.post('/consent', change(fields, { decision }));
       expect(answer.status).toBe(303);
     }
