@@ -8,6 +8,7 @@ import { closeConnectionsWhenClosing } from './http/drain.ts';
 import { healthRoutes } from './http/health.ts';
 import { introspectRoutes } from './http/introspect.ts';
 import { answerFaultsWithJson } from './http/json.ts';
+import { countRequests } from './http/metrics.ts';
 import { answerFaultsWithPages } from './http/pageFaults.ts';
 import { RequestLog } from './http/requestLog.ts';
 import { requestParameters } from './http/requestParameters.ts';
@@ -37,6 +38,7 @@ export async function buildApp({ log, trustProxy, ...site }: Dependencies): Prom
     clientErrorHandler: answerClientError,
     frameworkErrors: answerBadPath,
   });
+  countRequests(app);
   closeConnectionsWhenClosing(app);
   await app.register(cookies);
   await app.register(requestParameters);
