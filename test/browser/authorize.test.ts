@@ -50,9 +50,9 @@ async function open(options: Parameters<Browser['newContext']>[0]): Promise<void
   });
 }
 
-/** Which of our pages is shown. */
-function shown(target: Page = page): Promise<string | null> {
-  return target.locator('main').getAttribute('data-page');
+/** Waits until one of our pages is shown. */
+async function expectPage(name: string, target: Page = page): Promise<void> {
+  await target.locator(`main[data-page="${name}"]`).waitFor();
 }
 
 /** What a person reads on the page, with every kind of space as one. */
@@ -65,30 +65,38 @@ async function ask(fields: { scope?: string; instance?: string } = {}): Promise<
   if (fields.scope !== undefined) await page.locator('[name=scope]').fill(fields.scope);
   if (fields.instance !== undefined) await page.locator('[name=instance_name]').fill(fields.instance);
   await page.getByRole('button', { name: 'Connect my account' }).click();
+  await page.locator('main[data-page]').waitFor();
 }
 
 async function signIn(): Promise<void> {
   await page.getByLabel('Login').fill(demo.login);
   await page.getByLabel('Password', { exact: true }).fill(demo.password);
   await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.locator('main[data-page]:not([data-page="sign-in"])').waitFor();
 }
 
 async function confirmPayment(): Promise<void> {
   await page.getByLabel('Payment password').fill(demo.payment);
   await page.getByRole('button', { name: 'Continue' }).click();
+  await expectPage('consent');
 }
 
-const allow = () => page.getByRole('button', { name: 'Allow' }).click();
+/** Presses a button of the consent page and waits until the application has its answer. */
+async function decide(button: 'Allow' | 'Reject'): Promise<void> {
+  await page.getByRole('button', { name: button }).click();
+  await page.waitForURL(/\/callback\?/);
+}
+
 const accessToken = () => page.locator('#access-token').textContent();
 
 describe('the whole authorization in a browser', () => {
   it('leads from the application over sign-in, payment password and consent to an access token', async () => {
     await ask({ instance: 'dana@shop' });
-    expect(await shown()).toBe('sign-in');
+    await expectPage('sign-in');
     await signIn();
-    expect(await shown()).toBe('payment-password');
+    await expectPage('payment-password');
     await confirmPayment();
-    expect(await shown()).toBe('consent');
+    await expectPage('consent');
     const text = await read();
     for (const part of [
       'Demo Shop',
@@ -99,7 +107,7 @@ describe('the whole authorization in a browser', () => {
     ]) {
       expect(text).toContain(part);
     }
-    await allow();
+    await decide('Allow');
     expect(page.url()).toMatch(new RegExp(`^${demo.open}/callback\\?state=.+&code=assent_ac_`));
     expect(await accessToken()).toMatch(/^assent_at_/);
   });
@@ -113,7 +121,7 @@ describe('the whole authorization in a browser', () => {
     await page.keyboard.press('Tab');
     await page.keyboard.type(demo.password);
     await page.keyboard.press('Enter');
-    await page.locator('main[data-page=consent]').waitFor();
+    await expectPage('consent');
     for (let tabs = 0; tabs < 10; tabs += 1) {
       await page.keyboard.press('Tab');
       if (await page.getByRole('button', { name: 'Allow' }).and(page.locator(':focus')).count()) break;
@@ -126,7 +134,7 @@ describe('the whole authorization in a browser', () => {
   it('sends access_denied when the user rejects', async () => {
     await ask({ scope: 'account-info' });
     await signIn();
-    await page.getByRole('button', { name: 'Reject' }).click();
+    await decide('Reject');
     expect(page.url()).toMatch(/callback\?state=[^&]+&error=access_denied$/);
     expect(await page.locator('h1').textContent()).toBe('You rejected the request');
   });
@@ -135,13 +143,13 @@ describe('the whole authorization in a browser', () => {
     await ask({ scope: 'account-info' });
     await signIn();
     await ask({ scope: 'account-info operation-history' });
-    expect(await shown()).toBe('consent');
+    await expectPage('consent');
   });
 
   it('says what an earlier authorization was, and that allowing disconnects it', async () => {
     await ask({ scope: 'operation-details', instance: 'again' });
     await signIn();
-    await allow();
+    await decide('Allow');
     await ask({ scope: 'account-info', instance: 'again' });
     const text = await read();
     expect(text).toContain('Allowing this disconnects an earlier authorization');
@@ -160,17 +168,17 @@ describe('the whole authorization in a browser', () => {
     await ask({ scope: 'account-info', instance: 'tabs' });
     const request = page.url();
     await page.reload();
-    expect(await shown()).toBe('sign-in');
+    await expectPage('sign-in');
     await signIn();
     const second = await context.newPage();
     await second.goto(request);
-    expect(await shown(second)).toBe('consent');
-    await allow();
+    await expectPage('consent', second);
+    await decide('Allow');
     await page.goBack();
-    expect(await shown()).toBe('consent');
+    await expectPage('consent');
     // The same page was allowed in the first tab, and its code is used: nothing is decided again.
     await second.getByRole('button', { name: 'Allow' }).click();
-    expect(await shown(second)).toBe('notice');
+    await expectPage('notice', second);
     expect(await read(second)).toContain('You already allowed this');
   });
 
@@ -186,24 +194,24 @@ describe('the whole authorization in a browser', () => {
     await page.getByRole('button', { name: 'Continue' }).click();
     expect(await page.getByRole('alert').textContent()).toContain('wrong');
     await confirmPayment();
-    expect(await shown()).toBe('consent');
+    await expectPage('consent');
   });
 
   it('lets the user disconnect an application, sign out, and be somebody else', async () => {
     await ask({ scope: 'account-info', instance: 'to disconnect' });
     await signIn();
-    await allow();
+    await decide('Allow');
     await page.goto(`${server.baseUrl}/account`);
     const connection = page.locator('li', { hasText: 'to disconnect' });
     await connection.getByRole('button', { name: 'Disconnect' }).click();
     expect(await page.getByRole('status').textContent()).toContain('disconnected');
     expect(await page.getByText('to disconnect', { exact: true }).count()).toBe(0);
     await page.getByRole('button', { name: 'Sign out' }).click();
-    expect(await shown()).toBe('sign-in');
+    await expectPage('sign-in');
     await ask({ scope: 'account-info' });
     await signIn();
     await page.getByRole('button', { name: /someone else/ }).click();
-    expect(await shown()).toBe('sign-in');
+    await expectPage('sign-in');
   });
 
   it.each([
@@ -258,8 +266,7 @@ describe('a page of another site', () => {
     document = `<form method="post" action="${server.baseUrl}/consent">${fields.join('')}<button name="decision" value="allow">Win</button></form>`;
     await page.goto(evilUrl);
     await page.getByRole('button', { name: 'Win' }).click();
-    await page.waitForURL(/oauth\/authorize/);
-    expect(await shown()).toBe('consent');
+    await expectPage('consent');
     await page.goto(`${server.baseUrl}/account`);
     expect(await page.getByText('forged', { exact: true }).count()).toBe(0);
   });
