@@ -25,14 +25,14 @@ create table client_secrets (
 
 create table users (
   user_id               uuid primary key default gen_random_uuid(),
-  login                 text not null,
+  login                 text not null,                 -- as it was registered
+  login_key             text not null unique,          -- what sign-in compares: the same whatever case was typed
   name                  text not null,
   password_hash         text not null,
   payment_password_hash text,
   status                text not null default 'active' check (status in ('active', 'blocked')),
   created_at            timestamptz not null default clock_timestamp()
 );
-create unique index users_login_key on users (lower(login));
 
 create table sessions (
   session_hash      bytea primary key check (octet_length(session_hash) = 32),

@@ -26,6 +26,8 @@ export interface Dependencies extends Site {
 
 /** Above the longest request we take, so that one a little too long still gets the contract's error page. */
 const HEADER_LIMIT_BYTES = 32 * 1024;
+/** For headers and body together; without it a request half sent would stay open for ever. */
+const REQUEST_TIMEOUT_MS = 30_000;
 
 /** The whole HTTP surface as one Fastify instance, ready to listen. */
 export async function buildApp({ log, trustProxy, ...site }: Dependencies): Promise<FastifyInstance> {
@@ -34,6 +36,7 @@ export async function buildApp({ log, trustProxy, ...site }: Dependencies): Prom
     logController: new RequestLog(),
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
     genReqId: newReference,
+    requestTimeout: REQUEST_TIMEOUT_MS,
     http: { maxHeaderSize: HEADER_LIMIT_BYTES },
     clientErrorHandler: answerClientError,
     frameworkErrors: answerBadPath,

@@ -48,11 +48,9 @@ function explain(error: unknown): number {
   return error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
 }
 
-/** In one line what happened and, where we know it, what to do. */
+/** In one line what happened. */
 function describe(error: unknown): string {
   if (isDatabaseAway(error)) return `the database can't be reached: ${messageOf(error)}`;
-  const { code, port } = error as NodeJS.ErrnoException & { port?: number };
-  if (code === 'EADDRINUSE') return `port ${port} is taken: choose another with PORT`;
   return messageOf(error);
 }
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
@@ -50,7 +51,12 @@ const wholeNumber = (lowest: number, highest: number) =>
     .refine((n) => n >= lowest && n <= highest, `must be a whole number from ${lowest} to ${highest}`);
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-const NETWORK = /^[0-9a-f:.]+(\/\d{1,3})?$/i;
+/** An address, or a network as an address and the number of bits that count. */
+function isNetwork(text: string): boolean {
+  const [address = '', bits = '0', ...more] = text.split('/');
+  const longest = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  return more.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= longest;
+}
 
 /** Every variable, once. An empty value is as if it were not set, as compose files pass it. */
 const DATABASE_VARIABLES = {
@@ -71,7 +77,7 @@ const VARIABLES = {
   BASE_URL: z
     .string()
     .refine(
-      (url) => URL.canParse(url) && /^https?:\/\/[^/?#@]+\/?$/.test(url),
+      (url) => URL.canParse(url) && /^https?:\/\/[^/?#@\\\s]+\/?$/.test(url),
       'must be http:// or https://, a host and nothing behind it',
     )
     .transform((url) => new URL(url).origin)
@@ -90,7 +96,7 @@ const VARIABLES = {
   TRUST_PROXY: z
     .string()
     .refine(
-      (value) => /^\d{1,2}$/.test(value) || value.split(',').every((network) => NETWORK.test(network.trim())),
+      (value) => /^\d{1,2}$/.test(value) || value.split(',').every((network) => isNetwork(network.trim())),
       'must be a number of proxies, or addresses and networks such as 10.0.0.0/8 separated by commas',
     )
     .transform((value) =>

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import closeWithGrace from 'close-with-grace';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
@@ -9,8 +10,10 @@ import { KeyRing } from './secrets/keyRing.ts';
 import { openMigratedStore, type Store } from './store/store.ts';
 import { type Demo, prepareDemo, trialSecrets } from './trial.ts';
 
-/** How long requests under way may take to finish after a signal. */
-const DRAIN_MS = 10_000;
+/** How long requests under way may take to finish after a signal: longer than any statement may. */
+const DRAIN_MS = 7_000;
+/** Then the database is left and the process ends, all before a container's usual 10 seconds are over. */
+const CLOSE_MS = 9_000;
 
 /**
  * Runs the server until a signal: configuration, log, database, HTTP, then drain and close.
@@ -30,7 +33,7 @@ export async function serve(): Promise<void> {
     await stop(servers, store);
     throw error;
   }
-  closeWithGrace({ delay: DRAIN_MS, logger: false }, async ({ signal, err }) => {
+  closeWithGrace({ delay: CLOSE_MS, logger: false }, async ({ signal, err }) => {
     if (err) log.fatal({ err }, 'stopping after an error that nothing caught');
     else log.info({ signal }, 'stopping: requests under way are finished first');
     await stop(servers, store);
@@ -43,12 +46,18 @@ async function listen(config: Config, { pool }: Store, log: Logger): Promise<Fas
   const keyRing = new KeyRing(config.secrets ?? trialSecrets(config.dataDir));
   const context = { db: pool, keyRing, catalogue, currency, codeLifetimeSeconds };
   const app = await buildApp({ context, baseUrl, log, trustProxy });
-  await app.listen({ host, port, listenTextResolver: (address) => `listening at ${address} for ${baseUrl}` });
+  const listenTextResolver = (address: string) => `listening at ${address} for ${baseUrl}`;
+  await app.listen({ host, port, listenTextResolver }).catch((cause: NodeJS.ErrnoException) => {
+    const why = cause.code === 'EADDRINUSE' ? 'it is taken: choose another with PORT' : cause.message;
+    throw new Error(`can't listen on port ${port} of ${host}: ${why}`, { cause });
+  });
   return app;
 }
 
 async function stop(servers: readonly FastifyInstance[], store: Store): Promise<void> {
-  await Promise.all(servers.map((server) => server.close()));
+  const closed = Promise.all(servers.map((server) => server.close()));
+  // Whoever still hasn't sent all of a request by then can't keep the server from ending.
+  await Promise.race([closed, setTimeout(DRAIN_MS, undefined, { ref: false })]);
   await store.close();
 }
 

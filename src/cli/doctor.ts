@@ -53,5 +53,5 @@ async function examine(): Promise<Finding[]> {
 
 function isSafeAddress(baseUrl: string): boolean {
   const { protocol, hostname } = new URL(baseUrl);
-  return protocol === 'https:' || hostname === 'localhost' || hostname.startsWith('127.');
+  return protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { registerUser, setPasswords } from '../flows/register.ts';
-import { listUsers, markUserStatus, type User } from '../store/users.ts';
+import { blockUser, registerUser, setPasswords, unblockUser } from '../flows/register.ts';
+import { listUsers } from '../store/users.ts';
 import { NotFoundError, type OutputOptions, printList, printOne } from './output.ts';
 import { askPasswords } from './passwords.ts';
 import { withStore } from './withStore.ts';
@@ -40,12 +40,12 @@ export function userCommands(program: Command): void {
 
   user
     .command('block <login>')
-    .description('end the user’s sessions and tokens from now on')
-    .action((login: string) => setStatus(login, 'blocked'));
+    .description('end the user’s sessions, and refuse codes and tokens until the user is unblocked')
+    .action((login: string) => change(login, blockUser, 'blocked'));
   user
     .command('unblock <login>')
-    .description('let the user sign in again')
-    .action((login: string) => setStatus(login, 'active'));
+    .description('let the user sign in again; tokens that were not revoked work again')
+    .action((login: string) => change(login, unblockUser, 'active'));
   user
     .command('set-password <login>')
     .description('set a new password, and a new payment password if one is given; ends the user’s sessions')
@@ -70,9 +70,9 @@ async function setPassword(login: string, options: PasswordOptions): Promise<voi
   console.error(`the password of ${login} is changed`);
 }
 
-async function setStatus(login: string, status: User['status']): Promise<void> {
-  if (!(await withStore((db) => markUserStatus(db, login, status)))) throw noUser(login);
-  console.error(`${login} is ${status}`);
+async function change(login: string, verb: typeof blockUser, becomes: string): Promise<void> {
+  if (!(await withStore((db) => verb(db, login)))) throw noUser(login);
+  console.error(`${login} is ${becomes}`);
 }
 
 function noUser(login: string): NotFoundError {

@@ -60,6 +60,7 @@ function approvalOf(
     codeHash: sha256(decision.code),
     codeLifetimeSeconds: context.codeLifetimeSeconds,
     codeChallenge: request.codeChallenge,
+    sessionHash: session.sessionHash,
   };
 }
 

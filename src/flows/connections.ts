@@ -14,3 +14,14 @@ export async function findConnections({ db }: Context, session: Session): Promis
 export async function disconnect({ db }: Context, session: Session, grantId: string): Promise<boolean> {
   return (await revokeGrantsOfUser(db, session.user.userId, grantId)).length > 0;
 }
+
+/** Whether the user has such an authorization and it is taken back, whoever says so in a link. */
+export async function isDisconnected(
+  { db }: Context,
+  session: Session,
+  grantId: string | undefined,
+): Promise<boolean> {
+  if (grantId === undefined) return false;
+  const grants = await findGrantsOfUser(db, session.user.userId);
+  return grants.some((grant) => grant.grantId === grantId && grant.revokedAt !== null);
+}

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { refuseRegistration } from '../oauth/redirectUri.ts';
 import { RIGHT_NAMES } from '../oauth/scope.ts';
-import { hasDeceptiveCharacters } from '../oauth/text.ts';
+import { byteLength, hasDeceptiveCharacters, isVisible } from '../oauth/text.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { hashPassword } from '../secrets/password.ts';
 import { randomHex } from '../secrets/random.ts';
@@ -10,7 +10,7 @@ import { insertClient } from '../store/clients.ts';
 import { type Database, transaction } from '../store/database.ts';
 import { insertResource } from '../store/resources.ts';
 import { deleteSessionsOfUser } from '../store/sessions.ts';
-import { insertUser, markUserPasswords } from '../store/users.ts';
+import { insertUser, markUserPasswords, markUserStatus } from '../store/users.ts';
 
 // What is copied by hand is hex: it needs no escaping in a form, a header or a shell.
 const ID_BYTES = 16;
@@ -19,6 +19,7 @@ const SECRET_ID_BYTES = 4;
 
 const LONGEST_NAME = 100;
 const LONGEST_LOGIN = 128;
+const LONGEST_PASSWORD_BYTES = 1000;
 
 /** A registration that can't be made; the message says what to change. */
 export class RegistrationError extends Error {}
@@ -78,7 +79,7 @@ export async function registerUser(db: Database, user: NewUser): Promise<string>
   checkName('name', user.name);
   if (
     user.login !== user.login.trim() ||
-    user.login === '' ||
+    !isVisible(user.login) ||
     user.login.length > LONGEST_LOGIN ||
     hasDeceptiveCharacters(user.login)
   ) {
@@ -86,7 +87,8 @@ export async function registerUser(db: Database, user: NewUser): Promise<string>
       `the login needs 1 to ${LONGEST_LOGIN} characters, no control characters, no space around it`,
     );
   }
-  if (user.password === '') throw new RegistrationError('the password is empty');
+  checkPassword('password', user.password);
+  if (user.paymentPassword !== null) checkPassword('payment password', user.paymentPassword);
   const userId = await insertUser(db, {
     login: user.login,
     name: user.name,
@@ -110,7 +112,8 @@ export async function setPasswords(
   login: string,
   { password, paymentPassword }: Pick<NewUser, 'password' | 'paymentPassword'>,
 ): Promise<boolean> {
-  if (password === '') throw new RegistrationError('the password is empty');
+  checkPassword('password', password);
+  if (paymentPassword !== null) checkPassword('payment password', paymentPassword);
   const passwordHash = await hashPassword(password);
   const paymentPasswordHash = paymentPassword === null ? null : await hashPassword(paymentPassword);
   return transaction(pool, async (db) => {
@@ -118,6 +121,24 @@ export async function setPasswords(
     if (userId !== undefined) await deleteSessionsOfUser(db, userId);
     return userId !== undefined;
   });
+}
+
+/**
+ * Blocks a user: every session ends for good, codes and tokens are refused until the user is unblocked.
+ *
+ * @returns whether there is such a user
+ */
+export async function blockUser(pool: pg.Pool, login: string): Promise<boolean> {
+  return transaction(pool, async (db) => {
+    const userId = await markUserStatus(db, login, 'blocked');
+    if (userId !== undefined) await deleteSessionsOfUser(db, userId);
+    return userId !== undefined;
+  });
+}
+
+/** @returns whether there is such a user */
+export async function unblockUser(db: Database, login: string): Promise<boolean> {
+  return (await markUserStatus(db, login, 'active')) !== undefined;
 }
 
 /** Registers a caller of introspection. @throws {RegistrationError} */
@@ -134,9 +155,18 @@ export async function registerResource(
 
 /** Names are shown to people who decide about money: they must not be able to look like something else. */
 function checkName(what: string, name: string): void {
-  if (name.trim() === '' || [...name].length > LONGEST_NAME || hasDeceptiveCharacters(name)) {
+  if (!isVisible(name) || [...name].length > LONGEST_NAME || hasDeceptiveCharacters(name)) {
     throw new RegistrationError(
       `the ${what} needs 1 to ${LONGEST_NAME} characters and no control characters`,
+    );
+  }
+}
+
+/** What can't be typed into the form of a page can't be a password. */
+function checkPassword(what: string, password: string): void {
+  if (password === '' || byteLength(password) > LONGEST_PASSWORD_BYTES || /\p{Cc}/u.test(password)) {
+    throw new RegistrationError(
+      `the ${what} needs 1 to ${LONGEST_PASSWORD_BYTES} bytes and no control characters`,
     );
   }
 }

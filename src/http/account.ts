@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { disconnect, findConnections } from '../flows/connections.ts';
+import { disconnect, findConnections, isDisconnected } from '../flows/connections.ts';
 import type { Grant, Session } from '../flows/context.ts';
 import { formTokenFits, printFormToken } from '../flows/formToken.ts';
 import { describeDay, describeRights } from '../oauth/describe.ts';
@@ -21,13 +21,14 @@ export async function accountRoutes(app: FastifyInstance, site: Site): Promise<v
     const session = await sessionOf(request, site);
     if (session === undefined) return showPage(reply, signInPage(site, null));
     const connections = await findConnections(context, session);
+    const named = queryParameters(request).get('disconnected');
     return showPage(reply, {
       name: 'account',
       userName: session.user.name,
       userLogin: session.user.login,
       signOutToken: printFormToken(context, 'sign-out', session),
       connections: connections.map((grant) => describeConnection(site, session, grant)),
-      done: queryParameters(request).hasAny(['disconnected']) ? 'The application is disconnected.' : null,
+      done: (await isDisconnected(context, session, named)) ? 'The application is disconnected.' : null,
     });
   });
 
@@ -39,7 +40,7 @@ export async function accountRoutes(app: FastifyInstance, site: Site): Promise<v
     const fits = session && formTokenFits(context, form.get('form_token'), 'disconnect', session, grantId);
     const done = fits && (await disconnect(context, session, grantId));
     reply.header('cache-control', 'no-store');
-    return reply.redirect(`${site.baseUrl}/account${done ? '?disconnected' : ''}`, 303);
+    return reply.redirect(`${site.baseUrl}/account${done ? `?disconnected=${grantId}` : ''}`, 303);
   });
 }
 

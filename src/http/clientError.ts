@@ -30,18 +30,20 @@ export function answerClientError(this: FastifyInstance, error: NodeJS.ErrnoExce
     socket.destroy();
     return;
   }
+  const late = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+  const [status, text] = late
+    ? ['408 Request Timeout', 'It took too long.']
+    : ['400 Bad Request', 'It is too long, or is not HTTP.'];
   const reference = newReference();
-  this.log.info({ ref: reference, status: 400, rule: `unreadable HTTP: ${error.code}` }, 'request');
-  const page = errorPage(
-    'This request can’t be read',
-    'It is too long, or is not HTTP.',
-    reference,
-    'invalid_request',
+  this.log.info(
+    { ref: reference, status: Number.parseInt(status, 10), rule: `unreadable HTTP: ${error.code}` },
+    'request',
   );
+  const page = errorPage('This request can’t be read', text, reference, 'invalid_request');
   const body = renderPage(page);
   const headers = { ...pageHeaders(page), 'content-length': Buffer.byteLength(body), connection: 'close' };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 400 Bad Request\r\n${lines.join('')}\r\n${body}`);
+  socket.end(`HTTP/1.1 ${status}\r\n${lines.join('')}\r\n${body}`);
 }
 
 function errorPage(

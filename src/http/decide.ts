@@ -34,6 +34,8 @@ export async function decisionRoutes(app: FastifyInstance, site: Site): Promise<
       return backToRequest(reply, site, authorizationRequest);
     }
     const step = await nextStep(context, authorizationRequest, session);
+    // Confirmed in another tab meanwhile: there is nothing to type any more.
+    if (step.step !== 'payment-password') return backToRequest(reply, site, authorizationRequest);
     const error = 'The payment password is wrong.';
     return showPage(reply, pageOfStep(site, authorizationRequest, step, { error }), 422);
   });

@@ -30,7 +30,7 @@ function refusalPage({ code, message }: OAuthError, reference: string): ErrorPag
 }
 
 const TITLES: Partial<Record<OAuthError['code'], string>> = {
-  invalid_request: 'The application sent a request we can’t read',
+  invalid_request: 'This request can’t be carried out',
   invalid_scope: 'The application asked for rights we can’t give',
   unauthorized_client: 'This application may not ask you',
 };

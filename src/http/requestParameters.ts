@@ -4,9 +4,10 @@ import fp from 'fastify-plugin';
 import { OAuthError } from '../oauth/error.ts';
 import { Parameters } from '../oauth/parameters.ts';
 
-/** Everything the contract sends, and more than any form of ours that carries such a request. */
+/** More than anything that the contract sends. */
 export const CONTRACT_BODY_LIMIT_BYTES = 8 * 1024;
-export const OWN_FORM_BODY_LIMIT_BYTES = 16 * 1024;
+/** A form of ours carries a canonical query, which a browser may encode to three times its length. */
+export const OWN_FORM_BODY_LIMIT_BYTES = 32 * 1024;
 
 const NONE = new Parameters('');
 
@@ -34,7 +35,14 @@ export function queryParameters(request: FastifyRequest): Parameters {
   return start < 0 ? NONE : new Parameters(url.slice(start + 1));
 }
 
-/** The path of a request without its query, which holds what must not be logged. */
+/** Longer than any path of ours: what is beyond it would only fill the log. */
+const LONGEST_PATH = 100;
+
+/**
+ * The path of a request without its query, which holds what must not be logged, also when the `?` in front
+ * of it was encoded by mistake.
+ */
 export function pathOf(request: FastifyRequest): string {
-  return request.raw.url?.split('?', 1)[0] ?? '';
+  const path = (request.raw.url ?? '').split(/\?|%3f/i, 1)[0] ?? '';
+  return path.startsWith('/') ? path.slice(0, LONGEST_PATH) : '(not a path)';
 }

@@ -38,8 +38,8 @@ export async function signInRoutes(app: FastifyInstance, site: Site): Promise<vo
 
   app.post('/sign-out', { bodyLimit: OWN_FORM_BODY_LIMIT_BYTES }, async (request, reply) => {
     const form = bodyParameters(request);
-    const goingTo = await carriedRequest(site, form);
     await endSession(request, reply, form);
+    const goingTo = await carriedRequest(site, form);
     return goOn(reply, site, goingTo);
   });
 

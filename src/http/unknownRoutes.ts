@@ -4,18 +4,21 @@ import type { ErrorPage } from './pages.ts';
 import { pathOf } from './requestParameters.ts';
 import { showPage } from './views.ts';
 
-const METHODS = ['GET', 'HEAD', 'POST'] as const;
-
 /** Addresses that programs call: they are told in JSON. */
 const JSON_PATHS = /^\/(oauth\/(token|introspect)|health\/)/;
 
-/** Answers what no route takes: 405 with `Allow` where the address exists, 404 where it doesn't. */
+/** Answers what no route takes: 405 with `Allow` where the address exists, 404 where it doesn't. Call it before the routes. */
 export function answerUnknownRoutes(app: FastifyInstance): void {
+  // Fastify can say whether it has a route, but takes the path it is asked about for a pattern.
+  const methods = new Map<string, string[]>();
+  app.addHook('onRoute', ({ url, method }) => {
+    methods.set(url, [...(methods.get(url) ?? []), ...(Array.isArray(method) ? method : [method])]);
+  });
   app.setNotFoundHandler(async (request, reply) => {
-    const allowed = METHODS.filter((method) => app.hasRoute({ url: pathOf(request), method }));
-    if (allowed.length === 0) return answer(request, reply, 404, 'There is nothing at this address.');
-    reply.header('allow', allowed.join(', '));
-    return answer(request, reply, 405, `This address takes ${allowed.join(', ')}, not ${request.method}.`);
+    const allowed = methods.get(pathOf(request))?.toSorted().join(', ');
+    if (allowed === undefined) return answer(request, reply, 404, 'There is nothing at this address.');
+    reply.header('allow', allowed);
+    return answer(request, reply, 405, `This address takes ${allowed}, not ${request.method}.`);
   });
 }
 

@@ -97,7 +97,7 @@ function checkRedirectUri(sent: string, client: Client): string {
 /** 2.2 response_type: the fixed value `code`. */
 function checkResponseType(value: string): void {
   if (value !== 'code') {
-    throw new OAuthError('invalid_request', 'The parameter response_type must be "code".');
+    throw new OAuthError('invalid_request', 'The parameter response_type must be code.');
   }
 }
 

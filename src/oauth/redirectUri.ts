@@ -11,6 +11,12 @@ const UNSAFE_SCHEMES = [
   'about',
   'view-source',
   'filesystem',
+  'mailto',
+  'tel',
+  'sms',
+  'ftp',
+  'ws',
+  'wss',
 ];
 
 const LONGEST_REGISTERED = 2000;

@@ -1,5 +1,6 @@
 import { OAuthError } from './error.ts';
 import { Scanner } from './scanner.ts';
+import { isVisible } from './text.ts';
 
 /** Rights that are a bare word. */
 export const SIMPLE_RIGHTS = [
@@ -91,7 +92,7 @@ function readPaymentTo(scanner: Scanner): Right {
   const kind = scanner.take(/\.to-(?:pattern|account)(?=\()/y);
   if (kind === undefined) return scanner.fail('.to-pattern(…) or .to-account(…) after payment');
   const [target, type, ...more] = scanner.takeStrings();
-  if (target === undefined || target === '' || more.length > 0) {
+  if (target === undefined || !isVisible(target) || more.length > 0) {
     return scanner.fail('the target of the payment');
   }
   if (kind === '.to-pattern') {

@@ -31,7 +31,7 @@ export interface TokenRequest {
 export function readTokenRequest(parameters: Parameters, authorization: string | undefined): TokenRequest {
   const { id, secret } = readClientCredentials(parameters, authorization);
   if (parameters.require('grant_type') !== 'authorization_code') {
-    throw new OAuthError('invalid_request', 'The parameter grant_type must be "authorization_code".');
+    throw new OAuthError('invalid_request', 'The parameter grant_type must be authorization_code.');
   }
   const code = parameters.require('code');
   const redirectUri = parameters.require('redirect_uri');

@@ -12,6 +12,8 @@ const POOL_SIZE = 10;
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Far above what any statement here takes: what lasts longer waits for a lock that will not come. */
 const STATEMENT_TIMEOUT_MS = 5_000;
+/** When the database is frozen or cut off it can't end a statement itself. */
+const ANSWER_TIMEOUT_MS = 6_000;
 
 /** Opens the pool. It connects when first asked, and again by itself after the database was away. */
 export function openDatabase(settings: ConnectionSettings, onError: (error: Error) => void): pg.Pool {
@@ -20,6 +22,8 @@ export function openDatabase(settings: ConnectionSettings, onError: (error: Erro
     max: POOL_SIZE,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
+    query_timeout: ANSWER_TIMEOUT_MS,
+    keepAlive: true,
     application_name: 'assent',
   });
   pool.on('error', onError); // an idle connection broke; the next query opens another
@@ -86,7 +90,7 @@ export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (AWAY.test(code) || NETWORK_ERRORS.has(code)) return true;
-  return /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/i.test(
+  return /Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error/i.test(
     error.message,
   );
 }

@@ -54,6 +54,8 @@ export interface Approval {
   readonly codeHash: Buffer;
   readonly codeLifetimeSeconds: number;
   readonly codeChallenge: string | null;
+  /** Whose confirmation by the payment password this approval uses up. */
+  readonly sessionHash: Buffer;
 }
 
 // The guard is `revision = what the page showed`: of many forms for one key exactly one writes, and what it
@@ -78,6 +80,9 @@ with allowed as (
      and (g.user_id, g.client_id) = (excluded.user_id, excluded.client_id)
      and g.instance_name is not distinct from excluded.instance_name
   returning grant_id, user_id, client_id, instance_name, scope, revision
+), unconfirmed as (  -- the payment password confirmed this one authorization, not the next
+  update sessions set confirmed_request = null, confirmed_at = null
+   where session_hash = $11 and exists (select from written)
 ), logged as (
   insert into audit_events (kind, grant_id, user_id, client_id, instance_name, detail)
   select case revision when 1 then 'approved' else 'approved_again' end,
@@ -103,6 +108,7 @@ export async function approveGrant(
     approval.codeHash,
     approval.codeLifetimeSeconds,
     approval.codeChallenge,
+    approval.sessionHash,
   ]);
   if (row === undefined) throw new Error(`grants: approval of ${approval.grantId} gave no row`);
   return row;

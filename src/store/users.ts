@@ -14,17 +14,22 @@ export interface UserWithPasswords extends User {
   readonly paymentPasswordHash: string | null;
 }
 
+/** Logins ignore case and ways of writing the same letter; PostgreSQL's own `lower` depends on its locale. */
+function loginKey(login: string): string {
+  return login.normalize('NFKC').toLowerCase();
+}
+
 const USER_COLUMNS = 'user_id as "userId", login, name, status';
 const PASSWORD_COLUMNS = 'password_hash as "passwordHash", payment_password_hash as "paymentPasswordHash"';
 
 const findByLogin = {
   name: 'user-find-by-login',
-  text: `select ${USER_COLUMNS}, ${PASSWORD_COLUMNS} from users where lower(login) = lower($1)`,
+  text: `select ${USER_COLUMNS}, ${PASSWORD_COLUMNS} from users where login_key = $1`,
 };
 
 /** The user of a login, whatever its status; logins ignore case. */
 export function findUserByLogin(db: Database, login: string): Promise<UserWithPasswords | undefined> {
-  return selectOne<UserWithPasswords>(db, findByLogin, [login]);
+  return selectOne<UserWithPasswords>(db, findByLogin, [loginKey(login)]);
 }
 
 const list = { name: 'user-list', text: `select ${USER_COLUMNS} from users order by created_at, user_id` };
@@ -36,8 +41,9 @@ export function listUsers(db: Database): Promise<User[]> {
 
 const insert = {
   name: 'user-insert',
-  text: `insert into users (login, name, password_hash, payment_password_hash) values ($1, $2, $3, $4)
-         on conflict (lower(login)) do nothing returning user_id as "userId"`,
+  text: `insert into users (login, login_key, name, password_hash, payment_password_hash)
+         values ($1, $2, $3, $4, $5)
+         on conflict (login_key) do nothing returning user_id as "userId"`,
 };
 
 /** @returns the new user's id, or undefined when the login is taken */
@@ -45,24 +51,28 @@ export async function insertUser(
   db: Database,
   user: { login: string; name: string; passwordHash: string; paymentPasswordHash: string | null },
 ): Promise<string | undefined> {
-  const values = [user.login, user.name, user.passwordHash, user.paymentPasswordHash];
+  const values = [user.login, loginKey(user.login), user.name, user.passwordHash, user.paymentPasswordHash];
   return (await selectOne<{ userId: string }>(db, insert, values))?.userId;
 }
 
 const markStatus = {
   name: 'user-mark-status',
-  text: 'update users set status = $2 where lower(login) = lower($1) returning user_id',
+  text: 'update users set status = $2 where login_key = $1 returning user_id as "userId"',
 };
 
-/** Blocks or unblocks; sessions and tokens of a blocked user stop at once. @returns whether there is such a user */
-export async function markUserStatus(db: Database, login: string, status: User['status']): Promise<boolean> {
-  return (await selectOne(db, markStatus, [login, status])) !== undefined;
+/** Blocks or unblocks. @returns the user's id, undefined when there is no such user */
+export async function markUserStatus(
+  db: Database,
+  login: string,
+  status: User['status'],
+): Promise<string | undefined> {
+  return (await selectOne<{ userId: string }>(db, markStatus, [loginKey(login), status]))?.userId;
 }
 
 const markPasswords = {
   name: 'user-mark-passwords',
   text: `update users set password_hash = $2, payment_password_hash = coalesce($3, payment_password_hash)
-          where lower(login) = lower($1) returning user_id as "userId"`,
+          where login_key = $1 returning user_id as "userId"`,
 };
 
 /**
@@ -76,6 +86,6 @@ export async function markUserPasswords(
   passwordHash: string,
   paymentPasswordHash: string | null,
 ): Promise<string | undefined> {
-  const values = [login, passwordHash, paymentPasswordHash];
+  const values = [loginKey(login), passwordHash, paymentPasswordHash];
   return (await selectOne<{ userId: string }>(db, markPasswords, values))?.userId;
 }

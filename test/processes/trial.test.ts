@@ -120,7 +120,7 @@ describe('trial mode', () => {
     try {
       const { code, stderr } = await runAssent(['serve'], { PORT: String(port), DATA_DIR: newFolder() });
       expect(code).toBe(1);
-      expect(stderr).toMatch(/^port \d+ is taken: .+\n$/);
+      expect(stderr).toMatch(/^can't listen on port \d+ of localhost: it is taken: .+\n$/);
     } finally {
       taker.close();
     }
