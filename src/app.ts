@@ -1,17 +1,17 @@
+import cookie from '@fastify/cookie';
 import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import { accountRoutes } from './http/account.ts';
 import { authorizeRoutes } from './http/authorize.ts';
-import { cookies, type Site } from './http/browserSession.ts';
+import type { Site } from './http/browserSession.ts';
 import { answerBadPath, answerClientError, newReference } from './http/clientError.ts';
 import { decisionRoutes } from './http/decide.ts';
 import { closeConnectionsWhenClosing } from './http/drain.ts';
+import { answerFaults } from './http/faults.ts';
 import { healthRoutes } from './http/health.ts';
 import { introspectRoutes } from './http/introspect.ts';
-import { answerFaultsWithJson } from './http/json.ts';
 import { countRequests } from './http/metrics.ts';
-import { answerFaultsWithPages } from './http/pageFaults.ts';
 import { RequestLog } from './http/requestLog.ts';
-import { requestParameters } from './http/requestParameters.ts';
+import { CONTRACT_BODY_LIMIT_BYTES, requestParameters } from './http/requestParameters.ts';
 import { signInRoutes } from './http/signIn.ts';
 import { tokenRoutes } from './http/token.ts';
 import { answerUnknownRoutes } from './http/unknownRoutes.ts';
@@ -34,31 +34,34 @@ export async function buildApp({ log, trustProxy, ...site }: Dependencies): Prom
   const app = fastify({
     loggerInstance: log,
     logController: new RequestLog(),
+    // Fastify takes a bare number for "trust nobody", since it can't know who sent the request. Here the
+    // operator says that nobody but the proxies can reach us, and how many there are.
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
     genReqId: newReference,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    bodyLimit: CONTRACT_BODY_LIMIT_BYTES,
+    return503OnClosing: false, // requests that got through are answered; their connections close with the answer
     http: { maxHeaderSize: HEADER_LIMIT_BYTES },
     clientErrorHandler: answerClientError,
     frameworkErrors: answerBadPath,
   });
+  answerFaults(app);
+  answerUnknownRoutes(app);
   countRequests(app);
   closeConnectionsWhenClosing(app);
-  await app.register(cookies);
+  await app.register(cookie);
   await app.register(requestParameters);
   await app.register(views);
-  answerUnknownRoutes(app);
-  await app.register(async (pages) => {
-    answerFaultsWithPages(pages);
-    await authorizeRoutes(pages, site);
-    await signInRoutes(pages, site);
-    await decisionRoutes(pages, site);
-    await accountRoutes(pages, site);
-  });
-  await app.register(async (documents) => {
-    answerFaultsWithJson(documents);
-    await tokenRoutes(documents, site);
-    await introspectRoutes(documents, site);
-    await healthRoutes(documents, site);
-  });
+  for (const addRoutes of ROUTES) await addRoutes(app, site);
   return app;
 }
+
+const ROUTES = [
+  authorizeRoutes,
+  signInRoutes,
+  decisionRoutes,
+  accountRoutes,
+  tokenRoutes,
+  introspectRoutes,
+  healthRoutes,
+];

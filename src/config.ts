@@ -181,12 +181,23 @@ function parse<Schema extends z.ZodObject>(
   return result.data;
 }
 
+const NAMES_A_TARGET: readonly string[] = ['payment.to-pattern', 'payment.to-account', 'money-source'];
+
+/** A sentence that left out whom the money goes to would have users allow what they can't see. */
+const CATALOGUE_FILE = z
+  .partialRecord(z.enum(RIGHT_NAMES), z.string().min(1))
+  .refine(
+    (catalogue) =>
+      Object.entries(catalogue).every(
+        ([name, text]) => NAMES_A_TARGET.includes(name) === text.includes('{target}'),
+      ),
+    `the sentences of ${NAMES_A_TARGET.join(', ')} need {target}, the others must not have it`,
+  );
+
 /** The operator's catalogue: a JSON object from the name of a right to its sentence. */
 function readCatalogue(file: string): Catalogue {
   try {
-    return z
-      .partialRecord(z.enum(RIGHT_NAMES), z.string().min(1))
-      .parse(JSON.parse(readFileSync(file, 'utf8')));
+    return CATALOGUE_FILE.parse(JSON.parse(readFileSync(file, 'utf8')));
   } catch (cause) {
     const why =
       cause instanceof z.ZodError ? z.prettifyError(cause).replaceAll('\n', ' ') : (cause as Error).message;

@@ -105,6 +105,8 @@ describe('the environment', () => {
     try {
       writeFileSync(file, '{"account-info": "Look at your account"}');
       expect(readConfig({ CATALOGUE: file }).catalogue).toEqual({ 'account-info': 'Look at your account' });
+      writeFileSync(file, '{"payment.to-account": "Transfer money"}');
+      expect(problems({ CATALOGUE: file })[0]).toContain('{target}');
       writeFileSync(file, '{"fly": "Fly"}');
       expect(problems({ CATALOGUE: file })[0]).toMatch(/^CATALOGUE must be a JSON file/);
     } finally {

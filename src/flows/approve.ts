@@ -1,9 +1,10 @@
 import type { AuthorizationRequest } from '../oauth/authorizationRequest.ts';
 import { OAuthError } from '../oauth/error.ts';
-import { appendToRedirectUri } from '../oauth/redirectUri.ts';
+import { answerLocation } from '../oauth/redirectUri.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { type Approval, approveGrant, findStanding } from '../store/grants.ts';
 import type { Session } from '../store/sessions.ts';
+import { needsPaymentPassword } from './confirmPayment.ts';
 import type { Context } from './context.ts';
 import { type Decision, readDecision } from './decision.ts';
 
@@ -33,14 +34,28 @@ export async function approve(
   const decision = readDecision(context, decisionToken, session, request);
   if (decision === undefined) return { outcome: 'stale' };
   const approval = approvalOf(context, session, request, decision);
-  const { written, allowed } = await approveGrant(context.db, approval);
-  if (written) return { outcome: 'allowed', location: locationWithCode(request, decision.code) };
-  if (!allowed) throw refused();
+  const allowed: ApprovalOutcome = {
+    outcome: 'allowed',
+    location: answerLocation(request, 'code', decision.code),
+  };
+  if (await write(context, session, request, approval)) return allowed;
   const { same, usable } = await findStanding(context.db, approval.grantId, approval.codeHash);
   if (!same) return { outcome: 'stale' };
-  return usable
-    ? { outcome: 'allowed', location: locationWithCode(request, decision.code) }
-    : { outcome: 'spent' };
+  return usable ? allowed : { outcome: 'spent' };
+}
+
+/** @returns whether the approval was written; not so when the payment password has to be typed again first */
+async function write(
+  { db }: Context,
+  session: Session,
+  request: AuthorizationRequest,
+  approval: Approval,
+): Promise<boolean> {
+  if (needsPaymentPassword(session, request)) return false;
+  const { written, allowed } = await approveGrant(db, approval);
+  if (allowed) return written;
+  const message = 'This authorization is not possible any more.';
+  throw new OAuthError('unauthorized_client', message, 'the client or the user was blocked');
 }
 
 function approvalOf(
@@ -62,20 +77,4 @@ function approvalOf(
     codeChallenge: request.codeChallenge,
     sessionHash: session.sessionHash,
   };
-}
-
-function refused(): OAuthError {
-  return new OAuthError(
-    'unauthorized_client',
-    'This authorization is not possible any more.',
-    'client or user was blocked',
-  );
-}
-
-/** `state` goes first: applications exist that cut off whatever follows `code`. */
-function locationWithCode({ redirectUri, state }: AuthorizationRequest, code: string): string {
-  return appendToRedirectUri(redirectUri, [
-    ...(state === null ? [] : [['state', state] as const]),
-    ['code', code],
-  ]);
 }

@@ -5,12 +5,13 @@ import { verifyPassword } from '../secrets/password.ts';
 import { markSessionConfirmed, type Session } from '../store/sessions.ts';
 import type { Context } from './context.ts';
 
-/** Long enough to read the consent page again after a reload, short enough not to be forgotten on a desk. */
+/** Long enough to read the consent page, short enough not to be forgotten on a desk. */
 const CONFIRMATION_LIFETIME_MS = 5 * 60 * 1000;
 
 /**
- * Whether the payment password has to be typed before this request may be decided (contract 5.1): a right
- * spends money, the user has such a password, and it has not confirmed this very request just now.
+ * Whether the payment password has to be typed before this request may be allowed (contract 5.1): a right
+ * spends money, the user has such a password, and it has not confirmed this very request just now. One
+ * confirmation is good for one authorization.
  */
 export function needsPaymentPassword(session: Session, request: AuthorizationRequest): boolean {
   if (!spends(request.rights) || session.user.paymentPasswordHash === null) return false;

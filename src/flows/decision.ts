@@ -2,6 +2,7 @@ import type { AuthorizationRequest } from '../oauth/authorizationRequest.ts';
 import { printBearer } from '../secrets/bearer.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { grantIdFor } from '../secrets/grantId.ts';
+import { parseUuid } from '../secrets/uuid.ts';
 import type { Session } from '../store/sessions.ts';
 import type { Context } from './context.ts';
 
@@ -69,7 +70,11 @@ export function grantIdOf(session: Session, request: AuthorizationRequest): stri
 function describeState(session: Session, request: AuthorizationRequest, revision: number): Buffer {
   const shown = Buffer.alloc(REVISION_BYTES);
   shown.writeUInt32BE(revision);
-  const grantId = Buffer.from(grantIdOf(session, request).replaceAll('-', ''), 'hex');
-  const userId = Buffer.from(session.user.userId.replaceAll('-', ''), 'hex');
-  return Buffer.concat([session.sessionHash, userId, grantId, sha256(request.canonicalQuery), shown]);
+  return Buffer.concat([
+    session.sessionHash,
+    parseUuid(session.user.userId),
+    parseUuid(grantIdOf(session, request)),
+    sha256(request.canonicalQuery),
+    shown,
+  ]);
 }

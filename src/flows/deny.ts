@@ -1,5 +1,5 @@
 import type { AuthorizationRequest } from '../oauth/authorizationRequest.ts';
-import { appendToRedirectUri } from '../oauth/redirectUri.ts';
+import { answerLocation } from '../oauth/redirectUri.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { denyGrant } from '../store/grants.ts';
 import type { Session } from '../store/sessions.ts';
@@ -33,10 +33,7 @@ export async function deny(
     instanceName: request.instanceName,
     codeHash: sha256(decision.code),
   });
-  return denied ? { outcome: 'denied', location: locationWithRefusal(request) } : { outcome: 'too-late' };
-}
-
-function locationWithRefusal({ redirectUri, state }: AuthorizationRequest): string {
-  const error = ['error', 'access_denied'] as const;
-  return appendToRedirectUri(redirectUri, state === null ? [error] : [['state', state], error]);
+  return denied
+    ? { outcome: 'denied', location: answerLocation(request, 'error', 'access_denied') }
+    : { outcome: 'too-late' };
 }

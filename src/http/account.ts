@@ -2,13 +2,14 @@ import type { FastifyInstance } from 'fastify';
 import { disconnect, findConnections, isDisconnected } from '../flows/connections.ts';
 import type { Grant, Session } from '../flows/context.ts';
 import { formTokenFits, printFormToken } from '../flows/formToken.ts';
+import { rightsOf } from '../flows/grantRights.ts';
 import { describeDay, describeRights } from '../oauth/describe.ts';
 import { tokenExpiresAt } from '../oauth/lifetime.ts';
-import { parseScope } from '../oauth/scope.ts';
-import { isFromOwnPage, type Site, sessionOf } from './browserSession.ts';
+import { type Site, sessionOf } from './browserSession.ts';
+import { OWN_FORM, senderOf } from './ownForms.ts';
 import type { Connection } from './pages.ts';
-import { bodyParameters, OWN_FORM_BODY_LIMIT_BYTES, queryParameters } from './requestParameters.ts';
-import { signInPage } from './signIn.ts';
+import { bodyParameters, queryParameters } from './requestParameters.ts';
+import { signInPage } from './steps.ts';
 import { showPage } from './views.ts';
 
 /** The user's connected applications, each with a way to disconnect it. */
@@ -19,7 +20,7 @@ export async function accountRoutes(app: FastifyInstance, site: Site): Promise<v
 
   app.get('/account', async (request, reply) => {
     const session = await sessionOf(request, site);
-    if (session === undefined) return showPage(reply, signInPage(site, null));
+    if (session === undefined) return showPage(reply, signInPage(null));
     const connections = await findConnections(context, session);
     const named = queryParameters(request).get('disconnected');
     return showPage(reply, {
@@ -32,10 +33,10 @@ export async function accountRoutes(app: FastifyInstance, site: Site): Promise<v
     });
   });
 
-  app.post('/account/disconnect', { bodyLimit: OWN_FORM_BODY_LIMIT_BYTES }, async (request, reply) => {
+  app.post('/account/disconnect', OWN_FORM, async (request, reply) => {
     const form = bodyParameters(request);
     const grantId = form.get('grant_id') ?? '';
-    const session = isFromOwnPage(request, site) ? await sessionOf(request, site) : undefined;
+    const session = await senderOf(request, site);
     // The token was made for this very grant, so a grant id that fits it is one that the page listed.
     const fits = session && formTokenFits(context, form.get('form_token'), 'disconnect', session, grantId);
     const done = fits && (await disconnect(context, session, grantId));
@@ -51,7 +52,7 @@ function describeConnection({ context }: Site, session: Session, grant: Grant): 
     instanceName: grant.instanceName,
     confirmedOn: describeDay(grant.confirmedAt),
     validUntil: describeDay(tokenExpiresAt(grant.tokenIssuedAt ?? grant.confirmedAt)),
-    rights: describeRights(parseScope(grant.scope), context.catalogue, context.currency),
+    rights: describeRights(rightsOf(grant), context.catalogue, context.currency),
     disconnectToken: printFormToken(context, 'disconnect', session, grant.grantId),
   };
 }

@@ -5,7 +5,7 @@ import { AUTHORIZATION_PARAMETERS } from '../oauth/authorizationRequest.ts';
 import { OAuthError } from '../oauth/error.ts';
 import type { Parameters } from '../oauth/parameters.ts';
 import { type Site, sessionOf } from './browserSession.ts';
-import { bodyParameters, CONTRACT_BODY_LIMIT_BYTES, queryParameters } from './requestParameters.ts';
+import { bodyParameters, queryParameters } from './requestParameters.ts';
 import { backToRequest, pageOfStep } from './steps.ts';
 import { showPage } from './views.ts';
 
@@ -19,7 +19,7 @@ export async function authorizeRoutes(app: FastifyInstance, site: Site): Promise
 
   // The application's form comes from another site, so no session comes with it. The redirect to the same
   // request as a GET brings the session, and makes reload and Back work.
-  app.post('/oauth/authorize', { bodyLimit: CONTRACT_BODY_LIMIT_BYTES }, async (request, reply) => {
+  app.post('/oauth/authorize', async (request, reply) => {
     const authorizationRequest = await loadAuthorizationRequest(site.context, postedParameters(request));
     return backToRequest(reply, site, authorizationRequest);
   });

@@ -1,4 +1,3 @@
-import cookie from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context, Session } from '../flows/context.ts';
 import { currentSession } from '../flows/signIn.ts';
@@ -9,8 +8,6 @@ export interface Site {
   /** The public address, an origin without a slash at the end: the contract's {base_url}. */
   readonly baseUrl: string;
 }
-
-export const cookies = cookie;
 
 /** The value of the session cookie, signed in or not. */
 export function sessionCookie(request: FastifyRequest, { baseUrl }: Site): string | undefined {
@@ -49,14 +46,4 @@ function cookieName(baseUrl: string): string {
 
 function isHttps(baseUrl: string): boolean {
   return baseUrl.startsWith('https:');
-}
-
-/**
- * Whether a post of one of our forms comes from one of our pages, as far as the browser says. Not asked on
- * `POST /oauth/authorize`, which comes from the application's site by design.
- */
-export function isFromOwnPage(request: FastifyRequest, { baseUrl }: Site): boolean {
-  const site = request.headers['sec-fetch-site'];
-  if (site !== undefined) return site === 'same-origin';
-  return request.headers.origin === undefined || request.headers.origin === baseUrl;
 }

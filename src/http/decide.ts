@@ -4,13 +4,12 @@ import { confirmPayment } from '../flows/confirmPayment.ts';
 import type { Session } from '../flows/context.ts';
 import { deny } from '../flows/deny.ts';
 import { formTokenFits } from '../flows/formToken.ts';
-import { loadAuthorizationRequest } from '../flows/loadRequest.ts';
 import { nextStep } from '../flows/nextStep.ts';
 import type { AuthorizationRequest } from '../oauth/authorizationRequest.ts';
-import { Parameters } from '../oauth/parameters.ts';
-import { isFromOwnPage, type Site, sessionOf } from './browserSession.ts';
+import type { Site } from './browserSession.ts';
+import { OWN_FORM, requiredRequest, senderOf } from './ownForms.ts';
 import type { NoticePage } from './pages.ts';
-import { bodyParameters, OWN_FORM_BODY_LIMIT_BYTES } from './requestParameters.ts';
+import { bodyParameters } from './requestParameters.ts';
 import { backToRequest, pageOfStep } from './steps.ts';
 import { showPage } from './views.ts';
 
@@ -18,13 +17,10 @@ import { showPage } from './views.ts';
 export async function decisionRoutes(app: FastifyInstance, site: Site): Promise<void> {
   const { context } = site;
 
-  app.post('/payment-password', { bodyLimit: OWN_FORM_BODY_LIMIT_BYTES }, async (request, reply) => {
+  app.post('/payment-password', OWN_FORM, async (request, reply) => {
     const form = bodyParameters(request);
-    const authorizationRequest = await loadAuthorizationRequest(
-      context,
-      new Parameters(form.require('request')),
-    );
-    const session = isFromOwnPage(request, site) ? await sessionOf(request, site) : undefined;
+    const authorizationRequest = await requiredRequest(site, form);
+    const session = await senderOf(request, site);
     const subject = authorizationRequest.canonicalQuery;
     if (!session || !formTokenFits(context, form.get('form_token'), 'payment-password', session, subject)) {
       return backToRequest(reply, site, authorizationRequest);
@@ -40,13 +36,10 @@ export async function decisionRoutes(app: FastifyInstance, site: Site): Promise<
     return showPage(reply, pageOfStep(site, authorizationRequest, step, { error }), 422);
   });
 
-  app.post('/consent', { bodyLimit: OWN_FORM_BODY_LIMIT_BYTES }, async (request, reply) => {
+  app.post('/consent', OWN_FORM, async (request, reply) => {
     const form = bodyParameters(request);
-    const authorizationRequest = await loadAuthorizationRequest(
-      context,
-      new Parameters(form.require('request')),
-    );
-    const session = isFromOwnPage(request, site) ? await sessionOf(request, site) : undefined;
+    const authorizationRequest = await requiredRequest(site, form);
+    const session = await senderOf(request, site);
     const decide = DECISIONS.get(form.get('decision') ?? '');
     // A form that doesn't fit changes nothing: the request is shown afresh, to whoever is signed in now.
     if (session === undefined || decide === undefined) {

@@ -1,15 +1,10 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isDatabaseAway } from '../flows/context.ts';
 import { OAuthError } from '../oauth/error.ts';
-
-/** How an error is answered, whatever the form of the answer. */
-export type Fault =
-  | { readonly kind: 'refused'; readonly error: OAuthError }
-  | { readonly kind: 'away' }
-  | { readonly kind: 'broken' };
+import { answerRefusal, type Refusal } from './refusal.ts';
 
 /** How long a client should wait before it tries again while the database is away. */
-export const RETRY_AFTER_SECONDS = '5';
+const RETRY_AFTER_SECONDS = '5';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -19,27 +14,60 @@ declare module 'fastify' {
 }
 
 /**
- * Sorts an error into the three kinds of answer and notes for the log why, once: a refusal by its rule, a
- * fault of ours with its cause.
+ * Answers every error of every route, here and nowhere else. A refusal is noted in the request's log line with
+ * its rule; a fault of ours is logged with its cause.
  */
-export function sortFault(error: unknown, request: FastifyRequest): Fault {
-  const refusal = asRefusal(error);
-  if (refusal !== undefined) {
-    request.logDetail = { error: refusal.code, rule: refusal.rule };
-    return { kind: 'refused', error: refusal };
-  }
-  request.log.error({ err: error }, 'the request failed');
-  return { kind: isDatabaseAway(error) ? 'away' : 'broken' };
+export function answerFaults(app: FastifyInstance): void {
+  app.setErrorHandler(async (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
+    const refused = asOAuthError(error);
+    if (refused !== undefined) {
+      request.logDetail = { error: refused.code, rule: refused.rule };
+      return answerRefusal(request, reply, describe(refused));
+    }
+    request.log.error({ err: error }, 'the request failed');
+    if (!isDatabaseAway(error)) return answerRefusal(request, reply, BROKEN);
+    reply.header('retry-after', RETRY_AFTER_SECONDS);
+    return answerRefusal(request, reply, AWAY);
+  });
 }
 
 /** Fastify's own complaints about a request (too long, unreadable type) are `invalid_request` too. */
-function asRefusal(error: unknown): OAuthError | undefined {
+function asOAuthError(error: FastifyError): OAuthError | undefined {
   if (error instanceof OAuthError) return error;
-  const { statusCode, code } = error as { statusCode?: number; code?: string };
-  if (statusCode === undefined || statusCode < 400 || statusCode >= 500) return undefined;
-  const message =
-    code === 'FST_ERR_CTP_BODY_TOO_LARGE'
-      ? 'The request is too long.'
-      : 'The body must be application/x-www-form-urlencoded.';
+  const { statusCode = 500, code } = error;
+  if (statusCode < 400 || statusCode >= 500) return undefined;
+  const tooLong = code === 'FST_ERR_CTP_BODY_TOO_LARGE';
+  const message = tooLong
+    ? 'The request is too long.'
+    : 'The body must be application/x-www-form-urlencoded.';
   return new OAuthError('invalid_request', message, `the body can't be read: ${code}`, { cause: error });
 }
+
+/**
+ * Always 400 for the contract's codes: the contract shows it for `invalid_grant`, and several clients lose the
+ * body of a 401.
+ */
+function describe({ code, message }: OAuthError): Refusal {
+  return { status: 400, error: code, title: TITLES[code], text: message };
+}
+
+const TITLES: Record<OAuthError['code'], string> = {
+  invalid_request: 'This request can’t be carried out',
+  invalid_scope: 'The application asked for rights we can’t give',
+  unauthorized_client: 'This application may not ask you',
+  invalid_grant: 'This code can’t be used',
+};
+
+const AWAY: Refusal = {
+  status: 503,
+  error: 'temporarily_unavailable',
+  title: 'We can’t answer just now',
+  text: 'Please try again in a moment.',
+};
+
+const BROKEN: Refusal = {
+  status: 500,
+  error: 'server_error',
+  title: 'Something went wrong',
+  text: 'The fault is ours. Please try again.',
+};

@@ -4,11 +4,11 @@ import { type Credentials, readBasicCredentials } from '../oauth/clientCredentia
 import { OAuthError } from '../oauth/error.ts';
 import type { Site } from './browserSession.ts';
 import { sendJson } from './json.ts';
-import { bodyParameters, CONTRACT_BODY_LIMIT_BYTES } from './requestParameters.ts';
+import { bodyParameters } from './requestParameters.ts';
 
 /** What a token allows, told to the servers of the payment API (RFC 7662). */
 export async function introspectRoutes(app: FastifyInstance, { context }: Site): Promise<void> {
-  app.post('/oauth/introspect', { bodyLimit: CONTRACT_BODY_LIMIT_BYTES }, async (request, reply) => {
+  app.post('/oauth/introspect', async (request, reply) => {
     const credentials = basicOf(request);
     if (!credentials?.secret || !(await isResource(context, credentials.id, credentials.secret))) {
       reply.header('www-authenticate', 'Basic realm="introspection"');

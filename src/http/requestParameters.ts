@@ -6,8 +6,6 @@ import { Parameters } from '../oauth/parameters.ts';
 
 /** More than anything that the contract sends. */
 export const CONTRACT_BODY_LIMIT_BYTES = 8 * 1024;
-/** A form of ours carries a canonical query, which a browser may encode to three times its length. */
-export const OWN_FORM_BODY_LIMIT_BYTES = 32 * 1024;
 
 const NONE = new Parameters('');
 

@@ -2,13 +2,13 @@ import type { FastifyReply } from 'fastify';
 import type { Grant, Session } from '../flows/context.ts';
 import { printDecision } from '../flows/decision.ts';
 import { printFormToken } from '../flows/formToken.ts';
+import { rightsOf } from '../flows/grantRights.ts';
 import type { Step } from '../flows/nextStep.ts';
 import type { AuthorizationRequest } from '../oauth/authorizationRequest.ts';
 import { describeDay, describeRights } from '../oauth/describe.ts';
 import { tokenExpiresAt } from '../oauth/lifetime.ts';
-import { parseScope } from '../oauth/scope.ts';
 import type { Site } from './browserSession.ts';
-import type { Page, RequestedContent } from './pages.ts';
+import type { Page, RequestedContent, SignInPage } from './pages.ts';
 
 /** What the form on a page has to say about an attempt that failed. */
 export interface Attempt {
@@ -33,25 +33,36 @@ export function pageOfStep(
   step: Step,
   attempt: Attempt = {},
 ): Page {
-  const common = { request: request.canonicalQuery, clientName: request.client.name };
-  const error = attempt.error ?? null;
-  if (step.step === 'sign-in') return { name: 'sign-in', ...common, login: attempt.login ?? '', error };
+  if (step.step === 'sign-in') return signInPage(request, attempt);
   const { session } = step;
-  const content = describeContent(site, request, session, step.earlier);
-  const signOutToken = printFormToken(site.context, 'sign-out', session);
+  const common = {
+    request: request.canonicalQuery,
+    content: describeContent(site, request, session, step.earlier),
+    signOutToken: printFormToken(site.context, 'sign-out', session),
+  };
   if (step.step === 'payment-password') {
     const formToken = printFormToken(site.context, 'payment-password', session, request.canonicalQuery);
-    return {
-      name: 'payment-password',
-      request: request.canonicalQuery,
-      content,
-      formToken,
-      signOutToken,
-      error,
-    };
+    return { name: 'payment-password', ...common, formToken, error: attempt.error ?? null };
   }
-  const decisionToken = printDecision(site.context, session, request, step.revision);
-  return { name: 'consent', request: request.canonicalQuery, content, decisionToken, signOutToken };
+  return {
+    name: 'consent',
+    ...common,
+    decisionToken: printDecision(site.context, session, request, step.revision),
+  };
+}
+
+/** The sign-in page on the way to `request`, or to the account page when there is none. */
+export function signInPage(
+  request: AuthorizationRequest | null,
+  { login = '', error }: Attempt = {},
+): SignInPage {
+  return {
+    name: 'sign-in',
+    request: request?.canonicalQuery ?? null,
+    clientName: request?.client.name ?? null,
+    login,
+    error: error ?? null,
+  };
 }
 
 function describeContent(
@@ -71,7 +82,7 @@ function describeContent(
     earlier: earlier
       ? {
           confirmedOn: describeDay(earlier.confirmedAt),
-          rights: describeRights(parseScope(earlier.scope), catalogue, currency),
+          rights: describeRights(rightsOf(earlier), catalogue, currency),
         }
       : null,
   };

@@ -4,11 +4,11 @@ import { OAuthError } from '../oauth/error.ts';
 import { readTokenRequest, TOKEN_PARAMETERS } from '../oauth/tokenRequest.ts';
 import type { Site } from './browserSession.ts';
 import { sendJson } from './json.ts';
-import { bodyParameters, CONTRACT_BODY_LIMIT_BYTES, queryParameters } from './requestParameters.ts';
+import { bodyParameters, queryParameters } from './requestParameters.ts';
 
 /** The token endpoint (contract 4.2). */
 export async function tokenRoutes(app: FastifyInstance, { context }: Site): Promise<void> {
-  app.post('/oauth/token', { bodyLimit: CONTRACT_BODY_LIMIT_BYTES }, async (request, reply) => {
+  app.post('/oauth/token', async (request, reply) => {
     if (queryParameters(request).hasAny(TOKEN_PARAMETERS)) {
       throw new OAuthError(
         'invalid_request',

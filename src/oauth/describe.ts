@@ -3,7 +3,11 @@ import { effectiveLimit, type MoneySource, type PaymentLimit, type Right, spends
 
 /** A right in plain words: what the application may do and, where money can leave, how much and how often. */
 export interface DescribedRight {
-  readonly title: string;
+  /** The sentence, in two parts around the target where it names one. */
+  readonly before: string;
+  /** The application's own words, to be set apart so that they can't pass for ours; null for none. */
+  readonly target: string | null;
+  readonly after: string;
   readonly limit: string | null;
   /** Whether money can leave by it; the source of that money counts too. */
   readonly spending: boolean;
@@ -25,7 +29,7 @@ export function describeRights(
   return all.map((right) => {
     const limit = effectiveLimit(right);
     return {
-      title: describeRight(right, catalogue),
+      ...describeRight(right, catalogue),
       limit: limit ? describeLimit(limit, currency) : null,
       spending: limit !== undefined || (spending && right.name === 'money-source'),
     };
@@ -34,22 +38,26 @@ export function describeRights(
 
 const DEFAULT_SOURCE: Right = { name: 'money-source', sources: ['wallet'] };
 
-function describeRight(right: Right, catalogue: Catalogue): string {
+function describeRight(
+  right: Right,
+  catalogue: Catalogue,
+): Pick<DescribedRight, 'before' | 'target' | 'after'> {
   // A grant may hold a right that the operator's catalogue does not offer any more.
   const sentence = catalogue[right.name] ?? BUILT_IN_CATALOGUE[right.name] ?? right.name;
-  return sentence.replace('{target}', () => describeTarget(right));
-}
-
-function describeTarget(right: Right): string {
+  const [before = '', after = ''] = sentence.split('{target}', 2);
   switch (right.name) {
     case 'payment.to-pattern':
-      return `“${right.pattern}”`;
+      return { before, target: right.pattern, after };
     case 'payment.to-account':
-      return `the ${ACCOUNT_TYPES[right.type]} “${right.to}”`;
+      return { before: `${before}the ${ACCOUNT_TYPES[right.type]} `, target: right.to, after };
     case 'money-source':
-      return right.sources.map((source) => SOURCES[source]).join(' or ');
+      return {
+        before: before + right.sources.map((source) => SOURCES[source]).join(' or ') + after,
+        target: null,
+        after: '',
+      };
     default:
-      return '';
+      return { before: sentence, target: null, after: '' };
   }
 }
 

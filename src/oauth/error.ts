@@ -1,10 +1,8 @@
-/** Every error code the contract names (sections 7.1 and 7.2). */
-export type OAuthErrorCode =
-  | 'invalid_request'
-  | 'invalid_scope'
-  | 'unauthorized_client'
-  | 'invalid_grant'
-  | 'access_denied';
+/**
+ * The error codes of the contract for requests that we refuse (sections 7.1 and 7.2). `access_denied` is not
+ * among them: it is the user's answer, see `flows/deny.ts`.
+ */
+export type OAuthErrorCode = 'invalid_request' | 'invalid_scope' | 'unauthorized_client' | 'invalid_grant';
 
 /**
  * A request that the contract refuses (sections 7.1 and 7.2).

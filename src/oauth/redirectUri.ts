@@ -121,16 +121,24 @@ function firstDifference(a: string, b: string): number {
   return at;
 }
 
+/** What an answer goes to: the redirect URI exactly as it was sent, and the state if one was. */
+export interface AnswerTarget {
+  readonly redirectUri: string;
+  readonly state: string | null;
+}
+
 /**
- * The `Location` of an answer: `answer` appended to the redirect URI exactly as it was sent (contract 4.1).
- * The order of `answer` is kept: applications exist that cut off whatever follows `code`.
+ * The `Location` of an answer (contract 4.1). `state` goes first and nothing follows the answer itself:
+ * applications exist that cut off whatever stands behind `code`.
  */
-export function appendToRedirectUri(
-  redirectUri: string,
-  answer: readonly (readonly [string, string])[],
-): string {
-  const encoded = answer.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&');
-  if (!redirectUri.includes('?')) return `${redirectUri}?${encoded}`;
+export function answerLocation(target: AnswerTarget, name: 'code' | 'error', value: string): string {
+  const answer = `${name}=${encodeURIComponent(value)}`;
+  const { redirectUri, state } = target;
+  return appendQuery(redirectUri, state === null ? answer : `state=${encodeURIComponent(state)}&${answer}`);
+}
+
+function appendQuery(uri: string, query: string): string {
+  if (!uri.includes('?')) return `${uri}?${query}`;
   // Only the first `?` begins a query; a later one at the end belongs to the value before it.
-  return /^[^?]*\?$|&$/.test(redirectUri) ? `${redirectUri}${encoded}` : `${redirectUri}&${encoded}`;
+  return /^[^?]*\?$|&$/.test(uri) ? `${uri}${query}` : `${uri}&${query}`;
 }

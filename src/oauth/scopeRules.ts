@@ -9,12 +9,8 @@ import { effectiveLimit, parseScope, type Right, type RightName } from './scope.
  * @param allowed names of the rights the application may ask; null for all of them
  * @throws {OAuthError} `invalid_scope`
  */
-export function readScope(
-  scope: string | undefined,
-  catalogue: Catalogue,
-  allowed: readonly string[] | null,
-): Right[] {
-  const rights = parseScope(scope ?? '');
+export function readScope(scope: string, catalogue: Catalogue, allowed: readonly string[] | null): Right[] {
+  const rights = parseScope(scope);
   for (const right of rights) refuseUnavailable(right.name, catalogue, allowed);
   for (const [rule, broken] of CONTRADICTIONS) {
     if (broken(rights)) {

@@ -1,9 +1,10 @@
 /**
- * Whether a text holds characters that could make a page say something else than it seems to: control
- * characters, line and paragraph separators, and those that change the direction of writing.
+ * Whether a text holds characters that could make a page say something else than it seems to: control and
+ * format characters (which change the direction of writing or show nothing), line and paragraph separators.
+ * The two joiners that several scripts and emoji need are let through.
  */
 export function hasDeceptiveCharacters(text: string): boolean {
-  return /[\p{Cc}\p{Zl}\p{Zp}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u.test(text);
+  return /(?![\u200C\u200D])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(text);
 }
 
 /** Whether a text has anything to see: not only spaces and characters that show nothing. */

@@ -1,4 +1,5 @@
 import { sha256 } from './digest.ts';
+import { parseUuid, printUuid } from './uuid.ts';
 
 /**
  * Codes and access tokens name the row of their grant: prefix, then base64url of the `grant_id` (16 bytes)
@@ -18,8 +19,7 @@ export type BearerKind = keyof typeof PREFIXES;
  * @returns 74 characters of `[A-Za-z0-9_-]`
  */
 export function printBearer(kind: BearerKind, grantId: string, secret: Buffer): string {
-  const id = Buffer.from(grantId.replaceAll('-', ''), 'hex');
-  return PREFIXES[kind] + Buffer.concat([id, secret]).toString('base64url');
+  return PREFIXES[kind] + Buffer.concat([parseUuid(grantId), secret]).toString('base64url');
 }
 
 /** What a code or token is looked up by. `grantId` is null when it is none that we could have made. */
@@ -39,9 +39,4 @@ function grantIdOf(kind: BearerKind, bearer: string): string | null {
   // 48 bytes fill 64 letters without a rest, so there is exactly one spelling of each.
   if (!/^[A-Za-z0-9_-]{64}$/.test(encoded)) return null;
   return printUuid(Buffer.from(encoded, 'base64url').subarray(0, GRANT_ID_BYTES));
-}
-
-/** @param bytes 16 bytes */
-export function printUuid(bytes: Buffer): string {
-  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }

@@ -1,5 +1,5 @@
-import { printUuid } from './bearer.ts';
 import { sha256 } from './digest.ts';
+import { printUuid } from './uuid.ts';
 
 /**
  * The one id that a grant of this user to this application instance can have: the database then cannot

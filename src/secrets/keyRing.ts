@@ -47,11 +47,6 @@ export class KeyRing {
       : undefined;
   }
 
-  /** The id of the entry that signs now. */
-  get signingKeyId(): Buffer {
-    return this.#entries[0].id;
-  }
-
   /**
    * The 32 secret bytes of the code that a decision gives: the same decision gives the same code, and
    * nobody without the entry that signed the page can compute it.

@@ -55,42 +55,67 @@ export async function selectOne<Row extends object>(
   return (await select<Row>(db, statement, values))[0];
 }
 
-/** Runs `work` in one transaction: all of it is written, or nothing. */
-export async function transaction<Result>(
+/**
+ * Runs `work` on one connection of the pool. If that breaks meanwhile, the statement under way says so;
+ * without a listener the same news would end the process.
+ *
+ * @param keep false to close the connection afterwards, with all settings and locks that it holds
+ */
+export async function withConnection<Result>(
   pool: pg.Pool,
   work: (connection: pg.PoolClient) => Promise<Result>,
+  keep = true,
 ): Promise<Result> {
   const connection = await pool.connect();
+  const ignore = () => {};
+  connection.on('error', ignore);
+  let finished = false;
   try {
-    await connection.query('begin');
     const result = await work(connection);
-    await connection.query('commit');
-    connection.release();
+    finished = true;
     return result;
-  } catch (error) {
-    connection.release(true); // closing the connection rolls back, whatever state it is in
-    throw error;
+  } finally {
+    connection.off('error', ignore);
+    connection.release(!(finished && keep));
   }
 }
 
-/** SQLSTATE classes that mean the database is away or not taking anybody: no caller's fault. */
-const AWAY = /^(08|57P|53)/;
+/** Runs `work` in one transaction: all of it is written, or nothing. */
+export function transaction<Result>(
+  pool: pg.Pool,
+  work: (connection: pg.PoolClient) => Promise<Result>,
+): Promise<Result> {
+  // After an error the connection is closed, which rolls back whatever state it is in.
+  return withConnection(pool, async (connection) => {
+    await connection.query('begin');
+    const result = await work(connection);
+    await connection.query('commit');
+    return result;
+  });
+}
+
+/**
+ * SQLSTATEs of a database that can't answer now but may answer the same statement later: connection lost (08),
+ * no resources (53), shutting down or statement cancelled (57), deadlock and lock timeout, a replica that
+ * takes no writes.
+ */
+const AWAY = /^(08|53|57|40001$|40P01$|55P03$|25006$)/;
 const NETWORK_ERRORS = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
-  'ENOENT',
   'ENOTFOUND',
   'EPIPE',
   'ETIMEDOUT',
   'EAI_AGAIN',
+  'EHOSTUNREACH',
 ]);
+const DRIVER_MESSAGES =
+  /Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error/i;
 
-/** Whether `error` says that PostgreSQL could not be reached or the connection was lost on the way. */
+/** Whether `error` says that PostgreSQL could not be reached or could not answer, so that trying again may help. */
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  if (AWAY.test(code) || NETWORK_ERRORS.has(code)) return true;
-  return /Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error/i.test(
-    error.message,
-  );
+  const { code = '', syscall } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT') return syscall === 'connect'; // the Unix socket is not there
+  return AWAY.test(code) || NETWORK_ERRORS.has(code) || DRIVER_MESSAGES.test(error.message);
 }

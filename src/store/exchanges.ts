@@ -93,9 +93,10 @@ select j.n::int as n,
 };
 
 /**
- * Judges token requests and issues a token for each that deserves one.
+ * Judges token requests, any number in one statement, and issues a token for each that deserves one.
  *
- * @returns an answer for each question, in the same order
+ * @returns an answer for each question, in the same order; `again` can only be the answer of a code that was
+ *   asked about twice at once
  * @throws {Error} when the statement left a question unanswered
  */
 export async function exchangeCodes(

@@ -59,7 +59,8 @@ export interface Approval {
 }
 
 // The guard is `revision = what the page showed`: of many forms for one key exactly one writes, and what it
-// writes takes the place of the earlier code and token (contract section 3).
+// writes takes the place of the earlier code and token (contract section 3). A row never vanishes under a page
+// that showed it: it goes only with its user or client, whose ids are not given again.
 const approve = {
   name: 'grant-approve',
   text: `

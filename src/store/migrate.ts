@@ -1,8 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises';
 import type pg from 'pg';
+import { withConnection } from './database.ts';
 
 /** Any number, the same for everybody: only one process migrates at a time, the others wait for it. */
 const MIGRATION_LOCK = 7_274_825;
+
+const LONGEST_MIGRATION_MS = 6 * 60 * 60 * 1000;
 
 const FOLDER = new URL('../../migrations/', import.meta.url);
 
@@ -46,19 +49,23 @@ export async function schemaVersion(db: pg.Pool | pg.PoolClient): Promise<number
  */
 export async function migrate(pool: pg.Pool): Promise<Migration[]> {
   const migrations = await listMigrations();
-  const connection = await pool.connect();
-  try {
-    // An index on a large table takes longer than any request may.
-    await connection.query('set statement_timeout = 0');
-    await connection.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    const version = await schemaVersion(connection);
-    refuseNewer(version, migrations.length);
-    const pending = migrations.slice(version);
-    for (const migration of pending) await apply(connection, migration);
-    return pending;
-  } finally {
-    connection.release(true); // closing the connection frees the lock and forgets the setting
-  }
+  // The connection is closed afterwards: that frees the lock and forgets the setting.
+  return withConnection(pool, (connection) => migrateOn(connection, migrations), false);
+}
+
+async function migrateOn(connection: pg.PoolClient, migrations: readonly Migration[]): Promise<Migration[]> {
+  await run(connection, 'set statement_timeout = 0');
+  await run(connection, `select pg_advisory_lock(${MIGRATION_LOCK})`);
+  const version = await schemaVersion(connection);
+  refuseNewer(version, migrations.length);
+  const pending = migrations.slice(version);
+  for (const migration of pending) await apply(connection, migration);
+  return pending;
+}
+
+/** An index on a large table, or waiting for another server's, takes longer than any request may. */
+function run(connection: pg.PoolClient, text: string): Promise<pg.QueryResult> {
+  return connection.query({ text, query_timeout: LONGEST_MIGRATION_MS } as pg.QueryConfig);
 }
 
 function refuseNewer(version: number, known: number): void {
@@ -74,7 +81,7 @@ async function apply(connection: pg.PoolClient, { version, name }: Migration): P
     await connection.query('begin');
     await connection.query(`create table if not exists schema_migrations (
       version integer primary key, name text not null, applied_at timestamptz not null default clock_timestamp())`);
-    await connection.query(text);
+    await run(connection, text);
     await connection.query('insert into schema_migrations (version, name) values ($1, $2)', [version, name]);
     await connection.query('commit');
   } catch (cause) {

@@ -62,14 +62,13 @@ const find = {
   name: 'session-find',
   text: `
 with found as (
-  select s.session_hash, s.user_id, s.seen_at, s.confirmed_request, s.confirmed_at,
+  select s.session_hash, s.user_id, s.confirmed_request, s.confirmed_at,
          u.login, u.name, u.status, u.payment_password_hash
     from sessions s join users u using (user_id)
    where s.session_hash = $1 and u.status = 'active' and not ${HAS_ENDED}
 ), seen as (
-  update sessions set seen_at = clock_timestamp()
-   where session_hash in (
-     select session_hash from found where seen_at < clock_timestamp() - interval '${SEEN_INTERVAL}')
+  update sessions s set seen_at = clock_timestamp() from found f
+   where s.session_hash = f.session_hash and s.seen_at < clock_timestamp() - interval '${SEEN_INTERVAL}'
 )
 select session_hash as "sessionHash", user_id as "userId", login, name, status,
        payment_password_hash as "paymentPasswordHash", confirmed_request as "confirmedRequest",

@@ -220,7 +220,7 @@ describe('contract 1.5: what the user is told about an earlier authorization', (
     expect(text).toMatch(/On \d+ \w+ \d{4} you allowed Corner Shop what is listed here/);
     const earlier = text.slice(text.indexOf(EARLIER));
     expect(earlier).toContain('See the details of an operation');
-    expect(earlier).toContain('Pay any shop: At most RUB 99 in any 3 days');
+    expect(earlier).toContain('Pay any shop — At most RUB 99 in any 3 days');
   });
 
   it('1.5 names it while its code is not exchanged yet', async () => {

@@ -215,6 +215,25 @@ describe('bad input elsewhere', () => {
     expect(answer.headers.get('allow')).toBe(allow);
   });
 
+  it.each([
+    ['PUT', '/oauth/token', 405],
+    ['DELETE', '/oauth/authorize', 405],
+    ['PATCH', '/consent', 405],
+    ['POST', '/health/ready', 405],
+    ['POST', '/nothing', 404],
+    ['POST', '/:a(', 404],
+    ['POST', '/*/*/:x-:y(', 404],
+  ])('answers %s %s the same whatever its body', async (method, path, status) => {
+    const bodies = ['{}', 'a=b', 'x'.repeat(100_000)];
+    for (const type of [FORM, 'application/json', 'multipart/form-data; boundary=b', ';;']) {
+      for (const body of bodies) {
+        const answer = await agent.send(path, { method, body, headers: { 'content-type': type } });
+        expect(answer.status).toBe(status);
+        expect(answer.body).not.toContain('FST_');
+      }
+    }
+  });
+
   it.each(['/nothing', '/%zz', '/oauth/authorize/', '/..%2f..%2fetc/passwd'])(
     'answers %s with a 404 page',
     async (path) => {

@@ -6,7 +6,7 @@ import {
   type Right,
   SIMPLE_RIGHTS,
 } from '../../src/oauth/scope.ts';
-import { hasDeceptiveCharacters } from '../../src/oauth/text.ts';
+import { hasDeceptiveCharacters, isVisible } from '../../src/oauth/text.ts';
 
 /** One character of all there are, a third of them ASCII; fast-check's own `binary` takes a second to build. */
 export const character = fc
@@ -27,7 +27,7 @@ const target = fc
     minLength: 1,
     maxLength: 128,
   })
-  .filter((value) => !hasDeceptiveCharacters(value));
+  .filter((value) => !hasDeceptiveCharacters(value) && isVisible(value));
 
 const sum = fc
   .tuple(

@@ -1,14 +1,23 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BUILT_IN_CATALOGUE, type Catalogue } from '../../src/oauth/catalogue.ts';
-import { describeDay, describeLimit, describeRights, formatAmount } from '../../src/oauth/describe.ts';
+import {
+  type DescribedRight,
+  describeDay,
+  describeLimit,
+  describeRights,
+  formatAmount,
+} from '../../src/oauth/describe.ts';
 import { parseScope, spends } from '../../src/oauth/scope.ts';
 import { rights } from './arbitraries.ts';
 
 /** Amounts have a no-break space behind the currency; here it is written as a plain one. */
 const plain = (text: string | null) => text?.replaceAll('\u00a0', ' ') ?? null;
+/** The sentence as a page shows it, the target in quotes. */
+const titleOf = ({ before, target, after }: DescribedRight) =>
+  before + (target === null ? '' : `“${target}”`) + after;
 const describeScope = (scope: string, catalogue: Catalogue = BUILT_IN_CATALOGUE) =>
-  describeRights(parseScope(scope), catalogue, 'RUB').map(({ title, limit }) => [title, plain(limit)]);
+  describeRights(parseScope(scope), catalogue, 'RUB').map((right) => [titleOf(right), plain(right.limit)]);
 const WALLET = ['Take the money from your wallet', null];
 
 describe('contract 1.2: the user sees the requested rights and the payment limits', () => {
@@ -93,7 +102,7 @@ describe('contract 1.2: the user sees the requested rights and the payment limit
         const source = spends(list) && !list.some((right) => right.name === 'money-source') ? 1 : 0;
         expect(described).toHaveLength(list.length + source);
         list.forEach((right, index) => {
-          expect(described[index]?.title).not.toBe('');
+          expect(described[index]?.before).not.toBe('');
           expect(described[index]?.limit !== null).toBe(spends([right]));
         });
       }),

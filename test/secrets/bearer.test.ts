@@ -1,12 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  BEARER_SECRET_BYTES,
-  type BearerKind,
-  printBearer,
-  printUuid,
-  referBearer,
-} from '../../src/secrets/bearer.ts';
+import { BEARER_SECRET_BYTES, type BearerKind, printBearer, referBearer } from '../../src/secrets/bearer.ts';
 import { sha256 } from '../../src/secrets/digest.ts';
 
 const PREFIX: Record<BearerKind, string> = { code: 'assent_ac_', token: 'assent_at_' };
@@ -78,9 +72,4 @@ describe('design.md: a code and a token name their row', () => {
       }),
     );
   });
-});
-
-it('writes 16 bytes as a uuid', () => {
-  const uuid = '00112233-4455-6677-8899-aabbccddeeff';
-  expect(printUuid(Buffer.from('00112233445566778899aabbccddeeff', 'hex'))).toBe(uuid);
 });

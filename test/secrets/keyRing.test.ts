@@ -6,6 +6,13 @@ const OLD = 'the old entry of SECRETS, long enough';
 const NEW = 'the new entry of SECRETS, long enough';
 const ring = new KeyRing([OLD]);
 
+/** The id of the entry that a ring signs with, as it stands in what was signed. */
+function signingKeyId(signer: KeyRing): Buffer {
+  const id = signer.verify('form', signer.sign('form', Buffer.of(0)))?.keyId;
+  if (id === undefined) throw new Error('a ring verifies what it signs');
+  return id;
+}
+
 const purpose = fc.constantFrom<SignaturePurpose[]>('decision', 'form');
 const payload = fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.from(array));
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
@@ -16,7 +23,7 @@ describe('signatures on what our pages carry', () => {
       fc.property(purpose, payload, (use, data) => {
         const signed = ring.sign(use, data);
         expect(signed).toMatch(/^[A-Za-z0-9_-]+$/);
-        expect(ring.verify(use, signed)).toEqual({ keyId: ring.signingKeyId, payload: data });
+        expect(ring.verify(use, signed)).toEqual({ keyId: signingKeyId(ring), payload: data });
       }),
     );
   });
@@ -98,24 +105,24 @@ describe('design.md: the rotation old,new → new,old → new', () => {
     ['what the new entry signed, on a replica that does not know it', during, ring, false],
   ])('%s', (_what, signer, verifier, accepted) => {
     const verified = verifier.verify('decision', signer.sign('decision', data));
-    expect(verified).toEqual(accepted ? { keyId: signer.signingKeyId, payload: data } : undefined);
+    expect(verified).toEqual(accepted ? { keyId: signingKeyId(signer), payload: data } : undefined);
   });
 
   it('the first entry signs', () => {
-    expect(before.signingKeyId).toEqual(ring.signingKeyId);
-    expect(during.signingKeyId).toEqual(after.signingKeyId);
-    expect(before.signingKeyId).not.toEqual(during.signingKeyId);
+    expect(signingKeyId(before)).toEqual(signingKeyId(ring));
+    expect(signingKeyId(during)).toEqual(signingKeyId(after));
+    expect(signingKeyId(before)).not.toEqual(signingKeyId(during));
   });
 
   it('the code of a decision stays the same while the entry that signed the page is there', () => {
-    const id = before.signingKeyId;
+    const id = signingKeyId(before);
     expect(during.codeSecret(id, data)).toEqual(before.codeSecret(id, data));
     expect(() => after.codeSecret(id, data)).toThrow('no entry of SECRETS');
   });
 });
 
 describe('the secret of a code', () => {
-  const id = ring.signingKeyId;
+  const id = signingKeyId(ring);
 
   it('is 32 bytes, the same for the same decision and another for any other', () => {
     fc.assert(
@@ -128,7 +135,7 @@ describe('the secret of a code', () => {
 
   it('differs between two entries', () => {
     const both = new KeyRing([OLD, NEW]);
-    const newId = new KeyRing([NEW]).signingKeyId;
+    const newId = signingKeyId(new KeyRing([NEW]));
     expect(both.codeSecret(id, Buffer.of(1))).not.toEqual(both.codeSecret(newId, Buffer.of(1)));
   });
 

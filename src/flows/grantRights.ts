@@ -1,0 +1,16 @@
+import { parseScope, type Right } from '../oauth/scope.ts';
+import type { Grant } from '../store/grants.ts';
+
+/**
+ * The rights of a grant. Its scope was read before it was stored, so one that can't be read is a fault of ours
+ * and never the application's.
+ *
+ * @throws {Error} naming the grant
+ */
+export function rightsOf({ grantId, scope }: Pick<Grant, 'grantId' | 'scope'>): Right[] {
+  try {
+    return parseScope(scope);
+  } catch (cause) {
+    throw new Error(`grants: the scope of ${grantId} can't be read`, { cause });
+  }
+}

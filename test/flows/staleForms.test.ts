@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import { approveGrant } from '../../src/store/grants.ts';
+import { revokeGrant } from '../../src/store/revocations.ts';
+import { Agent } from '../support/agent.ts';
+import { decide, obtainCode, obtainToken, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
+import { type TestClient, type TestUser, useServer } from '../support/server.ts';
+
+const server = useServer();
+
+/** Everything that raises the revision of a grant: a page from before it shows what is not so any more. */
+const CHANGES: Record<string, (agent: Agent, client: TestClient, user: TestUser) => Promise<void>> = {
+  async 'a newer approval'(agent, client, user) {
+    await obtainCode(agent, requestOf(client, { state: 'newer' }), user);
+  },
+  async 'a disconnection by the user'(agent) {
+    const account = await agent.get('/account');
+    const form = account.forms.find(({ action }) => action === '/account/disconnect');
+    await agent.post('/account/disconnect', form?.fields ?? {});
+  },
+  async 'a revocation by the operator'(_agent, client) {
+    const { rows } = await server.database.pool.query<{ grant_id: string }>(
+      'select grant_id from grants where client_id = $1',
+      [client.clientId],
+    );
+    await revokeGrant(server.database.pool, rows[0]?.grant_id ?? '');
+  },
+};
+
+describe('a consent form that is older than', () => {
+  it.each(Object.keys(CHANGES))('%s decides nothing', async (name) => {
+    const [client, user] = [await server.createClient(), await server.createUser()];
+    const agent = new Agent(server.baseUrl);
+    await obtainToken(agent, client, user);
+    const old = await reachConsent(agent, requestOf(client, { state: 'old' }), user);
+    await CHANGES[name]?.(agent, client, user);
+    const answer = await decide(agent, old, 'allow');
+    expect(answer.status).toBe(303);
+    expect(answer.location).toContain('state=old');
+  });
+
+  it('a replay that revoked the token decides nothing', async () => {
+    const [client, user] = [await server.createClient(), await server.createUser()];
+    const agent = new Agent(server.baseUrl);
+    const code = await obtainCode(agent, requestOf(client), user);
+    await agent.post('/oauth/token', tokenRequestOf(client, code));
+    const old = await reachConsent(agent, requestOf(client, { state: 'old' }), user);
+    await agent.post('/oauth/token', tokenRequestOf(client, code));
+    expect((await decide(agent, old, 'allow')).status).toBe(303);
+  });
+});
+
+describe('an approval at the very moment of a block', () => {
+  it.each([
+    ['the client', `update clients set status = 'blocked' where client_id = $1`, 0],
+    ['the user', `update users set status = 'blocked' where user_id = $1::uuid`, 1],
+  ])('writes nothing when %s is blocked', async (_who, block, index) => {
+    const [client, user] = [await server.createClient(), await server.createUser()];
+    await server.database.pool.query(block, [[client.clientId, user.userId][index]]);
+    const outcome = await approveGrant(server.database.pool, {
+      grantId: '00000000-0000-4000-8000-000000000000',
+      userId: user.userId,
+      clientId: client.clientId,
+      instanceName: null,
+      revision: 0,
+      scope: 'account-info',
+      redirectUri: client.redirectUri,
+      codeHash: Buffer.alloc(32),
+      codeLifetimeSeconds: 50,
+      codeChallenge: null,
+      sessionHash: Buffer.alloc(32),
+    });
+    expect(outcome).toEqual({ written: false, allowed: false });
+  });
+});
+
+describe('the payment password', () => {
+  const SPENDING = { scope: 'payment-shop' };
+
+  it('is asked again for the next authorization, however soon', async () => {
+    const [client, user] = [await server.createClient(), await server.createUser()];
+    const agent = new Agent(server.baseUrl);
+    await obtainCode(agent, requestOf(client, SPENDING), user);
+    const again = await agent.get(`/oauth/authorize?${new URLSearchParams(requestOf(client, SPENDING))}`);
+    expect(again.page).toBe('payment-password');
+  });
+
+  it('has to be typed again when Allow is pressed after it was too long ago', async () => {
+    const [client, user] = [await server.createClient(), await server.createUser()];
+    const agent = new Agent(server.baseUrl);
+    const consent = await reachConsent(agent, requestOf(client, SPENDING), user);
+    await server.database.pool.query(
+      `update sessions set confirmed_at = confirmed_at - interval '5 minutes'`,
+    );
+    const late = await decide(agent, consent, 'allow');
+    expect(late.status).toBe(303);
+    expect((await agent.get(late.location ?? '')).page).toBe('payment-password');
+  });
+
+  it('confirms one decision, which may be sent twice', async () => {
+    const [client, user] = [await server.createClient(), await server.createUser()];
+    const agent = new Agent(server.baseUrl);
+    const consent = await reachConsent(agent, requestOf(client, SPENDING), user);
+    const first = await decide(agent, consent, 'allow');
+    const second = await decide(agent, consent, 'allow');
+    expect([first.status, second.location]).toEqual([302, first.location]);
+  });
+});

@@ -1,0 +1,58 @@
+import pg from 'pg';
+import { describe, expect, it } from 'vitest';
+import { isDatabaseAway, transaction } from '../../src/store/database.ts';
+import { useDatabase } from '../support/database.ts';
+
+const database = useDatabase();
+
+async function errorOf(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
+describe('a database that is away', () => {
+  it('is told from a fault of ours by what PostgreSQL says', async () => {
+    const { pool } = database;
+    expect(isDatabaseAway(await errorOf(pool.query('select 1/0')))).toBe(false);
+    expect(isDatabaseAway(await errorOf(pool.query('select * from nothing')))).toBe(false);
+    const cancelled = pool.query("set statement_timeout = '10ms'; select pg_sleep(10)");
+    expect(isDatabaseAway(await errorOf(cancelled))).toBe(true);
+    expect(isDatabaseAway(await errorOf(pool.query('select pg_terminate_backend(pg_backend_pid())')))).toBe(
+      true,
+    );
+  });
+
+  it('is told by the network too, and not by a file that is missing', async () => {
+    const nowhere = new pg.Pool({ host: '127.0.0.1', port: 9 });
+    expect(isDatabaseAway(await errorOf(nowhere.query('select 1')))).toBe(true);
+    const noSocket = new pg.Pool({ host: '/nonexistent' });
+    expect(isDatabaseAway(await errorOf(noSocket.query('select 1')))).toBe(true);
+    expect(isDatabaseAway(Object.assign(new Error(), { code: 'ENOENT', syscall: 'open' }))).toBe(false);
+  });
+});
+
+describe('a transaction', () => {
+  it('is undone as a whole, and its connection is not used again', async () => {
+    const { pool } = database;
+    const failed = transaction(pool, async (db) => {
+      await db.query(`insert into resources (resource_id, name, secret_hash) values ('r', 'n', sha256('x'))`);
+      throw new Error('in the middle');
+    });
+    await expect(failed).rejects.toThrow('in the middle');
+    expect((await pool.query('select from resources')).rowCount).toBe(0);
+  });
+
+  it('fails, and nothing else does, when its connection is cut between two statements', async () => {
+    const { pool } = database;
+    const cut = transaction(pool, async (db) => {
+      const { rows } = await db.query<{ pid: number }>('select pg_backend_pid() as pid');
+      const gone = new Promise((resolve) => db.once('end', resolve));
+      await pool.query('select pg_terminate_backend($1)', [rows[0]?.pid]);
+      await gone;
+    });
+    expect(isDatabaseAway(await errorOf(cut))).toBe(true);
+    expect((await pool.query('select 1')).rowCount).toBe(1);
+  });
+});
