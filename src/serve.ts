@@ -15,6 +15,12 @@ const DRAIN_MS = 7_000;
 /** Then the database is left and the process ends, all before a container's usual 10 seconds are over. */
 const CLOSE_MS = 9_000;
 
+/** What runs, in the order in which it was started. */
+interface Running {
+  readonly servers: FastifyInstance[];
+  readonly store: Store;
+}
+
 /**
  * Runs the server until a signal: configuration, log, database, HTTP, then drain and close.
  *
@@ -23,22 +29,34 @@ const CLOSE_MS = 9_000;
 export async function serve(): Promise<void> {
   const config = readConfig();
   const log = openLog(config.logLevel);
-  const store = await openMigratedStore(config, log);
-  const servers: FastifyInstance[] = [];
+  const starting = start(config, log);
+  // From here on, so that a signal during the start finds somebody who stops what was started.
+  const ending = closeWithGrace(
+    { delay: CLOSE_MS, logger: false, skip: ['beforeExit'] },
+    async ({ signal, err }) => {
+      if (err) log.fatal({ err }, 'stopping after an error that nothing caught');
+      else log.info({ signal }, 'stopping: requests under way are finished first');
+      await stop(await starting);
+      log.info('stopped');
+    },
+  );
+  await starting.catch((error: unknown) => {
+    ending.uninstall();
+    throw error;
+  });
+}
+
+async function start(config: Config, log: Logger): Promise<Running> {
+  const running: Running = { servers: [], store: await openMigratedStore(config, log) };
   try {
-    servers.push(await listen(config, store, log));
-    const demo = config.demo ? await startDemo(config, store, log, servers) : null;
+    running.servers.push(await listen(config, running.store, log));
+    const demo = config.demo ? await startDemo(config, running, log) : null;
     if (config.databaseUrl === null) console.log(greeting(config, demo));
+    return running;
   } catch (error) {
-    await stop(servers, store);
+    await stop(running);
     throw error;
   }
-  closeWithGrace({ delay: CLOSE_MS, logger: false }, async ({ signal, err }) => {
-    if (err) log.fatal({ err }, 'stopping after an error that nothing caught');
-    else log.info({ signal }, 'stopping: requests under way are finished first');
-    await stop(servers, store);
-    log.info('stopped');
-  });
 }
 
 async function listen(config: Config, { pool }: Store, log: Logger): Promise<FastifyInstance> {
@@ -54,7 +72,7 @@ async function listen(config: Config, { pool }: Store, log: Logger): Promise<Fas
   return app;
 }
 
-async function stop(servers: readonly FastifyInstance[], store: Store): Promise<void> {
+async function stop({ servers, store }: Running): Promise<void> {
   const closed = Promise.all(servers.map((server) => server.close()));
   // Whoever still hasn't sent all of a request by then can't keep the server from ending.
   await Promise.race([closed, setTimeout(DRAIN_MS, undefined, { ref: false })]);
@@ -64,9 +82,8 @@ async function stop(servers: readonly FastifyInstance[], store: Store): Promise<
 /** Starts the demo application on the next port. That it can't is no reason not to serve. */
 async function startDemo(
   config: Config,
-  store: Store,
+  { store, servers }: Running,
   log: Logger,
-  servers: FastifyInstance[],
 ): Promise<(Demo & { url: string }) | null> {
   const url = `http://127.0.0.1:${config.port + 1}`;
   const redirectUri = `${url}/callback`;

@@ -3,12 +3,12 @@ import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import type pg from 'pg';
 import { sha256 } from './secrets/digest.ts';
-import { hashPassword } from './secrets/password.ts';
+import { hashPassword, verifyPassword } from './secrets/password.ts';
 import { randomHex } from './secrets/random.ts';
 import { insertClientSecret } from './store/clientSecrets.ts';
-import { insertClient, listClients, markClientRedirectUri } from './store/clients.ts';
-import { transaction } from './store/database.ts';
-import { insertUser, listUsers } from './store/users.ts';
+import { findClient, insertClient, listClients, markClientRedirectUri } from './store/clients.ts';
+import { lockForTransaction, transaction } from './store/database.ts';
+import { findUserByLogin, insertUser, listUsers } from './store/users.ts';
 
 /** Any number, the same for everybody: of servers that start together one makes the demo rows. */
 const SEED_LOCK = 7_274_827;
@@ -34,32 +34,41 @@ export function trialSecrets(dataDir: string): readonly [string] {
  * @returns null when the database is somebody's already and has no demo
  */
 export async function prepareDemo(pool: pg.Pool, dataDir: string, redirectUri: string): Promise<Demo | null> {
-  const demo = JSON.parse(
-    readOrMake(join(dataDir, 'demo.json'), () => JSON.stringify(makeDemo(), null, 2)),
-  ) as Demo;
-  return transaction(pool, async (db) => {
-    await db.query('select pg_advisory_xact_lock($1)', [SEED_LOCK]);
-    const clients = await listClients(db);
-    if (clients.some(({ clientId }) => clientId === demo.clientId)) {
-      await markClientRedirectUri(db, demo.clientId, redirectUri);
-      return demo;
-    }
-    if (clients.length > 0 || (await listUsers(db)).length > 0) return null;
-    await insertDemo(db, demo, redirectUri);
-    return demo;
+  const file = join(dataDir, 'demo.json');
+  const demo = JSON.parse(readOrMake(file, () => JSON.stringify(makeDemo(), null, 2))) as Demo;
+  if ((await listClients(pool)).length === 0 && (await listUsers(pool)).length === 0) await seed(pool, demo);
+  if (!(await markClientRedirectUri(pool, demo.clientId, redirectUri))) return null;
+  return withCurrentPasswords(pool, demo);
+}
+
+async function seed(pool: pg.Pool, { clientId, clientSecret, login, ...passwords }: Demo): Promise<void> {
+  const passwordHash = await hashPassword(passwords.password);
+  const paymentPasswordHash = await hashPassword(passwords.paymentPassword);
+  await transaction(pool, async (db) => {
+    await lockForTransaction(db, SEED_LOCK);
+    if ((await findClient(db, clientId)) !== undefined) return; // another server was first
+    await insertClient(db, {
+      clientId,
+      name: 'Demo Shop',
+      redirectUri: '',
+      verified: true,
+      allowedRights: null,
+    });
+    await insertClientSecret(db, clientId, randomHex(4), sha256(clientSecret));
+    await insertUser(db, { login, name: 'Dana Demo', passwordHash, paymentPasswordHash });
   });
 }
 
-async function insertDemo(db: pg.PoolClient, demo: Demo, redirectUri: string): Promise<void> {
-  const { clientId } = demo;
-  await insertClient(db, { clientId, name: 'Demo Shop', redirectUri, verified: true, allowedRights: null });
-  await insertClientSecret(db, clientId, randomHex(4), sha256(demo.clientSecret));
-  await insertUser(db, {
-    login: demo.login,
-    name: 'Dana Demo',
-    passwordHash: await hashPassword(demo.password),
-    paymentPasswordHash: await hashPassword(demo.paymentPassword),
-  });
+/** What is printed must work: a password that was changed since is not shown. */
+async function withCurrentPasswords(pool: pg.Pool, demo: Demo): Promise<Demo> {
+  const user = await findUserByLogin(pool, demo.login);
+  const current = async (stored: string | null | undefined, password: string) =>
+    (await verifyPassword(stored ?? null, password)) ? password : '(changed)';
+  return {
+    ...demo,
+    password: await current(user?.passwordHash, demo.password),
+    paymentPassword: await current(user?.paymentPasswordHash, demo.paymentPassword),
+  };
 }
 
 function makeDemo(): Demo {

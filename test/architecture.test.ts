@@ -49,8 +49,13 @@ describe('the layout', () => {
     expect(readers).toEqual(['config.ts']);
   });
 
-  it('writes SQL in the store only', () => {
-    const writers = files.filter((file) => /\b(insert into|update \w+ set|delete from)\b/.test(text(file)));
-    expect(writers.filter((file) => area(file) !== 'store')).toEqual([]);
+  it('speaks to the database in the store only', () => {
+    const speakers = files.filter((file) => /\.query(<[^(]*>)?\(/.test(text(file)));
+    expect(speakers.filter((file) => area(file) !== 'store')).toEqual([]);
+  });
+
+  it('keeps the rules pure', () => {
+    const outside = files.filter((file) => area(file) === 'oauth' && /from '(?!\.)/.test(text(file)));
+    expect(outside).toEqual([]);
   });
 });

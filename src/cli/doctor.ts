@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
+import { findDatabaseFacts } from '../store/health.ts';
 import { listMigrations, schemaVersion } from '../store/migrate.ts';
 import { openStore } from '../store/store.ts';
 import { toStandardError } from './withStore.ts';
@@ -29,20 +30,15 @@ async function examine(): Promise<Finding[]> {
   const config = readConfig();
   const store = await openStore(config, toStandardError);
   try {
-    const { rows } = await store.pool.query<{ version: number; name: string; skew: number }>(
-      `select current_setting('server_version_num')::int as version, current_setting('server_version') as name,
-              abs(extract(epoch from clock_timestamp()) - $1)::float8 as skew`,
-      [Date.now() / 1000],
-    );
-    const { version = 0, name = 'unknown', skew = 0 } = rows[0] ?? {};
+    const { versionNumber, version, skewSeconds } = await findDatabaseFacts(store.pool);
     const [schema, known] = [await schemaVersion(store.pool), (await listMigrations()).length];
     return [
       { good: true, text: 'configuration is complete' },
-      { good: version >= OLDEST_POSTGRES, text: `PostgreSQL ${name}, 15 or newer is needed` },
+      { good: versionNumber >= OLDEST_POSTGRES, text: `PostgreSQL ${version}, 15 or newer is needed` },
       { good: schema === known, text: `schema version ${schema}, this build's is ${known}` },
       {
-        good: skew < TOLERABLE_SKEW_SECONDS,
-        text: `clocks of server and database differ by ${skew.toFixed(1)} s`,
+        good: skewSeconds < TOLERABLE_SKEW_SECONDS,
+        text: `clocks of server and database differ by ${skewSeconds.toFixed(1)} s`,
       },
       { good: isSafeAddress(config.baseUrl), text: `BASE_URL ${config.baseUrl}: https, or this machine` },
     ];

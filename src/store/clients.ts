@@ -48,16 +48,16 @@ export async function markClientStatus(
 
 const markRedirectUri = {
   name: 'client-mark-redirect-uri',
-  text: 'update clients set redirect_uri = $2 where client_id = $1 and redirect_uri <> $2',
+  text: 'update clients set redirect_uri = $2 where client_id = $1 returning client_id',
 };
 
-/** Registers another redirect URI in place of the one before. */
+/** Registers another redirect URI in place of the one before. @returns whether there is such a client */
 export async function markClientRedirectUri(
   db: Database,
   clientId: string,
   redirectUri: string,
-): Promise<void> {
-  await select(db, markRedirectUri, [clientId, redirectUri]);
+): Promise<boolean> {
+  return (await selectOne(db, markRedirectUri, [clientId, redirectUri])) !== undefined;
 }
 
 const remove = {

@@ -94,6 +94,11 @@ export function transaction<Result>(
   });
 }
 
+/** Waits until nobody else holds this lock, and holds it until the end of the transaction. */
+export async function lockForTransaction(connection: pg.PoolClient, lock: number): Promise<void> {
+  await connection.query('select pg_advisory_xact_lock($1)', [lock]);
+}
+
 /**
  * SQLSTATEs of a database that can't answer now but may answer the same statement later: connection lost (08),
  * no resources (53), shutting down or statement cancelled (57), deadlock and lock timeout, a replica that

@@ -1,0 +1,29 @@
+import type pg from 'pg';
+import type { Database } from './database.ts';
+
+/** @throws when the database is away or has not our tables */
+export async function checkTables(db: Database): Promise<void> {
+  await db.query('select from clients limit 0');
+}
+
+/** What `assent doctor` looks at. */
+export interface DatabaseFacts {
+  /** For example 180004 for 18.4. */
+  readonly versionNumber: number;
+  readonly version: string;
+  /** By how many seconds the database's clock and this process's differ. */
+  readonly skewSeconds: number;
+}
+
+/** @throws when the database is away */
+export async function findDatabaseFacts(pool: pg.Pool): Promise<DatabaseFacts> {
+  const { rows } = await pool.query<DatabaseFacts>(
+    `select current_setting('server_version_num')::int as "versionNumber",
+            current_setting('server_version') as version,
+            abs(extract(epoch from clock_timestamp()) - $1)::float8 as "skewSeconds"`,
+    [Date.now() / 1000],
+  );
+  const [facts] = rows;
+  if (facts === undefined) throw new Error('PostgreSQL gave no row of facts about itself');
+  return facts;
+}
