@@ -7,5 +7,6 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     allowOnly: false,
+    maxWorkers: 3, // many tests wait for processes and for PostgreSQL, not for a core
   },
 });
