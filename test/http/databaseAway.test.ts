@@ -1,6 +1,8 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { connect, createServer, type Socket } from 'node:net';
+import { afterEach, describe, expect, inject, it } from 'vitest';
 import { openDatabase } from '../../src/store/database.ts';
 import { Agent } from '../support/agent.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 
 let server: TestServer;
@@ -34,18 +36,52 @@ describe('while the database is away', () => {
     await pool.end();
   });
 
-  it('does not wait for a database that is frozen, and asks another connection next time', async () => {
-    server = await startServer();
-    const agent = new Agent(server.baseUrl);
-    const { pool } = server.database;
-    const { rows } = await pool.query<{ pid: number }>('select pg_backend_pid() as pid');
-    const frozen = rows[0]?.pid ?? 0;
-    process.kill(frozen, 'SIGSTOP');
+  it('does not wait for a database that is cut off, and asks another connection next time', async () => {
+    const database = await createDatabase();
+    const line = await openLine();
+    const pool = openDatabase(
+      { host: '127.0.0.1', port: line.port, user: 'assent', database: nameOf(database) },
+      () => {},
+    );
+    server = await startServer({ database: { ...database, pool } });
     try {
+      const agent = new Agent(server.baseUrl);
+      expect((await agent.get(REQUEST)).text).toContain('unauthorized_client');
+      line.cut();
       expect((await agent.get(REQUEST)).status).toBe(503);
       expect((await agent.get(REQUEST)).text).toContain('unauthorized_client');
     } finally {
-      process.kill(frozen, 'SIGCONT');
+      line.close();
+      await pool.end();
+      await database.drop();
     }
   });
 });
+
+/** A line to PostgreSQL that can go dead without a word to either end, as networks do. */
+async function openLine(): Promise<{ port: number; cut(): void; close(): void }> {
+  const { host, port } = inject('postgres');
+  const lines: [Socket, Socket][] = [];
+  const server = createServer((near) => {
+    const far = connect(`${host}/.s.PGSQL.${port}`);
+    lines.push([near, far]);
+    for (const end of [near, far]) end.on('error', () => undefined);
+    near.pipe(far).pipe(near);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : 0,
+    cut() {
+      for (const [near, far] of lines) near.unpipe(far).pause();
+    },
+    close() {
+      for (const end of lines.flat()) end.destroy();
+      server.close();
+    },
+  };
+}
+
+function nameOf({ url }: TestDatabase): string {
+  return new URL(url).pathname.slice(1);
+}

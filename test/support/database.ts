@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type pg from 'pg';
+import pg from 'pg';
 import { afterAll, beforeAll, inject } from 'vitest';
 import { openDatabase } from '../../src/store/database.ts';
 import { TEMPLATE } from './globalSetup.ts';
@@ -40,11 +40,13 @@ export function useDatabase(): TestDatabase {
   });
 }
 
+/** Without the time limits of the server: making and dropping databases waits for the disk. */
 async function administer(statement: string): Promise<void> {
-  const pool = openDatabase({ ...inject('postgres'), database: 'postgres' }, () => {});
+  const client = new pg.Client({ ...inject('postgres'), database: 'postgres' });
+  await client.connect();
   try {
-    await pool.query(statement);
+    await client.query(statement);
   } finally {
-    await pool.end();
+    await client.end();
   }
 }
