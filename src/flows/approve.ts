@@ -4,7 +4,6 @@ import { answerLocation } from '../oauth/redirectUri.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { type Approval, approveGrant, findStanding } from '../store/grants.ts';
 import type { Session } from '../store/sessions.ts';
-import { needsPaymentPassword } from './confirmPayment.ts';
 import type { Context } from './context.ts';
 import { type Decision, readDecision } from './decision.ts';
 
@@ -38,24 +37,17 @@ export async function approve(
     outcome: 'allowed',
     location: answerLocation(request, 'code', decision.code),
   };
-  if (await write(context, session, request, approval)) return allowed;
+  const { written, allowed: mayBeAllowed } = await approveGrant(context.db, approval);
+  if (written) return allowed;
+  if (!mayBeAllowed) throw refused();
   const { same, usable } = await findStanding(context.db, approval.grantId, approval.codeHash);
   if (!same) return { outcome: 'stale' };
   return usable ? allowed : { outcome: 'spent' };
 }
 
-/** @returns whether the approval was written; not so when the payment password has to be typed again first */
-async function write(
-  { db }: Context,
-  session: Session,
-  request: AuthorizationRequest,
-  approval: Approval,
-): Promise<boolean> {
-  if (needsPaymentPassword(session, request)) return false;
-  const { written, allowed } = await approveGrant(db, approval);
-  if (allowed) return written;
+function refused(): OAuthError {
   const message = 'This authorization is not possible any more.';
-  throw new OAuthError('unauthorized_client', message, 'the client or the user was blocked');
+  return new OAuthError('unauthorized_client', message, 'the client or the user was blocked');
 }
 
 function approvalOf(
@@ -76,5 +68,6 @@ function approvalOf(
     codeLifetimeSeconds: context.codeLifetimeSeconds,
     codeChallenge: request.codeChallenge,
     sessionHash: session.sessionHash,
+    requestDigest: sha256(request.canonicalQuery),
   };
 }

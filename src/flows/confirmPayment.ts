@@ -5,11 +5,11 @@ import { verifyPassword } from '../secrets/password.ts';
 import { markSessionConfirmed, type Session } from '../store/sessions.ts';
 import type { Context } from './context.ts';
 
-/** Long enough to read the consent page, short enough not to be forgotten on a desk. */
+/** Within it the consent page may be reloaded. A page that was shown stays good for its own time, see `decision.ts`. */
 const CONFIRMATION_LIFETIME_MS = 5 * 60 * 1000;
 
 /**
- * Whether the payment password has to be typed before this request may be allowed (contract 5.1): a right
+ * Whether the payment password has to be typed before this request's consent page is shown (contract 5.1): a right
  * spends money, the user has such a password, and it has not confirmed this very request just now. One
  * confirmation is good for one authorization.
  */

@@ -54,8 +54,9 @@ export interface Approval {
   readonly codeHash: Buffer;
   readonly codeLifetimeSeconds: number;
   readonly codeChallenge: string | null;
-  /** Whose confirmation by the payment password this approval uses up. */
+  /** The confirmation by the payment password that this approval uses up: of this session, for this request. */
   readonly sessionHash: Buffer;
+  readonly requestDigest: Buffer;
 }
 
 // The guard is `revision = what the page showed`: of many forms for one key exactly one writes, and what it
@@ -83,7 +84,7 @@ with allowed as (
   returning grant_id, user_id, client_id, instance_name, scope, revision
 ), unconfirmed as (  -- the payment password confirmed this one authorization, not the next
   update sessions set confirmed_request = null, confirmed_at = null
-   where session_hash = $11 and exists (select from written)
+   where session_hash = $11 and confirmed_request = $12 and exists (select from written)
 ), logged as (
   insert into audit_events (kind, grant_id, user_id, client_id, instance_name, detail)
   select case revision when 1 then 'approved' else 'approved_again' end,
@@ -110,6 +111,7 @@ export async function approveGrant(
     approval.codeLifetimeSeconds,
     approval.codeChallenge,
     approval.sessionHash,
+    approval.requestDigest,
   ]);
   if (row === undefined) throw new Error(`grants: approval of ${approval.grantId} gave no row`);
   return row;

@@ -68,6 +68,7 @@ describe('an approval at the very moment of a block', () => {
       codeLifetimeSeconds: 50,
       codeChallenge: null,
       sessionHash: Buffer.alloc(32),
+      requestDigest: Buffer.alloc(32),
     });
     expect(outcome).toEqual({ written: false, allowed: false });
   });
@@ -84,16 +85,25 @@ describe('the payment password', () => {
     expect(again.page).toBe('payment-password');
   });
 
-  it('has to be typed again when Allow is pressed after it was too long ago', async () => {
+  it('has to be typed again when the page is opened after it was too long ago', async () => {
     const [client, user] = [await server.createClient(), await server.createUser()];
     const agent = new Agent(server.baseUrl);
-    const consent = await reachConsent(agent, requestOf(client, SPENDING), user);
+    await reachConsent(agent, requestOf(client, SPENDING), user);
     await server.database.pool.query(
       `update sessions set confirmed_at = confirmed_at - interval '5 minutes'`,
     );
-    const late = await decide(agent, consent, 'allow');
-    expect(late.status).toBe(303);
-    expect((await agent.get(late.location ?? '')).page).toBe('payment-password');
+    const late = await agent.get(`/oauth/authorize?${new URLSearchParams(requestOf(client, SPENDING))}`);
+    expect(late.page).toBe('payment-password');
+  });
+
+  it('lets two requests be open side by side, each confirmed and allowed on its own', async () => {
+    const [one, other] = [await server.createClient(), await server.createClient()];
+    const user = await server.createUser();
+    const agent = new Agent(server.baseUrl);
+    const first = await reachConsent(agent, requestOf(one, SPENDING), user);
+    const second = await reachConsent(agent, requestOf(other, SPENDING), user);
+    expect((await decide(agent, first, 'allow')).status).toBe(302);
+    expect((await decide(agent, second, 'allow')).status).toBe(302);
   });
 
   it('confirms one decision, which may be sent twice', async () => {
