@@ -9,9 +9,11 @@ import { closeConnectionsWhenClosing } from './http/drain.ts';
 import { answerFaults } from './http/faults.ts';
 import { healthRoutes } from './http/health.ts';
 import { introspectRoutes } from './http/introspect.ts';
+import { metadataRoutes } from './http/metadata.ts';
 import { countRequests } from './http/metrics.ts';
 import { RequestLog } from './http/requestLog.ts';
 import { CONTRACT_BODY_LIMIT_BYTES, requestParameters } from './http/requestParameters.ts';
+import { revokeRoutes } from './http/revoke.ts';
 import { signInRoutes } from './http/signIn.ts';
 import { tokenRoutes } from './http/token.ts';
 import { answerUnknownRoutes } from './http/unknownRoutes.ts';
@@ -63,5 +65,7 @@ const ROUTES = [
   accountRoutes,
   tokenRoutes,
   introspectRoutes,
+  revokeRoutes,
+  metadataRoutes,
   healthRoutes,
 ];

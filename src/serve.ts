@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { buildApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
 import { buildDemo } from './demo/app.ts';
+import { createContext } from './flows/context.ts';
 import { openLog } from './log.ts';
 import { KeyRing } from './secrets/keyRing.ts';
 import { openMigratedStore, type Store } from './store/store.ts';
@@ -62,7 +63,7 @@ async function start(config: Config, log: Logger): Promise<Running> {
 async function listen(config: Config, { pool }: Store, log: Logger): Promise<FastifyInstance> {
   const { baseUrl, catalogue, currency, codeLifetimeSeconds, trustProxy, host, port } = config;
   const keyRing = new KeyRing(config.secrets ?? trialSecrets(config.dataDir));
-  const context = { db: pool, keyRing, catalogue, currency, codeLifetimeSeconds };
+  const context = createContext({ db: pool, keyRing, catalogue, currency, codeLifetimeSeconds });
   const app = await buildApp({ context, baseUrl, log, trustProxy });
   const listenTextResolver = (address: string) => `listening at ${address} for ${baseUrl}`;
   await app.listen({ host, port, listenTextResolver }).catch((cause: NodeJS.ErrnoException) => {

@@ -19,7 +19,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   'config.ts': ['oauth'],
   'log.ts': [],
   'trial.ts': ['secrets', 'store'],
-  'serve.ts': ['app.ts', 'config.ts', 'demo', 'log.ts', 'secrets', 'store', 'trial.ts'],
+  'serve.ts': ['app.ts', 'config.ts', 'demo', 'flows', 'log.ts', 'secrets', 'store', 'trial.ts'],
   cli: ['config.ts', 'flows', 'oauth', 'store'],
   'cli.ts': ['cli', 'serve.ts', 'store'],
 };

@@ -1,14 +1,17 @@
 import type pg from 'pg';
 import type { Catalogue } from '../oauth/catalogue.ts';
 import type { KeyRing } from '../secrets/keyRing.ts';
+import { coalesce, OverloadedError } from '../store/coalesce.ts';
+import { askTwice, isDatabaseAway, isOneCallersFault } from '../store/database.ts';
+import { type ExchangeAnswer, type ExchangeQuestion, exchangeCodes } from '../store/exchanges.ts';
+import { findTokens, type TokenAnswer, type TokenQuestion } from '../store/tokens.ts';
 
 // The words of the store that HTTP uses too; it never asks the store itself.
-export { isDatabaseAway } from '../store/database.ts';
 export type { Grant } from '../store/grants.ts';
 export type { Session } from '../store/sessions.ts';
 
-/** What the verbs need to work: rows, keys and the operator's settings. */
-export interface Context {
+/** What the operator decides. */
+export interface Settings {
   readonly db: pg.Pool;
   readonly keyRing: KeyRing;
   readonly catalogue: Catalogue;
@@ -16,4 +19,24 @@ export interface Context {
   readonly currency: string;
   /** Less than a minute (contract section 8). */
   readonly codeLifetimeSeconds: number;
+}
+
+/** What the verbs need to work: rows, keys and settings. The two hot questions are asked in batches. */
+export interface Context extends Settings {
+  exchangeCode(question: ExchangeQuestion): Promise<ExchangeAnswer>;
+  findToken(question: TokenQuestion): Promise<TokenAnswer>;
+}
+
+export function createContext(settings: Settings): Context {
+  const { db } = settings;
+  return {
+    ...settings,
+    exchangeCode: coalesce((questions) => askTwice(() => exchangeCodes(db, questions)), isOneCallersFault),
+    findToken: coalesce((questions) => findTokens(db, questions), isOneCallersFault),
+  };
+}
+
+/** Whether trying again in a moment may help: the database is away, or more came than it can answer. */
+export function isPassing(error: unknown): boolean {
+  return error instanceof OverloadedError || isDatabaseAway(error);
 }

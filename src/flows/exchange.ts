@@ -4,13 +4,7 @@ import { tokenLifetimeSeconds } from '../oauth/lifetime.ts';
 import type { TokenRequest } from '../oauth/tokenRequest.ts';
 import { BEARER_SECRET_BYTES, printBearer, referBearer } from '../secrets/bearer.ts';
 import { s256, sha256 } from '../secrets/digest.ts';
-import { isDatabaseAway } from '../store/database.ts';
-import {
-  type ExchangeAnswer,
-  type ExchangeQuestion,
-  type ExchangeVerdict,
-  exchangeCodes,
-} from '../store/exchanges.ts';
+import type { ExchangeVerdict } from '../store/exchanges.ts';
 import type { Context } from './context.ts';
 
 /** Any valid uuid: a token for a code that names no grant is never issued, but the statement wants a hash. */
@@ -27,10 +21,10 @@ export interface IssuedToken {
  *
  * @throws {OAuthError} `unauthorized_client`, `invalid_grant` or `invalid_request` (contract 7.2)
  */
-export async function exchange({ db }: Context, request: TokenRequest): Promise<IssuedToken> {
+export async function exchange({ exchangeCode }: Context, request: TokenRequest): Promise<IssuedToken> {
   const code = referBearer('code', request.code);
   const accessToken = printBearer('token', code.grantId ?? NO_GRANT, randomBytes(BEARER_SECRET_BYTES));
-  const question: ExchangeQuestion = {
+  const { verdict, issuedAt } = await exchangeCode({
     grantId: code.grantId,
     codeHash: code.hash,
     clientId: request.clientId,
@@ -38,28 +32,11 @@ export async function exchange({ db }: Context, request: TokenRequest): Promise<
     redirectUri: request.redirectUri,
     challenge: request.codeVerifier === null ? null : s256(request.codeVerifier),
     tokenHash: sha256(accessToken),
-  };
-  const { verdict, issuedAt } = await askTwice(db, question);
+  });
   if (verdict === 'issued' && issuedAt !== null) {
     return { accessToken, expiresIn: tokenLifetimeSeconds(issuedAt) };
   }
   throw refusal(verdict);
-}
-
-/**
- * A connection that breaks after the commit loses the answer, not the token: asked again with the same token
- * the statement finds it in the row. Without this the application would have lost its code for nothing.
- */
-async function askTwice(db: Context['db'], question: ExchangeQuestion): Promise<ExchangeAnswer> {
-  const ask = async () => {
-    const [answer] = await exchangeCodes(db, [question]);
-    if (answer === undefined) throw new Error('the exchange gave no answer');
-    return answer;
-  };
-  return ask().catch((error: unknown) => {
-    if (isDatabaseAway(error)) return ask();
-    throw error;
-  });
 }
 
 /** Contract 7.2: what the application is told, and what the log says. */

@@ -5,12 +5,12 @@ import type { Grant } from '../store/grants.ts';
  * The rights of a grant. Its scope was read before it was stored, so one that can't be read is a fault of ours
  * and never the application's.
  *
- * @throws {Error} naming the grant
+ * @throws {Error} naming the client
  */
-export function rightsOf({ grantId, scope }: Pick<Grant, 'grantId' | 'scope'>): Right[] {
+export function rightsOf({ clientId, scope }: Pick<Grant, 'clientId' | 'scope'>): Right[] {
   try {
     return parseScope(scope);
   } catch (cause) {
-    throw new Error(`grants: the scope of ${grantId} can't be read`, { cause });
+    throw new Error(`grants: the scope of a grant to ${clientId} can't be read`, { cause });
   }
 }

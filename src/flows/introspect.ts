@@ -1,39 +1,56 @@
+import type { Credentials } from '../oauth/clientCredentials.ts';
 import { tokenExpiresAt } from '../oauth/lifetime.ts';
+import { type LimitData, limitData, moneySources } from '../oauth/limitData.ts';
+import type { MoneySource } from '../oauth/scope.ts';
 import { referBearer } from '../secrets/bearer.ts';
 import { sha256 } from '../secrets/digest.ts';
-import { findResource } from '../store/resources.ts';
-import { findTokens } from '../store/tokens.ts';
+import type { LiveToken } from '../store/tokens.ts';
 import type { Context } from './context.ts';
+import { rightsOf } from './grantRights.ts';
 
 /** What a resource learns of a token (RFC 7662 section 2.2); of one that gives no right, only that it gives none. */
-export type Introspection =
-  | { readonly active: false }
-  | {
-      readonly active: true;
-      readonly scope: string;
-      readonly client_id: string;
-      readonly username: string;
-      readonly sub: string;
-      readonly token_type: 'bearer';
-      readonly instance_name?: string;
-      /** Seconds since 1970. */
-      readonly iat: number;
-      readonly exp: number;
-    };
+export type Introspection = { readonly active: false } | ActiveToken;
 
-/** Whether these are the credentials of a resource, which alone may ask about tokens. */
-export async function isResource({ db }: Context, id: string, secret: string): Promise<boolean> {
-  return (await findResource(db, id, sha256(secret))) !== undefined;
+/** A token that gives the right to act, with what its scope says as data. Times in seconds since 1970. */
+export interface ActiveToken {
+  readonly active: true;
+  /** As requested, byte for byte. */
+  readonly scope: string;
+  readonly client_id: string;
+  readonly username: string;
+  readonly sub: string;
+  readonly token_type: 'bearer';
+  /** Left out for an authorization without instance. */
+  readonly instance_name?: string;
+  readonly iat: number;
+  readonly exp: number;
+  readonly payment_limits: readonly LimitData[];
+  /** Where the money may come from; empty when nothing may be spent. */
+  readonly money_sources: readonly MoneySource[];
 }
 
-/** Tells what an access token allows right now. Unknown, expired, annulled, revoked and blocked look the same. */
-export async function introspect({ db }: Context, accessToken: string): Promise<Introspection> {
+/**
+ * Tells a server of the payment API what an access token allows right now. Unknown, expired, annulled, revoked
+ * and blocked look the same.
+ *
+ * @returns null when the caller is no resource: only resources may ask
+ */
+export async function introspect(
+  { findToken, currency }: Context,
+  { id, secret }: Credentials,
+  accessToken: string,
+): Promise<Introspection | null> {
   const { grantId, hash } = referBearer('token', accessToken);
-  if (grantId === null) return { active: false };
-  const [token] = await findTokens(db, [{ grantId, tokenHash: hash }]);
-  if (token === undefined) return { active: false };
+  const question = { resourceId: id, secretHash: sha256(secret ?? ''), grantId, tokenHash: hash };
+  const { authenticated, token } = await findToken(question);
+  if (!authenticated) return null;
+  return token === null ? { active: false } : describe(token, currency);
+}
+
+function describe(token: LiveToken, currency: string): Introspection {
   const expiresAt = tokenExpiresAt(token.tokenIssuedAt);
   if (token.now >= expiresAt) return { active: false };
+  const rights = rightsOf(token);
   return {
     active: true,
     scope: token.scope,
@@ -44,6 +61,8 @@ export async function introspect({ db }: Context, accessToken: string): Promise<
     ...(token.instanceName === null ? {} : { instance_name: token.instanceName }),
     iat: seconds(token.tokenIssuedAt),
     exp: seconds(expiresAt),
+    payment_limits: limitData(rights, currency),
+    money_sources: moneySources(rights),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { isDatabaseAway } from '../flows/context.ts';
+import { isPassing } from '../flows/context.ts';
 import { OAuthError } from '../oauth/error.ts';
 import { answerRefusal, type Refusal } from './refusal.ts';
 
@@ -25,7 +25,7 @@ export function answerFaults(app: FastifyInstance): void {
       return answerRefusal(request, reply, describe(refused));
     }
     request.log.error({ err: error }, 'the request failed');
-    if (!isDatabaseAway(error)) return answerRefusal(request, reply, BROKEN);
+    if (!isPassing(error)) return answerRefusal(request, reply, BROKEN);
     reply.header('retry-after', RETRY_AFTER_SECONDS);
     return answerRefusal(request, reply, AWAY);
   });

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { introspect, isResource } from '../flows/introspect.ts';
+import { introspect } from '../flows/introspect.ts';
 import { type Credentials, readBasicCredentials } from '../oauth/clientCredentials.ts';
 import { OAuthError } from '../oauth/error.ts';
 import type { Site } from './browserSession.ts';
@@ -10,14 +10,17 @@ import { bodyParameters } from './requestParameters.ts';
 export async function introspectRoutes(app: FastifyInstance, { context }: Site): Promise<void> {
   app.post('/oauth/introspect', async (request, reply) => {
     const credentials = basicOf(request);
-    if (!credentials?.secret || !(await isResource(context, credentials.id, credentials.secret))) {
+    const answer =
+      credentials && (await introspect(context, credentials, bodyParameters(request).get('token') ?? ''));
+    if (answer === null) {
       reply.header('www-authenticate', 'Basic realm="introspection"');
       return sendJson(reply, 401, {
         error: 'invalid_client',
         error_description: 'Authenticate as a resource.',
       });
     }
-    return sendJson(reply, 200, await introspect(context, bodyParameters(request).require('token')));
+    bodyParameters(request).require('token'); // asked last: who is no resource learns nothing, not even this
+    return sendJson(reply, 200, answer);
   });
 }
 

@@ -4,7 +4,7 @@ import { pathOf } from './requestParameters.ts';
 import { showPage } from './views.ts';
 
 /** Addresses that programs call: they are answered in JSON, all others with a page. */
-const DOCUMENT_PATHS = /^\/(oauth\/(token|introspect)|health|metrics)(\/|$)/;
+const DOCUMENT_PATHS = /^\/(oauth\/(token|introspect|revoke)|api|health|metrics|\.well-known)(\/|$)/;
 
 /** The contract's codes that a page shows (7.1); other errors are ours and mean nothing to an application. */
 const SHOWN_CODES = ['invalid_request', 'invalid_scope', 'unauthorized_client'];

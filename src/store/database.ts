@@ -117,6 +117,25 @@ const NETWORK_ERRORS = new Set([
 const DRIVER_MESSAGES =
   /Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error/i;
 
+/** SQLSTATE classes that one caller's data can cause: they must not fail the others of a batch. */
+const ONE_CALLERS_FAULT = /^(22|23|40|55)/;
+
+/** Whether an error of a batch may be the fault of one of its questions: data, constraint, deadlock or lock. */
+export function isOneCallersFault(error: unknown): boolean {
+  return error instanceof Error && ONE_CALLERS_FAULT.test((error as NodeJS.ErrnoException).code ?? '');
+}
+
+/**
+ * Asks once more when the connection was lost on the way: the statement may have been carried out, so this is
+ * only for those that answer the same when asked twice.
+ */
+export async function askTwice<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+  return ask().catch((error: unknown) => {
+    if (isDatabaseAway(error)) return ask();
+    throw error;
+  });
+}
+
 /** Whether `error` says that PostgreSQL could not be reached or could not answer, so that trying again may help. */
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

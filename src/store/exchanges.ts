@@ -1,3 +1,4 @@
+import { ASK_AGAIN } from './coalesce.ts';
 import { type Database, select } from './database.ts';
 
 /** One token request as the database judges it. */
@@ -26,8 +27,7 @@ export type ExchangeVerdict =
   | 'challenge'
   | 'replayed'
   | 'used'
-  | 'user'
-  | 'again';
+  | 'user';
 
 export interface ExchangeAnswer {
   readonly verdict: ExchangeVerdict;
@@ -93,29 +93,42 @@ select j.n::int as n,
 };
 
 /**
- * Judges token requests, any number in one statement, and issues a token for each that deserves one.
+ * Judges token requests, any number in one statement, and issues a token for each that deserves one. Asked
+ * twice with the same token hashes it gives the same answers, so a connection that breaks after the commit
+ * loses nothing.
  *
- * @returns an answer for each question, in the same order; `again` can only be the answer of a code that was
- *   asked about twice at once
+ * @returns an answer for each question, in the same order
  * @throws {Error} when the statement left a question unanswered
  */
 export async function exchangeCodes(
   db: Database,
   questions: readonly ExchangeQuestion[],
-): Promise<ExchangeAnswer[]> {
-  const rows = await select<ExchangeAnswer & { n: number }>(db, exchange, [
-    questions.map((question) => question.grantId),
-    questions.map((question) => question.codeHash),
-    questions.map((question) => question.clientId),
-    questions.map((question) => question.secretHash),
-    questions.map((question) => question.redirectUri),
-    questions.map((question) => question.challenge),
-    questions.map((question) => question.tokenHash),
-  ]);
+): Promise<(ExchangeAnswer | typeof ASK_AGAIN)[]> {
+  const rows = await select<{ n: number; verdict: ExchangeVerdict | 'again'; issuedAt: Date | null }>(
+    db,
+    exchange,
+    [
+      questions.map((question) => question.grantId),
+      questions.map((question) => question.codeHash),
+      questions.map((question) => asciiOnly(question.clientId)),
+      questions.map((question) => question.secretHash),
+      questions.map((question) => asciiOnly(question.redirectUri)),
+      questions.map((question) => question.challenge),
+      questions.map((question) => question.tokenHash),
+    ],
+  );
   const byOrdinal = new Map(rows.map((row) => [row.n, row]));
   return questions.map((question, index) => {
-    const answer = byOrdinal.get(index + 1);
-    if (answer === undefined) throw new Error(`grants: no verdict for the code of ${question.grantId}`);
-    return answer;
+    const row = byOrdinal.get(index + 1);
+    if (row === undefined) throw new Error(`grants: no verdict for the code of ${question.grantId}`);
+    return row.verdict === 'again' ? ASK_AGAIN : { verdict: row.verdict, issuedAt: row.issuedAt };
   });
+}
+
+/**
+ * What is registered is visible ASCII, so a text that isn't matches nothing. It goes out as no text at all: no
+ * caller can make the statement of a whole batch fail by what it sends.
+ */
+function asciiOnly(text: string): string {
+  return /^[\x21-\x7e]*$/.test(text) ? text : '';
 }

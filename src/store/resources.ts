@@ -1,4 +1,4 @@
-import { type Database, select, selectOne } from './database.ts';
+import { type Database, select } from './database.ts';
 
 const insert = {
   name: 'resource-insert',
@@ -13,18 +13,4 @@ export async function insertResource(
   secretHash: Buffer,
 ): Promise<void> {
   await select(db, insert, [resourceId, name, secretHash]);
-}
-
-const find = {
-  name: 'resource-find',
-  text: 'select name from resources where resource_id = $1 and secret_hash = $2',
-};
-
-/** The resource with this id and secret; undefined when either is wrong. */
-export function findResource(
-  db: Database,
-  resourceId: string,
-  secretHash: Buffer,
-): Promise<{ name: string } | undefined> {
-  return selectOne<{ name: string }>(db, find, [resourceId, secretHash]);
 }

@@ -1,4 +1,4 @@
-import { type Database, select } from './database.ts';
+import { type Database, select, selectOne } from './database.ts';
 
 // Rows are locked in the order of their keys, like everywhere, so that two of these can't block each other.
 const revokeOfUser = {
@@ -29,6 +29,60 @@ export async function revokeGrantsOfUser(
 ): Promise<string[]> {
   const rows = await select<{ grantId: string }>(db, revokeOfUser, [userId, grantId]);
   return rows.map((row) => row.grantId);
+}
+
+/** An application that gives a token back, with how it says who it is. */
+export interface RevocationByClient {
+  /** Null for a token that we can't have made. */
+  readonly grantId: string | null;
+  readonly tokenHash: Buffer;
+  readonly clientId: string;
+  /** SHA-256 of the client secret; null when none was sent. */
+  readonly secretHash: Buffer | null;
+}
+
+const revokeByClient = {
+  name: 'grant-revoke-by-client',
+  text: `
+with client as (
+  select c.client_id from clients c
+   where c.client_id = $3 and c.status = 'active'
+     and (not c.verified or exists (
+           select from client_secrets s
+            where s.client_id = c.client_id and s.secret_hash = $4 and s.retired_at is null))
+), revoked as (
+  update grants set revoked_at = clock_timestamp(), revision = revision + 1
+   where grant_id = $1 and token_hash = $2 and client_id = (select client_id from client) and revoked_at is null
+  returning grant_id, user_id, client_id, instance_name
+), logged as (
+  insert into audit_events (kind, grant_id, user_id, client_id, instance_name)
+  select 'revoked_by_application', * from revoked
+)
+select exists (select from client) as authenticated`,
+};
+
+/** Revokes a token of the application itself. @returns whether the application is who it says */
+export async function revokeTokenOfClient(db: Database, revocation: RevocationByClient): Promise<boolean> {
+  const { grantId, tokenHash, clientId, secretHash } = revocation;
+  const values = [grantId, tokenHash, clientId, secretHash];
+  return (await selectOne<{ authenticated: boolean }>(db, revokeByClient, values))?.authenticated ?? false;
+}
+
+const revokeByBearer = {
+  name: 'grant-revoke-by-bearer',
+  text: `
+with revoked as (
+  update grants set revoked_at = clock_timestamp(), revision = revision + 1
+   where grant_id = $1 and token_hash = $2 and revoked_at is null
+  returning grant_id, user_id, client_id, instance_name
+)
+insert into audit_events (kind, grant_id, user_id, client_id, instance_name)
+select 'revoked_by_application', * from revoked`,
+};
+
+/** Revokes a token for whoever holds it. */
+export async function revokeTokenOfBearer(db: Database, grantId: string, tokenHash: Buffer): Promise<void> {
+  await select(db, revokeByBearer, [grantId, tokenHash]);
 }
 
 const revokeByOperator = {

@@ -1,13 +1,17 @@
 import { type Database, select } from './database.ts';
 
-/** What a token was looked up by. */
+/** What a resource asks about a token. */
 export interface TokenQuestion {
-  readonly grantId: string;
+  readonly resourceId: string;
+  /** SHA-256 of the resource's secret. */
+  readonly secretHash: Buffer;
+  /** Null for a token that we can't have made. */
+  readonly grantId: string | null;
   readonly tokenHash: Buffer;
 }
 
 /** What stands behind a token that was issued and not annulled or revoked; whether it expired is not judged here. */
-export interface TokenRow {
+export interface LiveToken {
   readonly scope: string;
   readonly clientId: string;
   readonly instanceName: string | null;
@@ -17,26 +21,45 @@ export interface TokenRow {
   readonly now: Date;
 }
 
+/** Whether the resource is who it says, and what stands behind the token; null for nothing. */
+export interface TokenAnswer {
+  readonly authenticated: boolean;
+  readonly token: LiveToken | null;
+}
+
+// One indexed read: the resource, the grant, its client and its user by their primary keys.
 const find = {
   name: 'token-find',
   text: `
-select a.n::int as n, g.scope, g.client_id as "clientId", g.instance_name as "instanceName", u.user_id as "userId",
-       u.login, g.token_issued_at as "tokenIssuedAt", clock_timestamp() as now
-  from unnest($1::uuid[], $2::bytea[]) with ordinality as a (grant_id, token_hash, n)
-  join grants g on g.grant_id = a.grant_id and g.token_hash = a.token_hash and g.revoked_at is null
-  join clients c on c.client_id = g.client_id and c.status = 'active'
-  join users u on u.user_id = g.user_id and u.status = 'active'`,
+select a.n::int as n, r.resource_id is not null as authenticated, g.grant_id is not null as live, g.scope,
+       g.client_id as "clientId", g.instance_name as "instanceName", g.user_id as "userId", g.login,
+       g.token_issued_at as "tokenIssuedAt", clock_timestamp() as now
+  from unnest($1::text[], $2::bytea[], $3::uuid[], $4::bytea[])
+       with ordinality as a (resource_id, secret_hash, grant_id, token_hash, n)
+  left join resources r on r.resource_id = a.resource_id and r.secret_hash = a.secret_hash
+  left join lateral (
+    select g.*, u.login
+      from grants g
+      join clients c on c.client_id = g.client_id and c.status = 'active'
+      join users u on u.user_id = g.user_id and u.status = 'active'
+     where g.grant_id = a.grant_id and g.token_hash = a.token_hash and g.revoked_at is null
+  ) g on r.resource_id is not null`,
 };
 
-/** @returns for each question what stands behind the token, undefined for one that gives no right to anything */
-export async function findTokens(
-  db: Database,
-  questions: readonly TokenQuestion[],
-): Promise<(TokenRow | undefined)[]> {
-  const rows = await select<TokenRow & { n: number }>(db, find, [
+type TokenRow = { n: number; authenticated: boolean; live: boolean } & LiveToken;
+
+/** @returns an answer for each question, in the same order */
+export async function findTokens(db: Database, questions: readonly TokenQuestion[]): Promise<TokenAnswer[]> {
+  const rows = await select<TokenRow>(db, find, [
+    questions.map((question) => question.resourceId),
+    questions.map((question) => question.secretHash),
     questions.map((question) => question.grantId),
     questions.map((question) => question.tokenHash),
   ]);
   const byOrdinal = new Map(rows.map((row) => [row.n, row]));
-  return questions.map((_, index) => byOrdinal.get(index + 1));
+  return questions.map((question, index) => {
+    const row = byOrdinal.get(index + 1);
+    if (row === undefined) throw new Error(`grants: no answer about the token of ${question.grantId}`);
+    return { authenticated: row.authenticated, token: row.live ? row : null };
+  });
 }

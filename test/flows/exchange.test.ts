@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { describe, expect, it } from 'vitest';
+import { createContext } from '../../src/flows/context.ts';
 import { exchange } from '../../src/flows/exchange.ts';
 import type { TokenRequest } from '../../src/oauth/tokenRequest.ts';
 import { Agent } from '../support/agent.ts';
@@ -29,7 +30,7 @@ async function tokenRequest(client: TestClient): Promise<TokenRequest> {
 describe('an exchange whose answer is lost between database and server', () => {
   it('is asked again with the same token, which is the one that works', async () => {
     const request = await tokenRequest(await server.createClient());
-    const context = { ...server.context, db: losesFirstAnswer(server.context.db) };
+    const context = createContext({ ...server.context, db: losesFirstAnswer(server.context.db) });
     const { accessToken, expiresIn } = await exchange(context, request);
     expect(expiresIn).toBeGreaterThan(0);
     const resource = await server.createResource();
@@ -38,7 +39,7 @@ describe('an exchange whose answer is lost between database and server', () => {
 
   it('is no replay: only a second exchange by the application revokes the token', async () => {
     const request = await tokenRequest(await server.createClient());
-    const context = { ...server.context, db: losesFirstAnswer(server.context.db) };
+    const context = createContext({ ...server.context, db: losesFirstAnswer(server.context.db) });
     const { accessToken } = await exchange(context, request);
     const resource = await server.createResource();
     await expect(exchange(server.context, request)).rejects.toMatchObject({ code: 'invalid_grant' });

@@ -4,7 +4,7 @@ import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { afterAll, beforeAll } from 'vitest';
 import { buildApp } from '../../src/app.ts';
-import type { Context } from '../../src/flows/context.ts';
+import { type Context, createContext } from '../../src/flows/context.ts';
 import {
   type NewClient,
   type RegisteredClient,
@@ -61,13 +61,13 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   const address = `http://localhost:${port}`;
   const logLines: string[] = [];
   const log = pino({ level: 'trace' }, collect(logLines));
-  const context: Context = {
+  const context = createContext({
     db: database.pool,
     keyRing: new KeyRing(options.secrets ?? [TEST_SECRET]),
     catalogue: BUILT_IN_CATALOGUE,
     currency: 'RUB',
     codeLifetimeSeconds: options.codeLifetimeSeconds ?? 50,
-  };
+  });
   const app = await buildApp({
     context,
     baseUrl: options.baseUrl ?? address,

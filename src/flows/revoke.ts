@@ -1,0 +1,31 @@
+import type { Credentials } from '../oauth/clientCredentials.ts';
+import { OAuthError } from '../oauth/error.ts';
+import { referBearer } from '../secrets/bearer.ts';
+import { sha256 } from '../secrets/digest.ts';
+import { revokeTokenOfBearer, revokeTokenOfClient } from '../store/revocations.ts';
+import type { Context } from './context.ts';
+
+/**
+ * An application gives an access token back (RFC 7009). Whether the token existed, and whose it was, stays
+ * untold: a token of another application is left as it is.
+ *
+ * @throws {OAuthError} `unauthorized_client` when the application is not who it says, or blocked
+ */
+export async function revokeByClient(
+  { db }: Context,
+  { id, secret }: Credentials,
+  accessToken: string,
+): Promise<void> {
+  const { grantId, hash } = referBearer('token', accessToken);
+  const secretHash = secret === null ? null : sha256(secret);
+  const authenticated = await revokeTokenOfClient(db, { grantId, tokenHash: hash, clientId: id, secretHash });
+  if (authenticated) return;
+  const message = 'The client is unknown, blocked or not authenticated.';
+  throw new OAuthError('unauthorized_client', message, 'unknown or blocked client, or wrong client_secret');
+}
+
+/** Whoever holds an access token can give it back: holding it is the proof. */
+export async function revokeByBearer({ db }: Context, accessToken: string): Promise<void> {
+  const { grantId, hash } = referBearer('token', accessToken);
+  if (grantId !== null) await revokeTokenOfBearer(db, grantId, hash);
+}

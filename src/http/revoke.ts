@@ -1,0 +1,30 @@
+import type { FastifyInstance } from 'fastify';
+import { revokeByBearer, revokeByClient } from '../flows/revoke.ts';
+import { OAuthError } from '../oauth/error.ts';
+import { readClientCredentials } from '../oauth/tokenRequest.ts';
+import type { Site } from './browserSession.ts';
+import { sendJson } from './json.ts';
+import { bodyParameters } from './requestParameters.ts';
+
+/** Giving an access token back: RFC 7009, and the call that the payment SDKs make. */
+export async function revokeRoutes(app: FastifyInstance, { context }: Site): Promise<void> {
+  // 200 whatever became of the token (RFC 7009 section 2.2); `token_type_hint` could only name the one type there is.
+  app.post('/oauth/revoke', async (request, reply) => {
+    const form = bodyParameters(request);
+    const credentials = readClientCredentials(form, request.headers.authorization);
+    await revokeByClient(context, credentials, form.require('token'));
+    return sendJson(reply, 200, {});
+  });
+
+  app.post('/api/revoke', async (request, reply) => {
+    const token = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1];
+    if (token === undefined) {
+      throw new OAuthError(
+        'invalid_request',
+        'Send the access token in the Authorization header, as Bearer.',
+      );
+    }
+    await revokeByBearer(context, token);
+    return sendJson(reply, 200, {});
+  });
+}
