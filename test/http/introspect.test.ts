@@ -1,0 +1,106 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { Agent } from '../support/agent.ts';
+import { obtainToken } from '../support/flow.ts';
+import { type TestClient, type TestUser, useServer } from '../support/server.ts';
+
+const server = useServer();
+let agent: Agent;
+let resource: string;
+let client: TestClient;
+let user: TestUser;
+
+beforeAll(async () => {
+  agent = new Agent(server.baseUrl);
+  [resource, client, user] = await Promise.all([
+    server.createResource(),
+    server.createClient(),
+    server.createUser({ paymentPassword: null }),
+  ]);
+});
+
+const ask = (token: string, authorization = resource) =>
+  agent.post('/oauth/introspect', { token }, { authorization });
+
+describe('RFC 7662: introspection', () => {
+  it('tells who, whose, how long and within which limits, and leaves out what there is not', async () => {
+    const scope =
+      'account-info payment.to-account("41001").limit(7,250.50) payment-shop money-source("card")';
+    const token = await obtainToken(agent, client, user, { scope, instance_name: 'phone' });
+    const answer = await ask(token);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    const { iat, exp, ...told } = JSON.parse(answer.body) as Record<string, unknown>;
+    expect(told).toEqual({
+      active: true,
+      scope,
+      client_id: client.clientId,
+      username: user.login,
+      sub: user.userId,
+      token_type: 'bearer',
+      instance_name: 'phone',
+      payment_limits: [
+        {
+          right: 'payment.to-account',
+          target: '41001',
+          target_type: 'account',
+          period_days: 7,
+          amount: '250.50',
+          currency: 'RUB',
+        },
+        { right: 'payment-shop', period_days: 1, amount: '3000', currency: 'RUB' },
+      ],
+      money_sources: ['card'],
+    });
+    const threeYears = new Date(Number(iat) * 1000);
+    threeYears.setUTCFullYear(threeYears.getUTCFullYear() + 3);
+    expect(exp).toBe(threeYears.getTime() / 1000);
+  });
+
+  it('has no instance_name where there is none, and no null anywhere', async () => {
+    const told = JSON.parse((await ask(await obtainToken(agent, client, user))).body) as Record<
+      string,
+      unknown
+    >;
+    expect(told).not.toHaveProperty('instance_name');
+    expect(told).toMatchObject({ payment_limits: [], money_sources: [] });
+    expect(Object.values(told)).not.toContain(null);
+  });
+
+  it('answers many at once, each its own', async () => {
+    const users = await Promise.all(Array.from({ length: 20 }, () => server.createUser()));
+    const tokens = await Promise.all(users.map((one) => obtainToken(new Agent(server.baseUrl), client, one)));
+    const answers = await Promise.all(
+      tokens.flatMap((token) => [ask(token), ask(`${token.slice(0, -1)}!`), ask(token, 'Basic eDp5')]),
+    );
+    const told = answers.map(({ status, body }) => [
+      status,
+      (JSON.parse(body) as { username?: string }).username,
+    ]);
+    expect(told).toEqual(
+      users.flatMap(({ login }) => [
+        [200, login],
+        [200, undefined],
+        [401, undefined],
+      ]),
+    );
+  });
+
+  it.each(['', 'Basic', 'Basic !!!', `Basic ${btoa('x:')}`, `Basic ${btoa('x:y')}`, 'Bearer x'])(
+    'answers 401 to %j, whatever the token',
+    async (authorization) => {
+      const answer = await ask('x', authorization);
+      expect(answer.status).toBe(401);
+      expect(answer.headers.get('www-authenticate')).toBe('Basic realm="introspection"');
+      expect(JSON.parse(answer.body)).toMatchObject({ error: 'invalid_client' });
+    },
+  );
+
+  it('does not take an application for a resource', async () => {
+    const asClient = `Basic ${btoa(`${client.clientId}:${client.clientSecret}`)}`;
+    expect((await ask('x', asClient)).status).toBe(401);
+  });
+
+  it('asks a resource for the token that is missing', async () => {
+    const answer = await agent.post('/oauth/introspect', {}, { authorization: resource });
+    expect([answer.status, JSON.parse(answer.body).error]).toEqual([400, 'invalid_request']);
+  });
+});

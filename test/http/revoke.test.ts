@@ -1,0 +1,114 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { Agent } from '../support/agent.ts';
+import { introspect, obtainToken } from '../support/flow.ts';
+import { type TestClient, type TestUser, useServer } from '../support/server.ts';
+
+const server = useServer();
+let resource: string;
+let user: TestUser;
+let agent: Agent;
+
+beforeAll(async () => {
+  [resource, user] = await Promise.all([server.createResource(), server.createUser()]);
+  agent = new Agent(server.baseUrl);
+});
+
+const isActive = async (token: string) => (await introspect(server, resource, token)).active;
+
+function credentialsOf(client: TestClient): Record<string, string> {
+  return {
+    client_id: client.clientId,
+    ...(client.clientSecret === null ? {} : { client_secret: client.clientSecret }),
+  };
+}
+
+async function events(client: TestClient): Promise<string[]> {
+  const { rows } = await server.database.pool.query<{ kind: string }>(
+    'select kind from audit_events where client_id = $1 order by event_id',
+    [client.clientId],
+  );
+  return rows.map(({ kind }) => kind);
+}
+
+describe('RFC 7009: an application gives a token back', () => {
+  it.each([true, false])(
+    'revokes its token for good (verified: %s), and says the same the second time',
+    async (verified) => {
+      const client = await server.createClient({ verified });
+      const token = await obtainToken(agent, client, user);
+      for (let times = 0; times < 2; times += 1) {
+        const answer = await agent.post('/oauth/revoke', {
+          token,
+          token_type_hint: 'access_token',
+          ...credentialsOf(client),
+        });
+        expect([answer.status, answer.body]).toEqual([200, '{}']);
+        expect(await isActive(token)).toBe(false);
+      }
+      expect(await events(client)).toEqual(['approved', 'exchanged', 'revoked_by_application']);
+    },
+  );
+
+  it('takes HTTP Basic', async () => {
+    const client = await server.createClient();
+    const token = await obtainToken(agent, client, user);
+    const authorization = `Basic ${btoa(`${client.clientId}:${client.clientSecret}`)}`;
+    expect((await agent.post('/oauth/revoke', { token }, { authorization })).status).toBe(200);
+    expect(await isActive(token)).toBe(false);
+  });
+
+  it('answers an unknown token, a spoiled one and one of another application like its own, and leaves that alone', async () => {
+    const [client, other] = [await server.createClient(), await server.createClient()];
+    const foreign = await obtainToken(agent, other, user);
+    for (const token of [foreign, 'nothing', `${foreign.slice(0, -1)}A`, `assent_at_${'A'.repeat(64)}`]) {
+      const answer = await agent.post('/oauth/revoke', { token, ...credentialsOf(client) });
+      expect([answer.status, answer.body]).toEqual([200, '{}']);
+    }
+    expect(await isActive(foreign)).toBe(true);
+  });
+
+  it('refuses a wrong or missing secret, an unknown and a blocked client, and revokes nothing', async () => {
+    const client = await server.createClient();
+    const token = await obtainToken(agent, client, user);
+    const { client_id = '' } = credentialsOf(client);
+    const wrong = [
+      { client_id },
+      { client_id, client_secret: 'wrong' },
+      { client_id: 'unknown', client_secret: 'x' },
+    ];
+    for (const credentials of wrong) {
+      const answer = await agent.post('/oauth/revoke', { token, ...credentials });
+      expect([answer.status, JSON.parse(answer.body).error]).toEqual([400, 'unauthorized_client']);
+      expect(answer.headers.get('www-authenticate')).toBeNull();
+    }
+    const missing = await agent.post('/oauth/revoke', credentialsOf(client));
+    expect([missing.status, JSON.parse(missing.body).error]).toEqual([400, 'invalid_request']);
+    expect(await isActive(token)).toBe(true);
+  });
+});
+
+describe('POST /api/revoke, as the payment SDKs call it', () => {
+  it('revokes the token that is presented', async () => {
+    const client = await server.createClient();
+    const token = await obtainToken(agent, client, user);
+    const answer = await agent.send('/api/revoke', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}` },
+    });
+    expect(answer.status).toBe(200);
+    expect(await isActive(token)).toBe(false);
+    expect(await events(client)).toEqual(['approved', 'exchanged', 'revoked_by_application']);
+  });
+
+  it('says the same of a token that never was, and asks for one that is missing', async () => {
+    const unknown = { authorization: `Bearer assent_at_${'A'.repeat(64)}` };
+    expect((await agent.send('/api/revoke', { method: 'POST', headers: unknown })).status).toBe(200);
+    for (const headers of [{}, { authorization: 'Bearer' }, { authorization: 'Basic eDp5' }] as Record<
+      string,
+      string
+    >[]) {
+      const answer = await agent.send('/api/revoke', { method: 'POST', headers });
+      expect([answer.status, JSON.parse(answer.body).error]).toEqual([400, 'invalid_request']);
+    }
+  });
+});
