@@ -1,0 +1,123 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+// The blocks of docs/integrating.md, and running them as processes of their own.
+
+type Variables = Record<string, string>;
+
+const GUIDE = readFileSync(new URL('../../docs/integrating.md', import.meta.url), 'utf8');
+const NODE_MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url));
+
+/** The names of all examples, in their order. */
+export function exampleNames(): string[] {
+  return [...GUIDE.matchAll(/^<!-- example: (\S+) -->$/gm)].map(([, name = '']) => name);
+}
+
+/** A fenced block of the guide, by the comment in front of it. */
+export function block(comment: string): string {
+  const found = new RegExp(`^<!-- ${comment} -->\n\`\`\`\\w+\n(.*?)^\`\`\`$`, 'ms').exec(GUIDE)?.[1];
+  if (found === undefined) throw new Error(`docs/integrating.md has no block ${comment}`);
+  return found;
+}
+
+/** A folder to save examples in, with the packages that `npm install` would bring. */
+export function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'assent-guide-'));
+  symlinkSync(NODE_MODULES, join(folder, 'node_modules'), 'junction');
+  return folder;
+}
+
+export function removeFolder(folder: string): void {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** Registers the tests of examples that need `commands`; on a machine that lacks some, a test that says so. */
+export function describeWith(commands: string[], title: string, tests: () => void): void {
+  const absent = missing(commands);
+  if (absent.length === 0) {
+    describe(title, tests);
+    return;
+  }
+  it(`${title} can't be run here: there is no ${absent.join(' and no ')}`, () => {
+    expect(missing(commands)).toEqual(absent);
+  });
+}
+
+function missing(commands: string[]): string[] {
+  return commands.filter((command) => {
+    const argument = command === 'openssl' ? 'version' : '--version';
+    return spawnSync(command, [argument]).status !== 0;
+  });
+}
+
+/** Nothing of this process's environment but what an interpreter needs to be found. */
+export function environment(variables: Variables): Variables {
+  return { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/', ...variables };
+}
+
+/** What a process prints, with a wait for a part of it. */
+class Output {
+  text = '';
+  #wake = () => {};
+  #ended = false;
+
+  constructor(stream: Readable, closed: Promise<unknown>) {
+    stream.setEncoding('utf8').on('data', (chunk) => {
+      this.text += chunk;
+      this.#wake();
+    });
+    closed.then(() => {
+      this.#ended = true;
+      this.#wake();
+    });
+  }
+
+  /** @returns the part, or undefined when the process ended without it */
+  async until(pattern: RegExp): Promise<string | undefined> {
+    for (;;) {
+      const found = pattern.exec(this.text)?.[0];
+      if (found !== undefined || this.#ended) return found;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+}
+
+/** An example while it runs. */
+export interface RunningExample {
+  readonly stdout: Output;
+  readonly stderr: Output;
+  type(line: string): void;
+  /** @returns the exit code, null when a signal ended it */
+  ended(): Promise<number | null>;
+  /** Ends it if it still runs. */
+  stop(): Promise<void>;
+}
+
+/** Runs a command in `folder`. */
+export function startExample(
+  command: string,
+  file: string,
+  folder: string,
+  variables: Variables,
+): RunningExample {
+  const child = spawn(command, [file], { cwd: folder, env: environment(variables) });
+  const closed = once(child, 'close') as Promise<[number | null]>;
+  return {
+    stdout: new Output(child.stdout, closed),
+    stderr: new Output(child.stderr, closed),
+    type: (line) => child.stdin.write(`${line}\n`),
+    ended: async () => (await closed)[0],
+    async stop() {
+      if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+      await closed;
+    },
+  };
+}

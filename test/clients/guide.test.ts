@@ -1,0 +1,247 @@
+import { execFile } from 'node:child_process';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Agent, type Answer, formWith } from '../support/agent.ts';
+import { introspect, obtainToken } from '../support/flow.ts';
+import { freePort, type TestClient, type TestUser, useServer } from '../support/server.ts';
+import {
+  block,
+  describeWith,
+  environment,
+  exampleNames,
+  makeFolder,
+  type RunningExample,
+  removeFolder,
+  startExample,
+} from './examples.ts';
+import { callerOf, decideAt } from './stage.ts';
+
+// docs/integrating.md keeps its word: its examples run as they are printed, and its answers are the real ones.
+
+const SCOPE = 'account-info payment-shop.limit(7,5000)';
+const KINDS = [
+  ['a verified application', true],
+  ['an application without verification', false],
+] as const;
+
+const server = useServer();
+let user: TestUser;
+let resource: string;
+/** Where the examples are saved and run. */
+let folder: string;
+
+beforeAll(async () => {
+  user = await server.createUser();
+  resource = await server.createResource();
+  folder = makeFolder();
+});
+
+afterAll(() => {
+  removeFolder(folder);
+});
+
+function settingsOf({ clientId, clientSecret }: TestClient): Record<string, string> {
+  const secret = clientSecret === null ? {} : { CLIENT_SECRET: clientSecret };
+  return { ASSENT_URL: server.baseUrl, CLIENT_ID: clientId, ...secret };
+}
+
+function introspected(token: string): Promise<Record<string, unknown>> {
+  return introspect(server, resource, token);
+}
+
+it('The guide has the examples that are run here and no others', () => {
+  const shell = ['introspect', 'revoke', 'revoke-by-bearer', 'curl'];
+  expect(exampleNames()).toEqual([...shell, 'node', 'python']);
+});
+
+function describeWebExample(name: string, command: string, file: string): void {
+  describe.each(KINDS)(`The ${name} example, %s`, (_kind, verified) => {
+    let client: TestClient;
+    let example: RunningExample | undefined;
+    let home: string;
+    let agent: Agent;
+
+    beforeAll(async () => {
+      const port = await freePort();
+      home = `http://localhost:${port}/`;
+      client = await server.createClient({ verified, redirectUri: `${home}callback` });
+      writeFileSync(join(folder, file), block(`example: ${name}`));
+      example = startExample(command, file, folder, { ...settingsOf(client), PORT: String(port) });
+      expect(await example.stdout.until(/^Open .+/m), example.stderr.text).toBe(`Open ${home}`);
+      agent = new Agent(server.baseUrl);
+    });
+
+    afterAll(async () => {
+      await example?.stop();
+    });
+
+    /** The user presses what connects the account. @returns the address that the browser goes to */
+    async function connect(): Promise<string> {
+      const page = await agent.get(home);
+      const link = /href="(.+?)"/.exec(page.body)?.[1];
+      if (link !== undefined) return (await agent.get(new URL(link, home).href)).location ?? '';
+      const { action, fields } = formWith(page, 'connect');
+      return (await agent.post(action, fields)).location ?? '';
+    }
+
+    async function comeBack(decision: 'allow' | 'reject'): Promise<URL> {
+      return decideAt(agent, await connect(), user, decision);
+    }
+
+    function isConnected(answer: Answer): boolean {
+      return answer.text === 'Your account is connected.';
+    }
+
+    function savedToken(): string {
+      return readFileSync(join(folder, 'access-token'), 'utf8');
+    }
+
+    it('ends with a token that is active, in a file that nobody else reads', async () => {
+      const answer = await agent.get((await comeBack('allow')).href);
+      expect(isConnected(answer), example?.stderr.text).toBe(true);
+      expect(await introspected(savedToken())).toMatchObject({
+        active: true,
+        client_id: client.clientId,
+        username: user.login,
+        scope: SCOPE,
+      });
+      expect(statSync(join(folder, 'access-token')).mode & 0o077).toBe(0);
+      expect(`${answer.body}${example?.stdout.text}${example?.stderr.text}`).not.toContain(savedToken());
+    });
+
+    it('keeps its token when the callback page is loaded again', async () => {
+      const callback = (await comeBack('allow')).href;
+      expect(isConnected(await agent.get(callback))).toBe(true);
+      expect((await agent.get(callback)).status).toBe(400);
+      expect((await introspected(savedToken())).active).toBe(true);
+    });
+
+    it('takes a refusal kindly', async () => {
+      const answer = await agent.get((await comeBack('reject')).href);
+      expect(answer).toMatchObject({ status: 200, text: 'You said no. Change your mind' });
+    });
+
+    it('takes no answer with a foreign state or from a foreign browser, and waits for the right one', async () => {
+      const callback = await comeBack('allow');
+      const forged = new URL(callback);
+      forged.searchParams.set('state', 'another');
+      expect((await agent.get(forged.href)).status).toBe(400);
+      expect((await new Agent(server.baseUrl).get(callback.href)).status).toBe(400);
+      expect(isConnected(await agent.get(callback.href))).toBe(true);
+    });
+
+    it('tells its operator what the server said of a code that is none, and the user to start again', async () => {
+      const callback = await comeBack('allow');
+      callback.searchParams.set('code', 'assent_ac_nothing');
+      const answer = await agent.get(callback.href);
+      expect(answer).toMatchObject({ status: 400, text: 'That didn’t work. Start again' });
+      expect(await example?.stderr.until(/invalid_grant/)).toBe('invalid_grant');
+    });
+  });
+}
+
+describeWebExample('node', process.execPath, 'app.mjs');
+describeWith(['python3'], 'Python', () => describeWebExample('python', 'python3', 'app.py'));
+
+describeWith(['bash', 'curl'], 'The commands', () => {
+  async function run(name: string, variables: Record<string, string>): Promise<Record<string, unknown>> {
+    const script = block(`example: ${name}`);
+    const { stdout } = await promisify(execFile)('bash', ['-c', script], { env: environment(variables) });
+    return JSON.parse(stdout) as Record<string, unknown>;
+  }
+
+  it('show what a token allows, which is what the guide prints', async () => {
+    const printed = JSON.parse(block('answer: introspect')) as Record<string, unknown>;
+    const client = await server.createClient();
+    const fields = { scope: String(printed.scope), instance_name: String(printed.instance_name) };
+    const token = await obtainToken(new Agent(server.baseUrl), client, user, fields);
+    const { id, secret } = callerOf(resource);
+    const credentials = { RESOURCE_ID: id, RESOURCE_SECRET: secret };
+    const answer = await run('introspect', {
+      ASSENT_URL: server.baseUrl,
+      ...credentials,
+      ACCESS_TOKEN: token,
+    });
+    expect(answer).toEqual({
+      ...printed,
+      client_id: client.clientId,
+      username: user.login,
+      sub: user.userId,
+      iat: expect.any(Number),
+      exp: expect.any(Number),
+    });
+    expect(Object.keys(answer)).toEqual(Object.keys(printed));
+  });
+
+  it.each(['revoke', 'revoke-by-bearer'])('give a token back by %s', async (name) => {
+    const client = await server.createClient();
+    const token = await obtainToken(new Agent(server.baseUrl), client, user);
+    expect((await introspected(token)).active).toBe(true);
+    expect(await run(name, { ...settingsOf(client), ACCESS_TOKEN: token })).toEqual({});
+    expect((await introspected(token)).active).toBe(false);
+  });
+});
+
+describeWith(['bash', 'curl', 'openssl'], 'The curl example', () => {
+  const REDIRECT_URI = 'http://localhost:8080/callback';
+
+  interface Outcome {
+    readonly code: number | null;
+    readonly stdout: string;
+    readonly stderr: string;
+  }
+
+  /** Runs the script; `decide` is the user's part, up to the address that is pasted. */
+  async function run(client: TestClient, decide: (url: string) => Promise<URL>): Promise<Outcome> {
+    writeFileSync(join(folder, 'connect.sh'), block('example: curl'));
+    const example = startExample('bash', 'connect.sh', folder, settingsOf(client));
+    try {
+      const url = await example.stderr.until(/^http\S+(?=\n)/m);
+      if (url !== undefined) example.type((await decide(url)).href);
+      return { code: await example.ended(), stdout: example.stdout.text, stderr: example.stderr.text };
+    } finally {
+      await example.stop();
+    }
+  }
+
+  function allow(url: string): Promise<URL> {
+    return decideAt(new Agent(server.baseUrl), url, user, 'allow');
+  }
+
+  function reject(url: string): Promise<URL> {
+    return decideAt(new Agent(server.baseUrl), url, user, 'reject');
+  }
+
+  it.each(KINDS)('ends with a token that is active, for %s', async (_kind, verified) => {
+    const client = await server.createClient({ verified, redirectUri: REDIRECT_URI });
+    const { code, stdout, stderr } = await run(client, allow);
+    expect(code, stderr).toBe(0);
+    const answer = JSON.parse(stdout) as Record<string, unknown>;
+    expect(Object.keys(answer)).toEqual(['access_token', 'token_type', 'expires_in']);
+    const introspection = await introspected(String(answer.access_token));
+    expect(introspection).toMatchObject({ active: true, client_id: client.clientId, scope: SCOPE });
+  });
+
+  it('ends without a token when the user says no', async () => {
+    const client = await server.createClient({ redirectUri: REDIRECT_URI });
+    const outcome = await run(client, reject);
+    expect(outcome).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('You said no.') });
+  });
+
+  it('takes no answer with a foreign state', async () => {
+    const client = await server.createClient({ redirectUri: REDIRECT_URI });
+    const forged = new URL(`${REDIRECT_URI}?state=another&code=assent_ac_other`);
+    const outcome = await run(client, async () => forged);
+    const stderr = expect.stringContaining('not the answer to our question');
+    expect(outcome).toMatchObject({ code: 1, stdout: '', stderr });
+  });
+
+  it('ends with what the server said when the secret is wrong', async () => {
+    const client = await server.createClient({ redirectUri: REDIRECT_URI });
+    const { code, stdout } = await run({ ...client, clientSecret: 'f'.repeat(64) }, allow);
+    expect(code).toBe(22); // curl: the server answered with an error
+    expect(JSON.parse(stdout)).toMatchObject({ error: 'unauthorized_client' });
+  });
+});
