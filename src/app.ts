@@ -28,8 +28,11 @@ export interface Dependencies extends Site {
 
 /** Above the longest request we take, so that one a little too long still gets the contract's error page. */
 const HEADER_LIMIT_BYTES = 32 * 1024;
-/** For headers and body together; without it a request half sent would stay open for ever. */
-const REQUEST_TIMEOUT_MS = 30_000;
+/** How long headers, and headers and body together, may take: otherwise a request half sent stays open for ever. */
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 20_000;
+/** How often Node looks for requests that took too long. */
+const TIMEOUT_CHECK_MS = 5_000;
 
 /** The whole HTTP surface as one Fastify instance, ready to listen. */
 export async function buildApp({ log, trustProxy, ...site }: Dependencies): Promise<FastifyInstance> {
@@ -43,7 +46,12 @@ export async function buildApp({ log, trustProxy, ...site }: Dependencies): Prom
     requestTimeout: REQUEST_TIMEOUT_MS,
     bodyLimit: CONTRACT_BODY_LIMIT_BYTES,
     return503OnClosing: false, // requests that got through are answered; their connections close with the answer
-    http: { maxHeaderSize: HEADER_LIMIT_BYTES },
+    http: {
+      maxHeaderSize: HEADER_LIMIT_BYTES,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+    },
     clientErrorHandler: answerClientError,
     frameworkErrors: answerBadPath,
   });

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { BUILT_IN_CATALOGUE, type Catalogue } from './oauth/catalogue.ts';
 import { RIGHT_NAMES } from './oauth/scope.ts';
+import { isVisible } from './oauth/text.ts';
 
 /** The folder of package.json: relative paths are relative to it, wherever the command was started. */
 const CHECKOUT = fileURLToPath(new URL('..', import.meta.url));
@@ -53,9 +54,9 @@ const wholeNumber = (lowest: number, highest: number) =>
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 /** An address, or a network as an address and the number of bits that count. */
 function isNetwork(text: string): boolean {
-  const [address = '', bits = '0', ...more] = text.split('/');
+  const [address = '', bits = '1', ...more] = text.split('/');
   const longest = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
-  return more.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= longest;
+  return more.length === 0 && /^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= longest;
 }
 
 /** Every variable, once. An empty value is as if it were not set, as compose files pass it. */
@@ -185,13 +186,13 @@ const NAMES_A_TARGET: readonly string[] = ['payment.to-pattern', 'payment.to-acc
 
 /** A sentence that left out whom the money goes to would have users allow what they can't see. */
 const CATALOGUE_FILE = z
-  .partialRecord(z.enum(RIGHT_NAMES), z.string().min(1))
+  .partialRecord(z.enum(RIGHT_NAMES), z.string().refine(isVisible, 'must say something'))
   .refine(
     (catalogue) =>
       Object.entries(catalogue).every(
-        ([name, text]) => NAMES_A_TARGET.includes(name) === text.includes('{target}'),
+        ([name, text]) => text.split('{target}').length === (NAMES_A_TARGET.includes(name) ? 2 : 1),
       ),
-    `the sentences of ${NAMES_A_TARGET.join(', ')} need {target}, the others must not have it`,
+    `the sentences of ${NAMES_A_TARGET.join(', ')} need {target} once, the others must not have it`,
   );
 
 /** The operator's catalogue: a JSON object from the name of a right to its sentence. */

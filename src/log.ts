@@ -10,7 +10,12 @@ export function openLog(level: string): Logger {
     serializers: { err: describeError },
   };
   // Written before the next line of code runs: the last line before an end is the one that matters.
-  return pino(options, pino.destination({ dest: process.stdout.fd, sync: true }));
+  const destination = pino.destination({ dest: process.stdout.fd, sync: true });
+  // A full disk under the log must not end the service: it is said once where somebody may see it.
+  process.stderr.on('error', () => {});
+  destination.once('error', (error: Error) => console.error(`the log can't be written: ${error.message}`));
+  destination.on('error', () => {});
+  return pino(options, destination);
 }
 
 /** A database error carries the row that failed (`detail`): what is in rows stays out of logs. */

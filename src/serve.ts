@@ -37,7 +37,9 @@ export async function serve(): Promise<void> {
     async ({ signal, err }) => {
       if (err) log.fatal({ err }, 'stopping after an error that nothing caught');
       else log.info({ signal }, 'stopping: requests under way are finished first');
-      await stop(await starting);
+      // A start that failed has said so and stopped what it had started.
+      const running = await starting.catch(() => undefined);
+      if (running !== undefined) await stop(running);
       log.info('stopped');
     },
   );

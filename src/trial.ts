@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type pg from 'pg';
 import { sha256 } from './secrets/digest.ts';
 import { hashPassword, verifyPassword } from './secrets/password.ts';
@@ -24,7 +24,10 @@ export interface Demo {
 
 /** The secret that trial mode signs with: made once, kept in `DATA_DIR/secrets`. */
 export function trialSecrets(dataDir: string): readonly [string] {
-  return [readOrMake(join(dataDir, 'secrets'), () => randomHex(32))];
+  const file = join(dataDir, 'secrets');
+  const secret = readOrMake(file, () => randomHex(32));
+  if (secret.length < 32) throw new Error(`${file} is damaged: delete it, and another is made`);
+  return [secret];
 }
 
 /**
@@ -35,7 +38,7 @@ export function trialSecrets(dataDir: string): readonly [string] {
  */
 export async function prepareDemo(pool: pg.Pool, dataDir: string, redirectUri: string): Promise<Demo | null> {
   const file = join(dataDir, 'demo.json');
-  const demo = JSON.parse(readOrMake(file, () => JSON.stringify(makeDemo(), null, 2))) as Demo;
+  const demo = readDemo(file);
   if ((await listClients(pool)).length === 0 && (await listUsers(pool)).length === 0) await seed(pool, demo);
   if (!(await markClientRedirectUri(pool, demo.clientId, redirectUri))) return null;
   return withCurrentPasswords(pool, demo);
@@ -69,6 +72,15 @@ async function withCurrentPasswords(pool: pg.Pool, demo: Demo): Promise<Demo> {
     password: await current(user?.passwordHash, demo.password),
     paymentPassword: await current(user?.paymentPasswordHash, demo.paymentPassword),
   };
+}
+
+function readDemo(file: string): Demo {
+  const text = readOrMake(file, () => JSON.stringify(makeDemo(), null, 2));
+  try {
+    return JSON.parse(text) as Demo;
+  } catch (cause) {
+    throw new Error(`${file} is damaged: delete ${dirname(file)} to start anew`, { cause });
+  }
 }
 
 function makeDemo(): Demo {

@@ -70,7 +70,19 @@ describe('the environment', () => {
     ['SECRETS', ['short', `${'x'.repeat(32)},short`, `${'x'.repeat(32)},`]],
     ['CODE_LIFETIME_SECONDS', ['0', '60', 'x']],
     ['LOG_LEVEL', ['loud']],
-    ['TRUST_PROXY', ['everybody', '10.0.0.0/8,x', '999.1.1.1', '10.0.0.0/33', '::1/129', '1.2.3.4/8/8']],
+    [
+      'TRUST_PROXY',
+      [
+        'everybody',
+        '10.0.0.0/8,x',
+        '999.1.1.1',
+        '10.0.0.0/33',
+        '0.0.0.0/0',
+        '::/0',
+        '::1/129',
+        '1.2.3.4/8/8',
+      ],
+    ],
     ['DEMO', ['maybe']],
     ['CURRENCY', ['rub', 'RUBL']],
     ['DATABASE_URL', ['mysql://x/y', 'x']],
@@ -107,6 +119,10 @@ describe('the environment', () => {
       expect(readConfig({ CATALOGUE: file }).catalogue).toEqual({ 'account-info': 'Look at your account' });
       writeFileSync(file, '{"payment.to-account": "Transfer money"}');
       expect(problems({ CATALOGUE: file })[0]).toContain('{target}');
+      writeFileSync(file, '{"payment-p2p": " "}');
+      expect(problems({ CATALOGUE: file })[0]).toContain('must say something');
+      writeFileSync(file, '{"payment.to-pattern": "{target} or {target}"}');
+      expect(problems({ CATALOGUE: file })[0]).toContain('once');
       writeFileSync(file, '{"fly": "Fly"}');
       expect(problems({ CATALOGUE: file })[0]).toMatch(/^CATALOGUE must be a JSON file/);
     } finally {

@@ -4,7 +4,7 @@ import { OAuthError } from '../oauth/error.ts';
 import { answerRefusal, type Refusal } from './refusal.ts';
 
 /** How long a client should wait before it tries again while the database is away. */
-const RETRY_AFTER_SECONDS = '5';
+export const RETRY_AFTER_SECONDS = '5';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -22,7 +22,7 @@ export interface Refusal {
 export function answerRefusal(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): FastifyReply {
   const { status, error, title, text } = refusal;
   reply.code(status);
-  if (DOCUMENT_PATHS.test(pathOf(request))) {
+  if (DOCUMENT_PATHS.test(request.routeOptions.url ?? pathOf(request))) {
     const description = status < 500 ? text : `${text} Reference ${request.id}.`;
     return sendJson(reply, status, { error, error_description: description });
   }

@@ -1,5 +1,5 @@
 import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
-import { pathOf } from './requestParameters.ts';
+import { loggedPathOf } from './requestParameters.ts';
 
 /**
  * One line for each request, written when it is answered: what was asked, what came of it and, for a refusal,
@@ -18,7 +18,7 @@ export class RequestLog extends LogController {
   ): void {
     const line = {
       method: request.method,
-      path: pathOf(request),
+      path: loggedPathOf(request),
       status: reply.statusCode,
       ms: Math.round(reply.elapsedTime * 10) / 10,
       ...request.logDetail,

@@ -33,14 +33,16 @@ export function queryParameters(request: FastifyRequest): Parameters {
   return start < 0 ? NONE : new Parameters(url.slice(start + 1));
 }
 
-/** Longer than any path of ours: what is beyond it would only fill the log. */
-const LONGEST_PATH = 100;
-
-/**
- * The path of a request without its query, which holds what must not be logged, also when the `?` in front
- * of it was encoded by mistake.
- */
+/** The path of a request, as it was sent. */
 export function pathOf(request: FastifyRequest): string {
-  const path = (request.raw.url ?? '').split(/\?|%3f/i, 1)[0] ?? '';
-  return path.startsWith('/') ? path.slice(0, LONGEST_PATH) : '(not a path)';
+  return request.raw.url?.split('?', 1)[0] ?? '';
+}
+
+/** Longer than any path of ours: what is beyond it would only fill the log. */
+const LONGEST_LOGGED_PATH = 100;
+
+/** The path for the log, cut where a query may have been put by mistake: it holds what must not be logged. */
+export function loggedPathOf(request: FastifyRequest): string {
+  const path = pathOf(request).split(/[;&%]/, 1)[0] ?? '';
+  return path.startsWith('/') ? path.slice(0, LONGEST_LOGGED_PATH) : '(not a path)';
 }

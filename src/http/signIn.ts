@@ -26,7 +26,9 @@ export async function signInRoutes(app: FastifyInstance, site: Site): Promise<vo
   });
 
   // Where the address bar leads after a wrong password.
-  app.get('/sign-in', async (_request, reply) => reply.redirect(`${site.baseUrl}/account`, 303));
+  for (const path of ['/sign-in', '/payment-password']) {
+    app.get(path, async (_request, reply) => reply.redirect(`${site.baseUrl}/account`, 303));
+  }
 
   app.post('/sign-out', OWN_FORM, async (request, reply) => {
     const form = bodyParameters(request);

@@ -28,7 +28,7 @@ interface Call<Question, Answer> {
 
 /**
  * Many callers, one statement: what waits while statements are out goes together with the next, so that many
- * share one commit. There is no timer: a single call leaves at the end of the same turn.
+ * share one commit. Nothing is held back to be together: a single call leaves at the end of the same turn.
  *
  * @param ask answers all questions of a batch in one statement, in their order; it must be harmless to ask twice
  * @param splits whether an error may be the fault of one question, so that the batch is tried again in halves
@@ -42,6 +42,7 @@ export function coalesce<Question, Answer>(
   const waiting: Call<Question, Answer>[] = [];
   let inFlight = 0;
   let scheduled = false;
+  let sweeping = false;
 
   function schedule(): void {
     if (scheduled) return;
@@ -50,6 +51,17 @@ export function coalesce<Question, Answer>(
       scheduled = false;
       while (inFlight < MOST_IN_FLIGHT && waiting.length > 0) void send(waiting.splice(0, LARGEST_BATCH));
     });
+  }
+
+  /** Nobody waits longer for a place than an answer is worth, also while all statements are stuck. */
+  function sweepLater(): void {
+    if (sweeping) return;
+    sweeping = true;
+    setTimeout(() => {
+      sweeping = false;
+      waiting.splice(0, waiting.length, ...waiting.filter(isInTime));
+      if (waiting.length > 0) sweepLater();
+    }, LONGEST_WAIT_MS).unref();
   }
 
   async function send(calls: Call<Question, Answer>[]): Promise<void> {
@@ -77,8 +89,7 @@ export function coalesce<Question, Answer>(
 
   async function halves(calls: readonly Call<Question, Answer>[]): Promise<void> {
     const middle = calls.length >> 1;
-    await attempt(calls.slice(0, middle));
-    await attempt(calls.slice(middle));
+    await Promise.all([attempt(calls.slice(0, middle)), attempt(calls.slice(middle))]);
   }
 
   function settle(call: Call<Question, Answer>, answer: Answer | typeof ASK_AGAIN | undefined): void {
@@ -93,6 +104,7 @@ export function coalesce<Question, Answer>(
       if (waiting.length >= MOST_WAITING) return reject(new OverloadedError());
       waiting.push({ question, since: performance.now(), tries: 0, resolve, reject });
       schedule();
+      sweepLater();
     });
 }
 

@@ -12,6 +12,8 @@ const POOL_SIZE = 10;
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Far above what any statement here takes: what lasts longer waits for a lock that will not come. */
 const STATEMENT_TIMEOUT_MS = 5_000;
+/** Locks here are held for the length of one statement: longer means that somebody holds one by hand. */
+const LOCK_TIMEOUT_MS = 1_000;
 /** When the database is frozen or cut off it can't end a statement itself. */
 const ANSWER_TIMEOUT_MS = 6_000;
 
@@ -22,6 +24,7 @@ export function openDatabase(settings: ConnectionSettings, onError: (error: Erro
     max: POOL_SIZE,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
+    lock_timeout: LOCK_TIMEOUT_MS,
     query_timeout: ANSWER_TIMEOUT_MS,
     keepAlive: true,
     application_name: 'assent',
@@ -101,21 +104,20 @@ export async function lockForTransaction(connection: pg.PoolClient, lock: number
 
 /**
  * SQLSTATEs of a database that can't answer now but may answer the same statement later: connection lost (08),
- * no resources (53), shutting down or statement cancelled (57), deadlock and lock timeout, a replica that
- * takes no writes.
+ * no resources (53), shutting down or statement cancelled (57), closed to us by its operator (28, 3D000, 55000),
+ * deadlock and lock timeout, a replica that takes no writes.
  */
-const AWAY = /^(08|53|57|40001$|40P01$|55P03$|25006$)/;
+const AWAY = /^(08|28|53|57|3D000$|40001$|40P01$|55000$|55P03$|25006$)/;
 const NETWORK_ERRORS = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
   'ENOTFOUND',
   'EPIPE',
-  'ETIMEDOUT',
   'EAI_AGAIN',
   'EHOSTUNREACH',
 ]);
-const DRIVER_MESSAGES =
-  /Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error/i;
+const CONNECTION_LOST = /Connection terminated|Client has encountered a connection error/i;
+const TOO_LATE = /ETIMEDOUT|Query read timeout|timeout exceeded when trying to connect/i;
 
 /** SQLSTATE classes that one caller's data can cause: they must not fail the others of a batch. */
 const ONE_CALLERS_FAULT = /^(22|23|40|55)/;
@@ -126,14 +128,23 @@ export function isOneCallersFault(error: unknown): boolean {
 }
 
 /**
- * Asks once more when the connection was lost on the way: the statement may have been carried out, so this is
- * only for those that answer the same when asked twice.
+ * Asks once more when the connection was lost on the way, but not when time ran out: that would take it twice.
+ * The statement may have been carried out, so this is only for those that answer the same when asked twice.
  */
 export async function askTwice<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
   return ask().catch((error: unknown) => {
-    if (isDatabaseAway(error)) return ask();
+    if (isConnectionLost(error)) return ask();
     throw error;
   });
+}
+
+/** SQLSTATEs of a connection that PostgreSQL ended: a restart, a failover, an operator. */
+const CONNECTION_ENDED = /^(08|57P0)/;
+
+function isConnectionLost(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code = '' } = error as NodeJS.ErrnoException;
+  return CONNECTION_ENDED.test(code) || NETWORK_ERRORS.has(code) || CONNECTION_LOST.test(error.message);
 }
 
 /** Whether `error` says that PostgreSQL could not be reached or could not answer, so that trying again may help. */
@@ -141,5 +152,5 @@ export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code = '', syscall } = error as NodeJS.ErrnoException;
   if (code === 'ENOENT') return syscall === 'connect'; // the Unix socket is not there
-  return AWAY.test(code) || NETWORK_ERRORS.has(code) || DRIVER_MESSAGES.test(error.message);
+  return AWAY.test(code) || isConnectionLost(error) || TOO_LATE.test(error.message);
 }

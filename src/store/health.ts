@@ -1,9 +1,13 @@
 import type pg from 'pg';
 import type { Database } from './database.ts';
 
-/** @throws when the database is away or has not our tables */
+/** @throws when the database is away, has not our tables, or takes no writes */
 export async function checkTables(db: Database): Promise<void> {
-  await db.query('select from clients limit 0');
+  const { rows } = await db.query<{ readOnly: boolean }>(
+    `select current_setting('transaction_read_only') = 'on' as "readOnly"
+       from (select) one left join (select from clients limit 0) ours on true`,
+  );
+  if (rows[0]?.readOnly !== false) throw new Error('the database takes no writes');
 }
 
 /** What `assent doctor` looks at. */

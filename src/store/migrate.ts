@@ -55,6 +55,8 @@ export async function migrate(pool: pg.Pool): Promise<Migration[]> {
 
 async function migrateOn(connection: pg.PoolClient, migrations: readonly Migration[]): Promise<Migration[]> {
   await run(connection, 'set statement_timeout = 0');
+  await run(connection, 'set lock_timeout = 0');
+  await refuseEncoding(connection);
   await run(connection, `select pg_advisory_lock(${MIGRATION_LOCK})`);
   const version = await schemaVersion(connection);
   refuseNewer(version, migrations.length);
@@ -66,6 +68,16 @@ async function migrateOn(connection: pg.PoolClient, migrations: readonly Migrati
 /** An index on a large table, or waiting for another server's, takes longer than any request may. */
 function run(connection: pg.PoolClient, text: string): Promise<pg.QueryResult> {
   return connection.query({ text, query_timeout: LONGEST_MIGRATION_MS } as pg.QueryConfig);
+}
+
+/** Names and scopes are UTF-8 (contract section 4): another encoding would fail at the first letter it lacks. */
+async function refuseEncoding(connection: pg.PoolClient): Promise<void> {
+  const { rows } = await connection.query<{ encoding: string }>(
+    `select current_setting('server_encoding') as encoding`,
+  );
+  const encoding = rows[0]?.encoding;
+  if (encoding === 'UTF8') return;
+  throw new MigrationError(`the database's encoding is ${encoding}: create it with encoding UTF8`);
 }
 
 function refuseNewer(version: number, known: number): void {

@@ -14,9 +14,13 @@ export interface UserWithPasswords extends User {
   readonly paymentPasswordHash: string | null;
 }
 
-/** Logins ignore case and ways of writing the same letter; PostgreSQL's own `lower` depends on its locale. */
+/**
+ * Logins ignore case, ways of writing the same letter, and what can't be seen. PostgreSQL's own `lower` depends
+ * on its locale.
+ */
 function loginKey(login: string): string {
-  return login.normalize('NFKC').toLowerCase();
+  const visible = login.replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '');
+  return visible.normalize('NFKC').toLowerCase().normalize('NFKC');
 }
 
 const USER_COLUMNS = 'user_id as "userId", login, name, status';

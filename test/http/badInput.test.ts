@@ -234,14 +234,24 @@ describe('bad input elsewhere', () => {
     }
   });
 
-  it.each(['/nothing', '/%zz', '/oauth/authorize/', '/..%2f..%2fetc/passwd'])(
-    'answers %s with a 404 page',
-    async (path) => {
-      const answer = await agent.get(path);
-      expect(answer.status).toBe(404);
-      expect(answer.page).toBe('error');
-    },
-  );
+  it.each([
+    '/nothing',
+    '/%zz',
+    '/account%3Fx=1',
+    '/oauth/authorize%3Fclient_id=x',
+    '/oauth/authorize/',
+    '/..%2f..%2fetc/passwd',
+  ])('answers %s with a 404 page', async (path) => {
+    const answer = await agent.get(path);
+    expect(answer.status).toBe(404);
+    expect(answer.page).toBe('error');
+  });
+
+  it('answers a program in JSON however it spells the path', async () => {
+    const answer = await agent.post('/oauth/tok%65n', tokenRequestOf(client, 'x'));
+    expect(answer.headers.get('content-type')).toBe('application/json');
+    expect(JSON.parse(answer.body)).toMatchObject({ error: 'invalid_grant' });
+  });
 
   it('answers what is not HTTP with a page and closes the connection', async () => {
     const answer = await new Promise<string>((resolve, reject) => {

@@ -27,6 +27,15 @@ describe('migrations', () => {
     }
   });
 
+  it('refuse a database that can’t hold every letter', async () => {
+    const other = await createDatabase(`encoding 'LATIN1' locale 'C' template template0`);
+    try {
+      await expect(migrate(other.pool)).rejects.toThrow(/LATIN1.*UTF8/);
+    } finally {
+      await other.drop();
+    }
+  });
+
   it('make this schema', async () => {
     expect(await schemaVersion(database.pool)).toBe((await listMigrations()).length);
     const { rows } = await database.pool.query<{ line: string }>(SCHEMA);
