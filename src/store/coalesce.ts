@@ -31,8 +31,8 @@ interface Call<Question, Answer> {
  * share one commit. Nothing is held back to be together: a single call leaves at the end of the same turn.
  *
  * @param ask answers all questions of a batch in one statement, in their order; it must be harmless to ask twice
- * @param splits whether an error may be the fault of one question, so that the batch is tried again in halves
- *   and everybody else gets an answer
+ * @param splits whether an error may be the fault of one question: then each is asked alone, and everybody else
+ *   gets an answer
  * @returns a function for one caller; rejects with {@link OverloadedError} when there is no hope of an answer in time
  */
 export function coalesce<Question, Answer>(
@@ -82,14 +82,9 @@ export function coalesce<Question, Answer>(
         settle(call, answers[index]);
       });
     } catch (error) {
-      if (calls.length > 1 && splits(error)) return halves(calls);
-      for (const call of calls) call.reject(error);
+      if (calls.length > 1 && splits(error)) await Promise.all(calls.map((call) => attempt([call])));
+      else for (const call of calls) call.reject(error);
     }
-  }
-
-  async function halves(calls: readonly Call<Question, Answer>[]): Promise<void> {
-    const middle = calls.length >> 1;
-    await Promise.all([attempt(calls.slice(0, middle)), attempt(calls.slice(middle))]);
   }
 
   function settle(call: Call<Question, Answer>, answer: Answer | typeof ASK_AGAIN | undefined): void {

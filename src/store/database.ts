@@ -12,8 +12,8 @@ const POOL_SIZE = 10;
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Far above what any statement here takes: what lasts longer waits for a lock that will not come. */
 const STATEMENT_TIMEOUT_MS = 5_000;
-/** Locks here are held for the length of one statement: longer means that somebody holds one by hand. */
-const LOCK_TIMEOUT_MS = 1_000;
+/** Locks here are held for one statement and its commit: so long only if somebody holds one by hand. */
+const LOCK_TIMEOUT_MS = 3_000;
 /** When the database is frozen or cut off it can't end a statement itself. */
 const ANSWER_TIMEOUT_MS = 6_000;
 
