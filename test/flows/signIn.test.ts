@@ -1,0 +1,60 @@
+import type pg from 'pg';
+import { describe, expect, it } from 'vitest';
+import { setPasswords } from '../../src/flows/register.ts';
+import { currentSession, signIn } from '../../src/flows/signIn.ts';
+import { sha256 } from '../../src/secrets/digest.ts';
+import { insertSession } from '../../src/store/sessions.ts';
+import { findUserByLogin } from '../../src/store/users.ts';
+import { useServer } from '../support/server.ts';
+
+const server = useServer();
+const CHANGED = { password: 'another', paymentPassword: null };
+
+describe('a password that is changed while somebody signs in with the old one', () => {
+  it('lets the sign-in fail when the change is first', async () => {
+    const { login, password } = await server.createUser();
+    const pool = server.context.db;
+    /** The pool, but the password changes after it was checked and before the session is written. */
+    const query = async (statement: pg.QueryConfig) => {
+      if (statement.name === 'session-insert') await setPasswords(pool, login, CHANGED);
+      return pool.query(statement);
+    };
+    const context = { ...server.context, db: { query } as unknown as pg.Pool };
+    expect(await signIn(context, login, password, undefined)).toBeUndefined();
+    expect(await signIn(server.context, login, CHANGED.password, undefined)).toBeTypeOf('string');
+  });
+
+  it('ends the session when the sign-in is first, although the change began before that was committed', async () => {
+    const { login } = await server.createUser();
+    const pool = server.context.db;
+    const user = await findUserByLogin(pool, login);
+    const cookie = 'a cookie';
+    const sessionHash = sha256(cookie);
+    const signingIn = await pool.connect();
+    try {
+      await signingIn.query('begin');
+      const session = {
+        sessionHash,
+        userId: user?.userId ?? '',
+        passwordHash: user?.passwordHash ?? '',
+        earlierHash: null,
+      };
+      expect(await insertSession(signingIn, session)).toBe(true);
+      const changing = setPasswords(pool, login, CHANGED);
+      await expect.poll(() => waiting(pool), { interval: 10 }).toBe(1);
+      await signingIn.query('commit');
+      expect(await changing).toBe(true);
+    } finally {
+      signingIn.release();
+    }
+    expect(await currentSession(server.context, cookie)).toBeUndefined();
+  });
+});
+
+/** How many statements wait for a lock that somebody else holds. */
+async function waiting(pool: pg.Pool): Promise<number> {
+  const { rowCount } = await pool.query(
+    `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+  );
+  return rowCount ?? 0;
+}
