@@ -49,7 +49,6 @@ export async function buildApp({ log, trustProxy, ...site }: Dependencies): Prom
     http: {
       maxHeaderSize: HEADER_LIMIT_BYTES,
       headersTimeout: HEADERS_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
     },
     clientErrorHandler: answerClientError,

@@ -39,12 +39,15 @@ export function trialSecrets(dataDir: string): readonly [string] {
 export async function prepareDemo(pool: pg.Pool, dataDir: string, redirectUri: string): Promise<Demo | null> {
   const file = join(dataDir, 'demo.json');
   const demo = readDemo(file);
-  if ((await listClients(pool)).length === 0 && (await listUsers(pool)).length === 0) await seed(pool, demo);
+  if ((await listClients(pool)).length === 0 && (await listUsers(pool)).length === 0) {
+    await seed(pool, demo, redirectUri);
+  }
   if (!(await markClientRedirectUri(pool, demo.clientId, redirectUri))) return null;
   return withCurrentPasswords(pool, demo);
 }
 
-async function seed(pool: pg.Pool, { clientId, clientSecret, login, ...passwords }: Demo): Promise<void> {
+async function seed(pool: pg.Pool, demo: Demo, redirectUri: string): Promise<void> {
+  const { clientId, clientSecret, login, ...passwords } = demo;
   const passwordHash = await hashPassword(passwords.password);
   const paymentPasswordHash = await hashPassword(passwords.paymentPassword);
   await transaction(pool, async (db) => {
@@ -53,7 +56,7 @@ async function seed(pool: pg.Pool, { clientId, clientSecret, login, ...passwords
     await insertClient(db, {
       clientId,
       name: 'Demo Shop',
-      redirectUri: '',
+      redirectUri,
       verified: true,
       allowedRights: null,
     });

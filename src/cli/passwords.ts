@@ -1,13 +1,8 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text as readAll } from 'node:stream/consumers';
+import type { Passwords } from '../flows/register.ts';
 import { UsageError } from './output.ts';
-
-/** What was typed or piped; `paymentPassword` null for none. */
-export interface Passwords {
-  readonly password: string;
-  readonly paymentPassword: string | null;
-}
 
 /**
  * Gets the passwords of a user, never from an argument: those are in the list of processes.

@@ -27,6 +27,7 @@ export interface Context extends Settings {
   findToken(question: TokenQuestion): Promise<TokenAnswer>;
 }
 
+/** Ties the settings to the store. One for each server: what its callers ask at the same time goes together. */
 export function createContext(settings: Settings): Context {
   const { db } = settings;
   return {

@@ -66,12 +66,16 @@ export async function addClientSecret(
   return { secretId, clientSecret };
 }
 
-/** What an operator says of a new user; `paymentPassword` null for none. */
-export interface NewUser {
-  readonly login: string;
-  readonly name: string;
+/** The passwords of a user; `paymentPassword` null for none. */
+export interface Passwords {
   readonly password: string;
   readonly paymentPassword: string | null;
+}
+
+/** What an operator says of a new user. */
+export interface NewUser extends Passwords {
+  readonly login: string;
+  readonly name: string;
 }
 
 /** @returns the id of the new user @throws {RegistrationError} */
@@ -87,40 +91,21 @@ export async function registerUser(db: Database, user: NewUser): Promise<string>
       `the login needs 1 to ${LONGEST_LOGIN} characters, no control characters, no space around it`,
     );
   }
-  checkPassword('password', user.password);
-  if (user.paymentPassword !== null) checkPassword('payment password', user.paymentPassword);
-  const userId = await insertUser(db, {
-    login: user.login,
-    name: user.name,
-    passwordHash: await hashPassword(user.password),
-    paymentPasswordHash: user.paymentPassword === null ? null : await hashPassword(user.paymentPassword),
-  });
+  const userId = await insertUser(db, { login: user.login, name: user.name, ...(await hashPasswords(user)) });
   if (userId === undefined) throw new RegistrationError(`the login ${user.login} is taken`);
   return userId;
 }
 
 /**
  * Sets a new password, and a new payment password unless it is null. Every session of the user ends: whoever
- * knew the old one is out. The two statements are separate so that the second sees a sign-in that the first
- * had to wait for.
+ * knew the old one is out.
  *
  * @returns whether there is such a user
  * @throws {RegistrationError}
  */
-export async function setPasswords(
-  pool: pg.Pool,
-  login: string,
-  { password, paymentPassword }: Pick<NewUser, 'password' | 'paymentPassword'>,
-): Promise<boolean> {
-  checkPassword('password', password);
-  if (paymentPassword !== null) checkPassword('payment password', paymentPassword);
-  const passwordHash = await hashPassword(password);
-  const paymentPasswordHash = paymentPassword === null ? null : await hashPassword(paymentPassword);
-  return transaction(pool, async (db) => {
-    const userId = await markUserPasswords(db, login, passwordHash, paymentPasswordHash);
-    if (userId !== undefined) await deleteSessionsOfUser(db, userId);
-    return userId !== undefined;
-  });
+export async function setPasswords(pool: pg.Pool, login: string, passwords: Passwords): Promise<boolean> {
+  const { passwordHash, paymentPasswordHash } = await hashPasswords(passwords);
+  return endingSessions(pool, (db) => markUserPasswords(db, login, passwordHash, paymentPasswordHash));
 }
 
 /**
@@ -129,8 +114,19 @@ export async function setPasswords(
  * @returns whether there is such a user
  */
 export async function blockUser(pool: pg.Pool, login: string): Promise<boolean> {
+  return endingSessions(pool, (db) => markUserStatus(db, login, 'blocked'));
+}
+
+/**
+ * Changes a user and then ends the sessions. Two statements, so that the second sees a sign-in that the first
+ * had to wait for.
+ */
+function endingSessions(
+  pool: pg.Pool,
+  change: (db: Database) => Promise<string | undefined>,
+): Promise<boolean> {
   return transaction(pool, async (db) => {
-    const userId = await markUserStatus(db, login, 'blocked');
+    const userId = await change(db);
     if (userId !== undefined) await deleteSessionsOfUser(db, userId);
     return userId !== undefined;
   });
@@ -160,6 +156,15 @@ function checkName(what: string, name: string): void {
       `the ${what} needs 1 to ${LONGEST_NAME} characters and no control characters`,
     );
   }
+}
+
+async function hashPasswords({ password, paymentPassword }: Passwords) {
+  checkPassword('password', password);
+  if (paymentPassword !== null) checkPassword('payment password', paymentPassword);
+  return {
+    passwordHash: await hashPassword(password),
+    paymentPasswordHash: paymentPassword === null ? null : await hashPassword(paymentPassword),
+  };
 }
 
 /** What can't be typed into the form of a page can't be a password. */

@@ -21,7 +21,6 @@ export interface Refusal {
 /** Answers with JSON where programs call (contract 7.2) and with a page where people look (7.1), never with a redirect. */
 export function answerRefusal(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): FastifyReply {
   const { status, error, title, text } = refusal;
-  reply.code(status);
   if (DOCUMENT_PATHS.test(request.routeOptions.url ?? pathOf(request))) {
     const description = status < 500 ? text : `${text} Reference ${request.id}.`;
     return sendJson(reply, status, { error, error_description: description });
