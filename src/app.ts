@@ -2,10 +2,13 @@ import cookie from '@fastify/cookie';
 import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import { accountRoutes } from './http/account.ts';
 import { authorizeRoutes } from './http/authorize.ts';
+import { refuseEmbedding } from './http/browserOnly.ts';
 import type { Site } from './http/browserSession.ts';
 import { answerBadPath, answerClientError, newReference } from './http/clientError.ts';
+import { limitConnections } from './http/connections.ts';
 import { decisionRoutes } from './http/decide.ts';
 import { closeConnectionsWhenClosing } from './http/drain.ts';
+import { headEveryAnswer } from './http/everyAnswer.ts';
 import { answerFaults } from './http/faults.ts';
 import { healthRoutes } from './http/health.ts';
 import { introspectRoutes } from './http/introspect.ts';
@@ -24,6 +27,8 @@ export interface Dependencies extends Site {
   readonly log: FastifyBaseLogger;
   /** Hop count or networks whose `X-Forwarded-*` headers are believed; false for none. */
   readonly trustProxy: false | number | string[];
+  /** Open connections at once; more are closed as they come. */
+  readonly maxConnections: number;
 }
 
 /** Above the longest request we take, so that one a little too long still gets the contract's error page. */
@@ -35,7 +40,12 @@ const REQUEST_TIMEOUT_MS = 20_000;
 const TIMEOUT_CHECK_MS = 5_000;
 
 /** The whole HTTP surface as one Fastify instance, ready to listen. */
-export async function buildApp({ log, trustProxy, ...site }: Dependencies): Promise<FastifyInstance> {
+export async function buildApp({
+  log,
+  trustProxy,
+  maxConnections,
+  ...site
+}: Dependencies): Promise<FastifyInstance> {
   const app = fastify({
     loggerInstance: log,
     logController: new RequestLog(),
@@ -54,25 +64,22 @@ export async function buildApp({ log, trustProxy, ...site }: Dependencies): Prom
     clientErrorHandler: answerClientError,
     frameworkErrors: answerBadPath,
   });
+  headEveryAnswer(app, site.baseUrl);
   answerFaults(app);
   answerUnknownRoutes(app);
   countRequests(app);
+  limitConnections(app, maxConnections);
   closeConnectionsWhenClosing(app);
   await app.register(cookie);
   await app.register(requestParameters);
   await app.register(views);
-  for (const addRoutes of ROUTES) await addRoutes(app, site);
+  await app.register(async (pages) => {
+    refuseEmbedding(pages);
+    for (const addRoutes of FOR_PEOPLE) await addRoutes(pages, site);
+  });
+  for (const addRoutes of FOR_PROGRAMS) await addRoutes(app, site);
   return app;
 }
 
-const ROUTES = [
-  authorizeRoutes,
-  signInRoutes,
-  decisionRoutes,
-  accountRoutes,
-  tokenRoutes,
-  introspectRoutes,
-  revokeRoutes,
-  metadataRoutes,
-  healthRoutes,
-];
+const FOR_PEOPLE = [authorizeRoutes, signInRoutes, decisionRoutes, accountRoutes];
+const FOR_PROGRAMS = [tokenRoutes, introspectRoutes, revokeRoutes, metadataRoutes, healthRoutes];

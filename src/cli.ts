@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { auditCommands } from './cli/audit.ts';
 import { clientCommands } from './cli/client.ts';
 import { databaseCommands } from './cli/database.ts';
 import { doctorCommand } from './cli/doctor.ts';
@@ -27,6 +28,7 @@ clientCommands(program);
 userCommands(program);
 resourceCommands(program);
 grantCommands(program);
+auditCommands(program);
 doctorCommand(program);
 
 // Output that nobody reads any more (`assent … | head`) is no failure.

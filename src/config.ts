@@ -31,6 +31,7 @@ export interface Config extends DatabaseConfig {
   readonly codeLifetimeSeconds: number;
   readonly logLevel: string;
   readonly trustProxy: false | number | string[];
+  readonly maxConnections: number;
   readonly demo: boolean;
   readonly currency: string;
   readonly catalogue: Catalogue;
@@ -104,6 +105,7 @@ const VARIABLES = {
       /^\d+$/.test(value) ? Number(value) : value.split(',').map((network) => network.trim()),
     )
     .optional(),
+  MAX_CONNECTIONS: wholeNumber(10, 100_000).default(4_000),
   DEMO: z.enum(['on', 'off'], 'must be on or off').default('on'),
   CURRENCY: z
     .string()
@@ -141,6 +143,7 @@ export function readConfig(environment: Environment = process.env): Config {
     codeLifetimeSeconds: values.CODE_LIFETIME_SECONDS,
     logLevel: values.LOG_LEVEL,
     trustProxy: values.TRUST_PROXY ?? false,
+    maxConnections: values.MAX_CONNECTIONS,
     demo: values.DATABASE_URL === undefined && values.DEMO === 'on',
     currency: values.CURRENCY,
     catalogue:

@@ -63,10 +63,11 @@ async function start(config: Config, log: Logger): Promise<Running> {
 }
 
 async function listen(config: Config, { pool }: Store, log: Logger): Promise<FastifyInstance> {
-  const { baseUrl, catalogue, currency, codeLifetimeSeconds, trustProxy, host, port } = config;
+  const { baseUrl, catalogue, currency, codeLifetimeSeconds, trustProxy, maxConnections, host, port } =
+    config;
   const keyRing = new KeyRing(config.secrets ?? trialSecrets(config.dataDir));
   const context = createContext({ db: pool, keyRing, catalogue, currency, codeLifetimeSeconds });
-  const app = await buildApp({ context, baseUrl, log, trustProxy });
+  const app = await buildApp({ context, baseUrl, log, trustProxy, maxConnections });
   const listenTextResolver = (address: string) => `listening at ${address} for ${baseUrl}`;
   await app.listen({ host, port, listenTextResolver }).catch((cause: NodeJS.ErrnoException) => {
     const why = cause.code === 'EADDRINUSE' ? 'it is taken: choose another with PORT' : cause.message;

@@ -30,6 +30,7 @@ describe('the environment', () => {
       secrets: null,
       codeLifetimeSeconds: 50,
       trustProxy: false,
+      maxConnections: 4000,
       demo: true,
       currency: 'RUB',
     });

@@ -78,9 +78,10 @@ function secretCommands(client: Command): void {
         await requireClient(db, id);
         return listClientSecrets(db, id);
       });
-      const rows = secrets.map(({ secretId, createdAt, retiredAt }) => ({
+      const rows = secrets.map(({ secretId, createdAt, lastUsedOn, retiredAt }) => ({
         secret_id: secretId,
         created_at: createdAt,
+        last_used_on: lastUsedOn,
         retired_at: retiredAt,
       }));
       printList(rows, 'no secrets', options);

@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
+import type pg from 'pg';
 import { readConfig } from '../config.ts';
+import { ownsTables } from '../store/auditPartitions.ts';
 import { findDatabaseFacts } from '../store/health.ts';
 import { listMigrations, schemaVersion } from '../store/migrate.ts';
 import { openStore } from '../store/store.ts';
@@ -10,7 +12,8 @@ const OLDEST_POSTGRES = 150_000;
 const TOLERABLE_SKEW_SECONDS = 5;
 
 interface Finding {
-  readonly good: boolean;
+  /** What is not good is wrong, or `advice`: it works, and could be safer. */
+  readonly good: boolean | 'advice';
   readonly text: string;
 }
 
@@ -21,10 +24,12 @@ export function doctorCommand(program: Command): void {
     .description('check configuration and database; exit code 1 when something is wrong')
     .action(async () => {
       const findings = await examine();
-      for (const { good, text } of findings) console.log(`${good ? 'ok     ' : 'WRONG  '} ${text}`);
-      if (findings.some(({ good }) => !good)) process.exitCode = 1;
+      for (const { good, text } of findings) console.log(`${LABELS[String(good)]} ${text}`);
+      if (findings.some(({ good }) => good === false)) process.exitCode = 1;
     });
 }
+
+const LABELS: Readonly<Record<string, string>> = { true: 'ok     ', false: 'WRONG  ', advice: 'ADVICE ' };
 
 async function examine(): Promise<Finding[]> {
   const config = readConfig();
@@ -41,10 +46,20 @@ async function examine(): Promise<Finding[]> {
         text: `clocks of server and database differ by ${skewSeconds.toFixed(1)} s`,
       },
       { good: isSafeAddress(config.baseUrl), text: `BASE_URL ${config.baseUrl}: https, or this machine` },
+      ...(config.databaseUrl === null || schema === 0 ? [] : [await examineRole(store.pool)]),
     ];
   } finally {
     await store.close();
   }
+}
+
+async function examineRole(pool: pg.Pool): Promise<Finding> {
+  return (await ownsTables(pool))
+    ? {
+        good: 'advice',
+        text: 'the role of DATABASE_URL may change tables: see "Two roles" in docs/operating.md',
+      }
+    : { good: true, text: 'the role of DATABASE_URL may read and write rows, and change no table' };
 }
 
 function isSafeAddress(baseUrl: string): boolean {

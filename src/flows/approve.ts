@@ -1,10 +1,11 @@
 import type { AuthorizationRequest } from '../oauth/authorizationRequest.ts';
 import { OAuthError } from '../oauth/error.ts';
+import { limitData } from '../oauth/limitData.ts';
 import { answerLocation } from '../oauth/redirectUri.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { type Approval, approveGrant, findStanding } from '../store/grants.ts';
 import type { Session } from '../store/sessions.ts';
-import type { Context } from './context.ts';
+import type { Caller, Context } from './context.ts';
 import { type Decision, readDecision } from './decision.ts';
 
 /** What comes of pressing Allow. */
@@ -29,10 +30,11 @@ export async function approve(
   session: Session,
   request: AuthorizationRequest,
   decisionToken: string | undefined,
+  caller: Caller,
 ): Promise<ApprovalOutcome> {
   const decision = readDecision(context, decisionToken, session, request);
   if (decision === undefined) return { outcome: 'stale' };
-  const approval = approvalOf(context, session, request, decision);
+  const approval = approvalOf(context, session, request, decision, caller);
   const allowed: ApprovalOutcome = {
     outcome: 'allowed',
     location: answerLocation(request, 'code', decision.code),
@@ -55,6 +57,7 @@ function approvalOf(
   session: Session,
   request: AuthorizationRequest,
   decision: Decision,
+  caller: Caller,
 ): Approval {
   return {
     grantId: decision.grantId,
@@ -63,11 +66,13 @@ function approvalOf(
     instanceName: request.instanceName,
     revision: decision.revision,
     scope: request.scope,
+    limits: limitData(request.rights, context.currency),
     redirectUri: request.redirectUri,
     codeHash: sha256(decision.code),
     codeLifetimeSeconds: context.codeLifetimeSeconds,
     codeChallenge: request.codeChallenge,
     sessionHash: session.sessionHash,
     requestDigest: sha256(request.canonicalQuery),
+    caller,
   };
 }

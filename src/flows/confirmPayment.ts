@@ -3,7 +3,8 @@ import { spends } from '../oauth/scope.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { verifyPassword } from '../secrets/password.ts';
 import { markSessionConfirmed, type Session } from '../store/sessions.ts';
-import type { Context } from './context.ts';
+import type { Caller, Context } from './context.ts';
+import { forgive, takeTry } from './throttle.ts';
 
 /** Within it the consent page may be reloaded. A page that was shown stays good for its own time, see `decision.ts`. */
 const CONFIRMATION_LIFETIME_MS = 5 * 60 * 1000;
@@ -27,19 +28,32 @@ function isConfirmed(
   return now.getTime() - confirmedAt.getTime() < CONFIRMATION_LIFETIME_MS;
 }
 
+/** What comes of a payment password. */
+export type Confirmation =
+  | { readonly outcome: 'confirmed' }
+  | { readonly outcome: 'wrong' }
+  | { readonly outcome: 'wait'; readonly waitSeconds: number };
+
 /**
- * Confirms a request by the payment password.
+ * Confirms a request by the payment password. Its tries are counted apart from those at the password.
  *
- * @returns whether the password was right
+ * @throws {BusyError} when too many passwords are being checked
  */
 export async function confirmPayment(
-  { db }: Context,
+  context: Context,
   session: Session,
   request: AuthorizationRequest,
   paymentPassword: string,
-): Promise<boolean> {
+  caller: Caller,
+): Promise<Confirmation> {
+  const attempt = await takeTry(context, 'payment password', session.user.userId, caller);
+  if (!('keys' in attempt)) return { outcome: 'wait', waitSeconds: attempt.waitSeconds };
   const { paymentPasswordHash } = session.user;
   const matches = await verifyPassword(paymentPasswordHash, paymentPassword);
-  if (!matches || paymentPasswordHash === null) return false;
-  return markSessionConfirmed(db, session.sessionHash, sha256(request.canonicalQuery), paymentPasswordHash);
+  if (!matches || paymentPasswordHash === null) return { outcome: 'wrong' };
+  const digest = sha256(request.canonicalQuery);
+  const confirmed = await markSessionConfirmed(context.db, session.sessionHash, digest, paymentPasswordHash);
+  if (!confirmed) return { outcome: 'wrong' };
+  await forgive(context, attempt.keys);
+  return { outcome: 'confirmed' };
 }

@@ -2,7 +2,7 @@ import { grantState, isLive } from '../oauth/grantState.ts';
 import { findGrantsOfUser, type Grant } from '../store/grants.ts';
 import { revokeGrantsOfUser } from '../store/revocations.ts';
 import type { Session } from '../store/sessions.ts';
-import type { Context } from './context.ts';
+import type { Caller, Context } from './context.ts';
 
 /** The authorizations that can act on the user's account now, newest first. */
 export async function findConnections({ db }: Context, session: Session): Promise<Grant[]> {
@@ -11,8 +11,13 @@ export async function findConnections({ db }: Context, session: Session): Promis
 }
 
 /** The user takes an authorization back; its code and token are worth nothing from now on. @returns whether it was live */
-export async function disconnect({ db }: Context, session: Session, grantId: string): Promise<boolean> {
-  return (await revokeGrantsOfUser(db, session.user.userId, grantId)).length > 0;
+export async function disconnect(
+  { db }: Context,
+  session: Session,
+  grantId: string,
+  caller: Caller,
+): Promise<boolean> {
+  return (await revokeGrantsOfUser(db, session.user.userId, grantId, caller)).length > 0;
 }
 
 /** Whether the user has such an authorization and it is taken back, whoever says so in a link. */

@@ -1,12 +1,14 @@
 import type pg from 'pg';
 import type { Catalogue } from '../oauth/catalogue.ts';
 import type { KeyRing } from '../secrets/keyRing.ts';
+import { BusyError } from '../secrets/password.ts';
 import { coalesce, OverloadedError } from '../store/coalesce.ts';
 import { askTwice, isDatabaseAway, isOneCallersFault } from '../store/database.ts';
 import { type ExchangeAnswer, type ExchangeQuestion, exchangeCodes } from '../store/exchanges.ts';
 import { findTokens, type TokenAnswer, type TokenQuestion } from '../store/tokens.ts';
 
 // The words of the store that HTTP uses too; it never asks the store itself.
+export type { Caller } from '../store/auditEvents.ts';
 export type { Grant } from '../store/grants.ts';
 export type { Session } from '../store/sessions.ts';
 
@@ -39,5 +41,5 @@ export function createContext(settings: Settings): Context {
 
 /** Whether trying again in a moment may help: the database is away, or more came than it can answer. */
 export function isPassing(error: unknown): boolean {
-  return error instanceof OverloadedError || isDatabaseAway(error);
+  return error instanceof OverloadedError || error instanceof BusyError || isDatabaseAway(error);
 }

@@ -1,9 +1,10 @@
 import type { AuthorizationRequest } from '../oauth/authorizationRequest.ts';
+import { limitData } from '../oauth/limitData.ts';
 import { answerLocation } from '../oauth/redirectUri.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { denyGrant } from '../store/grants.ts';
 import type { Session } from '../store/sessions.ts';
-import type { Context } from './context.ts';
+import type { Caller, Context } from './context.ts';
 import { readDecision } from './decision.ts';
 
 /** What comes of pressing Reject. */
@@ -23,6 +24,7 @@ export async function deny(
   session: Session,
   request: AuthorizationRequest,
   decisionToken: string | undefined,
+  caller: Caller,
 ): Promise<DenialOutcome> {
   const decision = readDecision(context, decisionToken, session, request);
   if (decision === undefined) return { outcome: 'stale' };
@@ -32,6 +34,9 @@ export async function deny(
     clientId: request.client.clientId,
     instanceName: request.instanceName,
     codeHash: sha256(decision.code),
+    scope: request.scope,
+    limits: limitData(request.rights, context.currency),
+    caller,
   });
   return denied
     ? { outcome: 'denied', location: answerLocation(request, 'error', 'access_denied') }

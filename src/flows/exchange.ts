@@ -5,7 +5,7 @@ import type { TokenRequest } from '../oauth/tokenRequest.ts';
 import { BEARER_SECRET_BYTES, printBearer, referBearer } from '../secrets/bearer.ts';
 import { s256, sha256 } from '../secrets/digest.ts';
 import type { ExchangeVerdict } from '../store/exchanges.ts';
-import type { Context } from './context.ts';
+import type { Caller, Context } from './context.ts';
 
 /** Any valid uuid: a token for a code that names no grant is never issued, but the statement wants a hash. */
 const NO_GRANT = '00000000-0000-0000-0000-000000000000';
@@ -21,7 +21,11 @@ export interface IssuedToken {
  *
  * @throws {OAuthError} `unauthorized_client`, `invalid_grant` or `invalid_request` (contract 7.2)
  */
-export async function exchange({ exchangeCode }: Context, request: TokenRequest): Promise<IssuedToken> {
+export async function exchange(
+  { exchangeCode }: Context,
+  request: TokenRequest,
+  caller: Caller,
+): Promise<IssuedToken> {
   const code = referBearer('code', request.code);
   const accessToken = printBearer('token', code.grantId ?? NO_GRANT, randomBytes(BEARER_SECRET_BYTES));
   const { verdict, issuedAt } = await exchangeCode({
@@ -32,6 +36,7 @@ export async function exchange({ exchangeCode }: Context, request: TokenRequest)
     redirectUri: request.redirectUri,
     challenge: request.codeVerifier === null ? null : s256(request.codeVerifier),
     tokenHash: sha256(accessToken),
+    caller,
   });
   if (verdict === 'issued' && issuedAt !== null) {
     return { accessToken, expiresIn: tokenLifetimeSeconds(issuedAt) };

@@ -1,12 +1,16 @@
 import { sha256 } from '../secrets/digest.ts';
-import type { Session } from '../store/sessions.ts';
 import type { Context } from './context.ts';
 
-/** The forms that a signed-in user can send; a token for one is worth nothing in another. */
-export type FormAction = 'payment-password' | 'sign-out' | 'disconnect';
+/** The forms of ours beside the decision; a token for one is worth nothing in another. */
+export type FormAction = 'sign-in' | 'payment-password' | 'sign-out' | 'disconnect';
+
+/** The browser that a form was shown to: by its session or, before sign-in, by its visit. */
+export interface Holder {
+  readonly sessionHash: Buffer;
+}
 
 /**
- * Ties a form to the session it was shown in and to what it is about, so that no other site, session or
+ * Ties a form to the browser it was shown to and to what it is about, so that no other site, browser, session or
  * request can send it.
  *
  * @param subject what the form acts on: a canonical query, a grant id, or nothing
@@ -14,10 +18,10 @@ export type FormAction = 'payment-password' | 'sign-out' | 'disconnect';
 export function printFormToken(
   { keyRing }: Context,
   action: FormAction,
-  session: Session,
+  holder: Holder,
   subject = '',
 ): string {
-  return keyRing.sign('form', digest(action, session, subject));
+  return keyRing.sign('form', digest(action, holder, subject));
 }
 
 /** Whether `token` was made for this very form. */
@@ -25,13 +29,13 @@ export function formTokenFits(
   { keyRing }: Context,
   token: string | undefined,
   action: FormAction,
-  session: Session,
+  holder: Holder,
   subject = '',
 ): boolean {
   const signed = keyRing.verify('form', token ?? '');
-  return signed?.payload.equals(digest(action, session, subject)) ?? false;
+  return signed?.payload.equals(digest(action, holder, subject)) ?? false;
 }
 
-function digest(action: FormAction, session: Session, subject: string): Buffer {
-  return sha256(JSON.stringify([action, session.sessionHash.toString('hex'), subject]));
+function digest(action: FormAction, { sessionHash }: Holder, subject: string): Buffer {
+  return sha256(JSON.stringify([action, sessionHash.toString('hex'), subject]));
 }

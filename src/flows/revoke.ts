@@ -3,7 +3,7 @@ import { OAuthError } from '../oauth/error.ts';
 import { referBearer } from '../secrets/bearer.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { revokeTokenOfBearer, revokeTokenOfClient } from '../store/revocations.ts';
-import type { Context } from './context.ts';
+import type { Caller, Context } from './context.ts';
 
 /**
  * An application gives an access token back (RFC 7009). Whether the token existed, and whose it was, stays
@@ -15,17 +15,19 @@ export async function revokeByClient(
   { db }: Context,
   { id, secret }: Credentials,
   accessToken: string,
+  caller: Caller,
 ): Promise<void> {
   const { grantId, hash } = referBearer('token', accessToken);
   const secretHash = secret === null ? null : sha256(secret);
-  const authenticated = await revokeTokenOfClient(db, { grantId, tokenHash: hash, clientId: id, secretHash });
+  const revocation = { grantId, tokenHash: hash, clientId: id, secretHash, caller };
+  const authenticated = await revokeTokenOfClient(db, revocation);
   if (authenticated) return;
   const message = 'The client is unknown, blocked or not authenticated.';
   throw new OAuthError('unauthorized_client', message, 'unknown or blocked client, or wrong client_secret');
 }
 
 /** Whoever holds an access token can give it back: holding it is the proof. */
-export async function revokeByBearer({ db }: Context, accessToken: string): Promise<void> {
+export async function revokeByBearer({ db }: Context, accessToken: string, caller: Caller): Promise<void> {
   const { grantId, hash } = referBearer('token', accessToken);
-  if (grantId !== null) await revokeTokenOfBearer(db, grantId, hash);
+  if (grantId !== null) await revokeTokenOfBearer(db, grantId, hash, caller);
 }

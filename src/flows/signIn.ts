@@ -2,35 +2,50 @@ import { randomBytes } from 'node:crypto';
 import { sha256 } from '../secrets/digest.ts';
 import { verifyPassword } from '../secrets/password.ts';
 import { deleteSession, findSession, insertSession, type Session } from '../store/sessions.ts';
-import { findUserByLogin } from '../store/users.ts';
-import type { Context } from './context.ts';
+import { findUserByLogin, loginKey } from '../store/users.ts';
+import type { Caller, Context } from './context.ts';
+import { forgive, takeTry } from './throttle.ts';
 
 const COOKIE_BYTES = 32;
+
+/** What comes of a sign-in. */
+export type SignInOutcome =
+  | { readonly outcome: 'signed-in'; readonly cookie: string }
+  /** The login, the password, or both; or the user is blocked. Nobody is told which. */
+  | { readonly outcome: 'wrong' }
+  | { readonly outcome: 'wait'; readonly waitSeconds: number };
 
 /**
  * Signs a user in (contract 5.1). Unknown login, wrong password and blocked user are one answer after the
  * same work.
  *
  * @param earlierCookie the session cookie that the browser sent, if any: that session ends
- * @returns the value of the new session cookie, or undefined
+ * @returns with `cookie`, the value of the new session cookie
+ * @throws {BusyError} when too many passwords are being checked
  */
 export async function signIn(
-  { db }: Context,
+  context: Context,
   login: string,
   password: string,
   earlierCookie: string | undefined,
-): Promise<string | undefined> {
-  const user = await findUserByLogin(db, login);
-  const matches = await verifyPassword(user?.passwordHash ?? null, password);
-  if (user === undefined || !matches) return undefined;
+  caller: Caller,
+): Promise<SignInOutcome> {
+  const attempt = await takeTry(context, 'password', loginKey(login), caller);
+  if (!('keys' in attempt)) return { outcome: 'wait', waitSeconds: attempt.waitSeconds };
+  const user = await findUserByLogin(context.db, login);
+  const passwordHash = user?.status === 'active' ? user.passwordHash : null;
+  const matches = await verifyPassword(passwordHash, password);
+  if (user === undefined || passwordHash === null || !matches) return { outcome: 'wrong' };
   const cookie = randomBytes(COOKIE_BYTES).toString('base64url');
-  const signedIn = await insertSession(db, {
+  const signedIn = await insertSession(context.db, {
     sessionHash: sha256(cookie),
     userId: user.userId,
-    passwordHash: user.passwordHash,
+    passwordHash,
     earlierHash: earlierCookie === undefined ? null : sha256(earlierCookie),
   });
-  return signedIn ? cookie : undefined;
+  if (!signedIn) return { outcome: 'wrong' };
+  await forgive(context, attempt.keys);
+  return { outcome: 'signed-in', cookie };
 }
 
 /** The session of a cookie, undefined when nobody is signed in with it. */

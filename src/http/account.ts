@@ -6,10 +6,11 @@ import { rightsOf } from '../flows/grantRights.ts';
 import { describeDay, describeRights } from '../oauth/describe.ts';
 import { tokenExpiresAt } from '../oauth/lifetime.ts';
 import { type Site, sessionOf } from './browserSession.ts';
+import { callerOf } from './caller.ts';
 import { OWN_FORM, senderOf } from './ownForms.ts';
 import type { Connection } from './pages.ts';
 import { bodyParameters, queryParameters } from './requestParameters.ts';
-import { signInPage } from './steps.ts';
+import { showSignIn } from './steps.ts';
 import { showPage } from './views.ts';
 
 /** The user's connected applications, each with a way to disconnect it. */
@@ -20,7 +21,7 @@ export async function accountRoutes(app: FastifyInstance, site: Site): Promise<v
 
   app.get('/account', async (request, reply) => {
     const session = await sessionOf(request, site);
-    if (session === undefined) return showPage(reply, signInPage(null));
+    if (session === undefined) return showSignIn(request, reply, site, null);
     const connections = await findConnections(context, session);
     const named = queryParameters(request).get('disconnected');
     return showPage(reply, {
@@ -39,7 +40,7 @@ export async function accountRoutes(app: FastifyInstance, site: Site): Promise<v
     const session = await senderOf(request, site);
     // The token was made for this very grant, so a grant id that fits it is one that the page listed.
     const fits = session && formTokenFits(context, form.get('form_token'), 'disconnect', session, grantId);
-    const done = fits && (await disconnect(context, session, grantId));
+    const done = fits && (await disconnect(context, session, grantId, callerOf(request)));
     reply.header('cache-control', 'no-store');
     return reply.redirect(`${site.baseUrl}/account${done ? `?disconnected=${grantId}` : ''}`, 303);
   });

@@ -6,15 +6,15 @@ import { OAuthError } from '../oauth/error.ts';
 import type { Parameters } from '../oauth/parameters.ts';
 import { type Site, sessionOf } from './browserSession.ts';
 import { bodyParameters, queryParameters } from './requestParameters.ts';
-import { backToRequest, pageOfStep } from './steps.ts';
-import { showPage } from './views.ts';
+import { backToRequest, showSignIn, showStep } from './steps.ts';
 
 /** The authorization endpoint (contract 4.1). A request that nobody has decided writes nothing: its URL is its state. */
 export async function authorizeRoutes(app: FastifyInstance, site: Site): Promise<void> {
   app.get('/oauth/authorize', async (request, reply) => {
     const authorizationRequest = await loadAuthorizationRequest(site.context, queryParameters(request));
     const step = await nextStep(site.context, authorizationRequest, await sessionOf(request, site));
-    return showPage(reply, pageOfStep(site, authorizationRequest, step));
+    if (step.step === 'sign-in') return showSignIn(request, reply, site, authorizationRequest);
+    return showStep(reply, site, authorizationRequest, step);
   });
 
   // The application's form comes from another site, so no session comes with it. The redirect to the same

@@ -1,6 +1,9 @@
+import type { CookieSerializeOptions } from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context, Session } from '../flows/context.ts';
+import type { Holder } from '../flows/formToken.ts';
 import { currentSession } from '../flows/signIn.ts';
+import { beginVisit, readVisit } from '../flows/visit.ts';
 
 /** What the pages need beside the verbs. */
 export interface Site {
@@ -9,9 +12,12 @@ export interface Site {
   readonly baseUrl: string;
 }
 
+/** Our cookies: who is signed in, and which browser a sign-in form was shown to. */
+type CookieName = 'session' | 'visit';
+
 /** The value of the session cookie, signed in or not. */
-export function sessionCookie(request: FastifyRequest, { baseUrl }: Site): string | undefined {
-  return request.cookies[cookieName(baseUrl)];
+export function sessionCookie(request: FastifyRequest, site: Site): string | undefined {
+  return readCookie(request, site, 'session');
 }
 
 /** Who is signed in in this browser. Never asked on a cross-site post: a `Lax` cookie does not come with it. */
@@ -19,31 +25,49 @@ export function sessionOf(request: FastifyRequest, site: Site): Promise<Session 
   return currentSession(site.context, sessionCookie(request, site));
 }
 
-/** Hands the browser its new session. `Lax` is said aloud, since browsers treat a cookie without it differently. */
-export function setSessionCookie(reply: FastifyReply, { baseUrl }: Site, value: string): void {
-  reply.setCookie(cookieName(baseUrl), value, {
-    path: '/',
-    httpOnly: true,
-    sameSite: 'lax',
-    secure: isHttps(baseUrl),
-  });
+/** Hands the browser its new session. The visit goes on: a sign-in form in another tab stays good. */
+export function setSessionCookie(reply: FastifyReply, site: Site, value: string): void {
+  setCookie(reply, site, 'session', value);
 }
 
 /** Takes the session from the browser. */
 export function clearSessionCookie(reply: FastifyReply, { baseUrl }: Site): void {
-  reply.clearCookie(cookieName(baseUrl), {
-    path: '/',
-    httpOnly: true,
-    sameSite: 'lax',
-    secure: isHttps(baseUrl),
-  });
+  reply.clearCookie(fullName(baseUrl, 'session'), optionsFor(baseUrl));
+}
+
+/** The visit of this browser, undefined when it sent no cookie of ours. */
+export function visitOf(request: FastifyRequest, site: Site): Holder | undefined {
+  return readVisit(site.context, readCookie(request, site, 'visit'));
+}
+
+/** The visit of this browser, begun now if there is none: several tabs share one. */
+export function ensureVisit(request: FastifyRequest, reply: FastifyReply, site: Site): Holder {
+  const known = visitOf(request, site);
+  if (known !== undefined) return known;
+  const { cookie, visit } = beginVisit(site.context);
+  setCookie(reply, site, 'visit', cookie);
+  return visit;
+}
+
+function readCookie(request: FastifyRequest, { baseUrl }: Site, name: CookieName): string | undefined {
+  return request.cookies[fullName(baseUrl, name)];
+}
+
+function setCookie(reply: FastifyReply, { baseUrl }: Site, name: CookieName, value: string): void {
+  reply.setCookie(fullName(baseUrl, name), value, optionsFor(baseUrl));
+}
+
+/** `Lax` is said aloud, since browsers treat a cookie without it differently. */
+function optionsFor(baseUrl: string): CookieSerializeOptions {
+  return { path: '/', httpOnly: true, sameSite: 'lax', secure: isHttps(baseUrl) };
 }
 
 /** `__Host-` keeps other hosts of the domain from setting it; browsers take the prefix over https only. */
-function cookieName(baseUrl: string): string {
-  return isHttps(baseUrl) ? '__Host-assent_session' : 'assent_session';
+function fullName(baseUrl: string, name: CookieName): string {
+  return isHttps(baseUrl) ? `__Host-assent_${name}` : `assent_${name}`;
 }
 
-function isHttps(baseUrl: string): boolean {
+/** Whether browsers speak to us over TLS, with or without a proxy between. */
+export function isHttps(baseUrl: string): boolean {
   return baseUrl.startsWith('https:');
 }

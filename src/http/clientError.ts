@@ -41,7 +41,12 @@ export function answerClientError(this: FastifyInstance, error: NodeJS.ErrnoExce
   );
   const page = errorPage('This request can’t be read', text, reference, 'invalid_request');
   const body = renderPage(page);
-  const headers = { ...pageHeaders(page), 'content-length': Buffer.byteLength(body), connection: 'close' };
+  const headers = {
+    ...pageHeaders(page),
+    'x-request-id': reference,
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status}\r\n${lines.join('')}\r\n${body}`);
 }

@@ -1,16 +1,17 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { approve } from '../flows/approve.ts';
 import { confirmPayment } from '../flows/confirmPayment.ts';
-import type { Session } from '../flows/context.ts';
+import type { Caller, Session } from '../flows/context.ts';
 import { deny } from '../flows/deny.ts';
 import { formTokenFits } from '../flows/formToken.ts';
 import { nextStep } from '../flows/nextStep.ts';
 import type { AuthorizationRequest } from '../oauth/authorizationRequest.ts';
 import type { Site } from './browserSession.ts';
+import { callerOf } from './caller.ts';
 import { OWN_FORM, requiredRequest, senderOf } from './ownForms.ts';
 import type { NoticePage } from './pages.ts';
 import { bodyParameters } from './requestParameters.ts';
-import { backToRequest, pageOfStep } from './steps.ts';
+import { backToRequest, failed, showStep } from './steps.ts';
 import { showPage } from './views.ts';
 
 /** The payment password and the decision (contract 1.2): the two forms that stand between sign-in and the answer. */
@@ -26,14 +27,18 @@ export async function decisionRoutes(app: FastifyInstance, site: Site): Promise<
       return backToRequest(reply, site, authorizationRequest);
     }
     const typed = form.get('payment_password') ?? '';
-    if (await confirmPayment(context, session, authorizationRequest, typed)) {
-      return backToRequest(reply, site, authorizationRequest);
-    }
+    const result = await confirmPayment(context, session, authorizationRequest, typed, callerOf(request));
+    if (result.outcome === 'confirmed') return backToRequest(reply, site, authorizationRequest);
     const step = await nextStep(context, authorizationRequest, session);
     // Confirmed in another tab meanwhile: there is nothing to type any more.
     if (step.step !== 'payment-password') return backToRequest(reply, site, authorizationRequest);
-    const error = 'The payment password is wrong.';
-    return showPage(reply, pageOfStep(site, authorizationRequest, step, { error }), 422);
+    return showStep(
+      reply,
+      site,
+      authorizationRequest,
+      step,
+      failed(result, 'The payment password is wrong.'),
+    );
   });
 
   app.post('/consent', OWN_FORM, async (request, reply) => {
@@ -45,7 +50,8 @@ export async function decisionRoutes(app: FastifyInstance, site: Site): Promise<
     if (session === undefined || decide === undefined) {
       return backToRequest(reply, site, authorizationRequest);
     }
-    return decide(reply, site, session, authorizationRequest, form.get('decision_token'));
+    const decision = { request: authorizationRequest, token: form.get('decision_token') };
+    return decide(reply, site, session, decision, callerOf(request));
   });
 }
 
@@ -53,19 +59,19 @@ type Decide = (
   reply: FastifyReply,
   site: Site,
   session: Session,
-  request: AuthorizationRequest,
-  token: string | undefined,
+  decision: { readonly request: AuthorizationRequest; readonly token: string | undefined },
+  caller: Caller,
 ) => Promise<FastifyReply>;
 
-const allow: Decide = async (reply, site, session, request, token) => {
-  const result = await approve(site.context, session, request, token);
+const allow: Decide = async (reply, site, session, { request, token }, caller) => {
+  const result = await approve(site.context, session, request, token, caller);
   if (result.outcome === 'stale') return backToRequest(reply, site, request);
   if (result.outcome === 'spent') return showPage(reply, ALREADY_ANSWERED);
   return backToApplication(reply, result.location);
 };
 
-const reject: Decide = async (reply, site, session, request, token) => {
-  const result = await deny(site.context, session, request, token);
+const reject: Decide = async (reply, site, session, { request, token }, caller) => {
+  const result = await deny(site.context, session, request, token, caller);
   if (result.outcome === 'stale') return backToRequest(reply, site, request);
   if (result.outcome === 'too-late') return showPage(reply, ALREADY_ALLOWED);
   return backToApplication(reply, result.location);

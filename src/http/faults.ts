@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isPassing } from '../flows/context.ts';
 import { OAuthError } from '../oauth/error.ts';
+import { FailureLimit } from './failureLimit.ts';
 import { answerRefusal, type Refusal } from './refusal.ts';
 
 /** How long a client should wait before it tries again while the database is away. */
@@ -11,6 +12,10 @@ declare module 'fastify' {
     /** What the request's log line says beside its status. */
     logDetail?: { readonly error: string; readonly rule: string };
   }
+  interface FastifyContextConfig {
+    /** Whether somebody who guesses would try here, so that failures are limited. */
+    readonly limitsFailures?: boolean;
+  }
 }
 
 /**
@@ -18,10 +23,13 @@ declare module 'fastify' {
  * its rule; a fault of ours is logged with its cause.
  */
 export function answerFaults(app: FastifyInstance): void {
+  const failures = new FailureLimit();
   app.setErrorHandler(async (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
     const refused = asOAuthError(error);
     if (refused !== undefined) {
       request.logDetail = { error: refused.code, rule: refused.rule };
+      const wait = request.routeOptions.config.limitsFailures ? failures.note(request) : 0;
+      if (wait > 0) return answerRefusal(request, reply.header('retry-after', wait), TOO_MANY);
       return answerRefusal(request, reply, describe(refused));
     }
     request.log.error({ err: error }, 'the request failed');
@@ -56,6 +64,13 @@ const TITLES: Record<OAuthError['code'], string> = {
   invalid_scope: 'The application asked for rights we can’t give',
   unauthorized_client: 'This application may not ask you',
   invalid_grant: 'This code can’t be used',
+};
+
+const TOO_MANY: Refusal = {
+  status: 429,
+  error: 'temporarily_unavailable',
+  title: 'Too many failures',
+  text: 'Too many requests from this address failed. Find out why before you try again.',
 };
 
 const AWAY: Refusal = {

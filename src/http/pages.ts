@@ -10,6 +10,7 @@ export interface SignInPage {
   readonly name: 'sign-in';
   /** The canonical query of the request that goes on after signing in; null to go on to the account page. */
   readonly request: string | null;
+  readonly formToken: string;
   /** Who asked; null on the way to the account page. */
   readonly clientName: string | null;
   /** What was typed before, so that a wrong password doesn't cost the login too. */

@@ -3,16 +3,17 @@ import { revokeByBearer, revokeByClient } from '../flows/revoke.ts';
 import { OAuthError } from '../oauth/error.ts';
 import { readClientCredentials } from '../oauth/tokenRequest.ts';
 import type { Site } from './browserSession.ts';
+import { callerOf } from './caller.ts';
 import { sendJson } from './json.ts';
 import { bodyParameters } from './requestParameters.ts';
 
 /** Giving an access token back: RFC 7009, and the call that the payment SDKs make. */
 export async function revokeRoutes(app: FastifyInstance, { context }: Site): Promise<void> {
   // 200 whatever became of the token (RFC 7009 section 2.2); `token_type_hint` could only name the one type there is.
-  app.post('/oauth/revoke', async (request, reply) => {
+  app.post('/oauth/revoke', { config: { limitsFailures: true } }, async (request, reply) => {
     const form = bodyParameters(request);
     const credentials = readClientCredentials(form, request.headers.authorization);
-    await revokeByClient(context, credentials, form.require('token'));
+    await revokeByClient(context, credentials, form.require('token'), callerOf(request));
     return sendJson(reply, 200, {});
   });
 
@@ -24,7 +25,7 @@ export async function revokeRoutes(app: FastifyInstance, { context }: Site): Pro
         'Send the access token in the Authorization header, as Bearer.',
       );
     }
-    await revokeByBearer(context, token);
+    await revokeByBearer(context, token, callerOf(request));
     return sendJson(reply, 200, {});
   });
 }

@@ -1,12 +1,13 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { formTokenFits } from '../flows/formToken.ts';
 import { signIn, signOut } from '../flows/signIn.ts';
 import type { AuthorizationRequest } from '../oauth/authorizationRequest.ts';
-import { clearSessionCookie, type Site, sessionCookie, setSessionCookie } from './browserSession.ts';
+import type { Parameters } from '../oauth/parameters.ts';
+import { clearSessionCookie, type Site, sessionCookie, setSessionCookie, visitOf } from './browserSession.ts';
+import { callerOf } from './caller.ts';
 import { carriedRequest, isFromOwnPage, OWN_FORM, senderOf } from './ownForms.ts';
 import { bodyParameters } from './requestParameters.ts';
-import { backToRequest, signInPage } from './steps.ts';
-import { showPage } from './views.ts';
+import { backToRequest, failed, showSignIn } from './steps.ts';
 
 const WRONG = 'The login or the password is wrong.';
 
@@ -17,11 +18,15 @@ export async function signInRoutes(app: FastifyInstance, site: Site): Promise<vo
   app.post('/sign-in', OWN_FORM, async (request, reply) => {
     const form = bodyParameters(request);
     const goingTo = await carriedRequest(site, form);
-    if (!isFromOwnPage(request, site)) return goOn(reply, site, goingTo);
+    if (!isFromSignInPage(request, site, form, goingTo)) return goOn(reply, site, goingTo);
     const login = form.get('login')?.trim() ?? ''; // phones add a space behind a completed word
-    const cookie = await signIn(context, login, form.get('password') ?? '', sessionCookie(request, site));
-    if (cookie === undefined) return showPage(reply, signInPage(goingTo, { login, error: WRONG }), 422);
-    setSessionCookie(reply, site, cookie);
+    const password = form.get('password') ?? '';
+    const earlier = sessionCookie(request, site);
+    const result = await signIn(context, login, password, earlier, callerOf(request));
+    if (result.outcome !== 'signed-in') {
+      return showSignIn(request, reply, site, goingTo, { login, ...failed(result, WRONG) });
+    }
+    setSessionCookie(reply, site, result.cookie);
     return goOn(reply, site, goingTo);
   });
 
@@ -40,6 +45,18 @@ export async function signInRoutes(app: FastifyInstance, site: Site): Promise<vo
     }
     return goOn(reply, site, await carriedRequest(site, form));
   });
+}
+
+/** Whether it is our form, shown in this browser on the way to this very request. */
+function isFromSignInPage(
+  request: FastifyRequest,
+  site: Site,
+  form: Parameters,
+  goingTo: AuthorizationRequest | null,
+): boolean {
+  const visit = isFromOwnPage(request, site) ? visitOf(request, site) : undefined;
+  const token = form.get('form_token');
+  return visit !== undefined && formTokenFits(site.context, token, 'sign-in', visit, goingTo?.canonicalQuery);
 }
 
 function goOn(reply: FastifyReply, site: Site, request: AuthorizationRequest | null): FastifyReply {

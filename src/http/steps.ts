@@ -1,4 +1,4 @@
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Grant, Session } from '../flows/context.ts';
 import { printDecision } from '../flows/decision.ts';
 import { printFormToken } from '../flows/formToken.ts';
@@ -7,14 +7,23 @@ import type { Step } from '../flows/nextStep.ts';
 import type { AuthorizationRequest } from '../oauth/authorizationRequest.ts';
 import { describeDay, describeRights } from '../oauth/describe.ts';
 import { tokenExpiresAt } from '../oauth/lifetime.ts';
-import type { Site } from './browserSession.ts';
+import { ensureVisit, type Site } from './browserSession.ts';
 import type { Page, RequestedContent, SignInPage } from './pages.ts';
+import { showPage } from './views.ts';
 
-/** What the form on a page has to say about an attempt that failed. */
+/** What comes of a password that does not open anything. */
+type Failure = { readonly outcome: 'wrong' } | { readonly outcome: 'wait'; readonly waitSeconds: number };
+
+/** A form that is shown again: what was wrong with it. */
 export interface Attempt {
-  readonly login?: string;
-  readonly error?: string;
+  readonly status: number;
+  readonly error: string;
+  /** In seconds. */
+  readonly retryAfter?: number;
 }
+
+/** A step that only a signed-in user meets. */
+export type SignedInStep = Exclude<Step, { step: 'sign-in' }>;
 
 /** The address of a request: opened again, in any browser, it goes on from where its user stands. */
 export function requestUrl({ baseUrl }: Site, { canonicalQuery }: AuthorizationRequest): string {
@@ -26,14 +35,28 @@ export function backToRequest(reply: FastifyReply, site: Site, request: Authoriz
   return reply.header('cache-control', 'no-store').redirect(requestUrl(site, request), 303);
 }
 
-/** The page of a step. */
-export function pageOfStep(
+/** Shows the page of a step. */
+export function showStep(
+  reply: FastifyReply,
   site: Site,
   request: AuthorizationRequest,
-  step: Step,
-  attempt: Attempt = {},
+  step: SignedInStep,
+  attempt?: Attempt,
+): FastifyReply {
+  return showAttempt(reply, pageOfStep(site, request, step, attempt?.error ?? null), attempt);
+}
+
+function showAttempt(reply: FastifyReply, page: Page, attempt: Attempt | undefined): FastifyReply {
+  if (attempt?.retryAfter !== undefined) reply.header('retry-after', attempt.retryAfter);
+  return showPage(reply, page, attempt?.status);
+}
+
+function pageOfStep(
+  site: Site,
+  request: AuthorizationRequest,
+  step: SignedInStep,
+  error: string | null,
 ): Page {
-  if (step.step === 'sign-in') return signInPage(request, attempt);
   const { session } = step;
   const common = {
     request: request.canonicalQuery,
@@ -42,7 +65,7 @@ export function pageOfStep(
   };
   if (step.step === 'payment-password') {
     const formToken = printFormToken(site.context, 'payment-password', session, request.canonicalQuery);
-    return { name: 'payment-password', ...common, formToken, error: attempt.error ?? null };
+    return { name: 'payment-password', ...common, formToken, error };
   }
   return {
     name: 'consent',
@@ -51,18 +74,37 @@ export function pageOfStep(
   };
 }
 
-/** The sign-in page on the way to `request`, or to the account page when there is none. */
-export function signInPage(
-  request: AuthorizationRequest | null,
-  { login = '', error }: Attempt = {},
-): SignInPage {
-  return {
+/** Shows the sign-in page on the way to `goingTo`, or to the account page when that is null. */
+export function showSignIn(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  site: Site,
+  goingTo: AuthorizationRequest | null,
+  attempt?: Attempt & { readonly login: string },
+): FastifyReply {
+  const visit = ensureVisit(request, reply, site);
+  const page: SignInPage = {
     name: 'sign-in',
-    request: request?.canonicalQuery ?? null,
-    clientName: request?.client.name ?? null,
-    login,
-    error: error ?? null,
+    request: goingTo?.canonicalQuery ?? null,
+    formToken: printFormToken(site.context, 'sign-in', visit, goingTo?.canonicalQuery),
+    clientName: goingTo?.client.name ?? null,
+    login: attempt?.login ?? '',
+    error: attempt?.error ?? null,
   };
+  return showAttempt(reply, page, attempt);
+}
+
+/** Says on the form that what was typed is wrong, or that it was wrong too often. */
+export function failed(result: Failure, wrong: string): Attempt {
+  if (result.outcome === 'wrong') return { status: 422, error: wrong };
+  const { waitSeconds } = result;
+  const error = `Too many tries. Wait ${describeWait(waitSeconds)} and try again.`;
+  return { status: 429, retryAfter: waitSeconds, error };
+}
+
+function describeWait(seconds: number): string {
+  if (seconds > 90) return `${Math.ceil(seconds / 60)} minutes`;
+  return seconds === 1 ? 'a second' : `${seconds} seconds`;
 }
 
 function describeContent(

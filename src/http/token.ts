@@ -3,12 +3,13 @@ import { exchange } from '../flows/exchange.ts';
 import { OAuthError } from '../oauth/error.ts';
 import { readTokenRequest, TOKEN_PARAMETERS } from '../oauth/tokenRequest.ts';
 import type { Site } from './browserSession.ts';
+import { callerOf } from './caller.ts';
 import { sendJson } from './json.ts';
 import { bodyParameters, queryParameters } from './requestParameters.ts';
 
 /** The token endpoint (contract 4.2). */
 export async function tokenRoutes(app: FastifyInstance, { context }: Site): Promise<void> {
-  app.post('/oauth/token', async (request, reply) => {
+  app.post('/oauth/token', { config: { limitsFailures: true } }, async (request, reply) => {
     if (queryParameters(request).hasAny(TOKEN_PARAMETERS)) {
       throw new OAuthError(
         'invalid_request',
@@ -16,7 +17,7 @@ export async function tokenRoutes(app: FastifyInstance, { context }: Site): Prom
       );
     }
     const tokenRequest = readTokenRequest(bodyParameters(request), request.headers.authorization);
-    const { accessToken, expiresIn } = await exchange(context, tokenRequest);
+    const { accessToken, expiresIn } = await exchange(context, tokenRequest, callerOf(request));
     return sendJson(reply, 200, { access_token: accessToken, token_type: 'bearer', expires_in: expiresIn });
   });
 }

@@ -9,11 +9,12 @@ interface Keys {
   readonly id: Buffer;
   readonly decision: Buffer;
   readonly form: Buffer;
+  readonly visit: Buffer;
   readonly code: Buffer;
 }
 
 /** The uses of a signature: what was signed for one can't be shown for another. */
-export type SignaturePurpose = 'decision' | 'form';
+export type SignaturePurpose = 'decision' | 'form' | 'visit';
 
 /**
  * Signs what our pages carry and verifies it when it comes back. The first entry of `SECRETS` signs, all
@@ -71,6 +72,7 @@ function deriveKeys(secret: string): Keys {
     id: derive('key id', KEY_ID_BYTES),
     decision: derive('decision', KEY_BYTES),
     form: derive('form', KEY_BYTES),
+    visit: derive('visit', KEY_BYTES),
     code: derive('code', KEY_BYTES),
   };
 }

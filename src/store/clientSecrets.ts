@@ -4,6 +4,8 @@ import { type Database, select, selectOne } from './database.ts';
 export interface ClientSecret {
   readonly secretId: string;
   readonly createdAt: Date;
+  /** The day of its last exchange, as `2026-11-20`; null when there was none. */
+  readonly lastUsedOn: string | null;
   readonly retiredAt: Date | null;
 }
 
@@ -24,7 +26,8 @@ export async function insertClientSecret(
 
 const list = {
   name: 'client-secret-list',
-  text: `select secret_id as "secretId", created_at as "createdAt", retired_at as "retiredAt"
+  text: `select secret_id as "secretId", created_at as "createdAt", to_char(last_used_on, 'YYYY-MM-DD') as "lastUsedOn",
+                retired_at as "retiredAt"
            from client_secrets where client_id = $1 order by created_at, secret_id`,
 };
 

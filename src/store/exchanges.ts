@@ -1,3 +1,4 @@
+import type { Caller } from './auditEvents.ts';
 import { ASK_AGAIN } from './coalesce.ts';
 import { type Database, select } from './database.ts';
 
@@ -14,6 +15,7 @@ export interface ExchangeQuestion {
   readonly challenge: string | null;
   /** SHA-256 of the token to issue. */
   readonly tokenHash: Buffer;
+  readonly caller: Caller;
 }
 
 /** Why a token was issued or not; the order of the statement's `case` is the order of the contract's checks. */
@@ -41,13 +43,15 @@ const exchange = {
   name: 'grant-exchange',
   text: `
 with asked as materialized (
-  select * from unnest($1::uuid[], $2::bytea[], $3::text[], $4::bytea[], $5::text[], $6::text[], $7::bytea[])
-    with ordinality as a (grant_id, code_hash, client_id, secret_hash, redirect_uri, challenge, token_hash, n)
+  select * from unnest($1::uuid[], $2::bytea[], $3::text[], $4::bytea[], $5::text[], $6::text[], $7::bytea[],
+                       $8::text[], $9::text[]) with ordinality
+           as a (grant_id, code_hash, client_id, secret_hash, redirect_uri, challenge, token_hash, address, reference, n)
 ), held as materialized (
   select * from grants where grant_id = any ($1::uuid[])
    order by grant_id for no key update
 ), judged as materialized (
-  select a.n, a.grant_id, a.token_hash, h.token_issued_at,
+  select a.n, a.grant_id, a.token_hash, a.address, a.reference, h.token_issued_at, s.client_id, s.secret_hash,
+    s.secret_hash is not null and s.last_used_on is distinct from current_date as first_use,
     case
       when c.client_id is null or c.status <> 'active' then 'client'
       when c.verified and s.secret_hash is null then 'secret'
@@ -72,16 +76,22 @@ with asked as materialized (
 ), issued as (
   update grants g set token_hash = j.token_hash, token_issued_at = clock_timestamp()
     from judged j where g.grant_id = j.grant_id and j.verdict = 'issue'
-  returning j.n, g.grant_id, g.user_id, g.client_id, g.instance_name, g.token_issued_at
+  returning j.n, g.grant_id, g.user_id, g.client_id, g.instance_name, g.scope, j.address, j.reference, g.token_issued_at
 ), revoked as (
   update grants g set revoked_at = clock_timestamp(), revision = g.revision + 1
     from judged j where g.grant_id = j.grant_id and j.verdict = 'replayed'
-  returning j.n, g.grant_id, g.user_id, g.client_id, g.instance_name
+  returning g.grant_id, g.user_id, g.client_id, g.instance_name, g.scope, j.address, j.reference
+), used as (  -- the first use of a day is noted by whoever comes first; nobody waits for another to do it
+  update client_secrets set last_used_on = current_date
+   where (client_id, secret_hash) in (
+           select client_id, secret_hash from client_secrets
+            where (client_id, secret_hash) in (select client_id, secret_hash from judged where first_use)
+              for no key update skip locked)
 ), logged as (
-  insert into audit_events (kind, grant_id, user_id, client_id, instance_name)
-  select 'exchanged', grant_id, user_id, client_id, instance_name from issued
+  insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, address, reference)
+  select 'exchanged', grant_id, user_id, client_id, instance_name, scope, address, reference from issued
   union all
-  select 'replayed', grant_id, user_id, client_id, instance_name from revoked
+  select 'replayed', grant_id, user_id, client_id, instance_name, scope, address, reference from revoked
 )
 select j.n::int as n,
        -- asked twice in one batch: one was issued, the other has to be judged against that
@@ -115,6 +125,8 @@ export async function exchangeCodes(
       questions.map((question) => asciiOnly(question.redirectUri)),
       questions.map((question) => question.challenge),
       questions.map((question) => question.tokenHash),
+      questions.map((question) => question.caller.address),
+      questions.map((question) => question.caller.reference),
     ],
   );
   const byOrdinal = new Map(rows.map((row) => [row.n, row]));

@@ -1,4 +1,5 @@
 import type { GrantTimes } from '../oauth/grantState.ts';
+import type { Caller } from './auditEvents.ts';
 import { type Database, select, selectOne } from './database.ts';
 
 /** The authorization of one user for one application instance, in whatever state it is. */
@@ -50,6 +51,8 @@ export interface Approval {
   /** The revision that the page showed; 0 when there was no grant yet. */
   readonly revision: number;
   readonly scope: string;
+  /** What the scope allows to spend, as data: for the audit trail, whatever the rules say later. */
+  readonly limits: readonly object[];
   readonly redirectUri: string;
   readonly codeHash: Buffer;
   readonly codeLifetimeSeconds: number;
@@ -57,6 +60,7 @@ export interface Approval {
   /** The confirmation by the payment password that this approval uses up: of this session, for this request. */
   readonly sessionHash: Buffer;
   readonly requestDigest: Buffer;
+  readonly caller: Caller;
 }
 
 // The guard is `revision = what the page showed`: of many forms for one key exactly one writes, and what it
@@ -86,9 +90,9 @@ with allowed as (
   update sessions set confirmed_request = null, confirmed_at = null
    where session_hash = $11 and confirmed_request = $12 and exists (select from written)
 ), logged as (
-  insert into audit_events (kind, grant_id, user_id, client_id, instance_name, detail)
+  insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, limits, address, reference)
   select case revision when 1 then 'approved' else 'approved_again' end,
-         grant_id, user_id, client_id, instance_name, jsonb_build_object('scope', scope)
+         grant_id, user_id, client_id, instance_name, scope, $13, $14, $15
     from written
 )
 select (select count(*) from written) = 1 as written, exists (select from allowed) as allowed`,
@@ -112,6 +116,9 @@ export async function approveGrant(
     approval.codeChallenge,
     approval.sessionHash,
     approval.requestDigest,
+    JSON.stringify(approval.limits),
+    approval.caller.address,
+    approval.caller.reference,
   ]);
   if (row === undefined) throw new Error(`grants: approval of ${approval.grantId} gave no row`);
   return row;
@@ -139,13 +146,19 @@ export async function findStanding(
   return row ?? { same: false, usable: false };
 }
 
+/** What a refusal notes: the same as an approval, of which it does nothing. */
+export type Denial = Pick<
+  Approval,
+  'grantId' | 'userId' | 'clientId' | 'instanceName' | 'codeHash' | 'scope' | 'limits' | 'caller'
+>;
+
 const deny = {
   name: 'grant-deny',
   text: `
-insert into audit_events (kind, grant_id, user_id, client_id, instance_name)
-select 'refused', $1::uuid, $2, $3, $4
+insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, limits, address, reference)
+select 'refused', $1::uuid, $2, $3, $4, $6, $7, $8, $9
  where not exists (select from grants where grant_id = $1::uuid and code_hash = $5)
-returning event_id`,
+returning at`,
 };
 
 /**
@@ -154,10 +167,8 @@ returning event_id`,
  * @param codeHash what the page's own Allow would have stored
  * @returns false when that Allow was taken already, so that refusing comes too late
  */
-export async function denyGrant(
-  db: Database,
-  denial: Pick<Approval, 'grantId' | 'userId' | 'clientId' | 'instanceName' | 'codeHash'>,
-): Promise<boolean> {
-  const { grantId, userId, clientId, instanceName, codeHash } = denial;
-  return (await selectOne(db, deny, [grantId, userId, clientId, instanceName, codeHash])) !== undefined;
+export async function denyGrant(db: Database, denial: Denial): Promise<boolean> {
+  const { grantId, userId, clientId, instanceName, codeHash, scope, limits, caller } = denial;
+  const about = [grantId, userId, clientId, instanceName, codeHash, scope, JSON.stringify(limits)];
+  return (await selectOne(db, deny, [...about, caller.address, caller.reference])) !== undefined;
 }

@@ -1,10 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises';
 import type pg from 'pg';
+import { ownsTables, prepareAuditPartitions } from './auditPartitions.ts';
 import { withConnection } from './database.ts';
 
 /** Any number, the same for everybody: only one process migrates at a time, the others wait for it. */
 const MIGRATION_LOCK = 7_274_825;
 
+/** SQLSTATE of a role that lacks a privilege. */
+const MAY_NOT = '42501';
 const LONGEST_MIGRATION_MS = 6 * 60 * 60 * 1000;
 
 const FOLDER = new URL('../../migrations/', import.meta.url);
@@ -41,11 +44,12 @@ export async function schemaVersion(db: pg.Pool | pg.PoolClient): Promise<number
 }
 
 /**
- * Brings the database to this build's version. Each migration is one transaction; ten servers that start
- * together do it once.
+ * Brings the database to this build's version, and the audit trail's partitions to this month. Each step is one
+ * transaction; ten servers that start together do it once. A role that may only read and write rows finds that
+ * nothing is left to do, or is told that the owner has to.
  *
  * @returns what was applied, in order
- * @throws {MigrationError} when the database is newer than this build
+ * @throws {MigrationError} when the database is newer than this build, or older and not ours to change
  */
 export async function migrate(pool: pg.Pool): Promise<Migration[]> {
   const migrations = await listMigrations();
@@ -62,6 +66,7 @@ async function migrateOn(connection: pg.PoolClient, migrations: readonly Migrati
   refuseNewer(version, migrations.length);
   const pending = migrations.slice(version);
   for (const migration of pending) await apply(connection, migration);
+  if (await ownsTables(connection)) await prepareAuditPartitions(connection);
   return pending;
 }
 
@@ -97,8 +102,8 @@ async function apply(connection: pg.PoolClient, { version, name }: Migration): P
     await connection.query('insert into schema_migrations (version, name) values ($1, $2)', [version, name]);
     await connection.query('commit');
   } catch (cause) {
-    throw new MigrationError(`migrations/${name} failed and changed nothing: ${(cause as Error).message}`, {
-      cause,
-    });
+    const { message, code } = cause as Error & { code?: string };
+    const advice = code === MAY_NOT ? '; run "assent migrate" as the owner of the tables' : '';
+    throw new MigrationError(`migrations/${name} failed and changed nothing: ${message}${advice}`, { cause });
   }
 }

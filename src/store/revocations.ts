@@ -1,3 +1,4 @@
+import type { Caller } from './auditEvents.ts';
 import { type Database, select, selectOne } from './database.ts';
 
 // Rows are locked in the order of their keys, like everywhere, so that two of these can't block each other.
@@ -10,10 +11,10 @@ with held as (
 ), revoked as (
   update grants g set revoked_at = clock_timestamp(), revision = g.revision + 1
     from held where g.grant_id = held.grant_id and g.revoked_at is null
-  returning g.grant_id, g.user_id, g.client_id, g.instance_name
+  returning g.grant_id, g.user_id, g.client_id, g.instance_name, g.scope
 )
-insert into audit_events (kind, grant_id, user_id, client_id, instance_name)
-select 'revoked_by_user', * from revoked
+insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, address, reference)
+select 'revoked_by_user', revoked.*, $3, $4 from revoked
 returning grant_id as "grantId"`,
 };
 
@@ -26,8 +27,9 @@ export async function revokeGrantsOfUser(
   db: Database,
   userId: string,
   grantId: string | null,
+  { address, reference }: Caller,
 ): Promise<string[]> {
-  const rows = await select<{ grantId: string }>(db, revokeOfUser, [userId, grantId]);
+  const rows = await select<{ grantId: string }>(db, revokeOfUser, [userId, grantId, address, reference]);
   return rows.map((row) => row.grantId);
 }
 
@@ -39,6 +41,7 @@ export interface RevocationByClient {
   readonly clientId: string;
   /** SHA-256 of the client secret; null when none was sent. */
   readonly secretHash: Buffer | null;
+  readonly caller: Caller;
 }
 
 const revokeByClient = {
@@ -53,18 +56,18 @@ with client as (
 ), revoked as (
   update grants set revoked_at = clock_timestamp(), revision = revision + 1
    where grant_id = $1 and token_hash = $2 and client_id = (select client_id from client) and revoked_at is null
-  returning grant_id, user_id, client_id, instance_name
+  returning grant_id, user_id, client_id, instance_name, scope
 ), logged as (
-  insert into audit_events (kind, grant_id, user_id, client_id, instance_name)
-  select 'revoked_by_application', * from revoked
+  insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, address, reference)
+  select 'revoked_by_application', revoked.*, $5, $6 from revoked
 )
 select exists (select from client) as authenticated`,
 };
 
 /** Revokes a token of the application itself. @returns whether the application is who it says */
 export async function revokeTokenOfClient(db: Database, revocation: RevocationByClient): Promise<boolean> {
-  const { grantId, tokenHash, clientId, secretHash } = revocation;
-  const values = [grantId, tokenHash, clientId, secretHash];
+  const { grantId, tokenHash, clientId, secretHash, caller } = revocation;
+  const values = [grantId, tokenHash, clientId, secretHash, caller.address, caller.reference];
   return (await selectOne<{ authenticated: boolean }>(db, revokeByClient, values))?.authenticated ?? false;
 }
 
@@ -74,15 +77,20 @@ const revokeByBearer = {
 with revoked as (
   update grants set revoked_at = clock_timestamp(), revision = revision + 1
    where grant_id = $1 and token_hash = $2 and revoked_at is null
-  returning grant_id, user_id, client_id, instance_name
+  returning grant_id, user_id, client_id, instance_name, scope
 )
-insert into audit_events (kind, grant_id, user_id, client_id, instance_name)
-select 'revoked_by_application', * from revoked`,
+insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, address, reference)
+select 'revoked_by_application', revoked.*, $3, $4 from revoked`,
 };
 
 /** Revokes a token for whoever holds it. */
-export async function revokeTokenOfBearer(db: Database, grantId: string, tokenHash: Buffer): Promise<void> {
-  await select(db, revokeByBearer, [grantId, tokenHash]);
+export async function revokeTokenOfBearer(
+  db: Database,
+  grantId: string,
+  tokenHash: Buffer,
+  { address, reference }: Caller,
+): Promise<void> {
+  await select(db, revokeByBearer, [grantId, tokenHash, address, reference]);
 }
 
 const revokeByOperator = {
@@ -91,9 +99,9 @@ const revokeByOperator = {
 with revoked as (
   update grants set revoked_at = clock_timestamp(), revision = revision + 1
    where grant_id = $1 and revoked_at is null
-  returning grant_id, user_id, client_id, instance_name
+  returning grant_id, user_id, client_id, instance_name, scope
 ), logged as (
-  insert into audit_events (kind, grant_id, user_id, client_id, instance_name)
+  insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope)
   select 'revoked_by_operator', * from revoked
 )
 select grant_id in (select grant_id from revoked) as revoked from grants where grant_id = $1`,

@@ -15,10 +15,10 @@ export interface UserWithPasswords extends User {
 }
 
 /**
- * Logins ignore case, ways of writing the same letter, and what can't be seen. PostgreSQL's own `lower` depends
- * on its locale.
+ * The one spelling that a login is compared in: logins ignore case, ways of writing the same letter, and what can't be
+ * seen. PostgreSQL's own `lower` depends on its locale.
  */
-function loginKey(login: string): string {
+export function loginKey(login: string): string {
   const visible = login.replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '');
   return visible.normalize('NFKC').toLowerCase().normalize('NFKC');
 }

@@ -5,7 +5,7 @@ import { exchange } from '../../src/flows/exchange.ts';
 import type { TokenRequest } from '../../src/oauth/tokenRequest.ts';
 import { Agent } from '../support/agent.ts';
 import { introspect, obtainCode, requestOf } from '../support/flow.ts';
-import { type TestClient, useServer } from '../support/server.ts';
+import { CALLER, type TestClient, useServer } from '../support/server.ts';
 
 const server = useServer();
 
@@ -31,7 +31,7 @@ describe('an exchange whose answer is lost between database and server', () => {
   it('is asked again with the same token, which is the one that works', async () => {
     const request = await tokenRequest(await server.createClient());
     const context = createContext({ ...server.context, db: losesFirstAnswer(server.context.db) });
-    const { accessToken, expiresIn } = await exchange(context, request);
+    const { accessToken, expiresIn } = await exchange(context, request, CALLER);
     expect(expiresIn).toBeGreaterThan(0);
     const resource = await server.createResource();
     expect(await introspect(server, resource, accessToken)).toMatchObject({ active: true });
@@ -40,9 +40,9 @@ describe('an exchange whose answer is lost between database and server', () => {
   it('is no replay: only a second exchange by the application revokes the token', async () => {
     const request = await tokenRequest(await server.createClient());
     const context = createContext({ ...server.context, db: losesFirstAnswer(server.context.db) });
-    const { accessToken } = await exchange(context, request);
+    const { accessToken } = await exchange(context, request, CALLER);
     const resource = await server.createResource();
-    await expect(exchange(server.context, request)).rejects.toMatchObject({ code: 'invalid_grant' });
+    await expect(exchange(server.context, request, CALLER)).rejects.toMatchObject({ code: 'invalid_grant' });
     expect(await introspect(server, resource, accessToken)).toEqual({ active: false });
   });
 });

@@ -5,7 +5,7 @@ import { currentSession, signIn } from '../../src/flows/signIn.ts';
 import { sha256 } from '../../src/secrets/digest.ts';
 import { insertSession } from '../../src/store/sessions.ts';
 import { findUserByLogin } from '../../src/store/users.ts';
-import { useServer } from '../support/server.ts';
+import { CALLER, useServer } from '../support/server.ts';
 
 const server = useServer();
 const CHANGED = { password: 'another', paymentPassword: null };
@@ -19,9 +19,10 @@ describe('a password that is changed while somebody signs in with the old one', 
       if (statement.name === 'session-insert') await setPasswords(pool, login, CHANGED);
       return pool.query(statement);
     };
-    const context = { ...server.context, db: { query } as unknown as pg.Pool };
-    expect(await signIn(context, login, password, undefined)).toBeUndefined();
-    expect(await signIn(server.context, login, CHANGED.password, undefined)).toBeTypeOf('string');
+    const context = { ...server.context, db: { query, connect: () => pool.connect() } as unknown as pg.Pool };
+    expect(await signIn(context, login, password, undefined, CALLER)).toEqual({ outcome: 'wrong' });
+    const now = await signIn(server.context, login, CHANGED.password, undefined, CALLER);
+    expect(now.outcome).toBe('signed-in');
   });
 
   it('ends the session when the sign-in is first, although the change began before that was committed', async () => {

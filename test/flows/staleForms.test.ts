@@ -3,7 +3,7 @@ import { approveGrant } from '../../src/store/grants.ts';
 import { revokeGrant } from '../../src/store/revocations.ts';
 import { Agent } from '../support/agent.ts';
 import { decide, obtainCode, obtainToken, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
-import { type TestClient, type TestUser, useServer } from '../support/server.ts';
+import { CALLER, type TestClient, type TestUser, useServer } from '../support/server.ts';
 
 const server = useServer();
 
@@ -69,6 +69,8 @@ describe('an approval at the very moment of a block', () => {
       codeChallenge: null,
       sessionHash: Buffer.alloc(32),
       requestDigest: Buffer.alloc(32),
+      limits: [],
+      caller: CALLER,
     });
     expect(outcome).toEqual({ written: false, allowed: false });
   });

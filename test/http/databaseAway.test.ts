@@ -3,6 +3,7 @@ import { afterEach, describe, expect, inject, it } from 'vitest';
 import { openDatabase } from '../../src/store/database.ts';
 import { Agent } from '../support/agent.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { signIn } from '../support/flow.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 
 let server: TestServer;
@@ -20,7 +21,7 @@ describe('while the database is away', () => {
     const agent = new Agent(server.baseUrl);
     for (const answer of [
       await agent.get(REQUEST),
-      await agent.post('/sign-in', { login: 'a', password: 'b' }),
+      await signIn(agent, 'a', 'b'),
       await agent.post('/oauth/token', TOKEN_REQUEST),
       await agent.get('/health/ready'),
     ]) {

@@ -99,7 +99,15 @@ const rightToLeft: Partial<RequestedContent> = {
 };
 
 function signIn(changes: Partial<SignInPage> = {}): SignInPage {
-  return { name: 'sign-in', request: REQUEST, clientName: 'Demo Shop', login: '', error: null, ...changes };
+  return {
+    name: 'sign-in',
+    request: REQUEST,
+    formToken: 'form.token',
+    clientName: 'Demo Shop',
+    login: '',
+    error: null,
+    ...changes,
+  };
 }
 
 function paymentPassword(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
 import { useDatabase } from '../support/database.ts';
-import { introspect, obtainToken } from '../support/flow.ts';
+import { introspect, obtainToken, signIn } from '../support/flow.ts';
 import { onDatabase, type Run, runAssent } from '../support/process.ts';
 import { startServer, type TestClient, type TestUser } from '../support/server.ts';
 
@@ -189,12 +189,12 @@ describe('a running server', () => {
     try {
       const user = await createUser('frida');
       const agent = new Agent(server.baseUrl);
-      await agent.post('/sign-in', { login: 'FRIDA', password: user.password });
+      await signIn(agent, 'FRIDA', user.password);
       expect((await agent.get('/account')).page).toBe('account');
       expect((await assent(['user', 'set-password', 'frida', '--password-stdin'], 'another\n')).code).toBe(0);
       expect((await agent.get('/account')).page).toBe('sign-in');
-      expect((await agent.post('/sign-in', { login: 'frida', password: user.password })).status).toBe(422);
-      expect((await agent.post('/sign-in', { login: 'frida', password: 'another' })).status).toBe(303);
+      expect((await signIn(agent, 'frida', user.password)).status).toBe(422);
+      expect((await signIn(agent, 'frida', 'another')).status).toBe(303);
     } finally {
       await server.close();
     }

@@ -1,6 +1,7 @@
 import { createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
+import { signIn } from '../support/flow.ts';
 import { makeDataDir, postmasterOf, removeDataDir } from '../support/folder.ts';
 import { runAssent, type ServerProcess } from '../support/process.ts';
 import { credentials, freePair, startTrial } from '../support/trial.ts';
@@ -33,8 +34,9 @@ describe('trial mode', () => {
     expect(open).toBe(`http://127.0.0.1:${port + 1}`);
     const home = await new Agent(open).get('/');
     expect(home.forms[0]?.action).toBe(`http://localhost:${port}/oauth/authorize`);
-    const answer = await new Agent(server.baseUrl).post('/sign-in', { login, password });
-    expect(answer.status).toBe(303);
+    const agent = new Agent(server.baseUrl);
+    await signIn(agent, login, password);
+    expect((await agent.get('/account')).page).toBe('account');
     expect(payment).toMatch(/^[a-z2-9]{4}(-[a-z2-9]{4}){2}$/);
   });
 
@@ -46,11 +48,9 @@ describe('trial mode', () => {
     await first.stop('SIGKILL');
     const second = await start(variables);
     expect(credentials(second)).toEqual(before);
-    const answer = await new Agent(second.baseUrl).post('/sign-in', {
-      login: before.login,
-      password: before.password,
-    });
-    expect(answer.status).toBe(303);
+    const agent = new Agent(second.baseUrl);
+    await signIn(agent, before.login, before.password);
+    expect((await agent.get('/account')).page).toBe('account');
   });
 
   it('goes on by itself after its PostgreSQL was killed', async () => {
@@ -61,8 +61,12 @@ describe('trial mode', () => {
     await expect
       .poll(() => server.output(), { timeout: 20_000 })
       .toContain('joined the embedded PostgreSQL again');
-    const signIn = () => new Agent(server.baseUrl).post('/sign-in', { login, password });
-    await expect.poll(async () => (await signIn()).status, { timeout: 20_000 }).toBe(303);
+    const pageAfterSignIn = async () => {
+      const agent = new Agent(server.baseUrl);
+      await signIn(agent, login, password);
+      return (await agent.get('/account')).page;
+    };
+    await expect.poll(pageAfterSignIn, { timeout: 20_000 }).toBe('account');
   });
 
   it('lets commands work before, beside and after the server, on the same data', async () => {

@@ -43,7 +43,10 @@ describe('migrations', () => {
   });
 });
 
-/** Tables with their columns, constraints and indexes, one a line: what a review of a migration should see change. */
+/**
+ * Tables with their columns, constraints and indexes, one a line: what a review of a migration should see change. The
+ * partitions of the months depend on today.
+ */
 const SCHEMA = `
 select line from (
   select c.relname as name, 1 as part, a.attnum as n,
@@ -64,4 +67,4 @@ select line from (
   union all
   select relname, 4, 1, format('%s with %s', relname, reloptions)
     from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' and reloptions is not null
-) parts order by name, part, n`;
+) parts where name !~ '^audit_events_\\d' order by name, part, n`;

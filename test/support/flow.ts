@@ -26,6 +26,11 @@ export function tokenRequestOf(client: TestClient, code: string, fields: Fields 
   };
 }
 
+/** Signs in on the way to the account page, which a right password leads to by a 303. */
+export async function signIn(agent: Agent, login: string, password: string): Promise<Answer> {
+  return agent.submit(await agent.get('/account'), 'login', { login, password });
+}
+
 /** Sends the request and walks over sign-in and payment password as `user`, up to the consent page. */
 export async function reachConsent(agent: Agent, fields: Fields, user: TestUser): Promise<Answer> {
   let answer = await agent.post('/oauth/authorize', fields);

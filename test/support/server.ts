@@ -4,7 +4,7 @@ import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { afterAll, beforeAll } from 'vitest';
 import { buildApp } from '../../src/app.ts';
-import { type Context, createContext } from '../../src/flows/context.ts';
+import { type Caller, type Context, createContext } from '../../src/flows/context.ts';
 import {
   type NewClient,
   type RegisteredClient,
@@ -49,9 +49,13 @@ export interface ServerOptions {
   readonly secrets?: readonly [string, ...string[]];
   readonly database?: TestDatabase;
   readonly trustProxy?: false | number | string[];
+  readonly maxConnections?: number;
   /** The public address, when it is not the one that the test connects to. */
   readonly baseUrl?: string;
 }
+
+/** Who asks, where a test calls a verb without HTTP. */
+export const CALLER: Caller = { address: '127.0.0.1', reference: 'test' };
 
 export const TEST_SECRET = 'a secret of the tests with more than 32 characters';
 
@@ -73,6 +77,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     baseUrl: options.baseUrl ?? address,
     log,
     trustProxy: options.trustProxy ?? false,
+    maxConnections: options.maxConnections ?? 1_000,
   });
   await app.listen({ port, host: 'localhost' });
 

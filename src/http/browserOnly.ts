@@ -1,0 +1,26 @@
+import type { FastifyInstance } from 'fastify';
+import type { NoticePage } from './pages.ts';
+import { showPage } from './views.ts';
+
+/**
+ * Answers what a browser asks for on behalf of a frame, an embed or a script with a page that says so: here people
+ * decide about money, and they have to see whose page they are on. Programs without a browser send no such header.
+ */
+export function refuseEmbedding(app: FastifyInstance): void {
+  app.addHook('onRequest', async (request, reply) => {
+    const destination = request.headers['sec-fetch-dest'];
+    if (destination === undefined || destination === 'document') return;
+    request.logDetail = {
+      error: 'embedded',
+      rule: `asked for as ${String(destination).slice(0, 20)}, not as a page`,
+    };
+    return showPage(reply, OPEN_THE_BROWSER, 403);
+  });
+}
+
+const OPEN_THE_BROWSER: NoticePage = {
+  name: 'notice',
+  title: 'Open this in your browser',
+  text: 'This page was asked for inside another page or by a script. So that you can see whom you give your password to, it opens only as a page of its own: go back to the application and open it in your browser.',
+  link: null,
+};

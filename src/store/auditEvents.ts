@@ -1,0 +1,59 @@
+import { type Database, select } from './database.ts';
+
+/** Who asked by HTTP for what the trail is told of. */
+export interface Caller {
+  /** The address of the browser or the application's server, as text. */
+  readonly address: string;
+  /** The reference of the request's log line. */
+  readonly reference: string;
+}
+
+/** One transition of an authorization (contract section 3), written in the same transaction as the transition itself. */
+export interface AuditEvent {
+  readonly at: Date;
+  readonly kind: AuditKind;
+  readonly login: string | null;
+  readonly clientId: string;
+  readonly instanceName: string | null;
+  readonly grantId: string;
+  readonly scope: string | null;
+  /** As a decision's page showed them; null where nothing was decided. */
+  readonly limits: unknown;
+  readonly address: string | null;
+  readonly reference: string | null;
+}
+
+export type AuditKind =
+  | 'approved'
+  | 'approved_again'
+  | 'refused'
+  | 'exchanged'
+  | 'replayed'
+  | 'revoked_by_user'
+  | 'revoked_by_application'
+  | 'revoked_by_operator';
+
+/** Which events; what is null doesn't narrow them. */
+export interface AuditFilter {
+  readonly userId: string | null;
+  readonly clientId: string | null;
+  readonly reference: string | null;
+  readonly since: Date | null;
+}
+
+const find = {
+  name: 'audit-find',
+  text: `
+select a.at, a.kind, u.login, a.client_id as "clientId", a.instance_name as "instanceName", a.grant_id as "grantId",
+       a.scope, a.limits, a.address, a.reference
+  from audit_events a left join users u using (user_id)
+ where ($1::uuid is null or a.user_id = $1) and ($2::text is null or a.client_id = $2)
+   and ($3::text is null or a.reference = $3) and ($4::timestamptz is null or a.at >= $4)
+ order by a.at`,
+};
+
+/** The events that fit, oldest first. */
+export function findAuditEvents(db: Database, filter: AuditFilter): Promise<AuditEvent[]> {
+  const { userId, clientId, reference, since } = filter;
+  return select<AuditEvent>(db, find, [userId, clientId, reference, since]);
+}

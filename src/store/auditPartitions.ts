@@ -1,0 +1,81 @@
+import type pg from 'pg';
+import { type Database, transaction } from './database.ts';
+
+// The audit trail has a partition for each month, in UTC. Making and dropping them is the owner's business; the
+// server only adds rows, and needs none of this to go on.
+
+/** How far ahead partitions are made: a server that nobody migrates for longer fills the partition for the rest. */
+const MONTHS_AHEAD = 12;
+
+/** The role that we are connected as may only read and write rows. */
+export class NotOwnerError extends Error {
+  constructor() {
+    super('only the owner of the tables may do this: set DATABASE_URL to the role that migrates');
+  }
+}
+
+/** Whether the role that we are connected as may change the tables. */
+export async function ownsTables(db: Database): Promise<boolean> {
+  const { rows } = await db.query<{ owns: boolean }>(
+    `select pg_has_role(relowner, 'usage') as owns from pg_class where oid = to_regclass('audit_events')`,
+  );
+  return rows[0]?.owns ?? false;
+}
+
+/**
+ * Makes the partitions from the oldest row that has none to {@link MONTHS_AHEAD} months from now, and moves what was
+ * written meanwhile into them. Each month is one transaction. Only for the owner of the tables.
+ */
+export async function prepareAuditPartitions(connection: pg.PoolClient): Promise<void> {
+  const { rows } = await connection.query<{ month: string; next: string }>(
+    `select to_char(month, 'YYYY-MM-DD') as month, to_char(month + interval '1 month', 'YYYY-MM-DD') as next
+       from generate_series(
+              (select date_trunc('month', coalesce(min(at), clock_timestamp()) at time zone 'UTC') from audit_events_rest),
+              (clock_timestamp() at time zone 'UTC') + make_interval(months => $1), '1 month') as month
+      where to_regclass(to_char(month, '"audit_events_"YYYY_MM')) is null
+      order by month`,
+    [MONTHS_AHEAD],
+  );
+  for (const { month, next } of rows) await makePartition(connection, month, next);
+}
+
+async function makePartition(connection: pg.PoolClient, month: string, next: string): Promise<void> {
+  const name = `audit_events_${month.slice(0, 7).replace('-', '_')}`;
+  const [from, to] = [`'${month} 00:00Z'`, `'${next} 00:00Z'`];
+  await connection.query('begin');
+  // The rows are moved, not changed: the one time that the trail's own guard stands aside, for its owner.
+  await connection.query(`
+    create table ${name} (like audit_events including defaults);
+    alter table audit_events_rest disable trigger append_only;
+    with moved as (delete from audit_events_rest where at >= ${from} and at < ${to} returning *)
+      insert into ${name} select * from moved;
+    alter table audit_events_rest enable trigger append_only;
+    alter table audit_events attach partition ${name} for values from (${from}) to (${to});
+    create trigger append_only_truncate before truncate on ${name}
+      for each statement execute function refuse_change()`);
+  await connection.query('commit');
+}
+
+/**
+ * Drops the partitions of the months that ended `months` or more months before this one. Only for the owner of the
+ * tables.
+ *
+ * @returns the months that are gone, as `2026-11`, oldest first
+ * @throws {NotOwnerError}
+ */
+export async function pruneAuditPartitions(pool: pg.Pool, months: number): Promise<string[]> {
+  if (!(await ownsTables(pool))) throw new NotOwnerError();
+  return transaction(pool, async (connection) => {
+    const { rows } = await connection.query<{ name: string; month: string }>(
+      `select relname as name, replace(substr(relname, 14), '_', '-') as month
+         from pg_inherits join pg_class on pg_class.oid = inhrelid
+        where inhparent = 'audit_events'::regclass and relname ~ '^audit_events_[0-9]{4}_[0-9]{2}$'
+          and to_date(substr(relname, 14), 'YYYY_MM')
+              < date_trunc('month', clock_timestamp() at time zone 'UTC') - make_interval(months => $1)
+        order by relname`,
+      [months],
+    );
+    for (const { name } of rows) await connection.query(`drop table ${name}`);
+    return rows.map(({ month }) => month);
+  });
+}

@@ -1,0 +1,74 @@
+import type pg from 'pg';
+import { type Database, select } from './database.ts';
+
+/** A counter of tries, as it stands. */
+export interface Throttle {
+  /** 32 bytes. */
+  readonly key: Buffer;
+  /** Tries that count, as of `countedAt`: each is forgotten a little with time. */
+  readonly level: number;
+  readonly countedAt: Date;
+  /** When the next try may be made. */
+  readonly freeAt: Date;
+  /** Until when this place is known by a try that was right. */
+  readonly trustedUntil: Date;
+  /** When nothing in it matters any more. */
+  readonly forgetAt: Date;
+}
+
+const insert = {
+  name: 'throttle-insert',
+  text: 'insert into throttles (key) select unnest($1::bytea[]) on conflict (key) do nothing',
+};
+const hold = {
+  name: 'throttle-hold',
+  text: `select key, level, counted_at as "countedAt", free_at as "freeAt", trusted_until as "trustedUntil",
+                forget_at as "forgetAt", clock_timestamp() as now
+           from throttles where key = any ($1::bytea[]) order by key for update`,
+};
+
+/**
+ * Locks counters until the end of the transaction, new ones at nothing. So of tries that come at once each sees the
+ * one before it, on whichever replica that was.
+ *
+ * @param keys sorted, so that nobody waits in a circle
+ * @returns the counters in the order of their keys, and the database's clock
+ */
+export async function holdThrottles(
+  connection: pg.PoolClient,
+  keys: readonly Buffer[],
+): Promise<{ throttles: Throttle[]; now: Date }> {
+  await select(connection, insert, [keys]);
+  const rows = await select<Throttle & { now: Date }>(connection, hold, [keys]);
+  const now = rows.at(-1)?.now;
+  if (now === undefined || rows.length !== keys.length) throw new Error('throttles: a counter is missing');
+  return { throttles: rows, now };
+}
+
+// Whoever counts sweeps away a few that are forgotten, more than it can have added: so the table never holds
+// more than what still matters.
+const mark = {
+  name: 'throttle-mark',
+  text: `
+with swept as (
+  delete from throttles where key in (
+    select key from throttles where forget_at < clock_timestamp() and key <> all ($1::bytea[]) limit 10 for update skip locked)
+)
+update throttles t set level = a.level, counted_at = a.counted_at, free_at = a.free_at,
+                       trusted_until = a.trusted_until, forget_at = a.forget_at
+  from unnest($1::bytea[], $2::float8[], $3::timestamptz[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[])
+       as a (key, level, counted_at, free_at, trusted_until, forget_at)
+ where t.key = a.key`,
+};
+
+/** Writes counters that are held. */
+export async function markThrottles(db: Database, throttles: readonly Throttle[]): Promise<void> {
+  await select(db, mark, [
+    throttles.map((throttle) => throttle.key),
+    throttles.map((throttle) => throttle.level),
+    throttles.map((throttle) => throttle.countedAt),
+    throttles.map((throttle) => throttle.freeAt),
+    throttles.map((throttle) => throttle.trustedUntil),
+    throttles.map((throttle) => throttle.forgetAt),
+  ]);
+}
