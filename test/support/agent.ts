@@ -28,8 +28,12 @@ export class Agent {
   readonly baseUrl: string;
   readonly cookies = new Map<string, string>();
 
-  constructor(baseUrl: string) {
+  /** Sent with everything, for example by the proxy that this browser is behind. */
+  readonly headers: Fields;
+
+  constructor(baseUrl: string, headers: Fields = {}) {
     this.baseUrl = baseUrl;
+    this.headers = headers;
   }
 
   get(url: string, headers: Fields = {}): Promise<Answer> {
@@ -50,7 +54,7 @@ export class Agent {
 
   async send(url: string, init: RequestInit & { headers: Fields }): Promise<Answer> {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const headers = { ...(cookie === '' ? {} : { cookie }), ...init.headers };
+    const headers = { ...(cookie === '' ? {} : { cookie }), ...this.headers, ...init.headers };
     const response = await fetch(new URL(url, this.baseUrl), { ...init, headers, redirect: 'manual' });
     for (const line of response.headers.getSetCookie()) this.#keep(line);
     return readAnswer(response);

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Agent } from '../support/agent.ts';
+import { requestOf, signIn } from '../support/flow.ts';
+import { startServer, type TestServer, useServer } from '../support/server.ts';
+
+const PATHS = [
+  '/account',
+  '/oauth/authorize',
+  '/oauth/token',
+  '/nothing',
+  '/health/live',
+  '/metrics',
+  '/%zz',
+];
+
+describe('every answer', () => {
+  const server = useServer();
+
+  it.each(PATHS)('carries the reference of its log line: %s', async (path) => {
+    const answer = await new Agent(server.baseUrl).get(path);
+    const reference = answer.headers.get('x-request-id');
+    expect(reference).toMatch(/^[0-9a-f]{10}$/);
+    if (answer.page === 'error') expect(answer.text).toContain(reference);
+    const lines = () => server.logLines.filter((line) => line.includes(`"ref":"${reference}"`)).length;
+    await expect.poll(lines).toBe(1); // written once the answer is sent
+  });
+
+  it('never asks for https where there is none', async () => {
+    const answer = await new Agent(server.baseUrl).get('/account');
+    expect(answer.headers.get('strict-transport-security')).toBeNull();
+  });
+});
+
+describe('over https', () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startServer({ baseUrl: 'https://assent.example', trustProxy: 1 });
+  });
+  afterAll(() => server.close());
+
+  it.each(PATHS.filter((path) => path !== '/%zz'))(
+    'tells browsers never to come without it: %s',
+    async (path) => {
+      const answer = await new Agent(server.baseUrl).get(path);
+      expect(answer.headers.get('strict-transport-security')).toMatch(/^max-age=\d{8,}/);
+    },
+  );
+
+  it('keeps its cookies from every other host and from plain http', async () => {
+    const user = await server.createUser();
+    const client = await server.createClient();
+    const agent = new Agent(server.baseUrl, { 'x-forwarded-proto': 'https' });
+    const page = await agent.get(`/oauth/authorize?${new URLSearchParams(requestOf(client))}`);
+    const lines = [
+      ...page.headers.getSetCookie(),
+      ...(await signIn(agent, user.login, user.password)).headers.getSetCookie(),
+    ];
+    expect(lines.map((line) => line.split('=', 1)[0])).toEqual([
+      '__Host-assent_visit',
+      '__Host-assent_session',
+    ]);
+    for (const line of lines) {
+      expect(line).toMatch(/; Path=\/; HttpOnly; Secure; SameSite=Lax$/);
+      expect(line).not.toMatch(/Domain/i);
+    }
+    expect((await agent.get('/account')).page).toBe('account');
+  });
+
+  it('does not read a cookie without the prefix, which another host may have set', async () => {
+    const user = await server.createUser();
+    const agent = new Agent(server.baseUrl);
+    await signIn(agent, user.login, user.password);
+    const value = agent.cookies.get('__Host-assent_session') ?? '';
+    const other = new Agent(server.baseUrl);
+    other.cookies.set('assent_session', value);
+    expect((await other.get('/account')).page).toBe('sign-in');
+  });
+});

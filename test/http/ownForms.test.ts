@@ -1,0 +1,170 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { Agent, type Answer, formWith } from '../support/agent.ts';
+import { decide, reachConsent, requestOf } from '../support/flow.ts';
+import { type TestClient, type TestUser, useServer } from '../support/server.ts';
+
+// Every form of ours belongs to the browser it was shown to and to what it is about: what does not fit changes nothing.
+const server = useServer();
+let client: TestClient;
+let user: TestUser;
+
+beforeAll(async () => {
+  client = await server.createClient();
+  user = await server.createUser({ paymentPassword: null });
+});
+
+function newBrowser(): Agent {
+  return new Agent(server.baseUrl);
+}
+
+async function open(browser: Agent, fields = {}): Promise<Answer> {
+  const { location } = await browser.post('/oauth/authorize', requestOf(client, fields));
+  return browser.get(location ?? '');
+}
+
+const isSignedIn = async (browser: Agent) => (await browser.get('/account')).page === 'account';
+
+describe('the sign-in form', () => {
+  const credentials = () => ({ login: user.login, password: user.password });
+
+  it('signs in the browser it was shown to, in any of its tabs', async () => {
+    const browser = newBrowser();
+    const [first, second] = [await open(browser), await open(browser, { state: 'another tab' })];
+    expect((await browser.submit(first, 'login', credentials())).status).toBe(303);
+    expect(await isSignedIn(browser)).toBe(true);
+    expect((await browser.submit(second, 'login', credentials())).location).toContain('another%20tab');
+  });
+
+  it.each<[string, (form: Record<string, string>, page: Answer) => Record<string, string>]>([
+    ['without its token', ({ form_token: _left, ...rest }) => rest],
+    ['with an empty token', (form) => ({ ...form, form_token: '' })],
+    ['with a token that is cut', (form) => ({ ...form, form_token: form.form_token?.slice(0, -2) ?? '' })],
+    ['on the way to another request', (form) => ({ ...form, request: `${form.request}&state=other` })],
+    ['on the way to the account instead', ({ request: _left, ...rest }) => rest],
+  ])('signs nobody in %s', async (_how, change) => {
+    const browser = newBrowser();
+    const page = await open(browser);
+    const { action, fields } = formWith(page, 'login');
+    const answer = await browser.post(action, { ...change(fields, page), ...credentials() });
+    expect(answer.status).toBe(303);
+    expect(await isSignedIn(browser)).toBe(false);
+  });
+
+  it('signs nobody in with the token of another browser, which is how a stranger would sign a victim in', async () => {
+    const [stranger, victim] = [newBrowser(), newBrowser()];
+    const { action, fields } = formWith(await open(stranger), 'login');
+    await open(victim);
+    expect((await victim.post(action, { ...fields, ...credentials() })).status).toBe(303);
+    expect(await isSignedIn(victim)).toBe(false);
+  });
+
+  it.each(['', 'x', 'AAAA'.repeat(20)])('signs nobody in when the visit’s cookie is %j', async (value) => {
+    const browser = newBrowser();
+    const { action, fields } = formWith(await open(browser), 'login');
+    browser.cookies.set('assent_visit', value);
+    expect((await browser.post(action, { ...fields, ...credentials() })).status).toBe(303);
+    expect(await isSignedIn(browser)).toBe(false);
+  });
+
+  it('stays good for a whole visit: one cookie, however many pages', async () => {
+    const browser = newBrowser();
+    await open(browser);
+    const visit = browser.cookies.get('assent_visit');
+    expect((await open(browser, { state: 'x' })).headers.getSetCookie()).toEqual([]);
+    expect(browser.cookies.get('assent_visit')).toBe(visit);
+  });
+});
+
+describe('a form from another site', () => {
+  const ELSEWHERE = [
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site' },
+    { 'sec-fetch-site': 'none' },
+    { origin: 'https://evil.example' },
+    { origin: 'null' },
+  ];
+
+  it.each(ELSEWHERE)('signs nobody in: %j', async (headers) => {
+    const browser = newBrowser();
+    const { action, fields } = formWith(await open(browser), 'login');
+    const { login, password } = user;
+    await browser.post(action, { ...fields, login, password }, headers);
+    expect(await isSignedIn(browser)).toBe(false);
+  });
+
+  it.each(ELSEWHERE)('decides, confirms, disconnects and signs out nothing: %j', async (headers) => {
+    const owner = await server.createUser();
+    const browser = newBrowser();
+    const spending = requestOf(client, { scope: 'payment-shop' });
+    const consent = await reachConsent(browser, spending, owner);
+    const { fields } = formWith(consent, 'decision');
+    const decided = await browser.post('/consent', { ...fields, decision: 'allow' }, headers);
+    expect([decided.status, decided.location?.startsWith(server.baseUrl)]).toEqual([303, true]);
+    await decide(browser, consent, 'allow');
+
+    const payment = await open(browser, { scope: 'payment-shop' });
+    const confirmation = formWith(payment, 'payment_password').fields;
+    const typed = { ...confirmation, payment_password: owner.paymentPassword ?? '' };
+    await browser.post('/payment-password', typed, headers);
+    expect((await open(browser, { scope: 'payment-shop' })).page).toBe('payment-password');
+
+    const account = await browser.get('/account');
+    const disconnect = account.forms.find(({ action }) => action === '/account/disconnect');
+    await browser.post('/account/disconnect', disconnect?.fields ?? {}, headers);
+    const signOut = account.forms.find(({ action }) => action === '/sign-out');
+    await browser.post('/sign-out', signOut?.fields ?? {}, headers);
+    expect((await browser.get('/account')).text).toContain('Test Shop');
+  });
+
+  it('may be the application’s own request, wherever that comes from', async () => {
+    for (const headers of ELSEWHERE) {
+      const answer = await newBrowser().post('/oauth/authorize', requestOf(client), headers);
+      expect([answer.status, answer.location?.includes('/oauth/authorize?')]).toEqual([303, true]);
+    }
+  });
+});
+
+describe('a page of ours inside another page, or asked for by a script', () => {
+  const PLACES = ['iframe', 'frame', 'embed', 'object', 'fencedframe', 'empty', 'image', 'script'];
+
+  it.each(PLACES)('says to open the browser: %s', async (place) => {
+    const browser = newBrowser();
+    await reachConsent(browser, requestOf(client), user);
+    const headers = { 'sec-fetch-dest': place };
+    const { location } = await browser.post('/oauth/authorize', requestOf(client));
+    for (const answer of [
+      await browser.get(location ?? '', headers),
+      await browser.post('/oauth/authorize', requestOf(client), headers),
+      await browser.get('/account', headers),
+    ]) {
+      expect([answer.status, answer.page]).toEqual([403, 'notice']);
+      expect(answer.text).toContain('Open this in your browser');
+      expect(answer.forms).toEqual([]);
+      expect(answer.headers.get('x-frame-options')).toBe('DENY');
+    }
+  });
+
+  it('takes no decision there', async () => {
+    const browser = newBrowser();
+    const consent = await reachConsent(browser, requestOf(client), user);
+    const { action, fields } = formWith(consent, 'decision');
+    const answer = await browser.post(
+      action,
+      { ...fields, decision: 'allow' },
+      { 'sec-fetch-dest': 'iframe' },
+    );
+    expect([answer.status, answer.location]).toEqual([403, null]);
+  });
+
+  it('is a page like any other when a browser opens it, or a program that is none', async () => {
+    for (const headers of [{ 'sec-fetch-dest': 'document' }, {}] as Record<string, string>[]) {
+      const answer = await newBrowser().get('/account', headers);
+      expect([answer.status, answer.page]).toEqual([200, 'sign-in']);
+    }
+  });
+
+  it('does not matter to the endpoints of programs', async () => {
+    const answer = await newBrowser().post('/oauth/token', {}, { 'sec-fetch-dest': 'empty' });
+    expect([answer.status, JSON.parse(answer.body).error]).toEqual([400, 'invalid_request']);
+  });
+});

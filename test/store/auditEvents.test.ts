@@ -1,0 +1,169 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { pruneAuditPartitions } from '../../src/store/auditPartitions.ts';
+import { migrate } from '../../src/store/migrate.ts';
+import { Agent } from '../support/agent.ts';
+import { decide, obtainCode, obtainToken, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
+import { type TestClient, type TestUser, useServer } from '../support/server.ts';
+
+const server = useServer({ trustProxy: 1 });
+const ADDRESS = '198.51.100.7';
+let client: TestClient;
+let user: TestUser;
+let agent: Agent;
+
+beforeAll(async () => {
+  client = await server.createClient();
+  user = await server.createUser();
+  agent = new Agent(server.baseUrl, { 'x-forwarded-for': ADDRESS });
+});
+
+type Row = Record<string, unknown>;
+
+async function eventsOf(instance: string): Promise<Row[]> {
+  const { rows } = await server.database.pool.query<Row>(
+    'select * from audit_events where instance_name = $1 order by at',
+    [instance],
+  );
+  return rows;
+}
+
+async function ask<Result extends object>(statement: string, values: unknown[] = []): Promise<Result[]> {
+  return (await server.database.pool.query<Result>(statement, values)).rows;
+}
+
+describe('the audit trail', () => {
+  const SCOPE = 'account-info payment-shop.limit(7,1500)';
+  const LIMIT = { right: 'payment-shop', period_days: 7, amount: '1500', currency: 'RUB' };
+
+  it('says of a decision who, what, within which limits, from where and in which request', async () => {
+    const fields = requestOf(client, { scope: SCOPE, instance_name: 'decisions' });
+    const rejected = await decide(agent, await reachConsent(agent, fields, user), 'reject');
+    const allowed = await decide(agent, await reachConsent(agent, fields, user), 'allow');
+    const again = await decide(agent, await reachConsent(agent, fields, user), 'allow');
+    const about = {
+      user_id: user.userId,
+      client_id: client.clientId,
+      instance_name: 'decisions',
+      scope: SCOPE,
+      limits: [LIMIT],
+      address: ADDRESS,
+    };
+    const reference = (answer: typeof allowed) => answer.headers.get('x-request-id');
+    expect(await eventsOf('decisions')).toMatchObject([
+      { ...about, kind: 'refused', reference: reference(rejected) },
+      { ...about, kind: 'approved', reference: reference(allowed) },
+      { ...about, kind: 'approved_again', reference: reference(again) },
+    ]);
+  });
+
+  it('says the same of an exchange, a replay, and each way to take an authorization back', async () => {
+    const instance = (name: string) => ({ instance_name: name });
+    const code = await obtainCode(agent, requestOf(client, instance('replayed')), user);
+    const first = await agent.post('/oauth/token', tokenRequestOf(client, code));
+    const second = await agent.post('/oauth/token', tokenRequestOf(client, code));
+    const token = await obtainToken(agent, client, user, instance('given back'));
+    const { clientId: client_id, clientSecret } = client;
+    await agent.post('/oauth/revoke', { token, client_id, client_secret: clientSecret ?? '' });
+    await obtainToken(agent, client, user, instance('disconnected'));
+    const form = (await agent.get('/account')).forms.find(({ action }) => action === '/account/disconnect');
+    const disconnected = await agent.post('/account/disconnect', form?.fields ?? {});
+
+    const [, exchanged, replayed] = await eventsOf('replayed');
+    const common = { scope: 'account-info operation-history', address: ADDRESS, user_id: user.userId };
+    expect(exchanged).toMatchObject({
+      ...common,
+      kind: 'exchanged',
+      reference: first.headers.get('x-request-id'),
+    });
+    expect(replayed).toMatchObject({
+      ...common,
+      kind: 'replayed',
+      reference: second.headers.get('x-request-id'),
+    });
+    expect((await eventsOf('given back')).at(-1)).toMatchObject({
+      ...common,
+      kind: 'revoked_by_application',
+    });
+    const reference = disconnected.headers.get('x-request-id');
+    expect((await eventsOf('disconnected')).at(-1)).toMatchObject({
+      ...common,
+      kind: 'revoked_by_user',
+      reference,
+    });
+  });
+
+  it.each([
+    'update audit_events set user_id = null',
+    'delete from audit_events',
+    'truncate audit_events',
+    'truncate audit_events_rest',
+  ])('can’t be rewritten, not even by the owner: %s', async (statement) => {
+    const count = 'select count(*)::int as count from audit_events';
+    const before = await ask(count);
+    expect(before).not.toEqual([{ count: 0 }]);
+    await expect(ask(statement)).rejects.toThrow(/append-only/);
+    expect(await ask(count)).toEqual(before);
+  });
+
+  it('can’t be rewritten in one month’s partition either', async () => {
+    const [partition] = await ask<{ name: string }>(
+      `select tableoid::regclass::text as name from audit_events limit 1`,
+    );
+    expect(partition?.name).toMatch(/^audit_events_\d{4}_\d{2}$/);
+    for (const statement of ['truncate', 'delete from'])
+      await expect(ask(`${statement} ${partition?.name}`)).rejects.toThrow(/append-only/);
+  });
+
+  it('keeps what no month is there for, and moves it when the owner migrates', async () => {
+    const months = ['2019-02-28T23:59:59Z', '2019-03-01T00:00:00Z', '2041-07-15T12:00:00Z'];
+    for (const at of months) {
+      await ask(`insert into audit_events (at, kind, instance_name) values ($1, 'approved', 'rest')`, [at]);
+    }
+    const places = `select to_char(at at time zone 'UTC', 'YYYY-MM') as month, tableoid::regclass::text as place
+                      from audit_events where instance_name = 'rest' order by at`;
+    expect(new Set((await ask<{ place: string }>(places)).map(({ place }) => place))).toEqual(
+      new Set(['audit_events_rest']),
+    );
+    await migrate(server.database.pool);
+    expect(await ask(places)).toEqual([
+      { month: '2019-02', place: 'audit_events_2019_02' },
+      { month: '2019-03', place: 'audit_events_2019_03' },
+      { month: '2041-07', place: 'audit_events_rest' },
+    ]);
+    await expect(ask('delete from audit_events_2019_02')).rejects.toThrow(/append-only/);
+    await expect(ask('delete from audit_events_rest')).rejects.toThrow(/append-only/);
+  });
+
+  it('has partitions for a year ahead', async () => {
+    const [last] = await ask<{ ahead: boolean }>(
+      `select to_regclass(to_char(clock_timestamp() at time zone 'UTC' + interval '12 months', '"audit_events_"YYYY_MM'))
+              is not null as ahead`,
+    );
+    expect(last?.ahead).toBe(true);
+  });
+
+  it('is pruned by whole months, oldest first, and never this month', async () => {
+    const gone = await pruneAuditPartitions(server.database.pool, 37);
+    expect(gone.slice(0, 2)).toEqual(['2019-02', '2019-03']);
+    expect(await ask(`select from audit_events where at < '2019-04-01Z'`)).toEqual([]);
+    expect(await pruneAuditPartitions(server.database.pool, 1)).not.toContain(
+      new Date().toISOString().slice(0, 7),
+    );
+    expect((await eventsOf('decisions')).length).toBe(3);
+  });
+});
+
+describe('the day that a client secret was last used', () => {
+  it('is noted with an exchange, and only for the secret that was sent', async () => {
+    const shop = await server.createClient();
+    const used = 'select last_used_on = current_date as today from client_secrets where client_id = $1';
+    expect(await ask(used, [shop.clientId])).toEqual([{ today: null }]);
+    await obtainToken(agent, shop, user);
+    expect(await ask(used, [shop.clientId])).toEqual([{ today: true }]);
+    await ask(`update client_secrets set last_used_on = '2020-01-01' where client_id = $1`, [shop.clientId]);
+    await agent.post('/oauth/token', tokenRequestOf(shop, 'no code', { client_secret: 'wrong' }));
+    expect(await ask(used, [shop.clientId])).toEqual([{ today: false }]);
+    await agent.post('/oauth/token', tokenRequestOf(shop, 'no code'));
+    expect(await ask(used, [shop.clientId])).toEqual([{ today: true }]);
+  });
+});
