@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { Agent } from '../support/agent.ts';
+import { decide, obtainToken, reachConsent, requestOf } from '../support/flow.ts';
+import { onDatabase, type Run, runAssent } from '../support/process.ts';
+import { useServer } from '../support/server.ts';
+
+const server = useServer();
+
+function assent(args: string[]): Promise<Run> {
+  return runAssent(args, onDatabase(server.database.url));
+}
+
+async function eventsOf(...args: string[]): Promise<Record<string, unknown>[]> {
+  const { code, stdout, stderr } = await assent(['audit', ...args, '--json']);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout) as Record<string, unknown>[];
+}
+
+describe('assent audit', () => {
+  it('tells what became of a user’s authorizations, oldest first, by login, application, reference and day', async () => {
+    const [client, user] = [await server.createClient(), await server.createUser()];
+    const agent = new Agent(server.baseUrl);
+    const spending = { scope: 'payment-shop.limit(7,1500)', instance_name: 'till' };
+    await decide(agent, await reachConsent(agent, requestOf(client, spending), user), 'reject');
+    await obtainToken(agent, client, user, spending);
+    const [grant] = JSON.parse((await assent(['grant', 'list', '--login', user.login, '--json'])).stdout);
+    await assent(['grant', 'revoke', grant.grant_id]);
+
+    const events = await eventsOf('--login', user.login);
+    expect(events.map(({ outcome }) => outcome)).toEqual([
+      'refused',
+      'approved',
+      'exchanged',
+      'revoked_by_operator',
+    ]);
+    expect(events[1]).toEqual({
+      at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+      outcome: 'approved',
+      login: user.login,
+      client_id: client.clientId,
+      instance_name: 'till',
+      grant_id: grant.grant_id,
+      scope: spending.scope,
+      limits: [{ right: 'payment-shop', period_days: 7, amount: '1500', currency: 'RUB' }],
+      address: expect.stringMatching(/^(127\.0\.0\.1|::1)$/),
+      reference: expect.stringMatching(/^[0-9a-f]{10}$/),
+    });
+    expect(events[3]).toMatchObject({ address: null, reference: null, scope: spending.scope });
+    expect(await eventsOf('--client', client.clientId)).toEqual(events);
+    expect(await eventsOf('--ref', String(events[2]?.reference))).toEqual([events[2]]);
+    expect(await eventsOf('--login', user.login, '--since', String(events[2]?.at))).toEqual(events.slice(2));
+    expect(await eventsOf('--login', user.login, '--since', '2100-01-01')).toEqual([]);
+
+    const { stdout } = await assent(['audit', '--login', user.login]);
+    expect(stdout.split('\n')[0]).toMatch(/^at +outcome +login/);
+    expect(stdout).toContain('approved');
+  });
+
+  it.each([
+    [['audit'], 2, 'say whose events'],
+    [['audit', '--login', 'nobody'], 1, 'there is no user nobody'],
+    [['audit', '--since', 'yesterday'], 2, 'Not a day or a time'],
+    [['audit', 'prune', '--keep', '0'], 2, 'Not a number of months'],
+  ])('says what is missing: %j', async (args, code, message) => {
+    const run = await assent(args);
+    expect({ code: run.code, stdout: run.stdout }).toEqual({ code, stdout: '' });
+    expect(run.stderr).toContain(message);
+  });
+});

@@ -1,0 +1,189 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Agent } from '../support/agent.ts';
+import { useDatabase } from '../support/database.ts';
+import { obtainToken } from '../support/flow.ts';
+import { onDatabase, type Run, runAssent, type ServerProcess, spawnServer } from '../support/process.ts';
+
+// Two roles, as docs/operating.md advises: one owns the tables and migrates, the other serves.
+const database = useDatabase();
+const role = `assent_server_${randomBytes(4).toString('hex')}`;
+let roleUrl: string;
+let server: ServerProcess;
+
+const BASE_URL = 'http://localhost:3000';
+const asOwner = (args: string[]) => runAssent(args, { ...onDatabase(database.url), BASE_URL });
+const asServer = (args: string[], stdin = '') => runAssent(args, { ...onDatabase(roleUrl), BASE_URL }, stdin);
+
+beforeAll(async () => {
+  await database.pool.query(`create role ${role} login`);
+  roleUrl = database.url.replace(/\/\/[^@]+@/, `//${role}@`);
+  expect((await asOwner(['migrate', '--server-role', role])).code).toBe(0);
+  server = await spawnServer(onDatabase(roleUrl));
+});
+
+afterAll(async () => {
+  await server?.stop();
+  await database.pool.query(`drop owned by ${role}; drop role ${role}`);
+});
+
+/** Runs a statement as the server's role. @returns the SQLSTATE of the refusal, undefined when it was carried out */
+async function refusal(statement: string): Promise<string | undefined> {
+  const client = new pg.Client({ connectionString: roleUrl });
+  await client.connect();
+  try {
+    await client.query(statement);
+    return undefined;
+  } catch (error) {
+    return (error as { code?: string }).code;
+  } finally {
+    await client.end();
+  }
+}
+
+const MAY_NOT = '42501';
+
+describe('a server whose role owns nothing', () => {
+  it('does all that it is for, and so do the commands', async () => {
+    const created = await asServer([
+      'client',
+      'create',
+      '--name',
+      'Shop',
+      '--redirect-uri',
+      'https://shop.example/',
+      '--verified',
+      '--json',
+    ]);
+    const registered = JSON.parse(created.stdout);
+    const client = {
+      clientId: registered.client_id,
+      clientSecret: registered.client_secret,
+      redirectUri: registered.redirect_uri,
+    };
+    const added = await asServer(
+      ['user', 'create', 'anna', '--name', 'A', '--password-stdin', '--json'],
+      'pass\npay\n',
+    );
+    const user = {
+      userId: JSON.parse(added.stdout).user_id,
+      login: 'anna',
+      password: 'pass',
+      paymentPassword: 'pay',
+    };
+    const agent = new Agent(server.baseUrl);
+    const token = await obtainToken(agent, client, user, { scope: 'payment-shop' });
+    await obtainToken(agent, client, user, { instance_name: 'second' });
+    const { clientId: client_id, clientSecret } = client;
+    const given = await agent.post('/oauth/revoke', { token, client_id, client_secret: clientSecret });
+    expect(given.status).toBe(200);
+    for (const form of (await agent.get('/account')).forms) {
+      if (form.action === '/account/disconnect') await agent.post(form.action, form.fields);
+    }
+    for (const args of [
+      ['grant', 'list', '--login', 'anna'],
+      ['audit', '--login', 'anna'],
+      ['client', 'secret', 'add', client_id],
+      ['client', 'block', client_id],
+      ['client', 'delete', client_id],
+      ['user', 'block', 'anna'],
+      ['resource', 'create', '--name', 'api'],
+      ['migrate', '--status'],
+      ['migrate'],
+    ]) {
+      const { code, stderr } = await asServer(args);
+      expect({ args, code, stderr: code === 0 ? '' : stderr }).toEqual({ args, code: 0, stderr: '' });
+    }
+    expect(server.output()).not.toContain('"level":"error"');
+  });
+
+  it.each([
+    'create table mine (id int)',
+    'alter table grants add column mine int',
+    'alter table audit_events disable trigger all',
+    'drop table throttles',
+    'truncate sessions',
+    'create schema mine',
+    'create or replace function refuse_change() returns trigger language plpgsql as $$ begin return null; end $$',
+    'create temporary table x (like audit_events); alter table audit_events attach partition x default',
+    'update audit_events set user_id = null',
+    'delete from audit_events',
+    'delete from audit_events_rest',
+    'insert into audit_events_rest (kind) values (1)',
+    'delete from grants',
+    'delete from users',
+    'delete from resources',
+    'insert into schema_migrations (version, name) values (99, 1)',
+  ])('may not: %s', async (statement) => {
+    expect(await refusal(statement)).toBe(MAY_NOT);
+  });
+
+  it('is refused a database that is older than it, with what to do', async () => {
+    await database.pool.query('delete from schema_migrations where version = 2');
+    try {
+      const { code, stderr } = await asServer(['serve']);
+      expect(code).toBe(1);
+      expect(stderr).toContain('run "assent migrate" as the owner of the tables');
+    } finally {
+      await database.pool.query(`insert into schema_migrations (version, name) values (2, 'again')`);
+    }
+  });
+
+  it('can’t prune the audit trail; the owner can', async () => {
+    const refused = await asServer(['audit', 'prune']);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain('only the owner of the tables');
+    expect((await asOwner(['audit', 'prune'])).code).toBe(0);
+  });
+
+  it('is what the doctor likes to see', async () => {
+    expect((await asServer(['doctor'])).stdout).toMatch(
+      /^ok +the role of DATABASE_URL may read and write rows/m,
+    );
+    const owners = await asOwner(['doctor']);
+    expect(owners.code).toBe(0);
+    expect(owners.stdout).toMatch(/^ADVICE +the role of DATABASE_URL may change tables/m);
+  });
+});
+
+describe('assent migrate --server-role', () => {
+  const grant = (name: string): Promise<Run> => asOwner(['migrate', '--server-role', name]);
+
+  it('refuses a role that is not there, and says how to make it', async () => {
+    const { code, stderr } = await grant('nobody; drop table grants');
+    expect(code).toBe(1);
+    expect(stderr).toContain('create role "nobody; drop table grants" login');
+  });
+
+  it('refuses a role that may change the schema, by itself or as a member of another', async () => {
+    const mighty = `${role}_mighty`;
+    await database.pool.query(`create role ${mighty} login`);
+    const { rows } = await database.pool.query<{ owner: string }>('select current_user as owner');
+    try {
+      for (const [give, take] of [
+        [`alter role ${mighty} createrole`, `alter role ${mighty} nocreaterole`],
+        [`grant ${rows[0]?.owner} to ${mighty}`, `revoke ${rows[0]?.owner} from ${mighty}`],
+        [`grant create on schema public to ${mighty}`, `revoke create on schema public from ${mighty}`],
+      ] as const) {
+        await database.pool.query(give);
+        const { code, stderr } = await grant(mighty);
+        expect({ code, stderr }).toEqual({
+          code: 1,
+          stderr: expect.stringContaining('may change the schema'),
+        });
+        await database.pool.query(take);
+      }
+      expect((await grant(mighty)).code).toBe(0);
+    } finally {
+      await database.pool.query(`drop owned by ${mighty}; drop role ${mighty}`);
+    }
+  });
+
+  it('takes what the role had too much', async () => {
+    await database.pool.query(`grant all on all tables in schema public to ${role}`);
+    expect(await refusal('delete from grants where false')).toBeUndefined();
+    expect((await grant(role)).code).toBe(0);
+    expect(await refusal('delete from grants where false')).toBe(MAY_NOT);
+  });
+});
