@@ -231,6 +231,60 @@ describe('the whole authorization in a browser', () => {
   });
 });
 
+describe('a click that was meant for something else', () => {
+  /** Where Allow is, and whether its moment of rest is over. */
+  async function allowButton() {
+    const button = page.getByRole('button', { name: 'Allow' });
+    const box = await button.boundingBox();
+    const [x, y] = [(box?.x ?? 0) + 20, (box?.y ?? 0) + 10];
+    const armed = () => button.evaluate((element) => element.getAnimations().length === 0);
+    return { x, y, armed };
+  }
+
+  /** Stops or goes on with the time of the page's animations, so that no test depends on how fast this machine is. */
+  async function setTime(playbackRate: 0 | 1): Promise<void> {
+    const devtools = await context.newCDPSession(page);
+    await devtools.send('Animation.enable');
+    await devtools.send('Animation.setPlaybackRate', { playbackRate });
+  }
+
+  /** The consent page, with the pointer wherever the click on the page before was. */
+  async function reachConsent(): Promise<void> {
+    await ask({ scope: 'account-info', instance: 'clicks' });
+    if ((await page.locator('main[data-page="sign-in"]').count()) > 0) await signIn();
+    await expectPage('consent');
+  }
+
+  it('finds Allow asleep when the page has only just appeared', async () => {
+    await reachConsent();
+    await setTime(0);
+    await page.reload();
+    const { x, y, armed } = await allowButton();
+    await page.mouse.click(x, y);
+    expect(await armed()).toBe(false);
+    await setTime(1);
+    await expect.poll(armed, { timeout: 10_000 }).toBe(true);
+    await expectPage('consent');
+    await page.mouse.click(x, y);
+    await page.waitForURL(/callback/);
+  });
+
+  it('finds Allow asleep when a window in front of the page has only just gone', async () => {
+    await reachConsent();
+    await page.mouse.move(-10, -10); // the pointer is on the window in front
+    const { x, y, armed } = await allowButton();
+    await expect.poll(armed, { timeout: 10_000 }).toBe(true);
+    await setTime(0);
+    await page.mouse.click(x, y);
+    expect(await armed()).toBe(false);
+    await setTime(1);
+    await expect.poll(armed, { timeout: 10_000 }).toBe(true);
+    await expectPage('consent');
+    await page.mouse.click(x, y);
+    await page.waitForURL(/callback/);
+  });
+});
+
 describe('a page of another site', () => {
   let evil: Server;
   let evilUrl: string;
@@ -255,6 +309,19 @@ describe('a page of another site', () => {
     const frame = page.frames()[1];
     await expect.poll(() => frame?.url()).toMatch(/^chrome-error:/);
     expect(complaints.splice(0).join()).toMatch(/frame-ancestors/);
+  });
+
+  it('can’t sign a visitor in as somebody else, even with a form that it got for itself', async () => {
+    const form = await (await fetch(`${server.baseUrl}/account`)).text();
+    const fields = form.match(/<input type="hidden"[^>]*>/g)?.join('') ?? '';
+    document = `<form method="post" action="${server.baseUrl}/sign-in">${fields}
+      <input name="login" value="${demo.login}"><input name="password" value="${demo.password}"><button>Win</button></form>`;
+    await page.goto(`${server.baseUrl}/account`); // so that the visitor has a cookie too
+    await page.goto(evilUrl);
+    await page.getByRole('button', { name: 'Win' }).click();
+    await expectPage('sign-in');
+    await page.goto(`${server.baseUrl}/account`);
+    await expectPage('sign-in');
   });
 
   it('can’t send a decision, even with a form that it copied', async () => {
