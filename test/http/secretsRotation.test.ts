@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Agent, type Answer } from '../support/agent.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { codeOf, decide, obtainToken, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
+import { startServer, type TestClient, type TestServer, type TestUser } from '../support/server.ts';
+
+// The three roll-outs of docs/operating.md, on one database: what a page of the one before carries goes on in the next.
+const [OLD, NEW] = ['the entry that goes, of 32 characters', 'the entry that comes, of 32 characters'];
+const ROLL_OUTS = { before: [OLD], first: [OLD, NEW], second: [NEW, OLD], third: [NEW] } as const;
+
+let database: TestDatabase;
+let servers: Record<keyof typeof ROLL_OUTS, TestServer>;
+let client: TestClient;
+let user: TestUser;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  const started = Object.entries(ROLL_OUTS).map(async ([name, secrets]) => [
+    name,
+    await startServer({ database, secrets }),
+  ]);
+  servers = Object.fromEntries(await Promise.all(started));
+  client = await servers.before.createClient();
+  user = await servers.before.createUser();
+});
+
+afterAll(async () => {
+  for (const server of Object.values(servers)) await server.close();
+  await database.drop();
+});
+
+/** The same browser, sent to another replica from now on. */
+function movedTo(server: TestServer, agent: Agent): Agent {
+  const moved = new Agent(server.baseUrl);
+  for (const [name, value] of agent.cookies) moved.cookies.set(name, value);
+  return moved;
+}
+
+const FIELDS = { scope: 'payment-shop' };
+
+describe.each([
+  ['before', 'first'],
+  ['first', 'second'],
+  ['second', 'first'],
+  ['second', 'third'],
+] as const)('replacing SECRETS, from the roll-out "%s" to "%s"', (from, to) => {
+  const request = () => requestOf(client, { ...FIELDS, instance_name: `${from} ${to}` });
+
+  it('keeps a sign-in page, a payment password page and a consent page good', async () => {
+    let agent = new Agent(servers[from].baseUrl);
+    let page: Answer = await agent.get((await agent.post('/oauth/authorize', request())).location ?? '');
+    for (const [name, fields] of [
+      ['login', { login: user.login, password: user.password }],
+      ['payment_password', { payment_password: user.paymentPassword ?? '' }],
+    ] as const) {
+      agent = movedTo(servers[to], agent);
+      const answer = await agent.submit(page, name, fields);
+      agent = movedTo(servers[from], agent);
+      page = await agent.get(new URL(answer.location ?? '').pathname + new URL(answer.location ?? '').search);
+    }
+    expect(page.page).toBe('consent');
+    const code = codeOf(await decide(movedTo(servers[to], agent), page, 'allow'));
+    const again = codeOf(await decide(movedTo(servers[to], agent), page, 'allow'));
+    expect(again).toBe(code);
+    expect((await agent.post('/oauth/token', tokenRequestOf(client, code))).status).toBe(200);
+  });
+});
+
+describe('an entry of SECRETS that is gone', () => {
+  it('makes its pages stale and nothing worse: the user stays signed in, tokens stay live', async () => {
+    const agent = new Agent(servers.before.baseUrl);
+    const token = await obtainToken(agent, client, user, { instance_name: 'kept' });
+    const page = await reachConsent(agent, requestOf(client, FIELDS), user);
+    const later = movedTo(servers.third, agent);
+    const answer = await decide(later, page, 'allow');
+    expect([answer.status, answer.location?.includes('/oauth/authorize?')]).toEqual([303, true]);
+    expect((await later.get('/account')).text).toContain('kept');
+    const { clientId: client_id, clientSecret } = client;
+    const revoked = await later.post('/oauth/revoke', {
+      token,
+      client_id,
+      client_secret: clientSecret ?? '',
+    });
+    expect(revoked.status).toBe(200);
+    expect((await later.get('/account')).text).not.toContain('kept');
+  });
+});
