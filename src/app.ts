@@ -70,11 +70,11 @@ export async function buildApp({
   countRequests(app);
   limitConnections(app, maxConnections);
   closeConnectionsWhenClosing(app);
-  await app.register(cookie);
   await app.register(requestParameters);
   await app.register(views);
   await app.register(async (pages) => {
     refuseEmbedding(pages);
+    await pages.register(cookie);
     for (const addRoutes of FOR_PEOPLE) await addRoutes(pages, site);
   });
   for (const addRoutes of FOR_PROGRAMS) await addRoutes(app, site);

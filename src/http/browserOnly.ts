@@ -7,14 +7,14 @@ import { showPage } from './views.ts';
  * decide about money, and they have to see whose page they are on. Programs without a browser send no such header.
  */
 export function refuseEmbedding(app: FastifyInstance): void {
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     const destination = request.headers['sec-fetch-dest'];
-    if (destination === undefined || destination === 'document') return;
+    if (destination === undefined || destination === 'document') return done();
     request.logDetail = {
       error: 'embedded',
       rule: `asked for as ${String(destination).slice(0, 20)}, not as a page`,
     };
-    return showPage(reply, OPEN_THE_BROWSER, 403);
+    showPage(reply, OPEN_THE_BROWSER, 403);
   });
 }
 

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorPage } from './pages.ts';
@@ -6,11 +6,9 @@ import { pageHeaders, renderPage } from './views.ts';
 
 // The two answers to what comes before any route: Fastify's plugins, the views among them, are not there yet.
 
-const REFERENCE_BYTES = 5;
-
-/** Names one request in its log line and on its error page. */
+/** Names one request in its log line and on its error page: 10 hexadecimal digits. */
 export function newReference(): string {
-  return randomBytes(REFERENCE_BYTES).toString('hex');
+  return randomUUID().slice(-10); // Node draws many at once, and all of the end of each is random
 }
 
 /** Answers a path that can't be decoded. Fastify calls no hook for it, so the line for the log is written here. */

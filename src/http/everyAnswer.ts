@@ -7,8 +7,9 @@ const STRICT_TRANSPORT = 'max-age=63072000';
 /** What every answer carries: the reference of its log line and, over https, that it is never to be asked for without. */
 export function headEveryAnswer(app: FastifyInstance, baseUrl: string): void {
   const overHttps = isHttps(baseUrl);
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
     if (overHttps) reply.header('strict-transport-security', STRICT_TRANSPORT);
+    done();
   });
 }

@@ -25,11 +25,12 @@ export function countRequests(app: FastifyInstance): void {
     registers: [registry],
   });
 
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none';
     const error = request.logDetail?.error ?? '';
     requests.inc({ method: request.method, route, status: reply.statusCode, error });
     seconds.observe({ route }, reply.elapsedTime / 1000);
+    done();
   });
 
   app.get('/metrics', async (_request, reply) =>

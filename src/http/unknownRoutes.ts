@@ -12,13 +12,13 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
   app.addHook('onRoute', ({ url, method }) => {
     methods.set(url, [...(methods.get(url) ?? []), ...(Array.isArray(method) ? method : [method])]);
   });
-  app.addHook('onRequest', async (request, reply) => {
-    if (!request.is404) return;
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!request.is404) return done();
     const allowed = methods.get(pathOf(request))?.toSorted().join(', ');
     const refusal = allowed === undefined ? NOT_FOUND : notAllowed(allowed, request.method);
     if (allowed !== undefined) reply.header('allow', allowed);
     request.logDetail = { error: refusal.error, rule: refusal.text };
-    return answerRefusal(request, reply, refusal);
+    answerRefusal(request, reply, refusal);
   });
 }
 
