@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hashPassword, verifyPassword } from '../../src/secrets/password.ts';
+import { BusyError, hashPassword, verifyPassword } from '../../src/secrets/password.ts';
 
 describe('passwords', async () => {
   const stored = await hashPassword('Пароль 1');
@@ -32,4 +32,15 @@ describe('passwords', async () => {
       expect(await verifyPassword(null, password)).toBe(false);
     },
   );
+
+  it('are checked in turn, and turned away when too many wait', async () => {
+    const tries = Array.from({ length: 130 }, () => verifyPassword(stored, 'Пароль 1'));
+    const ends = await Promise.allSettled(tries);
+    const refused = ends.filter((end) => end.status === 'rejected');
+    expect(refused.length).toBeGreaterThan(0);
+    expect(ends.length - refused.length).toBeGreaterThanOrEqual(100);
+    for (const { reason } of refused) expect(reason).toBeInstanceOf(BusyError);
+    for (const end of ends) if (end.status === 'fulfilled') expect(end.value).toBe(true);
+    expect(await verifyPassword(stored, 'Пароль 1')).toBe(true);
+  });
 });
