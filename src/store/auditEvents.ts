@@ -41,19 +41,28 @@ export interface AuditFilter {
   readonly since: Date | null;
 }
 
-const find = {
-  name: 'audit-find',
-  text: `
+/** The events that fit, oldest first. */
+export function findAuditEvents(db: Database, filter: AuditFilter): Promise<AuditEvent[]> {
+  const conditions = [
+    ['a.user_id =', filter.userId],
+    ['a.client_id =', filter.clientId],
+    ['a.reference =', filter.reference],
+    ['a.at >=', filter.since],
+  ] as const;
+  // Only what is asked stands in the statement, so that its plan is made for that.
+  const asked = conditions.filter(([, value]) => value !== null);
+  const where = asked.map(([condition], index) => `${condition} $${index + 1}`).join(' and ');
+  const statement = {
+    name: '',
+    text: `
 select a.at, a.kind, u.login, a.client_id as "clientId", a.instance_name as "instanceName", a.grant_id as "grantId",
        a.scope, a.limits, a.address, a.reference
   from audit_events a left join users u using (user_id)
- where ($1::uuid is null or a.user_id = $1) and ($2::text is null or a.client_id = $2)
-   and ($3::text is null or a.reference = $3) and ($4::timestamptz is null or a.at >= $4)
- order by a.at`,
-};
-
-/** The events that fit, oldest first. */
-export function findAuditEvents(db: Database, filter: AuditFilter): Promise<AuditEvent[]> {
-  const { userId, clientId, reference, since } = filter;
-  return select<AuditEvent>(db, find, [userId, clientId, reference, since]);
+ where ${where || 'true'} order by a.at`,
+  };
+  return select<AuditEvent>(
+    db,
+    statement,
+    asked.map(([, value]) => value),
+  );
 }

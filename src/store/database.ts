@@ -17,6 +17,9 @@ const LOCK_TIMEOUT_MS = 3_000;
 /** When the database is frozen or cut off it can't end a statement itself. */
 const ANSWER_TIMEOUT_MS = 6_000;
 
+/** Every statement here has one good plan, whatever its values: to make it anew would cost as much as to carry it out. */
+const PLAN_ONCE = '-c plan_cache_mode=force_generic_plan';
+
 /** Opens the pool. It connects when first asked, and again by itself after the database was away. */
 export function openDatabase(settings: ConnectionSettings, onError: (error: Error) => void): pg.Pool {
   const pool = new pg.Pool({
@@ -26,6 +29,7 @@ export function openDatabase(settings: ConnectionSettings, onError: (error: Erro
     statement_timeout: STATEMENT_TIMEOUT_MS,
     lock_timeout: LOCK_TIMEOUT_MS,
     query_timeout: ANSWER_TIMEOUT_MS,
+    options: PLAN_ONCE,
     keepAlive: true,
     application_name: 'assent',
   });
