@@ -1,0 +1,87 @@
+import { connect } from 'node:net';
+
+/** An answer that takes longer counts as an error: nobody waits that long. */
+const ANSWER_TIMEOUT_MS = 10_000;
+const HEAD_END = '\r\n\r\n';
+const NOTHING = Buffer.alloc(0);
+
+/** @typedef {{ status: number, head: string, body: string }} Answer */
+
+/**
+ * One keep-alive connection that carries one request at a time, as a browser's or an application's does. It opens when
+ * first used and again after the server closed it.
+ */
+export class Connection {
+  #port;
+  #socket;
+  #received = NOTHING;
+  #waiting;
+
+  constructor(port) {
+    this.#port = port;
+  }
+
+  /** @param {Buffer} request whole @returns {Promise<Answer>} */
+  send(request) {
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject };
+      this.#socket ??= this.#open();
+      this.#socket.write(request);
+    });
+  }
+
+  close() {
+    this.#socket?.destroy();
+  }
+
+  #open() {
+    const socket = connect({ host: '127.0.0.1', port: this.#port, noDelay: true });
+    socket.setTimeout(ANSWER_TIMEOUT_MS, () => socket.destroy(new Error('no answer in time')));
+    socket.on('data', (chunk) => this.#read(chunk));
+    socket.on('error', (error) => this.#fail(error));
+    socket.on('close', () => this.#fail(new Error('the connection was closed')));
+    return socket;
+  }
+
+  #read(chunk) {
+    this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk]);
+    try {
+      const answer = readAnswer(this.#received);
+      if (answer === undefined) return;
+      this.#received = NOTHING;
+      this.#settle()?.resolve(answer);
+    } catch (error) {
+      this.#socket?.destroy(error);
+    }
+  }
+
+  #fail(error) {
+    this.#socket = undefined;
+    this.#received = NOTHING;
+    this.#settle()?.reject(error);
+  }
+
+  #settle() {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    return waiting;
+  }
+}
+
+/** @returns {Answer | undefined} undefined while a part is missing @throws when it is not what one request gets */
+function readAnswer(bytes) {
+  const headEnd = bytes.indexOf(HEAD_END);
+  if (headEnd < 0) return undefined;
+  const head = bytes.latin1Slice(0, headEnd);
+  const length = headerOf(head, 'content-length');
+  if (length === undefined) throw new Error(`an answer without content-length: ${head}`);
+  const end = headEnd + HEAD_END.length + Number(length);
+  if (bytes.length < end) return undefined;
+  if (bytes.length > end) throw new Error('more than one answer to one request');
+  return { status: Number(head.slice(9, 12)), head, body: bytes.utf8Slice(headEnd + HEAD_END.length, end) };
+}
+
+/** @returns {string | undefined} the value of the first header with this name */
+export function headerOf(head, name) {
+  return new RegExp(`\\r\\n${name}: *([^\\r]*)`, 'i').exec(head)?.[1];
+}

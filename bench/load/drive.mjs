@@ -1,0 +1,113 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Connection } from './connection.mjs';
+import { Latencies } from './latencies.mjs';
+
+/**
+ * @typedef {object} Job
+ * @property {string} workload one of `workloads.mjs`
+ * @property {number} port
+ * @property {number} connections how many ask at the same time, each its next question when the last was answered
+ * @property {object[]} items what is asked, each once
+ * @property {boolean} [again] from the beginning when all were asked; otherwise that ends the run
+ * @property {number} seconds how long answers count
+ * @property {number} warmSeconds how long before that they don't
+ * @property {number} [perSecond] at most so many, evenly spread; as fast as answers come when left out
+ */
+
+/**
+ * Carries a job out. Answers that are not right, or don't come, are errors and no latencies.
+ *
+ * @param {() => void} onCounting told when answers begin to count
+ */
+export async function drive(job, workload, onCounting) {
+  const connections = Array.from({ length: job.connections }, () => new Connection(job.port));
+  const questions = job.items.map((item) => workload.prepare?.(item, job) ?? item);
+  if (workload.before) await askBefore(connections, questions, workload, job);
+  const run = new Run(job, questions);
+  setTimeout(onCounting, job.warmSeconds * 1000);
+  await Promise.all(connections.map((connection) => run.lane(connection, workload)));
+  for (const connection of connections) connection.close();
+  return run.result();
+}
+
+/** What has to be there first, such as the page that holds a form: asked outside of the time that counts. */
+async function askBefore(connections, questions, workload, job) {
+  let next = 0;
+  const lane = async (connection) => {
+    while (next < questions.length) await workload.before(connection, questions[next++], job);
+  };
+  await Promise.all(connections.map(lane));
+}
+
+class Run {
+  #job;
+  #questions;
+  #asked = 0;
+  #latencies = new Latencies();
+  #inTime = 0;
+  #outcomes = {};
+  #right = 0;
+  #errors = 0;
+  #firstError = null;
+  #start = performance.now();
+  #counting;
+  #end;
+
+  constructor(job, questions) {
+    this.#job = job;
+    this.#questions = questions;
+    this.#counting = this.#start + job.warmSeconds * 1000;
+    this.#end = this.#counting + job.seconds * 1000;
+  }
+
+  /** One connection's share: the next question as soon as it has its answer. */
+  async lane(connection, workload) {
+    for (let question = await this.#next(); question !== undefined; question = await this.#next()) {
+      const asked = performance.now();
+      try {
+        const outcome = await workload.ask(connection, question, this.#job);
+        this.#note(asked, performance.now(), outcome);
+      } catch (error) {
+        this.#errors += 1;
+        this.#firstError ??= error.message;
+      }
+    }
+  }
+
+  async #next() {
+    const { perSecond, again } = this.#job;
+    const number = this.#asked++;
+    if (perSecond !== undefined) {
+      await sleep(Math.max(0, this.#start + (number * 1000) / perSecond - performance.now()));
+    }
+    const now = performance.now();
+    if (now >= this.#end) return undefined;
+    const question = this.#questions[again ? number % this.#questions.length : number];
+    if (question === undefined) this.#end = now; // all were asked
+    return question;
+  }
+
+  /** Answers that come when the time is over have a latency, but are not part of the rate. */
+  #note(asked, answered, outcome = 'right') {
+    this.#right += 1;
+    if (answered < this.#counting) return;
+    this.#latencies.add(answered - asked);
+    this.#outcomes[outcome] = (this.#outcomes[outcome] ?? 0) + 1;
+    if (answered <= this.#end) this.#inTime += 1;
+  }
+
+  result() {
+    const seconds = (this.#end - this.#counting) / 1000;
+    if (seconds <= 0) throw new Error(`${this.#job.workload}: all was asked before answers counted`);
+    return {
+      answers: this.#latencies.count,
+      seconds,
+      perSecond: this.#inTime / seconds,
+      ...this.#latencies.summary(),
+      right: this.#right,
+      errors: this.#errors,
+      firstError: this.#firstError,
+      outcomes: this.#outcomes,
+    };
+  }
+}

@@ -1,0 +1,18 @@
+/** Latencies in milliseconds, all of them kept: percentiles are exact. */
+export class Latencies {
+  #values = [];
+
+  add(milliseconds) {
+    this.#values.push(milliseconds);
+  }
+
+  get count() {
+    return this.#values.length;
+  }
+
+  summary() {
+    const sorted = Float64Array.from(this.#values).sort();
+    const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? null;
+    return { p50: at(0.5), p99: at(0.99), p999: at(0.999), max: sorted.at(-1) ?? null };
+  }
+}

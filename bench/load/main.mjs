@@ -1,0 +1,19 @@
+/**
+ * The load, as a process of its own so that it can't slow down what it measures: a job comes in, its result goes out.
+ *
+ * It speaks HTTP/1.1 over plain sockets with requests that are made before the clock starts. On two cores the load shares
+ * them with the server and PostgreSQL, so what it takes is missing from the figures: README.md has the comparison with
+ * autocannon.
+ */
+import { drive } from './drive.mjs';
+import { WORKLOADS } from './workloads.mjs';
+
+process.on('message', async (job) => {
+  try {
+    const onCounting = () => process.send({ counting: true });
+    process.send({ result: await drive(job, WORKLOADS[job.workload], onCounting) });
+  } catch (error) {
+    process.send({ failure: error.stack });
+  }
+});
+process.on('disconnect', () => process.exit());

@@ -1,0 +1,65 @@
+import { headerOf } from './connection.mjs';
+
+/** @returns {Buffer} a whole GET request */
+export function get(target, headers = {}) {
+  return Buffer.from(`GET ${target} HTTP/1.1\r\nhost: 127.0.0.1\r\n${lines(headers)}\r\n`);
+}
+
+/** @param {string} body form-encoded, as a browser or an application sends it @returns {Buffer} a whole POST request */
+export function post(target, body, headers = {}) {
+  const form = `content-type: application/x-www-form-urlencoded\r\ncontent-length: ${Buffer.byteLength(body)}\r\n`;
+  return Buffer.from(`POST ${target} HTTP/1.1\r\nhost: 127.0.0.1\r\n${form}${lines(headers)}\r\n${body}`);
+}
+
+function lines(headers) {
+  return Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('');
+}
+
+/** @param {Record<string, string>} fields */
+export function form(fields) {
+  return Object.entries(fields)
+    .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
+    .join('&');
+}
+
+/** An answer that is not the right one ends the attempt and counts as an error. */
+export function require(condition, what, answer) {
+  if (!condition) throw new Error(`${what}: ${answer.status} ${answer.body.slice(0, 300)}`);
+}
+
+/** The `Location` of a redirect with this status. */
+export function locationOf(answer, status) {
+  const location = headerOf(answer.head, 'location');
+  require(answer.status === status && location !== undefined, `no ${status} redirect`, answer);
+  return location;
+}
+
+/** The hidden fields of the form on a page that posts to `action`. */
+export function hiddenFields(answer, action) {
+  const start = answer.body.indexOf(`action="${action}"`);
+  require(start >= 0, `no form to ${action}`, answer);
+  const formText = answer.body.slice(start, answer.body.indexOf('</form>', start));
+  const inputs = formText.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)">/g);
+  return Object.fromEntries([...inputs].map(([, name, value]) => [name, unescapeHtml(value)]));
+}
+
+const ENTITIES = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'" };
+
+function unescapeHtml(text) {
+  return text.replaceAll(/&(?:amp|lt|gt|quot|#39);/g, (entity) => ENTITIES[entity]);
+}
+
+/** The cookies of an answer as a browser would send them back, together with those it had. */
+export function cookiesAfter(answer, cookies = {}) {
+  const set = [...answer.head.matchAll(/\r\nset-cookie: *([^=\r]+)=([^;\r]*)/gi)];
+  return { ...cookies, ...Object.fromEntries(set.map(([, name, value]) => [name, value])) };
+}
+
+export function cookieHeader(cookies) {
+  return Object.entries(cookies)
+    .filter(([, value]) => value !== '')
+    .map(([name, value]) => `${name}=${value}`)
+    .join('; ');
+}

@@ -1,0 +1,20 @@
+import { cookieHeader, cookiesAfter, form, get, hiddenFields, post, require } from './message.mjs';
+
+/**
+ * A guess at somebody's password over the real form: the page first, then the post with whatever hidden fields and
+ * cookies the page gave. Each guess is for another login and comes from another network (`X-Forwarded-For`), so that
+ * neither is throttled at once. Being refused, told to wait or told to come back are all right answers.
+ */
+export const signIn = {
+  async ask(connection, { query, login, address }) {
+    const from = { 'x-forwarded-for': address };
+    const shown = await connection.send(get(`/oauth/authorize?${query}`, from));
+    require(shown.status === 200 && shown.body.includes('data-page="sign-in"'), 'no sign-in page', shown);
+    const cookie = cookieHeader(cookiesAfter(shown));
+    const fields = { ...hiddenFields(shown, '/sign-in'), login, password: 'a wrong guess' };
+    const headers = { ...from, 'sec-fetch-site': 'same-origin', ...(cookie === '' ? {} : { cookie }) };
+    const answer = await connection.send(post('/sign-in', form(fields), headers));
+    require([422, 429, 503].includes(answer.status), 'a wrong password was not refused', answer);
+    return String(answer.status);
+  },
+};

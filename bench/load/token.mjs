@@ -1,0 +1,14 @@
+import { post, require } from './message.mjs';
+
+/**
+ * A form posted to `job.path`, answered with JSON: exchange, introspection, and the floor of both. The answer must have
+ * the form `job.shape`, and hold what only the answer to this very question holds.
+ */
+export const token = {
+  prepare: ({ body, holds }, { path, headers }) => ({ request: post(path, body, headers), holds }),
+
+  async ask(connection, { request, holds }, { shape }) {
+    const answer = await connection.send(request);
+    require(answer.status === 200 && shape.test(answer.body) && answer.body.includes(holds), 'wrong', answer);
+  },
+};

@@ -1,0 +1,68 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { printBearer } from '../dist/secrets/bearer.js';
+import { sha256 } from '../dist/secrets/digest.js';
+import { grantIdFor } from '../dist/secrets/grantId.js';
+
+/**
+ * Who is in the databases of the benchmark: numbered users, each with one grant for every client. Everything about them
+ * follows from their numbers, here and in the SQL of `fill.mjs` and `pgbench/`, so that ten million needn't be carried around.
+ */
+export const CLIENTS = 10;
+export const REDIRECT_URI = 'https://shop.example/callback';
+export const SCOPE = 'account-info operation-history';
+
+export const loginOf = (user) => `user-${user}`;
+const userIdOf = (user) => uuidOf(`user ${user}`);
+export const clientIdOf = (client) => md5(`client ${client}`);
+export const clientSecretOf = (client) => md5(`secret of client ${client}`);
+
+/** The one resource, which asks about tokens. */
+export const RESOURCE = { id: 'bench-resource', secret: md5('secret of the resource') };
+
+/** What PostgreSQL's `md5` gives: everything here is as easy to compute there. */
+function md5(text) {
+  return createHash('md5').update(text).digest('hex');
+}
+
+function uuidOf(text) {
+  return md5(text).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+/** A grant by its number, from 0. */
+export function grantOf(number) {
+  const user = Math.floor(number / CLIENTS) + 1;
+  const client = number % CLIENTS;
+  return {
+    user,
+    client,
+    userId: userIdOf(user),
+    grantId: grantIdFor(userIdOf(user), clientIdOf(client), null),
+  };
+}
+
+/** Numbers of `count` different grants of `grants`, in no order. */
+export function anyOf(grants, count) {
+  if (count === grants) return shuffled(Array.from({ length: grants }, (_, number) => number));
+  const chosen = new Set();
+  while (chosen.size < count) chosen.add(Math.floor(Math.random() * grants));
+  return [...chosen];
+}
+
+function shuffled(numbers) {
+  for (let last = numbers.length - 1; last > 0; last -= 1) {
+    const other = Math.floor(Math.random() * (last + 1));
+    [numbers[last], numbers[other]] = [numbers[other], numbers[last]];
+  }
+  return numbers;
+}
+
+/** A fresh code or token of a grant, in the product's own form, and what is stored of it. */
+export function freshBearer(kind, { grantId }) {
+  const bearer = printBearer(kind, grantId, randomBytes(32));
+  return { bearer, hash: sha256(bearer) };
+}
+
+/** What a token and a code of the same grant begin with behind their prefixes: 21 letters hold 126 of its 128 bits. */
+export function startOfToken(code) {
+  return `assent_at_${code.slice('assent_ac_'.length, 'assent_ac_'.length + 21)}`;
+}

@@ -1,0 +1,80 @@
+const US_PER_SECOND = 1_000_000;
+
+const COLUMNS = [
+  '',
+  '1/s',
+  'p50 ms',
+  'p99 ms',
+  'p99.9 ms',
+  'errors',
+  'server cpu',
+  'pg cpu',
+  'load cpu',
+  'server µs',
+  'server MB',
+  'pg MB',
+  'load MB',
+];
+
+/** The whole report as text. */
+export function printReport({ machine, settings, lines, targets, notes }) {
+  return [
+    describe(machine),
+    settings.quick ? QUICK_NOTE(settings) : '',
+    table([COLUMNS, ...Object.entries(lines).map(row)]),
+    NOTES,
+    table([['target', 'measured', 'wanted', ''], ...judged(settings, targets).map(verdict)]),
+    ...firstErrors(lines),
+    ...notes,
+  ]
+    .filter((part) => part !== '')
+    .join('\n\n');
+}
+
+const NOTES =
+  'cpu: cores used on average; server µs: of them, for each answer. The load shares the cores with what it measures. Floor: logging off; Assent: log level info.';
+const QUICK_NOTE = ({ growth, soak }) =>
+  `Short form: few seconds each, growth of ${growth.figures.join(', ')} up to ${growth.sizes.at(-1)} grants, a soak of ${soak.all} exchanges.`;
+
+function describe({ postgres, ...machine }) {
+  const list = (entries) =>
+    Object.entries(entries)
+      .map(([name, value]) => `${name} ${value}`)
+      .join(' · ');
+  return `${list(machine)}\nPostgreSQL: ${list(postgres)}`;
+}
+
+function row([name, line]) {
+  const { cpu = {}, memory = {} } = line;
+  const rate = line.seconds === undefined ? whole(line.perSecond) : `${line.seconds.toFixed(2)} s`;
+  const latencies = [line.p50, line.p99, line.p999].map((value) => fixed(value));
+  const used = [cpu.server, cpu.postgres, cpu.load].map((value) => fixed(value));
+  const microseconds = (cpu.server / line.perSecond) * US_PER_SECOND;
+  const kept = [memory.server, memory.postgres, memory.load].map((value) => whole(value?.now));
+  return [name, rate, ...latencies, line.errors ?? '', ...used, whole(microseconds), ...kept];
+}
+
+function firstErrors(lines) {
+  const faulty = Object.entries(lines).filter(([, { firstError }]) => firstError);
+  return faulty.map(([name, { firstError }]) => `The first error of ${name}: ${firstError}`);
+}
+
+/** With `--only` most targets are not measured, on purpose. */
+function judged({ only }, targets) {
+  return only === null ? targets : targets.filter(({ value }) => value !== null);
+}
+
+function verdict({ name, value, target, met }) {
+  if (value === null) return [name, 'not measured', target, ''];
+  return [name, value.toFixed(2), target, met ? 'met' : 'MISSED'];
+}
+
+const fixed = (value) => (Number.isFinite(value) ? value.toFixed(2) : '');
+const whole = (value) => (Number.isFinite(value) ? String(Math.round(value)) : '');
+
+function table(rows) {
+  const widths = rows[0].map((_, column) => Math.max(...rows.map((cells) => String(cells[column]).length)));
+  const pad = (cell, column) =>
+    column === 0 ? String(cell).padEnd(widths[0]) : String(cell).padStart(widths[column]);
+  return rows.map((cells) => cells.map(pad).join('  ').trimEnd()).join('\n');
+}

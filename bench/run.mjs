@@ -1,0 +1,75 @@
+/** `npm run bench`: lays the place out, lets every stage measure its lines, reports, and judges. See README.md. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { describeMachine } from './machine.mjs';
+import { findPgbench } from './pgbench.mjs';
+import { describeProfile, PROFILING } from './profile.mjs';
+import { printReport } from './report.mjs';
+import { RESULTS, readSettings } from './settings.mjs';
+import { Site } from './site.mjs';
+import { core } from './stages/core.mjs';
+import { flood } from './stages/flood.mjs';
+import { flows } from './stages/flows.mjs';
+import { growth } from './stages/growth.mjs';
+import { soak } from './stages/soak.mjs';
+import { start } from './stages/start.mjs';
+import { judge, targetsFor } from './targets.mjs';
+
+const STAGES = [start, core, flows, flood, soak, growth];
+
+const settings = settingsOrExit();
+mkdirSync(RESULTS, { recursive: true });
+const site = await Site.open();
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.once(signal, () => void site.close().finally(() => process.exit(1)));
+}
+try {
+  const report = await measure();
+  writeFileSync(settings.out, `${JSON.stringify(report, null, 2)}\n`);
+  console.log(printReport(report));
+  process.exitCode = isGood(report) ? 0 : 1;
+} finally {
+  await site.close();
+}
+
+function settingsOrExit() {
+  try {
+    const names = STAGES.flatMap((stage) => stage.names);
+    return readSettings(process.argv.slice(2), names);
+  } catch (error) {
+    console.error(error.message);
+    return process.exit(2);
+  }
+}
+
+async function measure() {
+  const wanted = (name) => settings.only?.includes(name) ?? true;
+  const machine = await describeMachine(site);
+  const database = await site.createDatabase('bench', settings.grants);
+  const server = await site.startAssent(database, settings.profile ? PROFILING : []);
+  const bench = { site, settings, database, server, loader: site.startLoader(), wanted };
+  const lines = {};
+  for (const stage of STAGES.filter(({ names }) => names.some(wanted))) {
+    const started = performance.now();
+    Object.assign(lines, await stage.run(bench));
+    process.stderr.write(
+      `${stage.names.join(', ')}: ${Math.round((performance.now() - started) / 1000)} s\n`,
+    );
+  }
+  await server.stop();
+  return { machine, settings, lines, targets: judge(targetsFor(settings), lines), notes: notesOn(server) };
+}
+
+function notesOn(server) {
+  const notes = [];
+  if (findPgbench() === undefined)
+    notes.push('pgbench is not on this machine: there is no limit to compare with.');
+  if (settings.profile) notes.push(describeProfile(server.pid));
+  return notes;
+}
+
+/** Every target that was measured is met, and every answer was right. */
+function isGood({ lines, targets }) {
+  return (
+    targets.every(({ met }) => met !== false) && Object.values(lines).every(({ errors = 0 }) => errors === 0)
+  );
+}

@@ -1,0 +1,55 @@
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+export const CHECKOUT = fileURLToPath(new URL('..', import.meta.url));
+export const RESULTS = fileURLToPath(new URL('results/', import.meta.url));
+
+/** Questions at the same time where the server is to be busy all the time. */
+export const SATURATING_CONNECTIONS = 64;
+
+/** How much of everything. `seconds` and `warmSeconds` are of one round of one line. */
+const FULL = {
+  rounds: 9,
+  seconds: 2,
+  warmSeconds: 0.5,
+  pgbenchSeconds: 4,
+  starts: 5,
+  embeddedStarts: 5,
+  grants: 10_000,
+  tokens: 50_000, // spread over more pages than PostgreSQL's buffers hold, in the large tables
+  growth: {
+    sizes: [1_000_000, 10_000_000],
+    figures: ['exchange', 'introspection', 'page', 'approval', 'flow'],
+    rounds: 7,
+  },
+  soak: { first: 50_000, all: 1_000_000 },
+};
+const QUICK = {
+  rounds: 3,
+  seconds: 0.5,
+  warmSeconds: 0.1,
+  pgbenchSeconds: 1,
+  starts: 3,
+  embeddedStarts: 1,
+  grants: 10_000,
+  tokens: 10_000,
+  growth: { sizes: [200_000], figures: ['exchange', 'introspection', 'flow'], rounds: 2 },
+  soak: { first: 10_000, all: 30_000 },
+};
+
+const FLAGS = {
+  quick: { type: 'boolean', default: false },
+  only: { type: 'string' },
+  profile: { type: 'boolean', default: false },
+  out: { type: 'string', default: `${RESULTS}latest.json` },
+};
+
+/** @param {string[]} args of the command line @param {string[]} stages their names, in order */
+export function readSettings(args, stages) {
+  const { values } = parseArgs({ args, options: FLAGS });
+  const only = values.only?.split(',') ?? null;
+  const unknown = only?.filter((name) => !stages.includes(name)) ?? [];
+  if (unknown.length > 0) throw new Error(`--only knows ${stages.join(', ')}; not ${unknown.join(', ')}`);
+  const { quick, profile, out } = values;
+  return { ...(quick ? QUICK : FULL), quick, profile, out, only };
+}

@@ -1,0 +1,55 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { guesses } from '../questions.mjs';
+import { inTurn } from '../rounds.mjs';
+import { exchangeRound } from './shared.mjs';
+
+/** Exchanges at the same time while passwords are guessed: busy, but not as busy as can be. */
+const CONNECTIONS = 16;
+/** More than two cores can check in argon2id. */
+const GUESSES_PER_SECOND = 150;
+const GUESSING_CONNECTIONS = 64;
+const GUESSES = 10_000;
+/** The flood is there before the exchanges begin, and until they have ended. */
+const AHEAD_SECONDS = 0.3;
+
+/** What a flood of wrong passwords does to the exchanges of everybody else. */
+export const flood = {
+  names: ['flood'],
+
+  async run(bench) {
+    const { site, settings, server, loader } = bench;
+    const flooder = site.startLoader();
+    const quiet = () => exchangeRound(bench, server, bench.database, CONNECTIONS);
+    const lines = [
+      { name: 'quiet', server, loader, prepare: quiet },
+      { name: 'flooded', server, loader, prepare: async () => withFlood(bench, flooder, await quiet()) },
+    ];
+    const results = await inTurn(lines, settings.rounds, site.postmaster);
+    await flooder.stop();
+    return results;
+  },
+};
+
+async function withFlood({ settings, server, database }, flooder, round) {
+  const job = {
+    ...guesses(database, GUESSES),
+    port: server.port,
+    connections: GUESSING_CONNECTIONS,
+    perSecond: GUESSES_PER_SECOND,
+    warmSeconds: AHEAD_SECONDS,
+    seconds: settings.warmSeconds + settings.seconds,
+  };
+  const run = async (onCounting) => {
+    const flooding = flooder.run(job);
+    await sleep(AHEAD_SECONDS * 1000);
+    const result = await round.run(onCounting);
+    const { outcomes, errors, firstError } = await flooding;
+    return {
+      ...result,
+      guesses: outcomes,
+      errors: result.errors + errors,
+      firstError: result.firstError ?? firstError,
+    };
+  };
+  return { ...round, run };
+}

@@ -1,0 +1,46 @@
+import { startPeer } from '../peer.mjs';
+import { loginOf, REDIRECT_URI, SCOPE } from '../people.mjs';
+import { authorizations, queryOf, tokenRequestOf } from '../questions.mjs';
+import { inTurn } from '../rounds.mjs';
+import { SATURATING_CONNECTIONS } from '../settings.mjs';
+import { loadRound } from './shared.mjs';
+
+/** How many are made ready for each second of a round. Each approval's page is fetched before it: fewer end it early. */
+const PER_SECOND = { page: 1_000, approval: 2_000, flow: 4_000 };
+
+/** What a signed-in browser does, alone and together with the exchange, and the peer's equal flow. */
+export const flows = {
+  names: ['page', 'approval', 'flow', 'peer'],
+
+  async run(bench) {
+    const { site, settings, server, loader, database, wanted } = bench;
+    const own = ['page', 'approval', 'flow'].filter(wanted).map((name) => ({
+      name,
+      server,
+      loader,
+      prepare: () => flowRound(bench, server, database, name),
+    }));
+    const lines = wanted('peer') ? [...own, await peer(bench)] : own;
+    return inTurn(lines, settings.rounds, site.postmaster);
+  },
+};
+
+/** A round of pages, approvals or whole flows; no two at the same time are about the same grant. */
+export async function flowRound(bench, server, database, name) {
+  const { seconds, warmSeconds } = bench.settings;
+  const count = Math.min(database.grants, Math.ceil(PER_SECOND[name] * (seconds + warmSeconds)));
+  const job = await authorizations(database, count);
+  return loadRound(bench, server, { ...job, workload: name, again: name === 'page' });
+}
+
+async function peer(bench) {
+  const { site, loader } = bench;
+  await site.admin.query('create database peer');
+  const tokenRequest = tokenRequestOf(0);
+  const { client_id: CLIENT_ID, client_secret: CLIENT_SECRET } = tokenRequest;
+  const server = await startPeer(site, 'peer', { CLIENT_ID, CLIENT_SECRET, REDIRECT_URI, SCOPE });
+  // Twice as many browsers as connections, so that none is in two flows at once.
+  const items = Array.from({ length: 2 * SATURATING_CONNECTIONS }, (_, user) => ({ login: loginOf(user) }));
+  const job = { workload: 'peerFlow', items, again: true, query: queryOf(0), tokenRequest };
+  return { name: 'peer', server, loader, prepare: async () => loadRound(bench, server, job) };
+}

@@ -1,0 +1,36 @@
+import { CAN_SEE_USAGE, memory } from '../usage.mjs';
+import { exchangeRound } from './shared.mjs';
+
+/** Long enough for any batch of codes to be used up. */
+const BATCH_SECONDS = 60;
+
+/** Memory of a fresh server after its first exchanges and after many more. */
+export const soak = {
+  names: ['soak'],
+
+  async run(bench) {
+    const { site, settings, database } = bench;
+    if (!CAN_SEE_USAGE) return {};
+    const server = await site.startAssent(database);
+    const patient = { ...bench, settings: { seconds: BATCH_SECONDS, warmSeconds: 0 } };
+    const first = await exchangeMany(patient, server, settings.soak.first);
+    const then = await exchangeMany(patient, server, settings.soak.all - settings.soak.first);
+    await server.stop();
+    return { 'soak, first': first, 'soak, then': { ...then, answers: first.answers + then.answers } };
+  },
+};
+
+async function exchangeMany(bench, server, count) {
+  const total = { answers: 0, errors: 0 };
+  while (total.answers < count) {
+    const { run, check } = await exchangeRound(bench, server, bench.database);
+    const result = await run(() => {});
+    await check(result);
+    total.answers += result.answers;
+    total.errors += result.errors;
+    process.stderr.write(`  ${total.answers} of ${count}\r`);
+    if (result.errors > 0) break;
+  }
+  process.stderr.write('\n');
+  return { ...total, memory: { server: memory(server.pid) } };
+}

@@ -1,0 +1,32 @@
+import { startProgram } from '../program.mjs';
+import { median } from '../rounds.mjs';
+import { assentVariables, removeData, SERVE } from '../site.mjs';
+
+/** Time from the start of the process to the first good answer. */
+export const start = {
+  names: ['start'],
+
+  async run({ site, settings, database }) {
+    const startOnce = async (variables) => {
+      const server = await startProgram(SERVE, variables, site.file('start.log'));
+      await server.stop();
+      return server.readySeconds;
+    };
+    const embedded = { DATA_DIR: site.file('trial'), HOST: '127.0.0.1' };
+    const first = await startOnce(embedded);
+    const again = await times(settings.embeddedStarts, () => startOnce(embedded));
+    removeData(embedded.DATA_DIR);
+    const existing = await times(settings.starts, () => startOnce(assentVariables(database)));
+    return {
+      'start, existing database': { seconds: median(existing) },
+      'start, embedded for the first time': { seconds: first },
+      'start, embedded again': { seconds: median(again) },
+    };
+  },
+};
+
+async function times(count, work) {
+  const results = [];
+  while (results.length < count) results.push(await work());
+  return results;
+}
