@@ -11,9 +11,9 @@ with issued as (
                     || md5('client ' || :application::int) || '",null]', 'UTF8')), 1, 16), 'hex')::uuid
      and code_expires_at > clock_timestamp() and revoked_at is null
      and token_hash is distinct from sha256(int8send(:draw::bigint))
-  returning grant_id, user_id, client_id, instance_name, token_issued_at
+  returning grant_id, user_id, client_id, instance_name, scope, token_issued_at
 ), logged as (
-  insert into audit_events (kind, grant_id, user_id, client_id, instance_name)
-  select 'exchanged', grant_id, user_id, client_id, instance_name from issued
+  insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, address, reference)
+  select 'exchanged', grant_id, user_id, client_id, instance_name, scope, '127.0.0.1', '78f68b3f7c' from issued
 )
 select token_issued_at from issued;

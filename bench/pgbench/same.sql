@@ -25,9 +25,9 @@ with issued as (
      and s.client_id = c.client_id and s.retired_at is null
      and s.secret_hash = sha256(convert_to(md5('secret of client ' || :application::int), 'UTF8'))
      and u.user_id = g.user_id and u.status = 'active'
-  returning g.grant_id, g.user_id, g.client_id, g.instance_name, g.token_issued_at
+  returning g.grant_id, g.user_id, g.client_id, g.instance_name, g.scope, g.token_issued_at
 ), logged as (
-  insert into audit_events (kind, grant_id, user_id, client_id, instance_name)
-  select 'exchanged', grant_id, user_id, client_id, instance_name from issued
+  insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, address, reference)
+  select 'exchanged', grant_id, user_id, client_id, instance_name, scope, '127.0.0.1', '78f68b3f7c' from issued
 )
 select token_issued_at from issued;
