@@ -23,7 +23,7 @@ export function printReport({ machine, settings, lines, targets, notes }) {
     settings.quick ? QUICK_NOTE(settings) : '',
     table([COLUMNS, ...Object.entries(lines).map(row)]),
     NOTES,
-    table([['target', 'measured', 'wanted', ''], ...judged(settings, targets).map(verdict)]),
+    table([['target', 'figures', 'measured', 'wanted', ''], ...judged(settings, targets).map(verdict)]),
     ...firstErrors(lines),
     ...notes,
   ]
@@ -49,7 +49,7 @@ function row([name, line]) {
   const rate = line.seconds === undefined ? whole(line.perSecond) : `${line.seconds.toFixed(2)} s`;
   const latencies = [line.p50, line.p99, line.p999].map((value) => fixed(value));
   const used = [cpu.server, cpu.postgres, cpu.load].map((value) => fixed(value));
-  const microseconds = (cpu.server / line.perSecond) * US_PER_SECOND;
+  const microseconds = Number.isFinite(cpu.server) ? (cpu.server / line.perSecond) * US_PER_SECOND : null;
   const kept = [memory.server, memory.postgres, memory.load].map((value) => whole(value?.now));
   return [name, rate, ...latencies, line.errors ?? '', ...used, whole(microseconds), ...kept];
 }
@@ -64,12 +64,13 @@ function judged({ only }, targets) {
   return only === null ? targets : targets.filter(({ value }) => value !== null);
 }
 
-function verdict({ name, value, target, met }) {
-  if (value === null) return [name, 'not measured', target, ''];
-  return [name, value.toFixed(2), target, met ? 'met' : 'MISSED'];
+function verdict({ name, figures, value, target, met }) {
+  if (value === null) return [name, '', 'not measured', target, ''];
+  return [name, figures.map(short).join(' / '), value.toFixed(2), target, met ? 'met' : 'MISSED'];
 }
 
 const fixed = (value) => (Number.isFinite(value) ? value.toFixed(2) : '');
+const short = (value) => (value < 1_000 ? value.toFixed(2) : whole(value));
 const whole = (value) => (Number.isFinite(value) ? String(Math.round(value)) : '');
 
 function table(rows) {

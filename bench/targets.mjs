@@ -1,10 +1,13 @@
 import { growthLine } from './stages/growth.mjs';
 
 /**
- * What is to be reached, as ratios within one run. `of` computes the value from the lines; where one is missing, it is
- * not judged.
+ * What is to be reached within one run. `of` takes from the lines the two figures whose ratio counts, or the one that counts
+ * by itself; where a line is missing, the target is not judged.
  *
- * @typedef {{ name: string, of: (lines: Record<string, any>) => number, atLeast?: number, atMost?: number }} Target
+ * @typedef {object} Target
+ * @property {string} name
+ * @property {(lines: Record<string, any>) => [number] | [number, number]} of
+ * @property {number} [atLeast] @property {number} [atMost]
  */
 
 /** @param {{ grants: number, growth: { sizes: number[], figures: string[] } }} settings @returns {Target[]} */
@@ -18,7 +21,7 @@ export function targetsFor({ grants, growth: { sizes, figures } }) {
   return [...FIXED, ...grown];
 }
 
-const rates = (line, other) => (lines) => lines[line].perSecond / lines[other].perSecond;
+const rates = (line, other) => (lines) => [lines[line].perSecond, lines[other].perSecond];
 
 /** How much more memory counts as none: V8 keeps some of what it once needed. */
 const FLAT = 1.15;
@@ -28,31 +31,32 @@ const FIXED = [
   { name: 'exchange / pgbench', of: rates('exchange', 'pgbench'), atLeast: 1 },
   { name: 'introspection / floor', of: rates('introspection', 'floor of introspection'), atLeast: 0.6 },
   { name: 'whole flow / node-oidc-provider', of: rates('flow', 'peer'), atLeast: 10 },
-  { name: 'exchange p99 / p50, saturated', of: ({ exchange }) => exchange.p99 / exchange.p50, atMost: 5 },
-  { name: 'p99 flooded / quiet', of: ({ flooded, quiet }) => flooded.p99 / quiet.p99, atMost: 2 },
+  { name: 'exchange p99 / p50, saturated', of: ({ exchange }) => [exchange.p99, exchange.p50], atMost: 5 },
+  { name: 'p99 flooded / quiet', of: ({ flooded, quiet }) => [flooded.p99, quiet.p99], atMost: 2 },
   {
     name: 'memory after the soak / after its first',
-    of: (lines) => lines['soak, then'].memory.server.now / lines['soak, first'].memory.server.now,
+    of: (lines) => [lines['soak, then'].memory.server.now, lines['soak, first'].memory.server.now],
     atMost: FLAT,
   },
   {
     name: 'highest memory in the soak, MB',
-    of: (lines) => lines['soak, then'].memory.server.highest,
+    of: (lines) => [lines['soak, then'].memory.server.highest],
     atMost: 150,
   },
   {
     name: 'ready on an existing database, s',
-    of: (lines) => lines['start, existing database'].seconds,
+    of: (lines) => [lines['start, existing database'].seconds],
     atMost: 1,
   },
 ];
 
-/** @returns each target with its value, null when it was not measured, and whether it is met */
+/** @returns each target with its figures and their ratio, null when they were not measured, and whether it is met */
 export function judge(targets, lines) {
-  return targets.map(({ name, of, atLeast, atMost }) => {
-    const value = measured(of, lines);
-    const met = value === null ? null : value >= (atLeast ?? -Infinity) && value <= (atMost ?? Infinity);
-    return { name, value, target: atLeast === undefined ? `≤ ${atMost}` : `≥ ${atLeast}`, met };
+  return targets.map(({ name, of, atLeast = -Infinity, atMost = Infinity }) => {
+    const figures = measured(of, lines);
+    const value = figures && figures[0] / (figures[1] ?? 1);
+    const met = value === null ? null : Number.isFinite(value) && value >= atLeast && value <= atMost;
+    return { name, figures, value, target: atMost === Infinity ? `≥ ${atLeast}` : `≤ ${atMost}`, met };
   });
 }
 

@@ -1,9 +1,12 @@
+import { fileURLToPath } from 'node:url';
 import { CLIENTS } from '../people.mjs';
 import { findPgbench, PREPARE, runPgbench } from '../pgbench.mjs';
 import { exchanges, introspections } from '../questions.mjs';
 import { inTurn } from '../rounds.mjs';
 import { SATURATING_CONNECTIONS } from '../settings.mjs';
 import { askOnce, exchangeRound, introspectionRound, loadRound, rightsAreAudited } from './shared.mjs';
+
+const FLOOR = fileURLToPath(new URL('../floor.mjs', import.meta.url));
 
 /** The floor, the limit, and the two questions that an application and the payment API ask all the time. */
 export const core = {
@@ -32,8 +35,7 @@ async function floors(bench) {
   };
   const answers = {};
   for (const job of Object.values(questions)) answers[job.path] = await askOnce(server.port, job);
-  const file = new URL('../floor.mjs', import.meta.url).pathname;
-  const floor = await site.startServer('floor', [file], { ANSWERS: JSON.stringify(answers) });
+  const floor = await site.startServer('floor', [FLOOR], { ANSWERS: JSON.stringify(answers) });
   return Object.entries(questions).map(([name, job]) => ({
     name: `floor of ${name}`,
     server: floor,

@@ -2,7 +2,7 @@ import { startPeer } from '../peer.mjs';
 import { loginOf, REDIRECT_URI, SCOPE } from '../people.mjs';
 import { authorizations, queryOf, tokenRequestOf } from '../questions.mjs';
 import { inTurn } from '../rounds.mjs';
-import { SATURATING_CONNECTIONS } from '../settings.mjs';
+import { BROWSERS } from '../settings.mjs';
 import { loadRound } from './shared.mjs';
 
 /** How many are made ready for each second of a round. Each approval's page is fetched before it: fewer end it early. */
@@ -30,7 +30,7 @@ export async function flowRound(bench, server, database, name) {
   const { seconds, warmSeconds } = bench.settings;
   const count = Math.min(database.grants, Math.ceil(PER_SECOND[name] * (seconds + warmSeconds)));
   const job = await authorizations(database, count);
-  return loadRound(bench, server, { ...job, workload: name, again: name === 'page' });
+  return loadRound(bench, server, { ...job, workload: name, again: name === 'page' }, BROWSERS);
 }
 
 async function peer(bench) {
@@ -40,7 +40,7 @@ async function peer(bench) {
   const { client_id: CLIENT_ID, client_secret: CLIENT_SECRET } = tokenRequest;
   const server = await startPeer(site, 'peer', { CLIENT_ID, CLIENT_SECRET, REDIRECT_URI, SCOPE });
   // Twice as many browsers as connections, so that none is in two flows at once.
-  const items = Array.from({ length: 2 * SATURATING_CONNECTIONS }, (_, user) => ({ login: loginOf(user) }));
+  const items = Array.from({ length: 2 * BROWSERS }, (_, user) => ({ login: loginOf(user) }));
   const job = { workload: 'peerFlow', items, again: true, query: queryOf(0), tokenRequest };
-  return { name: 'peer', server, loader, prepare: async () => loadRound(bench, server, job) };
+  return { name: 'peer', server, loader, prepare: async () => loadRound(bench, server, job, BROWSERS) };
 }
