@@ -1,17 +1,25 @@
 import { availableParallelism } from 'node:os';
-import { hash, verify } from '@node-rs/argon2';
-import pLimit from 'p-limit';
-
-/** OWASP's first recommendation for argon2id: 19 MiB, 2 passes, 1 lane. The library's default is argon2id. */
-const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
+import { fileURLToPath } from 'node:url';
+import { Piscina } from 'piscina';
 
 /**
- * A password costs tens of milliseconds of a core. However many people sign in, a core is left for everybody else, and
- * what could not be answered soon is turned away.
+ * A password costs tens of milliseconds of a core. However many people sign in at once, that is done in threads of their
+ * own: one core is left to everybody else, and on the others everybody else comes first.
  */
-const MOST_AT_ONCE = Math.max(1, availableParallelism() - 1);
+const THREADS = Math.max(1, availableParallelism() - 1);
+const NICENESS = 10;
+/** What would wait longer than for this many others is turned away. */
 const MOST_WAITING = 100;
-const atOnce = pLimit(MOST_AT_ONCE);
+/** A thread keeps some memory: it ends after so long without work. */
+const IDLE_MS = 60_000;
+
+const threads = new Piscina({
+  filename: fileURLToPath(new URL('./passwordThread.js', import.meta.url)),
+  minThreads: 0,
+  maxThreads: THREADS,
+  idleTimeout: IDLE_MS,
+  niceIncrement: NICENESS,
+});
 
 /** More passwords are to be checked than there is time for. */
 export class BusyError extends Error {
@@ -20,14 +28,9 @@ export class BusyError extends Error {
   }
 }
 
-function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-  if (atOnce.pendingCount >= MOST_WAITING) throw new BusyError();
-  return atOnce(work);
-}
-
 /** @returns an argon2id hash in PHC string form, with its own salt */
 export async function hashPassword(password: string): Promise<string> {
-  return inTurn(() => hash(password.normalize('NFKC'), COST));
+  return threads.run(password.normalize('NFKC'), { name: 'hash' });
 }
 
 /**
@@ -38,13 +41,17 @@ export async function hashPassword(password: string): Promise<string> {
  */
 export async function verifyPassword(stored: string | null, password: string): Promise<boolean> {
   const decoy = await decoyHash(); // awaited always: the first call must not tell either
-  const matches = await inTurn(() => verify(stored ?? decoy, password.normalize('NFKC')));
+  if (threads.queueSize >= MOST_WAITING) throw new BusyError();
+  const matches = await threads.run(
+    { stored: stored ?? decoy, password: password.normalize('NFKC') },
+    { name: 'verify' },
+  );
   return matches && stored !== null;
 }
 
 let decoyMade: Promise<string> | undefined;
 
 function decoyHash(): Promise<string> {
-  decoyMade ??= hash('nobody has this password', COST); // out of turn: it must not be turned away
+  decoyMade ??= hashPassword('nobody has this password');
   return decoyMade;
 }
