@@ -4,7 +4,7 @@ import { sha256 } from '../secrets/digest.ts';
 import { verifyPassword } from '../secrets/password.ts';
 import { markSessionConfirmed, type Session } from '../store/sessions.ts';
 import type { Caller, Context } from './context.ts';
-import { forgive, takeTry } from './throttle.ts';
+import { forgive } from './throttle.ts';
 
 /** Within it the consent page may be reloaded. A page that was shown stays good for its own time, see `decision.ts`. */
 const CONFIRMATION_LIFETIME_MS = 5 * 60 * 1000;
@@ -46,7 +46,8 @@ export async function confirmPayment(
   paymentPassword: string,
   caller: Caller,
 ): Promise<Confirmation> {
-  const attempt = await takeTry(context, 'payment password', session.user.userId, caller);
+  const login = session.user.userId;
+  const attempt = await context.takeTry({ guarded: 'payment password', login, address: caller.address });
   if (!('keys' in attempt)) return { outcome: 'wait', waitSeconds: attempt.waitSeconds };
   const { paymentPasswordHash } = session.user;
   const matches = await verifyPassword(paymentPasswordHash, paymentPassword);

@@ -6,6 +6,7 @@ import { coalesce, OverloadedError } from '../store/coalesce.ts';
 import { askTwice, isDatabaseAway, isOneCallersFault } from '../store/database.ts';
 import { type ExchangeAnswer, type ExchangeQuestion, exchangeCodes } from '../store/exchanges.ts';
 import { findTokens, type TokenAnswer, type TokenQuestion } from '../store/tokens.ts';
+import { countTries, type Try, type TryQuestion } from './throttle.ts';
 
 // The words of the store that HTTP uses too; it never asks the store itself.
 export type { Caller } from '../store/auditEvents.ts';
@@ -23,10 +24,11 @@ export interface Settings {
   readonly codeLifetimeSeconds: number;
 }
 
-/** What the verbs need to work: rows, keys and settings. The two hot questions are asked in batches. */
+/** What the verbs need to work: rows, keys and settings. What many ask at once is asked in batches. */
 export interface Context extends Settings {
   exchangeCode(question: ExchangeQuestion): Promise<ExchangeAnswer>;
   findToken(question: TokenQuestion): Promise<TokenAnswer>;
+  takeTry(question: TryQuestion): Promise<Try>;
 }
 
 /** Ties the settings to the store. One for each server: what its callers ask at the same time goes together. */
@@ -36,6 +38,7 @@ export function createContext(settings: Settings): Context {
     ...settings,
     exchangeCode: coalesce((questions) => askTwice(() => exchangeCodes(db, questions)), isOneCallersFault),
     findToken: coalesce((questions) => findTokens(db, questions), isOneCallersFault),
+    takeTry: coalesce((questions) => countTries(db, questions), isOneCallersFault),
   };
 }
 

@@ -4,7 +4,7 @@ import { verifyPassword } from '../secrets/password.ts';
 import { deleteSession, findSession, insertSession, type Session } from '../store/sessions.ts';
 import { findUserByLogin, loginKey } from '../store/users.ts';
 import type { Caller, Context } from './context.ts';
-import { forgive, takeTry } from './throttle.ts';
+import { forgive } from './throttle.ts';
 
 const COOKIE_BYTES = 32;
 
@@ -30,7 +30,8 @@ export async function signIn(
   earlierCookie: string | undefined,
   caller: Caller,
 ): Promise<SignInOutcome> {
-  const attempt = await takeTry(context, 'password', loginKey(login), caller);
+  const { address } = caller;
+  const attempt = await context.takeTry({ guarded: 'password', login: loginKey(login), address });
   if (!('keys' in attempt)) return { outcome: 'wait', waitSeconds: attempt.waitSeconds };
   const user = await findUserByLogin(context.db, login);
   const passwordHash = user?.status === 'active' ? user.passwordHash : null;

@@ -3,8 +3,8 @@ import { type Database, select } from './database.ts';
 
 /** A counter of tries, as it stands. */
 export interface Throttle {
-  /** 32 bytes. */
-  readonly key: Buffer;
+  /** 64 hexadecimal digits. */
+  readonly key: string;
   /** Tries that count, as of `countedAt`: each is forgotten a little with time. */
   readonly level: number;
   readonly countedAt: Date;
@@ -18,25 +18,25 @@ export interface Throttle {
 
 const insert = {
   name: 'throttle-insert',
-  text: 'insert into throttles (key) select unnest($1::bytea[]) on conflict (key) do nothing',
+  text: `insert into throttles (key) select decode(unnest($1::text[]), 'hex') on conflict (key) do nothing`,
 };
 const hold = {
   name: 'throttle-hold',
-  text: `select key, level, counted_at as "countedAt", free_at as "freeAt", trusted_until as "trustedUntil",
+  text: `select encode(key, 'hex') as key, level, counted_at as "countedAt", free_at as "freeAt", trusted_until as "trustedUntil",
                 forget_at as "forgetAt", clock_timestamp() as now
-           from throttles where key = any ($1::bytea[]) order by key for update`,
+           from throttles where key in (select decode(unnest($1::text[]), 'hex')) order by throttles.key for update`,
 };
 
 /**
  * Locks counters until the end of the transaction, new ones at nothing. So of tries that come at once each sees the
  * one before it, on whichever replica that was.
  *
- * @param keys sorted, so that nobody waits in a circle
+ * @param keys each once, sorted, so that nobody waits in a circle
  * @returns the counters in the order of their keys, and the database's clock
  */
 export async function holdThrottles(
   connection: pg.PoolClient,
-  keys: readonly Buffer[],
+  keys: readonly string[],
 ): Promise<{ throttles: Throttle[]; now: Date }> {
   await select(connection, insert, [keys]);
   const rows = await select<Throttle & { now: Date }>(connection, hold, [keys]);
@@ -52,13 +52,13 @@ const mark = {
   text: `
 with swept as (
   delete from throttles where key in (
-    select key from throttles where forget_at < clock_timestamp() and key <> all ($1::bytea[]) limit 10 for update skip locked)
+    select key from throttles where forget_at < clock_timestamp() and encode(key, 'hex') <> all ($1::text[]) limit 10 for update skip locked)
 )
 update throttles t set level = a.level, counted_at = a.counted_at, free_at = a.free_at,
                        trusted_until = a.trusted_until, forget_at = a.forget_at
-  from unnest($1::bytea[], $2::float8[], $3::timestamptz[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[])
+  from unnest($1::text[], $2::float8[], $3::timestamptz[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[])
        as a (key, level, counted_at, free_at, trusted_until, forget_at)
- where t.key = a.key`,
+ where t.key = decode(a.key, 'hex')`,
 };
 
 /** Writes counters that are held. */
