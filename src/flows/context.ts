@@ -42,7 +42,12 @@ export function createContext(settings: Settings): Context {
   };
 }
 
-/** Whether trying again in a moment may help: the database is away, or more came than it can answer. */
+/** Whether more came than can be answered in time. */
+export function isOverload(error: unknown): boolean {
+  return error instanceof OverloadedError || error instanceof BusyError;
+}
+
+/** Whether trying again in a moment may help: too much at once, or the database is away. */
 export function isPassing(error: unknown): boolean {
-  return error instanceof OverloadedError || error instanceof BusyError || isDatabaseAway(error);
+  return isOverload(error) || isDatabaseAway(error);
 }

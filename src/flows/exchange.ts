@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { OAuthError, type OAuthErrorCode } from '../oauth/error.ts';
 import { tokenLifetimeSeconds } from '../oauth/lifetime.ts';
 import type { TokenRequest } from '../oauth/tokenRequest.ts';
-import { BEARER_SECRET_BYTES, printBearer, referBearer } from '../secrets/bearer.ts';
+import { printBearer, referBearer } from '../secrets/bearer.ts';
 import { s256, sha256 } from '../secrets/digest.ts';
+import { randomSecret } from '../secrets/random.ts';
 import type { ExchangeVerdict } from '../store/exchanges.ts';
 import type { Caller, Context } from './context.ts';
 
@@ -27,7 +27,7 @@ export async function exchange(
   caller: Caller,
 ): Promise<IssuedToken> {
   const code = referBearer('code', request.code);
-  const accessToken = printBearer('token', code.grantId ?? NO_GRANT, randomBytes(BEARER_SECRET_BYTES));
+  const accessToken = printBearer('token', code.grantId ?? NO_GRANT, randomSecret());
   const { verdict, issuedAt } = await exchangeCode({
     grantId: code.grantId,
     codeHash: code.hash,

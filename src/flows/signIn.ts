@@ -1,12 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import { sha256 } from '../secrets/digest.ts';
 import { verifyPassword } from '../secrets/password.ts';
+import { randomSecret } from '../secrets/random.ts';
 import { deleteSession, findSession, insertSession, type Session } from '../store/sessions.ts';
 import { findUserByLogin, loginKey } from '../store/users.ts';
 import type { Caller, Context } from './context.ts';
 import { forgive } from './throttle.ts';
-
-const COOKIE_BYTES = 32;
 
 /** What comes of a sign-in. */
 export type SignInOutcome =
@@ -37,7 +35,7 @@ export async function signIn(
   const passwordHash = user?.status === 'active' ? user.passwordHash : null;
   const matches = await verifyPassword(passwordHash, password);
   if (user === undefined || passwordHash === null || !matches) return { outcome: 'wrong' };
-  const cookie = randomBytes(COOKIE_BYTES).toString('base64url');
+  const cookie = randomSecret().toString('base64url');
   const signedIn = await insertSession(context.db, {
     sessionHash: sha256(cookie),
     userId: user.userId,

@@ -114,7 +114,7 @@ export async function forgive({ db }: Context, keys: Keys): Promise<void> {
     const until = after(now, TRUST_MS);
     const forgiven = throttles.map((throttle) =>
       throttle.key === keys.own
-        ? { ...throttle, level: 0, freeAt: now, trustedUntil: until, forgetAt: until }
+        ? { ...throttle, level: 0, countedAt: now, freeAt: now, trustedUntil: until, forgetAt: until }
         : { ...throttle, level: Math.max(0, throttle.level - 1) },
     );
     await markThrottles(connection, forgiven);

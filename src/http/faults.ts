@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { isPassing } from '../flows/context.ts';
+import { isOverload, isPassing } from '../flows/context.ts';
 import { OAuthError } from '../oauth/error.ts';
 import { FailureLimit } from './failureLimit.ts';
 import { answerRefusal, type Refusal } from './refusal.ts';
@@ -32,7 +32,9 @@ export function answerFaults(app: FastifyInstance): void {
       if (wait > 0) return answerRefusal(request, reply.header('retry-after', wait), TOO_MANY);
       return answerRefusal(request, reply, describe(refused));
     }
-    request.log.error({ err: error }, 'the request failed');
+    // That more comes than can be answered is no fault, and a stack for each would make it worse.
+    if (isOverload(error)) request.logDetail = { error: AWAY.error, rule: error.message };
+    else request.log.error({ err: error }, 'the request failed');
     if (!isPassing(error)) return answerRefusal(request, reply, BROKEN);
     reply.header('retry-after', RETRY_AFTER_SECONDS);
     return answerRefusal(request, reply, AWAY);

@@ -77,6 +77,16 @@ export function describeLimit(limit: PaymentLimit, currency: string): string {
  * @param currency ISO 4217 code
  */
 export function formatAmount(sum: string, currency: string): string {
+  // Node formats decimal strings exactly; the type of `format` here knows numbers only.
+  return amountFormat(currency).format(sum as `${number}`);
+}
+
+/** To make a format takes a hundred times longer than to use it, and there is one currency. */
+const amountFormats = new Map<string, Intl.NumberFormat>();
+
+function amountFormat(currency: string): Intl.NumberFormat {
+  const known = amountFormats.get(currency);
+  if (known !== undefined) return known;
   const format = new Intl.NumberFormat('en', {
     style: 'currency',
     currency,
@@ -85,11 +95,13 @@ export function formatAmount(sum: string, currency: string): string {
     minimumFractionDigits: 2,
     maximumFractionDigits: 2,
   });
-  // Node formats decimal strings exactly; the type of `format` here knows numbers only.
-  return format.format(sum as `${number}`);
+  amountFormats.set(currency, format);
+  return format;
 }
+
+const DAY_FORMAT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
 
 /** A day in plain words, in UTC, for example "20 November 2029". */
 export function describeDay(time: Date): string {
-  return new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }).format(time);
+  return DAY_FORMAT.format(time);
 }

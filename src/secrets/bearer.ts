@@ -8,7 +8,6 @@ import { parseUuid, printUuid } from './uuid.ts';
  */
 const PREFIXES = { code: 'assent_ac_', token: 'assent_at_' } as const;
 
-export const BEARER_SECRET_BYTES = 32;
 const GRANT_ID_BYTES = 16;
 
 export type BearerKind = keyof typeof PREFIXES;

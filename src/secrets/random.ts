@@ -4,3 +4,17 @@ import { randomBytes } from 'node:crypto';
 export function randomHex(bytes: number): string {
   return randomBytes(bytes).toString('hex');
 }
+
+const SECRET_BYTES = 32;
+/** Many secrets are drawn at once: the way to OpenSSL and back costs more than the bytes. */
+const DRAWN_BYTES = 128 * SECRET_BYTES;
+
+let drawn = Buffer.alloc(0);
+
+/** @returns 32 random bytes that nobody else was or will be given */
+export function randomSecret(): Buffer {
+  if (drawn.length === 0) drawn = randomBytes(DRAWN_BYTES);
+  const secret = drawn.subarray(0, SECRET_BYTES);
+  drawn = drawn.subarray(SECRET_BYTES);
+  return secret;
+}

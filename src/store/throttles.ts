@@ -16,15 +16,15 @@ export interface Throttle {
   readonly forgetAt: Date;
 }
 
-const insert = {
-  name: 'throttle-insert',
-  text: `insert into throttles (key) select decode(unnest($1::text[]), 'hex') on conflict (key) do nothing`,
-};
+// The update changes nothing: it locks what is there already, and gives it back as it is now.
 const hold = {
   name: 'throttle-hold',
-  text: `select encode(key, 'hex') as key, level, counted_at as "countedAt", free_at as "freeAt", trusted_until as "trustedUntil",
-                forget_at as "forgetAt", clock_timestamp() as now
-           from throttles where key in (select decode(unnest($1::text[]), 'hex')) order by throttles.key for update`,
+  text: `
+insert into throttles as t (key)
+select decode(asked.key, 'hex') from unnest($1::text[]) as asked (key) order by asked.key
+on conflict (key) do update set level = t.level
+returning encode(key, 'hex') as key, level, counted_at as "countedAt", free_at as "freeAt",
+          trusted_until as "trustedUntil", forget_at as "forgetAt", clock_timestamp() as now`,
 };
 
 /**
@@ -38,7 +38,6 @@ export async function holdThrottles(
   connection: pg.PoolClient,
   keys: readonly string[],
 ): Promise<{ throttles: Throttle[]; now: Date }> {
-  await select(connection, insert, [keys]);
   const rows = await select<Throttle & { now: Date }>(connection, hold, [keys]);
   const now = rows.at(-1)?.now;
   if (now === undefined || rows.length !== keys.length) throw new Error('throttles: a counter is missing');
