@@ -1,0 +1,232 @@
+import { createHash } from 'node:crypto';
+import { beforeAll, describe, expect, it } from 'vitest';
+import {
+  basic,
+  type Changes,
+  change,
+  contentsOf,
+  documentOf,
+  exchange,
+  expectToken,
+  expectTokenError,
+  expireCode,
+  isLive,
+  postToken,
+} from '../contract/stage.ts';
+import { Agent, formWith } from '../support/agent.ts';
+import {
+  codeOf,
+  decide,
+  introspect,
+  obtainCode,
+  obtainToken,
+  reachConsent,
+  requestOf,
+  tokenRequestOf,
+} from '../support/flow.ts';
+import { onDatabase, runAssent } from '../support/process.ts';
+import { type TestClient, type TestUser, useServer } from '../support/server.ts';
+import { linkTo, open, signedIn } from './stage.ts';
+
+// An attacker has somebody else's code or token, or wants one that was never meant for them.
+
+const server = useServer();
+let victim: TestUser;
+let attacker: TestUser;
+let browser: Agent;
+let resource: string;
+let shop: TestClient;
+let evil: TestClient;
+let evilPublic: TestClient;
+
+beforeAll(async () => {
+  victim = await server.createUser({ paymentPassword: null });
+  attacker = await server.createUser({ paymentPassword: null });
+  resource = await server.createResource();
+  [shop, evil] = [await server.createClient(), await server.createClient()];
+  evilPublic = await server.createClient({ verified: false });
+  browser = await signedIn(server, shop, victim);
+});
+
+describe('a code of one application in the hands of another', () => {
+  it('gives no token, however the other one names itself and whichever secret it has', async () => {
+    const code = await obtainCode(browser, requestOf(shop), victim);
+    const own = tokenRequestOf(evil, code);
+    const withoutId = change(own, { client_id: undefined, client_secret: undefined });
+    const asEvil = basic(evil.clientId, evil.clientSecret ?? '');
+    const attempts: [changes: Changes, headers?: Record<string, string>][] = [
+      [own],
+      [{ ...own, client_id: evilPublic.clientId }],
+      [{ ...own, client_id: evilPublic.clientId, client_secret: undefined }],
+      [{ ...own, client_id: shop.clientId }],
+      [{ ...own, client_id: shop.clientId, client_secret: undefined }],
+      [withoutId, asEvil],
+      [{ ...withoutId, client_id: shop.clientId }, asEvil],
+      [{ ...withoutId, client_id: evil.clientId }, asEvil],
+      [{ ...own, client_id: shop.clientId }, asEvil],
+      [withoutId, basic(shop.clientId, evil.clientSecret ?? '')],
+      [{ ...withoutId, client_secret: evil.clientSecret ?? '' }, basic(shop.clientId, '')],
+    ];
+    for (const [changes, headers] of attempts) {
+      const answer = await postToken(server, change({}, changes), headers);
+      expect(answer.status).toBe(400);
+      expect(documentOf(answer)).not.toHaveProperty('access_token');
+    }
+    const token = expectToken(await exchange(server, shop, code));
+    expect(await introspect(server, resource, token)).toMatchObject({ client_id: shop.clientId });
+  });
+
+  it('is refused for the application alone, and an expired one for its age alone', async () => {
+    const client = await server.createClient({ verified: false });
+    const fresh = await obtainCode(browser, requestOf(client), victim);
+    expectTokenError(await exchange(server, evilPublic, fresh), 'invalid_grant');
+    await expireCode(server, client);
+    expectTokenError(await exchange(server, client, fresh), 'invalid_grant');
+    expectTokenError(await exchange(server, evilPublic, fresh), 'invalid_grant');
+  });
+});
+
+const verifierOf = (text: string) => text.repeat(43).slice(0, 43);
+const challengeOf = (verifier: string) => ({
+  code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+  code_challenge_method: 'S256',
+});
+const MINE = verifierOf('mine');
+const THEIRS = verifierOf('theirs');
+
+describe.each([true, false])('a code of an application that uses PKCE (verified: %s)', (verified) => {
+  let client: TestClient;
+
+  beforeAll(async () => {
+    client = await server.createClient({ verified });
+  });
+
+  it('needs the verifier of its own request: none, an empty one, the challenge and another one are refused', async () => {
+    const code = await obtainCode(browser, requestOf(client, challengeOf(MINE)), victim);
+    const { code_challenge } = challengeOf(MINE);
+    for (const code_verifier of [undefined, '', THEIRS, code_challenge])
+      expectTokenError(await exchange(server, client, code, { code_verifier }), 'invalid_grant');
+    for (const extra of [{ code_challenge_method: 'plain' }, challengeOf(THEIRS)])
+      expectTokenError(
+        await exchange(server, client, code, { ...extra, code_verifier: THEIRS }),
+        'invalid_grant',
+      );
+    expectToken(await exchange(server, client, code, { code_verifier: MINE }));
+  });
+
+  it('is worth nothing to it when an attacker took the challenge out of the request', async () => {
+    const code = await obtainCode(browser, requestOf(client), victim);
+    expectTokenError(await exchange(server, client, code, { code_verifier: MINE }), 'invalid_grant');
+    const page = await open(browser, client, challengeOf(MINE));
+    const form = formWith(page, 'decision');
+    const stripped = (form.fields.request ?? '').replace(/&code_challenge.*$/, '');
+    const before = await contentsOf(server);
+    const answer = await browser.post(form.action, { ...form.fields, request: stripped, decision: 'allow' });
+    expect([answer.status, answer.location?.includes('code=')]).toEqual([303, false]);
+    expect(await contentsOf(server)).toEqual(before);
+  });
+
+  it('is worth nothing in the flow of somebody else, who has another verifier', async () => {
+    const mallory = await signedIn(server, client, attacker);
+    const injected = await obtainCode(mallory, requestOf(client, challengeOf(THEIRS)), attacker);
+    expectTokenError(await exchange(server, client, injected, { code_verifier: MINE }), 'invalid_grant');
+    expectToken(await exchange(server, client, injected, { code_verifier: THEIRS }));
+  });
+});
+
+describe('a code that somebody else waits for', () => {
+  it('goes to the browser that decided, and to nobody who knows the request, its URL or its form', async () => {
+    const request = requestOf(shop, { state: 'of the victim' });
+    const page = await reachConsent(browser, request, victim);
+    const code = codeOf(await decide(browser, page, 'allow'));
+    const mallory = await signedIn(server, shop, attacker);
+    for (const spy of [mallory, new Agent(server.baseUrl)]) {
+      const shown = await spy.get(linkTo(request));
+      const decided = await decide(spy, page, 'allow');
+      expect(['consent', 'sign-in']).toContain(shown.page);
+      expect(decided.status).toBe(303);
+      const seen = [shown, decided, await spy.get(decided.location ?? ''), await spy.get('/account')];
+      expect(seen.map(({ body, location }) => `${body}${location}`).join()).not.toContain(code);
+    }
+    const token = expectToken(await exchange(server, shop, code));
+    expect(await introspect(server, resource, token)).toMatchObject({ sub: victim.userId });
+  });
+});
+
+describe('what an exchange can’t change', () => {
+  it('gives no right that was not on the page and no other user, whatever the exchange asks for', async () => {
+    const code = await obtainCode(browser, requestOf(shop, { scope: 'account-info' }), victim);
+    const wishes = {
+      scope: 'payment-p2p.limit(9999,999999999999)',
+      username: attacker.login,
+      user_id: attacker.userId,
+      sub: attacker.userId,
+      instance_name: 'other',
+      audience: 'everything',
+      expires_in: '999999999',
+    };
+    const token = expectToken(await exchange(server, shop, code, wishes));
+    const told = await introspect(server, resource, token);
+    expect(told).toMatchObject({ scope: 'account-info', sub: victim.userId, payment_limits: [] });
+    expect(told).not.toHaveProperty('instance_name');
+    const years = (Number(told.exp) - Number(told.iat)) / (365.25 * 24 * 3600);
+    expect(years).toBeCloseTo(3, 2);
+  });
+});
+
+describe('a token after the end of what it was for', () => {
+  it('is worth nothing once its application is deleted, nor is a code, and both stay so', async () => {
+    const client = await server.createClient();
+    const token = await obtainToken(browser, client, victim);
+    const code = await obtainCode(browser, requestOf(client, { instance_name: 'phone' }), victim);
+    expect(await isLive(server, resource, token)).toBe(true);
+    const run = await runAssent(['client', 'delete', client.clientId], onDatabase(server.database.url));
+    expect(run).toMatchObject({ code: 0 });
+    expect(await introspect(server, resource, token)).toEqual({ active: false });
+    expectTokenError(await exchange(server, client, code), 'unauthorized_client');
+    expectTokenError(await exchange(server, evilPublic, code), 'invalid_grant');
+    expect((await browser.get('/account')).text).not.toContain('phone');
+  });
+
+  it('is not said to be revoked when the revocation could not be written', async () => {
+    const client = await server.createClient();
+    const token = await obtainToken(browser, client, victim);
+    const { pool } = server.database;
+    await pool.query(`
+      create function fail() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$;
+      create trigger fail before update of revoked_at on grants for each row execute function fail()`);
+    try {
+      const credentials = { client_id: client.clientId, client_secret: client.clientSecret ?? '' };
+      const agent = new Agent(server.baseUrl);
+      const answers = [
+        await agent.post('/oauth/revoke', { token, ...credentials }),
+        await agent.send('/api/revoke', { method: 'POST', headers: { authorization: `Bearer ${token}` } }),
+      ];
+      expect(answers.map(({ status }) => status)).toEqual([500, 500]);
+      expect(await isLive(server, resource, token)).toBe(true);
+    } finally {
+      await pool.query('drop trigger fail on grants; drop function fail');
+    }
+  });
+
+  it('can’t be taken back by another user of the same application, by its id, its form or its token', async () => {
+    const client = await server.createClient();
+    const token = await obtainToken(browser, client, victim);
+    const account = await browser.get('/account');
+    const forms = account.forms.filter(({ action }) => action === '/account/disconnect');
+    const mallory = await signedIn(server, client, attacker);
+    await obtainToken(mallory, client, attacker);
+    const [own] = (await mallory.get('/account')).forms.filter(
+      ({ action }) => action === '/account/disconnect',
+    );
+    const own_token = own?.fields.form_token ?? '';
+    expect(forms.length).toBeGreaterThan(0);
+    for (const { fields } of forms) {
+      for (const form_token of [fields.form_token ?? '', own_token, ''])
+        await mallory.post('/account/disconnect', { ...fields, form_token });
+      const asked = await mallory.get(`/account?disconnected=${fields.grant_id}`);
+      expect(asked.text).not.toContain('is disconnected');
+    }
+    expect(await isLive(server, resource, token)).toBe(true);
+  });
+});

@@ -1,0 +1,190 @@
+import { createHash, createHmac } from 'node:crypto';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { KeyRing } from '../../src/secrets/keyRing.ts';
+import { contentsOf, exchange, expectTokenError } from '../contract/stage.ts';
+import { Agent, formWith } from '../support/agent.ts';
+import { codeOf, decide, introspect, obtainToken, reachConsent, requestOf } from '../support/flow.ts';
+import { type TestClient, type TestUser, useServer } from '../support/server.ts';
+import { formTo, open, sessionOf, signedIn } from './stage.ts';
+
+// Our pages carry signed values. An attacker makes such a value, spoils one, or shows one where another belongs.
+
+const server = useServer();
+let victim: TestUser;
+let browser: Agent;
+let resource: string;
+let shop: TestClient;
+
+const KEY_ID_BYTES = 4;
+const SIGNATURE_BYTES = 32;
+
+beforeAll(async () => {
+  victim = await server.createUser();
+  resource = await server.createResource();
+  shop = await server.createClient();
+  browser = await signedIn(server, shop, victim);
+});
+
+/** The parts of a signed value: which key, what it says, and the HMAC over it. */
+function partsOf(signed: string): { keyId: Buffer; payload: Buffer; signature: Buffer } {
+  const bytes = Buffer.from(signed, 'base64url');
+  return {
+    keyId: bytes.subarray(0, KEY_ID_BYTES),
+    payload: bytes.subarray(KEY_ID_BYTES, -SIGNATURE_BYTES),
+    signature: bytes.subarray(-SIGNATURE_BYTES),
+  };
+}
+
+const join = (...parts: Buffer[]) => Buffer.concat(parts).toString('base64url');
+
+/** What can be made of a signed value without its key. */
+function forgeriesOf(signed: string): Record<string, string> {
+  const { keyId, payload, signature } = partsOf(signed);
+  const hmac = (key: string | Buffer) => createHmac('sha256', key).update(payload).digest();
+  const later = Buffer.from(payload);
+  later.writeUInt8(255, later.length - 3); // a later expiry
+  return {
+    'no signature': join(keyId, payload),
+    'an empty signature': join(keyId, payload, Buffer.alloc(SIGNATURE_BYTES)),
+    'a plain digest as signature': join(keyId, payload, createHash('sha256').update(payload).digest()),
+    'an empty key': join(keyId, payload, hmac('')),
+    'the public key id as key': join(keyId, payload, hmac(keyId)),
+    'the client id as key': join(keyId, payload, hmac(shop.clientId)),
+    'the client secret as key': join(keyId, payload, hmac(shop.clientSecret ?? '')),
+    'the session cookie as key': join(keyId, payload, hmac(sessionOf(browser) ?? '')),
+    'another key id': join(Buffer.alloc(KEY_ID_BYTES), payload, signature),
+    'the entry of another service': new KeyRing(['x'.repeat(40)]).sign('decision', payload),
+    'a later expiry': join(keyId, later, signature),
+    'a signature cut short': signed.slice(0, -4),
+    'a signature that goes on': `${signed}AAAA`,
+    'nothing but a key id': join(keyId),
+    'padding behind it': `${signed}=`,
+    'another alphabet': Buffer.from(signed, 'base64url').toString('base64'),
+    'a space in it': `${signed.slice(0, 9)} ${signed.slice(9)}`,
+    'a JSON Web Token without algorithm': `${Buffer.from('{"alg":"none"}').toString('base64url')}.${join(payload)}.`,
+  };
+}
+
+describe('a decision that was not made by our page', () => {
+  it('is none with any signature but ours: none, an empty one, of a public or another key, cut or lengthened', async () => {
+    const client = await server.createClient();
+    const form = formWith(await open(browser, client), 'decision');
+    const before = await contentsOf(server);
+    for (const [forgery, decision_token] of Object.entries(forgeriesOf(form.fields.decision_token ?? ''))) {
+      if (decision_token === form.fields.decision_token) continue; // two spellings may be one
+      for (const decision of ['allow', 'reject']) {
+        const answer = await browser.post(form.action, { ...form.fields, decision_token, decision });
+        expect([forgery, answer.status, answer.location?.includes(client.redirectUri)]).toEqual([
+          forgery,
+          303,
+          false,
+        ]);
+      }
+    }
+    expect(await contentsOf(server)).toEqual(before);
+    expect((await browser.post(form.action, { ...form.fields, decision: 'allow' })).status).toBe(302);
+  });
+
+  it('is none with a value that was signed for another form, another grant or another page of ours', async () => {
+    const client = await server.createClient();
+    await obtainToken(browser, client, victim);
+    const consent = await open(browser, client, { instance_name: 'phone' });
+    const payment = await open(browser, client, { scope: 'payment-shop' });
+    const account = await browser.get('/account');
+    const decision = formWith(consent, 'decision');
+    const signOut = formTo(consent, '/sign-out');
+    const disconnect = formTo(account, '/account/disconnect');
+    const confirm = formWith(payment, 'payment_password');
+    const stranger = new Agent(server.baseUrl);
+    const signIn = formWith(await open(stranger, client), 'login');
+    const others = [signOut, disconnect, confirm, signIn, formTo(account, '/sign-out')];
+    const values = [decision.fields.decision_token, ...others.map(({ fields }) => fields.form_token)];
+    values.push(stranger.cookies.get('assent_visit'));
+    expect(new Set(values).size).toBe(6); // signing out is one form, on whichever page
+    const typed = { payment_password: victim.paymentPassword ?? '' };
+    const before = await contentsOf(server);
+    for (const { form, field, own, more } of [
+      {
+        form: decision,
+        field: 'decision_token',
+        own: decision.fields.decision_token,
+        more: { decision: 'allow' },
+      },
+      { form: disconnect, field: 'form_token', own: disconnect.fields.form_token, more: {} },
+      { form: confirm, field: 'form_token', own: confirm.fields.form_token, more: typed },
+      { form: signOut, field: 'form_token', own: signOut.fields.form_token, more: {} },
+      {
+        form: signIn,
+        field: 'form_token',
+        own: signIn.fields.form_token,
+        more: { login: victim.login, password: victim.password },
+      },
+    ]) {
+      for (const value of values.filter((each) => each !== own)) {
+        const sender = form === signIn ? stranger : browser;
+        const answer = await sender.post(form.action, { ...form.fields, ...more, [field]: value ?? '' });
+        expect(answer.status).toBe(303);
+      }
+    }
+    for (const value of values.slice(0, -1)) {
+      stranger.cookies.set('assent_visit', value ?? '');
+      await stranger.post(signIn.action, {
+        ...signIn.fields,
+        login: victim.login,
+        password: victim.password,
+      });
+    }
+    expect(await contentsOf(server)).toEqual(before);
+    expect((await browser.get('/account')).page).toBe('account');
+  });
+});
+
+describe('a code or a token that was not issued', () => {
+  it('can’t be made from what a page, a code or a token shows, nor by writing one kind as the other', async () => {
+    const client = await server.createClient();
+    const page = await reachConsent(browser, requestOf(client), victim);
+    const { payload, signature } = partsOf(formWith(page, 'decision').fields.decision_token ?? '');
+    const code = codeOf(await decide(browser, page, 'allow'));
+    const grantId = Buffer.from(code.slice('assent_ac_'.length), 'base64url').subarray(0, 16);
+    const digest = createHash('sha256').update(payload).digest();
+    for (const secret of [signature, digest, Buffer.alloc(32), Buffer.alloc(32, 255)]) {
+      expectTokenError(await exchange(server, client, `assent_ac_${join(grantId, secret)}`), 'invalid_grant');
+      const token = `assent_at_${join(grantId, secret)}`;
+      expect(await introspect(server, resource, token)).toEqual({ active: false });
+    }
+    const renamed = code.replace('assent_ac_', 'assent_at_');
+    expect(await introspect(server, resource, renamed)).toEqual({ active: false });
+    const token = JSON.parse((await exchange(server, client, code)).body).access_token as string;
+    for (const other of [token.replace('assent_at_', 'assent_ac_'), token])
+      expectTokenError(await exchange(server, client, other), 'invalid_grant');
+    expect(await introspect(server, resource, token)).toMatchObject({ active: true });
+  });
+
+  it('has 256 bits that no other code, token, session or secret of ours shares or comes near', async () => {
+    const secrets: Buffer[] = [];
+    for (let times = 0; times < 6; times += 1) {
+      const client = await server.createClient();
+      const session = await signedIn(server, client, victim);
+      const code = codeOf(
+        await decide(session, await reachConsent(session, requestOf(client), victim), 'allow'),
+      );
+      const token = JSON.parse((await exchange(server, client, code)).body).access_token as string;
+      for (const bearer of [code, token])
+        secrets.push(Buffer.from(bearer.slice(10), 'base64url').subarray(16));
+      secrets.push(Buffer.from(sessionOf(session) ?? '', 'base64url'));
+      secrets.push(Buffer.from(client.clientSecret ?? '', 'hex'));
+    }
+    expect(secrets.map(({ length }) => length)).toEqual(secrets.map(() => 32));
+    // Two random texts of 256 bits differ in about 128; fewer than 70 would not happen in the age of the universe.
+    for (const [index, one] of secrets.entries())
+      for (const other of secrets.slice(index + 1)) expect(distance(one, other)).toBeGreaterThan(70);
+  });
+});
+
+/** In how many bits two texts differ. */
+function distance(one: Buffer, other: Buffer): number {
+  return one.reduce(
+    (sum, byte, at) => sum + (byte ^ (other[at] ?? 0)).toString(2).replaceAll('0', '').length,
+    0,
+  );
+}
