@@ -8,23 +8,47 @@ const documents = ['README.md', ...readdirSync(new URL('docs', root)).map((file)
   (file) => file.endsWith('.md'),
 );
 
-describe('docs/conformance.md', () => {
-  const rows = [...read('docs/conformance.md').matchAll(/\| `([\w/-]+)`: (.+?) \|$/gm)];
+/** The rows of a document's tables that end with a test: the file and the beginning of the title. */
+function testsOf(document: string): [file: string, title: string][] {
+  return [...read(document).matchAll(/\| `([\w/-]+)`: (.+?) \|$/gm)].map(([, file = '', title = '']) => [
+    file,
+    title,
+  ]);
+}
 
+/** Every row of a document's tables but their heads. */
+function rowsOf(document: string): string[] {
+  return read(document)
+    .split('\n')
+    .filter((line) => /^\| (?!Clause|Section|Id|-)/.test(line));
+}
+
+describe.each(['docs/conformance.md', 'docs/vulnerabilities.md'])('%s', (document) => {
   it('has a test in every row', () => {
-    const lines = read('docs/conformance.md')
-      .split('\n')
-      .filter((line) => /^\| (?!Clause|Section|-)/.test(line));
-    expect(rows.length).toBe(lines.length);
-    expect(rows.length).toBeGreaterThan(40);
+    expect(testsOf(document).length).toBe(rowsOf(document).length);
+    expect(rowsOf(document).length).toBeGreaterThan(40);
   });
 
-  it.each(rows.map(([, file, title]) => [file, title]))(
-    'names a test that is there: %s, %s',
-    (file, title) => {
-      expect(read(`test/${file}.test.ts`)).toContain(title);
-    },
-  );
+  it.each(testsOf(document))('names a test that is there: %s, %s', (file, title) => {
+    expect(read(`test/${file}.test.ts`)).toContain(title);
+  });
+});
+
+describe('docs/vulnerabilities.md', () => {
+  const ids = rowsOf('docs/vulnerabilities.md').map((row) => row.split(' | ', 1)[0]?.slice(2) ?? '');
+
+  it('names each vulnerability by its published id, once', () => {
+    for (const id of ids) expect(id).toMatch(/^(CVE-\d{4}-\d{4,}|GHSA(-[0-9a-z]{4}){3})$/);
+    expect(ids).toEqual([...new Set(ids)]);
+  });
+
+  it('says of each what is given, when what happens, and what then', () => {
+    for (const row of rowsOf('docs/vulnerabilities.md')) {
+      const [, where, , here] = row.split(' | ');
+      expect(where).toMatch(/^\S.*, 20\d\d$/);
+      expect(here).toMatch(/^given .+, when .+, then .+/);
+    }
+  });
 });
 
 describe('the documents', () => {
