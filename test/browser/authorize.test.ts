@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { launchChromium } from '../support/chromium.ts';
 import { makeDataDir, removeDataDir } from '../support/folder.ts';
 import type { ServerProcess } from '../support/process.ts';
+import { noteCookie } from '../support/traffic.ts';
 import { type Credentials, credentials, freePair, startTrial } from '../support/trial.ts';
 
 // A real browser, the real server, and the demo application on another site: 127.0.0.1 against localhost.
@@ -36,6 +37,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
+  for (const { name, value } of await context.cookies()) noteCookie(`${name}=${value}`);
   await context.close();
   expect(complaints).toEqual([]);
 });

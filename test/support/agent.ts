@@ -1,4 +1,5 @@
 import * as cheerio from 'cheerio';
+import { noteAnswer, noteRequest } from './traffic.ts';
 
 /** What a form would send, as the page has it. */
 export interface Form {
@@ -52,9 +53,10 @@ export class Agent {
     return this.post(formWith(answer, name).action, { ...formWith(answer, name).fields, ...fields });
   }
 
-  async send(url: string, init: RequestInit & { headers: Fields }): Promise<Answer> {
+  async send(url: string, init: Omit<RequestInit, 'headers'> & { headers: Fields }): Promise<Answer> {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const headers = { ...(cookie === '' ? {} : { cookie }), ...this.headers, ...init.headers };
+    noteRequest(init.body, headers);
     const response = await fetch(new URL(url, this.baseUrl), { ...init, headers, redirect: 'manual' });
     for (const line of response.headers.getSetCookie()) this.#keep(line);
     return readAnswer(response);
@@ -71,6 +73,7 @@ export class Agent {
 
 async function readAnswer(response: Response): Promise<Answer> {
   const body = await response.text();
+  noteAnswer(response, body);
   const { status, headers } = response;
   const $ = cheerio.load(body);
   const forms = $('form')

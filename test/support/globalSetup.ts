@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { openDatabase } from '../../src/store/database.ts';
 import { joinEmbeddedPostgres } from '../../src/store/embedded.ts';
@@ -10,6 +11,7 @@ export const TEMPLATE = 'assent_template';
 declare module 'vitest' {
   export interface ProvidedContext {
     postgres: { host: string; port: number; user: string };
+    postgresLog: string;
   }
 }
 
@@ -25,6 +27,7 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
   await migrate(template);
   await template.end();
   provide('postgres', { host, port, user });
+  provide('postgresLog', join(dataDir, 'postgres.log'));
   return async () => {
     await embedded.leave();
     removeDataDir(dataDir);

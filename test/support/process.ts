@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { ledger, refuse } from './ledger.ts';
 import { freePort, TEST_SECRET } from './server.ts';
+import { noteShown, noteTyped, noteVariables } from './traffic.ts';
 
 const EXECUTABLE = fileURLToPath(new URL('../../bin/assent.js', import.meta.url));
 
@@ -16,6 +18,9 @@ export interface Run {
 
 /** Runs `assent …` as a process of its own, with nothing of this process's environment but the path. */
 export async function runAssent(args: readonly string[], variables: Variables, stdin = ''): Promise<Run> {
+  const [password, paymentPassword] = stdin.split('\n');
+  noteTyped('password', password);
+  noteTyped('payment_password', paymentPassword);
   const child = start(args, variables);
   child.stdin?.end(stdin);
   const [stdout, stderr, [code]] = await Promise.all([
@@ -23,6 +28,9 @@ export async function runAssent(args: readonly string[], variables: Variables, s
     readAll(child.stderr),
     once(child, 'close') as Promise<[number | null]>,
   ]);
+  // What was known before: a secret that it makes is shown this once.
+  refuse(ledger.search(`what assent ${args.join(' ')} printed`, `${stdout}\n${stderr}`.split('\n')));
+  noteShown(stdout);
   return { code, stdout, stderr };
 }
 
@@ -32,7 +40,12 @@ export interface ServerProcess {
   readonly pid: number;
   /** Everything it printed so far. */
   output(): string;
-  /** Sends a signal and waits for the end. @returns the exit code, null when the signal ended it */
+  /**
+   * Sends a signal and waits for the end.
+   *
+   * @returns the exit code, null when the signal ended it
+   * @throws {Error} when its output or its metrics tell a secret that the tests know
+   */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
@@ -60,8 +73,16 @@ export async function spawnServer(variables: Variables): Promise<ServerProcess> 
     pid: child.pid ?? 0,
     output: () => output,
     async stop(signal = 'SIGTERM') {
-      if (child.exitCode === null && child.signalCode === null) child.kill(signal);
-      return (await ended)[0];
+      const runs = child.exitCode === null && child.signalCode === null;
+      const metrics = runs ? await metricsOf(baseUrl) : '';
+      child.kill(signal);
+      const [code] = await ended;
+      const printed = output.replaceAll(GREETING, '').split('\n');
+      refuse([
+        ...ledger.search('the metrics of a server', metrics.split('\n')),
+        ...ledger.search('what a server printed', printed),
+      ]);
+      return code;
     },
   };
 }
@@ -72,8 +93,21 @@ export function onDatabase(url: string): Variables {
 }
 
 function start(args: readonly string[], variables: Variables): ChildProcess {
+  noteVariables(variables);
   const env = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/', ...variables };
   return spawn(process.execPath, [EXECUTABLE, ...args], { env, stdio: ['pipe', 'pipe', 'pipe'] });
+}
+
+/** The one place where passwords may be read: what trial mode says to type in. */
+const GREETING = /^ {2}(Password|Payment password) .+$/gm;
+
+const METRICS_DEADLINE_MS = 2_000;
+
+/** Empty when the server does not answer any more. */
+async function metricsOf(baseUrl: string): Promise<string> {
+  const signal = AbortSignal.timeout(METRICS_DEADLINE_MS);
+  const answer = await fetch(`${baseUrl}/metrics`, { signal }).catch(() => undefined);
+  return (await answer?.text()) ?? '';
 }
 
 async function readAll(stream: NodeJS.ReadableStream | null): Promise<string> {

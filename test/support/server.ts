@@ -15,6 +15,7 @@ import {
 import { BUILT_IN_CATALOGUE } from '../../src/oauth/catalogue.ts';
 import { KeyRing } from '../../src/secrets/keyRing.ts';
 import { createDatabase, type TestDatabase } from './database.ts';
+import { ledger, refuse } from './ledger.ts';
 
 /** A user as a test knows it. */
 export interface TestUser {
@@ -40,6 +41,7 @@ export interface TestServer {
   createClient(client?: Partial<NewClient>): Promise<TestClient>;
   /** @returns the value of an `Authorization` header for introspection */
   createResource(): Promise<string>;
+  /** @throws {Error} when the log, the metrics or the database tell a secret that the tests know */
   close(): Promise<void>;
 }
 
@@ -65,9 +67,11 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   const address = `http://localhost:${port}`;
   const logLines: string[] = [];
   const log = pino({ level: 'trace' }, collect(logLines));
+  const secrets = options.secrets ?? [TEST_SECRET];
+  for (const secret of secrets) ledger.note('signing secret', secret);
   const context = createContext({
     db: database.pool,
-    keyRing: new KeyRing(options.secrets ?? [TEST_SECRET]),
+    keyRing: new KeyRing(secrets),
     catalogue: BUILT_IN_CATALOGUE,
     currency: 'RUB',
     codeLifetimeSeconds: options.codeLifetimeSeconds ?? 50,
@@ -93,6 +97,8 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
         paymentPassword: `payment-${unique()}`,
         ...given,
       };
+      ledger.note('password', user.password);
+      ledger.note('payment password', user.paymentPassword);
       return { ...user, userId: await registerUser(database.pool, { ...user, name }) };
     },
     async createClient(given = {}) {
@@ -103,15 +109,23 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
         allowedRights: null,
         ...given,
       };
-      return { ...(await registerClient(database.pool, client)), redirectUri: client.redirectUri };
+      const registered = await registerClient(database.pool, client);
+      ledger.note('client secret', registered.clientSecret);
+      return { ...registered, redirectUri: client.redirectUri };
     },
     async createResource() {
       const { resourceId, resourceSecret } = await registerResource(database.pool, 'payment API');
+      ledger.note('resource secret', resourceSecret);
       return `Basic ${Buffer.from(`${resourceId}:${resourceSecret}`).toString('base64')}`;
     },
     async close() {
+      const metrics = (await app.inject('/metrics')).body.split('\n');
       await app.close();
-      if (options.database === undefined) await database.drop();
+      try {
+        refuse([...ledger.search('the metrics', metrics), ...ledger.search('the log', logLines)]);
+      } finally {
+        if (options.database === undefined) await database.drop();
+      }
     },
   };
 }

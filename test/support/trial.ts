@@ -1,4 +1,7 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { ledger } from './ledger.ts';
 import { type ServerProcess, spawnServer } from './process.ts';
 import { freePort } from './server.ts';
 
@@ -6,7 +9,18 @@ import { freePort } from './server.ts';
 export async function startTrial(variables: Record<string, string>): Promise<ServerProcess> {
   const server = await spawnServer(variables);
   while (!server.output().includes('trial mode')) await new Promise((resolve) => setTimeout(resolve, 10));
+  if (variables.DATA_DIR !== undefined) noteFiles(variables.DATA_DIR);
   return server;
+}
+
+/** Trial mode keeps what it made in files, so that it can show it again. */
+function noteFiles(dataDir: string): void {
+  ledger.note('signing secret', readFileSync(join(dataDir, 'secrets'), 'utf8'));
+  const file = join(dataDir, 'demo.json');
+  const demo = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>) : {};
+  ledger.note('client secret', demo.clientSecret);
+  ledger.note('password', demo.password);
+  ledger.note('payment password', demo.paymentPassword);
 }
 
 /** Two ports in a row: the demo application takes the one after the server's. */

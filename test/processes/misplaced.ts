@@ -1,0 +1,140 @@
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { Agent } from '../support/agent.ts';
+
+// Secrets where they do not belong: people and programs make mistakes, and a log must not keep them.
+
+type Fields = Record<string, string>;
+
+const HTTP = new URL('../../src/http/', import.meta.url);
+
+/** Every address of the server, read from the source so that a new one is tried too, and one that is none. */
+export const PATHS = [
+  '/nothing',
+  ...new Set(
+    readdirSync(HTTP)
+      .map((file) => readFileSync(new URL(file, HTTP), 'utf8'))
+      .flatMap((source) => [...source.matchAll(/app\.(?:get|post)\(\s*'([^']+)'/g)])
+      .map(([, path = '']) => path),
+  ),
+];
+
+/** A request to whatever address; with a body it is a POST. */
+interface Misplacement {
+  readonly url?: (path: string) => string;
+  readonly headers?: Fields;
+  readonly body?: string;
+}
+
+/**
+ * Sends secrets to every address in every place of a request.
+ *
+ * @param secrets by the name of the field that they belong into
+ * @param others the other fields of right requests
+ * @returns the status of each answer
+ */
+export async function misplaceEverywhere(
+  baseUrl: string,
+  secrets: Fields,
+  others: Fields,
+): Promise<number[]> {
+  const agent = new Agent(baseUrl);
+  const statuses: number[] = [];
+  for (const path of PATHS) {
+    for (const { url = (same: string) => same, headers = {}, body } of misplacements(secrets, others)) {
+      const init = body === undefined ? {} : { method: 'POST', body };
+      statuses.push((await agent.send(url(path), { ...init, headers })).status);
+    }
+  }
+  return statuses;
+}
+
+function misplacements(secrets: Fields, others: Fields): Misplacement[] {
+  const form = new URLSearchParams({ ...others, ...secrets }).toString();
+  const text = encodeURIComponent(Object.values(secrets).join(' '));
+  const ofClient = `client_id=${others.client_id}&response_type=code`;
+  const asForm = { 'content-type': 'application/x-www-form-urlencoded' };
+  return [
+    { url: (path) => `${path}?${form}` },
+    { url: (path) => `${path}?${text}` },
+    { url: (path) => `${path};${form}` },
+    { url: (path) => `${path}%3F${form}` },
+    { url: (path) => `/%zz${path}?${form}` },
+    { headers: oddHeaders(text) },
+    { headers: { authorization: `Bearer ${text}` } },
+    { headers: { authorization: `Basic ${text}` } },
+    { headers: { authorization: text } },
+    { headers: { cookie: `assent_session=${text}; assent_visit=${text}; ${text}; ${text}=x` } },
+    { headers: { 'x-too-long': text.repeat(100) } },
+    { headers: asForm, body: form },
+    { headers: asForm, body: `${form}&${form}` },
+    { headers: asForm, body: `${form}%ZZ` },
+    { headers: asForm, body: `request=${encodeURIComponent(form)}` },
+    { headers: asForm, body: `${ofClient}&redirect_uri=${others.redirect_uri}&state=${text}&scope=${text}` },
+    { headers: asForm, body: `${ofClient}&redirect_uri=${others.redirect_uri}/${text}` },
+    { headers: asForm, body: `${text}=x&client_id=${text}&login=${text}&scope=${text}` },
+    { headers: asForm, body: `${form}&${'x'.repeat(100_000)}&${form}` },
+    { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ ...others, ...secrets }) },
+    { headers: { 'content-type': `multipart/form-data; boundary=${text}` }, body: `--${text}--` },
+    { headers: { 'content-type': text }, body: text },
+  ];
+}
+
+/** Headers that proxies, browsers and programs add, and one that nobody knows. */
+function oddHeaders(text: string): Fields {
+  const url = `https://shop.example/callback?code=${text}`;
+  return {
+    accept: text,
+    cookie2: text,
+    forwarded: `for="${text}"`,
+    from: text,
+    'if-none-match': text,
+    origin: url,
+    'proxy-authorization': `Basic ${text}`,
+    referer: url,
+    'sec-fetch-site': text,
+    'set-cookie': text,
+    traceparent: text,
+    'user-agent': text,
+    'x-api-key': text,
+    'x-forwarded-for': text,
+    'x-forwarded-host': text,
+    'x-forwarded-proto': text,
+    'x-request-id': text,
+  };
+}
+
+/** Sends what is hardly HTTP, or ends in the middle of it. @returns the first line of each answer, empty for none */
+export async function sendBroken(baseUrl: string, secret: string): Promise<string[]> {
+  const line = `token=${secret}`;
+  const form = 'Host: x\r\nContent-Type: application/x-www-form-urlencoded\r\n';
+  const texts = [
+    `${line}\r\n\r\n`,
+    `GET /?${line} HTTP/9.9\r\n\r\n`,
+    `GET /?${line} HTTP/1.1\r\nno colon ${line}\r\n\r\n`,
+    `${secret} / HTTP/1.1\r\nHost: x\r\n\r\n`,
+    `GET http://${secret}/?${line} HTTP/1.1\r\nHost: ${secret}\r\nConnection: close\r\n\r\n`,
+    `POST /oauth/token HTTP/1.1\r\n${form}Content-Length: ${secret}\r\n\r\n${line}`,
+    `POST /oauth/token HTTP/1.1\r\n${form}Transfer-Encoding: chunked\r\n\r\n${line}\r\n`,
+    `POST /oauth/token HTTP/1.1\r\n${form}Transfer-Encoding: ${secret}\r\n\r\n${line}`,
+    `POST /oauth/token HTTP/1.1\r\n${form}Expect: ${secret}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
+    `POST /oauth/revoke HTTP/1.1\r\n${form}Content-Length: 1000\r\n\r\n${line}`,
+    `GET / HTTP/1.1\r\nHost: x\r\nUpgrade: ${secret}\r\nConnection: upgrade\r\n\r\n`,
+    `GET / HTTP/1.1\r\nHost: x\r\n${secret}: ${'x'.repeat(40_000)}\r\n\r\n`,
+  ];
+  return Promise.all(texts.map((text) => firstLine(baseUrl, text)));
+}
+
+async function firstLine(baseUrl: string, text: string): Promise<string> {
+  const { hostname, port } = new URL(baseUrl);
+  const socket = connect(Number(port), hostname);
+  let answer = '';
+  socket.setEncoding('utf8').on('data', (chunk) => {
+    answer += chunk;
+  });
+  socket.on('error', () => undefined); // a server may close the line on what it can't read
+  socket.end(text);
+  await once(socket, 'close');
+  return answer.split('\r\n', 1)[0] ?? '';
+}

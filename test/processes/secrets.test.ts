@@ -1,0 +1,195 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { Agent } from '../support/agent.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { codeOf, decide, reachConsent, requestOf, signIn, tokenRequestOf } from '../support/flow.ts';
+import { KINDS, ledger } from '../support/ledger.ts';
+import { onDatabase, runAssent, type ServerProcess, spawnServer } from '../support/process.ts';
+import type { TestClient, TestUser } from '../support/server.ts';
+import { misplaceEverywhere, PATHS, sendBroken } from './misplaced.ts';
+
+// The real server as talkative as it can be, and everything that carries a secret: what is right, what is wrong, what
+// is in the wrong place, and all of it again while the server itself is in trouble. Whatever it writes meanwhile is
+// searched when the database is dropped and when the server ends.
+
+let database: TestDatabase;
+let variables: Record<string, string>;
+let server: ServerProcess;
+let client: TestClient;
+let user: TestUser;
+let resource: { id: string; secret: string };
+/** By the name of the field that they belong into; filled by the first test. */
+let secrets: Record<string, string>;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  const url = database.url.replace('@', ':a-password-of-the-database@');
+  variables = { ...onDatabase(url), LOG_LEVEL: 'trace', TRUST_PROXY: '1' };
+  server = await spawnServer(variables);
+  const redirectUri = 'https://shop.example/callback';
+  const app = await create([
+    'client',
+    'create',
+    '--name',
+    'Shop',
+    '--redirect-uri',
+    redirectUri,
+    '--verified',
+  ]);
+  client = { clientId: app.client_id ?? '', clientSecret: app.client_secret ?? '', redirectUri };
+  const api = await create(['resource', 'create', '--name', 'API']);
+  resource = { id: api.resource_id ?? '', secret: api.resource_secret ?? '' };
+  const [password, paymentPassword] = ['Pässword "of" Anna & 100%', 'Anna’s <payment> password'];
+  const anna = ['user', 'create', 'anna', '--name', 'Anna', '--password-stdin'];
+  const { user_id: userId = '' } = await create(anna, `${password}\n${paymentPassword}\n`);
+  user = { userId, login: 'anna', password, paymentPassword };
+});
+
+async function create(args: string[], stdin = ''): Promise<Record<string, string>> {
+  const { stdout } = await runAssent([...args, '--json'], variables, stdin);
+  return JSON.parse(stdout) as Record<string, string>;
+}
+
+function basic(id: string, secret: string): Record<string, string> {
+  return { authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` };
+}
+
+function nearly(secret: string): string {
+  return `${secret.slice(0, -1)}${secret.endsWith('x') ? 'y' : 'x'}`;
+}
+
+/** Opens every form, to be sent all right when the time has come. @returns sends them, and gives the statuses */
+async function prepareRight(): Promise<() => Promise<number[]>> {
+  const [stranger, anna] = [new Agent(server.baseUrl), new Agent(server.baseUrl)];
+  const { login, password } = user;
+  const [payment_password, code, token] = [
+    user.paymentPassword ?? '',
+    secrets.code ?? '',
+    secrets.token ?? '',
+  ];
+  const signInPage = await stranger.get('/account');
+  const consent = await reachConsent(anna, requestOf(client), user);
+  const spending = requestOf(client, { scope: 'payment-shop.limit(7,5000)' });
+  const payment = await anna.get((await anna.post('/oauth/authorize', spending)).location ?? '');
+  const exchange = tokenRequestOf(client, code, { code_verifier: secrets.code_verifier ?? '' });
+  const authorization = `Bearer ${token}`;
+  return async () => {
+    const answers = [
+      await stranger.submit(signInPage, 'login', { login, password }),
+      await anna.submit(payment, 'payment_password', { payment_password }),
+      await decide(anna, consent, 'allow'),
+      await anna.get('/account'),
+      await stranger.post('/oauth/token', exchange),
+      await stranger.post('/oauth/introspect', { token }, basic(resource.id, resource.secret)),
+      await stranger.post('/oauth/revoke', { token }, basic(client.clientId, client.clientSecret ?? '')),
+      await stranger.send('/api/revoke', { method: 'POST', headers: { authorization } }),
+    ];
+    return answers.map(({ status }) => status);
+  };
+}
+
+describe('the search of what a process printed', () => {
+  it('finds a secret', async () => {
+    const preload = '--import=data:text/javascript,console.log(process.env.SECRETS)';
+    const talkative = { ...variables, NODE_OPTIONS: preload };
+    const found = /signing secret, as it is, in line 1 of what /;
+    await expect(runAssent(['--help'], talkative)).rejects.toThrow(found);
+    await expect((await spawnServer(talkative)).stop()).rejects.toThrow(found);
+  });
+});
+
+describe('a server at LOG_LEVEL=trace', () => {
+  it('takes every kind of secret on the way to a token', async () => {
+    const agent = new Agent(server.baseUrl);
+    const code_verifier = randomBytes(32).toString('base64url');
+    const code_challenge = createHash('sha256').update(code_verifier).digest('base64url');
+    const scope = 'account-info payment-shop.limit(7,5000)';
+    const fields = requestOf(client, { scope, code_challenge, code_challenge_method: 'S256' });
+    const code = codeOf(await decide(agent, await reachConsent(agent, fields, user), 'allow'));
+    const request = tokenRequestOf(client, code, { code_verifier });
+    expect(
+      (await agent.post('/oauth/token', { ...request, code_verifier: nearly(code_verifier) })).status,
+    ).toBe(400);
+    const answer = await agent.post('/oauth/token', request);
+    const { access_token: token = '' } = JSON.parse(answer.body) as { access_token?: string };
+    const asked = await agent.post('/oauth/introspect', { token }, basic(resource.id, resource.secret));
+    expect(JSON.parse(asked.body)).toMatchObject({ active: true });
+    expect((await agent.get('/account')).text).toContain('Shop');
+    secrets = {
+      password: user.password,
+      payment_password: user.paymentPassword ?? '',
+      client_secret: client.clientSecret ?? '',
+      resource_secret: resource.secret,
+      code,
+      code_verifier,
+      token,
+      ...Object.fromEntries(agent.cookies),
+    };
+    expect(ledger.kinds()).toEqual([...KINDS, 'database password'].sort());
+  });
+
+  it('refuses what is nearly right', async () => {
+    const agent = new Agent(server.baseUrl);
+    expect((await signIn(agent, user.login, nearly(user.password))).status).toBe(422);
+    expect((await signIn(agent, user.password, user.login)).status).toBe(422); // in each other's place
+    await signIn(agent, user.login, user.password);
+    const spending = requestOf(client, { scope: 'payment-shop.limit(7,5000)', instance_name: 'other' });
+    const page = await agent.get((await agent.post('/oauth/authorize', spending)).location ?? '');
+    const payment_password = nearly(user.paymentPassword ?? '');
+    expect((await agent.submit(page, 'payment_password', { payment_password })).status).toBe(422);
+    const consent = await reachConsent(agent, requestOf(client, { instance_name: 'third' }), user);
+    const code = codeOf(await decide(agent, consent, 'allow'));
+    const right = tokenRequestOf(client, code);
+    const { client_secret, ...bare } = right;
+    const wrong = nearly(client_secret ?? '');
+    const attempts: [Record<string, string>, Record<string, string>][] = [
+      [{ ...right, client_secret: wrong }, {}],
+      [bare, basic(client.clientId, wrong)],
+      [right, basic(client.clientId, client.clientSecret ?? '')],
+      [{ ...right, code: nearly(code) }, {}],
+      [{ ...right, code_verifier: nearly(secrets.code_verifier ?? '') }, {}],
+    ];
+    for (const [fields, headers] of attempts) {
+      expect((await agent.post('/oauth/token', fields, headers)).status).toBe(400);
+    }
+    expect((await agent.post('/oauth/token', right)).status).toBe(200);
+    expect((await agent.post('/oauth/token', right)).status).toBe(400); // sent twice
+    const token = nearly(secrets.token ?? '');
+    expect(
+      (await agent.post('/oauth/introspect', { token }, basic(resource.id, resource.secret))).status,
+    ).toBe(200);
+    expect((await agent.post('/oauth/introspect', { token }, basic(resource.id, wrong))).status).toBe(401);
+    const revoking = { token, client_id: client.clientId, client_secret: wrong };
+    expect((await agent.post('/oauth/revoke', revoking)).status).toBe(400);
+    await agent.send('/api/revoke', { method: 'POST', headers: { authorization: `Bearer ${token}` } });
+    await agent.post('/sign-out', { form_token: nearly(secrets.assent_visit ?? '') });
+  });
+
+  it('gets them in every place where they do not belong', async () => {
+    expect(PATHS.length).toBeGreaterThan(15);
+    const others = { ...tokenRequestOf(client, ''), login: user.login };
+    const statuses = await misplaceEverywhere(server.baseUrl, secrets, others);
+    expect(statuses.filter((status) => status >= 500)).toEqual([]);
+  });
+
+  it('gets them in what is hardly HTTP', async () => {
+    const lines = await sendBroken(server.baseUrl, secrets.token ?? '');
+    expect(lines.filter((line) => /^HTTP\/1\.1 4/.test(line)).length).toBeGreaterThan(5);
+  });
+
+  it('gets them while nothing works: first a row, then its tables, then its database is not taken', async () => {
+    const sendRight = await prepareRight();
+    await database.pool.query('alter table sessions add constraint full_up check (false) not valid');
+    expect(await sendRight()).toContain(500); // the sign-in
+    await database.pool.query('alter schema public rename to hidden');
+    expect(new Set(await sendRight())).toEqual(new Set([500]));
+    await database.pool.query('alter schema hidden rename to public');
+    await database.drop(); // and has kept none in it
+    expect(new Set(await sendRight())).toEqual(new Set([503]));
+  });
+
+  it('has told none in its log and its metrics', async () => {
+    for (const status of [200, 400, 500, 503]) expect(server.output()).toContain(`"status":${status},`);
+    expect(await server.stop()).toBe(0);
+  });
+});

@@ -1,0 +1,121 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { Client } from 'pg';
+import { Registry } from 'prom-client';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { Agent } from './agent.ts';
+import { createDatabase } from './database.ts';
+import { codeOf, decide, introspect, reachConsent, requestOf, tokenRequestOf } from './flow.ts';
+import { KINDS, type Kind, Ledger, ledger } from './ledger.ts';
+import { startServer } from './server.ts';
+
+const SECRET = 'Pässword "of" somebody & 100% secret';
+
+/** What is found of `SECRET` when all that was written is this. */
+function found(line: string): string[] {
+  const own = new Ledger();
+  own.note('password', SECRET);
+  return own.search('the log', ['a line before', line]);
+}
+
+function notedSecret(): string {
+  const secret = randomBytes(16).toString('base64url');
+  ledger.note('database password', secret);
+  return secret;
+}
+
+describe('the search for secrets', () => {
+  it.each<[string, (secret: string) => string]>([
+    ['as it is', (secret) => secret],
+    ['as it is', (secret) => `…${secret.slice(5, 25)}…`],
+    ['in lower case', (secret) => secret.toLowerCase()],
+    ['percent-encoded', (secret) => `/?password=${encodeURIComponent(secret)}`],
+    ['percent-encoded', (secret) => String(new URLSearchParams({ password: secret }))],
+    ['escaped', (secret) => JSON.stringify({ password: secret })],
+    ['in base64', (secret) => Buffer.from(secret).toString('base64')],
+    ['in base64', (secret) => `Basic ${Buffer.from(`a:${secret}`).toString('base64')}`],
+    ['in base64', (secret) => `Basic ${Buffer.from(`ab:${secret}`).toString('base64')}`],
+    ['in hex', (secret) => `\\x${Buffer.from(secret).toString('hex')}`],
+    ['byte by byte', (secret) => JSON.stringify(Buffer.from(secret))],
+    ['byte by byte', (secret) => `<Buffer 20 ${Buffer.from(secret).toString('hex').replace(/../g, '$& ')}>`],
+  ])('finds one %s, and says where without telling it (%#)', (how, write) => {
+    const [finding = '', ...others] = found(`{"msg":"something ${write(SECRET)} and more"}`);
+    expect(finding).toMatch(
+      new RegExp(`^password, ${how}, in line 2 of the log: ….*something .*\\(here\\)$`),
+    );
+    expect(finding).not.toMatch(/somebody|secret/i);
+    expect(others).toEqual([]);
+  });
+
+  it.each<[Kind, (bytes: Buffer) => string]>([
+    ['client secret', (bytes) => bytes.toString('hex')],
+    ['session cookie', (bytes) => bytes.toString('base64url')],
+    ['code', (bytes) => `assent_ac_${Buffer.concat([randomBytes(16), bytes]).toString('base64url')}`],
+  ])('finds the bytes that a %s is made of', (kind, make) => {
+    const [bytes, own] = [randomBytes(32), new Ledger()];
+    own.note(kind, make(bytes));
+    expect(own.search('a row', [`\\x${bytes.toString('hex')}`])).toHaveLength(1);
+    expect(own.search('a row', [JSON.stringify(bytes)])).toHaveLength(1);
+  });
+
+  it('finds one in base64url', () => {
+    const [secret, own] = ['???>>>???>>>???>>>', new Ledger()];
+    own.note('password', secret);
+    expect(own.search('a row', [Buffer.from(secret).toString('base64url')])).toHaveLength(1);
+  });
+
+  it('finds a code and a token that nobody noted', () => {
+    expect(found('assent_ac_AAAA')).toHaveLength(1);
+    expect(found('assent_at_AAAA')).toHaveLength(1);
+  });
+
+  it('does not take a digest for the secret, nor a short word for one', () => {
+    expect(found(createHash('sha256').update(SECRET).digest('hex'))).toEqual([]);
+    const own = new Ledger();
+    own.note('password', 'password');
+    expect([own.kinds(), own.search('a', ['the password is wrong'])]).toEqual([[], []]);
+  });
+});
+
+describe('a test server that closes', () => {
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  it('complains of a secret in its log and of one in its metrics', async () => {
+    const server = await startServer();
+    server.logLines.push(`{"headers":{"cookie":"assent_session=${notedSecret()}"}}\n`);
+    vi.spyOn(Registry.prototype, 'metrics').mockResolvedValue(`assent_logins{login="${notedSecret()}"} 1`);
+    await expect(server.close()).rejects.toThrow(/in line 1 of the metrics: .*\n.*in line \d+ of the log: /);
+  });
+
+  it('has noted every kind of secret on the way to a token', async () => {
+    const server = await startServer();
+    const [client, user] = [await server.createClient(), await server.createUser()];
+    const [agent, resource] = [new Agent(server.baseUrl), await server.createResource()];
+    const code_verifier = randomBytes(32).toString('base64url');
+    const fields = requestOf(client, {
+      scope: 'payment-shop.limit(7,5000)',
+      code_challenge: createHash('sha256').update(code_verifier).digest('base64url'),
+      code_challenge_method: 'S256',
+    });
+    const code = codeOf(await decide(agent, await reachConsent(agent, fields, user), 'allow'));
+    const answer = await agent.post('/oauth/token', tokenRequestOf(client, code, { code_verifier }));
+    const { access_token = '' } = JSON.parse(answer.body) as { access_token?: string };
+    expect(await introspect(server, resource, access_token)).toMatchObject({ active: true });
+    expect(ledger.kinds()).toEqual(expect.arrayContaining([...KINDS]));
+    await server.close();
+  });
+});
+
+describe('a test database that is dropped', () => {
+  it('complains of a secret in the audit trail and in any other table, and is gone all the same', async () => {
+    const { pool, url, drop } = await createDatabase();
+    await pool.query(`insert into audit_events (kind, reference) values ('approved', $1)`, [notedSecret()]);
+    await pool.query('create schema other; create table other.kept (everything bytea)');
+    await pool.query('insert into other.kept values ($1)', [Buffer.from(notedSecret())]);
+    const dropping = drop();
+    await expect(dropping).rejects.toThrow(/password, as it is, in line 1 of the table audit_events: /);
+    await expect(dropping).rejects.toThrow(/password, in hex, in line 1 of the table other\.kept: /);
+    await expect(new Client(url).connect()).rejects.toThrow(/does not exist/);
+  });
+});

@@ -1,0 +1,94 @@
+import { type Spelling, spellingsOf } from './spellings.ts';
+
+/** The kinds of secrets: a leak is told by its kind, never by its value. */
+export const KINDS = [
+  'access token',
+  'client secret',
+  'code',
+  'code verifier',
+  'form token',
+  'password',
+  'payment password',
+  'resource secret',
+  'session cookie',
+  'signing secret',
+  'visit cookie',
+] as const;
+/** The password of a `DATABASE_URL` is one too, where a test sets one. */
+export type Kind = (typeof KINDS)[number] | 'database password';
+
+/** What is shorter could be anything. Everything that we make is as long, or longer. */
+const SHORTEST_SECRET = 12;
+/** Codes and tokens are known by their beginning, also those that nobody noted. */
+const BEARER = /assent_a[ct]_[\w-]/;
+/** How much of a line is shown in front of what was found. */
+const SHOWN_LENGTH = 80;
+
+interface Needle extends Spelling {
+  readonly kind: Kind;
+}
+
+/**
+ * The secrets that the tests of a file made and saw, to be looked for in everything that was written meanwhile: what is
+ * hashed is not found, what is not hashed is.
+ */
+export class Ledger {
+  readonly #noted = new Map<string, Kind>();
+  /** By their first letters, so that a megabyte of log is read once and not once for each secret. */
+  readonly #needles = new Map<string, Needle[]>();
+
+  /** Notes a secret. The first kind that is said of it stays. */
+  note(kind: Kind, secret: string | null | undefined): void {
+    if (!secret || secret.length < SHORTEST_SECRET || this.#noted.has(secret)) return;
+    this.#noted.set(secret, kind);
+    for (const spelling of spellingsOf(secret)) this.#add({ ...spelling, kind });
+  }
+
+  /** The kinds of which at least one is noted, in the order of the alphabet. */
+  kinds(): Kind[] {
+    return [...new Set(this.#noted.values())].sort();
+  }
+
+  /**
+   * Looks for everything that is noted.
+   *
+   * @param where whose lines these are, for example "the log"
+   * @returns a sentence for each line that tells a secret, without telling it
+   */
+  search(where: string, lines: readonly string[]): string[] {
+    return lines.flatMap((line, index) => {
+      const found = this.#firstIn(line);
+      if (found === undefined) return [];
+      const before = line.slice(Math.max(0, found.at - SHOWN_LENGTH), found.at);
+      return [`${found.kind}, ${found.how}, in line ${index + 1} of ${where}: …${before}(here)`];
+    });
+  }
+
+  #add(needle: Needle): void {
+    if (needle.text.length < SHORTEST_SECRET) return;
+    const beginning = needle.text.slice(0, SHORTEST_SECRET);
+    const others = this.#needles.get(beginning) ?? [];
+    if (!others.some(({ text }) => text === needle.text)) this.#needles.set(beginning, [...others, needle]);
+  }
+
+  #firstIn(line: string): { at: number; kind: string; how: string } | undefined {
+    const bearer = line.search(BEARER);
+    if (bearer >= 0) return { at: bearer, kind: 'code or access token', how: 'as it is' };
+    for (let at = 0; at + SHORTEST_SECRET <= line.length; at += 1) {
+      const needles = this.#needles.get(line.slice(at, at + SHORTEST_SECRET));
+      const needle = needles?.find(({ text }) => line.startsWith(text, at));
+      if (needle !== undefined) return { at, ...needle };
+    }
+    return undefined;
+  }
+}
+
+/** @throws {Error} when there are findings of {@link Ledger.search} */
+export function refuse(findings: readonly string[]): void {
+  if (findings.length === 0) return;
+  const shown = findings.slice(0, 10).map((finding) => `\n  ${finding}`);
+  throw new Error(`${findings.length} lines tell a secret:${shown.join('')}`);
+}
+
+/** The one of this test file: every file is run in a world of its own. */
+export const ledger = new Ledger();

@@ -1,0 +1,67 @@
+import { type Kind, ledger } from './ledger.ts';
+
+// Notes the secrets in what goes between the tests and a server, wherever a test got them from.
+
+const KIND_OF_FIELD = new Map<string, Kind>([
+  ['client_secret', 'client secret'],
+  ['code', 'code'],
+  ['code_verifier', 'code verifier'],
+  ['decision_token', 'form token'],
+  ['form_token', 'form token'],
+  ['password', 'password'],
+  ['payment_password', 'payment password'],
+  ['token', 'access token'],
+]);
+
+/** Tests also type words, such as "never issued", and words are in logs. */
+const SHORTEST_TYPED = 16;
+
+/** What a request carries in its form and its headers; names in lower case. */
+export function noteRequest(body: unknown, { authorization, cookie = '' }: Record<string, string>): void {
+  if (typeof body === 'string') {
+    for (const [name, value] of new URLSearchParams(body)) noteTyped(name, value);
+  }
+  for (const pair of cookie.split('; ')) noteCookie(pair);
+  if (authorization !== undefined) noteAuthorization(authorization);
+}
+
+/** What an answer gives. */
+export function noteAnswer({ headers }: Response, body: string): void {
+  for (const line of headers.getSetCookie()) noteCookie(line);
+  const location = headers.get('location') ?? '';
+  if (URL.canParse(location)) ledger.note('code', new URL(location).searchParams.get('code'));
+  ledger.note('access token', /"access_token":"([^"]+)"/.exec(body)?.[1]);
+}
+
+/** A cookie of ours, as `name=value` with or without what `Set-Cookie` adds. */
+export function noteCookie(line: string): void {
+  const [, name, value] = /^(?:__Host-)?assent_(session|visit)=([^;]+)/.exec(line) ?? [];
+  if (name !== undefined) ledger.note(name === 'session' ? 'session cookie' : 'visit cookie', value);
+}
+
+/** The environment of a process. */
+export function noteVariables({ SECRETS = '', DATABASE_URL = '' }: Record<string, string>): void {
+  for (const secret of SECRETS.split(',')) ledger.note('signing secret', secret.trim());
+  if (URL.canParse(DATABASE_URL)) ledger.note('database password', new URL(DATABASE_URL).password);
+}
+
+/** What `assent … create` shows this once, as text or JSON. */
+export function noteShown(stdout: string): void {
+  for (const [, whose, secret] of stdout.matchAll(/(client|resource)_secret\W+([0-9a-f]{64})/g)) {
+    ledger.note(`${whose as 'client' | 'resource'} secret`, secret);
+  }
+}
+
+/** What is typed into a field of a form, or at a command. */
+export function noteTyped(name: string, value = ''): void {
+  const kind = KIND_OF_FIELD.get(name);
+  if (kind !== undefined && value.length >= SHORTEST_TYPED) ledger.note(kind, value);
+}
+
+function noteAuthorization(header: string): void {
+  const [, scheme, value = ''] = /^(Basic|Bearer) +(\S+)/i.exec(header) ?? [];
+  if (scheme?.toLowerCase() === 'bearer') noteTyped('token', value);
+  if (scheme?.toLowerCase() === 'basic') {
+    noteTyped('client_secret', Buffer.from(value, 'base64').toString().split(':')[1]);
+  }
+}
