@@ -54,7 +54,8 @@ async function start(config: Config, log: Logger): Promise<Running> {
   try {
     running.servers.push(await listen(config, running.store, log));
     const demo = config.demo ? await startDemo(config, running, log) : null;
-    if (config.databaseUrl === null) console.log(greeting(config, demo));
+    // Behind what was logged until now, which is written at the end of the turn.
+    if (config.databaseUrl === null) setImmediate(() => console.log(greeting(config, demo)));
     return running;
   } catch (error) {
     await stop(running);

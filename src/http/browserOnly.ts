@@ -12,7 +12,7 @@ export function refuseEmbedding(app: FastifyInstance): void {
     if (destination === undefined || destination === 'document') return done();
     request.logDetail = {
       error: 'embedded',
-      rule: `asked for as ${String(destination).slice(0, 20)}, not as a page`,
+      rule: 'asked for as a part of another page or by a script, not as a page',
     };
     showPage(reply, OPEN_THE_BROWSER, 403);
   });

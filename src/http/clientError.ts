@@ -14,7 +14,10 @@ export function newReference(): string {
 /** Answers a path that can't be decoded. Fastify calls no hook for it, so the line for the log is written here. */
 export function answerBadPath(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
   const text = 'The address can’t be read.';
-  request.log.info({ method: request.method, path: '(not a path)', status: 404, rule: text }, 'request');
+  request.log.info(
+    { method: request.method, path: '(no address of ours)', status: 404, rule: text },
+    'request',
+  );
   const page = errorPage('There is no such page', text, request.id);
   reply.code(404).headers(pageHeaders(page)).header('x-request-id', request.id).send(renderPage(page));
 }

@@ -10,7 +10,7 @@ export const RETRY_AFTER_SECONDS = '5';
 declare module 'fastify' {
   interface FastifyRequest {
     /** What the request's log line says beside its status. */
-    logDetail?: { readonly error: string; readonly rule: string };
+    logDetail?: { readonly error: string; readonly rule: string; readonly path?: string };
   }
   interface FastifyContextConfig {
     /** Whether somebody who guesses would try here, so that failures are limited. */

@@ -38,11 +38,10 @@ export function pathOf(request: FastifyRequest): string {
   return request.raw.url?.split('?', 1)[0] ?? '';
 }
 
-/** Longer than any path of ours: what is beyond it would only fill the log. */
-const LONGEST_LOGGED_PATH = 100;
-
-/** The path for the log, cut where a query may have been put by mistake: it holds what must not be logged. */
+/**
+ * The path for the log: which address of ours it is. Of any other only that it is none, since people and programs put
+ * into addresses by mistake what must not be logged.
+ */
 export function loggedPathOf(request: FastifyRequest): string {
-  const path = pathOf(request).split(/[;&%]/, 1)[0] ?? '';
-  return path.startsWith('/') ? path.slice(0, LONGEST_LOGGED_PATH) : '(not a path)';
+  return request.routeOptions.url ?? '(no address of ours)';
 }

@@ -14,10 +14,12 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
   });
   app.addHook('onRequest', (request, reply, done) => {
     if (!request.is404) return done();
-    const allowed = methods.get(pathOf(request))?.toSorted().join(', ');
+    const path = pathOf(request);
+    const allowed = methods.get(path)?.toSorted().join(', ');
     const refusal = allowed === undefined ? NOT_FOUND : notAllowed(allowed, request.method);
     if (allowed !== undefined) reply.header('allow', allowed);
-    request.logDetail = { error: refusal.error, rule: refusal.text };
+    const known = allowed === undefined ? {} : { path };
+    request.logDetail = { error: refusal.error, rule: refusal.text, ...known };
     answerRefusal(request, reply, refusal);
   });
 }
