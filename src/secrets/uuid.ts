@@ -1,6 +1,7 @@
 /** @param bytes 16 bytes @returns the uuid as text, as PostgreSQL writes it */
 export function printUuid(bytes: Buffer): string {
-  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  const hex = bytes.toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
 /** @param uuid as PostgreSQL writes it @returns its 16 bytes */
