@@ -4,12 +4,13 @@ import { accountRoutes } from './http/account.ts';
 import { authorizeRoutes } from './http/authorize.ts';
 import { refuseEmbedding } from './http/browserOnly.ts';
 import type { Site } from './http/browserSession.ts';
-import { answerBadPath, answerClientError, newReference } from './http/clientError.ts';
+import { answerBadPath, answerClientError, answerConnect, newReference } from './http/clientError.ts';
 import { limitConnections } from './http/connections.ts';
 import { decisionRoutes } from './http/decide.ts';
 import { closeConnectionsWhenClosing } from './http/drain.ts';
 import { headEveryAnswer } from './http/everyAnswer.ts';
 import { answerFaults } from './http/faults.ts';
+import { keepFraming } from './http/framing.ts';
 import { healthRoutes } from './http/health.ts';
 import { introspectRoutes } from './http/introspect.ts';
 import { metadataRoutes } from './http/metadata.ts';
@@ -64,6 +65,8 @@ export async function buildApp({
     clientErrorHandler: answerClientError,
     frameworkErrors: answerBadPath,
   });
+  keepFraming(app);
+  answerConnect(app);
   headEveryAnswer(app, site.baseUrl);
   answerFaults(app);
   answerUnknownRoutes(app);

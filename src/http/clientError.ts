@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { inOrder } from './framing.ts';
 import type { ErrorPage } from './pages.ts';
 import { pageHeaders, renderPage } from './views.ts';
 
@@ -31,12 +32,29 @@ export function answerClientError(this: FastifyInstance, error: NodeJS.ErrnoExce
     socket.destroy();
     return;
   }
+  inOrder(socket, () => refuseUnreadable(this, error, socket));
+}
+
+/** Answers `CONNECT`, which asks a proxy for another host: Node would close without a word. */
+export function answerConnect(app: FastifyInstance): void {
+  app.server.on('connect', (_request, socket) => {
+    socket.on('error', () => socket.destroy());
+    answerClientError.call(
+      app,
+      Object.assign(new Error('this is no proxy'), { code: 'CONNECT' }),
+      socket as Socket,
+    );
+  });
+}
+
+function refuseUnreadable(app: FastifyInstance, error: NodeJS.ErrnoException, socket: Socket): void {
+  if (!socket.writable) return; // the answer before was the last one of the connection
   const late = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
   const [status, text] = late
     ? ['408 Request Timeout', 'It took too long.']
     : ['400 Bad Request', 'It is too long, or is not HTTP.'];
   const reference = newReference();
-  this.log.info(
+  app.log.info(
     { ref: reference, status: Number.parseInt(status, 10), rule: `unreadable HTTP: ${error.code}` },
     'request',
   );

@@ -33,9 +33,10 @@ export function queryParameters(request: FastifyRequest): Parameters {
   return start < 0 ? NONE : new Parameters(url.slice(start + 1));
 }
 
-/** The path of a request, as it was sent. */
+/** The path of a request as the router reads it: without the host that a whole address begins with, and decoded. */
 export function pathOf(request: FastifyRequest): string {
-  return request.raw.url?.split('?', 1)[0] ?? '';
+  const path = request.raw.url?.replace(/^https?:\/\/[^/]*/i, '').split(/[?#]/, 1)[0];
+  return decodeURI(path ?? ''); // what can't be decoded was answered before
 }
 
 /**

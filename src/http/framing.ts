@@ -1,0 +1,51 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { OAuthError } from '../oauth/error.ts';
+
+/** The newest request of each connection, by its answer. */
+const newest = new WeakMap<Socket, ServerResponse>();
+/** Connections on which something was not HTTP: what else comes on them is ignored. */
+const broken = new WeakSet<Socket>();
+
+/**
+ * Keeps what two readers of one connection could understand differently from mattering, where Node is lenient: each
+ * request gets one answer, in its turn, and the connection ends where somebody before us may have cut it elsewhere.
+ */
+export function keepFraming(app: FastifyInstance): void {
+  app.server.on('request', (request, response) => newest.set(request.socket, response));
+  app.addHook('onRequest', ({ raw, headers }, reply, done) => {
+    // Node drops without a word what stands in one packet behind the wish for another protocol; and HTTP/1.0 knows
+    // no chunks (RFC 9112 section 6.1).
+    if (headers.upgrade !== undefined || (raw.httpVersion === '1.0' && headers['transfer-encoding'])) {
+      reply.header('connection', 'close');
+    }
+    // RFC 9112 section 3.2: 400 for more than one, whichever of them a proxy went by.
+    if (countHosts(raw.rawHeaders) < 2) return done();
+    done(new OAuthError('invalid_request', 'The request names two hosts.'));
+  });
+}
+
+/** @param raw names and values by turns */
+function countHosts(raw: readonly string[]): number {
+  return raw.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length;
+}
+
+/**
+ * Calls `refuse` when it is its turn: after the answers to the requests before what was not HTTP. Does not call it when
+ * that was the rest of a request which has its answer already; the connection ends with that one.
+ */
+export function inOrder(socket: Socket, refuse: () => void): void {
+  if (broken.has(socket)) return;
+  broken.add(socket);
+  const answer = newest.get(socket);
+  if (answer?.req.complete) afterwards(answer, refuse);
+  else if (answer?.headersSent) afterwards(answer, () => socket.destroySoon());
+  else if (answer?.socket === null) answer.once('socket', refuse);
+  else refuse();
+}
+
+function afterwards(answer: ServerResponse, act: () => void): void {
+  if (answer.writableFinished) act();
+  else answer.once('finish', act);
+}
