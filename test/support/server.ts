@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:net';
 import { Writable } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { afterAll, beforeAll } from 'vitest';
 import { buildApp } from '../../src/app.ts';
@@ -37,6 +38,8 @@ export interface TestServer {
   readonly context: Context;
   /** Every line that the server logged, as text. */
   readonly logLines: string[];
+  /** Every route that it has, as `METHOD /path`. */
+  readonly routes: readonly string[];
   createUser(user?: Partial<Omit<TestUser, 'userId'>> & { name?: string }): Promise<TestUser>;
   createClient(client?: Partial<NewClient>): Promise<TestClient>;
   /** @returns the value of an `Authorization` header for introspection */
@@ -90,6 +93,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     database,
     context,
     logLines,
+    routes: routesOf(app),
     async createUser({ name = 'Test User', ...given } = {}) {
       const user = {
         login: `user-${unique()}`,
@@ -150,6 +154,21 @@ export async function freePort(): Promise<number> {
   await new Promise((resolve) => probe.close(resolve));
   if (address === null || typeof address === 'string') throw new Error('no port');
   return address.port;
+}
+
+/** Out of the tree that Fastify prints, the only place where it says what it has. */
+function routesOf(app: FastifyInstance): string[] {
+  const parts: string[] = [];
+  const routes = app
+    .printRoutes({ commonPrefix: false })
+    .split('\n')
+    .flatMap((line) => {
+      const [, indent, part = '', methods] = /^(.*)[├└]── (\S+)(?: \((.+)\))?$/.exec(line) ?? [];
+      if (indent === undefined) return [];
+      parts.splice(indent.length / 4, Number.POSITIVE_INFINITY, part); // four characters for each level
+      return methods?.split(', ').map((method) => `${method} ${parts.join('')}`) ?? [];
+    });
+  return routes.toSorted();
 }
 
 function unique(): string {

@@ -28,7 +28,7 @@ export function noteRequest(body: unknown, { authorization, cookie = '' }: Recor
 }
 
 /** What an answer gives. */
-export function noteAnswer({ headers }: Response, body: string): void {
+export function noteAnswer({ headers }: Pick<Response, 'headers'>, body: string): void {
   for (const line of headers.getSetCookie()) noteCookie(line);
   const location = headers.get('location') ?? '';
   if (URL.canParse(location)) ledger.note('code', new URL(location).searchParams.get('code'));

@@ -1,0 +1,235 @@
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { Agent, formWith } from '../support/agent.ts';
+import { reachConsent, requestOf } from '../support/flow.ts';
+import { FUZZ_TIMEOUT_MS, fuzz } from '../support/fuzz.ts';
+import { converse, linesOf, type RawAnswer } from '../support/rawHttp.ts';
+import { sendRequest, spoiled, writeRequest } from '../support/rawRequest.ts';
+import { forgetTries } from '../support/rows.ts';
+import { prepareSamples, ROUTES, type Route, type Sample, type Samples } from '../support/samples.ts';
+import { type TestServer, useServer } from '../support/server.ts';
+import { expectSound, faultsOf } from '../support/sound.ts';
+import { bytes } from '../support/splice.ts';
+
+// What a caller says about itself, its address, the way it came or the request it "really" means, and nobody may believe.
+
+type Values = Readonly<Record<string, string>>;
+
+const FORGED: Record<string, Values> = {
+  'another host': {
+    host: 'evil.example',
+    'x-forwarded-host': 'evil.example',
+    'x-forwarded-server': 'evil.example',
+    'x-forwarded-port': '1',
+    'x-forwarded-prefix': '/evil',
+    'x-host': 'evil.example',
+    'x-original-host': 'evil.example',
+    forwarded: 'for=203.0.113.9;host=evil.example;proto=https;by=evil.example',
+  },
+  'another scheme': {
+    'x-forwarded-proto': 'https',
+    'x-forwarded-protocol': 'https',
+    'x-forwarded-scheme': 'https',
+    'x-forwarded-ssl': 'on',
+    'x-url-scheme': 'https',
+    'front-end-https': 'on',
+  },
+  'another address': {
+    'x-forwarded-for': '203.0.113.7',
+    'x-real-ip': '203.0.113.8',
+    'x-client-ip': '203.0.113.8',
+    'x-cluster-client-ip': '203.0.113.8',
+    'x-remote-ip': '203.0.113.8',
+    'x-remote-addr': '203.0.113.8',
+    'x-originating-ip': '203.0.113.8',
+    'client-ip': '203.0.113.8',
+    'true-client-ip': '203.0.113.8',
+    'cf-connecting-ip': '203.0.113.8',
+    'fastly-client-ip': '203.0.113.8',
+    via: '1.1 evil.example',
+  },
+  'another request': {
+    'x-original-url': '/account?disconnected=x',
+    'x-rewrite-url': '/health/live',
+    'x-forwarded-uri': '/health/live',
+    'x-forwarded-path': '/health/live',
+    'x-http-method-override': 'DELETE',
+    'x-http-method': 'DELETE',
+    'x-method-override': 'DELETE',
+    'x-forwarded-method': 'DELETE',
+    'x-original-method': 'DELETE',
+  },
+  'another reference': {
+    'x-request-id': 'forged-reference',
+    'request-id': 'forged-reference',
+    'x-correlation-id': 'forged-reference',
+    'x-trace-id': 'forged-reference',
+    traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+  },
+  'another user': {
+    'x-remote-user': 'admin',
+    'x-forwarded-user': 'admin',
+    'x-forwarded-email': 'admin@localhost',
+    'x-auth-request-user': 'admin',
+    'x-user': 'admin',
+    'x-api-key': 'admin',
+  },
+};
+
+const EVERYTHING: Values = Object.assign({}, ...Object.values(FORGED));
+
+const direct = useServer();
+const behindOne = useServer({ trustProxy: 1 });
+const behindNetworks = useServer({ trustProxy: ['127.0.0.0/8', '::1/128'] });
+const secure = useServer({ baseUrl: 'https://assent.example' });
+
+const SERVERS = [
+  ['without TRUST_PROXY', direct],
+  ['with TRUST_PROXY as a number', behindOne],
+  ['with TRUST_PROXY as networks', behindNetworks],
+] as const;
+const samplesOf = new Map<TestServer, Samples>();
+
+beforeAll(async () => {
+  for (const [, server] of SERVERS) samplesOf.set(server, await prepareSamples(server));
+});
+
+/** Requests that are right and may be sent again and again. */
+const REPEATABLE: readonly Route[] = ['POST /oauth/authorize', 'POST /sign-in', 'POST /consent'];
+
+function requestTo(server: TestServer, route: Route): string {
+  const sample = samplesOf.get(server)?.[route];
+  if (sample === undefined) throw new Error(`no sample of ${route}`);
+  const { text } = writeRequest(route, REPEATABLE.includes(route) ? sample : spoiled(sample));
+  return text;
+}
+
+describe.each(SERVERS)('%s', (_how, server) => {
+  const honest = new Map<Route, unknown>();
+
+  beforeAll(async () => {
+    for (const route of ROUTES) honest.set(route, await seen(server, route, {}));
+  });
+
+  it.each(Object.entries(FORGED))('%s changes no answer and no line of the log', async (_what, forged) => {
+    await forgetTries(server.database);
+    for (const route of ROUTES) expect(await seen(server, route, forged), route).toEqual(honest.get(route));
+  });
+
+  it('gives every answer a reference of our own, the one of its log line', async () => {
+    const request = withHeaders(requestTo(server, 'GET /account'), EVERYTHING);
+    const { answers } = await converse(server.baseUrl, request);
+    const line = JSON.parse(server.logLines.at(-1) ?? '') as { ref: string };
+    expect(line.ref).toMatch(/^[0-9a-f]{10}$/);
+    expect(answers[0]?.headers.get('x-request-id')).toEqual([line.ref]);
+  });
+});
+
+describe('the address that is noted for a decision', () => {
+  /** Allows a request, with headers that say something about the address. @returns what the trail says */
+  async function addressNoted(server: TestServer, headers: Values): Promise<string> {
+    const [client, user] = [await server.createClient(), await server.createUser()];
+    const agent = new Agent(server.baseUrl);
+    const { action, fields } = formWith(await reachConsent(agent, requestOf(client), user), 'decision');
+    const answer = await agent.post(action, { ...fields, decision: 'allow' }, headers);
+    const { rows } = await server.database.pool.query<{ address: string }>(
+      'select address from audit_events where reference = $1',
+      [answer.headers.get('x-request-id')],
+    );
+    expect(rows).toHaveLength(1);
+    return rows[0]?.address ?? '';
+  }
+
+  it('is the one of the connection, whatever is said', async () => {
+    expect(await addressNoted(direct, EVERYTHING)).toMatch(/^(127\.0\.0\.1|::1)$/);
+  });
+
+  it.each([
+    ['one proxy', behindOne],
+    ['the proxies of a network', behindNetworks],
+  ])('is the last one in X-Forwarded-For that %s did not have', async (_what, server) => {
+    const several = { 'x-forwarded-for': '198.51.100.1, 203.0.113.7' };
+    expect(await addressNoted(server, EVERYTHING)).toBe('203.0.113.7');
+    expect(await addressNoted(server, several)).toBe('203.0.113.7');
+    expect(await addressNoted(server, { 'x-forwarded-for': 'evil' })).toBe('unknown');
+  });
+});
+
+describe('claims about the address', () => {
+  it('give nobody another try at a password', async () => {
+    const user = await direct.createUser();
+    const statuses: number[] = [];
+    for (let attempt = 0; attempt < 12 && !statuses.includes(429); attempt += 1) {
+      const agent = new Agent(direct.baseUrl);
+      const { action, fields } = formWith(await agent.get('/account'), 'login');
+      const claimed = { 'x-forwarded-for': `203.0.113.${attempt}`, 'x-real-ip': `203.0.113.${attempt}` };
+      statuses.push(
+        (await agent.post(action, { ...fields, login: user.login, password: 'wrong' }, claimed)).status,
+      );
+    }
+    expect(statuses.at(-1)).toBe(429);
+  });
+
+  it(
+    'are answered whatever they are, also by a server behind a proxy',
+    async () => {
+      const route = 'POST /oauth/token';
+      const sample = spoiled(samplesOf.get(behindNetworks)?.[route] as Sample);
+      const value = fc.oneof(bytes, fc.ipV4(), fc.ipV6());
+      await fuzz('X-Forwarded-For', 150, fc.array(value, { maxLength: 4 }), async (values) => {
+        const headers = { ...sample.headers, 'x-forwarded-for': values.join(', ') };
+        const answers = await sendRequest(
+          behindNetworks.baseUrl,
+          writeRequest(route, { ...sample, headers }),
+        );
+        for (const answer of answers) expectSound(behindNetworks, answer, 'program');
+      });
+      expect(faultsOf(behindNetworks)).toEqual([]);
+    },
+    FUZZ_TIMEOUT_MS,
+  );
+});
+
+describe('a server whose address is https', () => {
+  it('says so in its cookies and redirects whatever is said about the way', async () => {
+    const user = await secure.createUser();
+    const insecure = { 'x-forwarded-proto': 'http', forwarded: 'proto=http', 'x-forwarded-ssl': 'off' };
+    const agent = new Agent(secure.baseUrl);
+    const page = await agent.get('/account', insecure);
+    const { fields } = formWith(page, 'login');
+    const typed = { ...fields, login: user.login, password: user.password };
+    const signedIn = await agent.post('/sign-in', typed, insecure);
+    expect(signedIn.location).toBe('https://assent.example/account');
+    for (const line of [...page.headers.getSetCookie(), ...signedIn.headers.getSetCookie()]) {
+      expect(line).toMatch(/^__Host-assent_(visit|session)=[\w-]+; Path=\/; HttpOnly; Secure; SameSite=Lax$/);
+    }
+    expect(signedIn.headers.getSetCookie()).toHaveLength(1);
+  });
+});
+
+/** Everything that a request leads to, without what is different each time. */
+async function seen(server: TestServer, route: Route, forged: Values) {
+  const logged = server.logLines.length;
+  const { answers } = await converse(server.baseUrl, withHeaders(requestTo(server, route), forged));
+  const lines = server.logLines.slice(logged).map((line) => {
+    const { time: _time, ms: _ms, ref: _ref, ...rest } = JSON.parse(line) as Record<string, unknown>;
+    return rest;
+  });
+  return { answers: answers.map((answer) => lasting(answer, route)), lines };
+}
+
+function withHeaders(text: string, headers: Values): string {
+  const kept = 'host' in headers ? text.replace(/host: .*\r\n/, '') : text;
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return kept.replace('\r\n', `\r\n${lines.join('')}`);
+}
+
+/** An answer without its time, its reference, and the secrets and signatures that are new each time. */
+function lasting({ status, headers, body }: RawAnswer, route: Route) {
+  const kept = linesOf(headers).filter(
+    ([name]) => !['date', 'x-request-id', 'content-length'].includes(name),
+  );
+  const fresh = /[0-9a-f]{10}(?=<\/code>)|(?<=[="])[\w-]{43,}/g;
+  const lines = kept.map((line) => line.join(': ').replaceAll(fresh, '…'));
+  return { status, lines, body: route === 'GET /metrics' ? '' : body.replaceAll(fresh, '…') };
+}

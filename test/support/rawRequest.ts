@@ -1,0 +1,143 @@
+import { converse, type RawAnswer } from './rawHttp.ts';
+import type { Sample } from './samples.ts';
+import { type Splice, spliced } from './splice.ts';
+
+/** A change of one place of a request: see {@link placesOf}. */
+export interface Edit {
+  readonly place: string;
+  readonly splice: Splice;
+}
+
+/** Every header that the server, or Node for it, makes something of, each with a value that it can read. */
+const HEADERS: Readonly<Record<string, string>> = {
+  host: 'localhost',
+  cookie: 'assent_session=x; assent_visit=x',
+  authorization: 'Basic eDp5',
+  'content-type': 'application/x-www-form-urlencoded',
+  'content-length': '10',
+  'content-encoding': 'gzip',
+  'transfer-encoding': 'chunked',
+  upgrade: 'h2c',
+  expect: '100-continue',
+  connection: 'close',
+  origin: 'http://localhost',
+  referer: 'http://localhost/account',
+  'sec-fetch-site': 'same-origin',
+  'sec-fetch-dest': 'document',
+  'sec-fetch-mode': 'navigate',
+  forwarded: 'for=10.0.0.1;host=localhost;proto=https',
+  'x-forwarded-for': '10.0.0.1',
+  'x-forwarded-host': 'localhost',
+  'x-forwarded-proto': 'https',
+  unknown: 'x',
+};
+
+/** The names of the headers that are fuzzed. */
+export const FUZZED_HEADERS = Object.keys(HEADERS);
+
+/** What is under the Base64 of HTTP Basic. */
+const CREDENTIALS = 'credentials';
+
+/** Every place of a request that an edit may change. What it does not have begins empty. */
+export function placesOf({ fields }: Sample): string[] {
+  const names = [...Object.keys(fields), 'unknown'];
+  return [
+    ...['method', 'path', 'query', 'body'],
+    ...names.map((name) => `field ${name}`),
+    ...FUZZED_HEADERS.map((name) => `header ${name}`),
+    CREDENTIALS,
+  ];
+}
+
+/** A request as bytes, and whether it is one beyond doubt. */
+export interface RawRequest {
+  readonly text: string;
+  /** Whether its bytes say plainly where it ends and hold nothing that HTTP forbids. */
+  readonly plain: boolean;
+}
+
+/** Writes a request with some places changed, true to its own length unless that is changed. */
+export function writeRequest(route: string, sample: Sample, edits: readonly Edit[] = []): RawRequest {
+  const edit = (place: string, value: string) =>
+    edits.filter((one) => one.place === place).reduce((text, one) => spliced(text, one.splice), value);
+  const [method = '', path = ''] = route.split(' ');
+  const fields = Object.entries({ ...sample.fields, unknown: '' })
+    .map(([name, value]) => [name, edit(`field ${name}`, encodeURIComponent(value))] as const)
+    .filter(([name, value]) => name !== 'unknown' || value !== '')
+    .map(([name, value]) => `${name}=${value}`)
+    .join('&');
+  const body = edit('body', method === 'POST' ? fields : '');
+  const query = edit('query', method === 'POST' ? '' : fields);
+  const target = edit('path', path) + (query === '' ? '' : `?${query}`);
+  const touched = (name: string) => edits.some(({ place }) => place === `header ${name}`);
+  const chunked = touched('transfer-encoding');
+  const basic = edits.some(({ place }) => place === CREDENTIALS) ? edit(CREDENTIALS, 'x:y') : undefined;
+  const given: Record<string, string> = {
+    host: 'localhost',
+    connection: 'close',
+    ...(method === 'POST' ? { 'content-type': 'application/x-www-form-urlencoded' } : {}),
+    ...(chunked || (body === '' && method !== 'POST') ? {} : { 'content-length': `${body.length}` }),
+    ...sample.headers,
+    ...(basic === undefined
+      ? {}
+      : { authorization: `Basic ${Buffer.from(basic, 'latin1').toString('base64')}` }),
+  };
+  const headers = FUZZED_HEADERS.filter((name) => name in given || touched(name)).map(
+    (name) => [name, edit(`header ${name}`, given[name] ?? HEADERS[name] ?? '')] as const,
+  );
+  const verb = edit('method', method);
+  const head = `${verb} ${target} HTTP/1.1\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`;
+  const sent = chunked ? `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n` : body;
+  return {
+    text: head + sent,
+    plain:
+      verb === method &&
+      head.length < LONGEST_HEAD &&
+      /^\/[!-~]*$/.test(target) &&
+      headers.every(([, value]) => /^[\t\x20-\x7e\x80-\xff]*$/.test(value)) &&
+      !FRAMING.some(touched),
+  };
+}
+
+/** Less than what the server reads of headers and address together. */
+const LONGEST_HEAD = 32_000;
+
+/** With these changed it is not plain any more where a request ends, or whether its answer is the last. */
+const FRAMING = ['host', 'content-length', 'transfer-encoding', 'expect', 'connection'];
+
+/** Fills up whatever a request announces, and then is no HTTP: no parser waits on behind it. */
+export const FILLER = `\r\n\r\n${'x'.repeat(40_000)}\r\n\r\n`;
+
+/** Sends a request. @returns its answer; none, or the first of several, only when it is not plain what was asked */
+export async function sendRequest(baseUrl: string, { text, plain }: RawRequest): Promise<RawAnswer[]> {
+  if (!plain) return [...(await converse(baseUrl, text + FILLER, { answers: 1 })).answers];
+  const { answers } = await converse(baseUrl, text);
+  if (answers.length !== 1) throw new Error(`${answers.length} answers to one request`);
+  return [...answers];
+}
+
+/** What is looked at last of all, so that a request with nothing else wrong gets far. */
+const LOOKED_AT_LAST = ['password', 'decision_token', 'form_token', 'code', 'token', 'header authorization'];
+
+/** The sample with one thing altered that it needs: nothing may come of it any more, whatever else is changed. */
+export function spoiled(sample: Sample): Sample {
+  const need = LOOKED_AT_LAST.find((name) => sample.needs.includes(name));
+  return need === undefined ? sample : withNeed(sample, need, alter(needOf(sample, need)));
+}
+
+/** The value of a field or a header (`header cookie`). */
+export function needOf({ fields, headers }: Sample, need: string): string {
+  return (need.startsWith('header ') ? headers[need.slice(7)] : fields[need]) ?? '';
+}
+
+/** The sample with another value of a field or a header. */
+export function withNeed(sample: Sample, need: string, value: string): Sample {
+  const { fields, headers } = sample;
+  if (!need.startsWith('header ')) return { ...sample, fields: { ...fields, [need]: value } };
+  return { ...sample, headers: { ...headers, [need.slice(7)]: value } };
+}
+
+function alter(value: string): string {
+  const middle = value.length >> 1;
+  return value.slice(0, middle) + (value[middle] === 'A' ? 'B' : 'A') + value.slice(middle + 1);
+}

@@ -1,0 +1,22 @@
+import type { TestDatabase } from './database.ts';
+
+/**
+ * Every row that somebody could care about, as one digest. When a session was last seen is left out: looking at a page
+ * changes it.
+ */
+export async function rowsOf({ pool }: TestDatabase): Promise<string> {
+  const { rows } = await pool.query<{ rows: string }>(`
+    select md5(concat_ws('#',
+      (select string_agg(g::text, '|' order by g.grant_id) from grants g),
+      (select string_agg(a::text, '|' order by a::text) from audit_events a),
+      (select string_agg(row(session_hash, user_id, confirmed_request, confirmed_at)::text, '|' order by session_hash) from sessions),
+      (select string_agg(u::text, '|' order by u.user_id) from users u),
+      (select string_agg(c::text, '|' order by c.client_id) from clients c),
+      (select string_agg(r::text, '|' order by r.resource_id) from resources r))) as rows`);
+  return rows[0]?.rows ?? '';
+}
+
+/** Takes back all tries at passwords, so that the next one is looked at. The counters stay: they may be in use. */
+export async function forgetTries({ pool }: TestDatabase): Promise<void> {
+  await pool.query('update throttles set level = 0, free_at = clock_timestamp()');
+}

@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto';
+import { Agent, type Answer } from './agent.ts';
+import { obtainCode, obtainToken, reachConsent, requestOf, tokenRequestOf } from './flow.ts';
+import type { TestClient, TestServer, TestUser } from './server.ts';
+
+type Values = Readonly<Record<string, string>>;
+
+/** A request that is right in every way, and what it gets. */
+export interface Sample {
+  /** Programs are answered in JSON, people with pages. */
+  readonly reader: 'program' | 'person';
+  /** Its parameters: in the body of a POST, in the query otherwise. */
+  readonly fields: Values;
+  readonly headers: Values;
+  /** The status that it gets. */
+  readonly status: number;
+  /** What an answer holds, in its headers or its body, only when the request is right in all that it `needs`. */
+  readonly gives?: RegExp;
+  /** Fields, and headers as `header cookie`, that have to be what they are. */
+  readonly needs: readonly string[];
+}
+
+const VERIFIER = 'a-code-verifier-of-the-tests-with-43-letters-or-more';
+const CHALLENGE = createHash('sha256').update(VERIFIER).digest('base64url');
+const SPENDING = 'payment-shop.limit(7,5000) money-source("wallet")';
+
+/** Every route; what `GET` answers, `HEAD` answers too. In this order no request takes away what another needs. */
+export const ROUTES = [
+  'GET /',
+  'GET /sign-in',
+  'GET /payment-password',
+  'GET /oauth/authorize',
+  'POST /oauth/authorize',
+  'POST /sign-in',
+  'POST /payment-password',
+  'POST /consent',
+  'GET /account',
+  'POST /account/disconnect',
+  'POST /sign-out',
+  'POST /oauth/token',
+  'POST /oauth/introspect',
+  'POST /oauth/revoke',
+  'POST /api/revoke',
+  'GET /.well-known/oauth-authorization-server',
+  'GET /health/live',
+  'GET /health/ready',
+  'GET /metrics',
+] as const;
+
+export type Route = (typeof ROUTES)[number];
+export type Samples = Readonly<Record<Route, Sample>>;
+
+/** A right request to each route, with every parameter that is read there. */
+export async function prepareSamples(server: TestServer): Promise<Samples> {
+  const client = await server.createClient();
+  const user = await server.createUser();
+  const agent = new Agent(server.baseUrl);
+  return {
+    ...(await samplesOfPrograms(server, agent, client, user)),
+    ...(await samplesOfPeople(server, agent, client, user)),
+  };
+}
+
+async function samplesOfPrograms(server: TestServer, agent: Agent, client: TestClient, user: TestUser) {
+  const code = await obtainCode(agent, everythingAsked(client, 'code'), user);
+  const exchange = tokenRequestOf(client, code, { code_verifier: VERIFIER });
+  const { client_id = '', client_secret = '' } = exchange;
+  const issue = (instance_name: string) => obtainToken(agent, client, user, { instance_name });
+  const asks = { authorization: await server.createResource() };
+  const holds = { authorization: `Bearer ${await issue('held')}` };
+  return {
+    'POST /oauth/token': program(exchange, {}, /"access_token":/),
+    'POST /oauth/introspect': program({ token: await issue('asked') }, asks, /"active":true/),
+    'POST /oauth/revoke': program({ token: await issue('revoked'), client_id, client_secret }),
+    'POST /api/revoke': program({}, holds),
+    'GET /.well-known/oauth-authorization-server': program(),
+    'GET /health/live': program(),
+    'GET /health/ready': program(),
+    'GET /metrics': program(),
+  };
+}
+
+async function samplesOfPeople(server: TestServer, agent: Agent, client: TestClient, user: TestUser) {
+  const look = everythingAsked(client, 'look');
+  const spend = { ...everythingAsked(client, 'spend'), scope: SPENDING };
+  const consent = await reachConsent(agent, everythingAsked(client, 'consent'), user);
+  const payment = await agent.get(`/oauth/authorize?${new URLSearchParams(spend)}`);
+  await obtainCode(agent, requestOf(client, { instance_name: 'disconnected' }), user);
+  const account = await agent.get('/account');
+  const visitor = new Agent(server.baseUrl);
+  const signIn = await visitor.get(`/oauth/authorize?${new URLSearchParams(look)}`);
+  const typed = { login: user.login, password: user.password };
+  const session = cookieOf(agent, 'assent_session');
+  const visit = cookieOf(visitor, 'assent_visit');
+  return {
+    'GET /': person({}, 303),
+    'GET /sign-in': person({}, 303),
+    'GET /payment-password': person({}, 303),
+    'GET /oauth/authorize': person(look, 200, session),
+    'POST /oauth/authorize': person(look, 303, session),
+    'POST /sign-in': form(signIn, '/sign-in', typed, 303, { ...visit, gives: /assent_session=[\w-]{43};/ }),
+    'POST /payment-password': form(
+      payment,
+      '/payment-password',
+      { payment_password: user.paymentPassword ?? '' },
+      303,
+      session,
+    ),
+    'POST /consent': form(consent, '/consent', { decision: 'allow' }, 302, {
+      ...session,
+      gives: /[?&]code=/,
+    }),
+    'GET /account': person({ disconnected: 'x' }, 200, {
+      ...session,
+      gives: /action="\/account\/disconnect"/,
+      needs: ['header cookie'],
+    }),
+    'POST /account/disconnect': form(account, '/account/disconnect', {}, 303, {
+      ...session,
+      gives: /\?disconnected=/,
+    }),
+    'POST /sign-out': form(account, '/sign-out', {}, 303, { ...session, gives: /assent_session=;/ }),
+  };
+}
+
+function everythingAsked(client: TestClient, instance_name: string): Record<string, string> {
+  const challenge = { code_challenge: CHALLENGE, code_challenge_method: 'S256' };
+  return requestOf(client, { instance_name, state: 's t/a+t%e', ...challenge });
+}
+
+/** The one cookie that counts: others that the browser has are noise. */
+function cookieOf(agent: Agent, name: string): { headers: Values } {
+  return { headers: { cookie: `${name}=${agent.cookies.get(name)}` } };
+}
+
+function program(fields: Values = {}, headers: Values = {}, gives?: RegExp): Sample {
+  const sample = { reader: 'program', fields, headers, status: 200, needs: allOf(fields, headers) } as const;
+  return gives === undefined ? sample : { ...sample, gives };
+}
+
+function person(fields: Values, status: number, more: Partial<Sample> = {}): Sample {
+  return { reader: 'person', fields, headers: {}, status, needs: [], ...more };
+}
+
+/** A form as the page has it, filled in. */
+function form(page: Answer, action: string, typed: Values, status: number, more: Partial<Sample>): Sample {
+  const found = page.forms.find((candidate) => candidate.action === action);
+  if (found === undefined) throw new Error(`the page ${page.page} has no form for ${action}`);
+  const fields = { ...found.fields, ...typed };
+  return person(fields, status, { needs: allOf(fields, more.headers), ...more });
+}
+
+function allOf(fields: Values, headers: Values = {}): string[] {
+  return [...Object.keys(fields), ...Object.keys(headers).map((name) => `header ${name}`)];
+}

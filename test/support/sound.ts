@@ -1,0 +1,74 @@
+import { expect } from 'vitest';
+import { converse, linesOf, type RawAnswer } from './rawHttp.ts';
+import { writeRequest } from './rawRequest.ts';
+import type { Sample } from './samples.ts';
+import type { TestServer } from './server.ts';
+
+/** Who asked; `anybody` where the address is not one of ours. */
+type Reader = Sample['reader'] | 'anybody';
+
+/** What every answer is, whatever was asked: an answer of ours, complete, that gives nothing away and leads nowhere else. */
+export function expectSound(server: TestServer, answer: RawAnswer, reader: Reader): void {
+  const { status, headers, body } = answer;
+  expect(status).toBeLessThan(500);
+  expect(status, 'the server waited for more').not.toBe(408);
+  expect(headers.has('x-injected'), 'a header came out of the request').toBe(false);
+  for (const location of headers.get('location') ?? []) {
+    expect(location.startsWith(`${server.baseUrl}/`), location).toBe(true);
+  }
+  for (const cookie of headers.get('set-cookie') ?? []) {
+    expect(cookie).toMatch(
+      /^assent_\w+=[\w-]*;( (Max-Age=0|Path=\/|HttpOnly|SameSite=Lax|Expires=[^;]+);?)+$/,
+    );
+  }
+  expect(body).not.toMatch(/\b(FST|HPE|ERR)_[A-Z]{3}|node_modules|\.[jt]s:\d|\n {4}at /);
+  const type = headers.get('content-type')?.join();
+  if (body === '') expectEmpty(answer);
+  else if (type === 'text/html; charset=utf-8') expectPage(answer, reader);
+  else expectDocument(answer, reader, type);
+}
+
+/** Redirects are empty, and what Node answers by itself. */
+function expectEmpty({ status, headers }: RawAnswer): void {
+  expect(headers.has('location')).toBe(status === 302 || status === 303);
+  expect([302, 303, 400, 417]).toContain(status);
+}
+
+function expectPage({ headers, body }: RawAnswer, reader: Reader): void {
+  expect(headers.get('content-security-policy')?.join()).toMatch(/^default-src 'none'; /);
+  expect(headers.get('cache-control')).toEqual(['no-store']);
+  const page = body.replace(/<style>.*?<\/style>/s, '');
+  expect(page).toMatch(/^<!doctype html>\n.*<\/html>\n?$/s);
+  expect(page).not.toMatch(/<script|<img|<h1>injected/i);
+  // Whoever sends what is not HTTP is told so on a page: nobody can say which route that would have been.
+  if (reader === 'program') expect(page).toContain('This request can’t be read');
+}
+
+function expectDocument({ status, body }: RawAnswer, reader: Reader, type: string | undefined): void {
+  expect(reader).not.toBe('person');
+  if (type?.startsWith('text/plain; version=')) return; // what Prometheus reads at /metrics
+  expect(type).toBe('application/json');
+  const document = JSON.parse(body) as Record<string, unknown>;
+  if (status < 400) expect(document).not.toHaveProperty('error');
+  else expect(document).toMatchObject({ error: /./, error_description: /^[A-Z].*\.$/s });
+}
+
+/** Sends the request as it is and expects that it is carried out. */
+export async function expectDone(server: TestServer, route: string, sample: Sample): Promise<void> {
+  const { answers } = await converse(server.baseUrl, writeRequest(route, sample).text);
+  expect(answers.map(({ status }) => status)).toEqual([sample.status]);
+  if (sample.gives) expect(answers.map(contentOf).join('\n')).toMatch(sample.gives);
+}
+
+/** The headers and the body of an answer, where something could be given. */
+export function contentOf({ headers, body }: RawAnswer): string {
+  return [...linesOf(headers).map((line) => line.join(': ')), body].join('\n');
+}
+
+/** The level of pino for an error; a warning says only that a caller left before its answer. */
+const ERROR = 50;
+
+/** What the server logged as its own fault. */
+export function faultsOf({ logLines }: TestServer): string[] {
+  return logLines.filter((line) => (JSON.parse(line) as { level: number }).level >= ERROR);
+}
