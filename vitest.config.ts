@@ -7,6 +7,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     allowOnly: false,
+    isolate: false, // the files share nothing but modules, and loading those anew for each took a quarter of the time
     maxWorkers: 3, // many tests wait for processes and for PostgreSQL, not for a core
   },
 });

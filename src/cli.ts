@@ -7,7 +7,6 @@ import { grantCommands } from './cli/grant.ts';
 import { UsageError } from './cli/output.ts';
 import { resourceCommands } from './cli/resource.ts';
 import { userCommands } from './cli/user.ts';
-import { serve } from './serve.ts';
 import { isDatabaseAway } from './store/database.ts';
 
 // The `assent` command. Results go to standard output, messages to standard error; the exit code is 0 only
@@ -22,7 +21,13 @@ const program = new Command('assent')
   .exitOverride()
   .configureHelp({ showGlobalOptions: true });
 
-program.command('serve').description('run the server until it gets a signal').action(serve);
+program
+  .command('serve')
+  .description('run the server until it gets a signal')
+  .action(async () => {
+    const { serve } = await import('./serve.ts'); // only here: the other commands start faster without it
+    await serve();
+  });
 databaseCommands(program);
 clientCommands(program);
 userCommands(program);
