@@ -6,7 +6,7 @@ import { sha256 } from './secrets/digest.ts';
 import { hashPassword, verifyPassword } from './secrets/password.ts';
 import { randomHex } from './secrets/random.ts';
 import { insertClientSecret } from './store/clientSecrets.ts';
-import { findClient, insertClient, listClients, markClientRedirectUri } from './store/clients.ts';
+import { findClients, insertClient, listClients, markClientRedirectUri } from './store/clients.ts';
 import { lockForTransaction, transaction } from './store/database.ts';
 import { findUserByLogin, insertUser, listUsers } from './store/users.ts';
 
@@ -52,7 +52,8 @@ async function seed(pool: pg.Pool, demo: Demo, redirectUri: string): Promise<voi
   const paymentPasswordHash = await hashPassword(passwords.paymentPassword);
   await transaction(pool, async (db) => {
     await lockForTransaction(db, SEED_LOCK);
-    if ((await findClient(db, clientId)) !== undefined) return; // another server was first
+    const [known] = await findClients(db, [clientId]);
+    if (known) return; // another server was first
     await insertClient(db, {
       clientId,
       name: 'Demo Shop',

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { addClientSecret, registerClient } from '../flows/register.ts';
 import type { Client } from '../oauth/client.ts';
 import { listClientSecrets, retireClientSecret } from '../store/clientSecrets.ts';
-import { deleteClient, findClient, listClients, markClientStatus } from '../store/clients.ts';
+import { deleteClient, findClients, listClients, markClientStatus } from '../store/clients.ts';
 import type { Database } from '../store/database.ts';
 import { NotFoundError, type OutputOptions, printList, printOne } from './output.ts';
 import { withStore } from './withStore.ts';
@@ -148,8 +148,8 @@ function describe({ clientId, name, redirectUri, verified, status, allowedRights
 }
 
 async function requireClient(db: Database, id: string): Promise<Client> {
-  const client = await findClient(db, id);
-  if (client === undefined) throw noClient(id);
+  const [client] = await findClients(db, [id]);
+  if (!client) throw noClient(id);
   return client;
 }
 

@@ -1,17 +1,20 @@
 import type pg from 'pg';
 import type { Catalogue } from '../oauth/catalogue.ts';
+import type { Client } from '../oauth/client.ts';
 import type { KeyRing } from '../secrets/keyRing.ts';
 import { BusyError } from '../secrets/password.ts';
+import type { Caller } from '../store/auditEvents.ts';
+import { findClients } from '../store/clients.ts';
 import { coalesce, OverloadedError } from '../store/coalesce.ts';
 import { askTwice, isDatabaseAway, isOneCallersFault } from '../store/database.ts';
 import { type ExchangeAnswer, type ExchangeQuestion, exchangeCodes } from '../store/exchanges.ts';
+import { findGrants, type Grant } from '../store/grants.ts';
+import { findSessions, type Session } from '../store/sessions.ts';
 import { findTokens, type TokenAnswer, type TokenQuestion } from '../store/tokens.ts';
 import { countTries, type Try, type TryQuestion } from './throttle.ts';
 
 // The words of the store that HTTP uses too; it never asks the store itself.
-export type { Caller } from '../store/auditEvents.ts';
-export type { Grant } from '../store/grants.ts';
-export type { Session } from '../store/sessions.ts';
+export type { Caller, Grant, Session };
 
 /** What the operator decides. */
 export interface Settings {
@@ -26,6 +29,12 @@ export interface Settings {
 
 /** What the verbs need to work: rows, keys and settings. What many ask at once is asked in batches. */
 export interface Context extends Settings {
+  /** By `client_id`; null when there is none. */
+  findClient(clientId: string): Promise<Client | null>;
+  /** By SHA-256 of the cookie; null when nobody is signed in with it. */
+  findSession(sessionHash: Buffer): Promise<Session | null>;
+  /** By `grant_id`; null when there is none. */
+  findGrant(grantId: string): Promise<Grant | null>;
   exchangeCode(question: ExchangeQuestion): Promise<ExchangeAnswer>;
   findToken(question: TokenQuestion): Promise<TokenAnswer>;
   takeTry(question: TryQuestion): Promise<Try>;
@@ -36,6 +45,9 @@ export function createContext(settings: Settings): Context {
   const { db } = settings;
   return {
     ...settings,
+    findClient: coalesce((ids) => findClients(db, ids), isOneCallersFault),
+    findSession: coalesce((hashes) => findSessions(db, hashes), isOneCallersFault),
+    findGrant: coalesce((ids) => findGrants(db, ids), isOneCallersFault),
     exchangeCode: coalesce((questions) => askTwice(() => exchangeCodes(db, questions)), isOneCallersFault),
     findToken: coalesce((questions) => findTokens(db, questions), isOneCallersFault),
     takeTry: coalesce((questions) => countTries(db, questions), isOneCallersFault),

@@ -1,9 +1,8 @@
 import type { AuthorizationRequest } from '../oauth/authorizationRequest.ts';
 import { grantState, isLive } from '../oauth/grantState.ts';
-import { findGrant, type Grant } from '../store/grants.ts';
 import type { Session } from '../store/sessions.ts';
 import { needsPaymentPassword } from './confirmPayment.ts';
-import type { Context } from './context.ts';
+import type { Context, Grant } from './context.ts';
 import { grantIdOf } from './decision.ts';
 
 /** What stands between a checked request and its answer. */
@@ -24,12 +23,12 @@ export type Step =
  * sent back to the request; none of them knows what follows it.
  */
 export async function nextStep(
-  { db }: Context,
+  { findGrant }: Context,
   request: AuthorizationRequest,
   session: Session | undefined,
 ): Promise<Step> {
   if (session === undefined) return { step: 'sign-in' };
-  const grant = await findGrant(db, grantIdOf(session, request));
+  const grant = await findGrant(grantIdOf(session, request));
   const earlier = grant && isLive(grantState(grant, grant.now)) ? grant : undefined;
   if (needsPaymentPassword(session, request)) return { step: 'payment-password', session, earlier };
   return { step: 'consent', session, earlier, revision: grant?.revision ?? 0 };

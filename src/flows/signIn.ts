@@ -1,7 +1,7 @@
 import { sha256 } from '../secrets/digest.ts';
 import { verifyPassword } from '../secrets/password.ts';
 import { randomSecret } from '../secrets/random.ts';
-import { deleteSession, findSession, insertSession, type Session } from '../store/sessions.ts';
+import { deleteSession, insertSession, type Session } from '../store/sessions.ts';
 import { findUserByLogin, loginKey } from '../store/users.ts';
 import type { Caller, Context } from './context.ts';
 import { forgive } from './throttle.ts';
@@ -49,10 +49,11 @@ export async function signIn(
 
 /** The session of a cookie, undefined when nobody is signed in with it. */
 export async function currentSession(
-  { db }: Context,
+  { findSession }: Context,
   cookie: string | undefined,
 ): Promise<Session | undefined> {
-  return cookie === undefined ? undefined : findSession(db, sha256(cookie));
+  if (cookie === undefined) return undefined;
+  return (await findSession(sha256(cookie))) ?? undefined;
 }
 
 /** Ends a session for good: the cookie that named it is worth nothing afterwards. */

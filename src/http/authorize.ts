@@ -11,8 +11,11 @@ import { backToRequest, showSignIn, showStep } from './steps.ts';
 /** The authorization endpoint (contract 4.1). A request that nobody has decided writes nothing: its URL is its state. */
 export async function authorizeRoutes(app: FastifyInstance, site: Site): Promise<void> {
   app.get('/oauth/authorize', async (request, reply) => {
-    const authorizationRequest = await loadAuthorizationRequest(site.context, queryParameters(request));
-    const step = await nextStep(site.context, authorizationRequest, await sessionOf(request, site));
+    const [authorizationRequest, session] = await Promise.all([
+      loadAuthorizationRequest(site.context, queryParameters(request)),
+      sessionOf(request, site),
+    ]);
+    const step = await nextStep(site.context, authorizationRequest, session);
     if (step.step === 'sign-in') return showSignIn(request, reply, site, authorizationRequest);
     return showStep(reply, site, authorizationRequest, step);
   });

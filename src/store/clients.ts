@@ -1,14 +1,18 @@
 import type { Client } from '../oauth/client.ts';
-import { type Database, select, selectOne } from './database.ts';
+import { asciiOnly, type Database, select, selectEach, selectOne } from './database.ts';
 
 const CLIENT_COLUMNS = `client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
   allowed_rights as "allowedRights"`;
 
-const find = { name: 'client-find', text: `select ${CLIENT_COLUMNS} from clients where client_id = $1` };
+const find = {
+  name: 'client-find',
+  text: `select a.n::int as n, ${CLIENT_COLUMNS}
+           from unnest($1::text[]) with ordinality as a (client_id, n) join clients using (client_id)`,
+};
 
-/** The application registered under an id; undefined when there is none. */
-export function findClient(db: Database, clientId: string): Promise<Client | undefined> {
-  return selectOne<Client>(db, find, [clientId]);
+/** The applications registered under these ids, in the same order; null where there is none. */
+export function findClients(db: Database, clientIds: readonly string[]): Promise<(Client | null)[]> {
+  return selectEach<Client>(db, find, clientIds, [clientIds.map(asciiOnly)]);
 }
 
 const list = {

@@ -63,6 +63,30 @@ export async function selectOne<Row extends object>(
 }
 
 /**
+ * Runs a statement that answers many questions at once; its column `n` says which row answers which, from 1 on.
+ *
+ * @returns for each question its row, null when it has none
+ */
+export async function selectEach<Row extends object>(
+  db: Database,
+  statement: Statement,
+  questions: readonly unknown[],
+  values: unknown[],
+): Promise<(Row | null)[]> {
+  const answers: (Row | null)[] = questions.map(() => null);
+  for (const row of await select<Row & { n: number }>(db, statement, values)) answers[row.n - 1] = row;
+  return answers;
+}
+
+/**
+ * What is registered is visible ASCII, so a text that isn't matches nothing. It goes out as no text at all: no
+ * caller can make the statement of a whole batch fail by what it sends.
+ */
+export function asciiOnly(text: string): string {
+  return /^[\x21-\x7e]*$/.test(text) ? text : '';
+}
+
+/**
  * Runs `work` on one connection of the pool. If that breaks meanwhile, the statement under way says so;
  * without a listener the same news would end the process.
  *

@@ -1,6 +1,6 @@
 import type { Caller } from './auditEvents.ts';
 import { ASK_AGAIN } from './coalesce.ts';
-import { type Database, select } from './database.ts';
+import { asciiOnly, type Database, selectEach } from './database.ts';
 
 /** One token request as the database judges it. */
 export interface ExchangeQuestion {
@@ -114,9 +114,10 @@ export async function exchangeCodes(
   db: Database,
   questions: readonly ExchangeQuestion[],
 ): Promise<(ExchangeAnswer | typeof ASK_AGAIN)[]> {
-  const rows = await select<{ n: number; verdict: ExchangeVerdict | 'again'; issuedAt: Date | null }>(
+  const rows = await selectEach<{ verdict: ExchangeVerdict | 'again'; issuedAt: Date | null }>(
     db,
     exchange,
+    questions,
     [
       questions.map((question) => question.grantId),
       questions.map((question) => question.codeHash),
@@ -129,18 +130,8 @@ export async function exchangeCodes(
       questions.map((question) => question.caller.reference),
     ],
   );
-  const byOrdinal = new Map(rows.map((row) => [row.n, row]));
-  return questions.map((question, index) => {
-    const row = byOrdinal.get(index + 1);
-    if (row === undefined) throw new Error(`grants: no verdict for the code of ${question.grantId}`);
+  return rows.map((row, index) => {
+    if (row === null) throw new Error(`grants: no verdict for the code of ${questions[index]?.grantId}`);
     return row.verdict === 'again' ? ASK_AGAIN : { verdict: row.verdict, issuedAt: row.issuedAt };
   });
-}
-
-/**
- * What is registered is visible ASCII, so a text that isn't matches nothing. It goes out as no text at all: no
- * caller can make the statement of a whole batch fail by what it sends.
- */
-function asciiOnly(text: string): string {
-  return /^[\x21-\x7e]*$/.test(text) ? text : '';
 }

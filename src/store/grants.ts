@@ -1,6 +1,6 @@
 import type { GrantTimes } from '../oauth/grantState.ts';
 import type { Caller } from './auditEvents.ts';
-import { type Database, select, selectOne } from './database.ts';
+import { type Database, select, selectEach, selectOne } from './database.ts';
 
 /** The authorization of one user for one application instance, in whatever state it is. */
 export interface Grant extends GrantTimes {
@@ -23,12 +23,14 @@ const GRANT_COLUMNS = `g.grant_id as "grantId", g.user_id as "userId", g.client_
 
 const find = {
   name: 'grant-find',
-  text: `select ${GRANT_COLUMNS} from grants g join clients c using (client_id) where g.grant_id = $1`,
+  text: `select a.n::int as n, ${GRANT_COLUMNS}
+           from unnest($1::uuid[]) with ordinality as a (grant_id, n)
+           join grants g using (grant_id) join clients c using (client_id)`,
 };
 
-/** The grant with this id; undefined when this user never allowed this application instance anything. */
-export function findGrant(db: Database, grantId: string): Promise<Grant | undefined> {
-  return selectOne<Grant>(db, find, [grantId]);
+/** The grants with these ids, in the same order; null where a user never allowed that application instance anything. */
+export function findGrants(db: Database, grantIds: readonly string[]): Promise<(Grant | null)[]> {
+  return selectEach<Grant>(db, find, grantIds, [grantIds]);
 }
 
 const findOfUser = {

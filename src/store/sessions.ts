@@ -1,4 +1,4 @@
-import { type Database, select, selectOne } from './database.ts';
+import { type Database, select, selectEach, selectOne } from './database.ts';
 import type { User } from './users.ts';
 
 const IDLE_LIFETIME = '30 minutes';
@@ -62,15 +62,19 @@ const find = {
   name: 'session-find',
   text: `
 with found as (
-  select s.session_hash, s.user_id, s.confirmed_request, s.confirmed_at,
-         u.login, u.name, u.status, u.payment_password_hash
-    from sessions s join users u using (user_id)
-   where s.session_hash = $1 and u.status = 'active' and not ${HAS_ENDED}
-), seen as (
-  update sessions s set seen_at = clock_timestamp() from found f
-   where s.session_hash = f.session_hash and s.seen_at < clock_timestamp() - interval '${SEEN_INTERVAL}'
+  select a.n, s.session_hash, s.user_id, s.confirmed_request, s.confirmed_at,
+         u.login, u.name, u.status, u.payment_password_hash,
+         s.seen_at < clock_timestamp() - interval '${SEEN_INTERVAL}' as unseen
+    from unnest($1::bytea[]) with ordinality as a (session_hash, n)
+    join sessions s using (session_hash) join users u using (user_id)
+   where u.status = 'active' and not ${HAS_ENDED}
+), seen as (  -- nobody waits for another who notes the same
+  update sessions set seen_at = clock_timestamp()
+   where session_hash in (
+           select session_hash from sessions where session_hash in (select session_hash from found where unseen)
+              for no key update skip locked)
 )
-select session_hash as "sessionHash", user_id as "userId", login, name, status,
+select n::int as n, session_hash as "sessionHash", user_id as "userId", login, name, status,
        payment_password_hash as "paymentPasswordHash", confirmed_request as "confirmedRequest",
        confirmed_at as "confirmedAt", clock_timestamp() as now
   from found`,
@@ -78,18 +82,20 @@ select session_hash as "sessionHash", user_id as "userId", login, name, status,
 
 type SessionRow = Omit<Session, 'user'> & Session['user'];
 
-/** The session of a cookie; undefined when it is unknown, too old, unused for too long, or its user is blocked. */
-export async function findSession(db: Database, sessionHash: Buffer): Promise<Session | undefined> {
-  const row = await selectOne<SessionRow>(db, find, [sessionHash]);
-  if (row === undefined) return undefined;
-  const { confirmedRequest, confirmedAt, now, userId, login, name, status, paymentPasswordHash } = row;
-  return {
-    sessionHash,
-    confirmedRequest,
-    confirmedAt,
-    now,
-    user: { userId, login, name, status, paymentPasswordHash },
-  };
+/**
+ * The sessions of cookies, in the same order; null for one that is unknown, too old, unused for too long, or whose user is
+ * blocked.
+ */
+export async function findSessions(db: Database, hashes: readonly Buffer[]): Promise<(Session | null)[]> {
+  const rows = await selectEach<SessionRow>(db, find, hashes, [hashes]);
+  return rows.map((row) => row && sessionOf(row));
+}
+
+function sessionOf(row: SessionRow): Session {
+  const { sessionHash, confirmedRequest, confirmedAt, now } = row;
+  const { userId, login, name, status, paymentPasswordHash } = row;
+  const user = { userId, login, name, status, paymentPasswordHash };
+  return { sessionHash, confirmedRequest, confirmedAt, now, user };
 }
 
 const markConfirmed = {

@@ -1,4 +1,4 @@
-import { type Database, select } from './database.ts';
+import { type Database, selectEach } from './database.ts';
 
 /** What a resource asks about a token. */
 export interface TokenQuestion {
@@ -46,20 +46,18 @@ select a.n::int as n, r.resource_id is not null as authenticated, g.grant_id is 
   ) g on r.resource_id is not null`,
 };
 
-type TokenRow = { n: number; authenticated: boolean; live: boolean } & LiveToken;
+type TokenRow = { authenticated: boolean; live: boolean } & LiveToken;
 
 /** @returns an answer for each question, in the same order */
 export async function findTokens(db: Database, questions: readonly TokenQuestion[]): Promise<TokenAnswer[]> {
-  const rows = await select<TokenRow>(db, find, [
+  const rows = await selectEach<TokenRow>(db, find, questions, [
     questions.map((question) => question.resourceId),
     questions.map((question) => question.secretHash),
     questions.map((question) => question.grantId),
     questions.map((question) => question.tokenHash),
   ]);
-  const byOrdinal = new Map(rows.map((row) => [row.n, row]));
-  return questions.map((question, index) => {
-    const row = byOrdinal.get(index + 1);
-    if (row === undefined) throw new Error(`grants: no answer about the token of ${question.grantId}`);
+  return rows.map((row, index) => {
+    if (row === null) throw new Error(`grants: no answer about the token of ${questions[index]?.grantId}`);
     return { authenticated: row.authenticated, token: row.live ? row : null };
   });
 }
