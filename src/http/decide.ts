@@ -20,8 +20,10 @@ export async function decisionRoutes(app: FastifyInstance, site: Site): Promise<
 
   app.post('/payment-password', OWN_FORM, async (request, reply) => {
     const form = bodyParameters(request);
-    const authorizationRequest = await requiredRequest(site, form);
-    const session = await senderOf(request, site);
+    const [authorizationRequest, session] = await Promise.all([
+      requiredRequest(site, form),
+      senderOf(request, site),
+    ]);
     const subject = authorizationRequest.canonicalQuery;
     if (!session || !formTokenFits(context, form.get('form_token'), 'payment-password', session, subject)) {
       return backToRequest(reply, site, authorizationRequest);
@@ -43,8 +45,10 @@ export async function decisionRoutes(app: FastifyInstance, site: Site): Promise<
 
   app.post('/consent', OWN_FORM, async (request, reply) => {
     const form = bodyParameters(request);
-    const authorizationRequest = await requiredRequest(site, form);
-    const session = await senderOf(request, site);
+    const [authorizationRequest, session] = await Promise.all([
+      requiredRequest(site, form),
+      senderOf(request, site),
+    ]);
     const decide = DECISIONS.get(form.get('decision') ?? '');
     // A form that doesn't fit changes nothing: the request is shown afresh, to whoever is signed in now.
     if (session === undefined || decide === undefined) {
