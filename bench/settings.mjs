@@ -6,8 +6,8 @@ export const RESULTS = fileURLToPath(new URL('results/', import.meta.url));
 
 /** Questions at the same time where the server is to be busy all the time. */
 export const SATURATING_CONNECTIONS = 64;
-/** Browsers at the same time: as busy, and short enough for many flows of each in a round of half a second. */
-export const BROWSERS = 64;
+/** Browsers at the same time. */
+export const BROWSERS = SATURATING_CONNECTIONS;
 
 /** How much of everything. `seconds` and `warmSeconds` are of one round of one line. */
 const FULL = {
