@@ -11,7 +11,7 @@ export const BROWSERS = SATURATING_CONNECTIONS;
 
 /** How much of everything. `seconds` and `warmSeconds` are of one round of one line. */
 const FULL = {
-  rounds: 15,
+  rounds: 9,
   seconds: 2,
   warmSeconds: 0.2,
   pgbenchSeconds: 3,
@@ -22,7 +22,7 @@ const FULL = {
   growth: {
     sizes: [1_000_000, 10_000_000],
     figures: ['exchange', 'introspection', 'page', 'approval', 'flow'],
-    rounds: 7,
+    rounds: 5,
   },
   soak: { first: 50_000, all: 1_000_000 },
 };

@@ -17,6 +17,12 @@ const DRAIN_MS = 7_000;
 const CLOSE_MS = 9_000;
 
 /** What runs, in the order in which it was started. */
+/**
+ * Left to end the process at once: what the engine itself raises when it is broken would come again and again behind a
+ * handler, and whoever restarts the server would wait for ever.
+ */
+const CRASHES = ['SIGILL', 'SIGTRAP', 'SIGBUS', 'SIGFPE', 'SIGSEGV'] as const;
+
 interface Running {
   readonly servers: FastifyInstance[];
   readonly store: Store;
@@ -33,7 +39,7 @@ export async function serve(): Promise<void> {
   const starting = start(config, log);
   // From here on, so that a signal during the start finds somebody who stops what was started.
   const ending = closeWithGrace(
-    { delay: CLOSE_MS, logger: false, skip: ['beforeExit'] },
+    { delay: CLOSE_MS, logger: false, skip: ['beforeExit', ...CRASHES] },
     async ({ signal, err }) => {
       if (err) log.fatal({ err }, 'stopping after an error that nothing caught');
       else log.info({ signal }, 'stopping: requests under way are finished first');

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { blockUser, registerUser, setPasswords, unblockUser } from '../flows/register.ts';
+import { blockUser, registerUser, setPasswords, signOutUser, unblockUser } from '../flows/register.ts';
 import { listUsers } from '../store/users.ts';
 import { NotFoundError, type OutputOptions, printList, printOne } from './output.ts';
 import { askPasswords } from './passwords.ts';
@@ -46,6 +46,10 @@ export function userCommands(program: Command): void {
     .command('unblock <login>')
     .description('let the user sign in again; tokens that were not revoked work again')
     .action((login: string) => change(login, unblockUser, 'active'));
+  user
+    .command('sign-out <login>')
+    .description('end the user’s sessions; what the user has allowed stays')
+    .action((login: string) => change(login, signOutUser, 'signed out everywhere'));
   user
     .command('set-password <login>')
     .description('set a new password, and a new payment password if one is given; ends the user’s sessions')

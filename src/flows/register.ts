@@ -10,7 +10,7 @@ import { insertClient } from '../store/clients.ts';
 import { type Database, transaction } from '../store/database.ts';
 import { insertResource } from '../store/resources.ts';
 import { deleteSessionsOfUser } from '../store/sessions.ts';
-import { insertUser, markUserPasswords, markUserStatus } from '../store/users.ts';
+import { findUserByLogin, insertUser, markUserPasswords, markUserStatus } from '../store/users.ts';
 
 // What is copied by hand is hex: it needs no escaping in a form, a header or a shell.
 const ID_BYTES = 16;
@@ -115,6 +115,11 @@ export async function setPasswords(pool: pg.Pool, login: string, passwords: Pass
  */
 export async function blockUser(pool: pg.Pool, login: string): Promise<boolean> {
   return endingSessions(pool, (db) => markUserStatus(db, login, 'blocked'));
+}
+
+/** Ends every session of a user, who may sign in again at once. @returns whether there is such a user */
+export async function signOutUser(pool: pg.Pool, login: string): Promise<boolean> {
+  return endingSessions(pool, async (db) => (await findUserByLogin(db, login))?.userId);
 }
 
 /**

@@ -39,7 +39,7 @@ export async function decisionRoutes(app: FastifyInstance, site: Site): Promise<
       site,
       authorizationRequest,
       step,
-      failed(result, 'The payment password is wrong.'),
+      failed(request, result, 'The payment password is wrong.'),
     );
   });
 

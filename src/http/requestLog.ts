@@ -1,8 +1,9 @@
 import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
+import { callerOf } from './caller.ts';
 import { loggedPathOf } from './requestParameters.ts';
 
 /**
- * One line for each request, written when it is answered: what was asked, what came of it and, for a refusal,
+ * One line for each request, written when it is answered: who asked what, what came of it and, for a refusal,
  * which rule. Never the query, a header or a body: those hold what must not be logged. Fastify's own lines
  * about requests are off.
  */
@@ -20,6 +21,7 @@ export class RequestLog extends LogController {
       method: request.method,
       path: loggedPathOf(request),
       status: reply.statusCode,
+      address: callerOf(request).address,
       ms: Math.round(reply.elapsedTime * 10) / 10,
       ...request.logDetail,
     };

@@ -24,7 +24,7 @@ export async function signInRoutes(app: FastifyInstance, site: Site): Promise<vo
     const earlier = sessionCookie(request, site);
     const result = await signIn(context, login, password, earlier, callerOf(request));
     if (result.outcome !== 'signed-in') {
-      return showSignIn(request, reply, site, goingTo, { login, ...failed(result, WRONG) });
+      return showSignIn(request, reply, site, goingTo, { login, ...failed(request, result, WRONG) });
     }
     setSessionCookie(reply, site, result.cookie);
     return goOn(reply, site, goingTo);

@@ -94,10 +94,14 @@ export function showSignIn(
   return showAttempt(reply, page, attempt);
 }
 
-/** Says on the form that what was typed is wrong, or that it was wrong too often. */
-export function failed(result: Failure, wrong: string): Attempt {
-  if (result.outcome === 'wrong') return { status: 422, error: wrong };
+/** Says on the form, and in the log, that what was typed is wrong, or that it was wrong too often. */
+export function failed(request: FastifyRequest, result: Failure, wrong: string): Attempt {
+  if (result.outcome === 'wrong') {
+    request.logDetail = { error: 'wrong_password', rule: wrong };
+    return { status: 422, error: wrong };
+  }
   const { waitSeconds } = result;
+  request.logDetail = { error: 'too_many_tries', rule: `a wait of ${waitSeconds} s is not over` };
   const error = `Too many tries. Wait ${describeWait(waitSeconds)} and try again.`;
   return { status: 429, retryAfter: waitSeconds, error };
 }

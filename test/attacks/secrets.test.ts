@@ -126,6 +126,7 @@ describe('a line of the log', () => {
       'method',
       'path',
       'status',
+      'address',
       'ms',
       'error',
       'rule',

@@ -184,7 +184,7 @@ describe('a running server', () => {
     }
   });
 
-  it('ends the sessions of a user whose password is changed', async () => {
+  it('ends the sessions of a user whose password is changed, or who is signed out', async () => {
     const server = await startServer({ database });
     try {
       const user = await createUser('frida');
@@ -195,6 +195,10 @@ describe('a running server', () => {
       expect((await agent.get('/account')).page).toBe('sign-in');
       expect((await signIn(agent, 'frida', user.password)).status).toBe(422);
       expect((await signIn(agent, 'frida', 'another')).status).toBe(303);
+      expect((await agent.get('/account')).page).toBe('account');
+      expect((await assent(['user', 'sign-out', 'Frida'])).code).toBe(0);
+      expect((await agent.get('/account')).page).toBe('sign-in');
+      expect((await assent(['user', 'sign-out', 'nobody'])).code).toBe(1);
     } finally {
       await server.close();
     }

@@ -204,6 +204,14 @@ describe('races between two processes', () => {
     expect(await stopping.stop('SIGTERM')).toBe(0);
     socket.destroy();
   });
+
+  it.each(['SIGILL', 'SIGBUS', 'SIGSEGV'] as const)(
+    'ends at once by %s: no handler keeps a broken engine going',
+    async (signal) => {
+      const broken = await spawnServer(onDatabase(database.url));
+      expect(await broken.stop(signal)).toBe(null);
+    },
+  );
 });
 
 /** Statements that wait for a lock that somebody else holds. */
