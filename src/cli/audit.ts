@@ -1,9 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import type pg from 'pg';
 import { type AuditEvent, findAuditEvents } from '../store/auditEvents.ts';
 import { pruneAuditPartitions } from '../store/auditPartitions.ts';
-import { findUserByLogin } from '../store/users.ts';
-import { NotFoundError, type OutputOptions, printList, UsageError } from './output.ts';
+import { type OutputOptions, printList, UsageError } from './output.ts';
+import { requireUserId } from './user.ts';
 import { withStore } from './withStore.ts';
 
 /** Longer than any token lives. */
@@ -52,12 +51,6 @@ async function show({ login, client, ref, since, json = false }: AuditOptions): 
     }),
   );
   printList(events.map(json ? describe : summarize), 'no events', { json });
-}
-
-async function requireUserId(db: pg.Pool, login: string): Promise<string> {
-  const user = await findUserByLogin(db, login);
-  if (user === undefined) throw new NotFoundError(`there is no user ${login}`);
-  return user.userId;
 }
 
 /** Everything that is known, for programs. */

@@ -3,8 +3,8 @@ import { grantState } from '../oauth/grantState.ts';
 import { tokenExpiresAt } from '../oauth/lifetime.ts';
 import { findGrantsOfUser, type Grant } from '../store/grants.ts';
 import { revokeGrant } from '../store/revocations.ts';
-import { findUserByLogin } from '../store/users.ts';
 import { NotFoundError, type OutputOptions, printList } from './output.ts';
+import { requireUserId } from './user.ts';
 import { withStore } from './withStore.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -19,11 +19,7 @@ export function grantCommands(program: Command): void {
     .requiredOption('--login <login>', 'whose')
     .option('--json', 'print JSON')
     .action(async ({ login, ...output }: OutputOptions & { login: string }) => {
-      const grants = await withStore(async (db) => {
-        const user = await findUserByLogin(db, login);
-        if (user === undefined) throw new NotFoundError(`there is no user ${login}`);
-        return findGrantsOfUser(db, user.userId);
-      });
+      const grants = await withStore(async (db) => findGrantsOfUser(db, await requireUserId(db, login)));
       printList(grants.map(describe), 'no authorizations', output);
     });
 

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { blockUser, registerUser, setPasswords, signOutUser, unblockUser } from '../flows/register.ts';
-import { listUsers } from '../store/users.ts';
+import type { Database } from '../store/database.ts';
+import { findUserByLogin, listUsers } from '../store/users.ts';
 import { NotFoundError, type OutputOptions, printList, printOne } from './output.ts';
 import { askPasswords } from './passwords.ts';
 import { withStore } from './withStore.ts';
@@ -77,6 +78,13 @@ async function setPassword(login: string, options: PasswordOptions): Promise<voi
 async function change(login: string, verb: typeof blockUser, becomes: string): Promise<void> {
   if (!(await withStore((db) => verb(db, login)))) throw noUser(login);
   console.error(`${login} is ${becomes}`);
+}
+
+/** The id of the user that a command names. @throws {NotFoundError} */
+export async function requireUserId(db: Database, login: string): Promise<string> {
+  const user = await findUserByLogin(db, login);
+  if (user === undefined) throw noUser(login);
+  return user.userId;
 }
 
 function noUser(login: string): NotFoundError {

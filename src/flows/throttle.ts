@@ -13,7 +13,7 @@ const SECOND_MS = 1000;
 const DAY_MS = 24 * 60 * 60 * SECOND_MS;
 
 /** How a counter answers tries. */
-export interface Policy {
+interface Policy {
   /** Tries without waiting; after as many, 1 s, then 2, 4, 8, … */
   readonly free: number;
   /** One try is forgotten in this time. */
@@ -122,7 +122,7 @@ export async function forgive({ db }: Context, keys: Keys): Promise<void> {
 }
 
 /** The counter after one more try. */
-export function count(throttle: Throttle, policy: Policy, now: Date): Throttle {
+function count(throttle: Throttle, policy: Policy, now: Date): Throttle {
   const forgotten = (now.getTime() - throttle.countedAt.getTime()) / SECOND_MS / policy.forgetsSeconds;
   const level = Math.max(0, throttle.level - Math.max(0, forgotten)) + 1;
   const steps = Math.round(level) - policy.free;

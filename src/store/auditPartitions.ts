@@ -25,8 +25,10 @@ export async function ownsTables(db: Database): Promise<boolean> {
 /**
  * Makes the partitions from the oldest row that has none to {@link MONTHS_AHEAD} months from now, and moves what was
  * written meanwhile into them. Each month is one transaction. Only for the owner of the tables.
+ *
+ * @param run runs what may take longer than any request: there may be many rows to move
  */
-export async function prepareAuditPartitions(connection: pg.PoolClient): Promise<void> {
+export async function prepareAuditPartitions(connection: pg.PoolClient, run: Run): Promise<void> {
   const { rows } = await connection.query<{ month: string; next: string }>(
     `select to_char(month, 'YYYY-MM-DD') as month, to_char(month + interval '1 month', 'YYYY-MM-DD') as next
        from generate_series(
@@ -36,15 +38,17 @@ export async function prepareAuditPartitions(connection: pg.PoolClient): Promise
       order by month`,
     [MONTHS_AHEAD],
   );
-  for (const { month, next } of rows) await makePartition(connection, month, next);
+  for (const { month, next } of rows) await makePartition(run, month, next);
 }
 
-async function makePartition(connection: pg.PoolClient, month: string, next: string): Promise<void> {
+type Run = (text: string) => Promise<unknown>;
+
+async function makePartition(run: Run, month: string, next: string): Promise<void> {
   const name = `audit_events_${month.slice(0, 7).replace('-', '_')}`;
   const [from, to] = [`'${month} 00:00Z'`, `'${next} 00:00Z'`];
-  await connection.query('begin');
+  await run('begin');
   // The rows are moved, not changed: the one time that the trail's own guard stands aside, for its owner.
-  await connection.query(`
+  await run(`
     create table ${name} (like audit_events including defaults);
     alter table audit_events_rest disable trigger append_only;
     with moved as (delete from audit_events_rest where at >= ${from} and at < ${to} returning *)
@@ -53,7 +57,7 @@ async function makePartition(connection: pg.PoolClient, month: string, next: str
     alter table audit_events attach partition ${name} for values from (${from}) to (${to});
     create trigger append_only_truncate before truncate on ${name}
       for each statement execute function refuse_change()`);
-  await connection.query('commit');
+  await run('commit');
 }
 
 /**

@@ -66,7 +66,7 @@ async function migrateOn(connection: pg.PoolClient, migrations: readonly Migrati
   refuseNewer(version, migrations.length);
   const pending = migrations.slice(version);
   for (const migration of pending) await apply(connection, migration);
-  if (await ownsTables(connection)) await prepareAuditPartitions(connection);
+  if (await ownsTables(connection)) await prepareAuditPartitions(connection, (text) => run(connection, text));
   return pending;
 }
 
