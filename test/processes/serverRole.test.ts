@@ -119,6 +119,15 @@ describe('a server whose role owns nothing', () => {
     expect(await refusal(statement)).toBe(MAY_NOT);
   });
 
+  it('has no right on the audit trail but to read it and to add to it, whatever the triggers do', async () => {
+    const { rows } = await database.pool.query<{ right: string }>(
+      `select privilege_type as right from information_schema.role_table_grants
+        where grantee = $1 and table_name like 'audit_events%' order by privilege_type`,
+      [role],
+    );
+    expect(rows.map(({ right }) => right)).toEqual(['INSERT', 'SELECT']);
+  });
+
   it('is refused a database that is older than it, with what to do', async () => {
     await database.pool.query('delete from schema_migrations where version = 2');
     try {
