@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { buildApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
 import { buildDemo } from './demo/app.ts';
+import { tuneEngine } from './engine.ts';
 import { createContext } from './flows/context.ts';
 import { openLog } from './log.ts';
 import { KeyRing } from './secrets/keyRing.ts';
@@ -16,13 +17,13 @@ const DRAIN_MS = 7_000;
 /** Then the database is left and the process ends, all before a container's usual 10 seconds are over. */
 const CLOSE_MS = 9_000;
 
-/** What runs, in the order in which it was started. */
 /**
  * Left to end the process at once: what the engine itself raises when it is broken would come again and again behind a
  * handler, and whoever restarts the server would wait for ever.
  */
 const CRASHES = ['SIGILL', 'SIGTRAP', 'SIGBUS', 'SIGFPE', 'SIGSEGV'] as const;
 
+/** What runs, in the order in which it was started. */
 interface Running {
   readonly servers: FastifyInstance[];
   readonly store: Store;
@@ -34,6 +35,7 @@ interface Running {
  * @throws what kept it from starting; nothing is left running then
  */
 export async function serve(): Promise<void> {
+  tuneEngine();
   const config = readConfig();
   const log = openLog(config.logLevel);
   const starting = start(config, log);

@@ -24,7 +24,7 @@ function isConfirmed(
   request: AuthorizationRequest,
 ): boolean {
   if (confirmedRequest === null || confirmedAt === null) return false;
-  if (!confirmedRequest.equals(sha256(request.canonicalQuery))) return false;
+  if (confirmedRequest !== sha256(request.canonicalQuery)) return false;
   return now.getTime() - confirmedAt.getTime() < CONFIRMATION_LIFETIME_MS;
 }
 

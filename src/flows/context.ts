@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Catalogue } from '../oauth/catalogue.ts';
 import type { Client } from '../oauth/client.ts';
+import type { Digest } from '../secrets/digest.ts';
 import type { KeyRing } from '../secrets/keyRing.ts';
 import { BusyError } from '../secrets/password.ts';
 import type { Caller } from '../store/auditEvents.ts';
@@ -32,7 +33,7 @@ export interface Context extends Settings {
   /** By `client_id`; null when there is none. */
   findClient(clientId: string): Promise<Client | null>;
   /** By SHA-256 of the cookie; null when nobody is signed in with it. */
-  findSession(sessionHash: Buffer): Promise<Session | null>;
+  findSession(sessionHash: Digest): Promise<Session | null>;
   /** By `grant_id`; null when there is none. */
   findGrant(grantId: string): Promise<Grant | null>;
   exchangeCode(question: ExchangeQuestion): Promise<ExchangeAnswer>;

@@ -1,6 +1,6 @@
 import type { AuthorizationRequest } from '../oauth/authorizationRequest.ts';
 import { printBearer } from '../secrets/bearer.ts';
-import { sha256 } from '../secrets/digest.ts';
+import { bytesOf, sha256 } from '../secrets/digest.ts';
 import { grantIdFor } from '../secrets/grantId.ts';
 import { parseUuid } from '../secrets/uuid.ts';
 import type { Session } from '../store/sessions.ts';
@@ -71,10 +71,10 @@ function describeState(session: Session, request: AuthorizationRequest, revision
   const shown = Buffer.alloc(REVISION_BYTES);
   shown.writeUInt32BE(revision);
   return Buffer.concat([
-    session.sessionHash,
+    bytesOf(session.sessionHash),
     parseUuid(session.user.userId),
     parseUuid(grantIdOf(session, request)),
-    sha256(request.canonicalQuery),
+    bytesOf(sha256(request.canonicalQuery)),
     shown,
   ]);
 }

@@ -1,4 +1,4 @@
-import { sha256 } from '../secrets/digest.ts';
+import { bytesOf, type Digest, hexOf, sha256 } from '../secrets/digest.ts';
 import type { Context } from './context.ts';
 
 /** The forms of ours beside the decision; a token for one is worth nothing in another. */
@@ -6,7 +6,7 @@ export type FormAction = 'sign-in' | 'payment-password' | 'sign-out' | 'disconne
 
 /** The browser that a form was shown to: by its session or, before sign-in, by its visit. */
 export interface Holder {
-  readonly sessionHash: Buffer;
+  readonly sessionHash: Digest;
 }
 
 /**
@@ -37,5 +37,5 @@ export function formTokenFits(
 }
 
 function digest(action: FormAction, { sessionHash }: Holder, subject: string): Buffer {
-  return sha256(JSON.stringify([action, sessionHash.toString('hex'), subject]));
+  return bytesOf(sha256(JSON.stringify([action, hexOf(sessionHash), subject])));
 }

@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net';
 import type pg from 'pg';
-import { sha256 } from '../secrets/digest.ts';
+import { hexOf, sha256 } from '../secrets/digest.ts';
 import { transaction } from '../store/database.ts';
 import { holdThrottles, markThrottles, type Throttle } from '../store/throttles.ts';
 import type { Context } from './context.ts';
@@ -139,7 +139,7 @@ function count(throttle: Throttle, policy: Policy, now: Date): Throttle {
 
 function keysOf({ guarded, login, address }: TryQuestion): Keys {
   const network = networkOf(address);
-  const key = (...parts: (string | null)[]) => sha256(JSON.stringify([guarded, ...parts])).toString('hex');
+  const key = (...parts: (string | null)[]) => hexOf(sha256(JSON.stringify([guarded, ...parts])));
   return { own: key(login, network), login: key(login, null), network: key(null, network) };
 }
 

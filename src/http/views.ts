@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import view from '@fastify/view';
 import { Eta } from 'eta';
@@ -21,6 +22,10 @@ const CONTENT_POLICY = [
 ].join('; ');
 
 const eta = new Eta({ views: FOLDER, cache: true });
+// By their names, with `@` before them: a template that includes another by its path looks that up each time.
+for (const file of readdirSync(FOLDER).filter((name) => name.endsWith('.eta'))) {
+  eta.loadTemplate(`@${basename(file, '.eta')}`, readFileSync(`${FOLDER}/${file}`, 'utf8'));
+}
 
 /** Lets `reply` render the templates of `views/`. */
 export const views = fp(async (app: FastifyInstance) => {

@@ -1,4 +1,4 @@
-import { sha256 } from './digest.ts';
+import { type Digest, sha256 } from './digest.ts';
 import { parseUuid, printUuid } from './uuid.ts';
 
 /**
@@ -24,7 +24,7 @@ export function printBearer(kind: BearerKind, grantId: string, secret: Buffer): 
 /** What a code or token is looked up by. `grantId` is null when it is none that we could have made. */
 export interface BearerReference {
   readonly grantId: string | null;
-  readonly hash: Buffer;
+  readonly hash: Digest;
 }
 
 /** Never fails: what is malformed is unknown, and is judged like everything unknown. */
@@ -37,5 +37,5 @@ function grantIdOf(kind: BearerKind, bearer: string): string | null {
   const encoded = bearer.slice(PREFIXES[kind].length);
   // 48 bytes fill 64 letters without a rest, so there is exactly one spelling of each.
   if (!/^[A-Za-z0-9_-]{64}$/.test(encoded)) return null;
-  return printUuid(Buffer.from(encoded, 'base64url').subarray(0, GRANT_ID_BYTES));
+  return printUuid(Buffer.from(encoded, 'base64url').toString('hex', 0, GRANT_ID_BYTES));
 }

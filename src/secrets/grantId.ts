@@ -1,5 +1,7 @@
-import { sha256 } from './digest.ts';
+import { hexOf, sha256 } from './digest.ts';
 import { printUuid } from './uuid.ts';
+
+const UUID_DIGITS = 32;
 
 /**
  * The one id that a grant of this user to this application instance can have: the database then cannot
@@ -8,5 +10,5 @@ import { printUuid } from './uuid.ts';
  * @returns a uuid: the first 16 bytes of a SHA-256
  */
 export function grantIdFor(userId: string, clientId: string, instanceName: string | null): string {
-  return printUuid(sha256(JSON.stringify([userId, clientId, instanceName])).subarray(0, 16));
+  return printUuid(hexOf(sha256(JSON.stringify([userId, clientId, instanceName]))).slice(0, UUID_DIGITS));
 }

@@ -1,3 +1,4 @@
+import type { Digest } from '../secrets/digest.ts';
 import { type Database, select, selectOne } from './database.ts';
 
 /** What may be told of a client secret. The secret itself is nowhere. */
@@ -19,7 +20,7 @@ export async function insertClientSecret(
   db: Database,
   clientId: string,
   secretId: string,
-  secretHash: Buffer,
+  secretHash: Digest,
 ): Promise<void> {
   await select(db, insert, [clientId, secretId, secretHash]);
 }

@@ -1,3 +1,4 @@
+import type { Digest } from '../secrets/digest.ts';
 import type { Caller } from './auditEvents.ts';
 import { ASK_AGAIN } from './coalesce.ts';
 import { asciiOnly, type Database, selectEach } from './database.ts';
@@ -6,15 +7,15 @@ import { asciiOnly, type Database, selectEach } from './database.ts';
 export interface ExchangeQuestion {
   /** Null for a code that we can't have made: it goes the same way, so that the client is judged first. */
   readonly grantId: string | null;
-  readonly codeHash: Buffer;
+  readonly codeHash: Digest;
   readonly clientId: string;
   /** SHA-256 of the client secret; null when none was sent. */
-  readonly secretHash: Buffer | null;
+  readonly secretHash: Digest | null;
   readonly redirectUri: string;
   /** S256 of the code verifier; null when none was sent. */
   readonly challenge: string | null;
   /** SHA-256 of the token to issue. */
-  readonly tokenHash: Buffer;
+  readonly tokenHash: Digest;
   readonly caller: Caller;
 }
 

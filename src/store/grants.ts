@@ -1,4 +1,5 @@
 import type { GrantTimes } from '../oauth/grantState.ts';
+import type { Digest } from '../secrets/digest.ts';
 import type { Caller } from './auditEvents.ts';
 import { type Database, select, selectEach, selectOne } from './database.ts';
 
@@ -56,12 +57,12 @@ export interface Approval {
   /** What the scope allows to spend, as data: for the audit trail, whatever the rules say later. */
   readonly limits: readonly object[];
   readonly redirectUri: string;
-  readonly codeHash: Buffer;
+  readonly codeHash: Digest;
   readonly codeLifetimeSeconds: number;
   readonly codeChallenge: string | null;
   /** The confirmation by the payment password that this approval uses up: of this session, for this request. */
-  readonly sessionHash: Buffer;
-  readonly requestDigest: Buffer;
+  readonly sessionHash: Digest;
+  readonly requestDigest: Digest;
   readonly caller: Caller;
 }
 
@@ -142,7 +143,7 @@ select code_hash = $2 as same,
 export async function findStanding(
   db: Database,
   grantId: string,
-  codeHash: Buffer,
+  codeHash: Digest,
 ): Promise<{ same: boolean; usable: boolean }> {
   const row = await selectOne<{ same: boolean; usable: boolean }>(db, standing, [grantId, codeHash]);
   return row ?? { same: false, usable: false };

@@ -1,3 +1,4 @@
+import type { Digest } from '../secrets/digest.ts';
 import { type Database, select } from './database.ts';
 
 const insert = {
@@ -10,7 +11,7 @@ export async function insertResource(
   db: Database,
   resourceId: string,
   name: string,
-  secretHash: Buffer,
+  secretHash: Digest,
 ): Promise<void> {
   await select(db, insert, [resourceId, name, secretHash]);
 }

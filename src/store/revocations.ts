@@ -1,3 +1,4 @@
+import type { Digest } from '../secrets/digest.ts';
 import type { Caller } from './auditEvents.ts';
 import { type Database, select, selectOne } from './database.ts';
 
@@ -37,10 +38,10 @@ export async function revokeGrantsOfUser(
 export interface RevocationByClient {
   /** Null for a token that we can't have made. */
   readonly grantId: string | null;
-  readonly tokenHash: Buffer;
+  readonly tokenHash: Digest;
   readonly clientId: string;
   /** SHA-256 of the client secret; null when none was sent. */
-  readonly secretHash: Buffer | null;
+  readonly secretHash: Digest | null;
   readonly caller: Caller;
 }
 
@@ -87,7 +88,7 @@ select 'revoked_by_application', revoked.*, $3, $4 from revoked`,
 export async function revokeTokenOfBearer(
   db: Database,
   grantId: string,
-  tokenHash: Buffer,
+  tokenHash: Digest,
   { address, reference }: Caller,
 ): Promise<void> {
   await select(db, revokeByBearer, [grantId, tokenHash, address, reference]);

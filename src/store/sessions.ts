@@ -1,3 +1,4 @@
+import type { Digest } from '../secrets/digest.ts';
 import { type Database, select, selectEach, selectOne } from './database.ts';
 import type { User } from './users.ts';
 
@@ -8,10 +9,10 @@ const SEEN_INTERVAL = '1 minute';
 
 /** A signed-in browser. */
 export interface Session {
-  readonly sessionHash: Buffer;
+  readonly sessionHash: Digest;
   readonly user: User & { readonly paymentPasswordHash: string | null };
   /** Digest of the request that the payment password last confirmed, and when. */
-  readonly confirmedRequest: Buffer | null;
+  readonly confirmedRequest: Digest | null;
   readonly confirmedAt: Date | null;
   /** The database's clock when this was read: what every lifetime on the page is compared with. */
   readonly now: Date;
@@ -39,12 +40,12 @@ select from signed_in`,
 /** A sign-in whose password was found right. */
 export interface NewSession {
   /** SHA-256 of the new cookie value. */
-  readonly sessionHash: Buffer;
+  readonly sessionHash: Digest;
   readonly userId: string;
   /** The stored hash that the password was checked against. */
   readonly passwordHash: string;
   /** SHA-256 of the cookie that the browser sent, if any. */
-  readonly earlierHash: Buffer | null;
+  readonly earlierHash: Digest | null;
 }
 
 /**
@@ -86,7 +87,7 @@ type SessionRow = Omit<Session, 'user'> & Session['user'];
  * The sessions of cookies, in the same order; null for one that is unknown, too old, unused for too long, or whose user is
  * blocked.
  */
-export async function findSessions(db: Database, hashes: readonly Buffer[]): Promise<(Session | null)[]> {
+export async function findSessions(db: Database, hashes: readonly Digest[]): Promise<(Session | null)[]> {
   const rows = await selectEach<SessionRow>(db, find, hashes, [hashes]);
   return rows.map((row) => row && sessionOf(row));
 }
@@ -115,8 +116,8 @@ returning s.user_id`,
  */
 export async function markSessionConfirmed(
   db: Database,
-  sessionHash: Buffer,
-  requestDigest: Buffer,
+  sessionHash: Digest,
+  requestDigest: Digest,
   paymentPasswordHash: string,
 ): Promise<boolean> {
   const values = [sessionHash, requestDigest, paymentPasswordHash];
@@ -126,7 +127,7 @@ export async function markSessionConfirmed(
 const remove = { name: 'session-delete', text: 'delete from sessions where session_hash = $1' };
 
 /** Signs out. */
-export async function deleteSession(db: Database, sessionHash: Buffer): Promise<void> {
+export async function deleteSession(db: Database, sessionHash: Digest): Promise<void> {
   await select(db, remove, [sessionHash]);
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { sha256 } from '../../src/secrets/digest.ts';
 import { approveGrant } from '../../src/store/grants.ts';
 import { revokeGrant } from '../../src/store/revocations.ts';
 import { Agent } from '../support/agent.ts';
@@ -64,11 +65,11 @@ describe('an approval at the very moment of a block', () => {
       revision: 0,
       scope: 'account-info',
       redirectUri: client.redirectUri,
-      codeHash: Buffer.alloc(32),
+      codeHash: sha256(''),
       codeLifetimeSeconds: 50,
       codeChallenge: null,
-      sessionHash: Buffer.alloc(32),
-      requestDigest: Buffer.alloc(32),
+      sessionHash: sha256(''),
+      requestDigest: sha256(''),
       limits: [],
       caller: CALLER,
     });

@@ -1,10 +1,12 @@
 import { expect, it } from 'vitest';
-import { s256, sha256 } from '../../src/secrets/digest.ts';
+import { bytesOf, hexOf, s256, sha256 } from '../../src/secrets/digest.ts';
 
 it('sha256 gives the 32 bytes of FIPS 180-2 appendix B.1, for a text and for bytes', () => {
   const digest = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad';
-  expect(sha256('abc').toString('hex')).toBe(digest);
-  expect(sha256(Buffer.from('abc')).toString('hex')).toBe(digest);
+  expect(sha256('abc')).toBe(`\\x${digest}`);
+  expect(sha256(Buffer.from('abc'))).toBe(`\\x${digest}`);
+  expect(hexOf(sha256('abc'))).toBe(digest);
+  expect(bytesOf(sha256('abc'))).toEqual(Buffer.from(digest, 'hex'));
 });
 
 it('sha256 takes a text as UTF-8', () => {

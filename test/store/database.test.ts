@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
-import { isDatabaseAway, transaction } from '../../src/store/database.ts';
+import { sha256 } from '../../src/secrets/digest.ts';
+import { isDatabaseAway, openDatabase, transaction } from '../../src/store/database.ts';
 import { useDatabase } from '../support/database.ts';
 
 const database = useDatabase();
@@ -31,6 +32,22 @@ describe('a database that is away', () => {
     expect(isDatabaseAway(await errorOf(noSocket.query('select 1')))).toBe(true);
     expect(isDatabaseAway(Object.assign(new Error(), { code: 'ENOENT', syscall: 'open' }))).toBe(false);
   });
+});
+
+it('reads digests and times alike, however the database is set to write them', async () => {
+  const { pool } = database;
+  const name = (await pool.query<{ name: string }>('select current_database() as name')).rows[0]?.name;
+  const habits = ["bytea_output = 'escape'", "datestyle = 'SQL, DMY'", "timezone = 'Asia/Kolkata'"];
+  for (const habit of habits) await pool.query(`alter database ${name} set ${habit}`);
+  const accustomed = openDatabase({ connectionString: database.url }, () => {});
+  try {
+    const text = `select sha256('abc') as digest, timestamptz '2026-11-02 23:30:00.25+00' as time, current_setting('timezone') as zone`;
+    const { rows } = await accustomed.query(text);
+    const time = new Date('2026-11-02T23:30:00.250Z');
+    expect(rows).toEqual([{ digest: sha256('abc'), time, zone: 'Asia/Kolkata' }]);
+  } finally {
+    await accustomed.end();
+  }
 });
 
 describe('a transaction', () => {
