@@ -1,6 +1,14 @@
 import { sha256 } from '../dist/secrets/digest.js';
 import { hashPassword } from '../dist/secrets/password.js';
-import { CLIENTS, clientIdOf, clientSecretOf, REDIRECT_URI, RESOURCE, SCOPE } from './people.mjs';
+import {
+  CLIENTS,
+  clientIdOf,
+  clientSecretOf,
+  FIRST_TOKEN,
+  REDIRECT_URI,
+  RESOURCE,
+  SCOPE,
+} from './people.mjs';
 
 const INSERT_CLIENTS = `
 insert into clients (client_id, name, redirect_uri, verified)
@@ -27,7 +35,7 @@ const INSERT_GRANTS = `
 insert into grants (grant_id, user_id, client_id, revision, scope, redirect_uri, code_hash, code_expires_at,
                     token_hash, token_issued_at, confirmed_at)
 select grant_id, user_id, client_id, 1, $1, $2, sha256(uuid_send(grant_id)), at + interval '50 seconds',
-       sha256(uuid_send(grant_id) || 'token'), at + interval '2 seconds', at
+       sha256(convert_to(${FIRST_TOKEN('grant_id')}, 'UTF8')), at + interval '2 seconds', at
   from (select ${GRANT_ID('u.user_id', 'c.client_id')} as grant_id, u.user_id, c.client_id,
                clock_timestamp() - random() * interval '1000 days' as at
           from users u cross join clients c) g

@@ -62,6 +62,17 @@ export function freshBearer(kind, { grantId }) {
   return { bearer, hash: sha256(bearer) };
 }
 
+/** The token that a grant has from the beginning, and what is stored of it. */
+export function firstTokenOf({ grantId }) {
+  const id = Buffer.from(grantId.replaceAll('-', ''), 'hex');
+  const bearer = printBearer('token', grantId, createHash('sha256').update(id).digest());
+  return { bearer, hash: sha256(bearer) };
+}
+
+/** {@link firstTokenOf} in SQL. */
+export const FIRST_TOKEN = (grantId) =>
+  `'assent_at_' || translate(encode(uuid_send(${grantId}) || sha256(uuid_send(${grantId})), 'base64'), '+/', '-_')`;
+
 /** What a token and a code of the same grant begin with behind their prefixes: 21 letters hold 126 of its 128 bits. */
 export function startOfToken(code) {
   return `assent_at_${code.slice('assent_ac_'.length, 'assent_ac_'.length + 21)}`;

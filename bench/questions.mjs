@@ -5,6 +5,7 @@ import {
   anyOf,
   clientIdOf,
   clientSecretOf,
+  firstTokenOf,
   freshBearer,
   grantOf,
   loginOf,
@@ -25,15 +26,18 @@ update grants g
    set revision = g.revision + 1, code_hash = c.hash, code_expires_at = clock_timestamp() + interval '10 minutes',
        token_hash = null, token_issued_at = null, revoked_at = null, confirmed_at = clock_timestamp()
   from unnest($1::uuid[], $2::bytea[]) as c (grant_id, hash) where g.grant_id = c.grant_id`;
-const GIVE_TOKENS = `
+/** Most tokens that are asked about were issued long ago: only grants that were used here meanwhile are written. */
+const GIVE_FIRST_TOKENS_BACK = `
 update grants g set token_hash = t.hash, token_issued_at = clock_timestamp(), revoked_at = null
-  from unnest($1::uuid[], $2::bytea[]) as t (grant_id, hash) where g.grant_id = t.grant_id`;
+  from unnest($1::uuid[], $2::bytea[]) as t (grant_id, hash)
+ where g.grant_id = t.grant_id and (g.token_hash, g.revoked_at) is distinct from (t.hash, null)`;
 
 /** Token requests with fresh codes. */
 export async function exchanges({ db, grants }, count) {
   const chosen = anyOf(grants, count).map(grantOf);
   const codes = chosen.map((grant) => freshBearer('code', grant));
-  await give(db, GIVE_CODES, chosen, codes);
+  const { rowCount } = await db.query(GIVE_CODES, valuesOf(chosen, codes));
+  if (rowCount !== count) throw new Error(`${count} grants were to be given codes, ${rowCount} were`);
   const items = chosen.map(({ client }, index) => {
     const code = codes[index].bearer;
     return { body: form({ ...tokenRequestOf(client), code }), holds: startOfToken(code) };
@@ -44,8 +48,8 @@ export async function exchanges({ db, grants }, count) {
 /** Questions about live tokens. */
 export async function introspections({ db, grants }, count) {
   const chosen = anyOf(grants, count).map(grantOf);
-  const tokens = chosen.map((grant) => freshBearer('token', grant));
-  await give(db, GIVE_TOKENS, chosen, tokens);
+  const tokens = chosen.map(firstTokenOf);
+  await db.query(GIVE_FIRST_TOKENS_BACK, valuesOf(chosen, tokens));
   const items = chosen.map(({ userId }, index) => {
     return { body: form({ token: tokens[index].bearer }), holds: `"sub":"${userId}"` };
   });
@@ -54,12 +58,8 @@ export async function introspections({ db, grants }, count) {
   return { workload: 'token', path: '/oauth/introspect', headers, shape: ACTIVE_SHAPE, items, again: true };
 }
 
-async function give(db, statement, chosen, bearers) {
-  const ids = chosen.map(({ grantId }) => grantId);
-  const hashes = bearers.map(({ hash }) => hash);
-  const { rowCount } = await db.query(statement, [ids, hashes]);
-  if (rowCount !== chosen.length)
-    throw new Error(`${chosen.length} grants were to be prepared, ${rowCount} were`);
+function valuesOf(chosen, bearers) {
+  return [chosen.map(({ grantId }) => grantId), bearers.map(({ hash }) => hash)];
 }
 
 const INSERT_SESSIONS = `

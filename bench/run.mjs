@@ -4,7 +4,7 @@ import { describeMachine } from './machine.mjs';
 import { findPgbench } from './pgbench.mjs';
 import { describeProfile, PROFILING } from './profile.mjs';
 import { printReport } from './report.mjs';
-import { RESULTS, readSettings } from './settings.mjs';
+import { POSTGRES_SETTINGS, RESULTS, readSettings } from './settings.mjs';
 import { Site } from './site.mjs';
 import { core } from './stages/core.mjs';
 import { flood } from './stages/flood.mjs';
@@ -18,7 +18,7 @@ const STAGES = [start, core, flows, flood, soak, growth];
 
 const settings = settingsOrExit();
 mkdirSync(RESULTS, { recursive: true });
-const site = await Site.open();
+const site = await Site.open(POSTGRES_SETTINGS);
 for (const signal of ['SIGINT', 'SIGTERM']) {
   process.once(signal, () => void site.close().finally(() => process.exit(1)));
 }

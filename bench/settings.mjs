@@ -1,3 +1,4 @@
+import { totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
@@ -8,6 +9,12 @@ export const RESULTS = fileURLToPath(new URL('results/', import.meta.url));
 export const SATURATING_CONNECTIONS = 64;
 /** Browsers at the same time. */
 export const BROWSERS = SATURATING_CONNECTIONS;
+
+/**
+ * What an operator sets (docs/operating.md): of the machine's memory the quarter that PostgreSQL's manual begins with.
+ * Everything else is as PostgreSQL is shipped.
+ */
+export const POSTGRES_SETTINGS = { shared_buffers: `${Math.floor(totalmem() / 4 / 2 ** 20)}MB` };
 
 /** How much of everything. `seconds` and `warmSeconds` are of one round of one line. */
 const FULL = {

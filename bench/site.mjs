@@ -25,10 +25,12 @@ export class Site {
   #closers = [];
   #closed;
 
-  static async open() {
+  /** @param {Record<string, string>} postgresSettings what differs from PostgreSQL as it is shipped */
+  static async open(postgresSettings) {
     const folder = mkdtempSync(join(tmpdir(), 'assent-bench-'));
     const site = new Site(folder);
     site.#embedded = await joinEmbeddedPostgres(join(folder, 'data'));
+    await site.#configure(postgresSettings);
     site.admin = await site.connect('postgres');
     const { rows } = await site.admin.query('select pg_backend_pid() as pid');
     site.postmaster = parentOf(rows[0].pid);
@@ -37,6 +39,20 @@ export class Site {
 
   constructor(folder) {
     this.#folder = folder;
+  }
+
+  /** Some settings need a start of PostgreSQL. */
+  async #configure(settings) {
+    const client = new pg.Client(this.postgres);
+    await client.connect();
+    for (const [name, value] of Object.entries(settings)) {
+      await client.query(
+        `alter system set ${client.escapeIdentifier(name)} = ${client.escapeLiteral(value)}`,
+      );
+    }
+    await client.end();
+    await this.#embedded.leave();
+    this.#embedded = await joinEmbeddedPostgres(join(this.#folder, 'data'));
   }
 
   /** Where PostgreSQL is. */

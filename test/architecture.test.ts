@@ -17,9 +17,10 @@ const MAY_IMPORT: Record<string, string[]> = {
   demo: [],
   'app.ts': ['http'],
   'config.ts': ['oauth'],
+  'engine.ts': [],
   'log.ts': [],
   'trial.ts': ['secrets', 'store'],
-  'serve.ts': ['app.ts', 'config.ts', 'demo', 'flows', 'log.ts', 'secrets', 'store', 'trial.ts'],
+  'serve.ts': ['app.ts', 'config.ts', 'demo', 'engine.ts', 'flows', 'log.ts', 'secrets', 'store', 'trial.ts'],
   cli: ['config.ts', 'flows', 'oauth', 'store'],
   'cli.ts': ['cli', 'serve.ts', 'store'],
 };

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 
 /**
- * A SHA-256 the way PostgreSQL writes 32 bytes: `\\x` and 64 hex digits. Digests are made, compared and stored many
+ * A SHA-256 the way PostgreSQL writes 32 bytes: `\x` and 64 hex digits. Digests are made, compared and stored many
  * times for each request; as text they are all that without a detour through bytes.
  */
 export type Digest = `\\x${string}`;

@@ -1,5 +1,4 @@
-import type { Digest } from '../secrets/digest.ts';
-import { type Database, select, selectOne } from './database.ts';
+import { type Bytea, type Database, select, selectOne } from './database.ts';
 
 /** What may be told of a client secret. The secret itself is nowhere. */
 export interface ClientSecret {
@@ -20,7 +19,7 @@ export async function insertClientSecret(
   db: Database,
   clientId: string,
   secretId: string,
-  secretHash: Digest,
+  secretHash: Bytea,
 ): Promise<void> {
   await select(db, insert, [clientId, secretId, secretHash]);
 }

@@ -1,21 +1,20 @@
-import type { Digest } from '../secrets/digest.ts';
 import type { Caller } from './auditEvents.ts';
 import { ASK_AGAIN } from './coalesce.ts';
-import { asciiOnly, type Database, selectEach } from './database.ts';
+import { asciiOnly, type Bytea, type Database, selectEach } from './database.ts';
 
 /** One token request as the database judges it. */
 export interface ExchangeQuestion {
   /** Null for a code that we can't have made: it goes the same way, so that the client is judged first. */
   readonly grantId: string | null;
-  readonly codeHash: Digest;
+  readonly codeHash: Bytea;
   readonly clientId: string;
   /** SHA-256 of the client secret; null when none was sent. */
-  readonly secretHash: Digest | null;
+  readonly secretHash: Bytea | null;
   readonly redirectUri: string;
   /** S256 of the code verifier; null when none was sent. */
   readonly challenge: string | null;
   /** SHA-256 of the token to issue. */
-  readonly tokenHash: Digest;
+  readonly tokenHash: Bytea;
   readonly caller: Caller;
 }
 

@@ -1,7 +1,6 @@
 import type { GrantTimes } from '../oauth/grantState.ts';
-import type { Digest } from '../secrets/digest.ts';
 import type { Caller } from './auditEvents.ts';
-import { type Database, select, selectEach, selectOne } from './database.ts';
+import { type Bytea, type Database, select, selectEach, selectOne } from './database.ts';
 
 /** The authorization of one user for one application instance, in whatever state it is. */
 export interface Grant extends GrantTimes {
@@ -57,12 +56,12 @@ export interface Approval {
   /** What the scope allows to spend, as data: for the audit trail, whatever the rules say later. */
   readonly limits: readonly object[];
   readonly redirectUri: string;
-  readonly codeHash: Digest;
+  readonly codeHash: Bytea;
   readonly codeLifetimeSeconds: number;
   readonly codeChallenge: string | null;
   /** The confirmation by the payment password that this approval uses up: of this session, for this request. */
-  readonly sessionHash: Digest;
-  readonly requestDigest: Digest;
+  readonly sessionHash: Bytea;
+  readonly requestDigest: Bytea;
   readonly caller: Caller;
 }
 
@@ -143,7 +142,7 @@ select code_hash = $2 as same,
 export async function findStanding(
   db: Database,
   grantId: string,
-  codeHash: Digest,
+  codeHash: Bytea,
 ): Promise<{ same: boolean; usable: boolean }> {
   const row = await selectOne<{ same: boolean; usable: boolean }>(db, standing, [grantId, codeHash]);
   return row ?? { same: false, usable: false };

@@ -1,5 +1,4 @@
-import type { Digest } from '../secrets/digest.ts';
-import { type Database, select } from './database.ts';
+import { type Bytea, type Database, select } from './database.ts';
 
 const insert = {
   name: 'resource-insert',
@@ -11,7 +10,7 @@ export async function insertResource(
   db: Database,
   resourceId: string,
   name: string,
-  secretHash: Digest,
+  secretHash: Bytea,
 ): Promise<void> {
   await select(db, insert, [resourceId, name, secretHash]);
 }

@@ -1,6 +1,5 @@
-import type { Digest } from '../secrets/digest.ts';
 import type { Caller } from './auditEvents.ts';
-import { type Database, select, selectOne } from './database.ts';
+import { type Bytea, type Database, select, selectOne } from './database.ts';
 
 // Rows are locked in the order of their keys, like everywhere, so that two of these can't block each other.
 const revokeOfUser = {
@@ -38,10 +37,10 @@ export async function revokeGrantsOfUser(
 export interface RevocationByClient {
   /** Null for a token that we can't have made. */
   readonly grantId: string | null;
-  readonly tokenHash: Digest;
+  readonly tokenHash: Bytea;
   readonly clientId: string;
   /** SHA-256 of the client secret; null when none was sent. */
-  readonly secretHash: Digest | null;
+  readonly secretHash: Bytea | null;
   readonly caller: Caller;
 }
 
@@ -88,7 +87,7 @@ select 'revoked_by_application', revoked.*, $3, $4 from revoked`,
 export async function revokeTokenOfBearer(
   db: Database,
   grantId: string,
-  tokenHash: Digest,
+  tokenHash: Bytea,
   { address, reference }: Caller,
 ): Promise<void> {
   await select(db, revokeByBearer, [grantId, tokenHash, address, reference]);

@@ -1,5 +1,4 @@
-import type { Digest } from '../secrets/digest.ts';
-import { type Database, select, selectEach, selectOne } from './database.ts';
+import { type Bytea, type Database, select, selectEach, selectOne } from './database.ts';
 import type { User } from './users.ts';
 
 const IDLE_LIFETIME = '30 minutes';
@@ -9,10 +8,10 @@ const SEEN_INTERVAL = '1 minute';
 
 /** A signed-in browser. */
 export interface Session {
-  readonly sessionHash: Digest;
+  readonly sessionHash: Bytea;
   readonly user: User & { readonly paymentPasswordHash: string | null };
-  /** Digest of the request that the payment password last confirmed, and when. */
-  readonly confirmedRequest: Digest | null;
+  /** Bytea of the request that the payment password last confirmed, and when. */
+  readonly confirmedRequest: Bytea | null;
   readonly confirmedAt: Date | null;
   /** The database's clock when this was read: what every lifetime on the page is compared with. */
   readonly now: Date;
@@ -40,12 +39,12 @@ select from signed_in`,
 /** A sign-in whose password was found right. */
 export interface NewSession {
   /** SHA-256 of the new cookie value. */
-  readonly sessionHash: Digest;
+  readonly sessionHash: Bytea;
   readonly userId: string;
   /** The stored hash that the password was checked against. */
   readonly passwordHash: string;
   /** SHA-256 of the cookie that the browser sent, if any. */
-  readonly earlierHash: Digest | null;
+  readonly earlierHash: Bytea | null;
 }
 
 /**
@@ -87,7 +86,7 @@ type SessionRow = Omit<Session, 'user'> & Session['user'];
  * The sessions of cookies, in the same order; null for one that is unknown, too old, unused for too long, or whose user is
  * blocked.
  */
-export async function findSessions(db: Database, hashes: readonly Digest[]): Promise<(Session | null)[]> {
+export async function findSessions(db: Database, hashes: readonly Bytea[]): Promise<(Session | null)[]> {
   const rows = await selectEach<SessionRow>(db, find, hashes, [hashes]);
   return rows.map((row) => row && sessionOf(row));
 }
@@ -116,8 +115,8 @@ returning s.user_id`,
  */
 export async function markSessionConfirmed(
   db: Database,
-  sessionHash: Digest,
-  requestDigest: Digest,
+  sessionHash: Bytea,
+  requestDigest: Bytea,
   paymentPasswordHash: string,
 ): Promise<boolean> {
   const values = [sessionHash, requestDigest, paymentPasswordHash];
@@ -127,7 +126,7 @@ export async function markSessionConfirmed(
 const remove = { name: 'session-delete', text: 'delete from sessions where session_hash = $1' };
 
 /** Signs out. */
-export async function deleteSession(db: Database, sessionHash: Digest): Promise<void> {
+export async function deleteSession(db: Database, sessionHash: Bytea): Promise<void> {
   await select(db, remove, [sessionHash]);
 }
 

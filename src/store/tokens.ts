@@ -1,14 +1,13 @@
-import type { Digest } from '../secrets/digest.ts';
-import { type Database, selectEach } from './database.ts';
+import { type Bytea, type Database, selectEach } from './database.ts';
 
 /** What a resource asks about a token. */
 export interface TokenQuestion {
   readonly resourceId: string;
   /** SHA-256 of the resource's secret. */
-  readonly secretHash: Digest;
+  readonly secretHash: Bytea;
   /** Null for a token that we can't have made. */
   readonly grantId: string | null;
-  readonly tokenHash: Digest;
+  readonly tokenHash: Bytea;
 }
 
 /** What stands behind a token that was issued and not annulled or revoked; whether it expired is not judged here. */
