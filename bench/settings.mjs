@@ -24,10 +24,11 @@ const FULL = {
   pgbenchSeconds: 3,
   starts: 5,
   embeddedStarts: 5,
-  grants: 10_000,
+  grants: 50_000,
+  codes: 50_000, // each is exchanged once: fewer end a round early
   tokens: 50_000, // spread over more pages than PostgreSQL's buffers hold, in the large tables
   growth: {
-    sizes: [1_000_000, 10_000_000],
+    sizes: [10_000, 1_000_000, 10_000_000],
     figures: ['exchange', 'introspection', 'page', 'approval', 'flow'],
     rounds: 5,
   },
@@ -41,8 +42,9 @@ const QUICK = {
   starts: 3,
   embeddedStarts: 1,
   grants: 10_000,
+  codes: 10_000,
   tokens: 10_000,
-  growth: { sizes: [200_000], figures: ['exchange', 'introspection', 'flow'], rounds: 2 },
+  growth: { sizes: [10_000, 100_000], figures: ['exchange', 'introspection', 'flow'], rounds: 2 },
   soak: { first: 10_000, all: 30_000 },
 };
 

@@ -10,12 +10,12 @@ import { growthLine } from './stages/growth.mjs';
  * @property {number} [atLeast] @property {number} [atMost]
  */
 
-/** @param {{ grants: number, growth: { sizes: number[], figures: string[] } }} settings @returns {Target[]} */
-export function targetsFor({ grants, growth: { sizes, figures } }) {
-  const largest = sizes.at(-1);
+/** @param {{ growth: { sizes: number[], figures: string[] } }} settings @returns {Target[]} */
+export function targetsFor({ growth: { sizes, figures } }) {
+  const [smallest, largest] = [sizes[0], sizes.at(-1)];
   const grown = figures.map((figure) => ({
-    name: `${figure}: ${largest} grants / ${grants}`,
-    of: rates(growthLine(figure, largest), growthLine(figure, grants)),
+    name: `${figure}: ${largest} grants / ${smallest}`,
+    of: rates(growthLine(figure, largest), growthLine(figure, smallest)),
     atLeast: 0.9,
   }));
   return [...FIXED, ...grown];

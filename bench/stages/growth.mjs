@@ -17,9 +17,9 @@ export const growth = {
   names: ['growth'],
 
   async run(bench) {
-    const { site, settings, loader } = bench;
-    // A fresh server for the smallest too: none is ahead by what it did before.
-    const grown = [{ database: bench.database, server: await site.startAssent(bench.database) }];
+    const { site, loader } = bench;
+    const settings = withRoundsOfOneSize(bench.settings);
+    const grown = [];
     for (const grants of settings.growth.sizes) grown.push(await grow(site, grants));
     // The sizes of one figure right after each other.
     const lines = settings.growth.figures.flatMap((figure) =>
@@ -27,7 +27,7 @@ export const growth = {
         name: growthLine(figure, database.grants),
         server,
         loader,
-        prepare: () => ROUNDS[figure](bench, server, database),
+        prepare: () => ROUNDS[figure]({ ...bench, settings }, server, database),
       })),
     );
     const results = await inTurn(lines, settings.growth.rounds, site.postmaster);
@@ -35,6 +35,11 @@ export const growth = {
     return results;
   },
 };
+
+/** No more codes in a round than the smallest has grants, so that rounds are of one length. */
+function withRoundsOfOneSize(settings) {
+  return { ...settings, codes: Math.min(settings.codes, settings.growth.sizes[0]) };
+}
 
 async function grow(site, grants) {
   process.stderr.write(`  filling ${grants} grants\n`);

@@ -1,18 +1,18 @@
 import { exchanges, introspections } from '../questions.mjs';
 import { SATURATING_CONNECTIONS } from '../settings.mjs';
 
-/** Fresh codes that are made ready for one round: each is exchanged once, so they end the round if the time doesn't. */
-const CODES = 10_000;
-
 /** A round of any job as fast as the server answers. */
 export function loadRound({ settings, loader }, { port }, job, connections = SATURATING_CONNECTIONS) {
   const { seconds, warmSeconds } = settings;
   return { run: (onCounting) => loader.run({ seconds, warmSeconds, connections, port, ...job }, onCounting) };
 }
 
-/** A round of exchanges. Each one that was answered must be in the audit trail, and nothing else. */
+/**
+ * A round of exchanges, which ends early when all codes are used. Each one that was answered must be in the audit trail,
+ * and nothing else.
+ */
 export async function exchangeRound(bench, server, database, connections) {
-  const job = await exchanges(database, Math.min(CODES, database.grants));
+  const job = await exchanges(database, Math.min(bench.settings.codes, database.grants));
   return { ...loadRound(bench, server, job, connections), check: await rightsAreAudited(database) };
 }
 

@@ -1,6 +1,7 @@
 import { CAN_SEE_USAGE, memory } from '../usage.mjs';
 import { exchangeRound } from './shared.mjs';
 
+const BATCH = 10_000;
 /** Long enough for any batch of codes to be used up. */
 const BATCH_SECONDS = 60;
 
@@ -12,7 +13,7 @@ export const soak = {
     const { site, settings, database } = bench;
     if (!CAN_SEE_USAGE) return {};
     const server = await site.startAssent(database);
-    const patient = { ...bench, settings: { seconds: BATCH_SECONDS, warmSeconds: 0 } };
+    const patient = { ...bench, settings: { codes: BATCH, seconds: BATCH_SECONDS, warmSeconds: 0 } };
     const first = await exchangeMany(patient, server, settings.soak.first);
     const then = await exchangeMany(patient, server, settings.soak.all - settings.soak.first);
     await server.stop();
