@@ -65,7 +65,8 @@ function decode(encoded: string): string | undefined {
   // U+FFFD before decoding stands for bytes that were not UTF-8 and are lost already; NUL is in no text.
   if (encoded.includes('\uFFFD')) return undefined;
   try {
-    const text = decodeURIComponent(encoded.replaceAll('+', ' '));
+    // Most names and values are as they look; to decode those too would be a twentieth of an exchange's work.
+    const text = /[%+]/.test(encoded) ? decodeURIComponent(encoded.replaceAll('+', ' ')) : encoded;
     return text.includes('\0') ? undefined : text;
   } catch {
     return undefined;
