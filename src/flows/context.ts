@@ -6,7 +6,7 @@ import type { KeyRing } from '../secrets/keyRing.ts';
 import { BusyError } from '../secrets/password.ts';
 import type { Caller } from '../store/auditEvents.ts';
 import { findClients } from '../store/clients.ts';
-import { coalesce, OverloadedError } from '../store/coalesce.ts';
+import { type ASK_AGAIN, coalesce, OverloadedError } from '../store/coalesce.ts';
 import { askTwice, isDatabaseAway, isOneCallersFault } from '../store/database.ts';
 import { type ExchangeAnswer, type ExchangeQuestion, exchangeCodes } from '../store/exchanges.ts';
 import { findGrants, type Grant } from '../store/grants.ts';
@@ -44,14 +44,18 @@ export interface Context extends Settings {
 /** Ties the settings to the store. One for each server: what its callers ask at the same time goes together. */
 export function createContext(settings: Settings): Context {
   const { db } = settings;
+  // After a lost connection all are asked once more. A try at a password may be counted twice by that: a wait too early.
+  const together = <Question, Answer>(
+    ask: (db: pg.Pool, questions: readonly Question[]) => Promise<readonly (Answer | typeof ASK_AGAIN)[]>,
+  ) => coalesce((questions: readonly Question[]) => askTwice(() => ask(db, questions)), isOneCallersFault);
   return {
     ...settings,
-    findClient: coalesce((ids) => findClients(db, ids), isOneCallersFault),
-    findSession: coalesce((hashes) => findSessions(db, hashes), isOneCallersFault),
-    findGrant: coalesce((ids) => findGrants(db, ids), isOneCallersFault),
-    exchangeCode: coalesce((questions) => askTwice(() => exchangeCodes(db, questions)), isOneCallersFault),
-    findToken: coalesce((questions) => findTokens(db, questions), isOneCallersFault),
-    takeTry: coalesce((questions) => countTries(db, questions), isOneCallersFault),
+    findClient: together(findClients),
+    findSession: together(findSessions),
+    findGrant: together(findGrants),
+    exchangeCode: together(exchangeCodes),
+    findToken: together(findTokens),
+    takeTry: together(countTries),
   };
 }
 

@@ -169,7 +169,7 @@ export function isOneCallersFault(error: unknown): boolean {
 
 /**
  * Asks once more when the connection was lost on the way, but not when time ran out: that would take it twice.
- * The statement may have been carried out, so this is only for those that answer the same when asked twice.
+ * The statement may have been carried out, so this is only for those that do no harm when asked twice.
  */
 export async function askTwice<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
   return ask().catch((error: unknown) => {
