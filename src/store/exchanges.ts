@@ -72,7 +72,7 @@ with asked as materialized (
   left join client_secrets s
          on s.client_id = a.client_id and s.secret_hash = a.secret_hash and s.retired_at is null
   left join held h on h.grant_id = a.grant_id
-  left join users u on u.user_id = h.user_id
+  left join lateral (select status from users where user_id = h.user_id offset 0) u on true  -- see sessions.ts
 ), issued as (
   update grants g set token_hash = j.token_hash, token_issued_at = clock_timestamp()
     from judged j where g.grant_id = j.grant_id and j.verdict = 'issue'

@@ -25,7 +25,8 @@ const find = {
   name: 'grant-find',
   text: `select a.n::int as n, ${GRANT_COLUMNS}
            from unnest($1::uuid[]) with ordinality as a (grant_id, n)
-           join grants g using (grant_id) join clients c using (client_id)`,
+          cross join lateral (select * from grants where grant_id = a.grant_id offset 0) g
+           join clients c using (client_id)`, // offset 0: see sessions.ts
 };
 
 /** The grants with these ids, in the same order; null where a user never allowed that application instance anything. */

@@ -58,6 +58,8 @@ export async function insertSession(db: Database, session: NewSession): Promise<
   return (await selectOne(db, insert, [sessionHash, userId, passwordHash, earlierHash])) !== undefined;
 }
 
+// Written so that each session is looked up by its key whatever PostgreSQL believes about the table: an ANALYZE in the
+// middle of a bulk load finds it empty, and joins planned by that would go through all of it for each question.
 const find = {
   name: 'session-find',
   text: `
@@ -66,13 +68,15 @@ with found as (
          u.login, u.name, u.status, u.payment_password_hash,
          s.seen_at < clock_timestamp() - interval '${SEEN_INTERVAL}' as unseen
     from unnest($1::bytea[]) with ordinality as a (session_hash, n)
-    join sessions s using (session_hash) join users u using (user_id)
+   cross join lateral (select * from sessions where session_hash = a.session_hash offset 0) s
+   cross join lateral (select * from users where user_id = s.user_id offset 0) u
    where u.status = 'active' and not ${HAS_ENDED}
 ), seen as (  -- nobody waits for another who notes the same
   update sessions set seen_at = clock_timestamp()
-   where session_hash in (
-           select session_hash from sessions where session_hash in (select session_hash from found where unseen)
-              for no key update skip locked)
+   where session_hash = any (array(
+           select session_hash from sessions
+            where session_hash = any (array(select session_hash from found where unseen))
+              for no key update skip locked))
 )
 select n::int as n, session_hash as "sessionHash", user_id as "userId", login, name, status,
        payment_password_hash as "paymentPasswordHash", confirmed_request as "confirmedRequest",

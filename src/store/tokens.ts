@@ -28,6 +28,7 @@ export interface TokenAnswer {
 }
 
 // One indexed read: the resource, the grant, its client and its user by their primary keys.
+// `offset 0` keeps it that, whatever PostgreSQL believes about the tables (see `sessions.ts`).
 const find = {
   name: 'token-find',
   text: `
@@ -39,10 +40,10 @@ select a.n::int as n, r.resource_id is not null as authenticated, g.grant_id is 
   left join resources r on r.resource_id = a.resource_id and r.secret_hash = a.secret_hash
   left join lateral (
     select g.*, u.login
-      from grants g
-      join clients c on c.client_id = g.client_id and c.status = 'active'
-      join users u on u.user_id = g.user_id and u.status = 'active'
-     where g.grant_id = a.grant_id and g.token_hash = a.token_hash and g.revoked_at is null
+      from (select * from grants where grant_id = a.grant_id offset 0) g
+     cross join lateral (select status from clients where client_id = g.client_id offset 0) c
+     cross join lateral (select status, login from users where user_id = g.user_id offset 0) u
+     where c.status = 'active' and u.status = 'active' and g.token_hash = a.token_hash and g.revoked_at is null
   ) g on r.resource_id is not null`,
 };
 
