@@ -45,7 +45,7 @@ const QUICK = {
   codes: 10_000,
   tokens: 10_000,
   growth: { sizes: [10_000, 100_000], figures: ['exchange', 'introspection', 'flow'], rounds: 2 },
-  soak: { first: 10_000, all: 30_000 },
+  soak: { first: 10_000, all: 20_000 },
 };
 
 const FLAGS = {
