@@ -10,7 +10,7 @@ const SEEN_INTERVAL = '1 minute';
 export interface Session {
   readonly sessionHash: Bytea;
   readonly user: User & { readonly paymentPasswordHash: string | null };
-  /** Bytea of the request that the payment password last confirmed, and when. */
+  /** Digest of the request that the payment password last confirmed, and when. */
   readonly confirmedRequest: Bytea | null;
   readonly confirmedAt: Date | null;
   /** The database's clock when this was read: what every lifetime on the page is compared with. */
@@ -58,8 +58,9 @@ export async function insertSession(db: Database, session: NewSession): Promise<
   return (await selectOne(db, insert, [sessionHash, userId, passwordHash, earlierHash])) !== undefined;
 }
 
-// Written so that each session is looked up by its key whatever PostgreSQL believes about the table: an ANALYZE in the
-// middle of a bulk load finds it empty, and joins planned by that would go through all of it for each question.
+// Each session and each user is looked up by its key, whatever PostgreSQL believes about the tables: a subquery with
+// `offset 0` is never merged into a join. An ANALYZE in the middle of a bulk load finds a table empty, and a join planned
+// by that goes through all of it for each question.
 const find = {
   name: 'session-find',
   text: `

@@ -11,6 +11,9 @@ it('pages, exchanges and questions about tokens are answered when PostgreSQL bel
   const { pool } = server.database;
   const [client, user] = [await server.createClient(), await server.createUser()];
   const resource = await server.createResource();
+  for (const table of ['users', 'grants', 'sessions']) {
+    await pool.query(`alter table ${table} set (autovacuum_enabled = off)`); // it would mend what is tried here
+  }
   const loading = await pool.connect();
   try {
     // An ANALYZE in the middle of a load finds pages and no rows in them, and says so until the next one.
@@ -34,11 +37,10 @@ it('pages, exchanges and questions about tokens are answered when PostgreSQL bel
   } finally {
     loading.release();
   }
-  const plans = await pool.query(
-    `select relname from pg_class where reltuples = 0 and relpages > 0 and relname = any ($1)`,
-    [['users', 'grants', 'sessions']],
+  const believedEmpty = await pool.query(
+    `select relname from pg_class where reltuples = 0 and relpages > 0 and relname in ('grants', 'sessions')`,
   );
-  expect(plans.rowCount).toBeGreaterThan(0);
+  expect(believedEmpty.rowCount).toBe(2);
   const agent = new Agent(server.baseUrl);
   const token = await obtainToken(agent, client, user);
   expect((await reachConsent(agent, requestOf(client), user)).page).toBe('consent');
