@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { type Database, transaction } from './database.ts';
+import { type Database, runLong, selectOne, transaction } from './database.ts';
 
 // The audit trail has a partition for each month, in UTC. Making and dropping them is the owner's business; the
 // server only adds rows, and needs none of this to go on.
@@ -16,48 +16,51 @@ export class NotOwnerError extends Error {
 
 /** Whether the role that we are connected as may change the tables. */
 export async function ownsTables(db: Database): Promise<boolean> {
-  const { rows } = await db.query<{ owns: boolean }>(
-    `select pg_has_role(relowner, 'usage') as owns from pg_class where oid = to_regclass('audit_events')`,
-  );
-  return rows[0]?.owns ?? false;
+  return (await selectOne<{ owns: boolean }>(db, OWNS_TABLES, []))?.owns ?? false;
 }
+
+const OWNS_TABLES = {
+  name: 'audit-owns-tables',
+  text: `select pg_has_role(relowner, 'usage') as owns from pg_class where oid = to_regclass('audit_events')`,
+};
+
+// The first month that has no partition, of those from the oldest row that is in none to some time from now.
+const NEXT_MONTH = {
+  name: '',
+  text: `
+select to_char(month, 'YYYY-MM-DD') as month, to_char(month + interval '1 month', 'YYYY-MM-DD') as next
+  from generate_series(
+         (select date_trunc('month', coalesce(min(at), clock_timestamp()) at time zone 'UTC') from audit_events_rest),
+         (clock_timestamp() at time zone 'UTC') + make_interval(months => $1), '1 month') as month
+ where to_regclass(to_char(month, '"audit_events_"YYYY_MM')) is null
+ order by month limit 1`,
+};
 
 /**
- * Makes the partitions from the oldest row that has none to {@link MONTHS_AHEAD} months from now, and moves what was
- * written meanwhile into them. Each month is one transaction. Only for the owner of the tables.
+ * Makes the next partition that there should be, up to {@link MONTHS_AHEAD} months from now, and moves what was written
+ * meanwhile into it. Within a transaction whose statements may take long: there may be many rows to move.
  *
- * @param run runs what may take longer than any request: there may be many rows to move
+ * @returns false when there was nothing to do, or the tables aren't ours to change
  */
-export async function prepareAuditPartitions(connection: pg.PoolClient, run: Run): Promise<void> {
-  const { rows } = await connection.query<{ month: string; next: string }>(
-    `select to_char(month, 'YYYY-MM-DD') as month, to_char(month + interval '1 month', 'YYYY-MM-DD') as next
-       from generate_series(
-              (select date_trunc('month', coalesce(min(at), clock_timestamp()) at time zone 'UTC') from audit_events_rest),
-              (clock_timestamp() at time zone 'UTC') + make_interval(months => $1), '1 month') as month
-      where to_regclass(to_char(month, '"audit_events_"YYYY_MM')) is null
-      order by month`,
-    [MONTHS_AHEAD],
-  );
-  for (const { month, next } of rows) await makePartition(run, month, next);
-}
-
-type Run = (text: string) => Promise<unknown>;
-
-async function makePartition(run: Run, month: string, next: string): Promise<void> {
-  const name = `audit_events_${month.slice(0, 7).replace('-', '_')}`;
-  const [from, to] = [`'${month} 00:00Z'`, `'${next} 00:00Z'`];
-  await run('begin');
+export async function prepareAuditPartition(connection: pg.PoolClient): Promise<boolean> {
+  if (!(await ownsTables(connection))) return false;
+  const found = await selectOne<{ month: string; next: string }>(connection, NEXT_MONTH, [MONTHS_AHEAD]);
+  if (found === undefined) return false;
+  const name = `audit_events_${found.month.slice(0, 7).replace('-', '_')}`;
+  const [from, to] = [`'${found.month} 00:00Z'`, `'${found.next} 00:00Z'`];
   // The rows are moved, not changed: the one time that the trail's own guard stands aside, for its owner.
-  await run(`
-    create table ${name} (like audit_events including defaults);
+  await runLong(
+    connection,
+    `create table ${name} (like audit_events including defaults);
     alter table audit_events_rest disable trigger append_only;
     with moved as (delete from audit_events_rest where at >= ${from} and at < ${to} returning *)
       insert into ${name} select * from moved;
     alter table audit_events_rest enable trigger append_only;
     alter table audit_events attach partition ${name} for values from (${from}) to (${to});
     create trigger append_only_truncate before truncate on ${name}
-      for each statement execute function refuse_change()`);
-  await run('commit');
+      for each statement execute function refuse_change()`,
+  );
+  return true;
 }
 
 /**

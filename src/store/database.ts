@@ -1,4 +1,12 @@
 import pg from 'pg';
+import {
+  begin,
+  compareClocks,
+  inDatabaseTime,
+  prepareConnection,
+  runAlone,
+  runWithin,
+} from './connection.ts';
 
 /** A pool or one of its connections: every statement of the store runs on either. */
 export type Database = pg.Pool | pg.PoolClient;
@@ -10,18 +18,10 @@ export type ConnectionSettings =
 
 const POOL_SIZE = 10;
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Far above what any statement here takes: what lasts longer waits for a lock that will not come. */
-const STATEMENT_TIMEOUT_MS = 5_000;
-/** Locks here are held for one statement and its commit: so long only if somebody holds one by hand. */
-const LOCK_TIMEOUT_MS = 3_000;
 /** When the database is frozen or cut off it can't end a statement itself. */
-const ANSWER_TIMEOUT_MS = 6_000;
-
-/**
- * Every statement here has one good plan, whatever its values: to make it anew would cost as much as to carry it out.
- * And digests and times are written the one way we read, whatever the database is set to.
- */
-const SETTINGS = '-c plan_cache_mode=force_generic_plan -c bytea_output=hex -c datestyle=ISO';
+const ANSWER_TIMEOUT_MS = 5_000;
+/** How long a connection is used: so often its clock is compared anew, and a pooler's or balancer's choice is made again. */
+const CONNECTION_LIFETIME_SECONDS = 300;
 
 /** Bytes as PostgreSQL writes them: `\x` and two hex digits each. Here they are digests, and nobody needs them otherwise. */
 export type Bytea = `\\x${string}`;
@@ -37,13 +37,13 @@ export function openDatabase(settings: ConnectionSettings, onError: (error: Erro
     ...settings,
     max: POOL_SIZE,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-    lock_timeout: LOCK_TIMEOUT_MS,
+    maxLifetimeSeconds: CONNECTION_LIFETIME_SECONDS,
     query_timeout: ANSWER_TIMEOUT_MS,
-    options: SETTINGS,
+    pipeline: true, // see `runAlone`: one round trip instead of three
     types: TYPES,
     keepAlive: true,
     application_name: 'assent',
+    onConnect: prepareConnection,
   });
   pool.on('error', onError); // an idle connection broke; the next query opens another
   return pool;
@@ -56,13 +56,90 @@ export interface Statement {
 }
 
 /** Runs a statement; `Row` says what its select list is, checked by the tests against the real database. */
-export async function select<Row extends object>(
+export function select<Row extends object>(
   db: Database,
   statement: Statement,
   values: unknown[],
 ): Promise<Row[]> {
-  const { rows } = await db.query<Row>({ ...statement, values });
-  return rows;
+  return onConnection(db, async (connection, run) => {
+    const { rows } = await run<Row>(connection, { ...statement, values });
+    return rows;
+  });
+}
+
+/** Gives `work` a connection, and how to run a statement there: within the transaction that `db` is, or alone. */
+function onConnection<Result>(
+  db: Database,
+  work: (connection: pg.PoolClient, run: typeof runAlone) => Promise<Result>,
+): Promise<Result> {
+  return db instanceof pg.Pool
+    ? withConnection(db, (connection) => work(connection, runAlone))
+    : work(db, runWithin);
+}
+
+/** A statement came to PostgreSQL when its caller no longer waited for it, and did nothing. */
+export class TooLateError extends Error {
+  override readonly name = 'TooLateError';
+
+  constructor() {
+    super('the statement came to the database too late and did nothing');
+  }
+}
+
+/**
+ * Read when every row of `held` is locked. A deciding statement that finds itself `late` here does nothing; its commit is
+ * all that its caller still has to wait for.
+ *
+ * @param deadline the parameter that holds it, such as `$10`
+ */
+export const momentOf = (deadline: string) => `moment as materialized (
+  select clock_timestamp() >= ${deadline}::timestamptz as late
+    from (select count(*) as rows from held) locked where locked.rows >= 0
+)`;
+
+/**
+ * Runs a statement that decides something, unless it comes too late: an answer that it can't be done now must stay true
+ * whenever the statement gets through, or it would undo what was done since. Such a statement takes the deadline as its
+ * last parameter, looks at the clock when it holds its locks, and says in its column `late` that it did nothing for it.
+ *
+ * @param decideBy of `performance.now()`
+ * @throws {TooLateError}
+ */
+export function decide<Row extends object>(
+  db: Database,
+  statement: Statement,
+  values: unknown[],
+  decideBy: number,
+): Promise<Row[]> {
+  return onConnection(db, async (connection, run) => {
+    const attempt = async () => {
+      const deadline = inDatabaseTime(connection, decideBy);
+      const query = { ...statement, values: [...values, deadline] };
+      const { rows } = await run<Row & { late: boolean }>(connection, query);
+      return rows.some(({ late }) => late) ? undefined : rows;
+    };
+    // In time by our clock, so PostgreSQL's was set since it was last compared.
+    const again = async () => {
+      if (performance.now() >= decideBy) return undefined;
+      await compareClocks(connection);
+      return attempt();
+    };
+    const rows = (await attempt()) ?? (await again());
+    if (rows === undefined) throw new TooLateError();
+    return rows;
+  });
+}
+
+/** Like {@link decide} for a statement that gives one row. */
+export async function decideOne<Row extends object>(
+  db: Database,
+  statement: Statement,
+  values: unknown[],
+  decideBy: number,
+): Promise<Row> {
+  const [row] = await decide<Row>(db, statement, values, decideBy);
+  if (row === undefined) throw new Error(`the statement ${statement.name} gave no row`);
+  return row;
 }
 
 /** Like {@link select} for a statement that gives one row or none. */
@@ -85,8 +162,16 @@ export async function selectEach<Row extends object>(
   questions: readonly unknown[],
   values: unknown[],
 ): Promise<(Row | null)[]> {
+  return inOrder(questions, await select<Row & { n: number }>(db, statement, values));
+}
+
+/** Rows by the questions that they answer. */
+export function inOrder<Row extends { n: number }>(
+  questions: readonly unknown[],
+  rows: readonly Row[],
+): (Row | null)[] {
   const answers: (Row | null)[] = questions.map(() => null);
-  for (const row of await select<Row & { n: number }>(db, statement, values)) answers[row.n - 1] = row;
+  for (const row of rows) answers[row.n - 1] = row;
   return answers;
 }
 
@@ -130,11 +215,19 @@ export function transaction<Result>(
 ): Promise<Result> {
   // After an error the connection is closed, which rolls back whatever state it is in.
   return withConnection(pool, async (connection) => {
-    await connection.query('begin');
+    await begin(connection);
     const result = await work(connection);
     await connection.query('commit');
     return result;
   });
+}
+
+/** Far more than any migration takes: somebody waits for it and sees it. */
+const LONGEST_RUN_MS = 6 * 60 * 60 * 1000;
+
+/** Runs one or several statements within a transaction, for longer than any request would wait. */
+export async function runLong(connection: pg.PoolClient, text: string): Promise<void> {
+  await connection.query({ text, query_timeout: LONGEST_RUN_MS } as pg.QueryConfig);
 }
 
 /** Waits until nobody else holds this lock, and holds it until the end of the transaction. */

@@ -1,14 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises';
 import type pg from 'pg';
-import { ownsTables, prepareAuditPartitions } from './auditPartitions.ts';
-import { withConnection } from './database.ts';
+import { prepareAuditPartition } from './auditPartitions.ts';
+import { type Database, runLong, selectOne, transaction } from './database.ts';
 
 /** Any number, the same for everybody: only one process migrates at a time, the others wait for it. */
 const MIGRATION_LOCK = 7_274_825;
 
 /** SQLSTATE of a role that lacks a privilege. */
 const MAY_NOT = '42501';
-const LONGEST_MIGRATION_MS = 6 * 60 * 60 * 1000;
 
 const FOLDER = new URL('../../migrations/', import.meta.url);
 
@@ -32,16 +31,20 @@ export async function listMigrations(): Promise<Migration[]> {
 }
 
 /** The version of the database's schema; 0 for an empty database. */
-export async function schemaVersion(db: pg.Pool | pg.PoolClient): Promise<number> {
-  const exists = await db.query<{ found: boolean }>(
-    `select to_regclass('schema_migrations') is not null as found`,
-  );
-  if (exists.rows[0]?.found !== true) return 0;
-  const { rows } = await db.query<{ version: number }>(
-    'select coalesce(max(version), 0)::int as version from schema_migrations',
-  );
-  return rows[0]?.version ?? 0;
+export async function schemaVersion(db: Database): Promise<number> {
+  const exists = await selectOne<{ found: boolean }>(db, SCHEMA_EXISTS, []);
+  if (exists?.found !== true) return 0;
+  return (await selectOne<{ version: number }>(db, SCHEMA_VERSION, []))?.version ?? 0;
 }
+
+const SCHEMA_EXISTS = {
+  name: 'schema-exists',
+  text: `select to_regclass('schema_migrations') is not null as found`,
+};
+const SCHEMA_VERSION = {
+  name: 'schema-version',
+  text: 'select coalesce(max(version), 0)::int as version from schema_migrations',
+};
 
 /**
  * Brings the database to this build's version, and the audit trail's partitions to this month. Each step is one
@@ -53,34 +56,45 @@ export async function schemaVersion(db: pg.Pool | pg.PoolClient): Promise<number
  */
 export async function migrate(pool: pg.Pool): Promise<Migration[]> {
   const migrations = await listMigrations();
-  // The connection is closed afterwards: that frees the lock and forgets the setting.
-  return withConnection(pool, (connection) => migrateOn(connection, migrations), false);
+  const applied: Migration[] = [];
+  for (;;) {
+    const migration = await alone(pool, (connection) => applyNext(connection, migrations));
+    if (migration === undefined) break;
+    applied.push(migration);
+  }
+  while (await alone(pool, prepareAuditPartition));
+  return applied;
 }
 
-async function migrateOn(connection: pg.PoolClient, migrations: readonly Migration[]): Promise<Migration[]> {
-  await run(connection, 'set statement_timeout = 0');
-  await run(connection, 'set lock_timeout = 0');
+/**
+ * Runs one step while nobody else takes one. Lock and limits are the transaction's, so that they hold behind a pooler too
+ * and are gone with it. An index on a large table, or waiting for another server's, takes longer than any request may.
+ */
+function alone<Result>(pool: pg.Pool, step: (connection: pg.PoolClient) => Promise<Result>): Promise<Result> {
+  return transaction(pool, async (connection) => {
+    await runLong(connection, 'set local statement_timeout = 0; set local lock_timeout = 0');
+    await runLong(connection, `select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+    return step(connection);
+  });
+}
+
+/** @returns what was applied, undefined when the schema is this build's */
+async function applyNext(
+  connection: pg.PoolClient,
+  migrations: readonly Migration[],
+): Promise<Migration | undefined> {
   await refuseEncoding(connection);
-  await run(connection, `select pg_advisory_lock(${MIGRATION_LOCK})`);
   const version = await schemaVersion(connection);
   refuseNewer(version, migrations.length);
-  const pending = migrations.slice(version);
-  for (const migration of pending) await apply(connection, migration);
-  if (await ownsTables(connection)) await prepareAuditPartitions(connection, (text) => run(connection, text));
-  return pending;
-}
-
-/** An index on a large table, or waiting for another server's, takes longer than any request may. */
-function run(connection: pg.PoolClient, text: string): Promise<pg.QueryResult> {
-  return connection.query({ text, query_timeout: LONGEST_MIGRATION_MS } as pg.QueryConfig);
+  const next = migrations[version];
+  if (next !== undefined) await apply(connection, next);
+  return next;
 }
 
 /** Names and scopes are UTF-8 (contract section 4): another encoding would fail at the first letter it lacks. */
 async function refuseEncoding(connection: pg.PoolClient): Promise<void> {
-  const { rows } = await connection.query<{ encoding: string }>(
-    `select current_setting('server_encoding') as encoding`,
-  );
-  const encoding = rows[0]?.encoding;
+  const text = `select current_setting('server_encoding') as encoding`;
+  const encoding = (await selectOne<{ encoding: string }>(connection, { name: '', text }, []))?.encoding;
   if (encoding === 'UTF8') return;
   throw new MigrationError(`the database's encoding is ${encoding}: create it with encoding UTF8`);
 }
@@ -95,12 +109,10 @@ function refuseNewer(version: number, known: number): void {
 async function apply(connection: pg.PoolClient, { version, name }: Migration): Promise<void> {
   const text = await readFile(new URL(name, FOLDER), 'utf8');
   try {
-    await connection.query('begin');
     await connection.query(`create table if not exists schema_migrations (
       version integer primary key, name text not null, applied_at timestamptz not null default clock_timestamp())`);
-    await run(connection, text);
+    await runLong(connection, text);
     await connection.query('insert into schema_migrations (version, name) values ($1, $2)', [version, name]);
-    await connection.query('commit');
   } catch (cause) {
     const { message, code } = cause as Error & { code?: string };
     const advice = code === MAY_NOT ? '; run "assent migrate" as the owner of the tables' : '';

@@ -50,6 +50,30 @@ it('reads digests and times alike, however the database is set to write them', a
   }
 });
 
+it('runs under its own settings, whatever the URL and the database say, and leaves the others as they are', async () => {
+  const name = new URL(database.url).pathname.slice(1);
+  await database.pool.query(`alter database ${name} set lock_timeout = '1h'`);
+  const given = `-c datestyle=German -c plan_cache_mode=auto -c default_transaction_isolation=serializable
+                 -c statement_timeout=1h -c search_path=public,pg_temp`;
+  const url = `${database.url}&options=${encodeURIComponent(given.replaceAll(/\s+/g, ' '))}`;
+  const pool = openDatabase({ connectionString: url }, () => {});
+  try {
+    const { rows } = await pool.query(`
+      select name, setting from pg_settings
+       where name = any ('{DateStyle,plan_cache_mode,transaction_isolation,statement_timeout,lock_timeout,search_path}')`);
+    expect(Object.fromEntries(rows.map(({ name, setting }) => [name, setting]))).toEqual({
+      DateStyle: 'ISO, DMY',
+      plan_cache_mode: 'force_generic_plan',
+      transaction_isolation: 'read committed',
+      statement_timeout: '4000',
+      lock_timeout: '2000',
+      search_path: 'public,pg_temp',
+    });
+  } finally {
+    await pool.end();
+  }
+});
+
 describe('a transaction', () => {
   it('is undone as a whole, and its connection is not used again', async () => {
     const { pool } = database;

@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+
+// What every statement of ours runs under, whatever the role, the database, the URL or a pooler in between say.
+// It is set after the connection is made: poolers refuse start-up parameters that they don't know, and a URL's own
+// `options` would replace ours.
+
+/** Far above what any statement here takes: what lasts longer waits for a lock that will not come. */
+const STATEMENT_TIMEOUT_MS = 4_000;
+/** Locks here are held for one statement and its commit: so long only if somebody holds one by hand. */
+const LOCK_TIMEOUT_MS = 2_000;
+
+const SETTINGS: Readonly<Record<string, string>> = {
+  // Each statement has one good plan, whatever its values: to make it anew would cost as much as to carry it out.
+  plan_cache_mode: 'force_generic_plan',
+  // Digests and times are written the one way we read.
+  bytea_output: 'hex',
+  datestyle: 'ISO',
+  // A guarded update has to see what the transaction it waited for has written.
+  default_transaction_isolation: 'read committed',
+  statement_timeout: String(STATEMENT_TIMEOUT_MS),
+  lock_timeout: String(LOCK_TIMEOUT_MS),
+};
+
+/** The same for one transaction. Its values hold no quotes. */
+const BEGIN = [
+  'begin isolation level read committed',
+  ...Object.entries(SETTINGS).map(([name, value]) => `set local ${name} = '${value}'`),
+].join('; ');
+
+/** What is learned of a connection when it is opened. */
+interface Nature {
+  /** False behind a pooler, which may carry each transaction to another session of PostgreSQL. */
+  readonly ownSession: boolean;
+  /** Whether a prepared statement is found again by its name. */
+  readonly keepsNames: boolean;
+}
+
+const natures = new WeakMap<pg.ClientBase, Nature>();
+
+/** By how many milliseconds PostgreSQL's clock is ahead of `performance.now()`, or a little less. */
+const clocks = new WeakMap<pg.ClientBase, number>();
+
+/** A pooler tells a process id of its own at the start, and PostgreSQL's own gives it away. */
+const OPENING = `
+select pg_backend_pid() = $1 as "ownSession",
+       (select count(set_config(name, value, false)) from unnest($2::text[], $3::text[]) as setting (name, value)
+         where pg_backend_pid() = $1)`;
+
+/** Finds out what kind of connection this is and settles what its statements run under; once, before its first use. */
+export async function prepareConnection(connection: pg.ClientBase): Promise<void> {
+  const { processID } = connection as pg.ClientBase & { processID: number };
+  const settings = [Object.keys(SETTINGS), Object.values(SETTINGS)];
+  const [opening] = await Promise.all([
+    connection.query<{ ownSession: boolean }>(OPENING, [processID, ...settings]),
+    compareClocks(connection),
+  ]);
+  const ownSession = opening.rows[0]?.ownSession ?? false;
+  natures.set(connection, { ownSession, keepsNames: ownSession || (await translatesNames(connection)) });
+}
+
+/** Asks PostgreSQL for its time. It has gone on until the answer is here, so what is noted is never too late. */
+export async function compareClocks(connection: pg.ClientBase): Promise<void> {
+  // As a number, because how times are written is not settled yet.
+  const { rows } = await connection.query<{ ms: number }>(
+    'select extract(epoch from clock_timestamp())::float8 * 1000 as ms',
+  );
+  const [now] = rows;
+  if (now === undefined) throw new Error('PostgreSQL gave no time');
+  clocks.set(connection, now.ms - performance.now());
+}
+
+/**
+ * Whether a pooler keeps prepared statements for its clients: then it calls them by names of its own, so that those of
+ * two clients never meet in one session.
+ */
+async function translatesNames(connection: pg.ClientBase): Promise<boolean> {
+  const name = `assent-${randomUUID()}`;
+  const text = `select '${name}'`;
+  // In a transaction, so that all of it meets the same session.
+  await connection.query('begin');
+  await connection.query({ name, text });
+  const kept = await connection.query('select from pg_prepared_statements where name = $1', [name]);
+  const translated = kept.rowCount === 0;
+  if (!translated) await connection.query(`deallocate "${name}"`);
+  await connection.query('rollback');
+  return translated;
+}
+
+function natureOf(connection: pg.ClientBase): Nature {
+  const nature = natures.get(connection);
+  if (nature === undefined) throw new Error('this connection to PostgreSQL was not prepared');
+  return nature;
+}
+
+/** What a connection turned out to be: for `assent doctor`. */
+export function poolerOf(connection: pg.ClientBase): 'none' | 'keeps names' | 'keeps no names' {
+  const { ownSession, keepsNames } = natureOf(connection);
+  if (ownSession) return 'none';
+  return keepsNames ? 'keeps names' : 'keeps no names';
+}
+
+/** Begins a transaction in which the settings hold. */
+export async function begin(connection: pg.ClientBase): Promise<void> {
+  await connection.query(natureOf(connection).ownSession ? 'begin' : BEGIN);
+}
+
+/** Runs a statement within a transaction that was begun by {@link begin}. */
+export function runWithin<Row extends pg.QueryResultRow>(
+  connection: pg.ClientBase,
+  { name, ...query }: pg.QueryConfig,
+): Promise<pg.QueryResult<Row>> {
+  return connection.query<Row>(natureOf(connection).keepsNames && name ? { name, ...query } : query);
+}
+
+/**
+ * Runs a statement as a transaction of its own. Behind a pooler it is sent together with one's beginning and end, so that
+ * the settings hold for it wherever it is carried out.
+ */
+export async function runAlone<Row extends pg.QueryResultRow>(
+  connection: pg.ClientBase,
+  query: pg.QueryConfig,
+): Promise<pg.QueryResult<Row>> {
+  if (natureOf(connection).ownSession) return runWithin(connection, query);
+  const [, result] = await Promise.all([
+    connection.query(BEGIN),
+    runWithin<Row>(connection, query),
+    connection.query('commit'),
+  ]);
+  return result;
+}
+
+/**
+ * A moment of our own clock in PostgreSQL's, or a little before it: never later, so that what PostgreSQL does before the
+ * one was done before the other.
+ *
+ * @param moment of `performance.now()`
+ * @returns for a `timestamptz`
+ */
+export function inDatabaseTime(connection: pg.ClientBase, moment: number): string {
+  const ahead = clocks.get(connection);
+  if (ahead === undefined) throw new Error('this connection to PostgreSQL was not prepared');
+  return new Date(ahead + moment).toISOString();
+}

@@ -1,0 +1,93 @@
+import type pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openDatabase } from '../../src/store/database.ts';
+import { listMigrations, migrate } from '../../src/store/migrate.ts';
+import { Agent } from '../support/agent.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { introspect, obtainCode, requestOf, tokenRequestOf } from '../support/flow.ts';
+import { type Pooler, poolerVersion, startPooler } from '../support/pooler.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+
+const REPLICAS = 2;
+const PEOPLE = 6;
+
+/** As an operator may have set it for other programs: none of it may reach ours. */
+const HABITS = [
+  `datestyle = 'German'`,
+  `bytea_output = 'escape'`,
+  `default_transaction_isolation = 'serializable'`,
+];
+
+const found = poolerVersion ? `PgBouncer ${poolerVersion}` : 'PgBouncer is not installed: skipped';
+
+describe.runIf(poolerVersion).each(['session', 'transaction'] as const)(
+  `behind ${found}, in %s mode`,
+  (mode) => {
+    let pooler: Pooler;
+    let database: TestDatabase;
+    let pools: pg.Pool[];
+    let replicas: TestServer[];
+
+    beforeAll(async () => {
+      pooler = await startPooler(mode);
+      database = await createDatabase('');
+      const name = new URL(database.url).pathname.slice(1);
+      for (const habit of HABITS) await database.pool.query(`alter database ${name} set ${habit}`);
+      const url = pooler.url(name);
+      pools = Array.from({ length: REPLICAS }, () => openDatabase({ connectionString: url }, () => {}));
+    });
+
+    afterAll(async () => {
+      await Promise.all(replicas?.map((replica) => replica.close()) ?? []);
+      await Promise.all(pools?.map((pool) => pool.end()) ?? []);
+      await pooler?.stop();
+      await database?.drop();
+    });
+
+    it('migrates once, however many start together', async () => {
+      const applied = await Promise.all([...pools, ...pools].map((pool) => migrate(pool)));
+      expect(applied.flat()).toHaveLength((await listMigrations()).length);
+      replicas = await Promise.all(pools.map((pool) => startServer({ database: { ...database, pool } })));
+    });
+
+    it('carries whole authorizations, many at once on several replicas', async () => {
+      const [first, ...others] = replicas as [TestServer, ...TestServer[]];
+      const client = await first.createClient();
+      const resource = await first.createResource();
+      const people = await Promise.all(Array.from({ length: PEOPLE }, () => first.createUser()));
+      const tokens = people.map(async (user, index) => {
+        const agent = new Agent([first, ...others][index % REPLICAS]?.baseUrl ?? '');
+        const code = await obtainCode(agent, requestOf(client, { scope: 'payment-shop' }), user);
+        const answer = await agent.post('/oauth/token', tokenRequestOf(client, code));
+        return JSON.parse(answer.body).access_token as string;
+      });
+      for (const token of await Promise.all(tokens)) {
+        expect(await introspect(first, resource, token)).toMatchObject({ active: true });
+      }
+    });
+
+    it('keeps the time limits: a grant that somebody locks by hand delays its own exchange only', async () => {
+      const [server] = replicas as [TestServer];
+      const client = await server.createClient();
+      const [stuck, free] = [await server.createUser(), await server.createUser()];
+      const agents = [new Agent(server.baseUrl), new Agent(server.baseUrl)] as const;
+      const stuckCode = await obtainCode(agents[0], requestOf(client), stuck);
+      const freeCode = await obtainCode(agents[1], requestOf(client), free);
+      const holder = await database.pool.connect();
+      try {
+        await holder.query('begin');
+        await holder.query('select from grants where user_id = $1 for update', [stuck.userId]);
+        const [held, other] = await Promise.all([
+          agents[0].post('/oauth/token', tokenRequestOf(client, stuckCode)),
+          agents[1].post('/oauth/token', tokenRequestOf(client, freeCode)),
+        ]);
+        expect([held.status, other.status]).toEqual([503, 200]);
+        expect(server.logLines.join('')).toContain('lock timeout');
+        await holder.query('rollback');
+      } finally {
+        holder.release();
+      }
+      expect((await agents[0].post('/oauth/token', tokenRequestOf(client, stuckCode))).status).toBe(200);
+    });
+  },
+);

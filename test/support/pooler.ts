@@ -1,0 +1,83 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { chownSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inject } from 'vitest';
+import { freePort } from './server.ts';
+
+/** Debian keeps it where only root's path leads. */
+const PATH = `${process.env.PATH}:/usr/sbin`;
+
+const [, major, minor] =
+  /PgBouncer (\d+)\.(\d+)/.exec(
+    spawnSync('pgbouncer', ['--version'], { env: { PATH } }).stdout?.toString(),
+  ) ?? [];
+
+/** The version of the PgBouncer that is installed, such as `1.18`; undefined where there is none. */
+export const poolerVersion = major && `${major}.${minor}`;
+
+/** Whether it keeps prepared statements for its clients. */
+export const poolerKeepsNames = Number(major) > 1 || Number(minor) >= 21;
+
+/** A PgBouncer in front of the PostgreSQL of the tests. */
+export interface Pooler {
+  /** The address of a database behind it. */
+  url(database: string): string;
+  stop(): Promise<void>;
+}
+
+/** Starts one, with fewer connections to PostgreSQL than a server opens to it where they can be shared. */
+export async function startPooler(mode: 'session' | 'transaction'): Promise<Pooler> {
+  const { host, port, user } = inject('postgres');
+  const folder = mkdtempSync(join(tmpdir(), 'assent-pooler-'));
+  const ownPort = await freePort();
+  const settings = join(folder, 'pgbouncer.ini');
+  writeFileSync(
+    settings,
+    `[databases]
+* = host=${host} port=${port} user=${user}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${ownPort}
+unix_socket_dir =
+auth_type = any
+pool_mode = ${mode}
+default_pool_size = ${mode === 'transaction' ? 3 : 30}
+${poolerKeepsNames ? 'max_prepared_statements = 100' : ''}`,
+  );
+  // It refuses to run as root, and only PostgreSQL's own user may enter the folder of its socket.
+  const { uid, gid } = statSync(host);
+  const runAs = process.getuid?.() === 0 ? { uid, gid } : {};
+  for (const file of [folder, settings]) chownSync(file, uid, gid);
+  const pooler = spawn('pgbouncer', [settings], {
+    ...runAs,
+    env: { PATH },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  await untilListening(pooler);
+  return {
+    url: (database) => `postgres://anybody@127.0.0.1:${ownPort}/${database}`,
+    async stop() {
+      const ended = new Promise((resolve) => pooler.once('exit', resolve));
+      pooler.kill('SIGTERM');
+      pooler.kill('SIGTERM'); // at once, whoever is connected
+      await ended;
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+/** @throws {Error} with its log when it ends before */
+function untilListening(pooler: ChildProcess): Promise<void> {
+  let log = '';
+  return new Promise((resolve, reject) => {
+    pooler.once('error', reject);
+    pooler.once('exit', () => reject(new Error(`PgBouncer ended:\n${log}`)));
+    for (const stream of [pooler.stdout, pooler.stderr]) {
+      stream?.on('data', (chunk) => {
+        log += chunk;
+        if (log.includes('process up')) resolve();
+      });
+    }
+  });
+}
