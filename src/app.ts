@@ -6,6 +6,7 @@ import { refuseEmbedding } from './http/browserOnly.ts';
 import type { Site } from './http/browserSession.ts';
 import { answerBadPath, answerClientError, answerConnect, newReference } from './http/clientError.ts';
 import { limitConnections } from './http/connections.ts';
+import { limitAnswerTime } from './http/deadline.ts';
 import { decisionRoutes } from './http/decide.ts';
 import { closeConnectionsWhenClosing } from './http/drain.ts';
 import { headEveryAnswer } from './http/everyAnswer.ts';
@@ -70,6 +71,7 @@ export async function buildApp({
   headEveryAnswer(app, site.baseUrl);
   answerFaults(app);
   answerUnknownRoutes(app);
+  limitAnswerTime(app);
   countRequests(app);
   limitConnections(app, maxConnections);
   closeConnectionsWhenClosing(app);

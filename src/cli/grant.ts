@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { DECISION_MS } from '../flows/deadline.ts';
 import { grantState } from '../oauth/grantState.ts';
 import { tokenExpiresAt } from '../oauth/lifetime.ts';
 import { findGrantsOfUser, type Grant } from '../store/grants.ts';
@@ -29,7 +30,9 @@ export function grantCommands(program: Command): void {
     .action(async (grantId: string) => {
       const none = new NotFoundError(`there is no grant ${grantId}`);
       if (!UUID.test(grantId)) throw none;
-      const { found, revoked } = await withStore((db) => revokeGrant(db, grantId));
+      const { found, revoked } = await withStore((db) =>
+        revokeGrant(db, grantId, performance.now() + DECISION_MS),
+      );
       if (!found) throw none;
       console.error(revoked ? `revoked ${grantId}` : `${grantId} was revoked before`);
     });

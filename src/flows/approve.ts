@@ -3,6 +3,7 @@ import { OAuthError } from '../oauth/error.ts';
 import { limitData } from '../oauth/limitData.ts';
 import { answerLocation } from '../oauth/redirectUri.ts';
 import { sha256 } from '../secrets/digest.ts';
+import { askTwice } from '../store/database.ts';
 import { type Approval, approveGrant, findStanding } from '../store/grants.ts';
 import type { Session } from '../store/sessions.ts';
 import type { Caller, Context } from './context.ts';
@@ -39,7 +40,7 @@ export async function approve(
     outcome: 'allowed',
     location: answerLocation(request, 'code', decision.code),
   };
-  const { written, allowed: mayBeAllowed } = await approveGrant(context.db, approval);
+  const { written, allowed: mayBeAllowed } = await askTwice(() => approveGrant(context.db, approval));
   if (written) return allowed;
   if (!mayBeAllowed) throw refused();
   const { same, usable } = await findStanding(context.db, approval.grantId, approval.codeHash);

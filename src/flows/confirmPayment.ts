@@ -52,9 +52,13 @@ export async function confirmPayment(
   const { paymentPasswordHash } = session.user;
   const matches = await verifyPassword(paymentPasswordHash, paymentPassword);
   if (!matches || paymentPasswordHash === null) return { outcome: 'wrong' };
-  const digest = sha256(request.canonicalQuery);
-  const confirmed = await markSessionConfirmed(context.db, session.sessionHash, digest, paymentPasswordHash);
-  if (!confirmed) return { outcome: 'wrong' };
   await forgive(context, attempt.keys);
-  return { outcome: 'confirmed' };
+  const confirmed = await markSessionConfirmed(
+    context.db,
+    session.sessionHash,
+    sha256(request.canonicalQuery),
+    paymentPasswordHash,
+    caller.decideBy,
+  );
+  return { outcome: confirmed ? 'confirmed' : 'wrong' };
 }

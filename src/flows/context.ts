@@ -7,7 +7,7 @@ import { BusyError } from '../secrets/password.ts';
 import type { Caller } from '../store/auditEvents.ts';
 import { findClients } from '../store/clients.ts';
 import { type ASK_AGAIN, coalesce, OverloadedError } from '../store/coalesce.ts';
-import { askTwice, isDatabaseAway, isOneCallersFault } from '../store/database.ts';
+import { askTwice, isDatabaseAway, isOneCallersFault, TooLateError } from '../store/database.ts';
 import { type ExchangeAnswer, type ExchangeQuestion, exchangeCodes } from '../store/exchanges.ts';
 import { findGrants, type Grant } from '../store/grants.ts';
 import { findSessions, type Session } from '../store/sessions.ts';
@@ -59,9 +59,9 @@ export function createContext(settings: Settings): Context {
   };
 }
 
-/** Whether more came than can be answered in time. */
+/** Whether more came than can be answered in time, or a statement got through too late. */
 export function isOverload(error: unknown): boolean {
-  return error instanceof OverloadedError || error instanceof BusyError;
+  return error instanceof OverloadedError || error instanceof BusyError || error instanceof TooLateError;
 }
 
 /** Whether trying again in a moment may help: too much at once, or the database is away. */

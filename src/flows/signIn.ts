@@ -35,16 +35,17 @@ export async function signIn(
   const passwordHash = user?.status === 'active' ? user.passwordHash : null;
   const matches = await verifyPassword(passwordHash, password);
   if (user === undefined || passwordHash === null || !matches) return { outcome: 'wrong' };
+  await forgive(context, attempt.keys);
   const cookie = randomSecret().toString('base64url');
-  const signedIn = await insertSession(context.db, {
+  const session = {
     sessionHash: sha256(cookie),
     userId: user.userId,
     passwordHash,
     earlierHash: earlierCookie === undefined ? null : sha256(earlierCookie),
-  });
-  if (!signedIn) return { outcome: 'wrong' };
-  await forgive(context, attempt.keys);
-  return { outcome: 'signed-in', cookie };
+  };
+  // Last, so that there is a session only if its cookie is handed out.
+  const signedIn = await insertSession(context.db, session, caller.decideBy);
+  return signedIn ? { outcome: 'signed-in', cookie } : { outcome: 'wrong' };
 }
 
 /** The session of a cookie, undefined when nobody is signed in with it. */

@@ -1,6 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isOverload, isPassing } from '../flows/context.ts';
 import { OAuthError } from '../oauth/error.ts';
+import { UnansweredError } from './deadline.ts';
 import { FailureLimit } from './failureLimit.ts';
 import { answerRefusal, type Refusal } from './refusal.ts';
 
@@ -33,9 +34,11 @@ export function answerFaults(app: FastifyInstance): void {
       return answerRefusal(request, reply, describe(refused));
     }
     // That more comes than can be answered is no fault, and a stack for each would make it worse.
-    if (isOverload(error)) request.logDetail = { error: AWAY.error, rule: error.message };
+    if (isOverload(error) || error instanceof UnansweredError)
+      request.logDetail = { error: AWAY.error, rule: error.message };
     else request.log.error({ err: error }, 'the request failed');
-    if (!isPassing(error)) return answerRefusal(request, reply, BROKEN);
+    const passing = isPassing(error) || error instanceof UnansweredError;
+    if (!passing) return answerRefusal(request, reply, BROKEN);
     reply.header('retry-after', RETRY_AFTER_SECONDS);
     return answerRefusal(request, reply, AWAY);
   });

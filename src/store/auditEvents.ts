@@ -1,11 +1,13 @@
 import { type Database, select } from './database.ts';
 
-/** Who asked by HTTP for what the trail is told of. */
+/** Who asked by HTTP for what the trail is told of, and how long they wait for it. */
 export interface Caller {
   /** The address of the browser or the application's server, as text. */
   readonly address: string;
   /** The reference of the request's log line. */
   readonly reference: string;
+  /** Until when of `performance.now()` it may be decided: what comes later does nothing. */
+  readonly decideBy: number;
 }
 
 /** One transition of an authorization (contract section 3), written in the same transaction as the transition itself. */

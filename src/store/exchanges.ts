@@ -1,6 +1,6 @@
 import type { Caller } from './auditEvents.ts';
 import { ASK_AGAIN } from './coalesce.ts';
-import { asciiOnly, type Bytea, type Database, selectEach } from './database.ts';
+import { asciiOnly, type Bytea, type Database, decide, inOrder, momentOf } from './database.ts';
 
 /** One token request as the database judges it. */
 export interface ExchangeQuestion {
@@ -49,7 +49,7 @@ with asked as materialized (
 ), held as materialized (
   select * from grants where grant_id = any ($1::uuid[])
    order by grant_id for no key update
-), judged as materialized (
+), ${momentOf('$10')}, judged as materialized (
   select a.n, a.grant_id, a.token_hash, a.address, a.reference, h.token_issued_at, s.client_id, s.secret_hash,
     s.secret_hash is not null and s.last_used_on is distinct from current_date as first_use,
     case
@@ -58,6 +58,7 @@ with asked as materialized (
       when h.grant_id is null or h.client_id <> a.client_id or h.code_hash <> a.code_hash then 'unknown'
       -- our own retry after a lost answer: the token it asks for is already there
       when h.token_hash = a.token_hash and h.revoked_at is null then 'issued'
+      when m.late then 'late'
       when h.code_expires_at <= clock_timestamp() then 'expired'
       when h.redirect_uri <> a.redirect_uri then
         case when h.token_hash is null and h.revoked_at is null then 'redirect_uri' else 'used' end
@@ -68,6 +69,7 @@ with asked as materialized (
       else 'issue'
     end as verdict
   from asked a
+ cross join moment m
   left join clients c on c.client_id = a.client_id
   left join client_secrets s
          on s.client_id = a.client_id and s.secret_hash = a.secret_hash and s.retired_at is null
@@ -98,6 +100,7 @@ select j.n::int as n,
        case when j.verdict = 'issue' and i.n is null then 'again'
             when j.verdict = 'issue' then 'issued'
             else j.verdict end as verdict,
+       j.verdict = 'late' as late,
        coalesce(i.token_issued_at, j.token_issued_at) as "issuedAt"
   from judged j left join issued i on i.n = j.n`,
 };
@@ -108,30 +111,34 @@ select j.n::int as n,
  * loses nothing.
  *
  * @returns an answer for each question, in the same order
+ * @throws {TooLateError} when one of the callers may have been told by then that nothing was done
  * @throws {Error} when the statement left a question unanswered
  */
 export async function exchangeCodes(
   db: Database,
   questions: readonly ExchangeQuestion[],
 ): Promise<(ExchangeAnswer | typeof ASK_AGAIN)[]> {
-  const rows = await selectEach<{ verdict: ExchangeVerdict | 'again'; issuedAt: Date | null }>(
-    db,
-    exchange,
-    questions,
-    [
-      questions.map((question) => question.grantId),
-      questions.map((question) => question.codeHash),
-      questions.map((question) => asciiOnly(question.clientId)),
-      questions.map((question) => question.secretHash),
-      questions.map((question) => asciiOnly(question.redirectUri)),
-      questions.map((question) => question.challenge),
-      questions.map((question) => question.tokenHash),
-      questions.map((question) => question.caller.address),
-      questions.map((question) => question.caller.reference),
-    ],
-  );
-  return rows.map((row, index) => {
+  const values = [
+    questions.map((question) => question.grantId),
+    questions.map((question) => question.codeHash),
+    questions.map((question) => asciiOnly(question.clientId)),
+    questions.map((question) => question.secretHash),
+    questions.map((question) => asciiOnly(question.redirectUri)),
+    questions.map((question) => question.challenge),
+    questions.map((question) => question.tokenHash),
+    questions.map((question) => question.caller.address),
+    questions.map((question) => question.caller.reference),
+  ];
+  const decideBy = Math.min(...questions.map((question) => question.caller.decideBy));
+  const rows = await decide<ExchangeRow>(db, exchange, values, decideBy);
+  return inOrder(questions, rows).map((row, index) => {
     if (row === null) throw new Error(`grants: no verdict for the code of ${questions[index]?.grantId}`);
     return row.verdict === 'again' ? ASK_AGAIN : { verdict: row.verdict, issuedAt: row.issuedAt };
   });
+}
+
+interface ExchangeRow {
+  readonly n: number;
+  readonly verdict: ExchangeVerdict | 'again';
+  readonly issuedAt: Date | null;
 }

@@ -1,6 +1,6 @@
 import type { GrantTimes } from '../oauth/grantState.ts';
 import type { Caller } from './auditEvents.ts';
-import { type Bytea, type Database, select, selectEach, selectOne } from './database.ts';
+import { type Bytea, type Database, decideOne, select, selectEach, selectOne } from './database.ts';
 
 /** The authorization of one user for one application instance, in whatever state it is. */
 export interface Grant extends GrantTimes {
@@ -79,13 +79,13 @@ with allowed as (
   insert into grants as g (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri,
                            code_hash, code_expires_at, code_challenge, confirmed_at)
   select $1, $2, $3, $4, 1, $6, $7, $8, clock_timestamp() + make_interval(secs => $9), $10, clock_timestamp()
-    from allowed
+    from allowed where clock_timestamp() < $16::timestamptz
   on conflict (grant_id) do update
      set revision = g.revision + 1, scope = excluded.scope, redirect_uri = excluded.redirect_uri,
          code_hash = excluded.code_hash, code_expires_at = clock_timestamp() + make_interval(secs => $9),
          code_challenge = excluded.code_challenge, confirmed_at = clock_timestamp(),
          token_hash = null, token_issued_at = null, revoked_at = null
-   where g.revision = $5
+   where g.revision = $5 and clock_timestamp() < $16::timestamptz  -- asked again when the row is locked
      and (g.user_id, g.client_id) = (excluded.user_id, excluded.client_id)
      and g.instance_name is not distinct from excluded.instance_name
   returning grant_id, user_id, client_id, instance_name, scope, revision
@@ -98,15 +98,23 @@ with allowed as (
          grant_id, user_id, client_id, instance_name, scope, $13, $14, $15
     from written
 )
-select (select count(*) from written) = 1 as written, exists (select from allowed) as allowed`,
+select exists (select from written) as written, exists (select from allowed) as allowed,
+       not exists (select from written) and clock_timestamp() >= $16::timestamptz
+         -- an approval that was asked again after a lost answer is there already
+         and not exists (select from grants where grant_id = $1 and code_hash = $8) as late`,
 };
 
-/** @returns `written`: this approval stands now; `allowed`: neither the client nor the user is blocked */
-export async function approveGrant(
+/**
+ * Asked twice it does no harm: the second finds another revision than the page showed.
+ *
+ * @returns `written`: this approval stands now; `allowed`: neither the client nor the user is blocked
+ * @throws {TooLateError}
+ */
+export function approveGrant(
   db: Database,
   approval: Approval,
 ): Promise<{ written: boolean; allowed: boolean }> {
-  const row = await selectOne<{ written: boolean; allowed: boolean }>(db, approve, [
+  const values = [
     approval.grantId,
     approval.userId,
     approval.clientId,
@@ -122,9 +130,8 @@ export async function approveGrant(
     JSON.stringify(approval.limits),
     approval.caller.address,
     approval.caller.reference,
-  ]);
-  if (row === undefined) throw new Error(`grants: approval of ${approval.grantId} gave no row`);
-  return row;
+  ];
+  return decideOne(db, approve, values, approval.caller.decideBy);
 }
 
 const standing = {
@@ -158,10 +165,14 @@ export type Denial = Pick<
 const deny = {
   name: 'grant-deny',
   text: `
-insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, limits, address, reference)
-select 'refused', $1::uuid, $2, $3, $4, $6, $7, $8, $9
- where not exists (select from grants where grant_id = $1::uuid and code_hash = $5)
-returning at`,
+with standing as (
+  select exists (select from grants where grant_id = $1 and code_hash = $5) as allowed,
+         clock_timestamp() >= $10::timestamptz as late
+), noted as (
+  insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, limits, address, reference)
+  select 'refused', $1::uuid, $2, $3, $4, $6, $7, $8, $9 from standing where not allowed and not late
+)
+select allowed, late and not allowed as late from standing`,
 };
 
 /**
@@ -169,9 +180,12 @@ returning at`,
  *
  * @param codeHash what the page's own Allow would have stored
  * @returns false when that Allow was taken already, so that refusing comes too late
+ * @throws {TooLateError}
  */
 export async function denyGrant(db: Database, denial: Denial): Promise<boolean> {
   const { grantId, userId, clientId, instanceName, codeHash, scope, limits, caller } = denial;
   const about = [grantId, userId, clientId, instanceName, codeHash, scope, JSON.stringify(limits)];
-  return (await selectOne(db, deny, [...about, caller.address, caller.reference])) !== undefined;
+  const values = [...about, caller.address, caller.reference];
+  const { allowed } = await decideOne<{ allowed: boolean }>(db, deny, values, caller.decideBy);
+  return !allowed;
 }

@@ -1,4 +1,4 @@
-import { type Bytea, type Database, select, selectEach, selectOne } from './database.ts';
+import { type Bytea, type Database, decideOne, momentOf, select, selectEach } from './database.ts';
 import type { User } from './users.ts';
 
 const IDLE_LIFETIME = '30 minutes';
@@ -24,16 +24,16 @@ const HAS_ENDED = `(s.seen_at < clock_timestamp() - interval '${IDLE_LIFETIME}'
 const insert = {
   name: 'session-insert',
   text: `
-with signed_in as (
-  insert into sessions (session_hash, user_id)
-  select $1, user_id from users where user_id = $2 and password_hash = $3 and status = 'active'
-     for share
+with held as (
+  select user_id from users where user_id = $2 and password_hash = $3 and status = 'active' for share
+), ${momentOf('$5')}, signed_in as (
+  insert into sessions (session_hash, user_id) select $1, user_id from held, moment where not late
   returning user_id
 ), ended as (
   delete from sessions s using signed_in i
    where s.session_hash = $4 or (s.user_id = i.user_id and ${HAS_ENDED})
 )
-select from signed_in`,
+select exists (select from held) as valid, late from moment`,
 };
 
 /** A sign-in whose password was found right. */
@@ -52,10 +52,12 @@ export interface NewSession {
  * user's sessions that no cookie can use any more go with it.
  *
  * @returns false when the password was changed or the user blocked while it was being checked
+ * @throws {TooLateError}
  */
-export async function insertSession(db: Database, session: NewSession): Promise<boolean> {
+export async function insertSession(db: Database, session: NewSession, decideBy: number): Promise<boolean> {
   const { sessionHash, userId, passwordHash, earlierHash } = session;
-  return (await selectOne(db, insert, [sessionHash, userId, passwordHash, earlierHash])) !== undefined;
+  const values = [sessionHash, userId, passwordHash, earlierHash];
+  return (await decideOne<{ valid: boolean }>(db, insert, values, decideBy)).valid;
 }
 
 // Each session and each user is looked up by its key, whatever PostgreSQL believes about the tables: a subquery with
@@ -106,10 +108,15 @@ function sessionOf(row: SessionRow): Session {
 const markConfirmed = {
   name: 'session-mark-confirmed',
   text: `
-update sessions s set confirmed_request = $2, confirmed_at = clock_timestamp()
-  from users u
- where s.session_hash = $1 and u.user_id = s.user_id and u.payment_password_hash = $3
-returning s.user_id`,
+with held as (
+  select s.session_hash from sessions s join users u using (user_id)
+   where s.session_hash = $1 and u.payment_password_hash = $3
+     for no key update of s
+), ${momentOf('$4')}, confirmed as (
+  update sessions s set confirmed_request = $2, confirmed_at = clock_timestamp()
+    from held, moment where s.session_hash = held.session_hash and not late
+)
+select exists (select from held) as valid, late from moment`,
 };
 
 /**
@@ -117,15 +124,17 @@ returning s.user_id`,
  *
  * @param paymentPasswordHash the stored hash that it was checked against
  * @returns false when the session ended or the payment password was changed while it was being checked
+ * @throws {TooLateError}
  */
 export async function markSessionConfirmed(
   db: Database,
   sessionHash: Bytea,
   requestDigest: Bytea,
   paymentPasswordHash: string,
+  decideBy: number,
 ): Promise<boolean> {
   const values = [sessionHash, requestDigest, paymentPasswordHash];
-  return (await selectOne(db, markConfirmed, values)) !== undefined;
+  return (await decideOne<{ valid: boolean }>(db, markConfirmed, values, decideBy)).valid;
 }
 
 const remove = { name: 'session-delete', text: 'delete from sessions where session_hash = $1' };

@@ -5,6 +5,7 @@ import { exchange } from '../../src/flows/exchange.ts';
 import type { TokenRequest } from '../../src/oauth/tokenRequest.ts';
 import { Agent } from '../support/agent.ts';
 import { introspect, obtainCode, requestOf } from '../support/flow.ts';
+import { intercept } from '../support/intercept.ts';
 import { CALLER, type TestClient, useServer } from '../support/server.ts';
 
 const server = useServer();
@@ -12,13 +13,12 @@ const server = useServer();
 /** The pool, but the answer to its first exchange is lost on the way: the commit is not. */
 function losesFirstAnswer(pool: pg.Pool): pg.Pool {
   let lost = false;
-  const query = async (statement: pg.QueryConfig) => {
-    const answer = await pool.query(statement);
+  return intercept(pool, async (statement, run) => {
+    const answer = await run();
     if (lost || statement.name !== 'grant-exchange') return answer;
     lost = true;
     throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
-  };
-  return { query } as unknown as pg.Pool;
+  });
 }
 
 async function tokenRequest(client: TestClient): Promise<TokenRequest> {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
 import {
+  codeOf,
+  decide,
   introspect,
   obtainCode,
   obtainToken,
@@ -50,6 +52,20 @@ describe('a connection that breaks while the answer is on its way', () => {
     expect(answer.status).toBe(200);
     const exchanged = `select from audit_events where client_id = $1 and kind = 'exchanged'`;
     expect((await server.database.pool.query(exchanged, [client.clientId])).rowCount).toBe(1);
+  });
+
+  it('costs an approval nothing, and it happens once', async () => {
+    const [client, user, agent] = [
+      await server.createClient(),
+      await server.createUser(),
+      new Agent(server.baseUrl),
+    ];
+    const consent = await reachConsent(agent, requestOf(client), user);
+    const answer = await askAndCut('lock table grants in share mode', () => decide(agent, consent, 'allow'));
+    const exchanged = await agent.post('/oauth/token', tokenRequestOf(client, codeOf(answer)));
+    expect(exchanged.status).toBe(200);
+    const approved = `select from audit_events where client_id = $1 and kind = 'approved'`;
+    expect((await server.database.pool.query(approved, [client.clientId])).rowCount).toBe(1);
   });
 
   it('costs a question about a token nothing', async () => {

@@ -5,6 +5,7 @@ import { currentSession, signIn } from '../../src/flows/signIn.ts';
 import { sha256 } from '../../src/secrets/digest.ts';
 import { insertSession } from '../../src/store/sessions.ts';
 import { findUserByLogin } from '../../src/store/users.ts';
+import { intercept } from '../support/intercept.ts';
 import { CALLER, useServer } from '../support/server.ts';
 
 const server = useServer();
@@ -15,11 +16,11 @@ describe('a password that is changed while somebody signs in with the old one', 
     const { login, password } = await server.createUser();
     const pool = server.context.db;
     /** The pool, but the password changes after it was checked and before the session is written. */
-    const query = async (statement: pg.QueryConfig) => {
+    const changing = intercept(pool, async (statement, run) => {
       if (statement.name === 'session-insert') await setPasswords(pool, login, CHANGED);
-      return pool.query(statement);
-    };
-    const context = { ...server.context, db: { query, connect: () => pool.connect() } as unknown as pg.Pool };
+      return run();
+    });
+    const context = { ...server.context, db: changing };
     expect(await signIn(context, login, password, undefined, CALLER)).toEqual({ outcome: 'wrong' });
     const now = await signIn(server.context, login, CHANGED.password, undefined, CALLER);
     expect(now.outcome).toBe('signed-in');
@@ -40,7 +41,7 @@ describe('a password that is changed while somebody signs in with the old one', 
         passwordHash: user?.passwordHash ?? '',
         earlierHash: null,
       };
-      expect(await insertSession(signingIn, session)).toBe(true);
+      expect(await insertSession(signingIn, session, CALLER.decideBy)).toBe(true);
       const changing = setPasswords(pool, login, CHANGED);
       await expect.poll(() => waiting(pool), { interval: 10 }).toBe(1);
       await signingIn.query('commit');

@@ -23,7 +23,7 @@ const CHANGES: Record<string, (agent: Agent, client: TestClient, user: TestUser)
       'select grant_id from grants where client_id = $1',
       [client.clientId],
     );
-    await revokeGrant(server.database.pool, rows[0]?.grant_id ?? '');
+    await revokeGrant(server.database.pool, rows[0]?.grant_id ?? '', CALLER.decideBy);
   },
 };
 
@@ -73,7 +73,7 @@ describe('an approval at the very moment of a block', () => {
       limits: [],
       caller: CALLER,
     });
-    expect(outcome).toEqual({ written: false, allowed: false });
+    expect(outcome).toMatchObject({ written: false, allowed: false });
   });
 });
 

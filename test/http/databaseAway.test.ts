@@ -1,9 +1,9 @@
-import { connect, createServer, type Socket } from 'node:net';
-import { afterEach, describe, expect, inject, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { openDatabase } from '../../src/store/database.ts';
 import { Agent } from '../support/agent.ts';
-import { createDatabase, type TestDatabase } from '../support/database.ts';
-import { signIn } from '../support/flow.ts';
+import { createDatabase } from '../support/database.ts';
+import { reachConsent, requestOf, signIn } from '../support/flow.ts';
+import { openLine } from '../support/line.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 
 let server: TestServer;
@@ -40,10 +40,7 @@ describe('while the database is away', () => {
   it('does not wait for a database that is cut off, and asks another connection next time', async () => {
     const database = await createDatabase();
     const line = await openLine();
-    const pool = openDatabase(
-      { host: '127.0.0.1', port: line.port, user: 'assent', database: nameOf(database) },
-      () => {},
-    );
+    const pool = openDatabase({ connectionString: line.url(database) }, () => {});
     server = await startServer({ database: { ...database, pool } });
     try {
       const agent = new Agent(server.baseUrl);
@@ -57,32 +54,31 @@ describe('while the database is away', () => {
       await database.drop();
     }
   });
-});
 
-/** A line to PostgreSQL that can go dead without a word to either end, as networks do. */
-async function openLine(): Promise<{ port: number; cut(): void; close(): void }> {
-  const { host, port } = inject('postgres');
-  const lines: [Socket, Socket][] = [];
-  const server = createServer((near) => {
-    const far = connect(`${host}/.s.PGSQL.${port}`);
-    lines.push([near, far]);
-    for (const end of [near, far]) end.on('error', () => undefined);
-    near.pipe(far).pipe(near);
+  it('does not add up what a request waits for', async () => {
+    const database = await createDatabase();
+    const line = await openLine();
+    const pool = openDatabase({ connectionString: line.url(database) }, () => {});
+    server = await startServer({ database: { ...database, pool } });
+    try {
+      const [client, user] = [await server.createClient(), await server.createUser()];
+      const agent = new Agent(server.baseUrl);
+      await reachConsent(agent, requestOf(client), user);
+      // Whoever asks has two questions in turn here, each of which is answered in time.
+      line.delay(3_500);
+      const page = await agent.get(`/oauth/authorize?${new URLSearchParams(requestOf(client))}`);
+      expect([page.status, page.page, page.headers.get('retry-after')]).toEqual([503, 'error', '5']);
+      await vi.waitFor(() => expect(pool.idleCount).toBe(pool.totalCount), { timeout: 5_000 });
+      line.delay(0);
+      expect((await agent.get(`/oauth/authorize?${new URLSearchParams(requestOf(client))}`)).page).toBe(
+        'consent',
+      );
+      // What the handler answers after that is dropped without a word.
+      expect(server.logLines.filter((entry) => JSON.parse(entry).level > 30)).toEqual([]);
+    } finally {
+      line.close();
+      await pool.end();
+      await database.drop();
+    }
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  return {
-    port: typeof address === 'object' && address !== null ? address.port : 0,
-    cut() {
-      for (const [near, far] of lines) near.unpipe(far).pause();
-    },
-    close() {
-      for (const end of lines.flat()) end.destroy();
-      server.close();
-    },
-  };
-}
-
-function nameOf({ url }: TestDatabase): string {
-  return new URL(url).pathname.slice(1);
-}
+});

@@ -1,0 +1,55 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ANSWER_MS, DECISION_MS } from '../flows/deadline.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** When it was read, in milliseconds of `performance.now()`. */
+    readAt: number;
+  }
+}
+
+/** No answer came in time. What was asked is not done, and won't be. */
+export class UnansweredError extends Error {
+  override readonly name = 'UnansweredError';
+
+  constructor() {
+    super(`no answer within ${ANSWER_MS} ms`);
+  }
+}
+
+/** Until when a request may be decided. */
+export function decideBy(request: FastifyRequest): number {
+  return request.readAt + DECISION_MS;
+}
+
+/**
+ * Answers a request that takes too long with 503, whatever it waits for. The time of reading it is not counted: phones
+ * can be slow to send.
+ */
+export function limitAnswerTime(app: FastifyInstance): void {
+  app.decorateRequest('readAt', 0);
+  app.addHook('onRoute', (route) => {
+    const { handler } = route;
+    route.handler = function inTime(request, reply) {
+      request.readAt = performance.now();
+      return new Promise((resolve, reject) => {
+        const timer = setTimeout(() => {
+          if (reply.sent) return;
+          givenUp.add(reply);
+          reject(new UnansweredError());
+        }, ANSWER_MS);
+        Promise.resolve(handler.call(this, request, reply))
+          .then(resolve, reject)
+          .finally(() => clearTimeout(timer));
+      });
+    };
+  });
+  // Fastify would log each answer that comes after the first, with the address as it was sent.
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    if (givenUp.has(reply)) reply.send = () => reply;
+    done();
+  });
+}
+
+/** Requests that are answered before their handlers are done. */
+const givenUp = new WeakSet<FastifyReply>();

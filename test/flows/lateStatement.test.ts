@@ -1,0 +1,215 @@
+import type pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { openDatabase } from '../../src/store/database.ts';
+import { revokeGrant } from '../../src/store/revocations.ts';
+import { Agent, type Answer } from '../support/agent.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import {
+  decide,
+  introspect,
+  obtainCode,
+  obtainToken,
+  reachConsent,
+  requestOf,
+  tokenRequestOf,
+} from '../support/flow.ts';
+import { type Line, openLine } from '../support/line.ts';
+import { CALLER, startServer, type TestClient, type TestServer, type TestUser } from '../support/server.ts';
+
+// 503 means "not done". A statement whose caller was told so may still be on its way, and get through when the caller
+// has done something else by way of another replica: then it must do nothing.
+
+/** Its statements can be held back on their way to PostgreSQL. */
+let slow: TestServer;
+let other: TestServer;
+let line: Line;
+let database: TestDatabase;
+let pool: pg.Pool;
+let resource: string;
+
+beforeAll(async () => {
+  line = await openLine();
+  database = await createDatabase();
+  pool = openDatabase({ connectionString: line.url(database) }, () => {});
+  slow = await startServer({ database: { ...database, pool } });
+  other = await startServer({ database });
+  resource = await other.createResource();
+});
+
+afterAll(async () => {
+  await slow?.close();
+  await other?.close();
+  await pool?.end();
+  line?.close();
+  await database?.drop();
+});
+
+/** A browser that goes on at the other replica, signed in as before. */
+function elsewhere({ cookies }: Agent): Agent {
+  const agent = new Agent(other.baseUrl);
+  for (const [name, value] of cookies) agent.cookies.set(name, value);
+  return agent;
+}
+
+async function rows(text: string, value: string): Promise<number> {
+  return (await database.pool.query(text, [value])).rowCount ?? 0;
+}
+
+const isLive = async (token: string) => (await introspect(other, resource, token)).active;
+
+/** What is asked while its statement is held back, and what is to be true when that has got through. */
+interface Late {
+  ask(): Promise<unknown>;
+  /** What is done by way of the other replica meanwhile. */
+  meanwhile?(): Promise<void>;
+  expectNothingDone(): Promise<void>;
+}
+
+type Setting = { agent: Agent; client: TestClient; user: TestUser };
+
+const STATEMENTS: Record<string, (setting: Setting) => Promise<Late>> = {
+  async 'grant-exchange'({ agent, client, user }) {
+    const code = await obtainCode(agent, requestOf(client), user);
+    let token = '';
+    return {
+      ask: () => agent.post('/oauth/token', tokenRequestOf(client, code)),
+      async meanwhile() {
+        const answer = await elsewhere(agent).post('/oauth/token', tokenRequestOf(client, code));
+        token = JSON.parse(answer.body).access_token;
+      },
+      async expectNothingDone() {
+        expect(await isLive(token)).toBe(true);
+      },
+    };
+  },
+
+  async 'grant-approve'({ agent, client, user }) {
+    const consent = await reachConsent(agent, requestOf(client), user);
+    return {
+      ask: () => decide(agent, consent, 'allow'),
+      async meanwhile() {
+        const rejected = await decide(elsewhere(agent), consent, 'reject');
+        expect(rejected.location).toContain('error=access_denied');
+      },
+      async expectNothingDone() {
+        expect(await rows('select from grants where user_id = $1', user.userId)).toBe(0);
+      },
+    };
+  },
+
+  async 'grant-deny'({ agent, client, user }) {
+    const consent = await reachConsent(agent, requestOf(client), user);
+    return {
+      ask: () => decide(agent, consent, 'reject'),
+      async expectNothingDone() {
+        expect(await rows('select from audit_events where user_id = $1', user.userId)).toBe(0);
+      },
+    };
+  },
+
+  async 'grant-revoke-of-user'({ agent, client, user }) {
+    await obtainToken(agent, client, user);
+    const account = await agent.get('/account');
+    const form = account.forms.find(({ action }) => action === '/account/disconnect');
+    let token = '';
+    return {
+      ask: () => agent.post('/account/disconnect', form?.fields ?? {}),
+      async meanwhile() {
+        token = await obtainToken(elsewhere(agent), client, user);
+      },
+      async expectNothingDone() {
+        expect(await isLive(token)).toBe(true);
+      },
+    };
+  },
+
+  async 'grant-revoke-by-client'({ agent, client, user }) {
+    const token = await obtainToken(agent, client, user);
+    const credentials = { client_id: client.clientId, client_secret: client.clientSecret ?? '' };
+    return {
+      ask: () => agent.post('/oauth/revoke', { token, ...credentials }),
+      async expectNothingDone() {
+        expect(await isLive(token)).toBe(true);
+      },
+    };
+  },
+
+  async 'grant-revoke-by-bearer'({ agent, client, user }) {
+    const token = await obtainToken(agent, client, user);
+    return {
+      ask: () => agent.post('/api/revoke', {}, { authorization: `Bearer ${token}` }),
+      async expectNothingDone() {
+        expect(await isLive(token)).toBe(true);
+      },
+    };
+  },
+
+  async 'grant-revoke-by-operator'({ agent, client, user }) {
+    const token = await obtainToken(agent, client, user);
+    const { rows: grants } = await database.pool.query('select grant_id from grants where user_id = $1', [
+      user.userId,
+    ]);
+    return {
+      ask: () => revokeGrant(pool, grants[0]?.grant_id, CALLER.decideBy),
+      async expectNothingDone() {
+        expect(await isLive(token)).toBe(true);
+      },
+    };
+  },
+
+  async 'session-insert'({ agent, user }) {
+    const page = await agent.get('/account');
+    return {
+      ask: () => agent.submit(page, 'login', { login: user.login, password: user.password }),
+      async expectNothingDone() {
+        expect(await rows('select from sessions where user_id = $1', user.userId)).toBe(0);
+      },
+    };
+  },
+
+  async 'session-mark-confirmed'({ agent, client, user }) {
+    await reachConsent(agent, requestOf(client), user);
+    const spending = new URLSearchParams(requestOf(client, { scope: 'payment-shop' }));
+    const page = await agent.get(`/oauth/authorize?${spending}`);
+    return {
+      ask: () => agent.submit(page, 'payment_password', { payment_password: user.paymentPassword ?? '' }),
+      async expectNothingDone() {
+        const confirmed = 'select from sessions where user_id = $1 and confirmed_at is not null';
+        expect(await rows(confirmed, user.userId)).toBe(0);
+      },
+    };
+  },
+};
+
+describe('a statement that gets through after its caller was told 503', () => {
+  const cases: Record<string, Late> = {};
+  const answers: Record<string, unknown> = {};
+
+  // All at once: each is told 503 only after some seconds.
+  beforeAll(async () => {
+    for (const [name, prepare] of Object.entries(STATEMENTS)) {
+      const setting = {
+        agent: new Agent(slow.baseUrl),
+        client: await other.createClient(),
+        user: await other.createUser(),
+      };
+      cases[name] = await prepare(setting);
+    }
+    line.holdBack(Object.keys(STATEMENTS));
+    const asked = Object.entries(cases).map(async ([name, { ask }]) => {
+      answers[name] = await ask().catch((error: unknown) => error);
+    });
+    await vi.waitFor(() => expect(line.held()).toBe(asked.length), { timeout: 5_000 });
+    for (const { meanwhile } of Object.values(cases)) await meanwhile?.();
+    await Promise.all(asked);
+    await line.letThrough();
+  });
+
+  it.each(Object.keys(STATEMENTS))('does nothing: %s', async (name) => {
+    const answer = answers[name];
+    if (answer instanceof Error) expect(answer.message).toContain('timeout');
+    else
+      expect([(answer as Answer).status, (answer as Answer).headers.get('retry-after')]).toEqual([503, '5']);
+    await cases[name]?.expectNothingDone();
+  });
+});

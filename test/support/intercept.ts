@@ -1,0 +1,24 @@
+import type pg from 'pg';
+
+type Run = () => Promise<pg.QueryResult>;
+
+/** The pool, but what its connections are asked goes through `through`, which may do something before or after. */
+export function intercept(
+  pool: pg.Pool,
+  through: (statement: pg.QueryConfig, run: Run) => Promise<pg.QueryResult>,
+): pg.Pool {
+  const connect = async () => {
+    const connection = await pool.connect();
+    const { query, release } = connection;
+    const run = query as (...given: unknown[]) => Promise<pg.QueryResult>;
+    return Object.assign(connection, {
+      query: (statement: pg.QueryConfig, ...more: unknown[]) =>
+        through(statement, () => run.call(connection, statement, ...more)),
+      release(error?: Error | boolean) {
+        Object.assign(connection, { query, release });
+        connection.release(error);
+      },
+    });
+  };
+  return Object.create(pool, { connect: { value: connect } }) as pg.Pool;
+}
