@@ -43,20 +43,25 @@ const clocks = new WeakMap<pg.ClientBase, number>();
 
 /** A pooler tells a process id of its own at the start, and PostgreSQL's own gives it away. */
 const OPENING = `
-select pg_backend_pid() = $1 as "ownSession",
+select pg_backend_pid() = $1 as "ownSession", current_setting('transaction_read_only') = 'off' as "takesWrites",
        (select count(set_config(name, value, false)) from unnest($2::text[], $3::text[]) as setting (name, value)
          where pg_backend_pid() = $1)`;
 
-/** Finds out what kind of connection this is and settles what its statements run under; once, before its first use. */
-export async function prepareConnection(connection: pg.ClientBase): Promise<void> {
+/**
+ * Finds out what kind of connection this is and settles what its statements run under; once, before its first use.
+ *
+ * @returns `takesWrites`: whether it is no standby
+ */
+export async function prepareConnection(connection: pg.ClientBase): Promise<{ takesWrites: boolean }> {
   const { processID } = connection as pg.ClientBase & { processID: number };
   const settings = [Object.keys(SETTINGS), Object.values(SETTINGS)];
   const [opening] = await Promise.all([
-    connection.query<{ ownSession: boolean }>(OPENING, [processID, ...settings]),
+    connection.query<{ ownSession: boolean; takesWrites: boolean }>(OPENING, [processID, ...settings]),
     compareClocks(connection),
   ]);
-  const ownSession = opening.rows[0]?.ownSession ?? false;
+  const { ownSession = false, takesWrites = false } = opening.rows[0] ?? {};
   natures.set(connection, { ownSession, keepsNames: ownSession || (await translatesNames(connection)) });
+  return { takesWrites };
 }
 
 /** Asks PostgreSQL for its time. It has gone on until the answer is here, so what is noted is never too late. */

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { type Address, parseAddresses } from './address.ts';
 import {
   begin,
   compareClocks,
@@ -7,14 +8,10 @@ import {
   runAlone,
   runWithin,
 } from './connection.ts';
+import { Hosts, StandbyError } from './hosts.ts';
 
 /** A pool or one of its connections: every statement of the store runs on either. */
 export type Database = pg.Pool | pg.PoolClient;
-
-/** Where PostgreSQL is: a URL, or the embedded one's folder and user. */
-export type ConnectionSettings =
-  | { connectionString: string }
-  | { host: string; port: number; user: string; database: string };
 
 const POOL_SIZE = 10;
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -31,10 +28,16 @@ const TYPES = new pg.TypeOverrides();
 TYPES.setTypeParser(pg.types.builtins.BYTEA, (digest) => digest);
 TYPES.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (time) => new Date(time));
 
-/** Opens the pool. It connects when first asked, and again by itself after the database was away. */
-export function openDatabase(settings: ConnectionSettings, onError: (error: Error) => void): pg.Pool {
+/**
+ * Opens the pool. It connects when first asked, and again by itself after the database was away.
+ *
+ * @param where a `postgres://` URL, or the one PostgreSQL to connect to
+ * @throws {AddressError}
+ */
+export function openDatabase(where: string | Address, onError: (error: Error) => void): pg.Pool {
+  const hosts = new Hosts(typeof where === 'string' ? parseAddresses(where) : [where]);
   const pool = new pg.Pool({
-    ...settings,
+    Client: hosts.clientClass(),
     max: POOL_SIZE,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     maxLifetimeSeconds: CONNECTION_LIFETIME_SECONDS,
@@ -43,11 +46,17 @@ export function openDatabase(settings: ConnectionSettings, onError: (error: Erro
     types: TYPES,
     keepAlive: true,
     application_name: 'assent',
-    onConnect: prepareConnection,
+    async onConnect(connection) {
+      const { takesWrites } = await prepareConnection(connection);
+      if (hosts.areSeveral && !takesWrites) throw new StandbyError();
+    },
   });
+  hostsOf.set(pool, hosts);
   pool.on('error', onError); // an idle connection broke; the next query opens another
   return pool;
 }
+
+const hostsOf = new WeakMap<pg.Pool, Hosts>();
 
 /** One SQL statement with the name under which PostgreSQL keeps its plan. */
 export interface Statement {
@@ -194,7 +203,7 @@ export async function withConnection<Result>(
   work: (connection: pg.PoolClient) => Promise<Result>,
   keep = true,
 ): Promise<Result> {
-  const connection = await pool.connect();
+  const connection = await (hostsOf.get(pool)?.connect(pool, isConnectionLost) ?? pool.connect());
   const ignore = () => {};
   connection.on('error', ignore);
   let finished = false;
@@ -271,8 +280,8 @@ export async function askTwice<Answer>(ask: () => Promise<Answer>): Promise<Answ
   });
 }
 
-/** SQLSTATEs of a connection that PostgreSQL ended: a restart, a failover, an operator. */
-const CONNECTION_ENDED = /^(08|57P0)/;
+/** SQLSTATEs of a connection that is of no use any more: PostgreSQL restarts, or became a standby by a failover. */
+const CONNECTION_ENDED = /^(08|57P0|25006)/;
 
 function isConnectionLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

@@ -28,7 +28,7 @@ export interface StoreSettings {
 export async function openStore({ databaseUrl, dataDir }: StoreSettings, log: StoreLog): Promise<Store> {
   const onError = (error: Error) => log.warn(`a database connection broke: ${error.message}`);
   if (databaseUrl !== null) {
-    const pool = openDatabase({ connectionString: databaseUrl }, onError);
+    const pool = openDatabase(databaseUrl, onError);
     return { pool, close: () => pool.end() };
   }
   const embedded = await joinEmbeddedPostgres(dataDir, { log: (line) => log.warn(line) });

@@ -41,7 +41,7 @@ async function startTimeMachine() {
     create function clock.clock_timestamp() returns timestamptz language sql volatile
       as 'select moment from clock.setting'`);
   const options = encodeURIComponent('-c search_path=clock,pg_catalog,public');
-  const pool = openDatabase({ connectionString: `${database.url}&options=${options}` }, () => {});
+  const pool = openDatabase(`${database.url}&options=${options}`, () => {});
   const server = await startServer({ database: { ...database, pool } });
   const close = async () => {
     await server.close();

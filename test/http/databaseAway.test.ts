@@ -40,7 +40,7 @@ describe('while the database is away', () => {
   it('does not wait for a database that is cut off, and asks another connection next time', async () => {
     const database = await createDatabase();
     const line = await openLine();
-    const pool = openDatabase({ connectionString: line.url(database) }, () => {});
+    const pool = openDatabase(line.url(database), () => {});
     server = await startServer({ database: { ...database, pool } });
     try {
       const agent = new Agent(server.baseUrl);
@@ -58,7 +58,7 @@ describe('while the database is away', () => {
   it('does not add up what a request waits for', async () => {
     const database = await createDatabase();
     const line = await openLine();
-    const pool = openDatabase({ connectionString: line.url(database) }, () => {});
+    const pool = openDatabase(line.url(database), () => {});
     server = await startServer({ database: { ...database, pool } });
     try {
       const [client, user] = [await server.createClient(), await server.createUser()];

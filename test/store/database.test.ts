@@ -39,7 +39,7 @@ it('reads digests and times alike, however the database is set to write them', a
   const name = (await pool.query<{ name: string }>('select current_database() as name')).rows[0]?.name;
   const habits = ["bytea_output = 'escape'", "datestyle = 'SQL, DMY'", "timezone = 'Asia/Kolkata'"];
   for (const habit of habits) await pool.query(`alter database ${name} set ${habit}`);
-  const accustomed = openDatabase({ connectionString: database.url }, () => {});
+  const accustomed = openDatabase(database.url, () => {});
   try {
     const text = `select sha256('abc') as digest, timestamptz '2026-11-02 23:30:00.25+00' as time, current_setting('timezone') as zone`;
     const { rows } = await accustomed.query(text);
@@ -56,7 +56,7 @@ it('runs under its own settings, whatever the URL and the database say, and leav
   const given = `-c datestyle=German -c plan_cache_mode=auto -c default_transaction_isolation=serializable
                  -c statement_timeout=1h -c search_path=public,pg_temp`;
   const url = `${database.url}&options=${encodeURIComponent(given.replaceAll(/\s+/g, ' '))}`;
-  const pool = openDatabase({ connectionString: url }, () => {});
+  const pool = openDatabase(url, () => {});
   try {
     const { rows } = await pool.query(`
       select name, setting from pg_settings

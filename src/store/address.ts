@@ -1,0 +1,74 @@
+import type { ClientConfig } from 'pg';
+import { parse } from 'pg-connection-string';
+
+/** One PostgreSQL, and how to get in. */
+export type Address = Pick<
+  ClientConfig,
+  | 'host'
+  | 'port'
+  | 'user'
+  | 'password'
+  | 'database'
+  | 'ssl'
+  | 'sslnegotiation'
+  | 'options'
+  | 'application_name'
+>;
+
+/** An address that can't be used. The message goes on from "must", and holds nothing of the address but names. */
+export class AddressError extends Error {
+  override readonly name = 'AddressError';
+}
+
+/** What `sslmode` may be. `allow` and `prefer` would go on in plain text when somebody in between says so. */
+const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full', 'no-verify'];
+/** What `target_session_attrs` may be: nothing here works where it can't write. */
+const SESSIONS = ['read-write', 'primary', 'any'];
+
+/**
+ * Reads a `postgres://` URL as libpq does: `sslmode` means what it means to `psql`, and there may be several hosts, of
+ * which the one that takes writes is used. Other parameters than those of {@link Address} have no effect.
+ *
+ * @returns an address for each host, in order
+ * @throws {AddressError}
+ */
+export function parseAddresses(url: string): readonly [Address, ...Address[]] {
+  const [, scheme, access = '', hosts = '', rest] =
+    /^(postgres(?:ql)?:\/\/)([^/?#]*@)?([^/?#@]*)([/?#].*)?$/.exec(url) ?? [];
+  if (scheme === undefined) throw new AddressError('look like postgres://user@host/database');
+  const [first, ...others] = hosts.split(',');
+  const one = (host: string) => parseAddress(`${scheme}${access}${host}${rest ?? ''}`);
+  return [one(first ?? ''), ...others.map(one)];
+}
+
+function parseAddress(url: string): Address {
+  const given = read(url);
+  refuse('sslmode', given.sslmode, SSL_MODES);
+  refuse('target_session_attrs', given.target_session_attrs, SESSIONS);
+  const { host, port, user, password, database, ssl, sslnegotiation, options, application_name } = given;
+  const address = { host, user, password, database, ssl, sslnegotiation, options, application_name };
+  const known = Object.entries({ ...address, port: port && Number(port) }).filter(([, value]) => value);
+  return { ...Object.fromEntries(known), ...(ssl === undefined ? {} : { ssl }) } as Address;
+}
+
+function read(url: string) {
+  try {
+    const noVerify = /[?&]sslmode=no-verify(&|$)/.test(url); // the driver's own word for what libpq calls `require`
+    return parse(url, { useLibpqCompat: !noVerify });
+  } catch (cause) {
+    const { code, path, message } = cause as NodeJS.ErrnoException;
+    if (path !== undefined)
+      throw new AddressError(`name files that can be read: ${path} (${code})`, { cause });
+    if (/sslmode=verify-ca/.test(message)) {
+      throw new AddressError(
+        'have sslrootcert beside sslmode=verify-ca: a file with the certificate to trust',
+      );
+    }
+    throw new AddressError('look like postgres://user@host/database, with what is special encoded as %XX');
+  }
+}
+
+function refuse(name: string, value: unknown, allowed: readonly string[]): void {
+  if (value === undefined || allowed.includes(String(value))) return;
+  throw new AddressError(`have as ${name} one of ${allowed.join(', ')}`);
+}

@@ -1,0 +1,55 @@
+import pg from 'pg';
+import type { Address } from './address.ts';
+
+/** A host that was reached and takes no writes. Its code is PostgreSQL's own for a statement that tries to. */
+export class StandbyError extends Error {
+  override readonly name = 'StandbyError';
+  readonly code = '25006';
+
+  constructor() {
+    super('it takes no writes: it is a standby, or set to read only');
+  }
+}
+
+/** The hosts of an address, and which of them takes writes as far as is known: after a failure the next is tried. */
+export class Hosts {
+  readonly #addresses: readonly Address[];
+  #current = 0;
+
+  constructor(addresses: readonly Address[]) {
+    this.#addresses = addresses;
+  }
+
+  get areSeveral(): boolean {
+    return this.#addresses.length > 1;
+  }
+
+  /** What a pool makes its connections with. */
+  clientClass(): typeof pg.Client {
+    const current = () => this.#addresses[this.#current];
+    return class extends pg.Client {
+      constructor(config?: pg.ClientConfig) {
+        super({ ...config, ...current() });
+      }
+    };
+  }
+
+  /**
+   * Connects to the first of the hosts that lets us in.
+   *
+   * @param passes whether an error may pass at another host
+   */
+  async connect(pool: pg.Pool, passes: (error: unknown) => boolean): Promise<pg.PoolClient> {
+    for (let left = this.#addresses.length; ; left -= 1) {
+      const tried = this.#current;
+      try {
+        return await pool.connect();
+      } catch (error) {
+        if (!this.areSeveral || !passes(error)) throw error;
+        // Of many that fail at once one moves on.
+        if (this.#current === tried) this.#current = (tried + 1) % this.#addresses.length;
+        if (left === 1) throw error;
+      }
+    }
+  }
+}
