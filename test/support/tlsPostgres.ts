@@ -1,0 +1,122 @@
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { vi } from 'vitest';
+import { CLEAN_ENVIRONMENT, findBinaries, openBinaries } from '../../src/store/embedded/binaries.ts';
+import { createCluster } from '../../src/store/embedded/cluster.ts';
+import { findPlace } from '../../src/store/embedded/place.ts';
+import { makeDataDir, removeDataDir } from './folder.ts';
+import { freePort } from './server.ts';
+
+/** Whether the program that makes certificates is installed. */
+export const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
+
+/** A PostgreSQL on 127.0.0.1 that speaks TLS, with a certificate for `localhost` by a CA that nobody else knows. */
+export interface TlsPostgres {
+  readonly port: number;
+  /** Files: the certificate to trust, and what the user `assent` can show instead of a password. */
+  readonly ca: string;
+  readonly cert: string;
+  readonly key: string;
+  stop(): Promise<void>;
+}
+
+export async function startTlsPostgres(): Promise<TlsPostgres> {
+  const dataDir = makeDataDir();
+  const place = findPlace(dataDir);
+  const binaries = await openBinaries(findBinaries(), place.runAs);
+  await createCluster(place, binaries);
+  const folder = makeCertificates(place.runAs.uid ?? userInfo().uid);
+  // Over TCP only by TLS: by the client's certificate, or else by a password.
+  const rules = ['hostssl all all 127.0.0.1/32 cert clientcert=verify-full', 'local all all trust'];
+  const hba = join(folder, 'pg_hba.conf');
+  writeFileSync(hba, `hostssl all with_password 127.0.0.1/32 scram-sha-256\n${rules.join('\n')}\n`, {
+    mode: 0o644,
+  });
+  const port = await freePort();
+  const settings = {
+    port,
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: place.cluster,
+    hba_file: hba,
+    ssl: 'on',
+    ssl_cert_file: join(folder, 'server.crt'),
+    ssl_key_file: join(folder, 'server.key'),
+    ssl_ca_file: join(folder, 'ca.crt'),
+  };
+  const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const postgres = spawn(join(binaries.folder, 'bin', 'postgres'), ['-D', place.cluster, ...options], {
+    ...place.runAs,
+    cwd: '/',
+    env: CLEAN_ENVIRONMENT,
+    stdio: 'ignore',
+  });
+  await createRole(place.cluster, port);
+  return {
+    port,
+    ca: join(folder, 'ca.crt'),
+    cert: join(folder, 'client.crt'),
+    key: join(folder, 'client.key'),
+    async stop() {
+      await end(postgres);
+      rmSync(folder, { recursive: true });
+      removeDataDir(dataDir);
+    },
+  };
+}
+
+export const PASSWORD = 'a password';
+
+async function createRole(host: string, port: number): Promise<void> {
+  const statement = `create role with_password superuser login password '${PASSWORD}'`;
+  const create = async () => {
+    const client = new pg.Client({ host, port, user: 'assent', database: 'postgres' });
+    await client.connect();
+    await client.query(statement).finally(() => client.end());
+  };
+  await vi.waitFor(create, { timeout: 20_000, interval: 20 });
+}
+
+async function end(postgres: ChildProcess): Promise<void> {
+  const ended = once(postgres, 'exit');
+  postgres.kill('SIGINT');
+  await ended;
+}
+
+/** Each signed by the CA; PostgreSQL wants its own key to be nobody else's. */
+function makeCertificates(owner: number): string {
+  const folder = mkdtempSync(join(tmpdir(), 'assent-tls-'));
+  chmodSync(folder, 0o755);
+  const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'ignore' });
+  const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
+  openssl('req', '-x509', ...newKey, '-keyout', 'ca.key', '-out', 'ca.crt', '-subj', '/CN=a CA of the tests');
+  for (const [name, subject, more] of [
+    ['server', '/CN=localhost', 'subjectAltName=DNS:localhost'],
+    ['client', '/CN=assent', 'extendedKeyUsage=clientAuth'],
+  ] as const) {
+    openssl('req', ...newKey, '-keyout', `${name}.key`, '-out', `${name}.csr`, '-subj', subject);
+    writeFileSync(join(folder, `${name}.ext`), more);
+    openssl(
+      'x509',
+      '-req',
+      '-in',
+      `${name}.csr`,
+      '-CA',
+      'ca.crt',
+      '-CAkey',
+      'ca.key',
+      '-CAcreateserial',
+      '-days',
+      '2',
+      '-extfile',
+      `${name}.ext`,
+      '-out',
+      `${name}.crt`,
+    );
+  }
+  if (process.getuid?.() === 0) chownSync(join(folder, 'server.key'), owner, -1 as number);
+  return folder;
+}
