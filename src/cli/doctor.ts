@@ -1,68 +1,104 @@
 import type { Command } from 'commander';
-import type pg from 'pg';
-import { readConfig } from '../config.ts';
-import { ownsTables } from '../store/auditPartitions.ts';
-import { findDatabaseFacts } from '../store/health.ts';
-import { listMigrations, schemaVersion } from '../store/migrate.ts';
+import { ConfigError, type DatabaseConfig, readConfig, readDatabaseConfig } from '../config.ts';
 import { openStore } from '../store/store.ts';
+import { explainTrouble } from '../store/trouble.ts';
+import { checkDatabase } from './databaseChecks.ts';
+import { advice, type Finding, ok, wrong } from './finding.ts';
+import type { OutputOptions } from './output.ts';
 import { toStandardError } from './withStore.ts';
 
-const OLDEST_POSTGRES = 150_000;
-/** Beyond this the operator's own timestamps mislead; Assent itself goes by the database's clock alone. */
-const TOLERABLE_SKEW_SECONDS = 5;
-
-interface Finding {
-  /** What is not good is wrong, or `advice`: it works, and could be safer. */
-  readonly good: boolean | 'advice';
-  readonly text: string;
-}
+/** How long the public address may take to answer. */
+const ADDRESS_TIMEOUT_MS = 5_000;
 
 /** `assent doctor`: looks at what usually is wrong before a person has to. */
 export function doctorCommand(program: Command): void {
   program
     .command('doctor')
-    .description('check configuration and database; exit code 1 when something is wrong')
-    .action(async () => {
-      const findings = await examine();
-      for (const { good, text } of findings) console.log(`${LABELS[String(good)]} ${text}`);
-      if (findings.some(({ good }) => good === false)) process.exitCode = 1;
+    .description('check configuration, database and address; exit code 1 when Assent can’t serve like this')
+    .option('--json', 'print JSON')
+    .action(async ({ json = false }: OutputOptions) => {
+      const findings = [...checkConfiguration(), ...(await checkStore()), ...(await checkAddress())];
+      if (json) console.log(JSON.stringify(findings, null, 2));
+      else for (const finding of findings) console.log(lineOf(finding));
+      if (findings.some(({ level }) => level === 'error')) process.exitCode = 1;
     });
 }
 
-const LABELS: Readonly<Record<string, string>> = { true: 'ok     ', false: 'WRONG  ', advice: 'ADVICE ' };
+function lineOf({ level, text, remedy }: Finding): string {
+  return `${level.padEnd(6)}  ${text}${remedy === null ? '' : `: ${remedy}`}`;
+}
 
-async function examine(): Promise<Finding[]> {
-  const config = readConfig();
-  const store = await openStore(config, toStandardError);
+function checkConfiguration(): Finding[] {
+  const problems = problemsOf(readConfig);
+  if (problems.length === 0) return [ok('configuration', 'the configuration is complete')];
+  return problems.map((problem) => wrong('configuration', problem, 'see "Environment" in docs/operating.md'));
+}
+
+/** What is wrong in the environment, a line each. */
+function problemsOf(read: () => DatabaseConfig): string[] {
   try {
-    const { versionNumber, version, skewSeconds } = await findDatabaseFacts(store.pool);
-    const [schema, known] = [await schemaVersion(store.pool), (await listMigrations()).length];
-    return [
-      { good: true, text: 'configuration is complete' },
-      { good: versionNumber >= OLDEST_POSTGRES, text: `PostgreSQL ${version}, 15 or newer is needed` },
-      { good: schema === known, text: `schema version ${schema}, this build's is ${known}` },
-      {
-        good: skewSeconds < TOLERABLE_SKEW_SECONDS,
-        text: `clocks of server and database differ by ${skewSeconds.toFixed(1)} s`,
-      },
-      { good: isSafeAddress(config.baseUrl), text: `BASE_URL ${config.baseUrl}: https, or this machine` },
-      ...(config.databaseUrl === null || schema === 0 ? [] : [await examineRole(store.pool)]),
-    ];
-  } finally {
-    await store.close();
+    read();
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message.split('\n').map((line) => line.replace(/\.$/, ''));
+    throw error;
   }
 }
 
-async function examineRole(pool: pg.Pool): Promise<Finding> {
-  return (await ownsTables(pool))
-    ? {
-        good: 'advice',
-        text: 'the role of DATABASE_URL may change tables: see "Two roles" in docs/operating.md',
-      }
-    : { good: true, text: 'the role of DATABASE_URL may read and write rows, and change no table' };
+/** Everything that is left is looked at, also when the configuration or the database is wrong. */
+async function checkStore(): Promise<Finding[]> {
+  if (problemsOf(readDatabaseConfig).length > 0) return [];
+  const away = (error: unknown) => [
+    wrong('database', explainTrouble(error), 'see "Database" in docs/operating.md'),
+  ];
+  try {
+    const store = await openStore(readDatabaseConfig(), toStandardError);
+    return await checkDatabase(store.pool)
+      .catch(away)
+      .finally(() => store.close());
+  } catch (error) {
+    return away(error);
+  }
 }
 
-function isSafeAddress(baseUrl: string): boolean {
+async function checkAddress(): Promise<Finding[]> {
+  if (problemsOf(readConfig).length > 0) return [];
+  const { baseUrl } = readConfig();
+  return [checkScheme(baseUrl), checkCookies(baseUrl), await checkReachable(baseUrl)];
+}
+
+function checkScheme(baseUrl: string): Finding {
   const { protocol, hostname } = new URL(baseUrl);
-  return protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+  if (protocol === 'https:') return ok('https', `BASE_URL ${baseUrl} is https`);
+  return ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
+    ? ok('https', `BASE_URL ${baseUrl} is this machine`)
+    : wrong('https', `BASE_URL ${baseUrl} is plain http`, 'put a proxy with TLS in front, and use its address');
+}
+
+function checkCookies(baseUrl: string): Finding {
+  return baseUrl.startsWith('https:')
+    ? ok('cookies', 'cookies are Secure and have the prefix __Host-')
+    : advice('cookies', 'cookies have no prefix __Host-: other hosts could set them', 'use https outside a trial');
+}
+
+/** The answer has to be ours: a proxy may lead the address somewhere else. */
+async function checkReachable(baseUrl: string): Promise<Finding> {
+  try {
+    const answer = await fetch(`${baseUrl}/.well-known/oauth-authorization-server`, {
+      signal: AbortSignal.timeout(ADDRESS_TIMEOUT_MS),
+      redirect: 'error',
+    });
+    const { issuer } = (await answer.json()) as { issuer?: unknown };
+    if (issuer === baseUrl) return ok('address', `Assent answers at ${baseUrl}`);
+    const who = typeof issuer === 'string' ? `an issuer ${issuer}` : `status ${answer.status}`;
+    return wrong('address', `${who} answers at ${baseUrl}`, 'lead BASE_URL to this server, path by path');
+  } catch (error) {
+    const { message, cause } = error as Error;
+    const why = cause instanceof Error ? cause.message || cause.name : message;
+    return advice(
+      'address',
+      `nothing that is Assent answers at ${baseUrl} from here (${why})`,
+      'start the server, or check the proxy and the DNS',
+    );
+  }
 }

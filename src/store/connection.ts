@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import type pg from 'pg';
 
 // What every statement of ours runs under, whatever the role, the database, the URL or a pooler in between say.
@@ -98,11 +100,23 @@ function natureOf(connection: pg.ClientBase): Nature {
   return nature;
 }
 
-/** What a connection turned out to be: for `assent doctor`. */
-export function poolerOf(connection: pg.ClientBase): 'none' | 'keeps names' | 'keeps no names' {
+/** What a connection turned out to be, for `assent doctor`. */
+export interface ConnectionFacts {
+  readonly pooler: 'none' | 'keeps names' | 'keeps no names';
+  /** Whether it goes through a Unix socket or stays on this machine. */
+  readonly isLocal: boolean;
+  /** How TLS protects it: not at all, without knowing who is at the other end, or wholly. */
+  readonly tls: 'none' | 'unverified' | 'verified';
+}
+
+export function inspectConnection(connection: pg.ClientBase): ConnectionFacts {
   const { ownSession, keepsNames } = natureOf(connection);
-  if (ownSession) return 'none';
-  return keepsNames ? 'keeps names' : 'keeps no names';
+  const { stream } = (connection as pg.Client).connection as unknown as { stream: Socket };
+  const tls = stream instanceof TLSSocket ? (stream.authorized ? 'verified' : 'unverified') : 'none';
+  const address = stream.remoteAddress ?? '';
+  const isLocal = address === '' || /^(127\.|::1$|::ffff:127\.)/.test(address);
+  const pooler = ownSession ? 'none' : keepsNames ? 'keeps names' : 'keeps no names';
+  return { pooler, isLocal, tls };
 }
 
 /** Begins a transaction in which the settings hold. */

@@ -8,7 +8,7 @@ import {
   runAlone,
   runWithin,
 } from './connection.ts';
-import { Hosts, StandbyError } from './hosts.ts';
+import { ConnectError, Hosts, StandbyError } from './hosts.ts';
 
 /** A pool or one of its connections: every statement of the store runs on either. */
 export type Database = pg.Pool | pg.PoolClient;
@@ -293,6 +293,7 @@ function isConnectionLost(error: unknown): boolean {
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code = '', syscall } = error as NodeJS.ErrnoException;
+  if (error instanceof ConnectError) return true;
   if (code === 'ENOENT') return syscall === 'connect'; // the Unix socket is not there
   return AWAY.test(code) || isConnectionLost(error) || TOO_LATE.test(error.message);
 }

@@ -1,4 +1,3 @@
-import type pg from 'pg';
 import { type Database, selectOne } from './database.ts';
 
 /** @throws when the database is away, has not our tables, or takes no writes */
@@ -13,25 +12,75 @@ const TABLES = {
            from (select) one left join (select from clients limit 0) ours on true`,
 };
 
-/** What `assent doctor` looks at. */
+/** What PostgreSQL says of itself, of its database and of our connection, for `assent doctor`. */
 export interface DatabaseFacts {
   /** For example 180004 for 18.4. */
   readonly versionNumber: number;
   readonly version: string;
+  readonly encoding: string;
+  readonly isStandby: boolean;
+  readonly readOnly: boolean;
+  readonly fsync: boolean;
+  readonly fullPageWrites: boolean;
+  readonly synchronousCommit: string;
+  /** Of our transactions, whatever the database's default is. */
+  readonly isolation: string;
   /** By how many seconds the database's clock and this process's differ. */
   readonly skewSeconds: number;
+  readonly role: string;
 }
 
 const FACTS = {
-  name: 'health-facts',
+  name: '',
   text: `select current_setting('server_version_num')::int as "versionNumber",
                 current_setting('server_version') as version,
-                abs(extract(epoch from clock_timestamp()) - $1)::float8 as "skewSeconds"`,
+                current_setting('server_encoding') as encoding,
+                pg_is_in_recovery() as "isStandby",
+                current_setting('transaction_read_only') = 'on' as "readOnly",
+                current_setting('fsync') = 'on' as fsync,
+                current_setting('full_page_writes') = 'on' as "fullPageWrites",
+                current_setting('synchronous_commit') as "synchronousCommit",
+                current_setting('transaction_isolation') as isolation,
+                abs(extract(epoch from clock_timestamp()) - $1)::float8 as "skewSeconds",
+                current_user as role`,
 };
 
 /** @throws when the database is away */
-export async function findDatabaseFacts(pool: pg.Pool): Promise<DatabaseFacts> {
-  const facts = await selectOne<DatabaseFacts>(pool, FACTS, [Date.now() / 1000]);
+export async function findDatabaseFacts(db: Database): Promise<DatabaseFacts> {
+  const facts = await selectOne<DatabaseFacts>(db, FACTS, [Date.now() / 1000]);
   if (facts === undefined) throw new Error('PostgreSQL gave no row of facts about itself');
+  return facts;
+}
+
+/** How the audit trail lies on the disk. */
+export interface TrailFacts {
+  /** For people, such as `12 MB`. */
+  readonly size: string;
+  /** The size of the month before this one, when it has a partition. */
+  readonly lastMonth: string | null;
+  /** For how many months from now on there are partitions. */
+  readonly monthsAhead: number;
+}
+
+const TRAIL = {
+  name: '',
+  text: `
+with month as (
+  select p.relid, pg_total_relation_size(p.relid) as bytes, to_date(substr(c.relname, 14), 'YYYY_MM') as month
+    from pg_partition_tree('audit_events') p join pg_class c on c.oid = p.relid
+   where p.isleaf and c.relname ~ '^audit_events_[0-9]{4}_[0-9]{2}$'
+), now as (
+  select date_trunc('month', clock_timestamp() at time zone 'UTC')::date as month
+)
+select pg_size_pretty((select sum(pg_total_relation_size(relid)) from pg_partition_tree('audit_events'))) as size,
+       (select pg_size_pretty(bytes) from month where month.month = (now.month - interval '1 month')::date) as "lastMonth",
+       (select count(*)::int from month where month.month > now.month) as "monthsAhead"
+  from now`,
+};
+
+/** @throws when there is no trail */
+export async function findTrailFacts(db: Database): Promise<TrailFacts> {
+  const facts = await selectOne<TrailFacts>(db, TRAIL, []);
+  if (facts === undefined) throw new Error('PostgreSQL gave no row of facts about the audit trail');
   return facts;
 }

@@ -11,6 +11,19 @@ export class StandbyError extends Error {
   }
 }
 
+/** No connection could be made. Its code is the one of what happened: of the network, of TLS, or of PostgreSQL. */
+export class ConnectError extends Error {
+  override readonly name = 'ConnectError';
+  readonly code: string | undefined;
+
+  constructor(cause: unknown) {
+    // The error of several addresses that were tried in vain has no text of its own.
+    const causes = cause instanceof AggregateError ? cause.errors : [cause];
+    super(`while connecting to PostgreSQL: ${causes.map((error) => error.message).join('; ')}`, { cause });
+    this.code = (cause as NodeJS.ErrnoException).code;
+  }
+}
+
 /** The hosts of an address, and which of them takes writes as far as is known: after a failure the next is tried. */
 export class Hosts {
   readonly #addresses: readonly Address[];
@@ -38,6 +51,7 @@ export class Hosts {
    * Connects to the first of the hosts that lets us in.
    *
    * @param passes whether an error may pass at another host
+   * @throws {ConnectError}
    */
   async connect(pool: pg.Pool, passes: (error: unknown) => boolean): Promise<pg.PoolClient> {
     for (let left = this.#addresses.length; ; left -= 1) {
@@ -45,10 +59,10 @@ export class Hosts {
       try {
         return await pool.connect();
       } catch (error) {
-        if (!this.areSeveral || !passes(error)) throw error;
+        if (!this.areSeveral || !passes(error)) throw new ConnectError(error);
         // Of many that fail at once one moves on.
         if (this.#current === tried) this.#current = (tried + 1) % this.#addresses.length;
-        if (left === 1) throw error;
+        if (left === 1) throw new ConnectError(error);
       }
     }
   }

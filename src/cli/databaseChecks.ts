@@ -1,0 +1,125 @@
+import type pg from 'pg';
+import { ownsTables } from '../store/auditPartitions.ts';
+import { type ConnectionFacts, inspectConnection } from '../store/connection.ts';
+import { withConnection } from '../store/database.ts';
+import { type DatabaseFacts, findDatabaseFacts, findTrailFacts } from '../store/health.ts';
+import { listMigrations, schemaVersion } from '../store/migrate.ts';
+import { advice, type Finding, ok, wrong } from './finding.ts';
+
+const OLDEST_POSTGRES = 150_000;
+/** Beyond this the operator's own timestamps mislead; Assent itself goes by the database's clock alone. */
+const TOLERABLE_SKEW_SECONDS = 5;
+/** The trail goes on without a partition of its own for a month, but then its rows have to be moved. */
+const LEAST_MONTHS_AHEAD = 2;
+
+/** Everything about the database. @throws when it can't be reached */
+export async function checkDatabase(pool: pg.Pool): Promise<Finding[]> {
+  const facts = await findDatabaseFacts(pool);
+  const connection = await withConnection(pool, async (open) => inspectConnection(open));
+  return [
+    ok('database', 'PostgreSQL answers'),
+    checkVersion(facts),
+    checkEncoding(facts),
+    checkWrites(facts),
+    checkDurability(facts),
+    checkIsolation(facts),
+    checkTls(connection),
+    checkPooler(connection),
+    checkClock(facts),
+    ...(await checkSchema(pool, facts)),
+  ];
+}
+
+function checkVersion({ version, versionNumber }: DatabaseFacts): Finding {
+  return versionNumber >= OLDEST_POSTGRES
+    ? ok('version', `PostgreSQL ${version}`)
+    : wrong('version', `PostgreSQL ${version} is too old`, 'use PostgreSQL 15 or newer');
+}
+
+function checkEncoding({ encoding }: DatabaseFacts): Finding {
+  return encoding === 'UTF8'
+    ? ok('encoding', 'the database is in UTF8')
+    : wrong('encoding', `the database is in ${encoding}`, 'create one with encoding UTF8');
+}
+
+function checkWrites({ isStandby, readOnly }: DatabaseFacts): Finding {
+  if (isStandby) {
+    return wrong('writes', 'this is a standby: it takes no writes', 'connect to the primary');
+  }
+  return readOnly
+    ? wrong(
+        'writes',
+        'the database is set to read only',
+        'take default_transaction_read_only back, for the database and the role',
+      )
+    : ok('writes', 'the database takes writes');
+}
+
+/** What is answered must be there after a crash: a code that was used, a token that was revoked. */
+function checkDurability({ fsync, fullPageWrites, synchronousCommit }: DatabaseFacts): Finding {
+  const off = [
+    ...(fsync ? [] : ['fsync']),
+    ...(fullPageWrites ? [] : ['full_page_writes']),
+    ...(synchronousCommit === 'off' ? ['synchronous_commit'] : []),
+  ];
+  return off.length === 0
+    ? ok('durability', `what is committed is on the disk (synchronous_commit ${synchronousCommit})`)
+    : wrong('durability', `a crash loses what was answered: ${off.join(', ')} off`, 'turn it on');
+}
+
+function checkIsolation({ isolation }: DatabaseFacts): Finding {
+  return isolation === 'read committed'
+    ? ok('isolation', 'our transactions are read committed, whatever the default')
+    : wrong('isolation', `our transactions are ${isolation}`, 'find out what between here and PostgreSQL sets it');
+}
+
+function checkTls({ tls, isLocal }: ConnectionFacts): Finding {
+  if (tls === 'verified') return ok('tls', 'the connection is encrypted, and the other end is who it says');
+  if (isLocal) return ok('tls', 'the connection stays on this machine');
+  return tls === 'none'
+    ? advice('tls', 'the connection is not encrypted', 'add sslmode=verify-full to DATABASE_URL')
+    : advice(
+        'tls',
+        'the connection is encrypted, but to whom is not verified',
+        'use sslmode=verify-full with sslrootcert',
+      );
+}
+
+function checkPooler({ pooler }: ConnectionFacts): Finding {
+  if (pooler === 'none') return ok('pooler', 'none: the connection is to PostgreSQL itself');
+  return pooler === 'keeps names'
+    ? ok('pooler', 'there is one, and it keeps prepared statements')
+    : advice(
+        'pooler',
+        'there is one that keeps no prepared statements: each is planned anew',
+        'use PgBouncer 1.21 or newer in transaction mode with max_prepared_statements, or none',
+      );
+}
+
+function checkClock({ skewSeconds }: DatabaseFacts): Finding {
+  const text = `the clocks here and in the database differ by ${skewSeconds.toFixed(1)} s`;
+  return skewSeconds < TOLERABLE_SKEW_SECONDS ? ok('clock', text) : wrong('clock', text, 'run NTP on both');
+}
+
+async function checkSchema(pool: pg.Pool, { role }: DatabaseFacts): Promise<Finding[]> {
+  const [version, known] = [await schemaVersion(pool), (await listMigrations()).length];
+  const text = `schema version ${version}, this build's is ${known}`;
+  if (version > known) return [wrong('schema', text, 'run a newer build')];
+  if (version < known) return [wrong('schema', text, 'run assent migrate')];
+  return [ok('schema', text), await checkRole(pool, role), await checkTrail(pool)];
+}
+
+async function checkRole(pool: pg.Pool, role: string): Promise<Finding> {
+  return (await ownsTables(pool))
+    ? advice('role', `the role ${role} may change tables`, 'see "Two roles" in docs/operating.md')
+    : ok('role', `the role ${role} may read and write rows, and change no table`);
+}
+
+async function checkTrail(pool: pg.Pool): Promise<Finding> {
+  const { size, lastMonth, monthsAhead } = await findTrailFacts(pool);
+  const growth = lastMonth === null ? '' : `, ${lastMonth} of it last month`;
+  const text = `the audit trail takes ${size}${growth}, and is prepared for ${monthsAhead} months`;
+  return monthsAhead >= LEAST_MONTHS_AHEAD
+    ? ok('trail', text)
+    : advice('trail', text, 'run assent migrate as the owner of the tables');
+}
