@@ -12,7 +12,7 @@ import { closeConnectionsWhenClosing } from './http/drain.ts';
 import { headEveryAnswer } from './http/everyAnswer.ts';
 import { answerFaults } from './http/faults.ts';
 import { keepFraming } from './http/framing.ts';
-import { healthRoutes } from './http/health.ts';
+import { healthRoutes, watchDatabase } from './http/health.ts';
 import { introspectRoutes } from './http/introspect.ts';
 import { metadataRoutes } from './http/metadata.ts';
 import { countRequests } from './http/metrics.ts';
@@ -69,10 +69,11 @@ export async function buildApp({
   keepFraming(app);
   answerConnect(app);
   headEveryAnswer(app, site.baseUrl);
-  answerFaults(app);
+  const watch = watchDatabase(app, site);
+  answerFaults(app, watch);
   answerUnknownRoutes(app);
   limitAnswerTime(app);
-  countRequests(app);
+  countRequests(app, watch);
   limitConnections(app, maxConnections);
   closeConnectionsWhenClosing(app);
   await app.register(requestParameters);
@@ -83,8 +84,9 @@ export async function buildApp({
     for (const addRoutes of FOR_PEOPLE) await addRoutes(pages, site);
   });
   for (const addRoutes of FOR_PROGRAMS) await addRoutes(app, site);
+  healthRoutes(app, watch);
   return app;
 }
 
 const FOR_PEOPLE = [authorizeRoutes, signInRoutes, decisionRoutes, accountRoutes];
-const FOR_PROGRAMS = [tokenRoutes, introspectRoutes, revokeRoutes, metadataRoutes, healthRoutes];
+const FOR_PROGRAMS = [tokenRoutes, introspectRoutes, revokeRoutes, metadataRoutes];

@@ -7,7 +7,7 @@ import { grantCommands } from './cli/grant.ts';
 import { UsageError } from './cli/output.ts';
 import { resourceCommands } from './cli/resource.ts';
 import { userCommands } from './cli/user.ts';
-import { isDatabaseAway } from './store/database.ts';
+import { explainTrouble } from './store/trouble.ts';
 
 // The `assent` command. Results go to standard output, messages to standard error; the exit code is 0 only
 // on success and 2 for a call that can't be understood.
@@ -51,18 +51,6 @@ try {
 function explain(error: unknown): number {
   // Commander has said it already: it prints usage errors and help by itself.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
-  console.error(describe(error));
+  console.error(explainTrouble(error));
   return error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
-}
-
-/** In one line what happened. */
-function describe(error: unknown): string {
-  if (isDatabaseAway(error)) return `the database can't be reached: ${messageOf(error)}`;
-  return messageOf(error);
-}
-
-/** The error of several addresses that were tried in vain has no text of its own. */
-function messageOf(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ');
-  return error instanceof Error ? error.message : String(error);
 }

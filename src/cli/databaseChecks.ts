@@ -70,7 +70,11 @@ function checkDurability({ fsync, fullPageWrites, synchronousCommit }: DatabaseF
 function checkIsolation({ isolation }: DatabaseFacts): Finding {
   return isolation === 'read committed'
     ? ok('isolation', 'our transactions are read committed, whatever the default')
-    : wrong('isolation', `our transactions are ${isolation}`, 'find out what between here and PostgreSQL sets it');
+    : wrong(
+        'isolation',
+        `our transactions are ${isolation}`,
+        'find out what between here and PostgreSQL sets it',
+      );
 }
 
 function checkTls({ tls, isLocal }: ConnectionFacts): Finding {

@@ -72,13 +72,21 @@ function checkScheme(baseUrl: string): Finding {
   if (protocol === 'https:') return ok('https', `BASE_URL ${baseUrl} is https`);
   return ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
     ? ok('https', `BASE_URL ${baseUrl} is this machine`)
-    : wrong('https', `BASE_URL ${baseUrl} is plain http`, 'put a proxy with TLS in front, and use its address');
+    : wrong(
+        'https',
+        `BASE_URL ${baseUrl} is plain http`,
+        'put a proxy with TLS in front, and use its address',
+      );
 }
 
 function checkCookies(baseUrl: string): Finding {
   return baseUrl.startsWith('https:')
     ? ok('cookies', 'cookies are Secure and have the prefix __Host-')
-    : advice('cookies', 'cookies have no prefix __Host-: other hosts could set them', 'use https outside a trial');
+    : advice(
+        'cookies',
+        'cookies have no prefix __Host-: other hosts could set them',
+        'use https outside a trial',
+      );
 }
 
 /** The answer has to be ours: a proxy may lead the address somewhere else. */

@@ -12,6 +12,7 @@ import { type ExchangeAnswer, type ExchangeQuestion, exchangeCodes } from '../st
 import { findGrants, type Grant } from '../store/grants.ts';
 import { findSessions, type Session } from '../store/sessions.ts';
 import { findTokens, type TokenAnswer, type TokenQuestion } from '../store/tokens.ts';
+import { UnansweredError } from './deadline.ts';
 import { countTries, type Try, type TryQuestion } from './throttle.ts';
 
 // The words of the store that HTTP uses too; it never asks the store itself.
@@ -59,9 +60,11 @@ export function createContext(settings: Settings): Context {
   };
 }
 
-/** Whether more came than can be answered in time, or a statement got through too late. */
+const OVERLOADS = [OverloadedError, BusyError, TooLateError, UnansweredError];
+
+/** Whether more came than can be answered in time, or something got through too late. */
 export function isOverload(error: unknown): boolean {
-  return error instanceof OverloadedError || error instanceof BusyError || error instanceof TooLateError;
+  return OVERLOADS.some((overload) => error instanceof overload);
 }
 
 /** Whether trying again in a moment may help: too much at once, or the database is away. */

@@ -9,3 +9,12 @@ export const DECISION_MS = 4_500;
  * {@link DECISION_MS} is for a commit that began in time.
  */
 export const ANSWER_MS = 6_000;
+
+/** No answer came in time. What was asked is not done, and won't be. */
+export class UnansweredError extends Error {
+  override readonly name = 'UnansweredError';
+
+  constructor() {
+    super(`no answer within ${ANSWER_MS} ms`);
+  }
+}

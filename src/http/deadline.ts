@@ -1,19 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ANSWER_MS, DECISION_MS } from '../flows/deadline.ts';
+import { ANSWER_MS, DECISION_MS, UnansweredError } from '../flows/deadline.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** When it was read, in milliseconds of `performance.now()`. */
     readAt: number;
-  }
-}
-
-/** No answer came in time. What was asked is not done, and won't be. */
-export class UnansweredError extends Error {
-  override readonly name = 'UnansweredError';
-
-  constructor() {
-    super(`no answer within ${ANSWER_MS} ms`);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isOverload, isPassing } from '../flows/context.ts';
+import type { DatabaseWatch } from '../flows/databaseWatch.ts';
 import { OAuthError } from '../oauth/error.ts';
-import { UnansweredError } from './deadline.ts';
 import { FailureLimit } from './failureLimit.ts';
 import { answerRefusal, type Refusal } from './refusal.ts';
 
@@ -12,6 +12,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** What the request's log line says beside its status. */
     logDetail?: { readonly error: string; readonly rule: string; readonly path?: string };
+    /** Why it is answered 503, for the metrics. */
+    unavailable?: 'database' | 'overload';
   }
   interface FastifyContextConfig {
     /** Whether somebody who guesses would try here, so that failures are limited. */
@@ -21,9 +23,9 @@ declare module 'fastify' {
 
 /**
  * Answers every error of every route, here and nowhere else. A refusal is noted in the request's log line with
- * its rule; a fault of ours is logged with its cause.
+ * its rule, and so is that the database was away or too much came at once; a fault of ours is logged with its cause.
  */
-export function answerFaults(app: FastifyInstance): void {
+export function answerFaults(app: FastifyInstance, watch: DatabaseWatch): void {
   const failures = new FailureLimit();
   app.setErrorHandler(async (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
     const refused = asOAuthError(error);
@@ -33,14 +35,15 @@ export function answerFaults(app: FastifyInstance): void {
       if (wait > 0) return answerRefusal(request, reply.header('retry-after', wait), TOO_MANY);
       return answerRefusal(request, reply, describe(refused));
     }
-    // That more comes than can be answered is no fault, and a stack for each would make it worse.
-    if (isOverload(error) || error instanceof UnansweredError)
-      request.logDetail = { error: AWAY.error, rule: error.message };
-    else request.log.error({ err: error }, 'the request failed');
-    const passing = isPassing(error) || error instanceof UnansweredError;
-    if (!passing) return answerRefusal(request, reply, BROKEN);
-    reply.header('retry-after', RETRY_AFTER_SECONDS);
-    return answerRefusal(request, reply, AWAY);
+    if (!isPassing(error)) {
+      request.log.error({ err: error }, 'the request failed');
+      return answerRefusal(request, reply, BROKEN);
+    }
+    const overload = isOverload(error);
+    request.unavailable = overload ? 'overload' : 'database';
+    request.logDetail = { error: AWAY.error, rule: overload ? error.message : watch.note(error) };
+    watch.countRefused();
+    return answerRefusal(request, reply.header('retry-after', RETRY_AFTER_SECONDS), AWAY);
   });
 }
 

@@ -1,22 +1,26 @@
 import type { FastifyInstance } from 'fastify';
-import { checkReady } from '../flows/ready.ts';
+import { DatabaseWatch } from '../flows/databaseWatch.ts';
 import type { Site } from './browserSession.ts';
 import { RETRY_AFTER_SECONDS } from './faults.ts';
 import { sendJson } from './json.ts';
 
-/** For whoever runs the container: `live` says the process answers, `ready` that it can do its work. */
-export async function healthRoutes(app: FastifyInstance, { context }: Site): Promise<void> {
-  app.get('/health/live', async (_request, reply) => sendJson(reply, 200, { status: 'ok' }));
+/** Watches the database from the first moment on which requests may come until the server closes. */
+export function watchDatabase(app: FastifyInstance, { context }: Site): DatabaseWatch {
+  const watch = new DatabaseWatch(context, app.log);
+  app.addHook('onListen', async () => void watch.ask());
+  app.addHook('preClose', async () => watch.stop());
+  return watch;
+}
 
-  app.get('/health/ready', async (request, reply) => {
-    try {
-      await checkReady(context);
-    } catch (error) {
-      // Whatever it is, traffic is better sent elsewhere.
-      request.log.error({ err: error }, 'not ready');
-      reply.header('retry-after', RETRY_AFTER_SECONDS);
-      return sendJson(reply, 503, { status: 'unavailable' });
-    }
-    return sendJson(reply, 200, { status: 'ok' });
+/** For whoever runs the container: `live` says the process answers, `ready` that it can do its work. */
+export function healthRoutes(app: FastifyInstance, watch: DatabaseWatch): void {
+  const config = { isHealthCheck: true };
+  app.get('/health/live', { config }, async (_request, reply) => sendJson(reply, 200, { status: 'ok' }));
+
+  app.get('/health/ready', { config }, async (_request, reply) => {
+    if (await watch.ask()) return sendJson(reply, 200, { status: 'ok' });
+    // Whatever it is, traffic is better sent elsewhere. The log has it from the watch, once.
+    reply.header('retry-after', RETRY_AFTER_SECONDS);
+    return sendJson(reply, 503, { status: 'unavailable' });
   });
 }

@@ -2,6 +2,13 @@ import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import { callerOf } from './caller.ts';
 import { loggedPathOf } from './requestParameters.ts';
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether machines ask it every few seconds: its lines are for `debug` only. */
+    readonly isHealthCheck?: boolean;
+  }
+}
+
 /**
  * One line for each request, written when it is answered: who asked what, what came of it and, for a refusal,
  * which rule. Never the query, a header or a body: those hold what must not be logged. Fastify's own lines
@@ -26,6 +33,7 @@ export class RequestLog extends LogController {
       ...request.logDetail,
     };
     if (error) request.log.warn({ ...line, err: error }, 'the answer was not sent whole');
+    else if (request.routeOptions.config?.isHealthCheck) request.log.debug(line, 'request');
     else request.log.info(line, 'request');
   }
 }

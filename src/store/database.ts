@@ -283,7 +283,8 @@ export async function askTwice<Answer>(ask: () => Promise<Answer>): Promise<Answ
 /** SQLSTATEs of a connection that is of no use any more: PostgreSQL restarts, or became a standby by a failover. */
 const CONNECTION_ENDED = /^(08|57P0|25006)/;
 
-function isConnectionLost(error: unknown): boolean {
+/** Whether `error` says that the connection was lost on the way. */
+export function isConnectionLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code = '' } = error as NodeJS.ErrnoException;
   return CONNECTION_ENDED.test(code) || NETWORK_ERRORS.has(code) || CONNECTION_LOST.test(error.message);

@@ -1,9 +1,10 @@
 import { type Database, selectOne } from './database.ts';
+import { StandbyError } from './hosts.ts';
 
 /** @throws when the database is away, has not our tables, or takes no writes */
 export async function checkTables(db: Database): Promise<void> {
   const row = await selectOne<{ readOnly: boolean }>(db, TABLES, []);
-  if (row?.readOnly !== false) throw new Error('the database takes no writes');
+  if (row?.readOnly !== false) throw new StandbyError();
 }
 
 const TABLES = {

@@ -26,19 +26,21 @@ export interface StoreSettings {
  * Opens the operator's database or, without one, joins the embedded PostgreSQL.
  */
 export async function openStore({ databaseUrl, dataDir }: StoreSettings, log: StoreLog): Promise<Store> {
-  const onError = (error: Error) => log.warn(`a database connection broke: ${error.message}`);
   if (databaseUrl !== null) {
-    const pool = openDatabase(databaseUrl, onError);
+    const pool = openDatabase(databaseUrl, ignore);
     return { pool, close: () => pool.end() };
   }
   const embedded = await joinEmbeddedPostgres(dataDir, { log: (line) => log.warn(line) });
-  const pool = openDatabase(embedded.connection(), onError);
+  const pool = openDatabase(embedded.connection(), ignore);
   const close = async () => {
     await pool.end();
     await embedded.leave();
   };
   return { pool, close };
 }
+
+/** An idle connection that broke costs nothing: the next query opens another, and a server's watch hears of it. */
+function ignore(): void {}
 
 /** Opens the database and brings its schema to this build's version. */
 export async function openMigratedStore(settings: StoreSettings, log: StoreLog): Promise<Store> {

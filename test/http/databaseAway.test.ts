@@ -1,3 +1,4 @@
+import { pino } from 'pino';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { openDatabase } from '../../src/store/database.ts';
 import { Agent } from '../support/agent.ts';
@@ -13,6 +14,19 @@ const REQUEST = '/oauth/authorize?client_id=x';
 afterEach(async () => {
   await server.close();
 });
+
+/** What the log says above `info`, each line with its level, what it says, and why. */
+function warnings(): unknown[] {
+  return server.logLines
+    .map((line) => JSON.parse(line) as { level: number; msg: string; reason?: string })
+    .filter(({ level }) => level > 30)
+    .map(({ level, msg, reason }) => [pino.levels.labels[level], msg, reason]);
+}
+
+async function isUp(): Promise<boolean> {
+  const { body } = await new Agent(server.baseUrl).get('/metrics');
+  return /^assent_database_up 1$/m.test(body);
+}
 
 describe('while the database is away', () => {
   it('answers calmly and at once: 503, with the time to wait', async () => {
@@ -34,7 +48,56 @@ describe('while the database is away', () => {
       error: 'temporarily_unavailable',
     });
     expect((await agent.get('/health/live')).status).toBe(200);
+    const reason =
+      "the database can't be reached: while connecting to PostgreSQL: connect ECONNREFUSED 127.0.0.1:9";
+    expect(warnings()).toEqual([['error', 'the database is away', reason]]);
+    expect(await isUp()).toBe(false);
+    const rules = server.logLines.map((line) => JSON.parse(line).rule).filter((rule) => rule !== undefined);
+    expect(rules).toEqual(Array(5).fill("the database can't be reached (ECONNREFUSED)"));
     await pool.end();
+  });
+
+  it('says so at the start, not with the first request, of one that takes no writes', async () => {
+    const database = await createDatabase();
+    await database.pool.query(
+      `alter database ${new URL(database.url).pathname.slice(1)} set default_transaction_read_only = on`,
+    );
+    const pool = openDatabase(database.url, () => {});
+    server = await startServer({ database: { ...database, pool } });
+    try {
+      const reason = expect.stringMatching(
+        /^PostgreSQL takes no writes there: most likely it is a standby, .+/,
+      );
+      await expect.poll(warnings).toEqual([['error', 'the database is away', reason]]);
+      expect([await isUp(), (await new Agent(server.baseUrl).get('/health/ready')).status]).toEqual([
+        false,
+        503,
+      ]);
+    } finally {
+      await pool.end();
+      await database.drop();
+    }
+  });
+
+  it('is told of a question that gets no answer', async () => {
+    const database = await createDatabase();
+    const line = await openLine();
+    const pool = openDatabase(line.url(database), () => {});
+    server = await startServer({ database: { ...database, pool } });
+    try {
+      const agent = new Agent(server.baseUrl);
+      expect((await agent.get('/health/ready')).status).toBe(200);
+      line.cut();
+      expect((await agent.get('/health/ready')).status).toBe(503);
+      const away = ['error', 'the database is away', 'no answer within 2 seconds'];
+      expect([await isUp(), warnings()]).toEqual([false, [away]]);
+      await expect.poll(isUp, { timeout: 20_000 }).toBe(true);
+      expect(warnings()).toEqual([away, ['warn', 'the database is back', undefined]]);
+    } finally {
+      line.close();
+      await pool.end();
+      await database.drop();
+    }
   });
 
   it('does not wait for a database that is cut off, and asks another connection next time', async () => {
@@ -82,3 +145,49 @@ describe('while the database is away', () => {
     }
   });
 });
+
+describe('a database that is there', () => {
+  it('is not called away for a statement that was cancelled: that request says so, and one line', async () => {
+    server = await startServer();
+    const { pool } = server.database;
+    const waiting = async () => (await pool.query(WAITING)).rows.map(({ pid }) => pid as number);
+    const holder = await pool.connect();
+    try {
+      await holder.query('begin; lock table client_secrets');
+      const answer = new Agent(server.baseUrl).post('/oauth/token', TOKEN_REQUEST);
+      await expect.poll(waiting, { interval: 10 }).toHaveLength(1);
+      await pool.query('select pg_cancel_backend($1)', await waiting());
+      expect((await answer).status).toBe(503);
+    } finally {
+      await holder.query('rollback');
+      holder.release();
+    }
+    const cancelled = 'a statement was cancelled: it took too long, or somebody cancelled it there';
+    const reason = `${cancelled} (canceling statement due to user request)`;
+    await expect.poll(warnings).toEqual([['warn', 'the database failed once, and answers', reason]]);
+    expect(server.logLines.join('')).toContain('"rule":"a statement was cancelled (57014)"');
+    expect(await isUp()).toBe(true);
+  });
+
+  it('is not called away for connections that broke while nobody used them: all of them are one line', async () => {
+    server = await startServer();
+    const { pool } = server.database;
+    const agent = new Agent(server.baseUrl);
+    for (let round = 0; round < 3; round += 1) {
+      const connections = await Promise.all(Array.from({ length: 5 }, () => pool.connect()));
+      for (const connection of connections) connection.release();
+      const broken = new Promise((resolve) => pool.once('error', resolve));
+      await pool.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+          where datname = current_database() and pid <> pg_backend_pid()`,
+      );
+      await broken;
+      expect((await agent.get('/health/ready')).status).toBe(200);
+    }
+    const reason = expect.stringMatching(/^PostgreSQL ended the connection: .+ administrator command\)$/);
+    await expect.poll(warnings).toEqual([['warn', 'the database failed once, and answers', reason]]);
+  });
+});
+
+const WAITING = `
+select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;

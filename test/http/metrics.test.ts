@@ -26,6 +26,9 @@ describe('/metrics', () => {
       'assent_requests_total{method="GET",route="none",status="404",error="not_found"} 1',
     );
     expect(body).toContain('assent_request_seconds_count{route="/oauth/token"} 1');
+    expect(body).toMatch(/^assent_database_up 1$/m);
+    for (const reason of ['database', 'overload'])
+      expect(body).toContain(`assent_unavailable_total{reason="${reason}"} 0`);
     expect(body).not.toContain('not-to-be-told');
     expect(body).not.toContain(client.clientId);
   });

@@ -7,11 +7,15 @@ export function makeDataDir(): string {
   return mkdtempSync(join(tmpdir(), 'assent-test-'));
 }
 
-/** The process id of the PostgreSQL that a `DATA_DIR` runs; root's cluster is kept outside of the folder. */
-export function postmasterOf(dataDir: string): number {
+/** The folder in which the PostgreSQL of a `DATA_DIR` has its data; root's is kept outside of the `DATA_DIR`. */
+export function clusterOf(dataDir: string): string {
   const pointer = join(dataDir, 'postgres.location');
-  const cluster = existsSync(pointer) ? readFileSync(pointer, 'utf8').trim() : join(dataDir, 'postgres');
-  return Number(readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n', 1)[0]);
+  return existsSync(pointer) ? readFileSync(pointer, 'utf8').trim() : join(dataDir, 'postgres');
+}
+
+/** The process id of the PostgreSQL that a `DATA_DIR` runs. */
+export function postmasterOf(dataDir: string): number {
+  return Number(readFileSync(join(clusterOf(dataDir), 'postmaster.pid'), 'utf8').split('\n', 1)[0]);
 }
 
 /** Removes a `DATA_DIR` that nobody uses any more, and the cluster that root's is kept outside of it. */

@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { OwnPostgres } from '../support/ownPostgres.ts';
+import { onDatabase, runAssent, type ServerProcess, spawnServer } from '../support/process.ts';
+
+// A real server while its PostgreSQL is stopped, started, and turned into a standby: what an operator reads of it.
+
+const postgres = new OwnPostgres();
+let server: ServerProcess;
+
+beforeAll(async () => {
+  await postgres.start();
+});
+
+afterAll(async () => {
+  await server?.stop();
+  await postgres.remove();
+});
+
+type Line = Readonly<Record<string, unknown>>;
+
+function linesOf({ output }: ServerProcess): Line[] {
+  return output()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line);
+}
+
+/** What the log says of the database, without the time. */
+function newsOf(from: ServerProcess): Line[] {
+  return linesOf(from)
+    .filter(({ msg }) => String(msg).startsWith('the database is'))
+    .map(({ time: _, ...news }) => news);
+}
+
+/** Sends a token request that can't succeed. @returns the status */
+async function knock(): Promise<number> {
+  const body = new URLSearchParams({ grant_type: 'authorization_code', code: 'x', client_id: 'x' });
+  body.set('redirect_uri', 'https://shop.example/');
+  const answer = await fetch(`${server.baseUrl}/oauth/token`, { method: 'POST', body });
+  await answer.arrayBuffer();
+  return answer.status;
+}
+
+/** Knocks, eight at a time, and then one after the other until `enough`. @returns how many were answered 503 */
+async function refusals(atLeast: number, enough: () => boolean): Promise<number> {
+  let [sent, refused] = [0, 0];
+  const knocker = async () => {
+    while (sent < atLeast || !enough()) {
+      sent += 1;
+      const status = await knock();
+      expect([400, 503]).toContain(status);
+      if (status === 503) refused += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, knocker));
+  return refused;
+}
+
+async function metric(name: string): Promise<number> {
+  const metrics = await (await fetch(`${server.baseUrl}/metrics`)).text();
+  return Number(
+    metrics
+      .split('\n')
+      .find((line) => line.startsWith(`${name} `))
+      ?.slice(name.length),
+  );
+}
+
+const ready = async () => (await fetch(`${server.baseUrl}/health/ready`)).status;
+const UNAVAILABLE = 'assent_unavailable_total{reason="database"}';
+
+describe('a server whose PostgreSQL is stopped and started', () => {
+  it('says once that it is away and once that it is back, with how many requests were refused meanwhile', async () => {
+    server = await spawnServer({ ...onDatabase(postgres.url()), LOG_LEVEL: 'info' });
+    expect([await metric('assent_database_up'), await metric(UNAVAILABLE)]).toEqual([1, 0]);
+    expect(await knock()).toBe(400);
+
+    const before = refusals(300, () => newsOf(server).length > 0);
+    await postgres.stop();
+    const early = await before;
+    expect([await metric('assent_database_up'), await ready()]).toEqual([0, 503]);
+    const during = await refusals(300, () => true);
+    expect(during).toBeGreaterThanOrEqual(300);
+    const after = refusals(0, () => newsOf(server).length > 1);
+    await postgres.start();
+    const refused = early + during + (await after);
+
+    expect(newsOf(server)).toEqual([
+      {
+        level: 'error',
+        reason: expect.stringMatching(
+          /^(the database can't be reached|PostgreSQL takes no connections now): /,
+        ),
+        msg: 'the database is away',
+      },
+      { level: 'warn', away_seconds: expect.any(Number), refused, msg: 'the database is back' },
+    ]);
+    expect(linesOf(server).filter(({ level }) => level === 'error')).toHaveLength(1);
+    expect(server.output()).not.toMatch(/"stack"|node:internal/);
+    const refusedLines = () => linesOf(server).filter(({ status }) => status === 503);
+    await expect.poll(refusedLines).toHaveLength(refused);
+    for (const { level, error, rule } of refusedLines())
+      expect([level, error, rule]).toEqual([
+        'info',
+        'temporarily_unavailable',
+        expect.stringMatching(/^(the database|PostgreSQL) .+ \(.+\)$/),
+      ]);
+    expect([await metric('assent_database_up'), await metric(UNAVAILABLE), await ready()]).toEqual([
+      1,
+      refused,
+      200,
+    ]);
+  });
+
+  it('says so when it comes back as a standby, and is ready again when that is promoted', async () => {
+    const told = newsOf(server).length;
+    await postgres.stop();
+    expect(await ready()).toBe(503);
+    postgres.becomeStandby();
+    await postgres.start();
+    const news = () =>
+      newsOf(server)
+        .slice(told)
+        .map(({ level, msg, reason }) => [level, msg, reason]);
+    const takesNoWrites =
+      'PostgreSQL takes no writes there: most likely it is a standby, so connect to the primary (the database takes no writes)';
+    await expect.poll(news).toHaveLength(2);
+    expect(news()).toEqual([
+      ['error', 'the database is away', expect.any(String)],
+      ['error', 'the database is still away', takesNoWrites],
+    ]);
+    expect([await metric('assent_database_up'), await ready()]).toEqual([0, 503]);
+
+    const client = ['client', 'create', '--name', 'Shop', '--redirect-uri', 'https://shop.example/'];
+    const { code, stderr } = await runAssent(client, onDatabase(postgres.url()));
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^PostgreSQL takes no writes there: most likely .+\n$/),
+    ]);
+
+    await postgres.run('select pg_promote()');
+    await expect.poll(ready).toBe(200);
+    await expect.poll(() => news().at(-1)).toEqual(['warn', 'the database is back', undefined]);
+    expect((await runAssent(client, onDatabase(postgres.url()))).code).toBe(0);
+  });
+
+  it('has no line for a health check, and ends while the database is away as it does otherwise', async () => {
+    expect(linesOf(server).map(({ path }) => path)).not.toContain('/health/ready');
+    await postgres.stop();
+    expect(await ready()).toBe(503);
+    expect(await server.stop()).toBe(0);
+    await postgres.start();
+  });
+});
+
+describe('a command says in one line what PostgreSQL refuses and what to do', () => {
+  const listOf = (url: string) => runAssent(['client', 'list'], { DATABASE_URL: url });
+
+  beforeAll(async () => {
+    await postgres.admit('local all guarded scram-sha-256');
+    await postgres.run(
+      'create role guarded login',
+      'create role crowded login connection limit 0',
+      'create database sealed',
+      'alter database sealed set default_transaction_read_only = on',
+    );
+  });
+
+  it.each([
+    [
+      'a wrong password',
+      ['postgres', 'guarded:a-wrong-password'],
+      /^PostgreSQL refuses the password: .+ DATABASE_URL \(.+\)\n$/,
+    ],
+    [
+      'a role that is not there',
+      ['postgres', 'stranger'],
+      /^PostgreSQL does not admit this role: .+ \(role "stranger" does not exist\)\n$/,
+    ],
+    [
+      'a database that is not there',
+      ['nothing', 'assent'],
+      /^PostgreSQL has no such database: .+ \(database "nothing" does not exist\)\n$/,
+    ],
+    [
+      'a connection too many',
+      ['postgres', 'crowded'],
+      /^PostgreSQL has no connection left: .+ \(too many connections for role "crowded"\)\n$/,
+    ],
+    [
+      'a database without writes',
+      ['sealed', 'assent'],
+      /^PostgreSQL takes no writes there: most likely it is a standby, .+ \(migrations.+ read-only .+\)\n$/,
+    ],
+  ])('%s', async (_what, [database, role], sentence) => {
+    const { code, stdout, stderr } = await listOf(postgres.url(database, role));
+    expect([code, stdout, stderr]).toEqual([1, '', expect.stringMatching(sentence)]);
+  });
+
+  it('a PostgreSQL that is shutting down', async () => {
+    await postgres.beginToStop();
+    const sentence = /^PostgreSQL takes no connections now: .+ \(the database system is shutting down\)\n$/;
+    expect((await listOf(postgres.url())).stderr).toMatch(sentence);
+  });
+});

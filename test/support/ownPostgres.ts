@@ -1,0 +1,71 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import { vi } from 'vitest';
+import { type EmbeddedPostgres, joinEmbeddedPostgres } from '../../src/store/embedded.ts';
+import { clusterOf, makeDataDir, postmasterOf, removeDataDir } from './folder.ts';
+
+/** A PostgreSQL that a test has for itself, to stop, to start again, and to turn into a standby. */
+export class OwnPostgres {
+  readonly #dataDir = makeDataDir();
+  #member: EmbeddedPostgres | undefined;
+
+  async start(): Promise<void> {
+    this.#member = await joinEmbeddedPostgres(this.#dataDir);
+  }
+
+  /** Stops it the way a restart does: connections are ended, and then its socket is gone. */
+  async stop(): Promise<void> {
+    await this.#member?.leave();
+    await vi.waitFor(() => {
+      if (existsSync(this.#file('postmaster.pid'))) throw new Error('PostgreSQL is still stopping');
+    });
+  }
+
+  /** Has it let nobody in any more, and wait for who is there: that is this object, until {@link stop}. */
+  async beginToStop(): Promise<void> {
+    process.kill(postmasterOf(this.#dataDir), 'SIGTERM');
+    await vi.waitFor(() => {
+      if (!readFileSync(this.#file('postmaster.pid'), 'utf8').includes('stopping'))
+        throw new Error('not yet');
+    });
+  }
+
+  /** For `DATABASE_URL`; the same after each start. */
+  url(database = 'postgres', role = 'assent'): string {
+    const { host = '', port } = this.#member?.connection() ?? {};
+    return `postgres://${role}@localhost/${database}?host=${encodeURIComponent(host)}&port=${port}`;
+  }
+
+  /** From the next start on it follows a primary, which is never there, until it is promoted. */
+  becomeStandby(): void {
+    writeFileSync(this.#file('standby.signal'), '');
+  }
+
+  /** Puts a line in front of the rules of pg_hba.conf, which let everybody in without a password. */
+  async admit(rule: string): Promise<void> {
+    const file = this.#file('pg_hba.conf');
+    writeFileSync(file, `${rule}\n${readFileSync(file, 'utf8')}`);
+    await this.run('select pg_reload_conf()');
+  }
+
+  /** Runs statements one by one, on a connection of their own. */
+  async run(...statements: string[]): Promise<void> {
+    const client = new pg.Client({ connectionString: this.url() });
+    await client.connect();
+    try {
+      for (const statement of statements) await client.query(statement);
+    } finally {
+      await client.end();
+    }
+  }
+
+  async remove(): Promise<void> {
+    await this.stop();
+    removeDataDir(this.#dataDir);
+  }
+
+  #file(name: string): string {
+    return join(clusterOf(this.#dataDir), name);
+  }
+}
