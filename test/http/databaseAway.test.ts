@@ -9,6 +9,7 @@ import { startServer, type TestServer } from '../support/server.ts';
 
 let server: TestServer;
 const TOKEN_REQUEST = { grant_type: 'authorization_code', code: 'x', client_id: 'x', redirect_uri: 'x' };
+const SOON = { timeout: 20_000, interval: 10 };
 const REQUEST = '/oauth/authorize?client_id=x';
 
 afterEach(async () => {
@@ -68,7 +69,7 @@ describe('while the database is away', () => {
       const reason = expect.stringMatching(
         /^PostgreSQL takes no writes there: most likely it is a standby, .+/,
       );
-      await expect.poll(warnings).toEqual([['error', 'the database is away', reason]]);
+      await expect.poll(warnings, SOON).toEqual([['error', 'the database is away', reason]]);
       expect([await isUp(), (await new Agent(server.baseUrl).get('/health/ready')).status]).toEqual([
         false,
         503,
@@ -91,7 +92,7 @@ describe('while the database is away', () => {
       expect((await agent.get('/health/ready')).status).toBe(503);
       const away = ['error', 'the database is away', 'no answer within 2 seconds'];
       expect([await isUp(), warnings()]).toEqual([false, [away]]);
-      await expect.poll(isUp, { timeout: 20_000 }).toBe(true);
+      await expect.poll(isUp, SOON).toBe(true);
       expect(warnings()).toEqual([away, ['warn', 'the database is back', undefined]]);
     } finally {
       line.close();
@@ -155,7 +156,7 @@ describe('a database that is there', () => {
     try {
       await holder.query('begin; lock table client_secrets');
       const answer = new Agent(server.baseUrl).post('/oauth/token', TOKEN_REQUEST);
-      await expect.poll(waiting, { interval: 10 }).toHaveLength(1);
+      await expect.poll(waiting, SOON).toHaveLength(1);
       await pool.query('select pg_cancel_backend($1)', await waiting());
       expect((await answer).status).toBe(503);
     } finally {
@@ -164,7 +165,7 @@ describe('a database that is there', () => {
     }
     const cancelled = 'a statement was cancelled: it took too long, or somebody cancelled it there';
     const reason = `${cancelled} (canceling statement due to user request)`;
-    await expect.poll(warnings).toEqual([['warn', 'the database failed once, and answers', reason]]);
+    await expect.poll(warnings, SOON).toEqual([['warn', 'the database failed once, and answers', reason]]);
     expect(server.logLines.join('')).toContain('"rule":"a statement was cancelled (57014)"');
     expect(await isUp()).toBe(true);
   });
@@ -185,7 +186,7 @@ describe('a database that is there', () => {
       expect((await agent.get('/health/ready')).status).toBe(200);
     }
     const reason = expect.stringMatching(/^PostgreSQL ended the connection: .+ administrator command\)$/);
-    await expect.poll(warnings).toEqual([['warn', 'the database failed once, and answers', reason]]);
+    await expect.poll(warnings, SOON).toEqual([['warn', 'the database failed once, and answers', reason]]);
   });
 });
 

@@ -18,30 +18,27 @@ afterAll(async () => {
 
 type Line = Readonly<Record<string, unknown>>;
 
-function linesOf({ output }: ServerProcess): Line[] {
-  return output()
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Line);
+/** What the server logged; a line of which only a part came is none yet. */
+function lines(): Line[] {
+  const whole = server.output().split('\n').slice(0, -1);
+  return whole.map((line) => JSON.parse(line) as Line);
 }
 
 /** What the log says of the database, without the time. */
-function newsOf(from: ServerProcess): Line[] {
-  return linesOf(from)
+function news(): Line[] {
+  return lines()
     .filter(({ msg }) => String(msg).startsWith('the database is'))
     .map(({ time: _, ...news }) => news);
 }
 
-/** Sends a token request that can't succeed. @returns the status */
+/** Asks for a page that is an error, 400, also when all is well. @returns the status */
 async function knock(): Promise<number> {
-  const body = new URLSearchParams({ grant_type: 'authorization_code', code: 'x', client_id: 'x' });
-  body.set('redirect_uri', 'https://shop.example/');
-  const answer = await fetch(`${server.baseUrl}/oauth/token`, { method: 'POST', body });
+  const answer = await fetch(`${server.baseUrl}/oauth/authorize?client_id=x`);
   await answer.arrayBuffer();
   return answer.status;
 }
 
-/** Knocks, eight at a time, and then one after the other until `enough`. @returns how many were answered 503 */
+/** Knocks, eight at a time, at least so often and until `enough`. @returns how many were answered 503 */
 async function refusals(atLeast: number, enough: () => boolean): Promise<number> {
   let [sent, refused] = [0, 0];
   const knocker = async () => {
@@ -67,6 +64,10 @@ async function metric(name: string): Promise<number> {
 }
 
 const ready = async () => (await fetch(`${server.baseUrl}/health/ready`)).status;
+/** The database is asked once a second. */
+const SOON = { timeout: 20_000 };
+const NO_WRITES =
+  /^PostgreSQL takes no writes there: most likely it is a standby, so connect to the primary \(.+\)\s*$/;
 const UNAVAILABLE = 'assent_unavailable_total{reason="database"}';
 
 describe('a server whose PostgreSQL is stopped and started', () => {
@@ -75,17 +76,17 @@ describe('a server whose PostgreSQL is stopped and started', () => {
     expect([await metric('assent_database_up'), await metric(UNAVAILABLE)]).toEqual([1, 0]);
     expect(await knock()).toBe(400);
 
-    const before = refusals(300, () => newsOf(server).length > 0);
+    const before = refusals(300, () => server.output().includes('the database is away'));
     await postgres.stop();
     const early = await before;
     expect([await metric('assent_database_up'), await ready()]).toEqual([0, 503]);
     const during = await refusals(300, () => true);
     expect(during).toBeGreaterThanOrEqual(300);
-    const after = refusals(0, () => newsOf(server).length > 1);
+    const after = refusals(0, () => server.output().includes('the database is back'));
     await postgres.start();
     const refused = early + during + (await after);
 
-    expect(newsOf(server)).toEqual([
+    expect(news()).toEqual([
       {
         level: 'error',
         reason: expect.stringMatching(
@@ -95,10 +96,10 @@ describe('a server whose PostgreSQL is stopped and started', () => {
       },
       { level: 'warn', away_seconds: expect.any(Number), refused, msg: 'the database is back' },
     ]);
-    expect(linesOf(server).filter(({ level }) => level === 'error')).toHaveLength(1);
+    expect(lines().filter(({ level }) => level === 'error')).toHaveLength(1);
     expect(server.output()).not.toMatch(/"stack"|node:internal/);
-    const refusedLines = () => linesOf(server).filter(({ status }) => status === 503);
-    await expect.poll(refusedLines).toHaveLength(refused);
+    const refusedLines = () => lines().filter(({ status }) => status === 503);
+    await expect.poll(refusedLines, SOON).toHaveLength(refused);
     for (const { level, error, rule } of refusedLines())
       expect([level, error, rule]).toEqual([
         'info',
@@ -113,43 +114,33 @@ describe('a server whose PostgreSQL is stopped and started', () => {
   });
 
   it('says so when it comes back as a standby, and is ready again when that is promoted', async () => {
-    const told = newsOf(server).length;
+    const told = news().length;
     await postgres.stop();
     expect(await ready()).toBe(503);
     postgres.becomeStandby();
     await postgres.start();
-    const news = () =>
-      newsOf(server)
-        .slice(told)
-        .map(({ level, msg, reason }) => [level, msg, reason]);
-    const takesNoWrites =
-      'PostgreSQL takes no writes there: most likely it is a standby, so connect to the primary (the database takes no writes)';
-    await expect.poll(news).toHaveLength(2);
-    expect(news()).toEqual([
-      ['error', 'the database is away', expect.any(String)],
-      ['error', 'the database is still away', takesNoWrites],
+    const since = () => news().slice(told);
+    await expect.poll(since, SOON).toHaveLength(2);
+    expect(since()).toEqual([
+      { level: 'error', reason: expect.any(String), msg: 'the database is away' },
+      { level: 'error', reason: expect.stringMatching(NO_WRITES), msg: 'the database is still away' },
     ]);
     expect([await metric('assent_database_up'), await ready()]).toEqual([0, 503]);
 
     const client = ['client', 'create', '--name', 'Shop', '--redirect-uri', 'https://shop.example/'];
     const { code, stderr } = await runAssent(client, onDatabase(postgres.url()));
-    expect([code, stderr]).toEqual([
-      1,
-      expect.stringMatching(/^PostgreSQL takes no writes there: most likely .+\n$/),
-    ]);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(NO_WRITES)]);
 
     await postgres.run('select pg_promote()');
-    await expect.poll(ready).toBe(200);
-    await expect.poll(() => news().at(-1)).toEqual(['warn', 'the database is back', undefined]);
+    await expect.poll(ready, SOON).toBe(200);
+    await expect.poll(() => since().at(2)?.msg, SOON).toBe('the database is back');
     expect((await runAssent(client, onDatabase(postgres.url()))).code).toBe(0);
   });
 
-  it('has no line for a health check, and ends while the database is away as it does otherwise', async () => {
-    expect(linesOf(server).map(({ path }) => path)).not.toContain('/health/ready');
-    await postgres.stop();
-    expect(await ready()).toBe(503);
-    expect(await server.stop()).toBe(0);
-    await postgres.start();
+  it('has no line for a health check', () => {
+    const paths = new Set(lines().map(({ path }) => path));
+    expect(paths).toContain('/oauth/authorize');
+    expect(paths).not.toContain('/health/ready');
   });
 });
 
@@ -196,10 +187,17 @@ describe('a command says in one line what PostgreSQL refuses and what to do', ()
     const { code, stdout, stderr } = await listOf(postgres.url(database, role));
     expect([code, stdout, stderr]).toEqual([1, '', expect.stringMatching(sentence)]);
   });
+});
 
-  it('a PostgreSQL that is shutting down', async () => {
+describe('while PostgreSQL is shutting down', () => {
+  it('a command says so, and a server ends as it does otherwise', async () => {
     await postgres.beginToStop();
-    const sentence = /^PostgreSQL takes no connections now: .+ \(the database system is shutting down\)\n$/;
-    expect((await listOf(postgres.url())).stderr).toMatch(sentence);
+    const { stderr } = await runAssent(['client', 'list'], onDatabase(postgres.url()));
+    expect(stderr).toMatch(
+      /^PostgreSQL takes no connections now: .+ \(the database system is shutting down\)\n$/,
+    );
+    await postgres.stop();
+    expect(await ready()).toBe(503);
+    expect(await server.stop()).toBe(0);
   });
 });

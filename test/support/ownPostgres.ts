@@ -5,6 +5,8 @@ import { vi } from 'vitest';
 import { type EmbeddedPostgres, joinEmbeddedPostgres } from '../../src/store/embedded.ts';
 import { clusterOf, makeDataDir, postmasterOf, removeDataDir } from './folder.ts';
 
+const PATIENCE = { timeout: 20_000, interval: 10 };
+
 /** A PostgreSQL that a test has for itself, to stop, to start again, and to turn into a standby. */
 export class OwnPostgres {
   readonly #dataDir = makeDataDir();
@@ -16,19 +18,19 @@ export class OwnPostgres {
 
   /** Stops it the way a restart does: connections are ended, and then its socket is gone. */
   async stop(): Promise<void> {
+    const running = () => existsSync(this.#file('postmaster.pid'));
     await this.#member?.leave();
-    await vi.waitFor(() => {
-      if (existsSync(this.#file('postmaster.pid'))) throw new Error('PostgreSQL is still stopping');
-    });
+    if (running()) process.kill(postmasterOf(this.#dataDir), 'SIGINT'); // it was told to wait for others
+    await vi.waitUntil(() => !running(), PATIENCE);
   }
 
-  /** Has it let nobody in any more, and wait for who is there: that is this object, until {@link stop}. */
+  /** Has it admit no more connections, and wait until those that are there have ended. */
   async beginToStop(): Promise<void> {
     process.kill(postmasterOf(this.#dataDir), 'SIGTERM');
-    await vi.waitFor(() => {
-      if (!readFileSync(this.#file('postmaster.pid'), 'utf8').includes('stopping'))
-        throw new Error('not yet');
-    });
+    await vi.waitUntil(
+      () => readFileSync(this.#file('postmaster.pid'), 'utf8').includes('stopping'),
+      PATIENCE,
+    );
   }
 
   /** For `DATABASE_URL`; the same after each start. */
