@@ -166,17 +166,17 @@ describe('a command says in one line what PostgreSQL refuses and what to do', ()
     [
       'a role that is not there',
       ['postgres', 'stranger'],
-      /^PostgreSQL does not admit this role: .+ \(role "stranger" does not exist\)\n$/,
+      /^PostgreSQL does not admit this role: .+ \(while connecting to PostgreSQL: role "stranger" does not exist\)\n$/,
     ],
     [
       'a database that is not there',
       ['nothing', 'assent'],
-      /^PostgreSQL has no such database: .+ \(database "nothing" does not exist\)\n$/,
+      /^PostgreSQL has no such database: .+ \(while connecting to PostgreSQL: database "nothing" does not exist\)\n$/,
     ],
     [
       'a connection too many',
       ['postgres', 'crowded'],
-      /^PostgreSQL has no connection left: .+ \(too many connections for role "crowded"\)\n$/,
+      /^PostgreSQL has no connection left: .+ \(while connecting to PostgreSQL: too many connections for role "crowded"\)\n$/,
     ],
     [
       'a database without writes',
@@ -194,7 +194,7 @@ describe('while PostgreSQL is shutting down', () => {
     await postgres.beginToStop();
     const { stderr } = await runAssent(['client', 'list'], onDatabase(postgres.url()));
     expect(stderr).toMatch(
-      /^PostgreSQL takes no connections now: .+ \(the database system is shutting down\)\n$/,
+      /^PostgreSQL takes no connections now: .+ \(while connecting to PostgreSQL: the database system is shutting down\)\n$/,
     );
     await postgres.stop();
     expect(await ready()).toBe(503);

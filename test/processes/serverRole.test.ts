@@ -147,12 +147,10 @@ describe('a server whose role owns nothing', () => {
   });
 
   it('is what the doctor likes to see', async () => {
-    expect((await asServer(['doctor'])).stdout).toMatch(
-      /^ok +the role of DATABASE_URL may read and write rows/m,
-    );
+    expect((await asServer(['doctor'])).stdout).toMatch(/^ok +the role \S+ may read and write rows/m);
     const owners = await asOwner(['doctor']);
     expect(owners.code).toBe(0);
-    expect(owners.stdout).toMatch(/^ADVICE +the role of DATABASE_URL may change tables/m);
+    expect(owners.stdout).toMatch(/^advice +the role \S+ may change tables/m);
   });
 });
 
