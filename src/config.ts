@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { BUILT_IN_CATALOGUE, type Catalogue } from './oauth/catalogue.ts';
 import { RIGHT_NAMES } from './oauth/scope.ts';
 import { isVisible } from './oauth/text.ts';
+import { AddressError, parseAddresses } from './store/address.ts';
 
 /** The folder of package.json: relative paths are relative to it, wherever the command was started. */
 const CHECKOUT = fileURLToPath(new URL('..', import.meta.url));
@@ -64,10 +65,14 @@ function isNetwork(text: string): boolean {
 const DATABASE_VARIABLES = {
   DATABASE_URL: z
     .string()
-    .refine(
-      (url) => /^postgres(ql)?:\/\//.test(url) && URL.canParse(url),
-      'must look like postgres://user@host/database',
-    )
+    .superRefine((url, context) => {
+      try {
+        parseAddresses(url);
+      } catch (error) {
+        if (!(error instanceof AddressError)) throw error;
+        context.addIssue({ code: 'custom', message: `must ${error.message}` });
+      }
+    })
     .optional(),
   DATA_DIR: z.string().default('.data'),
 };

@@ -16,7 +16,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   http: ['oauth', 'flows'],
   demo: [],
   'app.ts': ['http'],
-  'config.ts': ['oauth'],
+  'config.ts': ['oauth', 'store'],
   'engine.ts': [],
   'log.ts': [],
   'trial.ts': ['secrets', 'store'],

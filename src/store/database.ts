@@ -203,7 +203,7 @@ export async function withConnection<Result>(
   work: (connection: pg.PoolClient) => Promise<Result>,
   keep = true,
 ): Promise<Result> {
-  const connection = await (hostsOf.get(pool)?.connect(pool, isConnectionLost) ?? pool.connect());
+  const connection = await (hostsOf.get(pool)?.connect(pool) ?? pool.connect());
   const ignore = () => {};
   connection.on('error', ignore);
   let finished = false;

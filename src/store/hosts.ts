@@ -50,16 +50,14 @@ export class Hosts {
   /**
    * Connects to the first of the hosts that lets us in.
    *
-   * @param passes whether an error may pass at another host
    * @throws {ConnectError}
    */
-  async connect(pool: pg.Pool, passes: (error: unknown) => boolean): Promise<pg.PoolClient> {
+  async connect(pool: pg.Pool): Promise<pg.PoolClient> {
     for (let left = this.#addresses.length; ; left -= 1) {
       const tried = this.#current;
       try {
         return await pool.connect();
       } catch (error) {
-        if (!this.areSeveral || !passes(error)) throw new ConnectError(error);
         // Of many that fail at once one moves on.
         if (this.#current === tried) this.#current = (tried + 1) % this.#addresses.length;
         if (left === 1) throw new ConnectError(error);
