@@ -3,6 +3,12 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { OAuthError } from '../oauth/error.ts';
 
+/**
+ * Node shows a thousand headers. Before 22.23.2, 24.18.1 and 26.5.1 it leaves out the others without a word, and still
+ * cuts the request by them (CVE-2026-58044); since then it refuses the request itself.
+ */
+const MOST_HEADERS = 999;
+
 /** The newest request of each connection, by its answer. */
 const newest = new WeakMap<Socket, ServerResponse>();
 /** Connections on which something was not HTTP: what else comes on them is ignored. */
@@ -20,10 +26,17 @@ export function keepFraming(app: FastifyInstance): void {
     if (headers.upgrade !== undefined || (raw.httpVersion === '1.0' && headers['transfer-encoding'])) {
       reply.header('connection', 'close');
     }
-    // RFC 9112 section 3.2: 400 for more than one, whichever of them a proxy went by.
-    if (hasTwoHosts(raw.rawHeaders)) done(new OAuthError('invalid_request', 'The request names two hosts.'));
-    else done();
+    const problem = problemOf(raw.rawHeaders);
+    if (problem === null) done();
+    else done(new OAuthError('invalid_request', problem));
   });
+}
+
+/** @param raw names and values by turns */
+function problemOf(raw: readonly string[]): string | null {
+  if (raw.length > 2 * MOST_HEADERS) return 'The request has too many headers.';
+  // RFC 9112 section 3.2: 400 for more than one, whichever of them a proxy went by.
+  return hasTwoHosts(raw) ? 'The request names two hosts.' : null;
 }
 
 /** @param raw names and values by turns, of every request: so it is read without making anything */

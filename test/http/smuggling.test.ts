@@ -145,12 +145,27 @@ describe('a request that there is one way to cut', () => {
     ['a whole address of elsewhere', get('', 'http://evil.example/health/live'), 200],
     ['HTTP/1.0 that stays', get('Connection: keep-alive\r\n', '/health/live', 'HTTP/1.0'), 200],
     ['an expectation that nobody meets', get('Expect: 200-ok\r\n'), 417],
-    ['very many headers', get('a: b\r\n'.repeat(3_000)), 200],
+    ['as many headers as we read', get('a: b\r\n'.repeat(998)), 200],
   ])('is read to its end with %s, and so is the next', async (_what, bytes, status) => {
     const { answers } = await converse(server.baseUrl, bytes + NEXT);
     expect(answers.map((answer) => answer.status)).toEqual([status, 200]);
     expect(asked()).not.toContain('/sign-in');
     expect(asked()).not.toContain('-');
+  });
+
+  // Some versions of Node show a thousand headers, and cut the request by those that they don't show. Newer ones refuse
+  // the request and end the connection, so the one behind it may be answered or not.
+  it.each([
+    ['one header more than we read', get('a: b\r\n'.repeat(999))],
+    ['very many headers', get('a: b\r\n'.repeat(3_000))],
+    ['a second host behind very many headers', get(`${'a: b\r\n'.repeat(3_000)}Host: elsewhere\r\n`)],
+    ['a length behind very many headers', get('a: b\r\n'.repeat(3_000) + hidden) + HIDDEN],
+    ['chunks behind very many headers', post(`${'a: b\r\n'.repeat(3_000)}${inChunks}`, hiddenChunk)],
+  ])('is refused with %s, and cut where it ends', async (_what, bytes) => {
+    const { answers } = await converse(server.baseUrl, bytes + NEXT);
+    expect([[400], [400, 200]]).toContainEqual(answers.map(({ status }) => status));
+    expect(answers[0]?.body).toMatch(/too many headers|This request can’t be read/);
+    expect(asked()).not.toContain('/sign-in');
   });
 
   it.each([
