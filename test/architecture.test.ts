@@ -19,6 +19,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   'config.ts': ['oauth', 'store'],
   'engine.ts': [],
   'log.ts': [],
+  'nodeVersion.ts': [],
   'trial.ts': ['secrets', 'store'],
   'serve.ts': ['app.ts', 'config.ts', 'demo', 'engine.ts', 'flows', 'log.ts', 'secrets', 'store', 'trial.ts'],
   cli: ['config.ts', 'flows', 'oauth', 'store'],

@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { refuseNode } from '../src/nodeVersion.ts';
+import { runAssent } from './support/process.ts';
+
+it.each([
+  ['18.20.8', '6.1.1'],
+  ['20.19.1', '8.1.2'],
+  ['21.7.1', '9.1.3'],
+  ['20.0.0', '9.2.0'],
+  ['22.0.0', undefined],
+])('Node %s with llhttp %s is refused by name', (node, llhttp) => {
+  expect(refuseNode({ node, llhttp })).toContain(
+    `this is ${node}, whose HTTP parser (llhttp ${llhttp ?? 'unknown'})`,
+  );
+});
+
+it.each([
+  ['20.19.2', '9.2.1'],
+  ['21.7.2', '9.2.1'],
+  ['22.0.0', '9.2.1'],
+  ['26.10.0', '9.4.3'],
+  ['30.0.0', '9.10.0'],
+  ['32.0.0', '10.0.0'],
+])('Node %s with llhttp %s is taken', (node, llhttp) => {
+  expect(refuseNode({ node, llhttp })).toBe(null);
+});
+
+it('a command on another Node ends with that sentence, and does nothing', async () => {
+  const preload = `Object.defineProperty(process, 'versions', { value: { node: '20.19.1', llhttp: '8.1.2' } })`;
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(preload)}`;
+  const { code, stdout, stderr } = await runAssent(['serve'], { NODE_OPTIONS });
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toBe(`${refuseNode({ node: '20.19.1', llhttp: '8.1.2' })}\n`);
+});
+
+it('package.json, the README and the sentence name the same lowest version', () => {
+  const read = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
+  const [, lowest] = /"node": "\^([\d.]+)/.exec(read('package.json')) ?? [];
+  expect(refuseNode({ node: 'x' })).toContain(`Node ${lowest}`);
+  expect(read('README.md')).toContain(`Node ${lowest}`);
+});
