@@ -306,6 +306,20 @@ describe.each(root ? [me, nobody] : [me])('the embedded PostgreSQL of $name', (p
   });
 });
 
+/** Root may write where the modes say that nobody may. */
+describe.each(root ? [nobody] : [me])('$name, where nothing can be written', (person) => {
+  it.each(['a folder that is there', 'a folder that would have to be made'])(
+    'is told in one line what to do: %s',
+    async (which) => {
+      const dataDir = newDataDir(person);
+      if (which === 'a folder that is there') fs.mkdirSync(dataDir);
+      fs.chmodSync(which === 'a folder that is there' ? dataDir : path.dirname(dataDir), 0o555);
+      const expected = `${dataDir} can't be written, because the disk is read-only or this user may not: set DATA_DIR to a folder that can be written, or DATABASE_URL`;
+      await expect(Member.join(person, dataDir)).rejects.toThrow(expected);
+    },
+  );
+});
+
 /** Only root can become somebody else. */
 describe.each(root ? [stranger] : [])('$name', (person) => {
   it('is told in one line', async () => {

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import {
+  accessSync,
   chmodSync,
+  constants,
   existsSync,
   linkSync,
   mkdirSync,
@@ -32,10 +34,11 @@ export interface Place {
 /**
  * Decides where the cluster of `dataDir` lives, the same for every process that asks.
  * An ordinary user's is inside `dataDir`; root's is in {@link ROOTS_LIBRARY}.
- * @throws EmbeddedPostgresError when this user cannot run PostgreSQL, or the data belong to another kind of user
+ * @throws EmbeddedPostgresError when this user cannot run PostgreSQL or write its data, or they belong to another kind
+ * of user
  */
 export function findPlace(dataDir: string): Place {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  makeWritable(dataDir, 0o700, 'set DATA_DIR to a folder that can be written, or DATABASE_URL');
   // One spelling for all: processes recognise a running PostgreSQL by the folder on its command line.
   const folder = realpathSync(dataDir);
   const ordinary = path.join(folder, 'postgres');
@@ -48,6 +51,19 @@ export function findPlace(dataDir: string): Place {
   }
   refuse(ordinary, folder, 'was first used by an ordinary user');
   return { cluster: rootsCluster(pointer), runAs: unprivilegedUser(), logFile };
+}
+
+/** Makes a folder if need be. All of trial mode's files are in one of these, so none of them fails later. */
+function makeWritable(folder: string, mode: number, remedy: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode });
+    accessSync(folder, constants.W_OK);
+  } catch (cause) {
+    // ENOENT is what Node makes of EROFS when it may make the folders above too.
+    if (!hasCode(cause, 'EROFS', 'ENOENT', 'EACCES', 'EPERM')) throw cause;
+    const message = `${folder} can't be written, because the disk is read-only or this user may not: ${remedy}`;
+    throw new EmbeddedPostgresError(message, { cause });
+  }
 }
 
 /** A second, empty database beside the one with the data would be a riddle; a refusal is not. */
@@ -81,7 +97,7 @@ function unprivilegedUser(): RunAs {
 
 /** The pointer is written aside and linked into place, so that of many first starts one wins, and whole. */
 function rootsCluster(pointer: string): string {
-  mkdirSync(ROOTS_LIBRARY, { recursive: true });
+  makeWritable(ROOTS_LIBRARY, 0o755, 'run as an ordinary user, or set DATABASE_URL');
   chmodSync(ROOTS_LIBRARY, 0o755); // a strict umask must not lock the unprivileged user out
   const draft = `${pointer}.${randomBytes(6).toString('hex')}`;
   try {
