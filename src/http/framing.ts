@@ -19,7 +19,10 @@ const broken = new WeakSet<Socket>();
  * request gets one answer, in its turn, and the connection ends where somebody before us may have cut it elsewhere.
  */
 export function keepFraming(app: FastifyInstance): void {
-  app.server.on('request', (request, response) => newest.set(request.socket, response));
+  app.server.prependListener('request', (request, response) => {
+    newest.set(request.socket, response);
+    request.method ??= 'QUERY'; // the one method that early versions of Node 20.19 and 22 read without naming it
+  });
   app.addHook('onRequest', ({ raw, headers }, reply, done) => {
     // Node drops without a word what stands in one packet behind the wish for another protocol; and HTTP/1.0 knows
     // no chunks (RFC 9112 section 6.1).
