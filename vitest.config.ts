@@ -20,6 +20,7 @@ export default defineConfig({
     globalSetup: ['test/support/globalSetup.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 20_000 } }, // against hanging only: a machine that is busy can take long
     allowOnly: false,
     isolate: false, // the files share nothing but modules, and loading those anew for each took a quarter of the time
     maxWorkers: 3, // many tests wait for processes and for PostgreSQL, not for a core
