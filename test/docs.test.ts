@@ -4,9 +4,10 @@ import { describe, expect, it } from 'vitest';
 const root = new URL('../', import.meta.url);
 const read = (file: string) => readFileSync(new URL(file, root), 'utf8');
 
-const documents = ['README.md', ...readdirSync(new URL('docs', root)).map((file) => `docs/${file}`)].filter(
-  (file) => file.endsWith('.md'),
-);
+const folders = ['', 'docs/'];
+const documents = folders
+  .flatMap((folder) => readdirSync(new URL(`./${folder}`, root)).map((file) => folder + file))
+  .filter((file) => file.endsWith('.md'));
 
 /** The rows of a document's tables that end with a test: the file and the beginning of the title. */
 function testsOf(document: string): [file: string, title: string][] {
