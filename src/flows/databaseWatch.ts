@@ -82,6 +82,7 @@ export class DatabaseWatch {
   }
 
   async #ask(): Promise<boolean> {
+    clearTimeout(this.#next); // a health check asked before it was time
     const late = setTimeout(() => this.#isAway(this.#trouble?.cause ?? new Error(LATE)), LATE_MS).unref();
     try {
       await this.#check();

@@ -76,7 +76,7 @@ describe('a server whose PostgreSQL is stopped and started', () => {
     expect([await metric('assent_database_up'), await metric(UNAVAILABLE)]).toEqual([1, 0]);
     expect(await knock()).toBe(400);
 
-    const before = refusals(300, () => server.output().includes('the database is away'));
+    const before = refusals(50, () => server.output().includes('the database is away'));
     await postgres.stop();
     const early = await before;
     expect([await metric('assent_database_up'), await ready()]).toEqual([0, 503]);
