@@ -55,7 +55,7 @@ describe.runIf(poolerVersion).each(['session', 'transaction'] as const)(
       const client = await first.createClient();
       const resource = await first.createResource();
       const people = await Promise.all(Array.from({ length: PEOPLE }, () => first.createUser()));
-      const tokens = people.map(async (user, index) => {
+    const tokens = people.map(async (user, index) => {
         const agent = new Agent([first, ...others][index % REPLICAS]?.baseUrl ?? '');
         const code = await obtainCode(agent, requestOf(client, { scope: 'payment-shop' }), user);
         const answer = await agent.post('/oauth/token', tokenRequestOf(client, code));
@@ -82,7 +82,7 @@ describe.runIf(poolerVersion).each(['session', 'transaction'] as const)(
           agents[1].post('/oauth/token', tokenRequestOf(client, freeCode)),
         ]);
         expect([held.status, other.status]).toEqual([503, 200]);
-        expect(server.logLines.join('')).toContain('lock timeout');
+        expect(server.logLines.join('')).toContain('a lock was not free in time (55P03)');
         await holder.query('rollback');
       } finally {
         holder.release();
