@@ -55,7 +55,7 @@ describe.runIf(poolerVersion).each(['session', 'transaction'] as const)(
       const client = await first.createClient();
       const resource = await first.createResource();
       const people = await Promise.all(Array.from({ length: PEOPLE }, () => first.createUser()));
-    const tokens = people.map(async (user, index) => {
+      const tokens = people.map(async (user, index) => {
         const agent = new Agent([first, ...others][index % REPLICAS]?.baseUrl ?? '');
         const code = await obtainCode(agent, requestOf(client, { scope: 'payment-shop' }), user);
         const answer = await agent.post('/oauth/token', tokenRequestOf(client, code));

@@ -1,0 +1,135 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createDatabase } from '../support/database.ts';
+import { OwnPostgres } from '../support/ownPostgres.ts';
+import { poolerKeepsNames, poolerVersion, startPooler } from '../support/pooler.ts';
+import { onDatabase, runAssent, spawnServer } from '../support/process.ts';
+
+interface Finding {
+  readonly check: string;
+  readonly level: 'ok' | 'advice' | 'error';
+  readonly text: string;
+  readonly remedy: string | null;
+}
+
+const postgres = new OwnPostgres();
+let good: Record<string, string>;
+
+beforeAll(async () => {
+  await postgres.start();
+  await postgres.run('create role server login');
+  good = { ...onDatabase(postgres.url()), BASE_URL: 'https://pay.invalid' };
+  await runAssent(['migrate', '--server-role', 'server'], good);
+});
+
+afterAll(() => postgres.remove());
+
+/** What the doctor says, and how it ends. */
+async function doctor(
+  variables: Record<string, string>,
+): Promise<{ code: number | null; findings: Finding[] }> {
+  const { code, stdout, stderr } = await runAssent(['doctor', '--json'], variables);
+  expect(stderr).toBe('');
+  return { code, findings: JSON.parse(stdout) };
+}
+
+/** The checks that are not well. */
+const troubles = ({ findings }: { findings: Finding[] }) =>
+  Object.fromEntries(
+    findings.filter(({ level }) => level !== 'ok').map(({ check, level }) => [check, level]),
+  );
+
+const CHECKS = [
+  'configuration',
+  'database',
+  'version',
+  'encoding',
+  'writes',
+  'durability',
+  'isolation',
+  'tls',
+  'pooler',
+  'clock',
+  'schema',
+  'role',
+  'trail',
+  'https',
+  'cookies',
+  'address',
+];
+
+describe('assent doctor', () => {
+  it('has a line for everything, and advice is no error', async () => {
+    const examined = await doctor(good);
+    expect(examined.findings.map(({ check }) => check)).toEqual(CHECKS);
+    expect([examined.code, troubles(examined)]).toEqual([0, { role: 'advice', address: 'advice' }]);
+    const { stdout } = await runAssent(['doctor'], good);
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines).toHaveLength(CHECKS.length);
+    for (const line of lines) expect(line).toMatch(/^(ok {6}|advice {2}|error {3})\S/);
+    expect(lines.at(-1)).toMatch(/^advice {2}nothing that is Assent answers at .+: start the server/);
+  });
+
+  it('finds the server at its address, and says what else is there', async () => {
+    const server = await spawnServer(onDatabase(postgres.url('postgres', 'server')));
+    const stranger = createServer((_request, response) => response.end('{}')).listen(0, 'localhost');
+    try {
+      const here = { ...good, DATABASE_URL: postgres.url('postgres', 'server'), BASE_URL: server.baseUrl };
+      expect(await doctor(here).then(troubles)).toEqual({ cookies: 'advice' });
+      const elsewhere = `http://localhost:${(stranger.address() as AddressInfo).port}`;
+      expect(await doctor({ ...here, BASE_URL: elsewhere }).then(troubles)).toMatchObject({
+        address: 'error',
+      });
+    } finally {
+      await server.stop();
+      stranger.close();
+    }
+  });
+
+  it('looks at the rest when something is wrong, and ends with 1', async () => {
+    const unconfigured = await doctor({ ...good, SECRETS: 'short', BASE_URL: '' });
+    expect([unconfigured.code, troubles(unconfigured)]).toEqual([
+      1,
+      { configuration: 'error', role: 'advice' },
+    ]);
+    const away = await doctor({ ...good, DATABASE_URL: 'postgres://a@127.0.0.1:9/b' });
+    expect([away.code, troubles(away)]).toEqual([1, { database: 'error', address: 'advice' }]);
+  });
+
+  it('is not content with a database that loses what was answered, or has none of our tables', async () => {
+    await postgres.run('create database empty', `alter role server set synchronous_commit = off`);
+    const lossy = { ...good, DATABASE_URL: postgres.url('empty', 'server') };
+    expect(await doctor(lossy).then(troubles)).toMatchObject({ durability: 'error', schema: 'error' });
+  });
+
+  it('names an encoding that lacks letters', async () => {
+    await postgres.run(`create database latin encoding 'LATIN1' locale 'C' template template0`);
+    const latin = { ...good, DATABASE_URL: postgres.url('latin') };
+    expect(await doctor(latin).then(troubles)).toMatchObject({ encoding: 'error' });
+  });
+
+  it('is not content with a standby', async () => {
+    await postgres.stop();
+    postgres.becomeStandby();
+    await postgres.start();
+    const standby = await doctor(good);
+    expect([standby.code, troubles(standby)]).toMatchObject([1, { writes: 'error' }]);
+  });
+
+  it.runIf(poolerVersion)('names a pooler, and what it keeps', async () => {
+    const pooler = await startPooler('transaction');
+    const database = await createDatabase();
+    try {
+      const url = pooler.url(new URL(database.url).pathname.slice(1));
+      const { findings } = await doctor({ ...good, DATABASE_URL: url });
+      expect(findings.find(({ check }) => check === 'pooler')).toMatchObject({
+        level: poolerKeepsNames ? 'ok' : 'advice',
+        text: expect.stringMatching(/^there is one/),
+      });
+    } finally {
+      await pooler.stop();
+      await database.drop();
+    }
+  });
+});
