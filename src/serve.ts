@@ -7,6 +7,7 @@ import { type Config, readConfig } from './config.ts';
 import { buildDemo } from './demo/app.ts';
 import { tuneEngine } from './engine.ts';
 import { createContext } from './flows/context.ts';
+import { addressesOf, listenAt } from './http/listen.ts';
 import { openLog } from './log.ts';
 import { KeyRing } from './secrets/keyRing.ts';
 import { openMigratedStore, type Store } from './store/store.ts';
@@ -77,8 +78,9 @@ async function listen(config: Config, { pool }: Store, log: Logger): Promise<Fas
   const keyRing = new KeyRing(config.secrets ?? trialSecrets(config.dataDir));
   const context = createContext({ db: pool, keyRing, catalogue, currency, codeLifetimeSeconds });
   const app = await buildApp({ context, baseUrl, log, trustProxy, maxConnections });
-  const listenTextResolver = (address: string) => `listening at ${address} for ${baseUrl}`;
-  await app.listen({ host, port, listenTextResolver }).catch((cause: NodeJS.ErrnoException) => {
+  const describe = (address: string) => `listening at ${address} for ${baseUrl}`;
+  await listenAt(app, await addressesOf(host), port, describe).catch(async (cause: NodeJS.ErrnoException) => {
+    await app.close();
     const why = cause.code === 'EADDRINUSE' ? 'it is taken: choose another with PORT' : cause.message;
     throw new Error(`can't listen on port ${port} of ${host}: ${why}`, { cause });
   });

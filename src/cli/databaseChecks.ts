@@ -90,12 +90,12 @@ function checkTls({ tls, isLocal }: ConnectionFacts): Finding {
 }
 
 function checkPooler({ pooler }: ConnectionFacts): Finding {
-  if (pooler === 'none') return ok('pooler', 'none: the connection is to PostgreSQL itself');
+  if (pooler === 'none') return ok('pooler', 'the connection is to PostgreSQL itself, without a pooler');
   return pooler === 'keeps names'
-    ? ok('pooler', 'there is one, and it keeps prepared statements')
+    ? ok('pooler', 'the connection goes through a pooler that keeps prepared statements')
     : advice(
         'pooler',
-        'there is one that keeps no prepared statements: each is planned anew',
+        'the connection goes through a pooler that keeps no prepared statements: each is planned anew',
         'use PgBouncer 1.21 or newer in transaction mode with max_prepared_statements, or none',
       );
 }

@@ -13,6 +13,7 @@ import {
   registerResource,
   registerUser,
 } from '../../src/flows/register.ts';
+import { addressesOf, listenAt } from '../../src/http/listen.ts';
 import { BUILT_IN_CATALOGUE } from '../../src/oauth/catalogue.ts';
 import { KeyRing } from '../../src/secrets/keyRing.ts';
 import { createDatabase, type TestDatabase } from './database.ts';
@@ -55,6 +56,8 @@ export interface ServerOptions {
   readonly database?: TestDatabase;
   readonly trustProxy?: false | number | string[];
   readonly maxConnections?: number;
+  /** Where it listens, when not at `localhost`. */
+  readonly addresses?: readonly string[];
   /** The public address, when it is not the one that the test connects to. */
   readonly baseUrl?: string;
 }
@@ -92,7 +95,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     trustProxy: options.trustProxy ?? false,
     maxConnections: options.maxConnections ?? 1_000,
   });
-  await app.listen({ port, host: 'localhost' });
+  await listenAt(app, options.addresses ?? (await addressesOf('localhost')), port, (place) => place);
 
   return {
     baseUrl: address,

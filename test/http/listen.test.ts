@@ -1,0 +1,77 @@
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startServer, type TestServer } from '../support/server.ts';
+
+/** As `localhost` is two addresses on most machines; Linux has all of 127.0.0.0/8. */
+const ADDRESSES = ['127.0.0.1', '127.0.0.2'];
+const MOST = 5;
+
+describe.runIf(process.platform === 'linux')('a server at two addresses', () => {
+  let server: TestServer;
+  let port: number;
+
+  beforeAll(async () => {
+    server = await startServer({ addresses: ADDRESSES, maxConnections: MOST });
+    port = Number(new URL(server.baseUrl).port);
+  });
+
+  afterAll(async () => {
+    await server?.close();
+  });
+
+  /** Sends `text` and reads until the server closes. */
+  function ask(host: string, text: string): Promise<string> {
+    return new Promise((resolve, reject) => {
+      let answer = '';
+      const socket = connect(port, host, () => socket.write(text));
+      socket.on('data', (chunk) => {
+        answer += chunk;
+      });
+      socket.once('close', () => resolve(answer));
+      socket.once('error', reject);
+    });
+  }
+
+  const statuses = (answer: string) => [...answer.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
+  const live = 'GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n';
+
+  it.each(ADDRESSES)('answers in turn, and garbage behind the last request, at %s', async (host) => {
+    expect(statuses(await ask(host, `${live}${live}garbage\r\n\r\n`))).toEqual(['200', '200', '400']);
+  });
+
+  it.each(ADDRESSES)('says that it is no proxy, at %s', async (host) => {
+    expect(statuses(await ask(host, 'CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n'))).toEqual(['400']);
+  });
+
+  it.each(ADDRESSES)('limits connections at %s', async (host) => {
+    const open = Array.from({ length: MOST }, () => connect(port, host));
+    await Promise.all(open.map((socket) => new Promise((resolve) => socket.once('connect', resolve))));
+    expect(statuses(await ask(host, live).catch(() => ''))).toEqual([]);
+    await Promise.all(
+      open.map((socket) => new Promise((resolve) => socket.once('close', resolve).destroy())),
+    );
+    await expect.poll(() => ask(host, `${live}garbage\r\n\r\n`).then(statuses)).toEqual(['200', '400']);
+  });
+
+  it.each(ADDRESSES)('answers what is under way at %s before it is closed', async (host) => {
+    const own = await startServer({ addresses: ADDRESSES });
+    const holder = await own.database.pool.connect();
+    await holder.query('begin; lock table clients');
+    const request = 'GET /oauth/authorize?client_id=x HTTP/1.1\r\nHost: x\r\n\r\n';
+    port = Number(new URL(own.baseUrl).port);
+    const answer = ask(host, request);
+    await expect
+      .poll(async () => {
+        const waiting = await own.database.pool.query(
+          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        );
+        return waiting.rowCount;
+      })
+      .toBe(1);
+    const closed = own.close();
+    await holder.query('rollback');
+    holder.release();
+    expect(statuses(await answer)).toEqual(['400']);
+    await closed;
+  });
+});
