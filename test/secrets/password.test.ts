@@ -42,5 +42,5 @@ describe('passwords', async () => {
     for (const { reason } of refused) expect(reason).toBeInstanceOf(BusyError);
     for (const end of ends) if (end.status === 'fulfilled') expect(end.value).toBe(true);
     expect(await verifyPassword(stored, 'Пароль 1')).toBe(true);
-  });
+  }, 120_000);
 });
