@@ -40,8 +40,9 @@ async function startTimeMachine() {
     create table clock.setting as select timestamptz '2018-06-01 12:00Z' as moment;
     create function clock.clock_timestamp() returns timestamptz language sql volatile
       as 'select moment from clock.setting'`);
-  const options = encodeURIComponent('-c search_path=clock,pg_catalog,public');
-  const pool = openDatabase(`${database.url}&options=${options}`, () => {});
+  const name = new URL(database.url).pathname.slice(1);
+  await database.pool.query(`alter database ${name} set search_path = clock, pg_catalog, public`);
+  const pool = openDatabase(database.url, () => {});
   const server = await startServer({ database: { ...database, pool } });
   const close = async () => {
     await server.close();

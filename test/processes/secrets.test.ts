@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
-import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { createDatabase, createRole, type TestDatabase } from '../support/database.ts';
 import { codeOf, decide, reachConsent, requestOf, signIn, tokenRequestOf } from '../support/flow.ts';
 import { KINDS, ledger } from '../support/ledger.ts';
 import { onDatabase, runAssent, type ServerProcess, spawnServer } from '../support/process.ts';
@@ -23,8 +23,8 @@ let secrets: Record<string, string>;
 
 beforeAll(async () => {
   database = await createDatabase();
-  const url = database.url.replace('@', ':a-password-of-the-database@');
-  variables = { ...onDatabase(url), LOG_LEVEL: 'trace', TRUST_PROXY: '1' };
+  const role = await createRole('superuser');
+  variables = { ...onDatabase(role.urlOf(database)), LOG_LEVEL: 'trace', TRUST_PROXY: '1' };
   server = await spawnServer(variables);
   const redirectUri = 'https://shop.example/callback';
   const app = await create([

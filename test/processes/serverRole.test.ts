@@ -1,14 +1,13 @@
-import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
-import { useDatabase } from '../support/database.ts';
+import { createRole, useDatabase } from '../support/database.ts';
 import { obtainToken } from '../support/flow.ts';
 import { onDatabase, type Run, runAssent, type ServerProcess, spawnServer } from '../support/process.ts';
 
 // Two roles, as docs/operating.md advises: one owns the tables and migrates, the other serves.
 const database = useDatabase();
-const role = `assent_server_${randomBytes(4).toString('hex')}`;
+let role: string;
 let roleUrl: string;
 let server: ServerProcess;
 
@@ -17,15 +16,14 @@ const asOwner = (args: string[]) => runAssent(args, { ...onDatabase(database.url
 const asServer = (args: string[], stdin = '') => runAssent(args, { ...onDatabase(roleUrl), BASE_URL }, stdin);
 
 beforeAll(async () => {
-  await database.pool.query(`create role ${role} login`);
-  roleUrl = database.url.replace(/\/\/[^@]+@/, `//${role}@`);
+  const created = await createRole();
+  [role, roleUrl] = [created.name, created.urlOf(database)];
   expect((await asOwner(['migrate', '--server-role', role])).code).toBe(0);
   server = await spawnServer(onDatabase(roleUrl));
 });
 
 afterAll(async () => {
   await server?.stop();
-  await database.pool.query(`drop owned by ${role}; drop role ${role}`);
 });
 
 /** Runs a statement as the server's role. @returns the SQLSTATE of the refusal, undefined when it was carried out */
@@ -164,27 +162,24 @@ describe('assent migrate --server-role', () => {
   });
 
   it('refuses a role that may change the schema, by itself or as a member of another', async () => {
-    const mighty = `${role}_mighty`;
-    await database.pool.query(`create role ${mighty} login`);
-    const { rows } = await database.pool.query<{ owner: string }>('select current_user as owner');
-    try {
-      for (const [give, take] of [
-        [`alter role ${mighty} createrole`, `alter role ${mighty} nocreaterole`],
-        [`grant ${rows[0]?.owner} to ${mighty}`, `revoke ${rows[0]?.owner} from ${mighty}`],
-        [`grant create on schema public to ${mighty}`, `revoke create on schema public from ${mighty}`],
-      ] as const) {
-        await database.pool.query(give);
-        const { code, stderr } = await grant(mighty);
-        expect({ code, stderr }).toEqual({
-          code: 1,
-          stderr: expect.stringContaining('may change the schema'),
-        });
-        await database.pool.query(take);
-      }
-      expect((await grant(mighty)).code).toBe(0);
-    } finally {
-      await database.pool.query(`drop owned by ${mighty}; drop role ${mighty}`);
+    const { name: mighty } = await createRole();
+    const { rows } = await database.pool.query<{ owner: string }>(
+      'select quote_ident(current_user) as owner',
+    );
+    for (const [give, take] of [
+      [`alter role ${mighty} createrole`, `alter role ${mighty} nocreaterole`],
+      [`grant ${rows[0]?.owner} to ${mighty}`, `revoke ${rows[0]?.owner} from ${mighty}`],
+      [`grant create on schema public to ${mighty}`, `revoke create on schema public from ${mighty}`],
+    ] as const) {
+      await database.pool.query(give);
+      const { code, stderr } = await grant(mighty);
+      expect({ code, stderr }).toEqual({
+        code: 1,
+        stderr: expect.stringContaining('may change the schema'),
+      });
+      await database.pool.query(take);
     }
+    expect((await grant(mighty)).code).toBe(0);
   });
 
   it('takes what the role had too much', async () => {

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, beforeAll, inject } from 'vitest';
 import { openDatabase } from '../../src/store/database.ts';
-import { TEMPLATE } from './globalSetup.ts';
 import { ledger, refuse } from './ledger.ts';
+import { makeRole, urlOf, withClient } from './postgres.ts';
+import { type LogSizes, logSince, logSizes } from './postgresLog.ts';
 
 /** A database of one's own, migrated and empty. */
 export interface TestDatabase {
@@ -16,21 +16,48 @@ export interface TestDatabase {
 }
 
 /** Copies the template: a real PostgreSQL database in some tens of milliseconds. @param how another way to make it */
-export async function createDatabase(how = `template ${TEMPLATE}`): Promise<TestDatabase> {
-  const postgres = inject('postgres');
-  const name = `test_${randomBytes(6).toString('hex')}`;
-  await administer(`create database ${name} ${how}`);
-  const pool = openDatabase({ ...postgres, database: name }, () => {});
-  const url = `postgres://${postgres.user}@localhost/${name}?host=${encodeURIComponent(postgres.host)}&port=${postgres.port}`;
+export async function createDatabase(how = `template ${inject('run')}_template`): Promise<TestDatabase> {
+  const database = ownName();
+  const url = urlOf(inject('postgres'), { database });
+  const log = await withClient(inject('postgres'), async (client) => {
+    await client.query(`create database ${database} ${how}`);
+    return logSizes(client, inject('postgresLog'));
+  });
+  const pool = openDatabase(url, () => {});
   const drop = async () => {
     await pool.end();
     try {
-      await refuseLeaks(name);
+      await refuseLeaks(url, log);
     } finally {
-      await administer(`drop database ${name} with (force)`);
+      await withClient(inject('postgres'), (client) =>
+        client.query(`drop database ${database} with (force)`),
+      );
     }
   };
   return { pool, url, drop };
+}
+
+/** A role of one's own that needs its password. It is dropped after the run. */
+export interface TestRole {
+  readonly name: string;
+  readonly password: string;
+  /** The URL of a database for this role. */
+  urlOf(database: TestDatabase): string;
+}
+
+/** @param attributes what `create role` is told besides, for example `createrole` */
+export async function createRole(
+  attributes = '',
+  password = randomBytes(12).toString('hex'),
+): Promise<TestRole> {
+  const name = ownName();
+  await makeRole(inject('postgres'), name, password, attributes);
+  return { name, password, urlOf: ({ url }) => urlOf(url, { user: name, password }) };
+}
+
+/** A name by which the keeper knows what to drop. */
+export function ownName(): string {
+  return `${inject('run')}_${randomBytes(6).toString('hex')}`;
 }
 
 /** A database for all tests of a file. */
@@ -47,19 +74,18 @@ export function useDatabase(): TestDatabase {
   });
 }
 
-/** Searches every row, as a dump would have it, and what PostgreSQL logged. @throws {Error} */
-async function refuseLeaks(database: string): Promise<void> {
-  const findings = ledger.search(
-    'the log of PostgreSQL',
-    readFileSync(inject('postgresLog'), 'utf8').split('\n'),
-  );
-  await withClient(database, async (client) => {
+/** Searches every row, as a dump would have it, and what PostgreSQL logged since. @throws {Error} */
+async function refuseLeaks(url: string, since: LogSizes): Promise<void> {
+  const findings = await withClient(url, async (client) => {
+    const log = await logSince(client, inject('postgresLog'), since);
+    const found = ledger.search('the log of PostgreSQL', log.split('\n'));
     const tables = await client.query<{ name: string }>(TABLES);
     for (const { name } of tables.rows) {
       const { rows } = await client.query<{ row: string }>(`select to_json(t)::text as row from ${name} t`);
       const lines = rows.map(({ row }) => row);
-      findings.push(...ledger.search(`the table ${name}`, lines));
+      found.push(...ledger.search(`the table ${name}`, lines));
     }
+    return found;
   });
   refuse(findings);
 }
@@ -69,18 +95,3 @@ const TABLES = `
 select c.oid::regclass::text as name from pg_class c
  where c.relkind in ('r', 'p', 'm') and not c.relispartition
    and c.relnamespace::regnamespace::text !~ '^(pg_|information_schema$)'`;
-
-async function administer(statement: string): Promise<void> {
-  await withClient('postgres', (client) => client.query(statement));
-}
-
-/** Without the time limits of the server: making and dropping databases waits for the disk. */
-async function withClient(database: string, work: (client: pg.Client) => Promise<unknown>): Promise<void> {
-  const client = new pg.Client({ ...inject('postgres'), database });
-  await client.connect();
-  try {
-    await work(client);
-  } finally {
-    await client.end();
-  }
-}

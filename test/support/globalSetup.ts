@@ -1,35 +1,110 @@
-import { join } from 'node:path';
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { openDatabase } from '../../src/store/database.ts';
-import { joinEmbeddedPostgres } from '../../src/store/embedded.ts';
 import { migrate } from '../../src/store/migrate.ts';
-import { makeDataDir, removeDataDir } from './folder.ts';
-
-/** The database that every test file copies: migrated once, empty. */
-export const TEMPLATE = 'assent_template';
+import { givenPostgres, makeRole, urlOf, withClient } from './postgres.ts';
+import { type LogPlace, logSince, logSizes } from './postgresLog.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    postgres: { host: string; port: number; user: string };
-    postgresLog: string;
+    /** The URL of PostgreSQL for its superuser. */
+    postgres: string;
+    /** How the names of all databases and roles of this run begin. */
+    run: string;
+    postgresLog: LogPlace;
   }
 }
 
-/** One real PostgreSQL for the whole run, in a folder of its own. */
+const KEEPER = fileURLToPath(new URL('keeper.mjs', import.meta.url));
+
+/** One real PostgreSQL for the whole run: the one that `TEST_DATABASE_URL` names, or one of our own. */
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
-  const dataDir = makeDataDir();
-  const embedded = await joinEmbeddedPostgres(dataDir);
-  const { host, port, user } = embedded.connection();
-  const admin = openDatabase(embedded.connection(), () => {});
-  await admin.query(`create database ${TEMPLATE}`);
-  await admin.end();
-  const template = openDatabase({ host, port, user, database: TEMPLATE }, () => {});
-  await migrate(template);
-  await template.end();
-  provide('postgres', { host, port, user });
-  provide('postgresLog', join(dataDir, 'postgres.log'));
-  return async () => {
-    await embedded.leave();
-    removeDataDir(dataDir);
+  const run = `assent_test_${Math.floor(Date.now() / 1000)}_${randomBytes(3).toString('hex')}`;
+  const given = givenPostgres();
+  const { url, logFile, end } = await startKeeper(run, given);
+  try {
+    await makeTemplate(url, `${run}_template`);
+    provide('postgres', url);
+    provide('run', run);
+    provide('postgresLog', given === null ? { file: logFile } : await examine(url, run));
+    return end;
+  } catch (error) {
+    await end();
+    throw error;
+  }
+}
+
+/** Starts the process that cleans up after the run. A Ctrl-C in the terminal does not reach it. */
+async function startKeeper(run: string, given: string | null) {
+  const env = { ...process.env, ...(given === null ? {} : { TEST_DATABASE_URL: given }) };
+  const keeper = spawn(process.execPath, [KEEPER, run], {
+    env,
+    detached: true,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const ended = once(keeper, 'exit');
+  const line = once(createInterface(keeper.stdout), 'line');
+  await Promise.race([line, ended]);
+  if (keeper.exitCode !== null) throw new Error('there is no PostgreSQL for the tests, see above');
+  const { url, logFile } = JSON.parse(String(await line)) as { url: string; logFile: string };
+  const end = async () => {
+    keeper.stdin.end();
+    const [code] = await ended;
+    if (code !== 0) throw new Error('the run could not be cleaned up after, see above');
   };
+  return { url, logFile, end };
+}
+
+/** Makes the database that every test file copies: migrated once, empty. */
+async function makeTemplate(postgres: string, name: string): Promise<void> {
+  await withClient(postgres, async (client) => {
+    const { rows } = await client.query<{ encoding: string }>(
+      `select pg_encoding_to_char(encoding) as encoding from pg_database where datname = 'template0'`,
+    );
+    // In the language of the server, if that can write every letter.
+    const locale = rows[0]?.encoding === 'UTF8' ? '' : `encoding 'UTF8' locale 'C'`;
+    await client.query(`create database ${name} template template0 ${locale}`);
+  });
+  const pool = openDatabase({ connectionString: urlOf(postgres, { database: name }) }, () => {});
+  await migrate(pool);
+  await pool.end();
+  // A database that somebody is connected to can't be copied.
+  await withClient(postgres, (client) => client.query(`alter database ${name} allow_connections false`));
+}
+
+/** Says what the tests run on and what they can't check there. @throws {Error} when they can't run on it at all */
+async function examine(postgres: string, run: string): Promise<LogPlace> {
+  await requirePasswords(postgres, `${run}_login`);
+  return withClient(postgres, async (client) => {
+    const { rows } = await client.query<{ version: string }>(
+      `select current_setting('server_version') as version`,
+    );
+    const said = `The tests run on PostgreSQL ${rows[0]?.version}, at ${new URL(postgres).host}.`;
+    try {
+      await logSince(client, 'through SQL', await logSizes(client, 'through SQL'));
+      console.log(said);
+      return 'through SQL';
+    } catch (error) {
+      console.log(
+        `${said} Not checked: secrets in its log, which can't be read (${(error as Error).message}).`,
+      );
+      return 'nowhere';
+    }
+  });
+}
+
+/** @throws {Error} when roles that the tests make can't connect */
+async function requirePasswords(postgres: string, user: string): Promise<void> {
+  const password = randomBytes(12).toString('hex');
+  await makeRole(postgres, user, password, '');
+  const client = new pg.Client(urlOf(postgres, { user, password }));
+  await client.connect().catch((cause: Error) => {
+    throw new Error(`the tests need a pg_hba.conf that lets new roles in with a password: ${cause.message}`);
+  });
+  await client.end();
 }

@@ -1,4 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net';
+import pg from 'pg';
 import { inject } from 'vitest';
 import type { TestDatabase } from './database.ts';
 
@@ -27,12 +28,15 @@ interface Connection {
 }
 
 export async function openLine(): Promise<Line> {
-  const { host, port, user } = inject('postgres');
+  const { host, port } = new pg.Client(inject('postgres'));
   const connections: Connection[] = [];
   let names: readonly string[] = [];
   let delayMs = 0;
   const server = createServer((near) => {
-    const connection: Connection = { near, far: connect(`${host}/.s.PGSQL.${port}`) };
+    const connection: Connection = {
+      near,
+      far: host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host),
+    };
     const { far } = connection;
     connections.push(connection);
     for (const end of [near, far]) end.on('error', () => undefined);
@@ -51,7 +55,12 @@ export async function openLine(): Promise<Line> {
   const holding = () => connections.filter(({ kept }) => kept !== undefined);
 
   return {
-    url: (database) => `postgres://${user}@127.0.0.1:${ownPort}${new URL(database.url).pathname}`,
+    url(database) {
+      const url = new URL(database.url);
+      url.searchParams.delete('host');
+      url.host = `127.0.0.1:${ownPort}`;
+      return url.href;
+    },
     cut() {
       for (const { near, far } of connections) {
         for (const end of [near, far]) end.removeAllListeners('data').pause();

@@ -42,9 +42,13 @@ export function noteCookie(line: string): void {
 }
 
 /** The environment of a process. */
-export function noteVariables({ SECRETS = '', DATABASE_URL = '' }: Record<string, string>): void {
+export function noteVariables(variables: Record<string, string>): void {
+  const { SECRETS = '', DATABASE_URL = '', PGPASSWORD } = variables;
   for (const secret of SECRETS.split(',')) ledger.note('signing secret', secret.trim());
-  if (URL.canParse(DATABASE_URL)) ledger.note('database password', new URL(DATABASE_URL).password);
+  ledger.note('database password', PGPASSWORD);
+  if (URL.canParse(DATABASE_URL)) {
+    ledger.note('database password', decodeURIComponent(new URL(DATABASE_URL).password));
+  }
 }
 
 /** What `assent … create` shows this once, as text or JSON. */
