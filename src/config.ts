@@ -18,6 +18,8 @@ const PUBLIC_SECRET = 'for-trying-out-only';
 /** Which database: the operator's, or our own embedded one in trial mode. */
 export interface DatabaseConfig {
   readonly databaseUrl: string | null;
+  /** For a `databaseUrl` that holds none. */
+  readonly databasePassword: string | null;
   /** Absolute path of the embedded database and the generated secrets. */
   readonly dataDir: string;
 }
@@ -74,6 +76,7 @@ const DATABASE_VARIABLES = {
       }
     })
     .optional(),
+  PGPASSWORD: z.string().optional(),
   DATA_DIR: z.string().default('.data'),
 };
 
@@ -119,6 +122,9 @@ const VARIABLES = {
   CATALOGUE: z.string().optional(),
 };
 
+/** Those that may be given as a file, in a variable with `_FILE` behind the name. */
+const SECRET_VARIABLES = ['DATABASE_URL', 'PGPASSWORD', 'SECRETS'];
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
@@ -127,8 +133,15 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * @throws {ConfigError}
  */
 export function readDatabaseConfig(environment: Environment = process.env): DatabaseConfig {
-  const values = parse(z.object(DATABASE_VARIABLES), environment, []);
-  return { databaseUrl: values.DATABASE_URL ?? null, dataDir: resolve(CHECKOUT, values.DATA_DIR) };
+  return databaseConfig(parse(z.object(DATABASE_VARIABLES), environment, () => []));
+}
+
+function databaseConfig(values: z.output<z.ZodObject<typeof DATABASE_VARIABLES>>): DatabaseConfig {
+  return {
+    databaseUrl: values.DATABASE_URL ?? null,
+    databasePassword: values.PGPASSWORD ?? null,
+    dataDir: resolve(CHECKOUT, values.DATA_DIR),
+  };
 }
 
 /**
@@ -137,10 +150,9 @@ export function readDatabaseConfig(environment: Environment = process.env): Data
  * @throws {ConfigError} naming every variable that is wrong, what is wrong and what is allowed
  */
 export function readConfig(environment: Environment = process.env): Config {
-  const values = parse(z.object(VARIABLES), environment, combinedProblems(environment));
+  const values = parse(z.object(VARIABLES), environment, combinedProblems);
   return {
-    databaseUrl: values.DATABASE_URL ?? null,
-    dataDir: resolve(CHECKOUT, values.DATA_DIR),
+    ...databaseConfig(values),
     host: values.HOST,
     port: values.PORT,
     baseUrl: values.BASE_URL ?? `http://localhost:${values.PORT}`,
@@ -162,7 +174,7 @@ export function readConfig(environment: Environment = process.env): Config {
 function combinedProblems(environment: Environment): string[] {
   if (!environment.DATABASE_URL) return [];
   const problems = ['BASE_URL', 'SECRETS']
-    .filter((name) => !environment[name])
+    .filter((name) => !environment[name] && fileOf(name, environment) === undefined)
     .map((name) => `${name} is required when DATABASE_URL is set.`);
   if (environment.SECRETS?.includes(PUBLIC_SECRET) && !isThisMachine(environment.BASE_URL)) {
     problems.push('SECRETS must be your own when BASE_URL is not localhost: openssl rand -hex 32 makes one.');
@@ -177,17 +189,51 @@ function isThisMachine(url: string | undefined): boolean {
 function parse<Schema extends z.ZodObject>(
   schema: Schema,
   environment: Environment,
-  problems: string[],
+  combined: (given: Environment) => string[],
 ): z.output<Schema> {
+  const problems: string[] = [];
   const given = Object.fromEntries(
-    Object.keys(schema.shape).map((name) => [name, environment[name] || undefined]),
+    Object.keys(schema.shape).map((name) => [name, read(name, environment, problems)]),
   );
   const result = schema.safeParse(given);
   const wrong = result.success
     ? []
-    : result.error.issues.map((issue) => `${String(issue.path[0])} ${issue.message}.`);
-  if (!result.success || problems.length > 0) throw new ConfigError([...problems, ...wrong]);
+    : result.error.issues.map(
+        ({ path: [name], message }) => `${source(String(name), environment)} ${message}.`,
+      );
+  problems.push(...combined({ ...environment, ...given }), ...wrong);
+  if (!result.success || problems.length > 0) throw new ConfigError(problems);
   return result.data;
+}
+
+/** The value of a variable, from its file where it is given as one. */
+function read(name: string, environment: Environment, problems: string[]): string | undefined {
+  const value = environment[name] || undefined;
+  const file = fileOf(name, environment);
+  if (file === undefined) return value;
+  if (value === undefined) return readSecret(`${name}_FILE`, file, problems);
+  problems.push(`${name} and ${name}_FILE are both set: leave one of them out.`);
+  return value;
+}
+
+function fileOf(name: string, environment: Environment): string | undefined {
+  return (SECRET_VARIABLES.includes(name) && environment[`${name}_FILE`]) || undefined;
+}
+
+function source(name: string, environment: Environment): string {
+  return fileOf(name, environment) === undefined ? name : `${name} from ${name}_FILE`;
+}
+
+/** Without the line end behind it, which editors and `echo` write. */
+function readSecret(variable: string, file: string, problems: string[]): string | undefined {
+  try {
+    const secret = readFileSync(resolve(CHECKOUT, file), 'utf8').replace(/[\r\n]+$/, '');
+    if (secret !== '') return secret;
+    problems.push(`${variable} ${file} is empty.`);
+  } catch (error) {
+    problems.push(`${variable} ${file} can't be read: ${(error as NodeJS.ErrnoException).code}.`);
+  }
+  return undefined;
 }
 
 const NAMES_A_TARGET: readonly string[] = ['payment.to-pattern', 'payment.to-account', 'money-source'];

@@ -1,8 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { ConfigError, readConfig } from '../src/config.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ConfigError, readConfig, readDatabaseConfig } from '../src/config.ts';
 
 const COMPLETE = {
   DATABASE_URL: 'postgres://assent@db/assent',
@@ -112,6 +112,11 @@ describe('the environment', () => {
     expect(readConfig({ TRUST_PROXY: '10.0.0.0/8, ::1' }).trustProxy).toEqual(['10.0.0.0/8', '::1']);
   });
 
+  it('knows the password for an address without one', () => {
+    expect(readConfig({ ...COMPLETE, PGPASSWORD: 'p' }).databasePassword).toBe('p');
+    expect(readDatabaseConfig({ ...COMPLETE, PGPASSWORD: '' }).databasePassword).toBeNull();
+  });
+
   it('takes another catalogue from a file, and says what is wrong with it', () => {
     const folder = mkdtempSync(join(tmpdir(), 'assent-catalogue-'));
     const file = join(folder, 'catalogue.json');
@@ -130,5 +135,77 @@ describe('the environment', () => {
       rmSync(folder, { recursive: true });
     }
     expect(problems({ CATALOGUE: file })[0]).toMatch(/^CATALOGUE must be a JSON file/);
+  });
+});
+
+describe('a secret in a file', () => {
+  const { DATABASE_URL, BASE_URL } = COMPLETE;
+  let folder: string;
+  const write = (text: string) => {
+    const file = join(folder, 'secret');
+    writeFileSync(file, text);
+    return file;
+  };
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'assent-secrets-'));
+  });
+  afterAll(() => {
+    rmSync(folder, { recursive: true });
+  });
+
+  it('is as good as in the variable, without the end of its line', () => {
+    const secret = ` it's ${'x'.repeat(32)}\n$HOME `;
+    for (const end of ['', '\n', '\r\n']) {
+      const PGPASSWORD_FILE = write(secret + end);
+      expect(readConfig({ ...COMPLETE, PGPASSWORD_FILE }).databasePassword).toBe(secret);
+    }
+    const SECRETS_FILE = write(`${'o'.repeat(32)},${'n'.repeat(32)}\n`);
+    const fromFile = readConfig({ DATABASE_URL, BASE_URL, SECRETS: '', SECRETS_FILE });
+    expect(fromFile.secrets).toEqual(['o'.repeat(32), 'n'.repeat(32)]);
+    const DATABASE_URL_FILE = write(`${DATABASE_URL}\n`);
+    expect(readDatabaseConfig({ DATABASE_URL_FILE }).databaseUrl).toBe(DATABASE_URL);
+    expect(readConfig({ ...COMPLETE, DATABASE_URL: '', DATABASE_URL_FILE })).toMatchObject({
+      databaseUrl: DATABASE_URL,
+      demo: false,
+    });
+  });
+
+  it.each(['DATABASE_URL', 'PGPASSWORD', 'SECRETS'])('is refused in one line as %s_FILE', (name) => {
+    const others = { ...COMPLETE, [name]: '' };
+    const missing = join(folder, 'missing');
+    const variable = `${name}_FILE`;
+    expect(problems({ ...others, [variable]: missing })).toEqual([
+      `${variable} ${missing} can't be read: ENOENT.`,
+    ]);
+    expect(problems({ ...others, [variable]: folder })).toEqual([
+      `${variable} ${folder} can't be read: EISDIR.`,
+    ]);
+    const file = write('\n');
+    expect(problems({ ...others, [variable]: file })).toEqual([`${variable} ${file} is empty.`]);
+    const both = { ...COMPLETE, PGPASSWORD: 'secret', [variable]: write(COMPLETE[name as 'SECRETS'] ?? 'x') };
+    expect(problems(both)).toEqual([`${name} and ${variable} are both set: leave one of them out.`]);
+  });
+
+  it('is none when the variable is empty', () => {
+    const empty = { DATABASE_URL_FILE: '', PGPASSWORD_FILE: '', SECRETS_FILE: '' };
+    expect(readConfig({ ...COMPLETE, ...empty })).toEqual(readConfig(COMPLETE));
+  });
+
+  it('is judged like one in the variable, and not told', () => {
+    const [said, ...others] = problems({ DATABASE_URL, BASE_URL, SECRETS_FILE: write('hidden') });
+    expect(others).toEqual([]);
+    expect(said).toMatch(/^SECRETS from SECRETS_FILE must be entries of 32/);
+    const wrong = { ...COMPLETE, DATABASE_URL: '', DATABASE_URL_FILE: write('mysql://x:hidden@y') };
+    expect(problems(wrong)).toEqual([
+      'DATABASE_URL from DATABASE_URL_FILE must look like postgres://user@host/database.',
+    ]);
+    const known = write('for-trying-out-only-and-long-enough-to-be-taken');
+    expect(problems({ DATABASE_URL, BASE_URL, SECRETS_FILE: known })).toEqual([
+      expect.stringMatching(/^SECRETS must be your own/),
+    ]);
+  });
+
+  it('of the server is no business of a command', () => {
+    expect(readDatabaseConfig({ DATABASE_URL, SECRETS_FILE: '/nowhere' }).databaseUrl).toBe(DATABASE_URL);
   });
 });

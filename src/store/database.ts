@@ -32,10 +32,16 @@ TYPES.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (time) => new Date(time));
  * Opens the pool. It connects when first asked, and again by itself after the database was away.
  *
  * @param where a `postgres://` URL, or the one PostgreSQL to connect to
+ * @param password for an address that holds none
  * @throws {AddressError}
  */
-export function openDatabase(where: string | Address, onError: (error: Error) => void): pg.Pool {
-  const hosts = new Hosts(typeof where === 'string' ? parseAddresses(where) : [where]);
+export function openDatabase(
+  where: string | Address,
+  onError: (error: Error) => void,
+  password: string | null = null,
+): pg.Pool {
+  const addresses = typeof where === 'string' ? parseAddresses(where) : [where];
+  const hosts = new Hosts(password === null ? addresses : addresses.map((one) => ({ password, ...one })));
   const pool = new pg.Pool({
     Client: hosts.clientClass(),
     max: POOL_SIZE,

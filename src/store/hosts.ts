@@ -24,6 +24,10 @@ export class ConnectError extends Error {
   }
 }
 
+/** What the driver says when it has none. */
+const NO_PASSWORD = /client password must be a/;
+const ASKED_FOR_PASSWORD = 'it asks for a password: set PGPASSWORD or PGPASSWORD_FILE';
+
 /** The hosts of an address, and which of them takes writes as far as is known: after a failure the next is tried. */
 export class Hosts {
   readonly #addresses: readonly Address[];
@@ -43,6 +47,18 @@ export class Hosts {
     return class extends pg.Client {
       constructor(config?: pg.ClientConfig) {
         super({ ...config, ...current() });
+      }
+
+      override connect(): Promise<pg.Client>;
+      override connect(done: (error: Error) => void): void;
+      override connect(done?: (error: Error) => void): Promise<pg.Client> | undefined {
+        if (done === undefined) return super.connect();
+        super.connect((error: Error) => {
+          // One that can't sign in is closed: the driver leaves that to PostgreSQL, which waits a minute for more.
+          if (error) void this.end();
+          done(NO_PASSWORD.test(error?.message) ? new Error(ASKED_FOR_PASSWORD, { cause: error }) : error);
+        });
+        return undefined;
       }
     };
   }

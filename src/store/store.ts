@@ -19,15 +19,17 @@ export interface StoreLog {
 /** Where the database is: the operator's address, or the folder of the embedded one. */
 export interface StoreSettings {
   readonly databaseUrl: string | null;
+  readonly databasePassword: string | null;
   readonly dataDir: string;
 }
 
 /**
  * Opens the operator's database or, without one, joins the embedded PostgreSQL.
  */
-export async function openStore({ databaseUrl, dataDir }: StoreSettings, log: StoreLog): Promise<Store> {
+export async function openStore(settings: StoreSettings, log: StoreLog): Promise<Store> {
+  const { databaseUrl, databasePassword, dataDir } = settings;
   if (databaseUrl !== null) {
-    const pool = openDatabase(databaseUrl, ignore);
+    const pool = openDatabase(databaseUrl, ignore, databasePassword);
     return { pool, close: () => pool.end() };
   }
   const embedded = await joinEmbeddedPostgres(dataDir, { log: (line) => log.warn(line) });

@@ -1,0 +1,104 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { registerUser } from '../../src/flows/register.ts';
+import { createRole, useDatabase } from '../support/database.ts';
+import { ledger } from '../support/ledger.ts';
+import { urlOf } from '../support/postgres.ts';
+import { runAssent, spawnServer } from '../support/process.ts';
+import { TEST_SECRET } from '../support/server.ts';
+
+// As Docker and Kubernetes give secrets: in a variable of its own, or as a file.
+const database = useDatabase();
+const BASE_URL = 'http://localhost:3000';
+const PASSWORD = `-it's a p@ss/w:rd "of" \\ $HOME %41 ключ`;
+let folder: string;
+/** Without the password. */
+let url: string;
+let byVariable: Record<string, string>;
+let byFile: Record<string, string>;
+
+function fileOf(name: string, text: string): string {
+  const file = join(folder, name);
+  writeFileSync(file, text);
+  return file;
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'assent-secrets-'));
+  await registerUser(database.pool, { login: 'anna', name: 'Anna', password: 'pass', paymentPassword: null });
+  const { name } = await createRole('superuser', PASSWORD);
+  ledger.note('database password', PASSWORD);
+  url = urlOf(database.url, { user: name, password: '' });
+  byVariable = { DATABASE_URL: url, PGPASSWORD: PASSWORD, SECRETS: TEST_SECRET, BASE_URL };
+  byFile = {
+    DATABASE_URL_FILE: fileOf('url', `${url}\n`),
+    PGPASSWORD_FILE: fileOf('password', `${PASSWORD}\n`),
+    SECRETS_FILE: fileOf('secrets', `${TEST_SECRET}\n`),
+    BASE_URL,
+  };
+});
+
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+describe.each([
+  ['PGPASSWORD', () => byVariable],
+  ['PGPASSWORD_FILE', () => byFile],
+])('the password of %s', (_name, variables) => {
+  it('is taken by the server', async () => {
+    const { BASE_URL: _, ...others } = variables();
+    const server = await spawnServer(others);
+    expect(await server.stop()).toBe(0);
+  });
+
+  it('is taken by every command', async () => {
+    for (const args of [
+      ['migrate'],
+      ['doctor'],
+      ['client', 'list'],
+      ['user', 'list'],
+      ['resource', 'create', '--name', 'API'],
+      ['grant', 'list', '--login', 'anna'],
+      ['audit', '--login', 'anna'],
+    ]) {
+      const run = await runAssent(args, variables());
+      expect({ args, ...run }).toMatchObject({ args, code: 0 });
+    }
+  });
+});
+
+it('a password that is wrong, or in a file that can’t be read, is told in one line without it', async () => {
+  const wrong = await runAssent(['client', 'list'], { ...byVariable, PGPASSWORD: 'another p@ss/w:rd' });
+  expect(wrong).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^.+: password authentication failed .+\n$/),
+  });
+  const missing = { ...byVariable, PGPASSWORD: '', PGPASSWORD_FILE: join(folder, 'missing') };
+  expect(await runAssent(['client', 'list'], missing)).toMatchObject({
+    code: 1,
+    stderr: `PGPASSWORD_FILE ${missing.PGPASSWORD_FILE} can't be read: ENOENT.\n`,
+  });
+  const both = await runAssent(['serve'], { ...byVariable, ...byFile });
+  expect(both.code).toBe(1);
+  expect(
+    both.stderr.split('\n').filter((line) => /^\w+ and \w+_FILE are both set: /.test(line)),
+  ).toHaveLength(3);
+});
+
+it('a password that is missing is told at once, with where it belongs', async () => {
+  for (const command of [['serve'], ['client', 'list']]) {
+    expect(await runAssent(command, { ...byVariable, PGPASSWORD: '' })).toMatchObject({
+      code: 1,
+      stderr: 'PostgreSQL asks for a password: set PGPASSWORD or PGPASSWORD_FILE\n',
+    });
+  }
+});
+
+it('the password of the address goes before any other', async () => {
+  const DATABASE_URL = urlOf(url, { password: PASSWORD });
+  const variables = { ...byVariable, DATABASE_URL, PGPASSWORD: 'another p@ss/w:rd' };
+  expect((await runAssent(['client', 'list'], variables)).code).toBe(0);
+});
