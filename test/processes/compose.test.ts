@@ -1,0 +1,173 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { createRole, ownName, useDatabase } from '../support/database.ts';
+import { urlOf } from '../support/postgres.ts';
+import { runAssent, spawnServer } from '../support/process.ts';
+
+type Variables = Record<string, string>;
+interface Service {
+  readonly environment: Variables;
+  readonly restart?: string;
+  readonly command?: string[];
+  readonly depends_on?: Record<string, { condition: string }>;
+}
+interface Compose {
+  readonly services: Record<'postgres' | 'migrate' | 'assent', Service>;
+  readonly configs: Record<'server-role', { content: string }>;
+}
+
+const TEXT = readFileSync(new URL('../../docker-compose.yml', import.meta.url), 'utf8');
+/** What compose puts something in for: a variable with what stands for it, and an escaped dollar sign. */
+const PLACES = /\$\$|\$\{(\w+):-([^}]*)\}/g;
+
+/** The file as compose reads it: values are put in after the YAML was understood. */
+function composeWith(variables: Variables): Compose {
+  const fill = (_key: unknown, value: unknown) =>
+    typeof value !== 'string'
+      ? value
+      : value.replace(PLACES, (place, name: string, otherwise: string) =>
+          place === '$$' ? '$' : variables[name] || otherwise,
+        );
+  return parse(TEXT, fill, { merge: true }) as Compose;
+}
+
+describe('docker-compose.yml', () => {
+  const { services, configs } = composeWith({});
+  const all = Object.entries<Service>(services);
+
+  it('needs no variable', () => {
+    expect(TEXT.match(PLACES)?.length).toBeGreaterThan(3);
+    expect(TEXT.replaceAll(PLACES, '')).not.toContain('$');
+  });
+
+  it('starts again what is meant to run, and only that', () => {
+    const waits = all.flatMap(([, { depends_on = {} }]) => Object.entries(depends_on));
+    const once = waits.filter(([, { condition }]) => condition === 'service_completed_successfully');
+    const ending = once.map(([name]) => name);
+    expect(ending).toEqual(['migrate']);
+    for (const [name, { restart }] of all) {
+      expect({ name, restart }).toEqual({
+        name,
+        restart: ending.includes(name) ? undefined : 'unless-stopped',
+      });
+    }
+  });
+
+  it('writes no password into a URL or a statement', () => {
+    const password = `it's p@ss/w:rd`;
+    const filled = composeWith({ POSTGRES_PASSWORD: password, SERVER_PASSWORD: password });
+    expect(filled.configs).toEqual(configs);
+    for (const [, { environment, ...rest }] of Object.entries<Service>(filled.services)) {
+      expect(JSON.stringify(rest)).not.toContain(password);
+      const others = Object.values(environment).filter((value) => value !== password);
+      expect(others.join('\n')).not.toContain(password);
+      for (const value of others) if (URL.canParse(value)) expect(new URL(value).password).toBe('');
+    }
+  });
+});
+
+/** The script reads a variable of the environment, which an older psql can't. */
+function psqlVersion(): number {
+  const { stdout } = spawnSync('psql', ['--version'], { encoding: 'utf8' });
+  return Number(/\d+/.exec(stdout ?? '')?.[0] ?? 0);
+}
+
+const NASTY = [
+  `it's p@ss/w:rd`,
+  `"double" 'single' \`back\``,
+  '\\back\\slashes\\',
+  `$HOME \${HOME} $$ $(id)`,
+  ' spaces around ',
+  'Пароль, ñ, 密码 и 🔑',
+  '-leading --dashes',
+  `:'password' :password :"password"`,
+  '%41%zz #hash?query&more=1,2;3',
+];
+
+describe.skipIf(psqlVersion() < 14)(
+  'its set-up of the database (with psql 14 or newer, if installed)',
+  () => {
+    const database = useDatabase();
+    let folder: string;
+    beforeAll(() => {
+      folder = mkdtempSync(join(tmpdir(), 'assent-compose-'));
+    });
+    afterAll(() => {
+      rmSync(folder, { recursive: true });
+    });
+
+    /** Makes the server's role as the image of PostgreSQL does, but with a name of our own. */
+    function makeServerRole({ services, configs }: Compose): string {
+      const role = ownName();
+      const file = join(folder, 'server-role.sql');
+      writeFileSync(file, configs['server-role'].content.replaceAll('assent_server', role));
+      const { host, port, user = '', password = '' } = new Client(database.url);
+      const name = decodeURIComponent(new URL(database.url).pathname.slice(1));
+      const where = ['--host', host, '--port', String(port), '--username', user, '--dbname', name];
+      const args = ['-v', 'ON_ERROR_STOP=1', ...where, '--no-password', '--no-psqlrc', '-f', file];
+      const { PATH = '' } = process.env;
+      const ours = {
+        LC_ALL: 'C.UTF-8',
+        PGPASSWORD: password,
+        PGOPTIONS: '-c password_encryption=scram-sha-256',
+      };
+      const env = { PATH, ...services.postgres.environment, ...ours };
+      execFileSync('psql', args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
+      return role;
+    }
+
+    it.each(NASTY)('gives the server’s role the password %j', async (password) => {
+      const user = makeServerRole(composeWith({ SERVER_PASSWORD: password }));
+      const client = new Client({ connectionString: urlOf(database.url, { user, password }) });
+      await client.connect();
+      await client.end();
+      const wrong = new Client({ connectionString: urlOf(database.url, { user, password: `${password}.` }) });
+      await expect(wrong.connect()).rejects.toThrow('password authentication failed');
+    });
+
+    it('lets the owner migrate and the server serve, whatever is in their passwords', async () => {
+      const [POSTGRES_PASSWORD, SERVER_PASSWORD] = [NASTY.join(' '), NASTY.toReversed().join(' ')];
+      const compose = composeWith({ POSTGRES_PASSWORD, SERVER_PASSWORD });
+      const { postgres, migrate, assent } = compose.services;
+      const owner = await createRole('superuser', postgres.environment.POSTGRES_PASSWORD);
+      const role = makeServerRole(compose);
+      /** What compose gives a service, in this PostgreSQL. */
+      const here = ({ environment }: Service, user: string): Variables => ({
+        ...environment,
+        DATABASE_URL: urlOf(database.url, { user, password: '' }),
+      });
+      const [, ...args] = migrate.command ?? [];
+      const migrated = await runAssent(
+        args.map((arg) => (arg === 'assent_server' ? role : arg)),
+        here(migrate, owner.name),
+      );
+      expect(migrated).toMatchObject({
+        code: 0,
+        stderr: `${role} may read and write rows, and change no table\n`,
+      });
+      const { BASE_URL: _, ...variables } = here(assent, role);
+      const server = await spawnServer(variables);
+      expect(await server.stop()).toBe(0);
+      const PGPASSWORD_FILE = join(folder, 'password');
+      writeFileSync(PGPASSWORD_FILE, `${SERVER_PASSWORD}\n`);
+      const another = await spawnServer({ ...variables, PGPASSWORD: '', PGPASSWORD_FILE });
+      expect(await another.stop()).toBe(0);
+    });
+
+    it('connects as the users that it makes', () => {
+      const { postgres, migrate, assent } = composeWith({}).services;
+      const { POSTGRES_USER, POSTGRES_DB } = postgres.environment;
+      expect(migrate.environment.DATABASE_URL).toBe(
+        `postgres://${POSTGRES_USER}@postgres:5432/${POSTGRES_DB}`,
+      );
+      expect(assent.environment.DATABASE_URL).toBe(`postgres://assent_server@postgres:5432/${POSTGRES_DB}`);
+      expect(migrate.environment.PGPASSWORD).toBe(postgres.environment.POSTGRES_PASSWORD);
+      expect(assent.environment.PGPASSWORD).toBe(postgres.environment.SERVER_PASSWORD);
+    });
+  },
+);
