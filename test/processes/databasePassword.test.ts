@@ -92,7 +92,9 @@ it('a password that is missing is told at once, with where it belongs', async ()
   for (const command of [['serve'], ['client', 'list']]) {
     expect(await runAssent(command, { ...byVariable, PGPASSWORD: '' })).toMatchObject({
       code: 1,
-      stderr: 'PostgreSQL asks for a password: set PGPASSWORD or PGPASSWORD_FILE\n',
+      stderr: expect.stringMatching(
+        /PostgreSQL: it asks for a password: set PGPASSWORD or PGPASSWORD_FILE\n$/,
+      ),
     });
   }
 });
