@@ -59,6 +59,8 @@ export function openDatabase(
   });
   hostsOf.set(pool, hosts);
   pool.on('error', onError); // an idle connection broke; the next query opens another
+  // A connection can break in the very moment in which it is opened, before anybody listens.
+  pool.on('connect', (connection) => connection.on('error', () => {}));
   return pool;
 }
 

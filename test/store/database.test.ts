@@ -1,7 +1,9 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/secrets/digest.ts';
-import { isDatabaseAway, openDatabase, transaction } from '../../src/store/database.ts';
+import { isDatabaseAway, openDatabase, transaction, withConnection } from '../../src/store/database.ts';
 import { useDatabase } from '../support/database.ts';
 
 const database = useDatabase();
@@ -71,6 +73,29 @@ it('runs under its own settings, whatever the URL and the database say, and leav
     });
   } finally {
     await pool.end();
+  }
+});
+
+it('takes a connection that is ended in the moment in which it is opened for a database that is away', async () => {
+  const message = (type: string, body: string) => {
+    const length = Buffer.alloc(4);
+    length.writeInt32BE(4 + body.length);
+    return `${type}${length.toString('latin1')}${body}`;
+  };
+  const [welcome, ready] = [message('R', '\0\0\0\0'), message('Z', 'I')];
+  const farewell = message('E', 'SFATAL\0C57P01\0Mterminating connection\0\0');
+  const postgres = createServer((socket) => {
+    socket.once('data', () => socket.end(`${welcome}${ready}${farewell}`, 'latin1'));
+  }).listen(0, '127.0.0.1');
+  await once(postgres, 'listening');
+  const { port } = postgres.address() as AddressInfo;
+  const pool = openDatabase({ host: '127.0.0.1', port, user: 'assent', database: 'assent' }, () => {});
+  try {
+    const error = await errorOf(withConnection(pool, (connection) => connection.query('select 1')));
+    expect(isDatabaseAway(error)).toBe(true);
+  } finally {
+    await pool.end();
+    postgres.close();
   }
 });
 
