@@ -8,16 +8,11 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findBinaries, openBinaries } from './embedded/binaries.ts';
-import { createCluster } from './embedded/cluster.ts';
+import { type Cluster, createCluster } from './embedded/cluster.ts';
 import { EmbeddedPostgresError } from './embedded/error.ts';
 import { findPlace } from './embedded/place.ts';
-import {
-  type Cluster,
-  type Connection,
-  closeSession,
-  openSession,
-  type Session,
-} from './embedded/session.ts';
+import { interruptPostmaster } from './embedded/postmaster.ts';
+import { type Connection, closeSession, openSession, type Session } from './embedded/session.ts';
 
 export { EmbeddedPostgresError };
 
@@ -32,9 +27,19 @@ export interface EmbeddedPostgres {
    * only when processes have different temp folders and the path of the data is too long for a socket may it change.
    */
   connection(): Connection;
+  /** Whether it is being left: connections that break from now on are no news. */
+  readonly leaving: boolean;
   /** Leaves; the last one out stops PostgreSQL. Resolves true when it did. Close the pools first. May be repeated. */
   leave(): Promise<boolean>;
 }
+
+/** Every share of this process, from the first step of joining until it was left. */
+const members = new Set<Member>();
+
+// An exit that could not wait leaves no PostgreSQL behind. Others who use the same one start it again.
+process.on('exit', () => {
+  for (const member of members) member.abandon();
+});
 
 /**
  * Joins the PostgreSQL of `dataDir`; creates and starts it if need be. If it dies, it is joined again without asking.
@@ -50,9 +55,9 @@ export async function joinEmbeddedPostgres(
     const installed = findBinaries(); // first: without them nothing is to be left on the disk
     const place = findPlace(dataDir);
     const binaries = await openBinaries(installed, place.runAs);
-    await createCluster(place, binaries);
-    const cluster = { place, binaries, log };
-    return new Member(cluster, await openSession(cluster));
+    const member = new Member({ place, binaries, log });
+    await member.join();
+    return member;
   } catch (error) {
     if (error instanceof EmbeddedPostgresError) throw error;
     throw new EmbeddedPostgresError(`The embedded PostgreSQL cannot be used: ${text(error)}`, {
@@ -61,20 +66,42 @@ export async function joinEmbeddedPostgres(
   }
 }
 
+/** Leaves whatever this process has joined or is about to join: for an end in the middle of its work. */
+export async function leaveEmbeddedPostgres(): Promise<void> {
+  await Promise.all([...members].map((member) => member.leave()));
+}
+
 class Member implements EmbeddedPostgres {
   readonly #cluster: Cluster;
-  #session: Session;
-  #rejoining: Promise<void> | undefined;
+  readonly #cancel = new AbortController();
+  #session: Session | undefined;
+  /** Joining for the first time, or again. */
+  #joining: Promise<void> = Promise.resolve();
   #leaving: Promise<boolean> | undefined;
 
-  constructor(cluster: Cluster, session: Session) {
-    this.#cluster = cluster;
-    this.#session = session;
-    this.#watch();
+  constructor(cluster: Omit<Cluster, 'cancelled'>) {
+    this.#cluster = { ...cluster, cancelled: this.#cancel.signal };
+  }
+
+  /** @throws what kept it from joining; nothing that it started is left running then */
+  async join(): Promise<void> {
+    members.add(this);
+    this.#joining = this.#join();
+    try {
+      await this.#joining;
+    } catch (error) {
+      await this.leave();
+      throw error;
+    }
   }
 
   connection(): Connection {
+    if (this.#session === undefined) throw new Error('not joined yet');
     return this.#session.connection;
+  }
+
+  get leaving(): boolean {
+    return this.#leaving !== undefined;
   }
 
   leave(): Promise<boolean> {
@@ -82,15 +109,30 @@ class Member implements EmbeddedPostgres {
     return this.#leaving;
   }
 
-  /** A PostgreSQL that is just being started again is waited for: nobody else may be there to stop it. */
-  async #leave(): Promise<boolean> {
-    await this.#rejoining;
-    return closeSession(this.#cluster, this.#session);
+  /** Stops PostgreSQL without waiting and without asking who else uses it. */
+  abandon(): void {
+    if (this.#session !== undefined) interruptPostmaster(this.#cluster);
+    this.#cluster.started?.kill('SIGINT');
   }
 
-  #watch(): void {
-    void this.#session.ended.then(() => {
-      if (!this.#leaving) this.#rejoining = this.#rejoin();
+  async #leave(): Promise<boolean> {
+    this.#cancel.abort();
+    await this.#joining.catch(() => {});
+    const stopped = await closeSession(this.#cluster, this.#session);
+    members.delete(this);
+    return stopped;
+  }
+
+  async #join(): Promise<void> {
+    await createCluster(this.#cluster);
+    await this.#open();
+  }
+
+  async #open(): Promise<void> {
+    const session = await openSession(this.#cluster);
+    this.#session = session;
+    void session.ended.then(() => {
+      if (!this.leaving) this.#joining = this.#rejoin();
     });
   }
 
@@ -98,12 +140,12 @@ class Member implements EmbeddedPostgres {
   async #rejoin(): Promise<void> {
     const { log } = this.#cluster;
     log('the connection to the embedded PostgreSQL broke: joining again');
-    for (let attempt = 1; attempt <= REJOIN_ATTEMPTS && !this.#leaving; attempt++) {
+    for (let attempt = 1; attempt <= REJOIN_ATTEMPTS && !this.leaving; attempt++) {
       try {
-        this.#session = await openSession(this.#cluster);
-        this.#watch();
+        await this.#open();
         return log('joined the embedded PostgreSQL again');
       } catch (error) {
+        if (this.leaving) return;
         log(
           `attempt ${attempt} of ${REJOIN_ATTEMPTS} to join the embedded PostgreSQL again failed: ${text(error)}`,
         );

@@ -1,10 +1,21 @@
-import { execFile } from 'node:child_process';
+import { type ChildProcess, execFile } from 'node:child_process';
 import { chownSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { type Binaries, CLEAN_ENVIRONMENT } from './binaries.ts';
 import { EmbeddedPostgresError, hasCode } from './error.ts';
 import type { Place } from './place.ts';
+
+/** A cluster as one process uses it. */
+export interface Cluster {
+  readonly place: Place;
+  readonly binaries: Binaries;
+  readonly log: (line: string) => void;
+  /** Aborted when the process leaves, be it in the middle of joining. */
+  readonly cancelled: AbortSignal;
+  /** The PostgreSQL that this process itself started last. */
+  started?: ChildProcess;
+}
 
 /** The superuser of the cluster, and the name everybody connects with. */
 export const DATABASE_USER = 'assent';
@@ -30,12 +41,13 @@ const INITDB_OPTIONS = [
  * half-made, and of many first starts one wins.
  * @throws EmbeddedPostgresError when initdb fails, or the cluster was made by another major version
  */
-export async function createCluster(place: Place, binaries: Binaries): Promise<void> {
+export async function createCluster(cluster: Cluster): Promise<void> {
+  const { place, binaries } = cluster;
   if (existsSync(versionFile(place))) return requireSameVersion(place, binaries);
   const draft = mkdtempSync(`${place.cluster}.new-`);
   try {
     if (place.runAs.uid !== undefined) chownSync(draft, place.runAs.uid, place.runAs.gid);
-    await initdb(draft, place, binaries);
+    await initdb(draft, cluster);
     renameSync(draft, place.cluster);
   } catch (error) {
     rmSync(draft, { recursive: true, force: true });
@@ -56,11 +68,13 @@ function requireSameVersion(place: Place, binaries: Binaries): void {
   );
 }
 
-async function initdb(folder: string, place: Place, binaries: Binaries): Promise<void> {
+async function initdb(folder: string, { place, binaries, cancelled }: Cluster): Promise<void> {
   const program = path.join(binaries.folder, 'bin', 'initdb');
   const options = { ...place.runAs, cwd: '/', env: CLEAN_ENVIRONMENT };
   try {
-    await promisify(execFile)(program, ['-D', folder, ...INITDB_OPTIONS], options);
+    const running = promisify(execFile)(program, ['-D', folder, ...INITDB_OPTIONS], options);
+    cancelled.addEventListener('abort', () => running.child.kill(), { once: true });
+    await running;
   } catch (cause) {
     const said = cause instanceof Error && 'stderr' in cause ? String(cause.stderr).trim() : '';
     const reason = said.split('\n').join(' / ') || String(cause);

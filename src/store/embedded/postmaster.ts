@@ -2,7 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Binaries, CLEAN_ENVIRONMENT } from './binaries.ts';
+import { CLEAN_ENVIRONMENT } from './binaries.ts';
+import type { Cluster } from './cluster.ts';
+import { hasCode } from './error.ts';
 import { isPostmaster, readPostmaster } from './lockFiles.ts';
 import type { Place } from './place.ts';
 import { dropSocketFolder, SOCKET_NUMBER, socketFolder } from './socket.ts';
@@ -18,7 +20,8 @@ const MAX_CONNECTIONS = 100;
  * Starts PostgreSQL without TCP, in a process group of its own: a Ctrl-C in the terminal must not reach it before
  * the server has answered its last requests. Durability stays as PostgreSQL ships it.
  */
-export function startPostmaster(place: Place, binaries: Binaries): ChildProcess {
+export function startPostmaster(cluster: Cluster): ChildProcess {
+  const { place, binaries } = cluster;
   const log = openSync(place.logFile, 'a', 0o600);
   const child = spawn(
     path.join(binaries.folder, 'bin', 'postgres'),
@@ -33,6 +36,7 @@ export function startPostmaster(place: Place, binaries: Binaries): ChildProcess 
   );
   closeSync(log);
   child.unref();
+  cluster.started = child;
   return child;
 }
 
@@ -47,11 +51,15 @@ function settings({ cluster }: Place): string[] {
   return Object.entries(list).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
+export function isRunning(child: ChildProcess | undefined): child is ChildProcess {
+  return child?.pid !== undefined && child.exitCode === null && child.signalCode === null;
+}
+
 /**
  * Stops PostgreSQL and waits until it has let go of its data.
  * @returns false when it did not stop, when somebody else is stopping it, or when it is no process we know as ours
  */
-export async function stopPostmaster(cluster: string): Promise<boolean> {
+export async function stopPostmaster({ place: { cluster } }: Cluster): Promise<boolean> {
   const postmaster = readPostmaster(cluster);
   if (!postmaster?.ready || !isPostmaster(postmaster.pid, cluster)) return false;
   process.kill(postmaster.pid, 'SIGINT');
@@ -62,4 +70,25 @@ export async function stopPostmaster(cluster: string): Promise<boolean> {
   }
   dropSocketFolder(cluster, postmaster.host);
   return true;
+}
+
+/** Stops the PostgreSQL that this process has started, be it ready or not. @returns whether it is gone by that */
+export async function stopStarted({ started }: Cluster): Promise<boolean> {
+  if (!isRunning(started)) return false;
+  started.kill('SIGINT');
+  for (const deadline = Date.now() + STOP_DEADLINE; Date.now() < deadline; await sleep(POLL)) {
+    if (!isRunning(started)) return true;
+  }
+  return false;
+}
+
+/** Tells the PostgreSQL that runs, whoever started it, to stop, and waits for nothing. */
+export function interruptPostmaster({ place: { cluster } }: Cluster): void {
+  const postmaster = readPostmaster(cluster);
+  if (postmaster === undefined || !isPostmaster(postmaster.pid, cluster)) return;
+  try {
+    process.kill(postmaster.pid, 'SIGINT');
+  } catch (error) {
+    if (!hasCode(error, 'ESRCH')) throw error; // it ended this very moment
+  }
 }

@@ -1,13 +1,11 @@
-import type { ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import type { Binaries } from './binaries.ts';
-import { DATABASE_USER } from './cluster.ts';
+import { type Cluster, DATABASE_USER } from './cluster.ts';
 import { EmbeddedPostgresError } from './error.ts';
 import { isPostmasterAlive, type Postmaster, readPostmaster, removeRecycledLocks } from './lockFiles.ts';
 import type { Place } from './place.ts';
-import { startPostmaster, stopPostmaster } from './postmaster.ts';
+import { isRunning, startPostmaster, stopPostmaster, stopStarted } from './postmaster.ts';
 
 /** Advisory lock on database `postgres`: shared by everyone who uses the cluster, exclusive to whoever stops it. */
 const USERS_LOCK = 7_274_826;
@@ -35,12 +33,6 @@ export interface Connection {
   readonly ssl: false;
 }
 
-export interface Cluster {
-  readonly place: Place;
-  readonly binaries: Binaries;
-  readonly log: (line: string) => void;
-}
-
 /** A place among the users of the cluster. PostgreSQL itself gives it up for a process that dies. */
 export interface Session {
   readonly connection: Connection;
@@ -51,13 +43,14 @@ export interface Session {
 
 /**
  * Joins the users of the cluster, and starts PostgreSQL if nobody has.
- * @throws EmbeddedPostgresError when it does not answer within {@link START_DEADLINE}
+ * @throws EmbeddedPostgresError when it does not answer within {@link START_DEADLINE}, or joining is cancelled
  */
 export async function openSession(cluster: Cluster): Promise<Session> {
   const start = starter(cluster);
   for (const deadline = Date.now() + START_DEADLINE; Date.now() < deadline; await sleep(POLL)) {
     const session = await trySession(cluster.place.cluster);
     if (session) return session;
+    if (cluster.cancelled.aborted) throw new EmbeddedPostgresError('joining was cancelled');
     start();
   }
   throw doesNotStart(cluster.place);
@@ -65,25 +58,30 @@ export async function openSession(cluster: Cluster): Promise<Session> {
 
 /**
  * Leaves the users of the cluster; the last one stops PostgreSQL. Whoever tries to join in that moment waits for the
- * lock, sees the connection close, and starts PostgreSQL again.
+ * lock, sees the connection close, and starts PostgreSQL again. Without a session there is nobody to ask, and only what
+ * this process has started itself is stopped.
  * @returns whether PostgreSQL was stopped
  */
-export async function closeSession({ place }: Cluster, { client }: Session): Promise<boolean> {
-  const stopped = (await giveUpLock(client)) && (await stopPostmaster(place.cluster));
-  discard(client);
+export async function closeSession(cluster: Cluster, session: Session | undefined): Promise<boolean> {
+  const last = await giveUpLock(session?.client);
+  const stopped = last === undefined ? await stopStarted(cluster) : last && (await stopPostmaster(cluster));
+  if (session) discard(session.client);
   return stopped;
 }
 
-/** @returns whether nobody else holds it: then it is ours alone, and nobody can join before PostgreSQL has stopped */
-async function giveUpLock(client: pg.Client): Promise<boolean> {
+/**
+ * @returns whether nobody else holds it: then it is ours alone, and nobody can join before PostgreSQL has stopped;
+ * undefined when the connection is broken
+ */
+async function giveUpLock(client: pg.Client | undefined): Promise<boolean | undefined> {
   try {
-    await client.query('select pg_advisory_unlock_shared($1)', [USERS_LOCK]);
-    const { rows } = await client.query<{ last: boolean }>('select pg_try_advisory_lock($1) as last', [
+    await client?.query('select pg_advisory_unlock_shared($1)', [USERS_LOCK]);
+    const result = await client?.query<{ last: boolean }>('select pg_try_advisory_lock($1) as last', [
       USERS_LOCK,
     ]);
-    return rows[0]?.last === true;
+    return result?.rows[0]?.last;
   } catch {
-    return false; // the connection is broken: there is nothing left to leave
+    return undefined;
   }
 }
 
@@ -121,24 +119,19 @@ function discard(client: pg.Client): void {
  * Starts PostgreSQL when called, unless one is starting, running or stopping.
  * @throws EmbeddedPostgresError after {@link MOST_STARTS}
  */
-function starter({ place, binaries, log }: Cluster): () => void {
+function starter(cluster: Cluster): () => void {
+  const { place, log } = cluster;
   const crashed = readPostmaster(place.cluster) !== undefined;
   let next = Date.now() + (crashed ? Math.random() * LONGEST_HESITATION : 0);
   let starts = 0;
-  let child: ChildProcess | undefined;
   return () => {
-    if (isRunning(child) || Date.now() < next || isPostmasterAlive(place.cluster)) return;
+    if (isRunning(cluster.started) || Date.now() < next || isPostmasterAlive(place.cluster)) return;
     if (starts === MOST_STARTS) throw doesNotStart(place);
     // Only after PostgreSQL refused: it knows best, and a process that was just killed lingers for a moment.
     if (starts > 0 && removeRecycledLocks(place.cluster)) log(REMOVED);
-    child = startPostmaster(place, binaries);
-    child.once('error', (error) => log(`PostgreSQL cannot be run: ${error.message}`));
+    startPostmaster(cluster).once('error', (error) => log(`PostgreSQL cannot be run: ${error.message}`));
     next = Date.now() + FIRST_PAUSE * 2 ** starts++;
   };
-}
-
-function isRunning(child: ChildProcess | undefined): boolean {
-  return child?.pid !== undefined && child.exitCode === null && child.signalCode === null;
 }
 
 function doesNotStart({ logFile }: Place): EmbeddedPostgresError {
