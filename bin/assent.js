@@ -1,9 +1,12 @@
 #!/usr/bin/env node
+import { handleSignals } from '../dist/ending.js';
 import { refuseNode } from '../dist/nodeVersion.js';
 
 const refusal = refuseNode(process.versions);
-if (refusal === null) await import('../dist/cli.js');
-else {
+if (refusal === null) {
+  handleSignals(); // before the rest is loaded: until then PID 1 would not notice a signal at all
+  await import('../dist/cli.js');
+} else {
   console.error(refusal);
   process.exitCode = 1;
 }

@@ -7,10 +7,12 @@ import { grantCommands } from './cli/grant.ts';
 import { UsageError } from './cli/output.ts';
 import { resourceCommands } from './cli/resource.ts';
 import { userCommands } from './cli/user.ts';
+import { closeBeforeEnd } from './ending.ts';
+import { leaveEmbeddedPostgres } from './store/embedded.ts';
 import { explainTrouble } from './store/trouble.ts';
 
 // The `assent` command. Results go to standard output, messages to standard error; the exit code is 0 only
-// on success and 2 for a call that can't be understood.
+// on success, 2 for a call that can't be understood, and 128 and its number for a signal.
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
@@ -39,6 +41,12 @@ doctorCommand(program);
 // Output that nobody reads any more (`assent … | head`) is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
+});
+
+// To end is enough for the operator's PostgreSQL: it rolls back what is under way when the connection closes.
+closeBeforeEnd(async () => {
+  await leaveEmbeddedPostgres();
+  return false;
 });
 
 try {

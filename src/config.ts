@@ -36,6 +36,8 @@ export interface Config extends DatabaseConfig {
   readonly trustProxy: false | number | string[];
   readonly maxConnections: number;
   readonly demo: boolean;
+  /** Whether it was started by `npm start`, whose end is to be the server's, too. */
+  readonly startedByNpm: boolean;
   readonly currency: string;
   readonly catalogue: Catalogue;
 }
@@ -162,6 +164,7 @@ export function readConfig(environment: Environment = process.env): Config {
     trustProxy: values.TRUST_PROXY ?? false,
     maxConnections: values.MAX_CONNECTIONS,
     demo: values.DATABASE_URL === undefined && values.DEMO === 'on',
+    startedByNpm: environment.npm_lifecycle_event === 'start',
     currency: values.CURRENCY,
     catalogue:
       values.CATALOGUE === undefined

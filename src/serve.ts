@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
-import closeWithGrace from 'close-with-grace';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { buildApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
 import { buildDemo } from './demo/app.ts';
+import { closeBeforeEnd, end, endWithParent } from './ending.ts';
 import { tuneEngine } from './engine.ts';
 import { createContext } from './flows/context.ts';
 import { addressesOf, listenAt } from './http/listen.ts';
@@ -15,14 +15,6 @@ import { type Demo, prepareDemo, trialSecrets } from './trial.ts';
 
 /** How long requests under way may take to finish after a signal: longer than any statement may. */
 const DRAIN_MS = 7_000;
-/** Then the database is left and the process ends, all before a container's usual 10 seconds are over. */
-const CLOSE_MS = 9_000;
-
-/**
- * Left to end the process at once: what the engine itself raises when it is broken would come again and again behind a
- * handler, and whoever restarts the server would wait for ever.
- */
-const CRASHES = ['SIGILL', 'SIGTRAP', 'SIGBUS', 'SIGFPE', 'SIGSEGV'] as const;
 
 /** What runs, in the order in which it was started. */
 interface Running {
@@ -39,22 +31,25 @@ export async function serve(): Promise<void> {
   tuneEngine();
   const config = readConfig();
   const log = openLog(config.logLevel);
-  const starting = start(config, log);
-  // From here on, so that a signal during the start finds somebody who stops what was started.
-  const ending = closeWithGrace(
-    { delay: CLOSE_MS, logger: false, skip: ['beforeExit', ...CRASHES] },
-    async ({ signal, err }) => {
-      if (err) log.fatal({ err }, 'stopping after an error that nothing caught');
-      else log.info({ signal }, 'stopping: requests under way are finished first');
-      // A start that failed has said so and stopped what it had started.
-      const running = await starting.catch(() => undefined);
-      if (running !== undefined) await stop(running);
-      log.info('stopped');
-    },
-  );
-  await starting.catch((error: unknown) => {
-    ending.uninstall();
-    throw error;
+  endByUncaughtError(log);
+  if (config.startedByNpm) endWithParent();
+  const running = await start(config, log);
+  closeBeforeEnd(async (cause) => {
+    if (cause !== 'error') log.info({ signal: cause }, 'stopping: requests under way are finished first');
+    await stop(running);
+    log.info('stopped');
+    return cause !== 'error';
+  });
+}
+
+/** The first such error ends the server in order; with another one meanwhile there is no order to hope for. */
+function endByUncaughtError(log: Logger): void {
+  let broken = false;
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'stopping after an error that nothing caught');
+    if (broken) process.exit(1);
+    broken = true;
+    end('error');
   });
 }
 

@@ -17,6 +17,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   demo: [],
   'app.ts': ['http'],
   'config.ts': ['oauth', 'store'],
+  'ending.ts': [],
   'engine.ts': [],
   'log.ts': [],
   'nodeVersion.ts': [],
@@ -25,6 +26,7 @@ const MAY_IMPORT: Record<string, string[]> = {
     'app.ts',
     'config.ts',
     'demo',
+    'ending.ts',
     'engine.ts',
     'flows',
     'http',
@@ -34,7 +36,7 @@ const MAY_IMPORT: Record<string, string[]> = {
     'trial.ts',
   ],
   cli: ['config.ts', 'flows', 'oauth', 'store'],
-  'cli.ts': ['cli', 'serve.ts', 'store'],
+  'cli.ts': ['cli', 'ending.ts', 'serve.ts', 'store'],
 };
 
 const area = (file: string) => file.split('/')[0] ?? file;

@@ -24,6 +24,7 @@ async function askAtTerminal(): Promise<Passwords> {
   // Readline echoes to its output, so it gets one that shows nothing; the questions go to standard error.
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   const terminal = createInterface({ input: process.stdin, output: silent, terminal: true });
+  terminal.on('SIGINT', () => process.kill(process.pid, 'SIGINT')); // in raw mode Ctrl-C is a key, not a signal
   const ask = async (question: string) => {
     process.stderr.write(question);
     const answer = await terminal.question('');

@@ -20,7 +20,6 @@ export function postmasterOf(dataDir: string): number {
 
 /** Removes a `DATA_DIR` that nobody uses any more, and the cluster that root's is kept outside of it. */
 export function removeDataDir(dataDir: string): void {
-  const location = join(dataDir, 'postgres.location');
-  if (existsSync(location)) rmSync(readFileSync(location, 'utf8').trim(), { recursive: true, force: true });
+  rmSync(clusterOf(dataDir), { recursive: true, force: true });
   rmSync(dataDir, { recursive: true, force: true });
 }

@@ -1,0 +1,411 @@
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { constants } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import pg from 'pg';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { createDatabase } from '../support/database.ts';
+import { clusterOf, makeDataDir, postmasterOf, removeDataDir } from '../support/folder.ts';
+import { ASSENT, descendants, Launch, processesOf, stillRunning } from '../support/launch.ts';
+import { onDatabase } from '../support/process.ts';
+import { freePair } from '../support/trial.ts';
+
+// Real processes that are told to end in every way that people and programs do it. Afterwards nothing may be left.
+
+const NPM_START = ['npm', 'start'];
+const SERVE = [...ASSENT, 'serve'];
+const MIGRATE = [...ASSENT, 'migrate'];
+
+/** A terminal of its own for a command; util-linux's `script` has these options, others have not. */
+const terminal = (command: string) => ['script', '-qec', command, '/dev/null'];
+const hasTerminals = runs(terminal('true'));
+/** A command as PID 1, as in a container. */
+const CONTAINER = [
+  'unshare',
+  ...(process.getuid?.() === 0 ? [] : ['--user', '--map-root-user']),
+  ...['--pid', '--fork', '--mount-proc', '--kill-child'],
+];
+const hasContainers = runs([...CONTAINER, 'true']);
+
+const CTRL_C = '\x03';
+const LONGEST_END_MS = 15_000;
+
+const launches: Launch[] = [];
+/** For servers, one after the other: to make PostgreSQL's data for each would take most of the time. */
+const ofServers = makeDataDir();
+const ofCommands: string[] = [];
+
+afterEach(async () => {
+  for (const launch of launches.splice(0)) {
+    for (const pid of stillRunning([launch.pid, ...launch.family()])) process.kill(pid, 'SIGKILL');
+    await launch.end;
+  }
+  for (const folder of [ofServers, ...ofCommands]) {
+    for (const pid of processesOf(clusterOf(folder))) process.kill(pid, 'SIGKILL');
+  }
+});
+
+afterAll(() => {
+  for (const folder of [ofServers, ...ofCommands]) removeDataDir(folder);
+});
+
+function runs([program = '', ...args]: string[]): boolean {
+  return spawnSync(program, args).status === 0;
+}
+
+function start(command: readonly string[], variables: Record<string, string>): Launch {
+  const launch = new Launch(command, variables);
+  launches.push(launch);
+  return launch;
+}
+
+function newFolder(): string {
+  const folder = makeDataDir();
+  ofCommands.push(folder);
+  return folder;
+}
+
+/** A server in trial mode, and all its processes. */
+interface Trial {
+  readonly launch: Launch;
+  readonly baseUrl: string;
+  readonly folder: string;
+  readonly family: readonly number[];
+}
+
+async function startTrial(
+  command: readonly string[],
+  variables: Record<string, string> = {},
+): Promise<Trial> {
+  const [port, folder] = [String(await freePair()), ofServers];
+  const launch = start(command, { PORT: port, DATA_DIR: folder, ...variables });
+  await launch.says('trial mode');
+  const postmaster = postmasterOf(folder);
+  const family = [...launch.family(), postmaster, ...descendants(postmaster)];
+  return { launch, baseUrl: `http://localhost:${port}`, folder, family };
+}
+
+/** Waits until none of its processes runs, also none that was started meanwhile. */
+async function nothingIsLeft({ family, folder }: Pick<Trial, 'family' | 'folder'>): Promise<void> {
+  const left = () => [...stillRunning(family), ...processesOf(clusterOf(folder))];
+  await expect.poll(left, { timeout: LONGEST_END_MS }).toEqual([]);
+  expect(existsSync(join(clusterOf(folder), 'postmaster.pid')), 'PostgreSQL ended in order').toBe(false);
+}
+
+/** Begins a request that is complete only when `finish` is called, which resolves with what is answered. */
+async function beginRequest(baseUrl: string): Promise<{ finish(): Promise<string> }> {
+  const { hostname, port } = new URL(baseUrl);
+  const socket = connect(Number(port), hostname);
+  await once(socket, 'connect');
+  socket.on('error', () => undefined);
+  const type = 'Content-Type: application/x-www-form-urlencoded';
+  socket.write(`POST /oauth/token HTTP/1.1\r\nHost: x\r\n${type}\r\nContent-Length: 6\r\n\r\ncode=`);
+  return {
+    async finish() {
+      socket.end('x');
+      const answer: Buffer[] = [];
+      socket.on('data', (chunk) => answer.push(chunk));
+      if (!socket.destroyed) await new Promise((resolve) => socket.once('close', resolve));
+      return Buffer.concat(answer).toString();
+    },
+  };
+}
+
+async function acceptsNoMore(baseUrl: string): Promise<void> {
+  await expect.poll(() => fetch(baseUrl).catch(() => 'closed'), { interval: 10 }).toBe('closed');
+}
+
+describe.skipIf(!hasTerminals)('npm start in a terminal (needs `script` of util-linux)', () => {
+  it('ends by Ctrl-C with all that it started, PostgreSQL in order', async () => {
+    const trial = await startTrial(terminal('exec npm start'));
+    trial.launch.type(CTRL_C);
+    expect(await trial.launch.end).toEqual({ code: 0, signal: null });
+    await nothingIsLeft(trial);
+    expect(trial.launch.output()).toContain('"msg":"stopped"');
+  });
+
+  it('ends by many times Ctrl-C like by one, and a request under way is answered', async () => {
+    const trial = await startTrial(terminal('exec npm start'));
+    const request = await beginRequest(trial.baseUrl);
+    trial.launch.type(CTRL_C);
+    await acceptsNoMore(trial.baseUrl);
+    for (let times = 2; times <= 5; times++) {
+      trial.launch.type(CTRL_C);
+      await expect.poll(() => trial.launch.output().split('^C')).toHaveLength(times + 1);
+    }
+    expect(await request.finish()).toMatch(/^HTTP\/1\.1 400 /);
+    expect(await trial.launch.end).toEqual({ code: 0, signal: null });
+    await nothingIsLeft(trial);
+  });
+
+  it('ends when the terminal is closed', async () => {
+    const trial = await startTrial(terminal('exec npm start'));
+    trial.launch.kill('SIGKILL');
+    await nothingIsLeft(trial);
+  });
+});
+
+describe('npm start', () => {
+  it.each<[title: string, ...steps: ((launch: Launch) => void)[]]>([
+    ['its group gets SIGINT', (launch) => launch.killGroup('SIGINT')],
+    [
+      'its group gets SIGINT twice',
+      (launch) => launch.killGroup('SIGINT'),
+      (launch) => launch.killGroup('SIGINT'),
+    ],
+    [
+      'npm and its group get SIGTERM, as from `timeout`',
+      (launch) => launch.killGroup('SIGTERM'),
+      (launch) => launch.kill('SIGTERM'),
+    ],
+    ['its group gets SIGHUP', (launch) => launch.killGroup('SIGHUP')],
+    ['npm alone gets SIGTERM', (launch) => launch.kill('SIGTERM')],
+    ['npm alone is killed', (launch) => launch.kill('SIGKILL')],
+  ])('ends in order, after the request under way, when %s', async (_, first, ...more) => {
+    const trial = await startTrial(NPM_START);
+    const request = await beginRequest(trial.baseUrl);
+    first?.(trial.launch);
+    await acceptsNoMore(trial.baseUrl);
+    for (const step of more) step(trial.launch);
+    expect(await request.finish()).toMatch(/^HTTP\/1\.1 400 /);
+    await trial.launch.end;
+    await nothingIsLeft(trial);
+    expect(trial.launch.output()).toContain('"msg":"stopped"');
+  });
+});
+
+describe('a server that is told to end', () => {
+  it('takes every repeat for the same wish, whatever the signal, and answers the request under way', async () => {
+    const trial = await startTrial(SERVE);
+    const request = await beginRequest(trial.baseUrl);
+    trial.launch.kill('SIGTERM');
+    await acceptsNoMore(trial.baseUrl);
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGINT', 'SIGTERM'] as const) {
+      trial.launch.kill(signal);
+    }
+    expect(await request.finish()).toMatch(/^HTTP\/1\.1 400 /);
+    expect(await trial.launch.end).toEqual({ code: 0, signal: null });
+    await nothingIsLeft(trial);
+  });
+
+  it('is cut off by SIGQUIT, and leaves no PostgreSQL even then', async () => {
+    const trial = await startTrial(SERVE);
+    const request = await beginRequest(trial.baseUrl);
+    trial.launch.kill('SIGTERM');
+    await acceptsNoMore(trial.baseUrl);
+    trial.launch.kill('SIGQUIT');
+    expect(await trial.launch.end).toEqual({ code: 128 + constants.signals.SIGQUIT, signal: null });
+    expect(await request.finish()).toBe('');
+    await nothingIsLeft(trial);
+  });
+
+  it('is cut off by SIGQUIT, and leaves no PostgreSQL that another one had started', async () => {
+    const first = await startTrial(SERVE);
+    first.launch.kill('SIGKILL');
+    await first.launch.end;
+    const second = await startTrial(SERVE);
+    expect(postmasterOf(second.folder)).toBe(postmasterOf(first.folder));
+    second.launch.kill('SIGQUIT');
+    await second.launch.end;
+    await nothingIsLeft(second);
+  });
+
+  it('ends when the time for it is over, and leaves no PostgreSQL even then', async () => {
+    const trial = await startTrial(SERVE);
+    const postmaster = postmasterOf(trial.folder);
+    const frozen = [postmaster, ...descendants(postmaster)];
+    for (const pid of frozen) process.kill(pid, 'SIGSTOP');
+    trial.launch.kill('SIGTERM');
+    expect(await trial.launch.end).toEqual({ code: 128 + constants.signals.SIGTERM, signal: null });
+    for (const pid of frozen) process.kill(pid, 'SIGCONT');
+    await nothingIsLeft(trial);
+  });
+
+  it.each([
+    { title: 'in order after an error that nothing caught', errors: 1, says: '"msg":"stopped"' },
+    { title: 'at once after a second one', errors: 2, says: 'nothing catches error 2' },
+  ])('ends $title, with exit code 1', async ({ errors, says }) => {
+    const fault =
+      'let n = 0; process.on("SIGUSR2", () => { throw new Error("nothing catches error " + ++n) })';
+    const trial = await startTrial(SERVE, {
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(fault)}`,
+    });
+    const request = await beginRequest(trial.baseUrl);
+    for (let count = 1; count <= errors; count++) {
+      trial.launch.kill('SIGUSR2');
+      await trial.launch.says(`nothing catches error ${count}`);
+    }
+    expect(await request.finish()).toMatch(errors === 1 ? /^HTTP\/1\.1 400 / : /^$/);
+    expect(await trial.launch.end).toEqual({ code: 1, signal: null });
+    await nothingIsLeft(trial);
+    expect(trial.launch.output()).toContain(says);
+  });
+});
+
+/** Holds the lock that migrations wait for, until `release`. */
+async function holdMigrationLock(client: pg.Client | pg.PoolClient) {
+  await client.query('select pg_advisory_lock(7274825)');
+  return {
+    waited: () =>
+      expect
+        .poll(async () => (await client.query(WAITING)).rows[0]?.count, { timeout: 20_000, interval: 10 })
+        .toBeGreaterThan(0),
+    release: () => client.query('select pg_advisory_unlock(7274825)'),
+  };
+}
+
+/** Statements that wait for a lock that somebody else holds. */
+const WAITING = `select count(*)::int from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
+
+describe('a command that waits', () => {
+  it.each([
+    ...SIGNALS.map((signal) => ({ what: 'assent migrate', command: MIGRATE, signal })),
+    { what: 'assent serve, not ready yet', command: SERVE, signal: 'SIGTERM' as const },
+  ])('ends at once by $signal, with 128 and its number: $what', async ({ command, signal }) => {
+    await whileMigrationsWait(command, async (launch) => {
+      launch.kill(signal);
+      expect(await launch.end).toEqual({ code: 128 + constants.signals[signal], signal: null });
+      expect(launch.output()).toBe('');
+    });
+  });
+
+  it.skipIf(!hasContainers).each(SIGNALS)(
+    'ends at once by %s as PID 1, too (needs `unshare` and the right to namespaces)',
+    async (signal) => {
+      await whileMigrationsWait([...CONTAINER, ...MIGRATE], async (launch) => {
+        const [first = 0] = launch.family();
+        process.kill(first, signal);
+        expect(await launch.end).toEqual({ code: 128 + constants.signals[signal], signal: null });
+      });
+    },
+  );
+
+  it.skipIf(!hasTerminals)('ends by Ctrl-C at a password, and the terminal is as before', async () => {
+    const command = `${MIGRATE.slice(0, -1).join(' ')} user create anna --name Anna; echo "code $?"; stty -a`;
+    const launch = start(terminal(command), { DATA_DIR: newFolder() });
+    await launch.says('Password: ');
+    launch.type(CTRL_C);
+    await launch.end;
+    expect(launch.output()).toContain('code 130');
+    expect(launch.output()).toMatch(/ icanon /);
+    expect(launch.output()).toMatch(/ echo /);
+  });
+});
+
+async function whileMigrationsWait(
+  command: readonly string[],
+  test: (launch: Launch) => Promise<void>,
+): Promise<void> {
+  const database = await createDatabase();
+  const client = await database.pool.connect();
+  try {
+    const lock = await holdMigrationLock(client);
+    const launch = start(command, { BASE_URL: 'http://localhost', ...onDatabase(database.url) });
+    await lock.waited();
+    await test(launch);
+    await lock.release();
+  } finally {
+    client.release(true);
+    await database.drop();
+  }
+}
+
+describe('a command in trial mode', () => {
+  const isDraft = (folder: string) => (name: string) =>
+    name.startsWith(`${basename(clusterOf(folder))}.new-`);
+  const pidFile = (folder: string) => join(clusterOf(folder), 'postmaster.pid');
+  const draftsOf = (folder: string) => {
+    const home = dirname(clusterOf(folder));
+    return existsSync(home) ? readdirSync(home).filter(isDraft(folder)) : [];
+  };
+
+  const makesData = (folder: string) => draftsOf(folder).length > 0;
+
+  it.each([
+    ['PostgreSQL’s data are made', makesData],
+    ['PostgreSQL starts', (folder: string) => existsSync(pidFile(folder))],
+    [
+      'it works there',
+      (folder: string) => existsSync(pidFile(folder)) && /ready/.test(readFileSync(pidFile(folder), 'utf8')),
+    ],
+  ])('leaves nothing when it is told to end while %s', async (_, reached) => {
+    for (const [signal, toAll] of [
+      ['SIGINT', true],
+      ['SIGTERM', false],
+    ] as const) {
+      const folder = newFolder();
+      const launch = start([...ASSENT, 'client', 'list'], { DATA_DIR: folder });
+      await expect.poll(() => reached(folder), { interval: 5, timeout: 20_000 }).toBe(true);
+      const family = launch.family();
+      if (toAll) launch.killGroup(signal);
+      else launch.kill(signal);
+      const end = await launch.end;
+      expect(end, launch.output()).toEqual({ code: 128 + constants.signals[signal], signal: null });
+      await nothingIsLeft({ family, folder });
+      expect(draftsOf(folder)).toEqual([]);
+      expect(existsSync(clusterOf(folder)), 'data that were just made are not kept half-made').toBe(
+        reached !== makesData,
+      );
+      expect(launch.output()).toMatch(/^(applied migrations\/\S+\n)*$/);
+    }
+  });
+
+  it('stops PostgreSQL as its last user in the middle of its work, and has nothing to say of that', async () => {
+    const server = await startTrial(SERVE);
+    server.launch.kill('SIGKILL');
+    await server.launch.end;
+    const client = await connectTo(server.folder);
+    client.on('error', () => undefined);
+    const lock = await holdMigrationLock(client);
+    const launch = start([...ASSENT, 'client', 'list'], { DATA_DIR: server.folder });
+    await lock.waited();
+    launch.kill('SIGTERM');
+    expect(await launch.end).toEqual({ code: 143, signal: null });
+    expect(launch.output()).toBe('');
+    await nothingIsLeft(server);
+  });
+
+  it('is a server that listens and is not ready yet', async () => {
+    const [port, folder] = [String(await freePair()), newFolder()];
+    const launch = start(SERVE, { PORT: port, DATA_DIR: folder });
+    await launch.says('listening at');
+    const family = launch.family();
+    launch.kill('SIGTERM');
+    const { code } = await launch.end;
+    expect(code, 'it may have become ready meanwhile').toBeOneOf([0, 143]);
+    expect(launch.output()).not.toMatch(/broke|reached|"level":"(warn|error|fatal)"/);
+    await nothingIsLeft({ family, folder });
+  });
+
+  it('leaves PostgreSQL to the server that runs beside it', async () => {
+    const trial = await startTrial(SERVE);
+    const postmaster = postmasterOf(trial.folder);
+    const client = await connectTo(trial.folder);
+    try {
+      const lock = await holdMigrationLock(client);
+      const launch = start([...ASSENT, 'client', 'list'], { DATA_DIR: trial.folder });
+      await lock.waited();
+      launch.kill('SIGINT');
+      expect(await launch.end).toEqual({ code: 130, signal: null });
+      expect(launch.output()).toBe('');
+    } finally {
+      await client.end();
+    }
+    expect((await fetch(`${trial.baseUrl}/health/ready`)).status).toBe(200);
+    expect(postmasterOf(trial.folder)).toBe(postmaster);
+    expect(trial.launch.output()).not.toContain('broke');
+    trial.launch.kill('SIGTERM');
+    await nothingIsLeft(trial);
+  });
+});
+
+async function connectTo(folder: string): Promise<pg.Client> {
+  const [, , , , host = ''] = readFileSync(join(clusterOf(folder), 'postmaster.pid'), 'utf8').split('\n');
+  const client = new pg.Client({ host, user: 'assent', database: 'postgres' });
+  await client.connect();
+  return client;
+}
