@@ -28,7 +28,8 @@ export async function startTlsPostgres(): Promise<TlsPostgres> {
   const dataDir = makeDataDir();
   const place = findPlace(dataDir);
   const binaries = await openBinaries(findBinaries(), place.runAs);
-  await createCluster({ place, binaries, log: () => {} });
+  const { signal: cancelled } = new AbortController();
+  await createCluster({ place, binaries, cancelled, log: () => {} });
   const folder = makeCertificates(place.runAs.uid ?? userInfo().uid);
   // Over TCP only by TLS: by the client's certificate, or else by a password.
   const rules = ['hostssl all all 127.0.0.1/32 cert clientcert=verify-full', 'local all all trust'];
