@@ -26,6 +26,7 @@ const KEEPER = fileURLToPath(new URL('keeper.mjs', import.meta.url));
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const run = `assent_test_${Math.floor(Date.now() / 1000)}_${randomBytes(3).toString('hex')}`;
   const given = givenPostgres();
+  if (given !== null) await requireSuperuser(given);
   const { url, logFile, end } = await startKeeper(run, given);
   try {
     await makeTemplate(url, `${run}_template`);
@@ -34,8 +35,24 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
     provide('postgresLog', given === null ? { file: logFile } : await examine(url, run));
     return end;
   } catch (error) {
-    await end();
+    await end().catch(console.error);
     throw error;
+  }
+}
+
+/** @throws {Error} */
+async function requireSuperuser(postgres: string): Promise<void> {
+  const client = new pg.Client(postgres);
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ may: boolean }>(
+      'select rolsuper as may from pg_roles where rolname = current_user',
+    );
+    if (rows[0]?.may !== true) throw new Error('that role is none');
+  } catch (cause) {
+    throw new Error(`TEST_DATABASE_URL must be for a superuser: ${(cause as Error).message}`, { cause });
+  } finally {
+    await client.end();
   }
 }
 

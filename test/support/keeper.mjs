@@ -18,7 +18,7 @@ const OLD_S = 24 * 60 * 60;
 const POLL_MS = 20;
 const LINGER_MS = 500;
 
-if (url === undefined) {
+if (!url) {
   const dataDir = mkdtempSync(join(tmpdir(), 'assent-test-'));
   const embedded = await joinEmbeddedPostgres(dataDir);
   const { host, port, user } = embedded.connection();

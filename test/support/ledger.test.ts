@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { Registry } from 'prom-client';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, inject, it, vi } from 'vitest';
 import { Agent } from './agent.ts';
 import { createDatabase } from './database.ts';
 import { codeOf, decide, introspect, reachConsent, requestOf, tokenRequestOf } from './flow.ts';
@@ -118,4 +118,13 @@ describe('a test database that is dropped', () => {
     await expect(dropping).rejects.toThrow(/password, in hex, in line 1 of the table other\.kept: /);
     await expect(new Client(url).connect()).rejects.toThrow(/does not exist/);
   });
+
+  it.skipIf(inject('postgresLog') === 'nowhere')(
+    'complains of a secret in what PostgreSQL logged',
+    async () => {
+      const { pool, drop } = await createDatabase();
+      await pool.query(`set log_min_messages = log; do $$ begin raise log '${notedSecret()}'; end $$`);
+      await expect(drop()).rejects.toThrow(/password, as it is, in line \d+ of the log of PostgreSQL: /);
+    },
+  );
 });
