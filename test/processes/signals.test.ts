@@ -369,7 +369,7 @@ describe('a command in trial mode', () => {
     await nothingIsLeft(server);
   });
 
-  it('is a server that listens and is not ready yet', async () => {
+  it('may be a server that listens and is not ready yet, and has nothing to say of that either', async () => {
     const [port, folder] = [String(await freePair()), newFolder()];
     const launch = start(SERVE, { PORT: port, DATA_DIR: folder });
     await launch.says('listening at');
