@@ -10,6 +10,7 @@ import { createContext } from './flows/context.ts';
 import { addressesOf, listenAt } from './http/listen.ts';
 import { openLog } from './log.ts';
 import { KeyRing } from './secrets/keyRing.ts';
+import { leaveEmbeddedPostgres } from './store/embedded.ts';
 import { openMigratedStore, type Store } from './store/store.ts';
 import { type Demo, prepareDemo, trialSecrets } from './trial.ts';
 
@@ -57,6 +58,12 @@ async function start(config: Config, log: Logger): Promise<Running> {
   const running: Running = { servers: [], store: await openMigratedStore(config, log) };
   try {
     running.servers.push(await listen(config, running.store, log));
+    // A start that is broken off from here on does not find its database away because it left it.
+    closeBeforeEnd(async () => {
+      void running.servers[0]?.close();
+      await leaveEmbeddedPostgres();
+      return false;
+    });
     const demo = config.demo ? await startDemo(config, running, log) : null;
     // Behind what was logged until now, which is written at the end of the turn.
     if (config.databaseUrl === null) setImmediate(() => console.log(greeting(config, demo)));

@@ -15,6 +15,8 @@ const LOCK_TIMEOUT_MS = 2_000;
 const SETTINGS: Readonly<Record<string, string>> = {
   // Each statement has one good plan, whatever its values: to make it anew would cost as much as to carry it out.
   plan_cache_mode: 'force_generic_plan',
+  // To compile a statement takes longer than any of ours, and what PostgreSQL expects of a generic plan may suggest it.
+  jit: 'off',
   // Digests and times are written the one way we read.
   bytea_output: 'hex',
   datestyle: 'ISO',

@@ -74,7 +74,7 @@ it('a password that is wrong, or in a file that can’t be read, is told in one 
   const wrong = await runAssent(['client', 'list'], { ...byVariable, PGPASSWORD: 'another p@ss/w:rd' });
   expect(wrong).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/^the database can't be reached: .+\n$/),
+    stderr: expect.stringMatching(/^PostgreSQL refuses the password: .+\n$/),
   });
   const missing = { ...byVariable, PGPASSWORD: '', PGPASSWORD_FILE: join(folder, 'missing') };
   expect(await runAssent(['client', 'list'], missing)).toMatchObject({

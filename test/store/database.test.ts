@@ -57,8 +57,9 @@ it('runs under its own settings, whatever the URL and the database say, and leav
   await database.pool.query(`alter database ${name} set lock_timeout = '1h'`);
   const given = `-c datestyle=German -c plan_cache_mode=auto -c default_transaction_isolation=serializable
                  -c statement_timeout=1h -c search_path=public,pg_temp`;
-  const url = `${database.url}&options=${encodeURIComponent(given.replaceAll(/\s+/g, ' '))}`;
-  const pool = openDatabase(url, () => {});
+  const address = new URL(database.url);
+  address.searchParams.set('options', given.replaceAll(/\s+/g, ' '));
+  const pool = openDatabase(address.href, () => {});
   try {
     const { rows } = await pool.query(`
       select name, setting from pg_settings
