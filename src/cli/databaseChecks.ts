@@ -1,9 +1,10 @@
 import type pg from 'pg';
 import { ownsTables } from '../store/auditPartitions.ts';
 import { type ConnectionFacts, inspectConnection } from '../store/connection.ts';
-import { withConnection } from '../store/database.ts';
+import { transaction } from '../store/database.ts';
 import { type DatabaseFacts, findDatabaseFacts, findTrailFacts } from '../store/health.ts';
 import { listMigrations, schemaVersion } from '../store/migrate.ts';
+import { lackingPrivileges } from '../store/serverRole.ts';
 import { advice, type Finding, ok, wrong } from './finding.ts';
 
 const OLDEST_POSTGRES = 150_000;
@@ -14,8 +15,10 @@ const LEAST_MONTHS_AHEAD = 2;
 
 /** Everything about the database. @throws when it can't be reached */
 export async function checkDatabase(pool: pg.Pool): Promise<Finding[]> {
-  const facts = await findDatabaseFacts(pool);
-  const connection = await withConnection(pool, async (open) => inspectConnection(open));
+  const { facts, connection } = await transaction(pool, async (db) => ({
+    facts: await findDatabaseFacts(db),
+    connection: inspectConnection(db),
+  }));
   return [
     ok('database', 'PostgreSQL answers'),
     checkVersion(facts),
@@ -26,8 +29,21 @@ export async function checkDatabase(pool: pg.Pool): Promise<Finding[]> {
     checkTls(connection),
     checkPooler(connection),
     checkClock(facts),
-    ...(await checkSchema(pool, facts)),
+    await attempt('schema', () => checkSchema(pool)),
+    await attempt('role', () => checkRole(pool, facts)),
+    await attempt('trail', () => checkTrail(pool)),
   ];
+}
+
+/** What can't be looked at keeps nothing else from being looked at. */
+async function attempt(check: string, look: () => Promise<Finding>): Promise<Finding> {
+  return look().catch((error: Error) =>
+    wrong(
+      check,
+      `this can't be looked at: ${error.message}`,
+      'run assent migrate --server-role for this role',
+    ),
+  );
 }
 
 function checkVersion({ version, versionNumber }: DatabaseFacts): Finding {
@@ -57,14 +73,17 @@ function checkWrites({ isStandby, readOnly }: DatabaseFacts): Finding {
 
 /** What is answered must be there after a crash: a code that was used, a token that was revoked. */
 function checkDurability({ fsync, fullPageWrites, synchronousCommit }: DatabaseFacts): Finding {
-  const off = [
-    ...(fsync ? [] : ['fsync']),
-    ...(fullPageWrites ? [] : ['full_page_writes']),
-    ...(synchronousCommit === 'off' ? ['synchronous_commit'] : []),
-  ];
-  return off.length === 0
+  const off = [...(fsync ? [] : ['fsync']), ...(synchronousCommit === 'off' ? ['synchronous_commit'] : [])];
+  if (off.length > 0) {
+    return wrong('durability', `a crash loses what was answered: ${off.join(' and ')} off`, 'turn it on');
+  }
+  return fullPageWrites
     ? ok('durability', `what is committed is on the disk (synchronous_commit ${synchronousCommit})`)
-    : wrong('durability', `a crash loses what was answered: ${off.join(', ')} off`, 'turn it on');
+    : advice(
+        'durability',
+        'full_page_writes is off: a crash may leave half-written pages',
+        'turn it on, unless the file system writes whole pages',
+      );
 }
 
 function checkIsolation({ isolation }: DatabaseFacts): Finding {
@@ -79,6 +98,9 @@ function checkIsolation({ isolation }: DatabaseFacts): Finding {
 
 function checkTls({ tls, isLocal }: ConnectionFacts): Finding {
   if (tls === 'verified') return ok('tls', 'the connection is encrypted, and the other end is who it says');
+  if (tls === 'verified CA') {
+    return ok('tls', 'the connection is encrypted, and the other end is known to the CA of sslrootcert');
+  }
   if (isLocal) return ok('tls', 'the connection stays on this machine');
   return tls === 'none'
     ? advice('tls', 'the connection is not encrypted', 'add sslmode=verify-full to DATABASE_URL')
@@ -102,18 +124,22 @@ function checkPooler({ pooler }: ConnectionFacts): Finding {
 
 function checkClock({ skewSeconds }: DatabaseFacts): Finding {
   const text = `the clocks here and in the database differ by ${skewSeconds.toFixed(1)} s`;
-  return skewSeconds < TOLERABLE_SKEW_SECONDS ? ok('clock', text) : wrong('clock', text, 'run NTP on both');
+  return skewSeconds < TOLERABLE_SKEW_SECONDS ? ok('clock', text) : advice('clock', text, 'run NTP on both');
 }
 
-async function checkSchema(pool: pg.Pool, { role }: DatabaseFacts): Promise<Finding[]> {
+async function checkSchema(pool: pg.Pool): Promise<Finding> {
   const [version, known] = [await schemaVersion(pool), (await listMigrations()).length];
   const text = `schema version ${version}, this build's is ${known}`;
-  if (version > known) return [wrong('schema', text, 'run a newer build')];
-  if (version < known) return [wrong('schema', text, 'run assent migrate')];
-  return [ok('schema', text), await checkRole(pool, role), await checkTrail(pool)];
+  if (version > known) return wrong('schema', text, 'run a newer build');
+  return version < known ? wrong('schema', text, 'run assent migrate') : ok('schema', text);
 }
 
-async function checkRole(pool: pg.Pool, role: string): Promise<Finding> {
+async function checkRole(pool: pg.Pool, { role }: DatabaseFacts): Promise<Finding> {
+  const lacking = await lackingPrivileges(pool);
+  if (lacking.length > 0) {
+    const remedy = `run assent migrate --server-role ${role} as the owner of the tables`;
+    return wrong('role', `the role ${role} may not: ${lacking.join(', ')}`, remedy);
+  }
   return (await ownsTables(pool))
     ? advice('role', `the role ${role} may change tables`, 'see "Two roles" in docs/operating.md')
     : ok('role', `the role ${role} may read and write rows, and change no table`);

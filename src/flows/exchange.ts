@@ -4,6 +4,7 @@ import type { TokenRequest } from '../oauth/tokenRequest.ts';
 import { printBearer, referBearer } from '../secrets/bearer.ts';
 import { s256, sha256 } from '../secrets/digest.ts';
 import { randomSecret } from '../secrets/random.ts';
+import { TooLateError } from '../store/database.ts';
 import type { ExchangeVerdict } from '../store/exchanges.ts';
 import type { Caller, Context } from './context.ts';
 
@@ -38,6 +39,7 @@ export async function exchange(
     tokenHash: sha256(accessToken),
     caller,
   });
+  if (verdict === 'late') throw new TooLateError();
   if (verdict === 'issued' && issuedAt !== null) {
     return { accessToken, expiresIn: tokenLifetimeSeconds(issuedAt) };
   }

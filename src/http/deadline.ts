@@ -23,15 +23,15 @@ export function limitAnswerTime(app: FastifyInstance): void {
     const { handler } = route;
     route.handler = function inTime(request, reply) {
       request.readAt = performance.now();
+      const answered = handler.call(this, request, reply);
+      if (!(answered instanceof Promise)) return answered;
       return new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
           if (reply.sent) return;
           givenUp.add(reply);
           reject(new UnansweredError());
         }, ANSWER_MS);
-        Promise.resolve(handler.call(this, request, reply))
-          .then(resolve, reject)
-          .finally(() => clearTimeout(timer));
+        answered.then(resolve, reject).finally(() => clearTimeout(timer));
       });
     };
   });

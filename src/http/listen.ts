@@ -38,11 +38,14 @@ function openDoor({ server }: FastifyInstance): Server {
   return door.on('drop', (drop) => server.emit('drop', drop));
 }
 
+/** `localhost` may be said to have an address of a family that is switched off. */
+const NOT_HERE = ['EADDRNOTAVAIL', 'EAFNOSUPPORT'];
+
 function listenAtDoor(door: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     door.once('listening', resolve);
     door.once('error', (error: NodeJS.ErrnoException) =>
-      error.code === 'EADDRNOTAVAIL' ? resolve() : reject(error),
+      NOT_HERE.includes(error.code ?? '') ? resolve() : reject(error),
     );
     door.listen(port, host);
   });

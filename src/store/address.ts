@@ -20,6 +20,7 @@ export class AddressError extends Error {
   override readonly name = 'AddressError';
 }
 
+const FORM = 'postgres://user@host/database, with what is special encoded as %XX';
 /** What `sslmode` may be. `allow` and `prefer` would go on in plain text when somebody in between says so. */
 const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full', 'no-verify'];
 /** What `target_session_attrs` may be: nothing here works where it can't write. */
@@ -33,11 +34,11 @@ const SESSIONS = ['read-write', 'primary', 'any'];
  * @throws {AddressError}
  */
 export function parseAddresses(url: string): readonly [Address, ...Address[]] {
-  const [, scheme, access = '', hosts = '', rest] =
-    /^(postgres(?:ql)?:\/\/)([^/?#]*@)?([^/?#@]*)([/?#].*)?$/.exec(url) ?? [];
-  if (scheme === undefined) throw new AddressError('look like postgres://user@host/database');
+  const [, scheme, access = '', hosts = '', database = '', parameters = ''] =
+    /^(postgres(?:ql)?:\/\/)([^/?#]*@)?([^/?#@]*)(\/[^@?#]*)?(\?.*)?$/.exec(url) ?? [];
+  if (scheme === undefined) throw new AddressError(`look like ${FORM}`);
   const [first, ...others] = hosts.split(',');
-  const one = (host: string) => parseAddress(`${scheme}${access}${host}${rest ?? ''}`);
+  const one = (host: string) => parseAddress(`${scheme}${access}${host}${database}${parameters}`);
   return [one(first ?? ''), ...others.map(one)];
 }
 
@@ -45,6 +46,7 @@ function parseAddress(url: string): Address {
   const given = read(url);
   refuse('sslmode', given.sslmode, SSL_MODES);
   refuse('target_session_attrs', given.target_session_attrs, SESSIONS);
+  if (String(given.host).includes(',')) throw new AddressError('name several hosts before the database');
   const { host, port, user, password, database, ssl, sslnegotiation, options, application_name } = given;
   const address = { host, user, password, database, ssl, sslnegotiation, options, application_name };
   const known = Object.entries({ ...address, port: port && Number(port) }).filter(([, value]) => value);
@@ -64,7 +66,7 @@ function read(url: string) {
         'have sslrootcert beside sslmode=verify-ca: a file with the certificate to trust',
       );
     }
-    throw new AddressError('look like postgres://user@host/database, with what is special encoded as %XX');
+    throw new AddressError(`look like ${FORM}`);
   }
 }
 

@@ -17,16 +17,18 @@ const SETTINGS: Readonly<Record<string, string>> = {
   plan_cache_mode: 'force_generic_plan',
   // To compile a statement takes longer than any of ours, and what PostgreSQL expects of a generic plan may suggest it.
   jit: 'off',
-  // Digests and times are written the one way we read.
+  // Digests, times and numbers are written the one way we read, and nulls in arrays read as we write them.
   bytea_output: 'hex',
   datestyle: 'ISO',
+  extra_float_digits: '1',
+  array_nulls: 'on',
   // A guarded update has to see what the transaction it waited for has written.
   default_transaction_isolation: 'read committed',
   statement_timeout: String(STATEMENT_TIMEOUT_MS),
   lock_timeout: String(LOCK_TIMEOUT_MS),
 };
 
-/** The same for one transaction. Its values hold no quotes. */
+/** The same for one transaction, behind a pooler. Its values hold no quotes. */
 const BEGIN = [
   'begin isolation level read committed',
   ...Object.entries(SETTINGS).map(([name, value]) => `set local ${name} = '${value}'`),
@@ -70,13 +72,13 @@ export async function prepareConnection(connection: pg.ClientBase): Promise<{ ta
 
 /** Asks PostgreSQL for its time. It has gone on until the answer is here, so what is noted is never too late. */
 export async function compareClocks(connection: pg.ClientBase): Promise<void> {
-  // As a number, because how times are written is not settled yet.
-  const { rows } = await connection.query<{ ms: number }>(
-    'select extract(epoch from clock_timestamp())::float8 * 1000 as ms',
+  // As a whole number, because how times and fractions are written is not settled yet.
+  const { rows } = await connection.query<{ ms: string }>(
+    'select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as ms',
   );
   const [now] = rows;
   if (now === undefined) throw new Error('PostgreSQL gave no time');
-  clocks.set(connection, now.ms - performance.now());
+  clocks.set(connection, Number(now.ms) - performance.now());
 }
 
 /**
@@ -107,18 +109,28 @@ export interface ConnectionFacts {
   readonly pooler: 'none' | 'keeps names' | 'keeps no names';
   /** Whether it goes through a Unix socket or stays on this machine. */
   readonly isLocal: boolean;
-  /** How TLS protects it: not at all, without knowing who is at the other end, or wholly. */
-  readonly tls: 'none' | 'unverified' | 'verified';
+  /** What TLS makes sure of: nothing, not who is at the other end, that a trusted CA knows it, or also its name. */
+  readonly tls: 'none' | 'unverified' | 'verified CA' | 'verified';
 }
 
 export function inspectConnection(connection: pg.ClientBase): ConnectionFacts {
   const { ownSession, keepsNames } = natureOf(connection);
-  const { stream } = (connection as pg.Client).connection as unknown as { stream: Socket };
-  const tls = stream instanceof TLSSocket ? (stream.authorized ? 'verified' : 'unverified') : 'none';
+  const { ssl, connection: wire } = connection as unknown as { ssl: Ssl; connection: { stream: Socket } };
+  const { stream } = wire;
+  const tls = stream instanceof TLSSocket ? tlsOf(ssl) : 'none';
   const address = stream.remoteAddress ?? '';
   const isLocal = address === '' || /^(127\.|::1$|::ffff:127\.)/.test(address);
   const pooler = ownSession ? 'none' : keepsNames ? 'keeps names' : 'keeps no names';
   return { pooler, isLocal, tls };
+}
+
+type Ssl = boolean | { rejectUnauthorized?: boolean; checkServerIdentity?: unknown };
+
+/** By what is demanded: that a certificate happened to be good says nothing of the next connection. */
+function tlsOf(ssl: Ssl): ConnectionFacts['tls'] {
+  if (typeof ssl === 'boolean') return 'verified';
+  if (ssl.rejectUnauthorized === false) return 'unverified';
+  return ssl.checkServerIdentity === undefined ? 'verified' : 'verified CA';
 }
 
 /** Begins a transaction in which the settings hold. */

@@ -17,6 +17,8 @@ const POOL_SIZE = 10;
 const CONNECT_TIMEOUT_MS = 5_000;
 /** When the database is frozen or cut off it can't end a statement itself. */
 const ANSWER_TIMEOUT_MS = 5_000;
+/** A decision is waited for until its caller has been answered: it may be done. */
+const DECISION_TIMEOUT_MS = 7_500;
 /** How long a connection is used: so often its clock is compared anew, and a pooler's or balancer's choice is made again. */
 const CONNECTION_LIFETIME_SECONDS = 300;
 
@@ -59,7 +61,8 @@ export function openDatabase(
   });
   hostsOf.set(pool, hosts);
   pool.on('error', onError); // an idle connection broke; the next query opens another
-  // A connection can break in the very moment in which it is opened, before anybody listens.
+  // A connection can break at any moment. The statement under way says so; without a listener the same news would end
+  // the process.
   pool.on('connect', (connection) => connection.on('error', () => {}));
   return pool;
 }
@@ -104,14 +107,15 @@ export class TooLateError extends Error {
 }
 
 /**
- * Read when every row of `held` is locked. A deciding statement that finds itself `late` here does nothing; its commit is
- * all that its caller still has to wait for.
+ * Read when every row of these queries is locked: PostgreSQL has to count them first. A deciding statement that finds
+ * itself `late` here does nothing; its commit is all that its caller still has to wait for.
  *
  * @param deadline the parameter that holds it, such as `$10`
+ * @param held the queries that lock rows
  */
-export const momentOf = (deadline: string) => `moment as materialized (
+export const momentOf = (deadline: string, ...held: readonly string[]) => `moment as materialized (
   select clock_timestamp() >= ${deadline}::timestamptz as late
-    from (select count(*) as rows from held) locked where locked.rows >= 0
+    from (select ${held.map((query) => `(select count(*) from ${query})`).join(' + ')} as rows) locked where rows >= 0
 )`;
 
 /**
@@ -120,34 +124,28 @@ export const momentOf = (deadline: string) => `moment as materialized (
  * last parameter, looks at the clock when it holds its locks, and says in its column `late` that it did nothing for it.
  *
  * @param decideBy of `performance.now()`
- * @throws {TooLateError}
  */
 export function decide<Row extends object>(
   db: Database,
   statement: Statement,
   values: unknown[],
   decideBy: number,
-): Promise<Row[]> {
+): Promise<(Row & { late: boolean })[]> {
   return onConnection(db, async (connection, run) => {
     const attempt = async () => {
       const deadline = inDatabaseTime(connection, decideBy);
-      const query = { ...statement, values: [...values, deadline] };
-      const { rows } = await run<Row & { late: boolean }>(connection, query);
-      return rows.some(({ late }) => late) ? undefined : rows;
+      const query = { ...statement, values: [...values, deadline], query_timeout: DECISION_TIMEOUT_MS };
+      return (await run<Row & { late: boolean }>(connection, query)).rows;
     };
+    const rows = await attempt();
+    if (!rows.some(({ late }) => late) || performance.now() >= decideBy) return rows;
     // In time by our clock, so PostgreSQL's was set since it was last compared.
-    const again = async () => {
-      if (performance.now() >= decideBy) return undefined;
-      await compareClocks(connection);
-      return attempt();
-    };
-    const rows = (await attempt()) ?? (await again());
-    if (rows === undefined) throw new TooLateError();
-    return rows;
+    await compareClocks(connection);
+    return attempt();
   });
 }
 
-/** Like {@link decide} for a statement that gives one row. */
+/** Like {@link decide} for a statement that gives one row. @throws {TooLateError} */
 export async function decideOne<Row extends object>(
   db: Database,
   statement: Statement,
@@ -156,6 +154,7 @@ export async function decideOne<Row extends object>(
 ): Promise<Row> {
   const [row] = await decide<Row>(db, statement, values, decideBy);
   if (row === undefined) throw new Error(`the statement ${statement.name} gave no row`);
+  if (row.late) throw new TooLateError();
   return row;
 }
 
@@ -200,28 +199,19 @@ export function asciiOnly(text: string): string {
   return /^[\x21-\x7e]*$/.test(text) ? text : '';
 }
 
-/**
- * Runs `work` on one connection of the pool. If that breaks meanwhile, the statement under way says so;
- * without a listener the same news would end the process.
- *
- * @param keep false to close the connection afterwards, with all settings and locks that it holds
- */
+/** Runs `work` on one connection of the pool, which is closed when that fails. */
 export async function withConnection<Result>(
   pool: pg.Pool,
   work: (connection: pg.PoolClient) => Promise<Result>,
-  keep = true,
 ): Promise<Result> {
   const connection = await (hostsOf.get(pool)?.connect(pool) ?? pool.connect());
-  const ignore = () => {};
-  connection.on('error', ignore);
   let finished = false;
   try {
     const result = await work(connection);
     finished = true;
     return result;
   } finally {
-    connection.off('error', ignore);
-    connection.release(!(finished && keep));
+    connection.release(!finished);
   }
 }
 
@@ -266,8 +256,10 @@ const NETWORK_ERRORS = new Set([
   'EAI_AGAIN',
   'EHOSTUNREACH',
 ]);
-const CONNECTION_LOST = /Connection terminated|Client has encountered a connection error/i;
-const TOO_LATE = /ETIMEDOUT|Query read timeout|timeout exceeded when trying to connect/i;
+const CONNECTION_LOST =
+  /Connection terminated(?! due to connection timeout)|Client has encountered a connection error/i;
+const TOO_LATE =
+  /ETIMEDOUT|Query read timeout|due to connection timeout|timeout exceeded when trying to connect/i;
 
 /** SQLSTATE classes that one caller's data can cause: they must not fail the others of a batch. */
 const ONE_CALLERS_FAULT = /^(22|23|40|55)/;
@@ -291,7 +283,7 @@ export async function askTwice<Answer>(ask: () => Promise<Answer>): Promise<Answ
 /** SQLSTATEs of a connection that is of no use any more: PostgreSQL restarts, or became a standby by a failover. */
 const CONNECTION_ENDED = /^(08|57P0|25006)/;
 
-/** Whether `error` says that the connection was lost on the way. */
+/** Whether `error` says that the connection was lost on the way, or is of no use any more. */
 export function isConnectionLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code = '' } = error as NodeJS.ErrnoException;

@@ -29,7 +29,9 @@ export type ExchangeVerdict =
   | 'challenge'
   | 'replayed'
   | 'used'
-  | 'user';
+  | 'user'
+  /** Nothing was judged: the statement came too late for its callers. */
+  | 'late';
 
 export interface ExchangeAnswer {
   readonly verdict: ExchangeVerdict;
@@ -49,7 +51,7 @@ with asked as materialized (
 ), held as materialized (
   select * from grants where grant_id = any ($1::uuid[])
    order by grant_id for no key update
-), ${momentOf('$10')}, judged as materialized (
+), ${momentOf('$10', 'held')}, judged as materialized (
   select a.n, a.grant_id, a.token_hash, a.address, a.reference, h.token_issued_at, s.client_id, s.secret_hash,
     s.secret_hash is not null and s.last_used_on is distinct from current_date as first_use,
     case
@@ -111,7 +113,6 @@ select j.n::int as n,
  * loses nothing.
  *
  * @returns an answer for each question, in the same order
- * @throws {TooLateError} when one of the callers may have been told by then that nothing was done
  * @throws {Error} when the statement left a question unanswered
  */
 export async function exchangeCodes(

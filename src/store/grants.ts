@@ -1,6 +1,6 @@
 import type { GrantTimes } from '../oauth/grantState.ts';
 import type { Caller } from './auditEvents.ts';
-import { type Bytea, type Database, decideOne, select, selectEach, selectOne } from './database.ts';
+import { type Bytea, type Database, decideOne, momentOf, select, selectEach, selectOne } from './database.ts';
 
 /** The authorization of one user for one application instance, in whatever state it is. */
 export interface Grant extends GrantTimes {
@@ -75,11 +75,13 @@ const approve = {
 with allowed as (
   select from clients c, users u
    where c.client_id = $3 and c.status = 'active' and u.user_id = $2 and u.status = 'active'
-), written as (
+), held as (
+  select session_hash from sessions where session_hash = $11 and confirmed_request = $12 for no key update
+), ${momentOf('$16', 'held')}, written as (
   insert into grants as g (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri,
                            code_hash, code_expires_at, code_challenge, confirmed_at)
   select $1, $2, $3, $4, 1, $6, $7, $8, clock_timestamp() + make_interval(secs => $9), $10, clock_timestamp()
-    from allowed where clock_timestamp() < $16::timestamptz
+    from allowed, moment where not late
   on conflict (grant_id) do update
      set revision = g.revision + 1, scope = excluded.scope, redirect_uri = excluded.redirect_uri,
          code_hash = excluded.code_hash, code_expires_at = clock_timestamp() + make_interval(secs => $9),
@@ -91,7 +93,7 @@ with allowed as (
   returning grant_id, user_id, client_id, instance_name, scope, revision
 ), unconfirmed as (  -- the payment password confirmed this one authorization, not the next
   update sessions set confirmed_request = null, confirmed_at = null
-   where session_hash = $11 and confirmed_request = $12 and exists (select from written)
+   where session_hash = (select session_hash from held) and exists (select from written)
 ), logged as (
   insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, limits, address, reference)
   select case revision when 1 then 'approved' else 'approved_again' end,

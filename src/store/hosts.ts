@@ -28,6 +28,9 @@ export class ConnectError extends Error {
 const NO_PASSWORD = /client password must be a/;
 const ASKED_FOR_PASSWORD = 'it asks for a password: set PGPASSWORD or PGPASSWORD_FILE';
 
+/** What the pool says when no connection became free in time: that is no fault of the host. */
+const POOL_IS_FULL = /timeout exceeded when trying to connect/;
+
 /** The hosts of an address, and which of them takes writes as far as is known: after a failure the next is tried. */
 export class Hosts {
   readonly #addresses: readonly Address[];
@@ -74,6 +77,7 @@ export class Hosts {
       try {
         return await pool.connect();
       } catch (error) {
+        if (POOL_IS_FULL.test((error as Error).message)) throw new ConnectError(error);
         // Of many that fail at once one moves on.
         if (this.#current === tried) this.#current = (tried + 1) % this.#addresses.length;
         if (left === 1) throw new ConnectError(error);

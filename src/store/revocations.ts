@@ -1,5 +1,5 @@
 import type { Caller } from './auditEvents.ts';
-import { type Bytea, type Database, decide, decideOne, momentOf, type Statement } from './database.ts';
+import { type Bytea, type Database, decideOne, momentOf, type Statement } from './database.ts';
 
 /** Who takes a grant back, as the audit trail calls it. */
 type RevocationKind = 'revoked_by_user' | 'revoked_by_application' | 'revoked_by_operator';
@@ -23,7 +23,7 @@ function revocation(way: Revocation): Statement {
   const text = `
 with ${way.tables ?? ''} held as (
   select grant_id from grants where ${way.which} order by grant_id for no key update
-), ${momentOf(way.deadline)}, revoked as (
+), ${momentOf(way.deadline, 'held')}, revoked as (
   update grants g set revoked_at = clock_timestamp(), revision = g.revision + 1
     from held, moment where g.grant_id = held.grant_id and g.revoked_at is null and not late
   returning g.grant_id, g.user_id, g.client_id, g.instance_name, g.scope
@@ -109,7 +109,7 @@ const byBearer = revocation({
   address: '$3',
   reference: '$4',
   deadline: '$5',
-  answer: 'true as done',
+  answer: 'exists (select from revoked) as revoked',
 });
 
 /** Revokes a token for whoever holds it. @throws {TooLateError} */
@@ -119,7 +119,7 @@ export async function revokeTokenOfBearer(
   tokenHash: Bytea,
   { address, reference, decideBy }: Caller,
 ): Promise<void> {
-  await decide(db, byBearer, [grantId, tokenHash, address, reference], decideBy);
+  await decideOne(db, byBearer, [grantId, tokenHash, address, reference], decideBy);
 }
 
 const byOperator = revocation({

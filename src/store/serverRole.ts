@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { transaction } from './database.ts';
+import { type Database, select, transaction } from './database.ts';
 
 /**
  * What a server and its commands need: to read and write rows. Nothing here lets them change a table, drop one, or
@@ -16,6 +16,23 @@ const PRIVILEGES: Readonly<Record<string, string>> = {
   resources: 'select, insert',
   throttles: 'select, insert, update, delete',
 };
+
+const LACKING = {
+  name: '',
+  text: `
+select privilege || ' on ' || name as lacking
+  from unnest($1::text[], $2::text[]) as needed (name, privilege)
+ where not has_table_privilege(name, privilege)`,
+};
+
+/** What the role that we are connected as lacks of what a server needs, such as `insert on grants`. */
+export async function lackingPrivileges(db: Database): Promise<string[]> {
+  const needed = Object.entries(PRIVILEGES).flatMap(([table, privileges]) =>
+    privileges.split(', ').map((privilege) => [table, privilege] as const),
+  );
+  const values = [needed.map(([table]) => table), needed.map(([, privilege]) => privilege)];
+  return (await select<{ lacking: string }>(db, LACKING, values)).map(({ lacking }) => lacking);
+}
 
 /** A role that can't be the server's; the message says what to do. */
 export class ServerRoleError extends Error {}

@@ -26,12 +26,14 @@ const insert = {
   text: `
 with held as (
   select user_id from users where user_id = $2 and password_hash = $3 and status = 'active' for share
-), ${momentOf('$5')}, signed_in as (
+), ending as (
+  select s.session_hash from sessions s, held
+   where s.session_hash = $4 or (s.user_id = held.user_id and ${HAS_ENDED})
+   order by s.session_hash for update of s
+), ${momentOf('$5', 'held', 'ending')}, signed_in as (
   insert into sessions (session_hash, user_id) select $1, user_id from held, moment where not late
-  returning user_id
 ), ended as (
-  delete from sessions s using signed_in i
-   where s.session_hash = $4 or (s.user_id = i.user_id and ${HAS_ENDED})
+  delete from sessions s using ending, moment where s.session_hash = ending.session_hash and not late
 )
 select exists (select from held) as valid, late from moment`,
 };
@@ -112,7 +114,7 @@ with held as (
   select s.session_hash from sessions s join users u using (user_id)
    where s.session_hash = $1 and u.payment_password_hash = $3
      for no key update of s
-), ${momentOf('$4')}, confirmed as (
+), ${momentOf('$4', 'held')}, confirmed as (
   update sessions s set confirmed_request = $2, confirmed_at = clock_timestamp()
     from held, moment where s.session_hash = held.session_hash and not late
 )

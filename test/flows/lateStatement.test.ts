@@ -1,7 +1,11 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { openDatabase } from '../../src/store/database.ts';
+import { referBearer } from '../../src/secrets/bearer.ts';
+import { type Digest, sha256 } from '../../src/secrets/digest.ts';
+import { openDatabase, TooLateError } from '../../src/store/database.ts';
+import { type ExchangeQuestion, exchangeCodes } from '../../src/store/exchanges.ts';
 import { revokeGrant } from '../../src/store/revocations.ts';
+import { insertSession } from '../../src/store/sessions.ts';
 import { Agent, type Answer } from '../support/agent.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import {
@@ -11,6 +15,7 @@ import {
   obtainToken,
   reachConsent,
   requestOf,
+  signIn,
   tokenRequestOf,
 } from '../support/flow.ts';
 import { type Line, openLine } from '../support/line.ts';
@@ -180,6 +185,90 @@ const STATEMENTS: Record<string, (setting: Setting) => Promise<Late>> = {
     };
   },
 };
+
+describe('a statement that waits for a lock until its caller was told 503', () => {
+  const WAITING = `
+    select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+
+  /** Asks with a deadline that passes while somebody holds the lock. */
+  async function askLate<Answer>(lock: string, ask: (decideBy: number) => Promise<Answer>): Promise<unknown> {
+    const holder = await database.pool.connect();
+    try {
+      await holder.query('begin');
+      await holder.query(lock);
+      const decideBy = performance.now() + 300;
+      const answer = ask(decideBy).catch((error: unknown) => error);
+      await vi.waitFor(async () => expect((await database.pool.query(WAITING)).rowCount).toBe(1));
+      await vi.waitUntil(() => performance.now() > decideBy);
+      await holder.query('rollback');
+      return await answer;
+    } finally {
+      holder.release();
+    }
+  }
+
+  it('does nothing: a revocation, whose grant is locked', async () => {
+    const [client, user] = [await other.createClient(), await other.createUser()];
+    const token = await obtainToken(new Agent(other.baseUrl), client, user);
+    const { rows: grants } = await database.pool.query('select grant_id from grants where user_id = $1', [
+      user.userId,
+    ]);
+    const id = grants[0]?.grant_id;
+    const lock = `select from grants where grant_id = '${id}' for update`;
+    const answer = await askLate(lock, (decideBy) => revokeGrant(database.pool, id, decideBy));
+    expect(answer).toBeInstanceOf(TooLateError);
+    expect(await isLive(token)).toBe(true);
+  });
+
+  it('does nothing: a sign-in, whose earlier session is locked', async () => {
+    const user = await other.createUser();
+    const agent = new Agent(other.baseUrl);
+    await signIn(agent, user.login, user.password);
+    const { rows: found } = await database.pool.query<{ hash: Digest; password: string }>(
+      `select s.session_hash as hash, u.password_hash as password
+         from sessions s join users u using (user_id) where user_id = $1`,
+      [user.userId],
+    );
+    const session = {
+      sessionHash: sha256('another cookie'),
+      userId: user.userId,
+      passwordHash: found[0]?.password ?? '',
+      earlierHash: found[0]?.hash ?? null,
+    };
+    const lock = `select from sessions where user_id = '${user.userId}' for update`;
+    const answer = await askLate(lock, (decideBy) => insertSession(database.pool, session, decideBy));
+    expect(answer).toBeInstanceOf(TooLateError);
+    expect((await agent.get('/account')).page).toBe('account');
+  });
+});
+
+it('an exchange that was carried out is answered, although another of its batch came too late', async () => {
+  const client = await other.createClient();
+  const codes = await Promise.all(
+    [0, 1].map(async () => {
+      const user = await other.createUser();
+      return referBearer('code', await obtainCode(new Agent(other.baseUrl), requestOf(client), user));
+    }),
+  );
+  const [first, second] = codes.map(({ grantId, hash }, index) => ({
+    grantId,
+    codeHash: hash,
+    clientId: client.clientId,
+    secretHash: sha256(client.clientSecret ?? ''),
+    redirectUri: client.redirectUri,
+    challenge: null,
+    tokenHash: sha256(`token ${index}`),
+    caller: CALLER,
+  })) as [ExchangeQuestion, ExchangeQuestion];
+  expect(await exchangeCodes(database.pool, [first])).toMatchObject([{ verdict: 'issued' }]);
+  const late = { ...CALLER, decideBy: performance.now() };
+  const answers = await exchangeCodes(database.pool, [
+    { ...first, caller: late },
+    { ...second, caller: late },
+  ]);
+  expect(answers).toMatchObject([{ verdict: 'issued' }, { verdict: 'late' }]);
+  expect(await exchangeCodes(database.pool, [second])).toMatchObject([{ verdict: 'issued' }]);
+});
 
 describe('a statement that gets through after its caller was told 503', () => {
   const cases: Record<string, Late> = {};

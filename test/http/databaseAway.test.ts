@@ -129,7 +129,7 @@ describe('while the database is away', () => {
       const agent = new Agent(server.baseUrl);
       await reachConsent(agent, requestOf(client), user);
       // Whoever asks has two questions in turn here, each of which is answered in time.
-      line.delay(3_500);
+      line.delay(4_000);
       const page = await agent.get(`/oauth/authorize?${new URLSearchParams(requestOf(client))}`);
       expect([page.status, page.page, page.headers.get('retry-after')]).toEqual([503, 'error', '5']);
       await vi.waitFor(() => expect(pool.idleCount).toBe(pool.totalCount), { timeout: 5_000 });

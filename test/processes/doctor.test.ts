@@ -103,6 +103,15 @@ describe('assent doctor', () => {
     expect(await doctor(lossy).then(troubles)).toMatchObject({ durability: 'error', schema: 'error' });
   });
 
+  it('is not content with a role that lacks what a server needs', async () => {
+    await postgres.run('create role bare login', 'grant select on schema_migrations to bare');
+    const bare = await doctor({ ...good, DATABASE_URL: postgres.url('postgres', 'bare') });
+    expect([bare.code, bare.findings.find(({ check }) => check === 'role')]).toMatchObject([
+      1,
+      { level: 'error', text: expect.stringContaining('insert on grants') },
+    ]);
+  });
+
   it('names an encoding that lacks letters', async () => {
     await postgres.run(`create database latin encoding 'LATIN1' locale 'C' template template0`);
     const latin = { ...good, DATABASE_URL: postgres.url('latin') };
