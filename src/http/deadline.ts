@@ -28,19 +28,20 @@ export function limitAnswerTime(app: FastifyInstance): void {
       return new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
           if (reply.sent) return;
-          givenUp.add(reply);
+          sendOnce(reply);
           reject(new UnansweredError());
         }, ANSWER_MS);
         answered.then(resolve, reject).finally(() => clearTimeout(timer));
       });
     };
   });
-  // Fastify would log each answer that comes after the first, with the address as it was sent.
-  app.addHook('onSend', (_request, reply, _payload, done) => {
-    if (givenUp.has(reply)) reply.send = () => reply;
-    done();
-  });
 }
 
-/** Requests that are answered before their handlers are done. */
-const givenUp = new WeakSet<FastifyReply>();
+/** Drops what comes after the first answer: Fastify would log each, with the address as it was sent. */
+function sendOnce(reply: FastifyReply): void {
+  const { send } = reply;
+  reply.send = (payload) => {
+    if (!(payload instanceof Error)) reply.send = () => reply;
+    return send.call(reply, payload); // an error comes back from the error handler as its answer
+  };
+}
