@@ -64,7 +64,11 @@ export async function openSession(cluster: Cluster): Promise<Session> {
  */
 export async function closeSession(cluster: Cluster, session: Session | undefined): Promise<boolean> {
   const last = await giveUpLock(session?.client);
-  const stopped = last === undefined ? await stopStarted(cluster) : last && (await stopPostmaster(cluster));
+  if (last === undefined) {
+    const gone = await stopStarted(cluster);
+    return gone && session === undefined; // a connection that broke says that somebody else is stopping it
+  }
+  const stopped = last && (await stopPostmaster(cluster));
   if (session) discard(session.client);
   return stopped;
 }
