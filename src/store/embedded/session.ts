@@ -63,13 +63,12 @@ export async function openSession(cluster: Cluster): Promise<Session> {
  * @returns whether PostgreSQL was stopped
  */
 export async function closeSession(cluster: Cluster, session: Session | undefined): Promise<boolean> {
-  const last = await giveUpLock(session?.client);
-  if (last === undefined) {
-    const gone = await stopStarted(cluster);
-    return gone && session === undefined; // a connection that broke says that somebody else is stopping it
-  }
-  const stopped = last && (await stopPostmaster(cluster));
-  if (session) discard(session.client);
+  if (session === undefined) return stopStarted(cluster);
+  const last = await giveUpLock(session.client);
+  const stopped = last === true && (await stopPostmaster(cluster));
+  // A connection that broke says that somebody else is stopping PostgreSQL, or that it crashed.
+  if (last === undefined) await stopStarted(cluster);
+  discard(session.client);
   return stopped;
 }
 
@@ -77,13 +76,13 @@ export async function closeSession(cluster: Cluster, session: Session | undefine
  * @returns whether nobody else holds it: then it is ours alone, and nobody can join before PostgreSQL has stopped;
  * undefined when the connection is broken
  */
-async function giveUpLock(client: pg.Client | undefined): Promise<boolean | undefined> {
+async function giveUpLock(client: pg.Client): Promise<boolean | undefined> {
   try {
-    await client?.query('select pg_advisory_unlock_shared($1)', [USERS_LOCK]);
-    const result = await client?.query<{ last: boolean }>('select pg_try_advisory_lock($1) as last', [
+    await client.query('select pg_advisory_unlock_shared($1)', [USERS_LOCK]);
+    const { rows } = await client.query<{ last: boolean }>('select pg_try_advisory_lock($1) as last', [
       USERS_LOCK,
     ]);
-    return result?.rows[0]?.last;
+    return rows[0]?.last;
   } catch {
     return undefined;
   }
