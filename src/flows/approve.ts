@@ -3,7 +3,7 @@ import { OAuthError } from '../oauth/error.ts';
 import { limitData } from '../oauth/limitData.ts';
 import { answerLocation } from '../oauth/redirectUri.ts';
 import { sha256 } from '../secrets/digest.ts';
-import { askTwice } from '../store/database.ts';
+import { askTwice } from '../store/failures.ts';
 import { type Approval, approveGrant, findStanding } from '../store/grants.ts';
 import type { Session } from '../store/sessions.ts';
 import type { Caller, Context } from './context.ts';

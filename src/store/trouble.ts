@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { isDatabaseAway } from './database.ts';
+import { isDatabaseAway } from './failures.ts';
 
 // What goes wrong with the database, in words for the operator: for the log, and for what a command says.
 

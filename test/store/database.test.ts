@@ -3,7 +3,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/secrets/digest.ts';
-import { isDatabaseAway, openDatabase, transaction, withConnection } from '../../src/store/database.ts';
+import { openDatabase, transaction, withConnection } from '../../src/store/database.ts';
+import { isDatabaseAway } from '../../src/store/failures.ts';
 import { useDatabase } from '../support/database.ts';
 
 const database = useDatabase();

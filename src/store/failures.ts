@@ -1,0 +1,60 @@
+import { ConnectError } from './hosts.ts';
+
+// What an error of the database says: that it is away, that a connection was lost, that one question was wrong.
+
+/**
+ * SQLSTATEs of a database that can't answer now but may answer the same statement later: connection lost (08),
+ * no resources (53), shutting down or statement cancelled (57), closed to us by its operator (28, 3D000, 55000),
+ * deadlock and lock timeout, a replica that takes no writes.
+ */
+const AWAY = /^(08|28|53|57|3D000$|40001$|40P01$|55000$|55P03$|25006$)/;
+const NETWORK_ERRORS = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOTFOUND',
+  'EPIPE',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+]);
+const CONNECTION_LOST =
+  /Connection terminated(?! due to connection timeout)|Client has encountered a connection error/i;
+const TOO_LATE =
+  /ETIMEDOUT|Query read timeout|due to connection timeout|timeout exceeded when trying to connect/i;
+
+/** SQLSTATE classes that one caller's data can cause: they must not fail the others of a batch. */
+const ONE_CALLERS_FAULT = /^(22|23|40|55)/;
+
+/** Whether an error of a batch may be the fault of one of its questions: data, constraint, deadlock or lock. */
+export function isOneCallersFault(error: unknown): boolean {
+  return error instanceof Error && ONE_CALLERS_FAULT.test((error as NodeJS.ErrnoException).code ?? '');
+}
+
+/**
+ * Asks once more when the connection was lost on the way, but not when time ran out: that would take it twice.
+ * The statement may have been carried out, so this is only for those that do no harm when asked twice.
+ */
+export async function askTwice<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+  return ask().catch((error: unknown) => {
+    if (isConnectionLost(error)) return ask();
+    throw error;
+  });
+}
+
+/** SQLSTATEs of a connection that is of no use any more: PostgreSQL restarts, or became a standby by a failover. */
+const CONNECTION_ENDED = /^(08|57P0|25006)/;
+
+/** Whether `error` says that the connection was lost on the way, or is of no use any more. */
+export function isConnectionLost(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code = '' } = error as NodeJS.ErrnoException;
+  return CONNECTION_ENDED.test(code) || NETWORK_ERRORS.has(code) || CONNECTION_LOST.test(error.message);
+}
+
+/** Whether `error` says that PostgreSQL could not be reached or could not answer, so that trying again may help. */
+export function isDatabaseAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code = '', syscall } = error as NodeJS.ErrnoException;
+  if (error instanceof ConnectError) return true;
+  if (code === 'ENOENT') return syscall === 'connect'; // the Unix socket is not there
+  return AWAY.test(code) || isConnectionLost(error) || TOO_LATE.test(error.message);
+}
