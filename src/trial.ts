@@ -3,7 +3,7 @@ import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { dirname, join } from 'node:path';
 import type pg from 'pg';
 import { sha256 } from './secrets/digest.ts';
-import { hashPassword, verifyPassword } from './secrets/password.ts';
+import { hashPassword, type Turn, verifyPassword } from './secrets/password.ts';
 import { randomHex } from './secrets/random.ts';
 import { insertClientSecret } from './store/clientSecrets.ts';
 import { findClients, insertClient, listClients, markClientRedirectUri } from './store/clients.ts';
@@ -66,11 +66,13 @@ async function seed(pool: pg.Pool, demo: Demo, redirectUri: string): Promise<voi
   });
 }
 
+const AT_LEISURE: Turn = { lane: 'known', share: 'demo', until: Number.POSITIVE_INFINITY };
+
 /** What is printed must work: a password that was changed since is not shown. */
 async function withCurrentPasswords(pool: pg.Pool, demo: Demo): Promise<Demo> {
   const user = await findUserByLogin(pool, demo.login);
   const current = async (stored: string | null | undefined, password: string) =>
-    (await verifyPassword(stored ?? null, password)) ? password : '(changed)';
+    (await verifyPassword(stored ?? null, password, AT_LEISURE)) ? password : '(changed)';
   return {
     ...demo,
     password: await current(user?.passwordHash, demo.password),

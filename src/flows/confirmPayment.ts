@@ -2,9 +2,11 @@ import type { AuthorizationRequest } from '../oauth/authorizationRequest.ts';
 import { spends } from '../oauth/scope.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { verifyPassword } from '../secrets/password.ts';
+import { noteGuessing } from '../store/auditEvents.ts';
 import { markSessionConfirmed, type Session } from '../store/sessions.ts';
 import type { Caller, Context } from './context.ts';
-import { forgive } from './throttle.ts';
+import { printDevice } from './device.ts';
+import { tryPassword } from './throttle.ts';
 
 /** Within it the consent page may be reloaded. A page that was shown stays good for its own time, see `decision.ts`. */
 const CONFIRMATION_LIFETIME_MS = 5 * 60 * 1000;
@@ -30,35 +32,40 @@ function isConfirmed(
 
 /** What comes of a payment password. */
 export type Confirmation =
-  | { readonly outcome: 'confirmed' }
+  /** With the value of the new device cookie. */
+  | { readonly outcome: 'confirmed'; readonly deviceCookie: string }
   | { readonly outcome: 'wrong' }
   | { readonly outcome: 'wait'; readonly waitSeconds: number };
 
 /**
  * Confirms a request by the payment password. Its tries are counted apart from those at the password.
  *
+ * @param deviceCookie the one that an earlier confirmation gave this browser
  * @throws {BusyError} when too many passwords are being checked
  */
 export async function confirmPayment(
   context: Context,
   session: Session,
   request: AuthorizationRequest,
-  paymentPassword: string,
+  typed: { readonly paymentPassword: string; readonly deviceCookie: string | undefined },
   caller: Caller,
 ): Promise<Confirmation> {
-  const login = session.user.userId;
-  const attempt = await context.takeTry({ guarded: 'payment password', login, address: caller.address });
-  if (!('keys' in attempt)) return { outcome: 'wait', waitSeconds: attempt.waitSeconds };
-  const { paymentPasswordHash } = session.user;
-  const matches = await verifyPassword(paymentPasswordHash, paymentPassword);
-  if (!matches || paymentPasswordHash === null) return { outcome: 'wrong' };
-  await forgive(context, attempt.keys);
-  const confirmed = await markSessionConfirmed(
-    context.db,
-    session.sessionHash,
-    sha256(request.canonicalQuery),
-    paymentPasswordHash,
-    caller.decideBy,
-  );
-  return { outcome: confirmed ? 'confirmed' : 'wrong' };
+  const { db } = context;
+  const { userId, paymentPasswordHash } = session.user;
+  const guess = { guarded: 'payment password', login: userId, deviceCookie: typed.deviceCookie } as const;
+  const result = await tryPassword(context, guess, caller, async (turn) => {
+    const matches = await verifyPassword(paymentPasswordHash, typed.paymentPassword, turn);
+    return matches && paymentPasswordHash !== null ? paymentPasswordHash : undefined;
+  });
+  if (result.outcome === 'wait') return result;
+  if (result.outcome === 'wrong') {
+    if (result.notable) await noteGuessing(db, 'payment_password_guessed', userId, caller);
+    return { outcome: 'wrong' };
+  }
+  const digest = sha256(request.canonicalQuery);
+  const { sessionHash } = session;
+  const { clientId } = request.client;
+  if (!(await markSessionConfirmed(db, sessionHash, digest, clientId, result.right, caller)))
+    return { outcome: 'wrong' };
+  return { outcome: 'confirmed', deviceCookie: printDevice(context, 'payment password', userId) };
 }

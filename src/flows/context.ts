@@ -14,7 +14,7 @@ import { findGrants, type Grant } from '../store/grants.ts';
 import { findSessions, type Session } from '../store/sessions.ts';
 import { findTokens, type TokenAnswer, type TokenQuestion } from '../store/tokens.ts';
 import { UnansweredError } from './deadline.ts';
-import { countTries, type Try, type TryQuestion } from './throttle.ts';
+import { type Counters, countTries, type Settlement, settleTries, type Verdict } from './throttle.ts';
 
 // The words of the store that HTTP uses too; it never asks the store itself.
 export type { Caller, Grant, Session };
@@ -40,7 +40,8 @@ export interface Context extends Settings {
   findGrant(grantId: string): Promise<Grant | null>;
   exchangeCode(question: ExchangeQuestion): Promise<ExchangeAnswer>;
   findToken(question: TokenQuestion): Promise<TokenAnswer>;
-  takeTry(question: TryQuestion): Promise<Try>;
+  takeTry(counters: Counters): Promise<Verdict>;
+  settleTry(settlement: Settlement): Promise<undefined>;
 }
 
 /** Ties the settings to the store. One for each server: what its callers ask at the same time goes together. */
@@ -58,6 +59,7 @@ export function createContext(settings: Settings): Context {
     exchangeCode: together(exchangeCodes),
     findToken: together(findTokens),
     takeTry: together(countTries),
+    settleTry: together(settleTries),
   };
 }
 

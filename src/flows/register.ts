@@ -3,7 +3,7 @@ import { refuseRegistration } from '../oauth/redirectUri.ts';
 import { RIGHT_NAMES } from '../oauth/scope.ts';
 import { byteLength, hasDeceptiveCharacters, isVisible } from '../oauth/text.ts';
 import { sha256 } from '../secrets/digest.ts';
-import { hashPassword } from '../secrets/password.ts';
+import { hashPassword, LONGEST_PASSWORD_BYTES } from '../secrets/password.ts';
 import { randomHex } from '../secrets/random.ts';
 import { insertClientSecret } from '../store/clientSecrets.ts';
 import { insertClient } from '../store/clients.ts';
@@ -19,7 +19,6 @@ const SECRET_ID_BYTES = 4;
 
 const LONGEST_NAME = 100;
 const LONGEST_LOGIN = 128;
-const LONGEST_PASSWORD_BYTES = 1000;
 
 /** A registration that can't be made; the message says what to change. */
 export class RegistrationError extends Error {}

@@ -1,51 +1,64 @@
 import { sha256 } from '../secrets/digest.ts';
 import { verifyPassword } from '../secrets/password.ts';
 import { randomSecret } from '../secrets/random.ts';
+import { noteGuessing } from '../store/auditEvents.ts';
 import { deleteSession, insertSession, type Session } from '../store/sessions.ts';
-import { findUserByLogin, loginKey } from '../store/users.ts';
+import { findUserByKey, loginKey, type UserWithPasswords } from '../store/users.ts';
 import type { Caller, Context } from './context.ts';
-import { forgive } from './throttle.ts';
+import { printDevice } from './device.ts';
+import { tryPassword } from './throttle.ts';
 
 /** What comes of a sign-in. */
 export type SignInOutcome =
-  | { readonly outcome: 'signed-in'; readonly cookie: string }
+  /** With the values of the new session cookie and of the new device cookie. */
+  | { readonly outcome: 'signed-in'; readonly cookie: string; readonly deviceCookie: string }
   /** The login, the password, or both; or the user is blocked. Nobody is told which. */
   | { readonly outcome: 'wrong' }
   | { readonly outcome: 'wait'; readonly waitSeconds: number };
+
+/** The cookies that a browser sent with a sign-in. */
+export interface SentCookies {
+  /** That session ends. */
+  readonly session: string | undefined;
+  readonly device: string | undefined;
+}
 
 /**
  * Signs a user in (contract 5.1). Unknown login, wrong password and blocked user are one answer after the
  * same work.
  *
- * @param earlierCookie the session cookie that the browser sent, if any: that session ends
- * @returns with `cookie`, the value of the new session cookie
  * @throws {BusyError} when too many passwords are being checked
  */
 export async function signIn(
   context: Context,
-  login: string,
-  password: string,
-  earlierCookie: string | undefined,
+  typed: { readonly login: string; readonly password: string },
+  sent: SentCookies,
   caller: Caller,
 ): Promise<SignInOutcome> {
-  const { address } = caller;
-  const attempt = await context.takeTry({ guarded: 'password', login: loginKey(login), address });
-  if (!('keys' in attempt)) return { outcome: 'wait', waitSeconds: attempt.waitSeconds };
-  const user = await findUserByLogin(context.db, login);
-  const passwordHash = user?.status === 'active' ? user.passwordHash : null;
-  const matches = await verifyPassword(passwordHash, password);
-  if (user === undefined || passwordHash === null || !matches) return { outcome: 'wrong' };
-  await forgive(context, attempt.keys);
+  const { db } = context;
+  const login = loginKey(typed.login);
+  let user: UserWithPasswords | undefined;
+  const guess = { guarded: 'password', login, deviceCookie: sent.device } as const;
+  const result = await tryPassword(context, guess, caller, async (turn) => {
+    user = await findUserByKey(db, login);
+    const passwordHash = user?.status === 'active' ? user.passwordHash : null;
+    return (await verifyPassword(passwordHash, typed.password, turn)) ? user : undefined;
+  });
+  if (result.outcome === 'wait') return result;
+  if (result.outcome === 'wrong') {
+    if (result.notable) await noteGuessing(db, 'password_guessed', user?.userId ?? null, caller);
+    return { outcome: 'wrong' };
+  }
   const cookie = randomSecret().toString('base64url');
   const session = {
     sessionHash: sha256(cookie),
-    userId: user.userId,
-    passwordHash,
-    earlierHash: earlierCookie === undefined ? null : sha256(earlierCookie),
+    userId: result.right.userId,
+    passwordHash: result.right.passwordHash,
+    earlierHash: sent.session === undefined ? null : sha256(sent.session),
   };
   // Last, so that there is a session only if its cookie is handed out.
-  const signedIn = await insertSession(context.db, session, caller.decideBy);
-  return signedIn ? { outcome: 'signed-in', cookie } : { outcome: 'wrong' };
+  if (!(await insertSession(db, session, caller))) return { outcome: 'wrong' };
+  return { outcome: 'signed-in', cookie, deviceCookie: printDevice(context, 'password', login) };
 }
 
 /** The session of a cookie, undefined when nobody is signed in with it. */

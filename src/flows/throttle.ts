@@ -1,16 +1,17 @@
 import { isIPv4 } from 'node:net';
 import type pg from 'pg';
-import { hexOf, sha256 } from '../secrets/digest.ts';
+import { requirePlace, type Turn } from '../secrets/password.ts';
 import { transaction } from '../store/database.ts';
-import { holdThrottles, markThrottles, type Throttle } from '../store/throttles.ts';
-import type { Context } from './context.ts';
+import { findThrottles, holdThrottles, markThrottles, type Throttle } from '../store/throttles.ts';
+import type { Caller, Context } from './context.ts';
+import { type Guarded, readDevice } from './device.ts';
 
 // Guessing passwords. A try is counted before the password is looked at, so that a hundred tries at once are a
-// hundred tries; a right one is taken back. Whoever has tried too often waits, each time twice as long. What is told
-// to wait is not counted: hammering at the door does not keep it shut.
+// hundred tries; one that was right, or was not judged, is taken back. After too many the next has to wait, each time
+// twice as long. A try that has to wait is not counted and writes nothing: hammering at the door does not keep it shut.
+// A known device (OWASP's device cookie) has a counter of its own, which nobody else can raise.
 
 const SECOND_MS = 1000;
-const DAY_MS = 24 * 60 * 60 * SECOND_MS;
 
 /** How a counter answers tries. */
 interface Policy {
@@ -22,134 +23,236 @@ interface Policy {
   readonly longestSeconds: number;
 }
 
-/** The counters of one try, and how each answers. */
+/** The counters, and how each answers. */
 const POLICIES = {
-  /** One person, or somebody who guesses at one login from one place. */
-  own: { free: 5, forgetsSeconds: 600, longestSeconds: 900 },
-  /** Many places that guess at one login: a stranger can cause this wait, so it stays short. */
+  /** A known device, at its login. */
+  device: { free: 5, forgetsSeconds: 600, longestSeconds: 900 },
+  /** A login at a network. */
+  place: { free: 5, forgetsSeconds: 600, longestSeconds: 900 },
+  /** A login, at all networks: strangers can cause this wait for new devices, so it stays short. */
   login: { free: 20, forgetsSeconds: 60, longestSeconds: 30 },
-  /** One place that guesses at many logins: there may be a thousand honest people behind it. */
+  /** A network, at all logins: there may be a thousand honest people behind it. */
   network: { free: 1000, forgetsSeconds: 1, longestSeconds: 30 },
+  /** Right passwords of a login: each writes a session and a row of the audit trail. */
+  right: { free: 60, forgetsSeconds: 60, longestSeconds: 60 },
 } satisfies Record<string, Policy>;
 
 type Kind = keyof typeof POLICIES;
+
+/** Slots of each kind of counter: two counters may share one, and no more rows than these can ever be. */
+const SLOTS = 2 ** 18;
 const KINDS = Object.keys(POLICIES) as Kind[];
 
-/** Where somebody has signed in, what strangers do elsewhere, or beside them, holds them up no more. */
-const TRUST_MS = 90 * DAY_MS;
+/** The audit trail is told at most this often of one login or device that is guessed at. */
+const NOTED_MS = 60 * 60 * SECOND_MS;
 
-/** What is guessed at; each has counters of its own. */
-export type Guarded = 'password' | 'payment password';
-
-/** A try that somebody wants to make. */
-export interface TryQuestion {
+/** A try at a password. */
+export interface Guess {
   readonly guarded: Guarded;
   /** In the one spelling that counters are kept under. Whether anybody has it does not matter. */
   readonly login: string;
-  readonly address: string;
+  /** The device cookie that the browser sent. */
+  readonly deviceCookie: string | undefined;
 }
 
-/** A try that may be made, to be taken back by {@link forgive} when it is right; or how long to wait first. */
-export type Try = { readonly keys: Keys } | { readonly waitSeconds: number };
+/** One counter: its kind and its place in the table. */
+interface Counter {
+  readonly kind: Kind;
+  readonly slot: number;
+}
 
-/** Names of the counters. What is typed as a login may be a password: only a digest is kept. */
-type Keys = Readonly<Record<Kind, string>>;
+/** The counters that a try raises, and the one that it raises when it is right. */
+export interface Counters {
+  readonly tries: readonly Counter[];
+  readonly right: Counter;
+}
 
-type Counters = Map<string, Throttle>;
+/** Whether a try may be made: how long to wait first, and whether the audit trail should be told if it is wrong. */
+export interface Verdict {
+  readonly waitSeconds: number;
+  readonly notable: boolean;
+}
+
+/** A try that was counted is over: it was right, or it was not judged. */
+export interface Settlement {
+  readonly counters: Counters;
+  readonly right: boolean;
+}
+
+/** What comes of a try. */
+export type Outcome<Right> =
+  | { readonly outcome: 'right'; readonly right: Right }
+  | { readonly outcome: 'wrong'; readonly notable: boolean }
+  | { readonly outcome: 'wait'; readonly waitSeconds: number };
 
 /**
- * Answers tries, any number in one transaction: those that come at once wait for it together, and hold no more
- * than one connection.
+ * Makes a try at a password, if it may be made now.
  *
- * @returns an answer for each, in the same order
+ * @param check looks at the password, in its turn; undefined when it is wrong
+ * @throws {BusyError} when too many passwords are being checked: then the try does not count
  */
-export async function countTries(db: pg.Pool, questions: readonly TryQuestion[]): Promise<Try[]> {
-  const asked = questions.map(keysOf);
+export async function tryPassword<Right>(
+  context: Context,
+  guess: Guess,
+  caller: Caller,
+  check: (turn: Turn) => Promise<Right | undefined>,
+): Promise<Outcome<Right>> {
+  const device = readDevice(context, guess.guarded, guess.login, guess.deviceCookie);
+  const turn = turnOf(guess, device !== undefined, caller);
+  requirePlace(turn);
+  const counters = countersOf(context, guess, device, networkOf(caller.address));
+  const { waitSeconds, notable } = await context.takeTry(counters);
+  if (waitSeconds > 0) return { outcome: 'wait', waitSeconds };
+  let right: Right | undefined;
+  try {
+    right = await check(turn);
+  } catch (error) {
+    await context.settleTry({ counters, right: false });
+    throw error;
+  }
+  if (right === undefined) return { outcome: 'wrong', notable };
+  await context.settleTry({ counters, right: true });
+  return { outcome: 'right', right };
+}
+
+/** A payment password is typed by a user who is signed in, so it is never a stranger's. */
+function turnOf({ guarded, login }: Guess, isKnown: boolean, { address, decideBy }: Caller): Turn {
+  return isKnown || guarded === 'payment password'
+    ? { lane: 'known', share: login, until: decideBy }
+    : { lane: 'stranger', share: networkOf(address), until: decideBy };
+}
+
+function countersOf(
+  { keyRing }: Context,
+  { guarded, login }: Guess,
+  device: string | undefined,
+  network: string,
+): Counters {
+  const counter = (kind: Kind, ...names: string[]): Counter => {
+    const digest = keyRing.slotDigest(JSON.stringify([guarded, kind, ...names]));
+    return { kind, slot: KINDS.indexOf(kind) * SLOTS + (digest % SLOTS) };
+  };
+  const tries =
+    device === undefined
+      ? [counter('login', login), counter('place', login, network), counter('network', network)]
+      : [counter('device', device)];
+  return { tries, right: counter('right', login) };
+}
+
+/** Counters as they stand, by slot. */
+type Held = Map<number, Throttle>;
+
+/**
+ * Counts tries, any number in one transaction: those that come at once wait for it together, and hold no more
+ * than one connection. Those that have to wait are found before anything is written.
+ *
+ * @returns a verdict for each, in the same order
+ */
+export async function countTries(db: pg.Pool, asked: readonly Counters[]): Promise<Verdict[]> {
+  const seen = bySlot(
+    await findThrottles(db, slotsOf(asked.flatMap(({ tries, right }) => [...tries, right]))),
+  );
+  const first = asked.map(({ tries, right }) => take(seen, tries, [...tries, right]));
+  const free = asked.filter((_, index) => first[index]?.waitSeconds === 0);
+  if (free.length === 0) return first;
+  const second = await changeThrottles(db, slotsOf(free.flatMap(({ tries }) => tries)), (held) =>
+    free.map(({ tries }) => take(held, tries, tries)),
+  );
+  return first.map((verdict) => (verdict.waitSeconds > 0 ? verdict : (second.shift() ?? verdict)));
+}
+
+/** Takes tries back that were right or not judged. @returns an answer for each: there is nothing to say */
+export async function settleTries(db: pg.Pool, settled: readonly Settlement[]): Promise<undefined[]> {
+  const slots = slotsOf(
+    settled.flatMap(({ counters, right }) => [...counters.tries, ...(right ? [counters.right] : [])]),
+  );
+  return changeThrottles(db, slots, (held) =>
+    settled.map(({ counters, right }) => {
+      for (const { slot, kind } of counters.tries)
+        held.set(slot, takeBack(throttleIn(held, slot), POLICIES[kind]));
+      if (right) held.set(counters.right.slot, count(throttleIn(held, counters.right.slot), POLICIES.right));
+      return undefined;
+    }),
+  );
+}
+
+/** Locks counters, lets `change` replace some of them, and writes those. */
+function changeThrottles<Result>(
+  db: pg.Pool,
+  slots: number[],
+  change: (held: Held) => Result,
+): Promise<Result> {
   return transaction(db, async (connection) => {
-    const { throttles, now } = await holdThrottles(connection, namesIn(asked));
-    const counters: Counters = new Map(throttles.map((throttle) => [throttle.key, throttle]));
-    const tries = asked.map((keys) => take(counters, keys, now));
-    const changed = throttles.flatMap((before) => {
-      const after = counters.get(before.key);
-      return after === undefined || after === before ? [] : [after];
+    const before = await holdThrottles(connection, slots);
+    const held = bySlot(before);
+    const result = change(held);
+    const changed = before.flatMap((throttle) => {
+      const after = throttleIn(held, throttle.slot);
+      return after === throttle ? [] : [after];
     });
     if (changed.length > 0) await markThrottles(connection, changed);
-    return tries;
+    return result;
   });
 }
 
-function take(counters: Counters, keys: Keys, now: Date): Try {
-  const waitSeconds = waitOf(counters, keys, now);
-  if (waitSeconds > 0) return { waitSeconds };
-  for (const kind of KINDS) {
-    const counted = count(counterOf(counters, keys[kind]), POLICIES[kind], now);
-    counters.set(keys[kind], counted);
-  }
-  return { keys };
+/** Counts a try at `tries`, unless one of `heeded` says to wait. */
+function take(held: Held, tries: readonly Counter[], heeded: readonly Counter[]): Verdict {
+  const waitSeconds = Math.max(...heeded.map((counter) => waitOf(held, counter)));
+  if (waitSeconds > 0) return { waitSeconds, notable: false };
+  const counted = tries.map(({ slot, kind }) => count(throttleIn(held, slot), POLICIES[kind]));
+  // The first counter is the login's or the device's.
+  const [first, ...others] = counted;
+  const notable = first !== undefined && counted.some(({ freeAt, now }) => freeAt > now) && isNoteDue(first);
+  const noted = notable ? [{ ...first, notedAt: first.now }, ...others] : counted;
+  for (const throttle of noted) held.set(throttle.slot, throttle);
+  return { waitSeconds: 0, notable };
 }
 
-/** How long until every counter that has a say lets a try through, in whole seconds; 0 for now. */
-function waitOf(counters: Counters, keys: Keys, now: Date): number {
-  const trusted = counterOf(counters, keys.own).trustedUntil > now;
-  const heeded = trusted ? (['own'] as const) : KINDS;
-  const waits = heeded.map((kind) => {
-    const { freeAt } = counterOf(counters, keys[kind]);
-    const seconds = Math.ceil((freeAt.getTime() - now.getTime()) / SECOND_MS);
-    // More than the policy gives is a clock that was set back: nobody is to wait for that.
-    return seconds > POLICIES[kind].longestSeconds ? 0 : seconds;
-  });
-  return Math.max(0, ...waits);
+/** How long until this counter lets a try through, in whole seconds; 0 for now. */
+function waitOf(held: Held, { slot, kind }: Counter): number {
+  const { freeAt, now } = throttleIn(held, slot);
+  const seconds = Math.ceil((freeAt.getTime() - now.getTime()) / SECOND_MS);
+  // More than the policy gives is a clock that was set back: nobody is to wait for that.
+  return seconds > POLICIES[kind].longestSeconds ? 0 : Math.max(0, seconds);
 }
 
-function counterOf(counters: Counters, key: string): Throttle {
-  const counter = counters.get(key);
-  if (counter === undefined) throw new Error(`throttles: the counter ${key} is not held`);
-  return counter;
-}
-
-/** Takes a try back that was right: its own counter begins anew, and the place is known from now on. */
-export async function forgive({ db }: Context, keys: Keys): Promise<void> {
-  await transaction(db, async (connection) => {
-    const { throttles, now } = await holdThrottles(connection, namesIn([keys]));
-    const until = after(now, TRUST_MS);
-    const forgiven = throttles.map((throttle) =>
-      throttle.key === keys.own
-        ? { ...throttle, level: 0, countedAt: now, freeAt: now, trustedUntil: until, forgetAt: until }
-        : { ...throttle, level: Math.max(0, throttle.level - 1) },
-    );
-    await markThrottles(connection, forgiven);
-  });
+function isNoteDue({ notedAt, now }: Throttle): boolean {
+  return notedAt === null || now.getTime() - notedAt.getTime() >= NOTED_MS;
 }
 
 /** The counter after one more try. */
-function count(throttle: Throttle, policy: Policy, now: Date): Throttle {
-  const forgotten = (now.getTime() - throttle.countedAt.getTime()) / SECOND_MS / policy.forgetsSeconds;
+function count(throttle: Throttle, policy: Policy): Throttle {
+  const { now, countedAt } = throttle;
+  const forgotten = (now.getTime() - countedAt.getTime()) / SECOND_MS / policy.forgetsSeconds;
   const level = Math.max(0, throttle.level - Math.max(0, forgotten)) + 1;
-  const steps = Math.round(level) - policy.free;
-  const waitMs = steps < 0 ? 0 : Math.min(2 ** steps, policy.longestSeconds) * SECOND_MS;
-  const untilForgotten = after(now, waitMs + level * policy.forgetsSeconds * SECOND_MS);
-  return {
-    ...throttle,
-    level,
-    countedAt: now,
-    freeAt: after(now, waitMs),
-    forgetAt: untilForgotten > throttle.trustedUntil ? untilForgotten : throttle.trustedUntil,
-  };
+  return { ...throttle, level, countedAt: now, freeAt: freeAfter(now, level, policy) };
 }
 
-function keysOf({ guarded, login, address }: TryQuestion): Keys {
-  const network = networkOf(address);
-  const key = (...parts: (string | null)[]) => hexOf(sha256(JSON.stringify([guarded, ...parts])));
-  return { own: key(login, network), login: key(login, null), network: key(null, network) };
+/** The counter as if its last try had not been made. */
+function takeBack(throttle: Throttle, policy: Policy): Throttle {
+  const level = Math.max(0, throttle.level - 1);
+  return { ...throttle, level, freeAt: freeAfter(throttle.countedAt, level, policy) };
 }
 
-/** Each name once, sorted: whoever locks counters does so in one order, and nobody waits in a circle. */
-function namesIn(asked: readonly Keys[]): string[] {
-  return [...new Set(asked.flatMap((keys) => Object.values(keys)))].sort();
+function freeAfter(countedAt: Date, level: number, { free, longestSeconds }: Policy): Date {
+  const steps = Math.round(level) - free;
+  const waitMs = steps < 0 ? 0 : Math.min(2 ** steps, longestSeconds) * SECOND_MS;
+  return new Date(countedAt.getTime() + waitMs);
 }
 
-function after(time: Date, milliseconds: number): Date {
-  return new Date(time.getTime() + milliseconds);
+function throttleIn(held: Held, slot: number): Throttle {
+  const throttle = held.get(slot);
+  if (throttle === undefined) throw new Error(`throttles: the counter in slot ${slot} is not held`);
+  return throttle;
+}
+
+function bySlot(throttles: readonly Throttle[]): Held {
+  return new Map(throttles.map((throttle) => [throttle.slot, throttle]));
+}
+
+/** Each slot once, sorted: counters are locked in one order, so that no two transactions wait for each other. */
+function slotsOf(counters: readonly Counter[]): number[] {
+  return [...new Set(counters.map(({ slot }) => slot))].sort((one, other) => one - other);
 }
 
 /** One subscriber's network: an IPv4 address, or the first 48 bits of an IPv6 address, which one subscriber may have all of. */

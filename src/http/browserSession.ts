@@ -1,6 +1,7 @@
 import type { CookieSerializeOptions } from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context, Session } from '../flows/context.ts';
+import { DEVICE_LIFETIME_SECONDS, type Guarded } from '../flows/device.ts';
 import type { Holder } from '../flows/formToken.ts';
 import { currentSession } from '../flows/signIn.ts';
 import { beginVisit, readVisit } from '../flows/visit.ts';
@@ -12,8 +13,10 @@ export interface Site {
   readonly baseUrl: string;
 }
 
-/** Our cookies: who is signed in, and which browser a sign-in form was shown to. */
-type CookieName = 'session' | 'visit';
+/** Our cookies: who is signed in, which browser a sign-in form was shown to, and whose passwords were right in it. */
+type CookieName = 'session' | 'visit' | 'device' | 'payment_device';
+
+const DEVICE_COOKIES = { password: 'device', 'payment password': 'payment_device' } as const;
 
 /** The value of the session cookie, signed in or not. */
 export function sessionCookie(request: FastifyRequest, site: Site): string | undefined {
@@ -47,6 +50,22 @@ export function ensureVisit(request: FastifyRequest, reply: FastifyReply, site: 
   const { cookie, visit } = beginVisit(site.context);
   setCookie(reply, site, 'visit', cookie);
   return visit;
+}
+
+/** What an earlier right password left in this browser. */
+export function deviceCookie(request: FastifyRequest, site: Site, guarded: Guarded): string | undefined {
+  return readCookie(request, site, DEVICE_COOKIES[guarded]);
+}
+
+/** Makes the browser a known device. It stays one after sign-out. */
+export function setDeviceCookie(
+  reply: FastifyReply,
+  { baseUrl }: Site,
+  guarded: Guarded,
+  value: string,
+): void {
+  const options = { ...optionsFor(baseUrl), maxAge: DEVICE_LIFETIME_SECONDS };
+  reply.setCookie(fullName(baseUrl, DEVICE_COOKIES[guarded]), value, options);
 }
 
 function readCookie(request: FastifyRequest, { baseUrl }: Site, name: CookieName): string | undefined {

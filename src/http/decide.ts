@@ -6,7 +6,7 @@ import { deny } from '../flows/deny.ts';
 import { formTokenFits } from '../flows/formToken.ts';
 import { nextStep } from '../flows/nextStep.ts';
 import type { AuthorizationRequest } from '../oauth/authorizationRequest.ts';
-import type { Site } from './browserSession.ts';
+import { deviceCookie, type Site, setDeviceCookie } from './browserSession.ts';
 import { callerOf } from './caller.ts';
 import { OWN_FORM, requiredRequest, senderOf } from './ownForms.ts';
 import type { NoticePage } from './pages.ts';
@@ -28,9 +28,15 @@ export async function decisionRoutes(app: FastifyInstance, site: Site): Promise<
     if (!session || !formTokenFits(context, form.get('form_token'), 'payment-password', session, subject)) {
       return backToRequest(reply, site, authorizationRequest);
     }
-    const typed = form.get('payment_password') ?? '';
+    const typed = {
+      paymentPassword: form.get('payment_password') ?? '',
+      deviceCookie: deviceCookie(request, site, 'payment password'),
+    };
     const result = await confirmPayment(context, session, authorizationRequest, typed, callerOf(request));
-    if (result.outcome === 'confirmed') return backToRequest(reply, site, authorizationRequest);
+    if (result.outcome === 'confirmed') {
+      setDeviceCookie(reply, site, 'payment password', result.deviceCookie);
+      return backToRequest(reply, site, authorizationRequest);
+    }
     const step = await nextStep(context, authorizationRequest, session);
     // Confirmed in another tab meanwhile: there is nothing to type any more.
     if (step.step !== 'payment-password') return backToRequest(reply, site, authorizationRequest);

@@ -3,7 +3,15 @@ import { formTokenFits } from '../flows/formToken.ts';
 import { signIn, signOut } from '../flows/signIn.ts';
 import type { AuthorizationRequest } from '../oauth/authorizationRequest.ts';
 import type { Parameters } from '../oauth/parameters.ts';
-import { clearSessionCookie, type Site, sessionCookie, setSessionCookie, visitOf } from './browserSession.ts';
+import {
+  clearSessionCookie,
+  deviceCookie,
+  type Site,
+  sessionCookie,
+  setDeviceCookie,
+  setSessionCookie,
+  visitOf,
+} from './browserSession.ts';
 import { callerOf } from './caller.ts';
 import { carriedRequest, isFromOwnPage, OWN_FORM, senderOf } from './ownForms.ts';
 import { bodyParameters } from './requestParameters.ts';
@@ -21,12 +29,13 @@ export async function signInRoutes(app: FastifyInstance, site: Site): Promise<vo
     if (!isFromSignInPage(request, site, form, goingTo)) return goOn(reply, site, goingTo);
     const login = form.get('login')?.trim() ?? ''; // phones add a space behind a completed word
     const password = form.get('password') ?? '';
-    const earlier = sessionCookie(request, site);
-    const result = await signIn(context, login, password, earlier, callerOf(request));
+    const sent = { session: sessionCookie(request, site), device: deviceCookie(request, site, 'password') };
+    const result = await signIn(context, { login, password }, sent, callerOf(request));
     if (result.outcome !== 'signed-in') {
       return showSignIn(request, reply, site, goingTo, { login, ...failed(request, result, WRONG) });
     }
     setSessionCookie(reply, site, result.cookie);
+    setDeviceCookie(reply, site, 'password', result.deviceCookie);
     return goOn(reply, site, goingTo);
   });
 

@@ -10,11 +10,13 @@ interface Keys {
   readonly decision: Buffer;
   readonly form: Buffer;
   readonly visit: Buffer;
+  readonly device: Buffer;
   readonly code: Buffer;
+  readonly slot: Buffer;
 }
 
 /** The uses of a signature: what was signed for one can't be shown for another. */
-export type SignaturePurpose = 'decision' | 'form' | 'visit';
+export type SignaturePurpose = 'decision' | 'form' | 'visit' | 'device';
 
 /**
  * Signs what our pages carry and verifies it when it comes back. The first entry of `SECRETS` signs, all
@@ -60,6 +62,16 @@ export class KeyRing {
     return hmac(keys.code, decision);
   }
 
+  /**
+   * Where a counter of this name is kept, so that nobody without `SECRETS` can tell which names share a place.
+   *
+   * @returns 32 bits
+   */
+  slotDigest(name: string): number {
+    const [{ slot }] = this.#entries;
+    return hmac(slot, Buffer.from(name)).readUInt32BE();
+  }
+
   #find(id: Buffer): Keys | undefined {
     return this.#entries.find((keys) => keys.id.equals(id));
   }
@@ -73,7 +85,9 @@ function deriveKeys(secret: string): Keys {
     decision: derive('decision', KEY_BYTES),
     form: derive('form', KEY_BYTES),
     visit: derive('visit', KEY_BYTES),
+    device: derive('device', KEY_BYTES),
     code: derive('code', KEY_BYTES),
+    slot: derive('slot', KEY_BYTES),
   };
 }
 

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
+import { FairQueue } from './fairQueue.ts';
 
 /**
  * A password costs tens of milliseconds of a core. However many people sign in at once, that is done in threads of their
@@ -8,10 +9,12 @@ import { Piscina } from 'piscina';
  */
 const THREADS = Math.max(1, availableParallelism() - 1);
 const NICENESS = 10;
-/** What would wait longer than for this many others is turned away. */
-const MOST_WAITING = 100;
+/** Passwords that may wait in each lane. */
+const PLACES = 100;
 /** A thread keeps some memory: it ends after so long without work. */
 const IDLE_MS = 60_000;
+/** No password that is registered is longer. */
+export const LONGEST_PASSWORD_BYTES = 1000;
 
 const threads = new Piscina({
   filename: fileURLToPath(new URL('./passwordThread.js', import.meta.url)),
@@ -28,25 +31,90 @@ export class BusyError extends Error {
   }
 }
 
+/** Where a password waits for its check. */
+export interface Turn {
+  /** Known devices and signed-in users have a lane of their own: strangers can't fill it. */
+  readonly lane: 'known' | 'stranger';
+  /** Who shares one part of the lane: a network, a user. */
+  readonly share: string;
+  /** Of `performance.now()`: nobody waits for the answer any more. */
+  readonly until: number;
+}
+
+interface Check {
+  readonly stored: string;
+  readonly password: string;
+  readonly until: number;
+  resolve(matches: Promise<boolean>): void;
+  reject(error: unknown): void;
+}
+
+const LANES = { known: new FairQueue<Check>(PLACES), stranger: new FairQueue<Check>(PLACES) };
+
+let running = 0;
+let lastLane: Turn['lane'] = 'stranger';
+
 /** @returns an argon2id hash in PHC string form, with its own salt */
 export async function hashPassword(password: string): Promise<string> {
-  return threads.run(password.normalize('NFKC'), { name: 'hash' });
+  return threads.run(password, { name: 'hash' });
+}
+
+/** Says early that there is no place for another password, before anything is done for it. @throws {BusyError} */
+export function requirePlace({ lane, share }: Turn): void {
+  if (!LANES[lane].hasRoom(share)) throw new BusyError();
 }
 
 /**
- * Whether `password` is the one behind `stored`. Without a stored hash the same work is done for nothing,
- * so that the time of an answer doesn't tell whether a login exists.
+ * Whether `password` is the one behind `stored`. Without a stored hash, or with a password longer than any registered
+ * one, the same work is done for nothing, so that the time of an answer doesn't tell whether a login exists.
  *
- * @throws {BusyError}
+ * @throws {BusyError} when there is no place, or its turn did not come in time
  */
-export async function verifyPassword(stored: string | null, password: string): Promise<boolean> {
+export async function verifyPassword(stored: string | null, password: string, turn: Turn): Promise<boolean> {
   const decoy = await decoyHash(); // awaited always: the first call must not tell either
-  if (threads.queueSize >= MOST_WAITING) throw new BusyError();
-  const matches = await threads.run(
-    { stored: stored ?? decoy, password: password.normalize('NFKC') },
-    { name: 'verify' },
-  );
-  return matches && stored !== null;
+  const possible = stored !== null && Buffer.byteLength(password) <= LONGEST_PASSWORD_BYTES;
+  const work = possible ? { stored, password } : { stored: decoy, password: '' };
+  const matches = await inTurn(turn, work);
+  return matches && possible;
+}
+
+function inTurn({ lane, share, until }: Turn, work: { stored: string; password: string }): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const displaced = LANES[lane].push(share, { ...work, until, resolve, reject });
+    displaced?.reject(new BusyError());
+    startChecks();
+  });
+}
+
+/** Gives free threads the next checks, from the two lanes in turn. */
+function startChecks(): void {
+  while (running < THREADS) {
+    const check = nextCheck();
+    if (check === undefined) return;
+    if (performance.now() >= check.until) check.reject(new BusyError());
+    else check.resolve(run(check));
+  }
+}
+
+function nextCheck(): Check | undefined {
+  const other = lastLane === 'known' ? 'stranger' : 'known';
+  for (const lane of [other, lastLane] as const) {
+    const check = LANES[lane].shift();
+    if (check === undefined) continue;
+    lastLane = lane;
+    return check;
+  }
+  return undefined;
+}
+
+async function run({ stored, password }: Check): Promise<boolean> {
+  running += 1;
+  try {
+    return await threads.run({ stored, password }, { name: 'verify' });
+  } finally {
+    running -= 1;
+    startChecks();
+  }
 }
 
 let decoyMade: Promise<string> | undefined;

@@ -10,14 +10,14 @@ export interface Caller {
   readonly decideBy: number;
 }
 
-/** One transition of an authorization (contract section 3), written in the same transaction as the transition itself. */
+/** Something that happened: to an authorization (contract section 3) in the transaction of that very transition, or at a sign-in. */
 export interface AuditEvent {
   readonly at: Date;
   readonly kind: AuditKind;
   readonly login: string | null;
-  readonly clientId: string;
+  readonly clientId: string | null;
   readonly instanceName: string | null;
-  readonly grantId: string;
+  readonly grantId: string | null;
   readonly scope: string | null;
   /** As a decision's page showed them; null where nothing was decided. */
   readonly limits: unknown;
@@ -33,7 +33,13 @@ export type AuditKind =
   | 'replayed'
   | 'revoked_by_user'
   | 'revoked_by_application'
-  | 'revoked_by_operator';
+  | 'revoked_by_operator'
+  | 'signed_in'
+  | 'payment_confirmed'
+  | GuessingKind;
+
+/** A password was tried so often that the next try has to wait. */
+export type GuessingKind = 'password_guessed' | 'payment_password_guessed';
 
 /** Which events; what is null doesn't narrow them. */
 export interface AuditFilter {
@@ -67,4 +73,19 @@ select a.at, a.kind, u.login, a.client_id as "clientId", a.instance_name as "ins
     statement,
     asked.map(([, value]) => value),
   );
+}
+
+const noteGuess = {
+  name: 'audit-note-guess',
+  text: 'insert into audit_events (kind, user_id, address, reference) select $1, $2, $3, $4 where $2::uuid is not null',
+};
+
+/** Notes that somebody guesses at a user's password. @param userId null for a login that nobody has: the same work for nothing */
+export async function noteGuessing(
+  db: Database,
+  kind: GuessingKind,
+  userId: string | null,
+  { address, reference }: Caller,
+): Promise<void> {
+  await select(db, noteGuess, [kind, userId, address, reference]);
 }

@@ -1,3 +1,4 @@
+import type { Caller } from './auditEvents.ts';
 import { type Bytea, type Database, decideOne, momentOf, select, selectEach } from './database.ts';
 import type { User } from './users.ts';
 
@@ -30,10 +31,13 @@ with held as (
   select s.session_hash from sessions s, held
    where s.session_hash = $4 or (s.user_id = held.user_id and ${HAS_ENDED})
    order by s.session_hash for update of s
-), ${momentOf('$5', 'held', 'ending')}, signed_in as (
+), ${momentOf('$7', 'held', 'ending')}, signed_in as (
   insert into sessions (session_hash, user_id) select $1, user_id from held, moment where not late
 ), ended as (
   delete from sessions s using ending, moment where s.session_hash = ending.session_hash and not late
+), logged as (
+  insert into audit_events (kind, user_id, address, reference)
+  select 'signed_in', user_id, $5, $6 from held, moment where not late
 )
 select exists (select from held) as valid, late from moment`,
 };
@@ -56,10 +60,10 @@ export interface NewSession {
  * @returns false when the password was changed or the user blocked while it was being checked
  * @throws {TooLateError}
  */
-export async function insertSession(db: Database, session: NewSession, decideBy: number): Promise<boolean> {
+export async function insertSession(db: Database, session: NewSession, caller: Caller): Promise<boolean> {
   const { sessionHash, userId, passwordHash, earlierHash } = session;
-  const values = [sessionHash, userId, passwordHash, earlierHash];
-  return (await decideOne<{ valid: boolean }>(db, insert, values, decideBy)).valid;
+  const values = [sessionHash, userId, passwordHash, earlierHash, caller.address, caller.reference];
+  return (await decideOne<{ valid: boolean }>(db, insert, values, caller.decideBy)).valid;
 }
 
 // Each session and each user is looked up by its key, whatever PostgreSQL believes about the tables: a subquery with
@@ -111,12 +115,15 @@ const markConfirmed = {
   name: 'session-mark-confirmed',
   text: `
 with held as (
-  select s.session_hash from sessions s join users u using (user_id)
+  select s.session_hash, s.user_id from sessions s join users u using (user_id)
    where s.session_hash = $1 and u.payment_password_hash = $3
      for no key update of s
-), ${momentOf('$4', 'held')}, confirmed as (
+), ${momentOf('$7', 'held')}, confirmed as (
   update sessions s set confirmed_request = $2, confirmed_at = clock_timestamp()
     from held, moment where s.session_hash = held.session_hash and not late
+), logged as (
+  insert into audit_events (kind, user_id, client_id, address, reference)
+  select 'payment_confirmed', user_id, $4, $5, $6 from held, moment where not late
 )
 select exists (select from held) as valid, late from moment`,
 };
@@ -132,11 +139,13 @@ export async function markSessionConfirmed(
   db: Database,
   sessionHash: Bytea,
   requestDigest: Bytea,
+  clientId: string,
   paymentPasswordHash: string,
-  decideBy: number,
+  caller: Caller,
 ): Promise<boolean> {
-  const values = [sessionHash, requestDigest, paymentPasswordHash];
-  return (await decideOne<{ valid: boolean }>(db, markConfirmed, values, decideBy)).valid;
+  const about = [sessionHash, requestDigest, paymentPasswordHash, clientId];
+  const values = [...about, caller.address, caller.reference];
+  return (await decideOne<{ valid: boolean }>(db, markConfirmed, values, caller.decideBy)).valid;
 }
 
 const remove = { name: 'session-delete', text: 'delete from sessions where session_hash = $1' };

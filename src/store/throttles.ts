@@ -3,71 +3,72 @@ import { type Database, select } from './database.ts';
 
 /** A counter of tries, as it stands. */
 export interface Throttle {
-  /** 64 hexadecimal digits. */
-  readonly key: string;
+  readonly slot: number;
   /** Tries that count, as of `countedAt`: each is forgotten a little with time. */
   readonly level: number;
   readonly countedAt: Date;
   /** When the next try may be made. */
   readonly freeAt: Date;
-  /** Until when this place is known by a try that was right. */
-  readonly trustedUntil: Date;
-  /** When nothing in it matters any more. */
-  readonly forgetAt: Date;
+  /** When the audit trail was last told of it. */
+  readonly notedAt: Date | null;
+  /** The database's clock when this was read. */
+  readonly now: Date;
+}
+
+const find = {
+  name: 'throttle-find',
+  text: `
+with clock as materialized (select clock_timestamp() as now)
+select asked.slot, coalesce(level, 0) as level, coalesce(counted_at, now) as "countedAt", coalesce(free_at, now) as "freeAt",
+       noted_at as "notedAt", now
+  from unnest($1::int[]) as asked (slot) cross join clock left join throttles using (slot)`,
+};
+
+/** The counters in these slots, as they are now. Writes and locks nothing. */
+export function findThrottles(db: Database, slots: readonly number[]): Promise<Throttle[]> {
+  return select<Throttle>(db, find, [slots]);
 }
 
 // The update changes nothing: it locks what is there already, and gives it back as it is now.
 const hold = {
   name: 'throttle-hold',
   text: `
-insert into throttles as t (key)
-select decode(asked.key, 'hex') from unnest($1::text[]) as asked (key) order by asked.key
-on conflict (key) do update set level = t.level
-returning encode(key, 'hex') as key, level, counted_at as "countedAt", free_at as "freeAt",
-          trusted_until as "trustedUntil", forget_at as "forgetAt", clock_timestamp() as now`,
+insert into throttles as t (slot) select asked.slot from unnest($1::int[]) as asked (slot) order by asked.slot
+on conflict (slot) do update set level = t.level
+returning slot, level, counted_at as "countedAt", free_at as "freeAt", noted_at as "notedAt", clock_timestamp() as now`,
 };
 
 /**
  * Locks counters until the end of the transaction, new ones at nothing. So of tries that come at once each sees the
  * one before it, on whichever replica that was.
  *
- * @param keys each once, sorted, so that nobody waits in a circle
- * @returns the counters in the order of their keys, and the database's clock
+ * @param slots each once, sorted, so that two transactions can't wait for each other
  */
 export async function holdThrottles(
   connection: pg.PoolClient,
-  keys: readonly string[],
-): Promise<{ throttles: Throttle[]; now: Date }> {
-  const rows = await select<Throttle & { now: Date }>(connection, hold, [keys]);
-  const now = rows.at(-1)?.now;
-  if (now === undefined || rows.length !== keys.length) throw new Error('throttles: a counter is missing');
-  return { throttles: rows, now };
+  slots: readonly number[],
+): Promise<Throttle[]> {
+  const throttles = await select<Throttle>(connection, hold, [slots]);
+  if (throttles.length !== slots.length) throw new Error('throttles: a counter is missing');
+  return throttles;
 }
 
-// Whoever counts sweeps away a few that are forgotten, more than it can have added: so the table never holds
-// more than what still matters.
 const mark = {
   name: 'throttle-mark',
   text: `
-with swept as (
-  delete from throttles where key in (
-    select key from throttles where forget_at < clock_timestamp() and encode(key, 'hex') <> all ($1::text[]) limit 10 for update skip locked)
-)
-update throttles t set level = a.level, counted_at = a.counted_at, free_at = a.free_at,
-                       trusted_until = a.trusted_until, forget_at = a.forget_at
-  from unnest($1::text[], $2::float8[], $3::timestamptz[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[])
-       as a (key, level, counted_at, free_at, trusted_until, forget_at)
- where t.key = decode(a.key, 'hex')`,
+update throttles t set level = a.level, counted_at = a.counted_at, free_at = a.free_at, noted_at = a.noted_at
+  from unnest($1::int[], $2::float8[], $3::timestamptz[], $4::timestamptz[], $5::timestamptz[])
+       as a (slot, level, counted_at, free_at, noted_at)
+ where t.slot = a.slot`,
 };
 
 /** Writes counters that are held. */
 export async function markThrottles(db: Database, throttles: readonly Throttle[]): Promise<void> {
   await select(db, mark, [
-    throttles.map((throttle) => throttle.key),
+    throttles.map((throttle) => throttle.slot),
     throttles.map((throttle) => throttle.level),
     throttles.map((throttle) => throttle.countedAt),
     throttles.map((throttle) => throttle.freeAt),
-    throttles.map((throttle) => throttle.trustedUntil),
-    throttles.map((throttle) => throttle.forgetAt),
+    throttles.map((throttle) => throttle.notedAt),
   ]);
 }

@@ -1,3 +1,4 @@
+import { sha256 } from '../secrets/digest.ts';
 import { type Database, select, selectOne } from './database.ts';
 
 /** A person with an account. */
@@ -14,11 +15,16 @@ export interface UserWithPasswords extends User {
   readonly paymentPasswordHash: string | null;
 }
 
+/** No login that is registered is longer. */
+const LONGEST_LOGIN_BYTES = 512;
+
 /**
  * The one spelling that a login is compared in: logins ignore case, ways of writing the same letter, and what can't be
  * seen. PostgreSQL's own `lower` depends on its locale.
  */
 export function loginKey(login: string): string {
+  // Normalising takes quadratic time. A key with capitals is none that a login has, and each long text has its own.
+  if (Buffer.byteLength(login) > LONGEST_LOGIN_BYTES) return `TOO LONG ${sha256(login)}`;
   const visible = login.replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '');
   return visible.normalize('NFKC').toLowerCase().normalize('NFKC');
 }
@@ -26,14 +32,19 @@ export function loginKey(login: string): string {
 const USER_COLUMNS = 'user_id as "userId", login, name, status';
 const PASSWORD_COLUMNS = 'password_hash as "passwordHash", payment_password_hash as "paymentPasswordHash"';
 
-const findByLogin = {
-  name: 'user-find-by-login',
+const findByKey = {
+  name: 'user-find-by-key',
   text: `select ${USER_COLUMNS}, ${PASSWORD_COLUMNS} from users where login_key = $1`,
 };
 
 /** The user of a login, whatever its status; logins ignore case. */
 export function findUserByLogin(db: Database, login: string): Promise<UserWithPasswords | undefined> {
-  return selectOne<UserWithPasswords>(db, findByLogin, [loginKey(login)]);
+  return findUserByKey(db, loginKey(login));
+}
+
+/** Like {@link findUserByLogin}, by the {@link loginKey}. */
+export function findUserByKey(db: Database, key: string): Promise<UserWithPasswords | undefined> {
+  return selectOne<UserWithPasswords>(db, findByKey, [key]);
 }
 
 const list = { name: 'user-list', text: `select ${USER_COLUMNS} from users order by created_at, user_id` };

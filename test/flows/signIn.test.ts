@@ -9,6 +9,7 @@ import { intercept } from '../support/intercept.ts';
 import { CALLER, useServer } from '../support/server.ts';
 
 const server = useServer();
+const NO_COOKIES = { session: undefined, device: undefined };
 const CHANGED = { password: 'another', paymentPassword: null };
 
 describe('a password that is changed while somebody signs in with the old one', () => {
@@ -21,8 +22,9 @@ describe('a password that is changed while somebody signs in with the old one', 
       return run();
     });
     const context = { ...server.context, db: changing };
-    expect(await signIn(context, login, password, undefined, CALLER)).toEqual({ outcome: 'wrong' });
-    const now = await signIn(server.context, login, CHANGED.password, undefined, CALLER);
+    expect(await signIn(context, { login, password }, NO_COOKIES, CALLER)).toEqual({ outcome: 'wrong' });
+    const typed = { login, password: CHANGED.password };
+    const now = await signIn(server.context, typed, NO_COOKIES, CALLER);
     expect(now.outcome).toBe('signed-in');
   });
 
@@ -41,7 +43,7 @@ describe('a password that is changed while somebody signs in with the old one', 
         passwordHash: user?.passwordHash ?? '',
         earlierHash: null,
       };
-      expect(await insertSession(signingIn, session, CALLER.decideBy)).toBe(true);
+      expect(await insertSession(signingIn, session, CALLER)).toBe(true);
       const changing = setPasswords(pool, login, CHANGED);
       await expect.poll(() => waiting(pool), { interval: 10 }).toBe(1);
       await signingIn.query('commit');
