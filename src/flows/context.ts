@@ -41,7 +41,7 @@ export interface Context extends Settings {
   exchangeCode(question: ExchangeQuestion): Promise<ExchangeAnswer>;
   findToken(question: TokenQuestion): Promise<TokenAnswer>;
   takeTry(counters: Counters): Promise<Verdict>;
-  settleTry(settlement: Settlement): Promise<undefined>;
+  settleTry(settlement: Settlement): Promise<null>;
 }
 
 /** Ties the settings to the store. One for each server: what its callers ask at the same time goes together. */

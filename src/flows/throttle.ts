@@ -161,8 +161,8 @@ export async function countTries(db: pg.Pool, asked: readonly Counters[]): Promi
   return first.map((verdict) => (verdict.waitSeconds > 0 ? verdict : (second.shift() ?? verdict)));
 }
 
-/** Takes tries back that were right or not judged. @returns an answer for each: there is nothing to say */
-export async function settleTries(db: pg.Pool, settled: readonly Settlement[]): Promise<undefined[]> {
+/** Takes tries back that were right or not judged. @returns null for each: there is nothing to say */
+export async function settleTries(db: pg.Pool, settled: readonly Settlement[]): Promise<null[]> {
   const slots = slotsOf(
     settled.flatMap(({ counters, right }) => [...counters.tries, ...(right ? [counters.right] : [])]),
   );
@@ -171,7 +171,7 @@ export async function settleTries(db: pg.Pool, settled: readonly Settlement[]): 
       for (const { slot, kind } of counters.tries)
         held.set(slot, takeBack(throttleIn(held, slot), POLICIES[kind]));
       if (right) held.set(counters.right.slot, count(throttleIn(held, counters.right.slot), POLICIES.right));
-      return undefined;
+      return null;
     }),
   );
 }

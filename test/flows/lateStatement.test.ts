@@ -107,7 +107,9 @@ const STATEMENTS: Record<string, (setting: Setting) => Promise<Late>> = {
     return {
       ask: () => decide(agent, consent, 'reject'),
       async expectNothingDone() {
-        expect(await rows('select from audit_events where user_id = $1', user.userId)).toBe(0);
+        expect(
+          await rows(`select from audit_events where user_id = $1 and kind = 'refused'`, user.userId),
+        ).toBe(0);
       },
     };
   },
@@ -236,7 +238,9 @@ describe('a statement that waits for a lock until its caller was told 503', () =
       earlierHash: found[0]?.hash ?? null,
     };
     const lock = `select from sessions where user_id = '${user.userId}' for update`;
-    const answer = await askLate(lock, (decideBy) => insertSession(database.pool, session, decideBy));
+    const answer = await askLate(lock, (decideBy) =>
+      insertSession(database.pool, session, { ...CALLER, decideBy }),
+    );
     expect(answer).toBeInstanceOf(TooLateError);
     expect((await agent.get('/account')).page).toBe('account');
   });

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { FairQueue } from '../../src/secrets/fairQueue.ts';
+
+/** Pushes tasks named after their share and number. @returns what was displaced */
+function fill(queue: FairQueue<string>, share: string, times: number): (string | undefined)[] {
+  return Array.from({ length: times }, (_, n) => queue.push(share, `${share}${n + 1}`));
+}
+
+function drain(queue: FairQueue<string>): string[] {
+  const tasks = [];
+  for (let task = queue.shift(); task !== undefined; task = queue.shift()) tasks.push(task);
+  return tasks;
+}
+
+describe('a fair queue', () => {
+  it('is first in, first out for one share', () => {
+    const queue = new FairQueue<string>(3);
+    fill(queue, 'a', 3);
+    expect(drain(queue)).toEqual(['a1', 'a2', 'a3']);
+    expect(queue.shift()).toBeUndefined();
+  });
+
+  it('lets shares take turns, however many tasks one of them has', () => {
+    const queue = new FairQueue<string>(10);
+    fill(queue, 'a', 4);
+    fill(queue, 'b', 2);
+    fill(queue, 'c', 1);
+    expect(drain(queue)).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4']);
+  });
+
+  it('turns a share away that has filled it by itself', () => {
+    const queue = new FairQueue<string>(3);
+    expect(fill(queue, 'a', 4)).toEqual([undefined, undefined, undefined, 'a4']);
+    expect(queue.hasRoom('a')).toBe(false);
+  });
+
+  it('makes room for others at the cost of the longest share, newest first, until all are equal', () => {
+    const queue = new FairQueue<string>(4);
+    fill(queue, 'a', 4);
+    expect(queue.hasRoom('b')).toBe(true);
+    expect(fill(queue, 'b', 3)).toEqual(['a4', 'a3', 'b3']);
+    expect(fill(queue, 'c', 2)).toEqual([expect.stringMatching(/^[ab]2$/), 'c2']);
+    expect(drain(queue)).toHaveLength(4);
+  });
+
+  it('turns a newcomer away when every share has one task', () => {
+    const queue = new FairQueue<string>(3);
+    for (const share of ['a', 'b', 'c']) queue.push(share, share);
+    expect(queue.hasRoom('d')).toBe(false);
+    expect(queue.push('d', 'd')).toBe('d');
+  });
+
+  it('has its places again when tasks were taken', () => {
+    const queue = new FairQueue<string>(2);
+    fill(queue, 'a', 2);
+    queue.shift();
+    expect(fill(queue, 'a', 2)).toEqual([undefined, 'a2']);
+  });
+});
