@@ -201,9 +201,11 @@ describe('a server whose address is https', () => {
     const signedIn = await agent.post('/sign-in', typed, insecure);
     expect(signedIn.location).toBe('https://assent.example/account');
     for (const line of [...page.headers.getSetCookie(), ...signedIn.headers.getSetCookie()]) {
-      expect(line).toMatch(/^__Host-assent_(visit|session)=[\w-]+; Path=\/; HttpOnly; Secure; SameSite=Lax$/);
+      expect(line).toMatch(
+        /^__Host-assent_(visit|session|device)=[\w-]+;( Max-Age=7776000;)? Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+      );
     }
-    expect(signedIn.headers.getSetCookie()).toHaveLength(1);
+    expect(signedIn.headers.getSetCookie()).toHaveLength(2);
   });
 });
 

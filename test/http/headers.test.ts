@@ -58,6 +58,7 @@ describe('over https', () => {
     expect(lines.map((line) => line.split('=', 1)[0])).toEqual([
       '__Host-assent_visit',
       '__Host-assent_session',
+      '__Host-assent_device',
     ]);
     for (const line of lines) {
       expect(line).toMatch(/; Path=\/; HttpOnly; Secure; SameSite=Lax$/);

@@ -26,7 +26,8 @@ describe('assent audit', () => {
     const [grant] = JSON.parse((await assent(['grant', 'list', '--login', user.login, '--json'])).stdout);
     await assent(['grant', 'revoke', grant.grant_id]);
 
-    const events = await eventsOf('--login', user.login);
+    const [signedIn, confirmed, ...events] = await eventsOf('--login', user.login);
+    expect([signedIn?.outcome, confirmed?.outcome]).toEqual(['signed_in', 'payment_confirmed']);
     expect(events.map(({ outcome }) => outcome)).toEqual([
       'refused',
       'approved',
@@ -46,7 +47,7 @@ describe('assent audit', () => {
       reference: expect.stringMatching(/^[0-9a-f]{10}$/),
     });
     expect(events[3]).toMatchObject({ address: null, reference: null, scope: spending.scope });
-    expect(await eventsOf('--client', client.clientId)).toEqual(events);
+    expect(await eventsOf('--client', client.clientId)).toEqual([confirmed, ...events]);
     expect(await eventsOf('--ref', String(events[2]?.reference))).toEqual([events[2]]);
     expect(await eventsOf('--login', user.login, '--since', String(events[2]?.at))).toEqual(events.slice(2));
     expect(await eventsOf('--login', user.login, '--since', '2100-01-01')).toEqual([]);

@@ -127,13 +127,16 @@ describe('a server whose role owns nothing', () => {
   });
 
   it('is refused a database that is older than it, with what to do', async () => {
-    await database.pool.query('delete from schema_migrations where version = 2');
+    const { rows } = await database.pool.query<{ version: number; name: string }>(
+      'delete from schema_migrations where version = (select max(version) from schema_migrations) returning version, name',
+    );
     try {
       const { code, stderr } = await asServer(['serve']);
       expect(code).toBe(1);
       expect(stderr).toContain('run "assent migrate" as the owner of the tables');
     } finally {
-      await database.pool.query(`insert into schema_migrations (version, name) values (2, 'again')`);
+      const values = [rows[0]?.version, rows[0]?.name];
+      await database.pool.query('insert into schema_migrations (version, name) values ($1, $2)', values);
     }
   });
 
