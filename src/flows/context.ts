@@ -11,6 +11,7 @@ import { TooLateError } from '../store/database.ts';
 import { type ExchangeAnswer, type ExchangeQuestion, exchangeCodes } from '../store/exchanges.ts';
 import { askTwice, isDatabaseAway, isOneCallersFault } from '../store/failures.ts';
 import { findGrants, type Grant } from '../store/grants.ts';
+import { revokeTokens, type TokenRevocation, type TokenRevocationAnswer } from '../store/revocations.ts';
 import { findSessions, type Session } from '../store/sessions.ts';
 import { findTokens, type TokenAnswer, type TokenQuestion } from '../store/tokens.ts';
 import { UnansweredError } from './deadline.ts';
@@ -40,6 +41,7 @@ export interface Context extends Settings {
   findGrant(grantId: string): Promise<Grant | null>;
   exchangeCode(question: ExchangeQuestion): Promise<ExchangeAnswer>;
   findToken(question: TokenQuestion): Promise<TokenAnswer>;
+  revokeToken(given: TokenRevocation): Promise<TokenRevocationAnswer>;
   takeTry(counters: Counters): Promise<Verdict>;
   settleTry(settlement: Settlement): Promise<null>;
 }
@@ -58,6 +60,7 @@ export function createContext(settings: Settings): Context {
     findGrant: together(findGrants),
     exchangeCode: together(exchangeCodes),
     findToken: together(findTokens),
+    revokeToken: together(revokeTokens),
     takeTry: together(countTries),
     settleTry: together(settleTries),
   };

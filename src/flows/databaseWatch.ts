@@ -8,6 +8,8 @@ import type { Context } from './context.ts';
 const LATE_MS = 2_000;
 /** Between two questions while it is away. */
 const PAUSE_MS = 1_000;
+/** However many callers ask whether it is ready, the database is asked once in this time. */
+const READY_MS = 1_000;
 /** A trouble that passes and comes back has one line in this time. */
 const SAME_WARNING_MS = 60_000;
 
@@ -37,6 +39,8 @@ export class DatabaseWatch {
   readonly #log: WatchLog;
   #trouble: Trouble | undefined;
   #question: Promise<boolean> | undefined;
+  /** What came of the last question, and when. */
+  #answer = { isReady: false, at: Number.NEGATIVE_INFINITY };
   #next: NodeJS.Timeout | undefined;
   #stopped = false;
   /** When the log last had a trouble that passed, by its name. */
@@ -74,6 +78,12 @@ export class DatabaseWatch {
     return Promise.race([this.#question, late]);
   }
 
+  /** Whether the database can do its work, as of a second ago at most. @returns false also when it is late */
+  async isReady(): Promise<boolean> {
+    const isFresh = this.#question === undefined && performance.now() - this.#answer.at < READY_MS;
+    return isFresh ? this.#answer.isReady : this.ask();
+  }
+
   /** From now on it asks nothing by itself and does not say that the database is away. */
   stop(): void {
     this.#stopped = true;
@@ -87,9 +97,11 @@ export class DatabaseWatch {
     try {
       await this.#check();
       this.#isBack();
+      this.#answer = { isReady: true, at: performance.now() };
       return true;
     } catch (error) {
       this.#isAway(error);
+      this.#answer = { isReady: false, at: performance.now() };
       if (!this.#stopped) this.#next = setTimeout(() => void this.ask(), PAUSE_MS).unref();
       return false;
     } finally {

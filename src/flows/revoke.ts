@@ -2,7 +2,7 @@ import type { Credentials } from '../oauth/clientCredentials.ts';
 import { OAuthError } from '../oauth/error.ts';
 import { referBearer } from '../secrets/bearer.ts';
 import { sha256 } from '../secrets/digest.ts';
-import { revokeTokenOfBearer, revokeTokenOfClient } from '../store/revocations.ts';
+import { TooLateError } from '../store/database.ts';
 import type { Caller, Context } from './context.ts';
 
 /**
@@ -12,22 +12,25 @@ import type { Caller, Context } from './context.ts';
  * @throws {OAuthError} `unauthorized_client` when the application is not who it says, or blocked
  */
 export async function revokeByClient(
-  { db }: Context,
+  context: Context,
   { id, secret }: Credentials,
   accessToken: string,
   caller: Caller,
 ): Promise<void> {
   const { grantId, hash } = referBearer('token', accessToken);
   const secretHash = secret === null ? null : sha256(secret);
-  const revocation = { grantId, tokenHash: hash, clientId: id, secretHash, caller };
-  const authenticated = await revokeTokenOfClient(db, revocation);
+  const given = { grantId, tokenHash: hash, clientId: id, secretHash, caller };
+  const { authenticated, late } = await context.revokeToken(given);
+  if (late) throw new TooLateError();
   if (authenticated) return;
   const message = 'The client is unknown, blocked or not authenticated.';
   throw new OAuthError('unauthorized_client', message, 'unknown or blocked client, or wrong client_secret');
 }
 
 /** Whoever holds an access token can give it back: holding it is the proof. */
-export async function revokeByBearer({ db }: Context, accessToken: string, caller: Caller): Promise<void> {
+export async function revokeByBearer(context: Context, accessToken: string, caller: Caller): Promise<void> {
   const { grantId, hash } = referBearer('token', accessToken);
-  if (grantId !== null) await revokeTokenOfBearer(db, grantId, hash, caller);
+  if (grantId === null) return;
+  const given = { grantId, tokenHash: hash, clientId: null, secretHash: null, caller };
+  if ((await context.revokeToken(given)).late) throw new TooLateError();
 }

@@ -18,7 +18,7 @@ export function healthRoutes(app: FastifyInstance, watch: DatabaseWatch): void {
   app.get('/health/live', { config }, async (_request, reply) => sendJson(reply, 200, { status: 'ok' }));
 
   app.get('/health/ready', { config }, async (_request, reply) => {
-    if (await watch.ask()) return sendJson(reply, 200, { status: 'ok' });
+    if (await watch.isReady()) return sendJson(reply, 200, { status: 'ok' });
     // Whatever it is, traffic is better sent elsewhere. The log has it from the watch, once.
     reply.header('retry-after', RETRY_AFTER_SECONDS);
     return sendJson(reply, 503, { status: 'unavailable' });

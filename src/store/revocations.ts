@@ -1,5 +1,14 @@
 import type { Caller } from './auditEvents.ts';
-import { type Bytea, type Database, decideOne, momentOf, type Statement } from './database.ts';
+import {
+  asciiOnly,
+  type Bytea,
+  type Database,
+  decide,
+  decideOne,
+  inOrder,
+  momentOf,
+  type Statement,
+} from './database.ts';
 
 /** Who takes a grant back, as the audit trail calls it. */
 type RevocationKind = 'revoked_by_user' | 'revoked_by_application' | 'revoked_by_operator';
@@ -16,6 +25,8 @@ interface Revocation {
   readonly deadline: string;
   /** The select list; `revoked` holds what is revoked now and was not before. */
   readonly answer: string;
+  /** What it is selected from, where that is more than the one row of `moment`. */
+  readonly from?: string;
 }
 
 // Rows are locked in the order of their keys, like everywhere, so that two of these can't block each other.
@@ -31,7 +42,7 @@ with ${way.tables ?? ''} held as (
   insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, address, reference)
   select '${way.kind}', revoked.*, ${way.address}, ${way.reference} from revoked
 )
-select ${way.answer}, late from moment`;
+select ${way.answer}, late from ${way.from ?? 'moment'}`;
   return { name: way.name, text };
 }
 
@@ -61,65 +72,72 @@ export async function revokeGrantsOfUser(
   return (await decideOne<{ ids: string[] }>(db, ofUser, values, decideBy)).ids;
 }
 
-/** An application that gives a token back, with how it says who it is. */
-export interface RevocationByClient {
+/** A token that is given back, and by whom. */
+export interface TokenRevocation {
   /** Null for a token that we can't have made. */
   readonly grantId: string | null;
   readonly tokenHash: Bytea;
-  readonly clientId: string;
+  /** The application that says so; null when it is enough to hold the token. */
+  readonly clientId: string | null;
   /** SHA-256 of the client secret; null when none was sent. */
   readonly secretHash: Bytea | null;
   readonly caller: Caller;
 }
 
-const byClient = revocation({
-  name: 'grant-revoke-by-client',
-  kind: 'revoked_by_application',
-  tables: `client as (
-  select c.client_id from clients c
-   where c.client_id = $3 and c.status = 'active'
-     and (not c.verified or exists (
-           select from client_secrets s
-            where s.client_id = c.client_id and s.secret_hash = $4 and s.retired_at is null))
-),`,
-  which: 'grant_id = $1 and token_hash = $2 and client_id = (select client_id from client)',
-  address: '$5',
-  reference: '$6',
-  deadline: '$7',
-  answer: 'exists (select from client) as authenticated',
-});
-
-/**
- * Revokes a token of the application itself.
- *
- * @returns whether the application is who it says
- * @throws {TooLateError}
- */
-export async function revokeTokenOfClient(db: Database, given: RevocationByClient): Promise<boolean> {
-  const { grantId, tokenHash, clientId, secretHash, caller } = given;
-  const values = [grantId, tokenHash, clientId, secretHash, caller.address, caller.reference];
-  const { decideBy } = caller;
-  return (await decideOne<{ authenticated: boolean }>(db, byClient, values, decideBy)).authenticated;
+/** Whether the application is who it says; `late` when nothing was done because it came too late. */
+export interface TokenRevocationAnswer {
+  readonly authenticated: boolean;
+  readonly late: boolean;
 }
 
-const byBearer = revocation({
-  name: 'grant-revoke-by-bearer',
+const OF_TOKEN = `from entitled e join grants using (grant_id, token_hash)
+                 where grant_id = revoked.grant_id order by e.n limit 1`;
+
+const byToken = revocation({
+  name: 'grant-revoke-by-token',
   kind: 'revoked_by_application',
-  which: 'grant_id = $1 and token_hash = $2',
-  address: '$3',
-  reference: '$4',
-  deadline: '$5',
-  answer: 'exists (select from revoked) as revoked',
+  tables: `asked as materialized (
+  select * from unnest($1::uuid[], $2::bytea[], $3::text[], $4::bytea[], $5::text[], $6::text[]) with ordinality
+           as a (grant_id, token_hash, client_id, secret_hash, address, reference, n)
+), entitled as materialized (
+  select a.* from asked a
+   where a.client_id is null or exists (
+           select from clients c
+            where c.client_id = a.client_id and c.status = 'active'
+              and (not c.verified or exists (
+                    select from client_secrets s
+                     where s.client_id = c.client_id and s.secret_hash = a.secret_hash and s.retired_at is null)))
+),`,
+  which: `grant_id = any ($1::uuid[]) and exists (
+   select from entitled e
+    where e.grant_id = grants.grant_id and e.token_hash = grants.token_hash
+      and (e.client_id is null or e.client_id = grants.client_id))`,
+  address: `(select e.address ${OF_TOKEN})`,
+  reference: `(select e.reference ${OF_TOKEN})`,
+  deadline: '$7',
+  answer: 'asked.n::int as n, entitled.n is not null as authenticated',
+  from: 'moment cross join asked left join entitled using (n)',
 });
 
-/** Revokes a token for whoever holds it. @throws {TooLateError} */
-export async function revokeTokenOfBearer(
+/** Revokes tokens, any number in one statement. Asked twice it does no harm. @returns an answer for each, in the same order */
+export async function revokeTokens(
   db: Database,
-  grantId: string,
-  tokenHash: Bytea,
-  { address, reference, decideBy }: Caller,
-): Promise<void> {
-  await decideOne(db, byBearer, [grantId, tokenHash, address, reference], decideBy);
+  given: readonly TokenRevocation[],
+): Promise<TokenRevocationAnswer[]> {
+  const values = [
+    given.map(({ grantId }) => grantId),
+    given.map(({ tokenHash }) => tokenHash),
+    given.map(({ clientId }) => clientId && asciiOnly(clientId)),
+    given.map(({ secretHash }) => secretHash),
+    given.map(({ caller }) => caller.address),
+    given.map(({ caller }) => caller.reference),
+  ];
+  const decideBy = Math.min(...given.map(({ caller }) => caller.decideBy));
+  const rows = await decide<TokenRevocationAnswer & { n: number }>(db, byToken, values, decideBy);
+  return inOrder(given, rows).map((row, index) => {
+    if (row === null) throw new Error(`grants: no answer about the token of ${given[index]?.grantId}`);
+    return row;
+  });
 }
 
 const byOperator = revocation({

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { revokeByBearer } from '../../src/flows/revoke.ts';
 import { referBearer } from '../../src/secrets/bearer.ts';
 import { type Digest, sha256 } from '../../src/secrets/digest.ts';
 import { openDatabase, TooLateError } from '../../src/store/database.ts';
@@ -130,21 +131,11 @@ const STATEMENTS: Record<string, (setting: Setting) => Promise<Late>> = {
     };
   },
 
-  async 'grant-revoke-by-client'({ agent, client, user }) {
+  async 'grant-revoke-by-token'({ agent, client, user }) {
     const token = await obtainToken(agent, client, user);
     const credentials = { client_id: client.clientId, client_secret: client.clientSecret ?? '' };
     return {
       ask: () => agent.post('/oauth/revoke', { token, ...credentials }),
-      async expectNothingDone() {
-        expect(await isLive(token)).toBe(true);
-      },
-    };
-  },
-
-  async 'grant-revoke-by-bearer'({ agent, client, user }) {
-    const token = await obtainToken(agent, client, user);
-    return {
-      ask: () => agent.post('/api/revoke', {}, { authorization: `Bearer ${token}` }),
       async expectNothingDone() {
         expect(await isLive(token)).toBe(true);
       },
@@ -218,6 +209,17 @@ describe('a statement that waits for a lock until its caller was told 503', () =
     const id = grants[0]?.grant_id;
     const lock = `select from grants where grant_id = '${id}' for update`;
     const answer = await askLate(lock, (decideBy) => revokeGrant(database.pool, id, decideBy));
+    expect(answer).toBeInstanceOf(TooLateError);
+    expect(await isLive(token)).toBe(true);
+  });
+
+  it('does nothing: a token given back, whose grant is locked', async () => {
+    const [client, user] = [await other.createClient(), await other.createUser()];
+    const token = await obtainToken(new Agent(other.baseUrl), client, user);
+    const lock = `select from grants where user_id = '${user.userId}' for update`;
+    const answer = await askLate(lock, (decideBy) =>
+      revokeByBearer(other.context, token, { ...CALLER, decideBy }),
+    );
     expect(answer).toBeInstanceOf(TooLateError);
     expect(await isLive(token)).toBe(true);
   });

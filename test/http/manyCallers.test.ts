@@ -1,0 +1,78 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { Agent } from '../support/agent.ts';
+import { introspect, obtainToken } from '../support/flow.ts';
+import { intercept } from '../support/intercept.ts';
+import { startServer, type TestServer, useServer } from '../support/server.ts';
+
+// What one caller may ask thousands of times a second must not cost the database a statement each.
+
+const server = useServer();
+/** On the same database, with its statements counted by their names. */
+let counted: TestServer;
+let statements: string[] = [];
+let resource: string;
+
+beforeAll(async () => {
+  const pool = intercept(server.database.pool, (statement, run) => {
+    statements.push(statement.name ?? '');
+    return run();
+  });
+  counted = await startServer({ database: { ...server.database, pool } });
+  resource = await server.createResource();
+  return () => counted.close();
+});
+
+const times = (name: string) => statements.filter((statement) => statement === name).length;
+
+describe('many callers at once', () => {
+  it('are told whether the server is ready by one question a second', async () => {
+    const agent = new Agent(counted.baseUrl);
+    await agent.get('/health/ready');
+    statements = [];
+    const begun = performance.now();
+    const answers = await Promise.all(Array.from({ length: 300 }, () => agent.get('/health/ready')));
+    const seconds = (performance.now() - begun) / 1000;
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(times('health-tables')).toBeLessThanOrEqual(Math.ceil(seconds));
+  });
+
+  it('give their tokens back in few statements, each its own and no other', async () => {
+    const client = await server.createClient();
+    const tokens = await Promise.all(
+      Array.from({ length: 40 }, async () => {
+        const user = await server.createUser();
+        return obtainToken(new Agent(server.baseUrl), client, user);
+      }),
+    );
+    const [kept, foreign, ...given] = tokens as [string, string, ...string[]];
+    const other = await server.createClient();
+    const idsOf = ({ clientId, clientSecret }: typeof client) => ({
+      client_id: clientId,
+      client_secret: clientSecret ?? '',
+    });
+    statements = [];
+    const agent = new Agent(counted.baseUrl);
+    const answers = await Promise.all([
+      ...given.map((token, n) =>
+        n % 2 === 0
+          ? agent.post('/api/revoke', {}, { authorization: `Bearer ${token}` })
+          : agent.post('/oauth/revoke', { token, ...idsOf(client) }),
+      ),
+      agent.post('/oauth/revoke', { token: foreign, ...idsOf(other) }),
+      agent.post('/oauth/revoke', { token: kept, ...idsOf(client), client_secret: 'wrong' }),
+      agent.post('/api/revoke', {}, { authorization: `Bearer ${kept.slice(0, -1)}x` }),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([...given.map(() => 200), 200, 400, 200]);
+    expect(times('grant-revoke-by-token')).toBeLessThan(answers.length / 2);
+    const active = await Promise.all(
+      tokens.map(async (token) => (await introspect(server, resource, token)).active),
+    );
+    expect(active).toEqual(tokens.map((token) => token === kept || token === foreign));
+    const { rows } = await server.database.pool.query<{ count: number; references: number }>(
+      `select count(*)::int as count, count(distinct reference)::int as references from audit_events
+        where client_id = $1 and kind = 'revoked_by_application'`,
+      [client.clientId],
+    );
+    expect(rows).toEqual([{ count: given.length, references: given.length }]);
+  }, 60_000);
+});
