@@ -18,5 +18,8 @@ export async function rowsOf({ pool }: TestDatabase): Promise<string> {
 
 /** Takes back all tries at passwords, so that the next one is looked at. The counters stay: they may be in use. */
 export async function forgetTries({ pool }: TestDatabase): Promise<void> {
-  await pool.query('update throttles set level = 0, free_at = clock_timestamp()');
+  await pool.query(`
+    begin; lock table throttles in exclusive mode;
+    update throttles set level = 0, free_at = clock_timestamp();
+    commit`);
 }
