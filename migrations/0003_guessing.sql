@@ -9,4 +9,4 @@ create table throttles (
   counted_at timestamptz not null default clock_timestamp(),
   free_at    timestamptz not null default clock_timestamp(),
   noted_at   timestamptz                               -- when the audit trail was last told of it
-);
+) with (fillfactor = 70);  -- every try is an update, and no index changes by it

@@ -1,4 +1,3 @@
-import { sha256 } from '../secrets/digest.ts';
 import { type Database, select, selectOne } from './database.ts';
 
 /** A person with an account. */
@@ -23,8 +22,8 @@ const LONGEST_LOGIN_BYTES = 512;
  * seen. PostgreSQL's own `lower` depends on its locale.
  */
 export function loginKey(login: string): string {
-  // Normalising takes quadratic time. A key with capitals is none that a login has, and each long text has its own.
-  if (Buffer.byteLength(login) > LONGEST_LOGIN_BYTES) return `TOO LONG ${sha256(login)}`;
+  // Normalising can take quadratic time. No login has a key with capitals.
+  if (Buffer.byteLength(login) > LONGEST_LOGIN_BYTES) return `TOO LONG ${login}`;
   const visible = login.replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '');
   return visible.normalize('NFKC').toLowerCase().normalize('NFKC');
 }
