@@ -16,6 +16,7 @@ import { healthRoutes, watchDatabase } from './http/health.ts';
 import { introspectRoutes } from './http/introspect.ts';
 import { metadataRoutes } from './http/metadata.ts';
 import { countRequests } from './http/metrics.ts';
+import { keepRefusals } from './http/refusal.ts';
 import { RequestLog } from './http/requestLog.ts';
 import { CONTRACT_BODY_LIMIT_BYTES, requestParameters } from './http/requestParameters.ts';
 import { revokeRoutes } from './http/revoke.ts';
@@ -70,6 +71,7 @@ export async function buildApp({
   answerConnect(app);
   headEveryAnswer(app, site.baseUrl);
   const watch = watchDatabase(app, site);
+  keepRefusals(app, site);
   answerFaults(app, watch);
   answerUnknownRoutes(app);
   limitAnswerTime(app);

@@ -3,6 +3,7 @@ import { auditCommands } from './cli/audit.ts';
 import { clientCommands } from './cli/client.ts';
 import { databaseCommands } from './cli/database.ts';
 import { doctorCommand } from './cli/doctor.ts';
+import { explainCommand } from './cli/explain.ts';
 import { grantCommands } from './cli/grant.ts';
 import { UsageError } from './cli/output.ts';
 import { resourceCommands } from './cli/resource.ts';
@@ -36,6 +37,7 @@ userCommands(program);
 resourceCommands(program);
 grantCommands(program);
 auditCommands(program);
+explainCommand(program);
 doctorCommand(program);
 
 // Output that nobody reads any more (`assent … | head`) is no failure.

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { inOrder } from './framing.ts';
 import type { ErrorPage } from './pages.ts';
+import { noteRefusal } from './refusal.ts';
 import { pageHeaders, renderPage } from './views.ts';
 
 // The two answers to what comes before any route: Fastify's plugins, the views among them, are not there yet.
@@ -19,6 +20,7 @@ export function answerBadPath(_error: Error, request: FastifyRequest, reply: Fas
     { method: request.method, path: '(no address of ours)', status: 404, rule: text },
     'request',
   );
+  noteRefusal(request, 404, 'not_found', text);
   const page = errorPage('There is no such page', text, request.id);
   reply.code(404).headers(pageHeaders(page)).header('x-request-id', request.id).send(renderPage(page));
 }
@@ -54,10 +56,10 @@ function refuseUnreadable(app: FastifyInstance, error: NodeJS.ErrnoException, so
     ? ['408 Request Timeout', 'It took too long.']
     : ['400 Bad Request', 'It is too long, or is not HTTP.'];
   const reference = newReference();
-  app.log.info(
-    { ref: reference, status: Number.parseInt(status, 10), rule: `unreadable HTTP: ${error.code}` },
-    'request',
-  );
+  const refusal = { reference, status: Number.parseInt(status, 10), rule: `unreadable HTTP: ${error.code}` };
+  app.log.info({ ref: reference, status: refusal.status, rule: refusal.rule }, 'request');
+  const unread = { method: '-', path: '-', error: 'invalid_request' };
+  app.refusals.note({ ...unread, ...refusal }, socket.remoteAddress ?? 'unknown');
   const page = errorPage('This request can’t be read', text, reference, 'invalid_request');
   const body = renderPage(page);
   const headers = {

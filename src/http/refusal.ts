@@ -1,7 +1,24 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { RefusalLog } from '../flows/refusals.ts';
+import type { Site } from './browserSession.ts';
+import { callerOf } from './caller.ts';
 import { sendJson } from './json.ts';
-import { pathOf } from './requestParameters.ts';
+import { loggedPathOf, pathOf } from './requestParameters.ts';
 import { showPage } from './views.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Why requests were refused, for `assent explain`. */
+    readonly refusals: RefusalLog;
+  }
+}
+
+/** Lets every refusal be explained later; what waits to be kept is written before the server ends. */
+export function keepRefusals(app: FastifyInstance, { context }: Site): void {
+  const refusals = new RefusalLog(context);
+  app.decorate('refusals', refusals);
+  app.addHook('preClose', () => refusals.write());
+}
 
 /** Addresses that programs call: they are answered in JSON, all others with a page. */
 const DOCUMENT_PATHS = /^\/(oauth\/(token|introspect|revoke)|api|health|metrics|\.well-known)(\/|$)/;
@@ -21,10 +38,20 @@ export interface Refusal {
 /** Answers with JSON where programs call (contract 7.2) and with a page where people look (7.1), never with a redirect. */
 export function answerRefusal(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): FastifyReply {
   const { status, error, title, text } = refusal;
+  noteRefusal(request, status, error, request.logDetail?.rule ?? 'a fault of ours');
   if (DOCUMENT_PATHS.test(request.routeOptions.url ?? pathOf(request))) {
     const description = status < 500 ? text : `${text} Reference ${request.id}.`;
     return sendJson(reply, status, { error, error_description: description });
   }
   const code = SHOWN_CODES.includes(error) ? error : null;
   return showPage(reply, { name: 'error', title, text, code, reference: request.id }, status);
+}
+
+/** Notes why a request is refused, under the reference that its answer has. */
+export function noteRefusal(request: FastifyRequest, status: number, error: string, rule: string): void {
+  const { id: reference, method, server } = request;
+  server.refusals.note(
+    { reference, method, path: loggedPathOf(request), status, error, rule },
+    callerOf(request).address,
+  );
 }

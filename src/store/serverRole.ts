@@ -15,6 +15,7 @@ const PRIVILEGES: Readonly<Record<string, string>> = {
   audit_events: 'select, insert',
   resources: 'select, insert',
   throttles: 'select, insert, update, delete',
+  refusals: 'select, insert, update, delete',
 };
 
 const LACKING = {

@@ -1,0 +1,28 @@
+import type { Command } from 'commander';
+import { findRefusal } from '../store/refusals.ts';
+import { NotFoundError, type OutputOptions, printOne } from './output.ts';
+import { remedyFor } from './remedies.ts';
+import { withStore } from './withStore.ts';
+
+/** `assent explain REF`: what the reference on an error page stands for, without a log at hand */
+export function explainCommand(program: Command): void {
+  program
+    .command('explain <reference>')
+    .description('say for the reference on an error page which rule was broken, and what to do')
+    .option('--json', 'print JSON')
+    .action(explain);
+}
+
+async function explain(reference: string, options: OutputOptions): Promise<void> {
+  const refusal = await withStore((db) => findRefusal(db, reference.toLowerCase()));
+  if (refusal === undefined) {
+    throw new NotFoundError(
+      `no refusal is kept under ${reference}: it is older than 7 days, came with too many others, or is of a request that went well (assent audit --ref)`,
+    );
+  }
+  const { at, method, path, status, error, rule } = refusal;
+  printOne(
+    { reference: refusal.reference, at, method, path, status, error, rule, remedy: remedyFor(rule) },
+    options,
+  );
+}

@@ -1,0 +1,68 @@
+import { insertRefusals, type Refusal, removeOldRefusals } from '../store/refusals.ts';
+import type { Context } from './context.ts';
+import { networkOf } from './throttle.ts';
+
+/** Refusals wait this long, so that many share one statement. */
+const WRITE_MS = 1_000;
+/** Of one such second no more are kept: with more nobody looks at each. */
+const MOST_A_WRITE = 20;
+/** Of one network no more are kept in one window: in a week it fills two thirds of the slots at most. */
+const MOST_OF_A_NETWORK = 60;
+const WINDOW_MS = 10 * 60 * 1000;
+/** Networks that are counted apart in one window; of further ones nothing is kept. */
+const MOST_NETWORKS = 10_000;
+const FORGET_EVERY_MS = 60 * 60 * 1000;
+
+/**
+ * Keeps why requests were refused, for `assent explain`: all of them as long as they are few, and never so many that a
+ * flood costs the database something or pushes out what others were refused.
+ */
+export class RefusalLog {
+  readonly #context: Context;
+  #waiting: Refusal[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  readonly #counts = new Map<string, number>();
+  #windowEnds = 0;
+  #forgetAt = 0;
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  /** Notes a refusal, unless there are too many. @param address whose request it was: counted, not kept */
+  note(refusal: Omit<Refusal, 'at'>, address: string): void {
+    if (this.#waiting.length >= MOST_A_WRITE || !this.#mayKeep(networkOf(address))) return;
+    this.#waiting.push({ ...refusal, at: new Date() });
+    this.#timer ??= setTimeout(() => void this.write(), WRITE_MS).unref();
+  }
+
+  /** Writes what waits. While the database is away that goes on waiting for the next refusal. */
+  async write(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const refusals = this.#waiting;
+    if (refusals.length === 0) return;
+    this.#waiting = [];
+    try {
+      await insertRefusals(this.#context.db, refusals);
+      if (performance.now() < this.#forgetAt) return;
+      this.#forgetAt = performance.now() + FORGET_EVERY_MS;
+      await removeOldRefusals(this.#context.db);
+    } catch {
+      // The log has all of them, and the database's watch says what is wrong.
+      this.#waiting = [...refusals, ...this.#waiting].slice(0, MOST_A_WRITE);
+    }
+  }
+
+  #mayKeep(network: string): boolean {
+    const now = performance.now();
+    if (now >= this.#windowEnds) {
+      this.#counts.clear();
+      this.#windowEnds = now + WINDOW_MS;
+    }
+    const count = this.#counts.get(network) ?? 0;
+    if (count >= MOST_OF_A_NETWORK || (count === 0 && this.#counts.size >= MOST_NETWORKS)) return false;
+    this.#counts.set(network, count + 1);
+    return true;
+  }
+}
