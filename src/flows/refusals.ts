@@ -4,8 +4,9 @@ import { networkOf } from './throttle.ts';
 
 /** Refusals wait this long, so that many share one statement. */
 const WRITE_MS = 1_000;
-/** Of one such second no more are kept: with more nobody looks at each. */
+/** Of one such second no more are kept, and of one network no more of these. */
 const MOST_A_WRITE = 20;
+const MOST_OF_A_NETWORK_A_WRITE = 5;
 /** Of one network no more are kept in one window: in a week it fills two thirds of the slots at most. */
 const MOST_OF_A_NETWORK = 60;
 const WINDOW_MS = 10 * 60 * 1000;
@@ -19,7 +20,7 @@ const FORGET_EVERY_MS = 60 * 60 * 1000;
  */
 export class RefusalLog {
   readonly #context: Context;
-  #waiting: Refusal[] = [];
+  #waiting: { readonly network: string; readonly refusal: Refusal }[] = [];
   #timer: NodeJS.Timeout | undefined;
   readonly #counts = new Map<string, number>();
   #windowEnds = 0;
@@ -31,8 +32,9 @@ export class RefusalLog {
 
   /** Notes a refusal, unless there are too many. @param address whose request it was: counted, not kept */
   note(refusal: Omit<Refusal, 'at'>, address: string): void {
-    if (this.#waiting.length >= MOST_A_WRITE || !this.#mayKeep(networkOf(address))) return;
-    this.#waiting.push({ ...refusal, at: new Date() });
+    const network = networkOf(address);
+    if (this.#waiting.length >= MOST_A_WRITE || !this.#mayKeep(network)) return;
+    this.#waiting.push({ network, refusal: { ...refusal, at: new Date() } });
     this.#timer ??= setTimeout(() => void this.write(), WRITE_MS).unref();
   }
 
@@ -40,21 +42,26 @@ export class RefusalLog {
   async write(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const refusals = this.#waiting;
-    if (refusals.length === 0) return;
+    const written = this.#waiting;
+    if (written.length === 0) return;
     this.#waiting = [];
     try {
-      await insertRefusals(this.#context.db, refusals);
+      await insertRefusals(
+        this.#context.db,
+        written.map(({ refusal }) => refusal),
+      );
       if (performance.now() < this.#forgetAt) return;
       this.#forgetAt = performance.now() + FORGET_EVERY_MS;
       await removeOldRefusals(this.#context.db);
     } catch {
       // The log has all of them, and the database's watch says what is wrong.
-      this.#waiting = [...refusals, ...this.#waiting].slice(0, MOST_A_WRITE);
+      this.#waiting = [...written, ...this.#waiting].slice(0, MOST_A_WRITE);
     }
   }
 
   #mayKeep(network: string): boolean {
+    if (this.#waiting.filter((each) => each.network === network).length >= MOST_OF_A_NETWORK_A_WRITE)
+      return false;
     const now = performance.now();
     if (now >= this.#windowEnds) {
       this.#counts.clear();

@@ -132,7 +132,7 @@ describe('while the database is away', () => {
       line.delay(4_000);
       const page = await agent.get(`/oauth/authorize?${new URLSearchParams(requestOf(client))}`);
       expect([page.status, page.page, page.headers.get('retry-after')]).toEqual([503, 'error', '5']);
-      await vi.waitFor(() => expect(pool.idleCount).toBe(pool.totalCount), { timeout: 5_000 });
+      await vi.waitFor(() => expect(pool.idleCount).toBe(pool.totalCount), SOON);
       line.delay(0);
       expect((await agent.get(`/oauth/authorize?${new URLSearchParams(requestOf(client))}`)).page).toBe(
         'consent',
