@@ -1,7 +1,7 @@
 import type { AuthorizationRequest } from '../oauth/authorizationRequest.ts';
 import { OAuthError } from '../oauth/error.ts';
-import { limitData } from '../oauth/limitData.ts';
 import { answerLocation } from '../oauth/redirectUri.ts';
+import { limitsAmong, rightData } from '../oauth/rightData.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { askTwice } from '../store/failures.ts';
 import { type Approval, approveGrant, findStanding } from '../store/grants.ts';
@@ -67,7 +67,7 @@ function approvalOf(
     instanceName: request.instanceName,
     revision: decision.revision,
     scope: request.scope,
-    limits: limitData(request.rights, context.currency),
+    limits: limitsAmong(rightData(request.rights, context.currency)),
     redirectUri: request.redirectUri,
     codeHash: sha256(decision.code),
     codeLifetimeSeconds: context.codeLifetimeSeconds,

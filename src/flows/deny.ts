@@ -1,6 +1,6 @@
 import type { AuthorizationRequest } from '../oauth/authorizationRequest.ts';
-import { limitData } from '../oauth/limitData.ts';
 import { answerLocation } from '../oauth/redirectUri.ts';
+import { limitsAmong, rightData } from '../oauth/rightData.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { denyGrant } from '../store/grants.ts';
 import type { Session } from '../store/sessions.ts';
@@ -35,7 +35,7 @@ export async function deny(
     instanceName: request.instanceName,
     codeHash: sha256(decision.code),
     scope: request.scope,
-    limits: limitData(request.rights, context.currency),
+    limits: limitsAmong(rightData(request.rights, context.currency)),
     caller,
   });
   return denied

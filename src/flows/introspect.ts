@@ -1,6 +1,6 @@
 import type { Credentials } from '../oauth/clientCredentials.ts';
 import { tokenExpiresAt } from '../oauth/lifetime.ts';
-import { type LimitData, limitData, moneySources } from '../oauth/limitData.ts';
+import { type LimitData, limitsAmong, moneySources, type RightData, rightData } from '../oauth/rightData.ts';
 import type { MoneySource } from '../oauth/scope.ts';
 import { referBearer } from '../secrets/bearer.ts';
 import { sha256 } from '../secrets/digest.ts';
@@ -24,6 +24,9 @@ export interface ActiveToken {
   readonly instance_name?: string;
   readonly iat: number;
   readonly exp: number;
+  /** All that the token allows: nobody has to read `scope`, in which a target may look like a right. */
+  readonly rights: readonly RightData[];
+  /** Those of `rights` that spend. */
   readonly payment_limits: readonly LimitData[];
   /** Where the money may come from; empty when nothing may be spent. */
   readonly money_sources: readonly MoneySource[];
@@ -50,7 +53,8 @@ export async function introspect(
 function describe(token: LiveToken, currency: string): Introspection {
   const expiresAt = tokenExpiresAt(token.tokenIssuedAt);
   if (token.now >= expiresAt) return { active: false };
-  const rights = rightsOf(token);
+  const granted = rightsOf(token);
+  const rights = rightData(granted, currency);
   return {
     active: true,
     scope: token.scope,
@@ -61,8 +65,9 @@ function describe(token: LiveToken, currency: string): Introspection {
     ...(token.instanceName === null ? {} : { instance_name: token.instanceName }),
     iat: seconds(token.tokenIssuedAt),
     exp: seconds(expiresAt),
-    payment_limits: limitData(rights, currency),
-    money_sources: moneySources(rights),
+    rights,
+    payment_limits: limitsAmong(rights),
+    money_sources: moneySources(granted),
   };
 }
 

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { refuseRegistration } from '../oauth/redirectUri.ts';
 import { RIGHT_NAMES } from '../oauth/scope.ts';
-import { byteLength, hasDeceptiveCharacters, isVisible } from '../oauth/text.ts';
+import { byteLength, findUnclearInName } from '../oauth/text.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { hashPassword, LONGEST_PASSWORD_BYTES } from '../secrets/password.ts';
 import { randomHex } from '../secrets/random.ts';
@@ -80,16 +80,7 @@ export interface NewUser extends Passwords {
 /** @returns the id of the new user @throws {RegistrationError} */
 export async function registerUser(db: Database, user: NewUser): Promise<string> {
   checkName('name', user.name);
-  if (
-    user.login !== user.login.trim() ||
-    !isVisible(user.login) ||
-    user.login.length > LONGEST_LOGIN ||
-    hasDeceptiveCharacters(user.login)
-  ) {
-    throw new RegistrationError(
-      `the login needs 1 to ${LONGEST_LOGIN} characters, no control characters, no space around it`,
-    );
-  }
+  checkName('login', user.login, LONGEST_LOGIN);
   const userId = await insertUser(db, { login: user.login, name: user.name, ...(await hashPasswords(user)) });
   if (userId === undefined) throw new RegistrationError(`the login ${user.login} is taken`);
   return userId;
@@ -154,10 +145,14 @@ export async function registerResource(
 }
 
 /** Names are shown to people who decide about money: they must not be able to look like something else. */
-function checkName(what: string, name: string): void {
-  if (!isVisible(name) || [...name].length > LONGEST_NAME || hasDeceptiveCharacters(name)) {
+function checkName(what: string, name: string, longest: number = LONGEST_NAME): void {
+  if (name === '' || [...name].length > longest) {
+    throw new RegistrationError(`the ${what} needs 1 to ${longest} characters`);
+  }
+  const unclear = findUnclearInName(name);
+  if (unclear !== undefined) {
     throw new RegistrationError(
-      `the ${what} needs 1 to ${LONGEST_NAME} characters and no control characters`,
+      `the ${what} has ${unclear}: it needs characters that can be seen, and single spaces between words`,
     );
   }
 }

@@ -1,5 +1,5 @@
 import { OAuthError } from './error.ts';
-import { byteLength, hasDeceptiveCharacters } from './text.ts';
+import { byteLength, findUnclearInName } from './text.ts';
 
 const LONGEST_INSTANCE_NAME_BYTES = 255;
 
@@ -17,8 +17,13 @@ export function readInstanceName(value: string | undefined): string | null {
       `The parameter instance_name is longer than ${LONGEST_INSTANCE_NAME_BYTES} bytes.`,
     );
   }
-  if (hasDeceptiveCharacters(value)) {
-    throw new OAuthError('invalid_request', 'The parameter instance_name has control characters.');
+  const unclear = findUnclearInName(value);
+  if (unclear !== undefined) {
+    throw new OAuthError(
+      'invalid_request',
+      'The parameter instance_name has invisible characters, or spaces other than single ones between words.',
+      `instance_name: ${unclear}`,
+    );
   }
   return value;
 }

@@ -1,5 +1,4 @@
 import { OAuthError } from './error.ts';
-import { hasDeceptiveCharacters } from './text.ts';
 
 const LONGEST_STRING = 128;
 
@@ -50,7 +49,6 @@ export class Scanner {
     if (quoted === undefined) return this.fail('a text in double quotes');
     const text = quoted.slice(1, -1).replaceAll(/\\(["\\])/g, '$1');
     if ([...text].length > LONGEST_STRING) return this.fail(`a text of at most ${LONGEST_STRING} characters`);
-    if (hasDeceptiveCharacters(text)) return this.fail('a text without control characters');
     return text;
   }
 

@@ -1,6 +1,5 @@
 import { OAuthError } from './error.ts';
 import { Scanner } from './scanner.ts';
-import { isVisible } from './text.ts';
 
 /** Rights that are a bare word. */
 export const SIMPLE_RIGHTS = [
@@ -54,13 +53,20 @@ export function effectiveLimit(right: Right): PaymentLimit | undefined {
   return 'limit' in right ? (right.limit ?? DEFAULT_LIMIT) : undefined;
 }
 
+/** The shop or account that a right names; `undefined` for a right that names none. */
+export function targetOf(right: Right): string | undefined {
+  if (right.name === 'payment.to-pattern') return right.pattern;
+  return right.name === 'payment.to-account' ? right.to : undefined;
+}
+
 /** Whether any of `rights` lets money leave the account, so that the payment password is asked. */
 export function spends(rights: readonly Right[]): boolean {
   return rights.some((right) => 'limit' in right);
 }
 
 /**
- * Reads a scope by the grammar: elements separated by spaces, case-sensitive, in any order (contract 2.2).
+ * Reads a scope by the grammar: elements separated by spaces, case-sensitive, in any order (contract 2.2). What a
+ * request may not say beside that is for `readScope`: a scope that was stored is read by the grammar alone.
  *
  * @returns at least one right, in the order written
  * @throws {OAuthError} `invalid_scope` for anything outside the grammar (contract 7.1)
@@ -92,7 +98,7 @@ function readPaymentTo(scanner: Scanner): Right {
   const kind = scanner.take(/\.to-(?:pattern|account)(?=\()/y);
   if (kind === undefined) return scanner.fail('.to-pattern(…) or .to-account(…) after payment');
   const [target, type, ...more] = scanner.takeStrings();
-  if (target === undefined || !isVisible(target) || more.length > 0) {
+  if (!target || more.length > 0) {
     return scanner.fail('the target of the payment');
   }
   if (kind === '.to-pattern') {

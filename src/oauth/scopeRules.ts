@@ -1,10 +1,11 @@
 import type { Catalogue } from './catalogue.ts';
 import { OAuthError } from './error.ts';
-import { effectiveLimit, parseScope, type Right, type RightName } from './scope.ts';
+import { effectiveLimit, parseScope, type Right, type RightName, targetOf } from './scope.ts';
+import { findUnclear } from './text.ts';
 
 /**
- * Reads the scope of a request and refuses what is not in the catalogue, what contradicts itself and what
- * the application may not ask (contract 2.2 and 7.1).
+ * Reads the scope of a request and refuses what is not in the catalogue, what the application may not ask, targets that
+ * can't be told apart, and what contradicts itself (contract 2.2 and 7.1).
  *
  * @param allowed names of the rights the application may ask; null for all of them
  * @throws {OAuthError} `invalid_scope`
@@ -12,6 +13,7 @@ import { effectiveLimit, parseScope, type Right, type RightName } from './scope.
 export function readScope(scope: string, catalogue: Catalogue, allowed: readonly string[] | null): Right[] {
   const rights = parseScope(scope);
   for (const right of rights) refuseUnavailable(right.name, catalogue, allowed);
+  for (const right of rights) refuseUnclear(right);
   for (const [rule, broken] of CONTRADICTIONS) {
     if (broken(rights)) {
       throw new OAuthError('invalid_scope', 'The requested rights contradict each other.', `scope: ${rule}`);
@@ -37,6 +39,17 @@ function refuseUnavailable(name: RightName, catalogue: Catalogue, allowed: reado
   }
 }
 
+/** White space within a target would be a separator to a resource server that splits the scope at spaces. */
+function refuseUnclear(right: Right): void {
+  const unclear = findUnclear(targetOf(right) ?? '');
+  if (unclear === undefined) return;
+  throw new OAuthError(
+    'invalid_scope',
+    'A target in the parameter scope has white space or invisible characters.',
+    `scope: the target of ${right.name} has ${unclear}`,
+  );
+}
+
 /** What makes a scope "logically contradictory" (contract 7.1), each rule beside its test. */
 const CONTRADICTIONS: readonly (readonly [rule: string, broken: (rights: readonly Right[]) => boolean])[] = [
   ['the same right twice', (rights) => new Set(rights.map(identity)).size < rights.length],
@@ -56,11 +69,13 @@ const CONTRADICTIONS: readonly (readonly [rule: string, broken: (rights: readonl
   ],
 ];
 
-/** Two rights with the same identity are the same right: a limit doesn't make them different, a target does. */
+/**
+ * Two rights with the same identity are the same right: a limit doesn't make them different, a target does, unless it
+ * only looks different (full-width digits).
+ */
 function identity(right: Right): string {
-  if (right.name === 'payment.to-pattern') return JSON.stringify([right.name, right.pattern]);
-  if (right.name === 'payment.to-account') return JSON.stringify([right.name, right.to, right.type]);
-  return right.name;
+  const type = right.name === 'payment.to-account' ? right.type : '';
+  return JSON.stringify([right.name, targetOf(right)?.normalize('NFKC'), type]);
 }
 
 function has(rights: readonly Right[], name: RightName): boolean {

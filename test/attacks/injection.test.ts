@@ -32,7 +32,9 @@ function skeletonOf({ body }: Answer): string[] {
 
 const HARMLESS = { name: 'Harmless', login: 'harmless', target: 'shop', instance: 'phone', state: 's' };
 const MARKUP = `"'></bdi></title><script>alert(1)</script><img src=x onerror=alert(1)><!--`;
-const HOSTILE = { name: MARKUP, login: `${MARKUP}x`, target: MARKUP, instance: MARKUP, state: MARKUP };
+/** Markup without white space, which a target can't have. */
+const TARGET = MARKUP.replaceAll(' ', '/');
+const HOSTILE = { name: MARKUP, login: `${MARKUP}x`, target: TARGET, instance: MARKUP, state: MARKUP };
 
 /** Every page of the flow, with these texts in it. */
 async function pagesWith(texts: typeof HARMLESS): Promise<Answer[]> {
@@ -136,7 +138,7 @@ describe('a template', () => {
     const expressions = ['<%= 7**17 %>', '<%~ 7**17 %>', '@(7**17)', ...signs];
     const name = expressions.join(' ');
     const client = await server.createClient({ name });
-    const quoted = `"${name}"`;
+    const quoted = `"${name.replaceAll(' ', '')}"`;
     const someone = await server.createUser({ name, paymentPassword: null });
     const agent = await signedIn(server, client, someone);
     const fields = { scope: `payment.to-pattern(${quoted})`, instance_name: name, state: name };

@@ -259,7 +259,7 @@ describe('contract 1.3 and 1.5: what is granted', () => {
     'account-info',
     'operation-history account-info',
     'money-source("card", "wallet") payment-p2p.limit(, 300) account-info',
-    'payment.to-account("a \\"b\\" \\\\c","email").limit(30,1000.5)',
+    'payment.to-account("a\\"b\\"\\\\c","email").limit(30,1000.5)',
   ])('1.3 gives the token exactly the granted scope, as requested: %s', async (scope) => {
     const token = await obtainToken(agent, await server.createClient(), user, { scope });
     expect(await introspect(server, resource, token)).toMatchObject({ active: true, scope });

@@ -191,7 +191,7 @@ const TAKEN_SCOPES = [
   'payment-p2p.limit(7,0.01) payment-shop',
   'payment.to-pattern("a") payment.to-pattern("b") payment.to-account("c")',
   'payment.to-account("1","account") payment.to-account("1","phone")',
-  'payment.to-account("a b+c%20&d=e")',
+  'payment.to-account("a+b%20&c=d")',
   'payment-shop.limit(, 300) money-source("card", "wallet") account-info',
 ];
 
@@ -228,13 +228,15 @@ describe('contract 2.2: scope', () => {
     'account-info,operation-history',
     'account-info\toperation-history',
     'account-info\noperation-history',
+    'payment.to-pattern("1 account-info incoming-transfers 1").limit(1,1)',
+    'payment.to-account("1\u00A0")',
   ])('2.2 takes no other separator than a space: %j', async (scope) => {
     expectErrorPage(await ask(shop, { scope }), 'invalid_scope');
   });
 });
 
 describe('contract 2.2: instance_name', () => {
-  it.each(['phone', 'user@example.org', 'Иван Петров', 'a+b&c=d%20"e"', '0', ' ', `${'ü'.repeat(127)}x`])(
+  it.each(['phone', 'user@example.org', 'Иван Петров', 'a+b&c=d%20"e"', '0', `${'ü'.repeat(127)}x`])(
     '2.2 takes the instance_name %j as it is',
     async (instance_name) => {
       const client = await server.createClient();
@@ -249,7 +251,10 @@ describe('contract 2.2: instance_name', () => {
     expect(await introspect(server, resource, token)).not.toHaveProperty('instance_name');
   });
 
-  it.each(['ü'.repeat(128), 'x'.repeat(256), 'a\nb', 'a\tb', 'a\u202Eb', 'a\u0000b'])(
+  it.each([
+    ...['ü'.repeat(128), 'x'.repeat(256), 'a\nb', 'a\tb', 'a\u202Eb', 'a\u0000b'],
+    ...[' ', ' a', 'a ', 'a\u00A0', '\u3164', '\u2800', '\u200D', 'a\uFE0F', 'a  b'],
+  ])(
     '2.2 takes no instance_name of more than 255 bytes or with characters that deceive: %j',
     async (instance_name) => {
       expectErrorPage(await ask(shop, { instance_name }), 'invalid_request');

@@ -25,6 +25,11 @@ describe('RFC 7662: introspection', () => {
   it('tells who, whose, how long and within which limits, and leaves out what there is not', async () => {
     const scope =
       'account-info payment.to-account("41001").limit(7,250.50) payment-shop money-source("card")';
+    const account = { right: 'payment.to-account', target: '41001', target_type: 'account' };
+    const spending = [
+      { ...account, period_days: 7, amount: '250.50', currency: 'RUB' },
+      { right: 'payment-shop', period_days: 1, amount: '3000', currency: 'RUB' },
+    ];
     const token = await obtainToken(agent, client, user, { scope, instance_name: 'phone' });
     const answer = await ask(token);
     expect(answer.headers.get('cache-control')).toBe('no-store');
@@ -37,17 +42,8 @@ describe('RFC 7662: introspection', () => {
       sub: user.userId,
       token_type: 'bearer',
       instance_name: 'phone',
-      payment_limits: [
-        {
-          right: 'payment.to-account',
-          target: '41001',
-          target_type: 'account',
-          period_days: 7,
-          amount: '250.50',
-          currency: 'RUB',
-        },
-        { right: 'payment-shop', period_days: 1, amount: '3000', currency: 'RUB' },
-      ],
+      rights: [{ right: 'account-info' }, ...spending, { right: 'money-source', sources: ['card'] }],
+      payment_limits: spending,
       money_sources: ['card'],
     });
     const threeYears = new Date(Number(iat) * 1000);
@@ -63,6 +59,27 @@ describe('RFC 7662: introspection', () => {
     expect(told).not.toHaveProperty('instance_name');
     expect(told).toMatchObject({ payment_limits: [], money_sources: [] });
     expect(Object.values(told)).not.toContain(null);
+  });
+
+  it('tells the rights of a grant from before a target could have no white space', async () => {
+    const token = await obtainToken(agent, client, user, { scope: 'payment.to-pattern("1").limit(1,1)' });
+    const scope = 'payment.to-pattern("1 account-info\u00a0\u3164 incoming-transfers 1").limit(1,1)';
+    await server.database.pool.query('update grants set scope = $1 where user_id = $2 and client_id = $3', [
+      scope,
+      user.userId,
+      client.clientId,
+    ]);
+    const limit = { period_days: 1, amount: '1', currency: 'RUB' };
+    const right = {
+      right: 'payment.to-pattern',
+      target: '1 account-info\u00a0\u3164 incoming-transfers 1',
+      ...limit,
+    };
+    const answer = await ask(token);
+    expect([answer.status, JSON.parse(answer.body)]).toMatchObject([
+      200,
+      { active: true, scope, rights: [right], payment_limits: [right] },
+    ]);
   });
 
   it('answers many at once, each its own', async () => {

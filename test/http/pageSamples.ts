@@ -35,7 +35,7 @@ function rights(scope: string): DescribedRight[] {
 }
 
 const READ_ONLY = 'account-info operation-history operation-details';
-const ONE_TIME = 'account-info payment.to-account("+7 912 345-67-89","phone").limit(,123456789012.34)';
+const ONE_TIME = 'account-info payment.to-account("+7-912-345-67-89","phone").limit(,123456789012.34)';
 const TWELVE = [
   'account-info',
   'operation-history',
@@ -45,7 +45,7 @@ const TWELVE = [
   'payment.to-pattern("metro").limit(1,300)',
   'payment.to-pattern("books")',
   `payment.to-pattern("${'p'.repeat(128)}").limit(9999,123456789012.34)`,
-  'payment.to-pattern("<b>bold & \\"quoted\\"</b>").limit(14,1)',
+  'payment.to-pattern("<b>bold&\\"quoted\\"</b>").limit(14,1)',
   `payment.to-pattern("${HEBREW}").limit(7,3000)`,
   'payment-p2p.limit(1,15000)',
   'money-source("wallet","card")',

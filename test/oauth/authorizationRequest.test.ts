@@ -197,7 +197,7 @@ describe('design.md: the canonical query', () => {
       scope: fc.constantFrom(
         'account-info',
         ' account-info  payment-shop.limit(, 5)',
-        'payment.to-pattern("+ %&\\"")',
+        'payment.to-pattern("+%&\\"") account-info',
       ),
       instance_name: fc.constantFrom('', 'anna+1', 'Анна & co', '%41'),
       state: text(),

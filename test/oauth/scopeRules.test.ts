@@ -18,6 +18,9 @@ describe('contract 7.1: a scope that is logically contradictory', () => {
     ['the same right twice', 'payment.to-account("1","phone") payment.to-account("1","phone")'],
     ['the same right twice', 'money-source("card") money-source("wallet")'],
     ['the same right twice', 'payment-shop account-info payment-shop'],
+    ['the same right twice', 'payment.to-pattern("12") payment.to-pattern("１２").limit(2,5)'],
+    ['the same right twice', 'payment.to-account("ﬁ@x","email") payment.to-account("fi@x","email")'],
+    ['the same right twice', 'payment.to-pattern("\u00e9") payment.to-pattern("e\u0301")'],
     ['a source of money named twice', 'money-source("card","card")'],
     ['a source of money named twice', 'money-source("card","wallet","cards")'],
     ['payment-p2p with payment.to-account', 'payment-p2p payment.to-account("1")'],
@@ -51,6 +54,7 @@ describe('contract 7.1: a scope that is logically contradictory', () => {
     'payment.to-account("1") payment.to-account("1","phone")',
     'payment.to-account("1,phone") payment.to-account("1","phone")',
     'payment.to-pattern("1") payment.to-account("1")',
+    'payment.to-pattern("a") payment.to-pattern("A")',
     'payment-shop.limit(,5)',
     'payment.to-pattern("1").limit(,5) money-source("wallet","card") account-info',
     'money-source("wallet","card")',
@@ -83,6 +87,39 @@ describe('contract 7.1: a scope that is logically contradictory', () => {
   it.each(['', '  ', 'payment', 'account-info everything'])('refuses %j', (scope) => {
     expect(refusalOf(() => read(scope)).code).toBe('invalid_scope');
   });
+});
+
+describe('scopes.md: a target', () => {
+  it.each([
+    ['1 account-info 1', 'U+0020 at character 2'],
+    ['41001 ', 'U+0020 at character 6'],
+    ['41001\u00a0', 'U+00A0 at character 6'],
+    ['\u3000', 'U+3000 at character 1'],
+    ['a\u0007', 'U+0007 at character 2'],
+    ['\u202e41001', 'U+202E at character 1'],
+    ['41\u3164', 'U+3164 at character 3'],
+    ['\u{1f4b3}\ufe0f', 'U+FE0F at character 2'],
+    ['\u2800', 'U+2800 at character 1'],
+  ])('has nothing that can’t be seen or would split the scope: %j', (target, unclear) => {
+    for (const [right, type] of [
+      ['payment.to-pattern', ''],
+      ['payment.to-account', ',"email"'],
+    ]) {
+      const refusal = refusalOf(() => read(`account-info ${right}("${target}"${type}).limit(1,1)`));
+      expect([refusal.code, refusal.rule]).toEqual([
+        'invalid_scope',
+        `scope: the target of ${right} has ${unclear}`,
+      ]);
+    }
+  });
+
+  it.each(['41001', 'anna+shop@example.com', 'магазин-7', '商店', 'x"\\\\', '１２'])(
+    'may be %j',
+    (target) => {
+      const quoted = target.replaceAll(/["\\]/g, '\\$&');
+      expect(read(`payment.to-pattern("${quoted}")`)).toMatchObject([{ pattern: target }]);
+    },
+  );
 });
 
 describe('scopes.md: the catalogue and the rights an application may ask', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { limitData, moneySources } from '../../src/oauth/limitData.ts';
+import { limitsAmong, moneySources, rightData } from '../../src/oauth/rightData.ts';
 import { parseScope } from '../../src/oauth/scope.ts';
 
-describe('the limits of a scope as data', () => {
+describe('the rights of a scope as data', () => {
   it.each([
     [
       'payment-shop.limit(7,5000)',
@@ -25,12 +25,20 @@ describe('the limits of a scope as data', () => {
       },
     ],
   ])('%s', (scope, expected) => {
-    expect(limitData(parseScope(`account-info ${scope}`), 'RUB')).toEqual([expected]);
+    const rights = rightData(parseScope(`account-info ${scope}`), 'RUB');
+    expect(rights).toEqual([{ right: 'account-info' }, expected]);
+    expect(limitsAmong(rights)).toEqual([expected]);
   });
 
-  it('are none where nothing is spent', () => {
-    expect(limitData(parseScope('account-info incoming-transfers'), 'RUB')).toEqual([]);
+  it('have no limits where nothing is spent', () => {
+    expect(limitsAmong(rightData(parseScope('account-info incoming-transfers'), 'RUB'))).toEqual([]);
   });
+});
+
+it('the rights of a scope name the sources of money as they were written', () => {
+  expect(rightData(parseScope('money-source("cards","wallet")'), 'RUB')).toEqual([
+    { right: 'money-source', sources: ['card', 'wallet'] },
+  ]);
 });
 
 describe('where the money may come from', () => {
