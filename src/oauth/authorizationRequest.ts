@@ -7,7 +7,7 @@ import type { Parameters } from './parameters.ts';
 import { matchRedirectUri } from './redirectUri.ts';
 import type { Right } from './scope.ts';
 import { readScope } from './scopeRules.ts';
-import { byteLength } from './text.ts';
+import { byteLength, LONGEST_CANONICAL_QUERY_BYTES } from './text.ts';
 
 /** The parameters of an authorization request that mean something, in the order of the canonical query. */
 export const AUTHORIZATION_PARAMETERS = [
@@ -20,9 +20,6 @@ export const AUTHORIZATION_PARAMETERS = [
   'code_challenge',
   'code_challenge_method',
 ] as const;
-
-/** Leaves room for the address in front of it below the 8 KB that proxies and browsers are sure to carry. */
-const LONGEST_CANONICAL_QUERY_BYTES = 6000;
 
 /** An authorization request that passed every check of contract 2.2. */
 export interface AuthorizationRequest {

@@ -1,5 +1,13 @@
-/** Names that mean something in our answer: appended by somebody else, they would forge a part of it. */
-const ANSWER_PARAMETERS = ['code', 'error', 'error_description', 'state', 'iss'];
+import { LONGEST_CANONICAL_QUERY_BYTES } from './text.ts';
+
+/**
+ * Names that mean something in an answer of ours, or of a server that a library takes us for (tokens in the URL, OpenID
+ * Connect): appended by somebody else, they would forge a part of it.
+ */
+const ANSWER_PARAMETERS = [
+  ...['code', 'error', 'error_description', 'error_uri', 'state', 'iss', 'session_state'],
+  ...['access_token', 'id_token', 'token_type', 'expires_in', 'scope'],
+];
 
 /** Schemes that run or read something in the browser instead of taking the user to an application. */
 const UNSAFE_SCHEMES = [
@@ -51,6 +59,12 @@ export type RedirectUriMatch = { matches: true } | { matches: false; rule: strin
  */
 export function matchRedirectUri(registered: string, sent: string): RedirectUriMatch {
   if (sent === registered) return { matches: true };
+  if (sent.length > LONGEST_CANONICAL_QUERY_BYTES) {
+    return {
+      matches: false,
+      rule: `redirect_uri is longer than ${LONGEST_CANONICAL_QUERY_BYTES} characters`,
+    };
+  }
   if (!sent.startsWith(registered)) {
     return {
       matches: false,

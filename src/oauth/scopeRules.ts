@@ -1,7 +1,7 @@
 import type { Catalogue } from './catalogue.ts';
 import { OAuthError } from './error.ts';
 import { effectiveLimit, parseScope, type Right, type RightName, targetOf } from './scope.ts';
-import { findUnclear } from './text.ts';
+import { findUnclear, LONGEST_CANONICAL_QUERY_BYTES } from './text.ts';
 
 /**
  * Reads the scope of a request and refuses what is not in the catalogue, what the application may not ask, targets that
@@ -11,6 +11,12 @@ import { findUnclear } from './text.ts';
  * @throws {OAuthError} `invalid_scope`
  */
 export function readScope(scope: string, catalogue: Catalogue, allowed: readonly string[] | null): Right[] {
+  if (scope.length > LONGEST_CANONICAL_QUERY_BYTES) {
+    throw new OAuthError(
+      'invalid_scope',
+      `The parameter scope is longer than ${LONGEST_CANONICAL_QUERY_BYTES} characters.`,
+    );
+  }
   const rights = parseScope(scope);
   for (const right of rights) refuseUnavailable(right.name, catalogue, allowed);
   for (const right of rights) refuseUnclear(right);

@@ -194,6 +194,10 @@ describe('a redirect_uri that only resembles the registered one', () => {
       'https://shop.example/cb?a;code=mine',
       'https://shop.example/cb?error=none&error_description=none',
       'https://shop.example/cb?iss=mine',
+      'https://shop.example/cb?a=b&access_token=mine&token_type=bearer&expires_in=9&scope=all',
+      'https://shop.example/cb?id%5Ftoken=mine',
+      'https://shop.example/cb?SESSION_STATE=mine',
+      'https://shop.example/cb?error_uri=https://evil.example',
     ]);
     const redirect_uri = 'https://shop.example/cb?codes=1&my_state=2';
     const page = await reachConsent(

@@ -154,6 +154,8 @@ const REFUSED_URIS: [registered: string, sent: string][] = [
   [CALLBACK, `${CALLBACK}?error_description=none`],
   [CALLBACK, `${CALLBACK}?state=mine`],
   [CALLBACK, `${CALLBACK}?iss=mine`],
+  [CALLBACK, `${CALLBACK}?access_token=mine`],
+  [CALLBACK, `${CALLBACK}?a=b&Scop%65=mine`],
   [`${CALLBACK}?shop=7`, CALLBACK],
   [`${CALLBACK}?shop=7`, `${CALLBACK}?shop=8`],
   [`${CALLBACK}?shop=7`, `${CALLBACK}?shop=71`],

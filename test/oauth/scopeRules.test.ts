@@ -84,9 +84,12 @@ describe('contract 7.1: a scope that is logically contradictory', () => {
     );
   });
 
-  it.each(['', '  ', 'payment', 'account-info everything'])('refuses %j', (scope) => {
-    expect(refusalOf(() => read(scope)).code).toBe('invalid_scope');
-  });
+  it.each([...['', '  ', 'payment', 'account-info everything'], `${' '.repeat(6000)}account-info`])(
+    'refuses %j',
+    (scope) => {
+      expect(refusalOf(() => read(scope)).code).toBe('invalid_scope');
+    },
+  );
 });
 
 describe('scopes.md: a target', () => {
