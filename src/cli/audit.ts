@@ -1,12 +1,9 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { type AuditEvent, findAuditEvents } from '../store/auditEvents.ts';
-import { pruneAuditPartitions } from '../store/auditPartitions.ts';
+import { KEPT_MONTHS, pruneAuditPartitions } from '../store/auditPartitions.ts';
 import { type OutputOptions, printList, UsageError } from './output.ts';
 import { requireUserId } from './user.ts';
 import { withStore } from './withStore.ts';
-
-/** Longer than any token lives. */
-const KEPT_MONTHS = 37;
 
 interface AuditOptions extends OutputOptions {
   readonly login?: string;

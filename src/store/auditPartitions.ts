@@ -6,6 +6,8 @@ import { type Database, runLong, selectOne, transaction } from './database.ts';
 
 /** How far ahead partitions are made: a server that nobody migrates for longer fills the partition for the rest. */
 const MONTHS_AHEAD = 12;
+/** How far back they are: as long as the trail is kept, unless the operator says otherwise. Longer than any token lives. */
+export const KEPT_MONTHS = 37;
 
 /** The role that we are connected as may only read and write rows. */
 export class NotOwnerError extends Error {
@@ -24,17 +26,34 @@ const OWNS_TABLES = {
   text: `select pg_has_role(relowner, 'usage') as owns from pg_class where oid = to_regclass('audit_events')`,
 };
 
-// The first month that has no partition, of those from the oldest row that is in none to some time from now.
+/** This month, in UTC and without a time zone. */
+const THIS_MONTH = `date_trunc('month', clock_timestamp() at time zone 'UTC')`;
+
+// The first month that has no partition, of those from the oldest row that is in none to some time from now. What claims to
+// be from before or after the months that partitions are made for stays where it is: it could be from any year.
 const NEXT_MONTH = {
   name: '',
   text: `
 select to_char(month, 'YYYY-MM-DD') as month, to_char(month + interval '1 month', 'YYYY-MM-DD') as next
   from generate_series(
-         (select date_trunc('month', coalesce(min(at), clock_timestamp()) at time zone 'UTC') from audit_events_rest),
-         (clock_timestamp() at time zone 'UTC') + make_interval(months => $1), '1 month') as month
+         (select least(${THIS_MONTH}, date_trunc('month', min(at) at time zone 'UTC')) from audit_events_rest
+           where at >= (${THIS_MONTH} - make_interval(months => $2)) at time zone 'UTC'),
+         ${THIS_MONTH} + make_interval(months => $1), '1 month') as month
  where to_regclass(to_char(month, '"audit_events_"YYYY_MM')) is null
  order by month limit 1`,
 };
+
+const STRAYS = {
+  name: '',
+  text: `
+select count(*)::int as rows, count(*) filter (where at < ${THIS_MONTH} at time zone 'UTC')::int as early from audit_events_rest`,
+};
+
+/** How many rows of the trail are in no month's partition once all are made, and how many of them claim to be too old for it. */
+export async function countStrays(db: Database): Promise<{ readonly rows: number; readonly early: number }> {
+  if (!(await ownsTables(db))) return { rows: 0, early: 0 };
+  return (await selectOne<{ rows: number; early: number }>(db, STRAYS, [])) ?? { rows: 0, early: 0 };
+}
 
 /**
  * Makes the next partition that there should be, up to {@link MONTHS_AHEAD} months from now, and moves what was written
@@ -44,7 +63,10 @@ select to_char(month, 'YYYY-MM-DD') as month, to_char(month + interval '1 month'
  */
 export async function prepareAuditPartition(connection: pg.PoolClient): Promise<boolean> {
   if (!(await ownsTables(connection))) return false;
-  const found = await selectOne<{ month: string; next: string }>(connection, NEXT_MONTH, [MONTHS_AHEAD]);
+  const found = await selectOne<{ month: string; next: string }>(connection, NEXT_MONTH, [
+    MONTHS_AHEAD,
+    KEPT_MONTHS,
+  ]);
   if (found === undefined) return false;
   const name = `audit_events_${found.month.slice(0, 7).replace('-', '_')}`;
   const [from, to] = [`'${found.month} 00:00Z'`, `'${found.next} 00:00Z'`];
@@ -64,8 +86,8 @@ export async function prepareAuditPartition(connection: pg.PoolClient): Promise<
 }
 
 /**
- * Drops the partitions of the months that ended `months` or more months before this one. Only for the owner of the
- * tables.
+ * Drops the partitions of the months that ended `months` or more months before this one, and the rows of those months
+ * that are in none. Only for the owner of the tables.
  *
  * @returns the months that are gone, as `2026-11`, oldest first
  * @throws {NotOwnerError}
@@ -78,11 +100,24 @@ export async function pruneAuditPartitions(pool: pg.Pool, months: number): Promi
          from pg_inherits join pg_class on pg_class.oid = inhrelid
         where inhparent = 'audit_events'::regclass and relname ~ '^audit_events_[0-9]{4}_[0-9]{2}$'
           and to_date(substr(relname, 14), 'YYYY_MM')
-              < date_trunc('month', clock_timestamp() at time zone 'UTC') - make_interval(months => $1)
-        order by relname`,
+              < ${THIS_MONTH} - make_interval(months => $1)`,
       [months],
     );
     for (const { name } of rows) await connection.query(`drop table ${name}`);
-    return rows.map(({ month }) => month);
+    const strays = await pruneStrays(connection, months);
+    return [...new Set([...rows.map(({ month }) => month), ...strays])].sort();
   });
+}
+
+async function pruneStrays(connection: pg.PoolClient, months: number): Promise<string[]> {
+  await connection.query('alter table audit_events_rest disable trigger append_only');
+  const { rows } = await connection.query<{ month: string }>(
+    `with gone as (
+       delete from audit_events_rest
+        where at < (${THIS_MONTH} - make_interval(months => $1)) at time zone 'UTC' returning at)
+     select distinct to_char(at at time zone 'UTC', 'YYYY-MM') as month from gone`,
+    [months],
+  );
+  await connection.query('alter table audit_events_rest enable trigger append_only');
+  return rows.map(({ month }) => month);
 }

@@ -1,9 +1,11 @@
 import pg from 'pg';
 import { type Database, select, transaction } from './database.ts';
+import { findPowers, type Power } from './rolePowers.ts';
 
 /**
  * What a server and its commands need: to read and write rows. Nothing here lets them change a table, drop one, or
- * rewrite the audit trail; rows of `grants` go only with their user or client.
+ * rewrite the audit trail; rows of `grants` go only with their user or client. `insert` and `update` are for every
+ * column but that of {@link CLOCKED}.
  */
 const PRIVILEGES: Readonly<Record<string, string>> = {
   schema_migrations: 'select',
@@ -18,21 +20,61 @@ const PRIVILEGES: Readonly<Record<string, string>> = {
   refusals: 'select, insert, update, delete',
 };
 
-const LACKING = {
-  name: '',
-  text: `
-select privilege || ' on ' || name as lacking
-  from unnest($1::text[], $2::text[]) as needed (name, privilege)
- where not has_table_privilege(name, privilege)`,
+/** The column of a table that only its default writes: when something happened is for the database's clock to say. */
+const CLOCKED: Readonly<Record<string, string>> = {
+  clients: 'created_at',
+  client_secrets: 'created_at',
+  users: 'created_at',
+  sessions: 'created_at',
+  audit_events: 'at',
+  resources: 'created_at',
 };
 
-/** What the role that we are connected as lacks of what a server needs, such as `insert on grants`. */
-export async function lackingPrivileges(db: Database): Promise<string[]> {
-  const needed = Object.entries(PRIVILEGES).flatMap(([table, privileges]) =>
-    privileges.split(', ').map((privilege) => [table, privilege] as const),
-  );
-  const values = [needed.map(([table]) => table), needed.map(([, privilege]) => privilege)];
-  return (await select<{ lacking: string }>(db, LACKING, values)).map(({ lacking }) => lacking);
+// Each privilege on each column, or on the table where there are none on columns; of partitions none is needed.
+const DEVIATIONS = {
+  name: '',
+  text: `
+with role (name) as (select coalesce($4, current_user)::name), ours (oid, privileges, clocked) as (
+  select name::regclass::oid, string_to_array(privileges, ', '), clocked
+    from unnest($1::text[], $2::text[], $3::text[]) as needed (name, privileges, clocked)
+  union all
+  select inhrelid, '{}', null from pg_inherits where inhparent = 'audit_events'::regclass
+), cells as (
+  select ours.oid, privilege, attname, has_column_privilege(role.name, ours.oid, attnum, privilege) as has,
+         privilege = any (privileges) and (privilege = 'select' or attname is distinct from clocked) as needed
+    from role, ours join pg_attribute on attrelid = ours.oid and attnum > 0 and not attisdropped,
+         unnest('{select,insert,update,references}'::text[]) as privilege
+  union all
+  select ours.oid, privilege, null, has_table_privilege(role.name, ours.oid, privilege), privilege = any (privileges)
+    from role, ours, unnest('{delete,truncate,trigger}'::text[]) as privilege
+)
+select needed as lacks,
+       privilege || case when count(*) < most then ' (' || string_agg(attname, ', ') || ')' else '' end
+         || ' on ' || oid::regclass as privilege
+  from (select *, case when needed then count(*) filter (where needed) over place else count(*) over place end as most
+          from cells window place as (partition by oid, privilege)) cells
+ where has <> needed group by oid, cells.privilege, needed, most order by oid::regclass::text, cells.privilege`,
+};
+
+/** How the privileges of a role differ from what a server needs, each such as `insert on grants`. */
+export interface Deviations {
+  readonly lacking: readonly string[];
+  readonly beyond: readonly string[];
+}
+
+/** @param role undefined for the one that we are connected as */
+export async function findDeviations(db: Database, role?: string): Promise<Deviations> {
+  const tables = Object.entries(PRIVILEGES);
+  const values = [
+    tables.map(([table]) => table),
+    tables.map(([, privileges]) => privileges),
+    tables.map(([table]) => CLOCKED[table] ?? null),
+    role ?? null,
+  ];
+  const found = await select<{ lacks: boolean; privilege: string }>(db, DEVIATIONS, values);
+  const those = (lacks: boolean) =>
+    found.filter((one) => one.lacks === lacks).map(({ privilege }) => privilege);
+  return { lacking: those(true), beyond: those(false) };
 }
 
 /** A role that can't be the server's; the message says what to do. */
@@ -41,15 +83,13 @@ export class ServerRoleError extends Error {}
 /**
  * Gives a role exactly what the server needs, and takes whatever else it had on our tables. Only for their owner.
  *
- * @throws {ServerRoleError} when there is no such role, or it could help itself to more
+ * @throws {ServerRoleError} when there is no such role, or it can do more by another way; then nothing has changed
  */
 export async function grantServerRole(pool: pg.Pool, role: string): Promise<void> {
   const name = pg.escapeIdentifier(role);
   await transaction(pool, async (connection) => {
-    const { rows } = await connection.query<{ tooMighty: boolean; schema: string }>(
-      `select r.rolsuper or r.rolcreaterole or pg_has_role(r.oid, c.relowner, 'member')
-                or has_schema_privilege(r.oid, c.relnamespace, 'create') as "tooMighty",
-              c.relnamespace::regnamespace::text as schema  -- quoted where it has to be
+    const { rows } = await connection.query<{ schema: string }>(
+      `select c.relnamespace::regnamespace::text as schema  -- quoted where it has to be
          from pg_roles r, pg_class c where r.rolname = $1 and c.oid = 'audit_events'::regclass`,
       [role],
     );
@@ -59,15 +99,39 @@ export async function grantServerRole(pool: pg.Pool, role: string): Promise<void
         `there is no role ${role}: create it first, with "create role ${name} login password '…'"`,
       );
     }
-    if (found.tooMighty) {
-      throw new ServerRoleError(
-        `${role} may change the schema, by itself or as a member of another role: nothing could be kept from it`,
-      );
-    }
+    refusePowers(role, await findPowers(connection, role));
     await connection.query(`revoke all on all tables in schema ${found.schema} from ${name}`);
     await connection.query(`grant usage on schema ${found.schema} to ${name}`);
     for (const [table, privileges] of Object.entries(PRIVILEGES)) {
-      await connection.query(`grant ${privileges} on ${table} to ${name}`);
+      const columns = await columnsBut(connection, table, CLOCKED[table]);
+      for (const privilege of privileges.split(', ')) {
+        const which = /insert|update/.test(privilege) ? `(${columns})` : '';
+        await connection.query(`grant ${privilege} ${which} on ${table} to ${name}`);
+      }
     }
+    const { beyond } = await findDeviations(connection, role);
+    refusePowers(
+      role,
+      beyond.map((privilege) => ({
+        what: `everybody may ${privilege}`,
+        remedy: `revoke ${privilege} from public`,
+      })),
+    );
   });
+}
+
+function refusePowers(role: string, powers: readonly Power[]): void {
+  if (powers.length === 0) return;
+  const lines = powers.map(({ what, remedy }) => `\n  ${what}: ${remedy}`);
+  throw new ServerRoleError(`${role} can do more than a server needs:${lines.join('')}`);
+}
+
+async function columnsBut(db: Database, table: string, but: string | undefined): Promise<string> {
+  const statement = {
+    name: '',
+    text: `select quote_ident(attname) as name from pg_attribute
+            where attrelid = $1::regclass and attnum > 0 and not attisdropped and attname is distinct from $2`,
+  };
+  const columns = await select<{ name: string }>(db, statement, [table, but ?? null]);
+  return columns.map(({ name }) => name).join(', ');
 }

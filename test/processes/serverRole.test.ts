@@ -109,6 +109,11 @@ describe('a server whose role owns nothing', () => {
     'delete from audit_events',
     'delete from audit_events_rest',
     'insert into audit_events_rest (kind) values (1)',
+    `insert into audit_events (at, kind) values ('1700-01-01', 'approved')`,
+    `insert into audit_events values ('1700-01-01', 'approved')`,
+    `insert into clients (client_id, name, redirect_uri, verified, created_at) values ('x', 'x', 'x', false, '1700-01-01')`,
+    `update users set created_at = '1700-01-01'`,
+    `update sessions set created_at = 'infinity'`,
     'delete from grants',
     'delete from users',
     'delete from resources',
@@ -119,11 +124,12 @@ describe('a server whose role owns nothing', () => {
 
   it('has no right on the audit trail but to read it and to add to it, whatever the triggers do', async () => {
     const { rows } = await database.pool.query<{ right: string }>(
-      `select privilege_type as right from information_schema.role_table_grants
-        where grantee = $1 and table_name like 'audit_events%' order by privilege_type`,
+      `select distinct privilege_type || case column_name when 'at' then ' of at' else '' end as right
+         from information_schema.role_column_grants
+        where grantee = $1 and table_name like 'audit_events%' order by 1`,
       [role],
     );
-    expect(rows.map(({ right }) => right)).toEqual(['INSERT', 'SELECT']);
+    expect(rows.map(({ right }) => right)).toEqual(['INSERT', 'SELECT', 'SELECT of at']);
   });
 
   it('is refused a database that is older than it, with what to do', async () => {
@@ -164,30 +170,90 @@ describe('assent migrate --server-role', () => {
     expect(stderr).toContain('create role "nobody; drop table grants" login');
   });
 
-  it('refuses a role that may change the schema, by itself or as a member of another', async () => {
+  it('refuses a role that can do more than sign in, and says exactly what and how to take it back', async () => {
     const { name: mighty } = await createRole();
-    const { rows } = await database.pool.query<{ owner: string }>(
-      'select quote_ident(current_user) as owner',
+    const { name: other } = await createRole();
+    const { rows } = await database.pool.query<{ owner: string; here: string }>(
+      'select quote_ident(current_user) as owner, quote_ident(current_database()) as here',
     );
-    for (const [give, take] of [
-      [`alter role ${mighty} createrole`, `alter role ${mighty} nocreaterole`],
-      [`grant ${rows[0]?.owner} to ${mighty}`, `revoke ${rows[0]?.owner} from ${mighty}`],
-      [`grant create on schema public to ${mighty}`, `revoke create on schema public from ${mighty}`],
+    const [{ owner = '', here = '' } = {}] = rows;
+    const attributes = ['superuser', 'createrole', 'createdb', 'replication', 'bypassrls'];
+    const memberships = [
+      'pg_execute_server_program',
+      'pg_write_all_data',
+      'pg_read_all_data',
+      'pg_monitor',
+      other,
+      owner,
+    ];
+    for (const [give, what, take] of [
+      ...attributes.map((attribute) => [
+        `alter role ${mighty} ${attribute}`,
+        `it has the attribute ${attribute.toUpperCase()}`,
+        `alter role ${mighty} no${attribute}`,
+      ]),
+      ...memberships.map((group) => [
+        `grant ${group} to ${mighty}`,
+        `it is a member of ${group}`,
+        `revoke ${group} from ${mighty}`,
+      ]),
+      ...['schema public', `database ${here}`].map((place) => [
+        `grant create on ${place} to ${mighty}`,
+        `it may create in the ${place}`,
+        `revoke create on ${place} from ${mighty}`,
+      ]),
+      [
+        'grant create on schema public to public',
+        'it may create in the schema public',
+        'revoke create on schema public from public',
+      ],
+      [
+        `create table hers (id int); alter table hers owner to ${mighty}`,
+        'it owns table hers',
+        `reassign owned by ${mighty} to ${owner}`,
+      ],
+      [
+        `grant execute on function pg_read_file(text) to ${mighty}`,
+        'it has rights on function pg_read_file(text)',
+        `revoke all on function pg_read_file(text) from ${mighty}`,
+      ],
+      [
+        'grant delete on grants to public',
+        'everybody may delete on grants',
+        'revoke delete on grants from public',
+      ],
+      [
+        'grant truncate on audit_events_rest to public',
+        'everybody may truncate on audit_events_rest',
+        'revoke truncate on audit_events_rest from public',
+      ],
+      [
+        'grant insert (at) on audit_events to public',
+        'everybody may insert (at) on audit_events',
+        'revoke insert (at) on audit_events from public',
+      ],
     ] as const) {
       await database.pool.query(give);
       const { code, stderr } = await grant(mighty);
-      expect({ code, stderr }).toEqual({
+      expect({ give, code, stderr }).toEqual({
+        give,
         code: 1,
-        stderr: expect.stringContaining('may change the schema'),
+        stderr: expect.stringContaining(`${mighty} can do more than a server needs:\n  ${what}: ${take}\n`),
       });
       await database.pool.query(take);
     }
+    await database.pool.query(`alter default privileges grant all on tables to ${mighty}`);
+    expect((await grant(mighty)).stderr).toContain('it has rights on default privileges on new relations');
+    await database.pool.query(`alter default privileges revoke all on tables from ${mighty}`);
     expect((await grant(mighty)).code).toBe(0);
   });
 
   it('takes what the role had too much', async () => {
     await database.pool.query(`grant all on all tables in schema public to ${role}`);
     expect(await refusal('delete from grants where false')).toBeUndefined();
+    expect((await asServer(['doctor'])).stdout).toMatch(
+      /^advice +the role \S+ can do more than a server needs: .*it may insert \(at\) on audit_events,.*it may delete on grants.*: run assent migrate --server-role/m,
+    );
     expect((await grant(role)).code).toBe(0);
     expect(await refusal('delete from grants where false')).toBe(MAY_NOT);
   });

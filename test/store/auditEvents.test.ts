@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { pruneAuditPartitions } from '../../src/store/auditPartitions.ts';
+import { countStrays, pruneAuditPartitions } from '../../src/store/auditPartitions.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { Agent } from '../support/agent.ts';
 import { decide, obtainCode, obtainToken, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
@@ -30,6 +30,14 @@ async function eventsOf(instance: string): Promise<Row[]> {
 async function ask<Result extends object>(statement: string, values: unknown[] = []): Promise<Result[]> {
   return (await server.database.pool.query<Result>(statement, values)).rows;
 }
+
+/** A month in UTC, as `2026-11`. */
+function monthsAgo(months: number): string {
+  const now = new Date();
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months)).toISOString().slice(0, 7);
+}
+
+const partitionOf = (month: string) => `audit_events_${month.replace('-', '_')}`;
 
 describe('the audit trail', () => {
   const SCOPE = 'account-info payment-shop.limit(7,1500)';
@@ -115,8 +123,11 @@ describe('the audit trail', () => {
   });
 
   it('keeps what no month is there for, and moves it when the owner migrates', async () => {
-    const months = ['2019-02-28T23:59:59Z', '2019-03-01T00:00:00Z', '2041-07-15T12:00:00Z'];
-    for (const at of months) {
+    for (const at of [
+      `${monthsAgo(37)}-01T00:00:00Z`,
+      `${monthsAgo(36)}-01T00:00:00Z`,
+      '2041-07-15T12:00:00Z',
+    ]) {
       await ask(`insert into audit_events (at, kind, instance_name) values ($1, 'approved', 'rest')`, [at]);
     }
     const places = `select to_char(at at time zone 'UTC', 'YYYY-MM') as month, relname as place
@@ -126,11 +137,11 @@ describe('the audit trail', () => {
     );
     await migrate(server.database.pool);
     expect(await ask(places)).toEqual([
-      { month: '2019-02', place: 'audit_events_2019_02' },
-      { month: '2019-03', place: 'audit_events_2019_03' },
+      { month: monthsAgo(37), place: partitionOf(monthsAgo(37)) },
+      { month: monthsAgo(36), place: partitionOf(monthsAgo(36)) },
       { month: '2041-07', place: 'audit_events_rest' },
     ]);
-    await expect(ask('delete from audit_events_2019_02')).rejects.toThrow(/append-only/);
+    await expect(ask(`delete from ${partitionOf(monthsAgo(37))}`)).rejects.toThrow(/append-only/);
     await expect(ask('delete from audit_events_rest')).rejects.toThrow(/append-only/);
   });
 
@@ -142,10 +153,22 @@ describe('the audit trail', () => {
     expect(last?.ahead).toBe(true);
   });
 
+  it('gets no partition for a month that is too long ago or too far ahead, whatever time a row claims', async () => {
+    const count = `select count(*)::int from pg_inherits where inhparent = 'audit_events'::regclass`;
+    const before = await ask(count);
+    const strange = ['-infinity', '1700-01-01', `${monthsAgo(38)}-28T23:59:59Z`, '9999-12-31', 'infinity'];
+    for (const at of strange) await ask(`insert into audit_events (at, kind) values ($1, 'strange')`, [at]);
+    await migrate(server.database.pool);
+    expect(await ask(count)).toEqual(before);
+    expect(await countStrays(server.database.pool)).toEqual({ rows: 6, early: 3 });
+  });
+
   it('is pruned by whole months, oldest first, and never this month', async () => {
-    const gone = await pruneAuditPartitions(server.database.pool, 37);
-    expect(gone.slice(0, 2)).toEqual(['2019-02', '2019-03']);
-    expect(await ask(`select from audit_events where at < '2019-04-01Z'`)).toEqual([]);
+    const gone = await pruneAuditPartitions(server.database.pool, 36);
+    expect(gone.filter((month) => month > '2000')).toEqual([monthsAgo(38), monthsAgo(37)]);
+    expect(await ask('select from audit_events where at < $1', [`${monthsAgo(36)}-01Z`])).toEqual([]);
+    expect(await countStrays(server.database.pool)).toEqual({ rows: 3, early: 0 });
+    await expect(ask('delete from audit_events_rest')).rejects.toThrow(/append-only/);
     expect(await pruneAuditPartitions(server.database.pool, 1)).not.toContain(
       new Date().toISOString().slice(0, 7),
     );
