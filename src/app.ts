@@ -5,7 +5,7 @@ import { authorizeRoutes } from './http/authorize.ts';
 import { refuseEmbedding } from './http/browserOnly.ts';
 import type { Site } from './http/browserSession.ts';
 import { answerBadPath, answerClientError, answerConnect, newReference } from './http/clientError.ts';
-import { limitConnections } from './http/connections.ts';
+import { idleTimeout, limitConnections } from './http/connections.ts';
 import { limitAnswerTime } from './http/deadline.ts';
 import { decisionRoutes } from './http/decide.ts';
 import { closeConnectionsWhenClosing } from './http/drain.ts';
@@ -30,7 +30,7 @@ export interface Dependencies extends Site {
   readonly log: FastifyBaseLogger;
   /** Hop count or networks whose `X-Forwarded-*` headers are believed; false for none. */
   readonly trustProxy: false | number | string[];
-  /** Open connections at once; more are closed as they come. */
+  /** Open connections at once. */
   readonly maxConnections: number;
 }
 
@@ -49,6 +49,7 @@ export async function buildApp({
   maxConnections,
   ...site
 }: Dependencies): Promise<FastifyInstance> {
+  const direct = trustProxy === false;
   const app = fastify({
     loggerInstance: log,
     logController: new RequestLog(),
@@ -57,6 +58,7 @@ export async function buildApp({
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
     genReqId: newReference,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: idleTimeout(direct),
     bodyLimit: CONTRACT_BODY_LIMIT_BYTES,
     return503OnClosing: false, // requests that got through are answered; their connections close with the answer
     http: {
@@ -76,7 +78,7 @@ export async function buildApp({
   answerUnknownRoutes(app);
   limitAnswerTime(app);
   countRequests(app, watch);
-  limitConnections(app, maxConnections);
+  limitConnections(app, { most: maxConnections, direct });
   closeConnectionsWhenClosing(app);
   await app.register(requestParameters);
   await app.register(views);

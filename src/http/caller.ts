@@ -9,7 +9,7 @@ export function callerOf(request: FastifyRequest): Caller {
 }
 
 /** An IPv4 address reads the same whichever kind of socket it came to; what a proxy says may be no address at all. */
-function addressOf({ ip }: { ip?: string }): string {
+export function addressOf({ ip }: { ip?: string | undefined }): string {
   const address = (ip ?? '').replace(/^::ffff:(?=\d+\.)/i, '');
   return isIP(address) === 0 ? 'unknown' : address;
 }

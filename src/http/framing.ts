@@ -14,6 +14,11 @@ const newest = new WeakMap<Socket, ServerResponse>();
 /** Connections on which something was not HTTP: what else comes on them is ignored. */
 const broken = new WeakSet<Socket>();
 
+/** The answer to the newest request of a connection, sent or not; undefined before the first. */
+export function newestAnswerOf(socket: Socket): ServerResponse | undefined {
+  return newest.get(socket);
+}
+
 /**
  * Keeps what two readers of one connection could understand differently from mattering, where Node is lenient: each
  * request gets one answer, in its turn, and the connection ends where somebody before us may have cut it elsewhere.

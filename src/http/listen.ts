@@ -31,11 +31,9 @@ export async function listenAt(
 
 /** Hands its connections to the server, which reads and answers them like its own. */
 function openDoor({ server }: FastifyInstance): Server {
-  const door = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+  return createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
     server.emit('connection', socket);
   });
-  door.maxConnections = server.maxConnections;
-  return door.on('drop', (drop) => server.emit('drop', drop));
 }
 
 /** `localhost` may be said to have an address of a family that is switched off. */

@@ -1,38 +1,141 @@
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
-import { startServer, type TestServer } from '../support/server.ts';
+import { type ServerOptions, startServer, type TestServer } from '../support/server.ts';
 
-let server: TestServer | undefined;
+let server: TestServer;
 const sockets: Socket[] = [];
 
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.destroy();
-  await server?.close();
+  await server.close();
 });
 
-/** Opens a connection and says nothing. @returns whether the server lets it stand */
-async function hangOn(port: number): Promise<boolean> {
-  const socket = connect(port, 'localhost');
+async function start(options: ServerOptions): Promise<void> {
+  server = await startServer({ addresses: ['127.0.0.1'], ...options });
+}
+
+const LIVE = 'GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n';
+
+/** Opens a connection and sends what is given, which may be nothing. */
+async function open(sent = '', localAddress = '127.0.0.1'): Promise<Socket> {
+  const port = Number(new URL(server.baseUrl).port);
+  const socket = connect({ host: '127.0.0.1', port, localAddress });
   sockets.push(socket);
-  return new Promise((resolve) => {
+  socket.on('error', () => {}); // reset by the server
+  await once(socket, 'connect');
+  if (sent !== '') socket.write(sent);
+  return socket;
+}
+
+/** @returns whether a request on it is answered; what was turned away is closed before */
+async function answers(socket: Socket): Promise<boolean> {
+  if (socket.closed) return false;
+  const answered = new Promise<boolean>((resolve) => {
     socket.once('close', () => resolve(false));
-    socket.once('error', () => resolve(false));
-    // What was turned away is closed before this is answered.
     socket.once('data', () => resolve(true));
-    socket.write('GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n');
   });
+  if (socket.writable) socket.write(LIVE);
+  return answered;
+}
+
+/** Opens a connection that is kept alive after one request. @returns whether the server let it stand */
+async function isServed(localAddress?: string): Promise<boolean> {
+  return answers(await open('', localAddress));
+}
+
+const openMany = (count: number, sent = '') => Promise.all(Array.from({ length: count }, () => open(sent)));
+
+const isOpen = (socket: Socket) => !socket.closed && !socket.readableEnded;
+
+const warnings = () => server.logLines.filter((line) => line.includes('MAX_CONNECTIONS'));
+
+/** Keeps introspection from answering until the function that it gives is called. */
+async function holdAnswers(): Promise<{ ask: (localAddress?: string) => Promise<Socket>; release(): void }> {
+  const authorization = await server.createResource();
+  const { findToken } = server.context;
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let asked = 0;
+  server.context.findToken = async (question) => {
+    asked += 1;
+    await held;
+    return findToken(question);
+  };
+  const body = 'token=x';
+  const head = `Host: localhost\r\nAuthorization: ${authorization}\r\nContent-Type: application/x-www-form-urlencoded`;
+  const request = `POST /oauth/introspect HTTP/1.1\r\n${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  const ask = async (localAddress?: string) => {
+    const before = asked;
+    const socket = await open(request, localAddress);
+    await expect.poll(() => asked > before || socket.closed).toBe(true);
+    return socket;
+  };
+  return { ask, release };
 }
 
 describe('open connections', () => {
-  it('are limited: more are closed as they come, the log says so once, and there is room again afterwards', async () => {
-    server = await startServer({ maxConnections: 10 });
-    const port = Number(new URL(server.baseUrl).port);
-    const stood = [];
-    for (let n = 0; n < 15; n += 1) stood.push(await hangOn(port));
-    expect(stood).toEqual([...Array(10).fill(true), ...Array(5).fill(false)]);
-    expect(server.logLines.filter((line) => line.includes('MAX_CONNECTIONS'))).toHaveLength(1);
-    for (const socket of sockets.splice(0)) socket.destroy();
+  it('give way to new ones when they are idle, the longest idle first, and the log says so once', async () => {
+    await start({ maxConnections: 10 });
+    for (let n = 0; n < 15; n += 1) expect(await isServed()).toBe(true);
+    const [first, ...others] = sockets.splice(0, 6);
+    await expect.poll(() => [first, ...others].some((socket) => socket && isOpen(socket))).toBe(false);
+    for (const socket of sockets) expect(await answers(socket)).toBe(true);
+    expect(warnings()).toHaveLength(1);
+    expect(warnings()[0]).toContain('the longest idle ones are closed');
+  });
+
+  it('are not idle because they were opened long ago: what was asked last counts', async () => {
+    await start({ maxConnections: 10 });
+    const opened = await openMany(9);
+    for (const socket of opened.toReversed()) expect(await answers(socket)).toBe(true);
+    expect(await isServed()).toBe(true);
+    await expect.poll(() => opened.map(isOpen)).toEqual([...Array(8).fill(true), false]);
+  });
+
+  it.each([
+    ['send nothing', ''],
+    ['never end their headers', 'GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow:'],
+    [
+      'never send the body they announce',
+      'POST /oauth/token HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 9\r\n\r\ncode=',
+    ],
+  ])('keep nobody out when they %s', async (_what, sent) => {
+    await start({ maxConnections: 10 });
+    for (let round = 0; round < 4; round += 1) {
+      await openMany(10, sent);
+      expect(await isServed()).toBe(true);
+    }
+  });
+
+  it('stand while they are answered: one network gets no further than its share then, and others do', async () => {
+    await start({ maxConnections: 20 });
+    const { ask, release } = await holdAnswers();
+    const busy = [];
+    for (let n = 0; n < 18; n += 1) busy.push(await ask());
+    expect(await isServed()).toBe(false);
+    expect(await isServed('127.0.0.2')).toBe(true);
+    expect(await isServed('127.0.0.3')).toBe(true);
+    expect(await isServed()).toBe(false);
+    const answered = busy.map((socket) => once(socket, 'data'));
+    release();
+    for (const [data] of await Promise.all(answered)) expect(String(data)).toContain('HTTP/1.1 200');
+    expect(await isServed()).toBe(true);
+  });
+
+  it('are limited when all of them are at work: more are closed, and there is room again afterwards', async () => {
+    await start({ maxConnections: 10 });
+    const { ask, release } = await holdAnswers();
+    for (let n = 1; n <= 10; n += 1) await ask(`127.0.0.${n}`);
+    expect(await isServed('127.0.1.1')).toBe(false);
+    expect(await isServed('127.0.1.2')).toBe(false);
+    expect(warnings()).toHaveLength(1);
+    expect(warnings()[0]).toContain('others are turned away');
+    release();
+    for (const socket of sockets) socket.destroy();
     const agent = new Agent(server.baseUrl);
     await expect
       .poll(() =>
@@ -42,5 +145,29 @@ describe('open connections', () => {
         ),
       )
       .toBe(200);
+  });
+
+  it('may all be those of a trusted proxy', async () => {
+    await start({ maxConnections: 10, trustProxy: 1 });
+    const { ask, release } = await holdAnswers();
+    const busy = [];
+    for (let n = 0; n < 10; n += 1) busy.push(await ask());
+    expect(busy.every(isOpen)).toBe(true);
+    expect(await isServed()).toBe(false);
+    release();
+  });
+
+  it('are closed after a few idle seconds, and tell so; a proxy may keep its own for longer', async () => {
+    await start({});
+    const told = async () => {
+      const socket = await open(LIVE);
+      return { socket, head: String((await once(socket, 'data'))[0]).toLowerCase() };
+    };
+    const { socket, head } = await told();
+    expect(head).toContain('\r\nkeep-alive: timeout=5\r\n');
+    await once(socket, 'close');
+    await server.close();
+    await start({ trustProxy: 1 });
+    expect((await told()).head).toContain('\r\nkeep-alive: timeout=72\r\n');
   });
 });
