@@ -12,6 +12,7 @@ interface CreateOptions extends OutputOptions {
   readonly redirectUri: string;
   readonly verified?: boolean;
   readonly right?: string[];
+  readonly force?: boolean;
 }
 
 /** `assent client …`: the applications (contract 2.1) */
@@ -25,6 +26,7 @@ export function clientCommands(program: Command): void {
     .requiredOption('--redirect-uri <uri>', 'where the browser goes back to, compared character by character')
     .option('--verified', 'register with authenticity verification: the application gets a client secret')
     .option('--right <names...>', 'the only rights it may ask (default: all)')
+    .option('--force', 'also with a name that could be taken for another application’s')
     .option('--json', 'print JSON')
     .action(create);
 
@@ -106,10 +108,11 @@ async function create({
   redirectUri,
   verified = false,
   right,
+  force = false,
   ...output
 }: CreateOptions): Promise<void> {
   const registered = await withStore((db) =>
-    registerClient(db, { name, redirectUri, verified, allowedRights: right ?? null }),
+    registerClient(db, { name, redirectUri, verified, allowedRights: right ?? null }, { force }),
   );
   warnOfPlainHttp(redirectUri);
   const secret = registered.clientSecret === null ? {} : { client_secret: registered.clientSecret };

@@ -6,11 +6,12 @@ import { sha256 } from '../secrets/digest.ts';
 import { hashPassword, LONGEST_PASSWORD_BYTES } from '../secrets/password.ts';
 import { randomHex } from '../secrets/random.ts';
 import { insertClientSecret } from '../store/clientSecrets.ts';
-import { insertClient } from '../store/clients.ts';
+import { insertClient, listClients } from '../store/clients.ts';
 import { type Database, transaction } from '../store/database.ts';
 import { insertResource } from '../store/resources.ts';
 import { deleteSessionsOfUser } from '../store/sessions.ts';
 import { findUserByLogin, insertUser, markUserPasswords, markUserStatus } from '../store/users.ts';
+import { lookAlikeProblem } from './lookAlike.ts';
 
 // What is copied by hand is hex: it needs no escaping in a form, a header or a shell.
 const ID_BYTES = 16;
@@ -37,9 +38,14 @@ export interface RegisteredClient {
   readonly clientSecret: string | null;
 }
 
-/** @throws {RegistrationError} */
-export async function registerClient(pool: pg.Pool, client: NewClient): Promise<RegisteredClient> {
+/** @param force also with a name that looks like something else @throws {RegistrationError} */
+export async function registerClient(
+  pool: pg.Pool,
+  client: NewClient,
+  { force = false }: { readonly force?: boolean } = {},
+): Promise<RegisteredClient> {
   checkName('name', client.name);
+  if (!force) await refuseLookAlike(pool, client.name);
   const refusal = refuseRegistration(client.redirectUri);
   if (refusal !== undefined) throw new RegistrationError(`the redirect URI can't be registered: ${refusal}`);
   const unknown = client.allowedRights?.find((right) => !(RIGHT_NAMES as readonly string[]).includes(right));
@@ -52,6 +58,22 @@ export async function registerClient(pool: pg.Pool, client: NewClient): Promise<
     const clientSecret = client.verified ? (await addClientSecret(db, clientId)).clientSecret : null;
     return { clientId, clientSecret };
   });
+}
+
+/**
+ * Refuses the name of an application that could be taken for something else.
+ *
+ * @param clientId the application that is to have the name, if it is there already
+ * @throws {RegistrationError}
+ */
+export async function refuseLookAlike(db: Database, name: string, clientId?: string): Promise<void> {
+  const others = (await listClients(db)).filter((client) => client.clientId !== clientId);
+  const problem = lookAlikeProblem(
+    name,
+    others.map((client) => client.name),
+  );
+  if (problem !== undefined)
+    throw new RegistrationError(`the name ${problem}: choose another, or say --force`);
 }
 
 /** Makes another secret for an application; the others stay live until they are retired. */

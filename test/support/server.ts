@@ -122,7 +122,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
         allowedRights: null,
         ...given,
       };
-      const registered = await registerClient(database.pool, client);
+      const registered = await registerClient(database.pool, client, { force: true });
       ledger.note('client secret', registered.clientSecret);
       return { ...registered, redirectUri: client.redirectUri };
     },

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { useDatabase } from '../support/database.ts';
+import { onDatabase, runAssent } from '../support/process.ts';
+
+const database = useDatabase();
+
+const create = (name: string, ...more: string[]) =>
+  runAssent(
+    ['client', 'create', '--name', name, '--redirect-uri', 'https://shop.example/back', '--json', ...more],
+    onDatabase(database.url),
+  );
+
+describe('assent client create', () => {
+  it('refuses a name that could be taken for another application’s, unless it is forced', async () => {
+    expect((await create('Demo Shop')).code).toBe(0);
+    for (const [name, problem] of [
+      ['DEM0 SHOP', 'looks like that of another application, “Demo Shop”'],
+      ['Dеmo', 'mixes letters of several scripts in one word, “Dеmo”'],
+      ['Other Shop ✔', 'has ✔, which could be taken for a mark of ours'],
+    ] as const) {
+      const refused = await create(name);
+      expect([refused.code, refused.stdout]).toEqual([1, '']);
+      expect(refused.stderr).toContain(`the name ${problem}: choose another, or say --force`);
+      const forced = await create(name, '--force');
+      expect([forced.code, JSON.parse(forced.stdout)]).toMatchObject([0, { name }]);
+    }
+  });
+
+  it('takes the same name twice: one application may have several registrations', async () => {
+    for (let n = 0; n < 2; n += 1) expect((await create('Web and Phone')).code).toBe(0);
+  });
+
+  it.each([' Shop', 'My  Shop', 'My\u00a0Shop', '\u3164', 'My\u200dShop', 'Shop\u202e'])(
+    'takes no name with characters that can’t be seen, forced or not: %j',
+    async (name) => {
+      const { code, stderr } = await create(name, '--force');
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/the name has U\+[0-9A-F]{4} at character \d+/);
+    },
+  );
+});
