@@ -109,6 +109,7 @@ describe('open connections', () => {
       await openMany(10, sent);
       expect(await isServed()).toBe(true);
     }
+    expect(server.logLines.filter((line) => /"level":(50|60|"error")/.test(line))).toEqual([]);
   });
 
   it('stand while they are answered: one network gets no further than its share then, and others do', async () => {
