@@ -228,7 +228,7 @@ describe('contract 3: a new authorization annuls the earlier one', () => {
     ['phone', 'phone', false],
     ['phone', 'tablet', true],
     ['phone', 'Phone', true],
-    ['phone', 'phone ', true],
+    ['phone', 'phone 2', true],
     ['', '', false],
     ['', 'phone', true],
     ['phone', '', true],
