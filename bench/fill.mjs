@@ -16,7 +16,9 @@ select client_id, 'Shop ' || n, $2, true from unnest($1::text[]) with ordinality
 const INSERT_SECRETS = `
 insert into client_secrets (client_id, secret_id, secret_hash)
 select client_id, 'first', secret_hash from unnest($1::text[], $2::bytea[]) as s (client_id, secret_hash)`;
-const INSERT_RESOURCE = 'insert into resources (resource_id, name, secret_hash) values ($1, $1, $2)';
+const INSERT_RESOURCE = `
+with resource as (insert into resources (resource_id, name) values ($1, $1) returning resource_id)
+insert into resource_secrets (resource_id, secret_id, secret_hash) select resource_id, 'first', $2 from resource`;
 
 /** All have the same password, since nobody here types a right one: a guess costs the server the same. */
 const INSERT_USERS = `

@@ -7,6 +7,6 @@ if (refusal === null) {
   handleSignals(); // before the rest is loaded: until then PID 1 would not notice a signal at all
   await import('../dist/cli.js');
 } else {
-  console.error(refusal);
+  console.error(process.argv.includes('--json') ? JSON.stringify({ error: refusal }) : refusal);
   process.exitCode = 1;
 }

@@ -1,11 +1,12 @@
-import { Command, CommanderError } from 'commander';
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError, type Option } from 'commander';
 import { auditCommands } from './cli/audit.ts';
 import { clientCommands } from './cli/client.ts';
 import { databaseCommands } from './cli/database.ts';
 import { doctorCommand } from './cli/doctor.ts';
 import { explainCommand } from './cli/explain.ts';
 import { grantCommands } from './cli/grant.ts';
-import { UsageError } from './cli/output.ts';
+import { complain, print, speakJson, speaksJson, UsageError } from './cli/output.ts';
 import { resourceCommands } from './cli/resource.ts';
 import { userCommands } from './cli/user.ts';
 import { closeBeforeEnd } from './ending.ts';
@@ -13,16 +14,54 @@ import { leaveEmbeddedPostgres } from './store/embedded.ts';
 import { explainTrouble } from './store/trouble.ts';
 
 // The `assent` command. Results go to standard output, messages to standard error; the exit code is 0 only
-// on success, 2 for a call that can't be understood, and 128 and its number for a signal.
+// on success, 2 for a call that can't be understood, and 128 and its number for a signal. How they speak to programs is in
+// `cli/output.ts`.
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 
-const program = new Command('assent')
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+
+if (process.argv.includes('--json')) speakJson(); // before anything can be said
+
+/** What commander would print by itself, for a program. */
+let helpText = '';
+
+const program: Command = new Command('assent')
   .description('An OAuth 2.0 authorization server for a payment service.')
   .addHelpText('after', '\nThe environment variables are described in docs/operating.md.')
+  .version(version, '--version', 'print the version')
+  .option('--json', 'print one JSON document, and errors as JSON')
   .exitOverride()
-  .configureHelp({ showGlobalOptions: true });
+  .configureHelp({ visibleGlobalOptions })
+  .configureOutput({
+    writeOut(text) {
+      if (speaksJson()) helpText += text;
+      else process.stdout.write(text);
+    },
+    writeErr(text) {
+      if (!speaksJson()) process.stderr.write(text);
+    },
+  })
+  .hook('preAction', (_program, command) => refuseIgnored(command));
+
+/** Those of every command, and not those of the command above. */
+function visibleGlobalOptions(command: Command): Option[] {
+  return command === program ? [] : [...program.options];
+}
+
+/** Commander reads the options of `assent audit` also before and behind `prune`, which would ignore them. */
+function refuseIgnored(command: Command): void {
+  for (let parent = command.parent; parent !== null && parent !== program; parent = parent.parent) {
+    const ignored = parent.options.find(
+      (option) => parent?.getOptionValueSource(option.attributeName()) === 'cli',
+    );
+    if (ignored !== undefined)
+      throw new UsageError(`${parent.name()} ${command.name()} takes no ${ignored.long}`);
+  }
+}
 
 program
   .command('serve')
@@ -59,8 +98,20 @@ try {
 
 /** Says what went wrong on standard error. @returns the exit code */
 function explain(error: unknown): number {
-  // Commander has said it already: it prints usage errors and help by itself.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
-  console.error(explainTrouble(error));
+  if (error instanceof CommanderError) return explainUsage(error);
+  complain(explainTrouble(error));
   return error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
+}
+
+/** Commander has said it already to people: it prints usage errors, help and the version by itself. */
+function explainUsage({ code, exitCode, message }: CommanderError): number {
+  if (speaksJson()) {
+    if (code === 'commander.version') print({ version }, version);
+    else if (exitCode === 0) print({ help: helpText }, helpText);
+    else
+      complain(
+        code === 'commander.help' ? 'say which command: --help lists them' : message.replace(/^error: /, ''),
+      );
+  }
+  return exitCode === 0 ? 0 : EXIT_USAGE;
 }

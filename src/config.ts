@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { BUILT_IN_CATALOGUE, type Catalogue } from './oauth/catalogue.ts';
 import { RIGHT_NAMES } from './oauth/scope.ts';
-import { isVisible } from './oauth/text.ts';
+import { findUnclearInName } from './oauth/text.ts';
 import { AddressError, parseAddresses } from './store/address.ts';
 
 /** The folder of package.json: relative paths are relative to it, wherever the command was started. */
@@ -136,6 +137,36 @@ type Environment = Readonly<Record<string, string | undefined>>;
  */
 export function readDatabaseConfig(environment: Environment = process.env): DatabaseConfig {
   return databaseConfig(parse(z.object(DATABASE_VARIABLES), environment, () => []));
+}
+
+/** Who gives the commands, for the audit trail. */
+const OPERATOR_VARIABLES = {
+  ASSENT_OPERATOR: z
+    .string()
+    .refine(
+      (name) => name.length <= 100 && findUnclearInName(name) === undefined,
+      'must be a name of at most 100 characters that can be seen',
+    )
+    .optional(),
+};
+
+/**
+ * Who runs a command: who `ASSENT_OPERATOR` says, or the user of the operating system.
+ *
+ * @throws {ConfigError}
+ */
+export function readOperator(environment: Environment = process.env): string {
+  const { ASSENT_OPERATOR } = parse(z.object(OPERATOR_VARIABLES), environment, () => []);
+  return ASSENT_OPERATOR ?? systemUser();
+}
+
+/** A container may run as a number that has no name. */
+function systemUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.()}`;
+  }
 }
 
 function databaseConfig(values: z.output<z.ZodObject<typeof DATABASE_VARIABLES>>): DatabaseConfig {

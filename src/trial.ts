@@ -5,9 +5,9 @@ import type pg from 'pg';
 import { sha256 } from './secrets/digest.ts';
 import { hashPassword, type Turn, verifyPassword } from './secrets/password.ts';
 import { randomHex } from './secrets/random.ts';
-import { insertClientSecret } from './store/clientSecrets.ts';
-import { findClients, insertClient, listClients, markClientRedirectUri } from './store/clients.ts';
+import { findClients, insertClient, listClients, updateClient } from './store/clients.ts';
 import { lockForTransaction, transaction } from './store/database.ts';
+import { insertSecret } from './store/secrets.ts';
 import { findUserByLogin, insertUser, listUsers } from './store/users.ts';
 
 /** Any number, the same for everybody: of servers that start together one makes the demo rows. */
@@ -42,7 +42,8 @@ export async function prepareDemo(pool: pg.Pool, dataDir: string, redirectUri: s
   if ((await listClients(pool)).length === 0 && (await listUsers(pool)).length === 0) {
     await seed(pool, demo, redirectUri);
   }
-  if (!(await markClientRedirectUri(pool, demo.clientId, redirectUri))) return null;
+  const found = await transaction(pool, (db) => updateClient(db, demo.clientId, { redirectUri }));
+  if (found === undefined) return null;
   return withCurrentPasswords(pool, demo);
 }
 
@@ -60,8 +61,9 @@ async function seed(pool: pg.Pool, demo: Demo, redirectUri: string): Promise<voi
       redirectUri,
       verified: true,
       allowedRights: null,
+      most: null,
     });
-    await insertClientSecret(db, clientId, randomHex(4), sha256(clientSecret));
+    await insertSecret(db, 'client', clientId, randomHex(4), sha256(clientSecret));
     await insertUser(db, { login, name: 'Dana Demo', passwordHash, paymentPasswordHash });
   });
 }

@@ -1,37 +1,56 @@
-import type { Command } from 'commander';
-import { addClientSecret, registerClient } from '../flows/register.ts';
+import { type Command, InvalidArgumentError } from 'commander';
+import { changeClient, removeClient, setClientStatus } from '../flows/clients.ts';
+import { registerClient, settingsOf } from '../flows/register.ts';
+import { type Ceiling, readCeiling } from '../oauth/ceiling.ts';
 import type { Client } from '../oauth/client.ts';
-import { listClientSecrets, retireClientSecret } from '../store/clientSecrets.ts';
-import { deleteClient, findClients, listClients, markClientStatus } from '../store/clients.ts';
+import { type ClientSettings, findClients, listClients } from '../store/clients.ts';
 import type { Database } from '../store/database.ts';
-import { NotFoundError, type OutputOptions, printList, printOne } from './output.ts';
+import { countLiveGrants } from '../store/liveGrants.ts';
+import { confirm, YES } from './confirm.ts';
+import { NotFoundError, printList, printOne, report, say, showProgress, UsageError } from './output.ts';
+import { secretCommands } from './secret.ts';
 import { withStore } from './withStore.ts';
 
-interface CreateOptions extends OutputOptions {
+interface SettingOptions {
+  readonly name?: string;
+  readonly redirectUri?: string;
+  readonly right?: string[];
+  readonly most?: Ceiling | null;
+}
+
+interface CreateOptions extends SettingOptions {
   readonly name: string;
   readonly redirectUri: string;
   readonly verified?: boolean;
-  readonly right?: string[];
   readonly force?: boolean;
 }
 
+const NAME = ['--name <name>', 'what users see'] as const;
+const REDIRECT_URI = [
+  '--redirect-uri <uri>',
+  'where the browser goes back to, compared character by character',
+] as const;
+
+const FORCE = ['--force', 'also with a name that could be taken for another application’s'] as const;
+
 /** `assent client …`: the applications (contract 2.1) */
 export function clientCommands(program: Command): void {
-  const client = program.command('client').description('register and block applications');
+  const client = program.command('client').description('register, change and block applications');
 
-  client
-    .command('create')
+  withLimits(client.command('create'))
     .description('register an application; the secret is shown this once')
-    .requiredOption('--name <name>', 'what users see')
-    .requiredOption('--redirect-uri <uri>', 'where the browser goes back to, compared character by character')
+    .requiredOption(...NAME)
+    .requiredOption(...REDIRECT_URI)
     .option('--verified', 'register with authenticity verification: the application gets a client secret')
-    .option('--right <names...>', 'the only rights it may ask (default: all)')
-    .option('--force', 'also with a name that could be taken for another application’s')
-    .option('--json', 'print JSON')
+    .option(...FORCE)
     .action(create);
-
-  client.command('list').description('list the applications').option('--json', 'print JSON').action(list);
-  client.command('show <id>').description('show an application').option('--json', 'print JSON').action(show);
+  withLimits(client.command('update <id>'))
+    .description('change it; pages shown before and codes under way no longer fit')
+    .option(...NAME)
+    .option(...REDIRECT_URI)
+    .action(update);
+  client.command('list').description('list the applications').action(list);
+  client.command('show <id>').description('show an application').action(show);
   client
     .command('block <id>')
     .description('refuse its requests, codes and tokens from now on')
@@ -43,64 +62,37 @@ export function clientCommands(program: Command): void {
   client
     .command('delete <id>')
     .description('delete it with its secrets and all authorizations')
-    .action(async (id: string) => {
-      if (!(await withStore((db) => deleteClient(db, id)))) throw noClient(id);
-      console.error(`deleted ${id}`);
-    });
-  secretCommands(client);
+    .option(...YES)
+    .action(remove);
+  secretCommands(client, 'client', requireClient, async (db, id) => {
+    const { verified } = await requireClient(db, id);
+    if (verified) return;
+    throw new Error(`${id} is registered without authenticity verification: a secret would not be asked`);
+  });
 }
 
-function secretCommands(client: Command): void {
-  const secret = client
-    .command('secret')
-    .description('client secrets: several may be live, to change them without a break');
+/** What an application may ask. */
+function withLimits(command: Command): Command {
+  return command
+    .option('--right <names...>', 'the only rights it may ask; "all" for every right, as at first')
+    .option(
+      '--most <days,sum>',
+      'the longest period and the largest sum that a limit may have; "none" for any, as at first',
+      readMost,
+    );
+}
 
-  secret
-    .command('add <id>')
-    .description('make another secret; it is shown this once')
-    .option('--json', 'print JSON')
-    .action(async (id: string, options: OutputOptions) => {
-      const added = await withStore(async (db) => {
-        const { verified } = await requireClient(db, id);
-        if (!verified)
-          throw new Error(
-            `${id} is registered without authenticity verification: a secret would not be asked`,
-          );
-        return addClientSecret(db, id);
-      });
-      printOne({ client_id: id, secret_id: added.secretId, client_secret: added.clientSecret }, options);
-    });
+function readMost(text: string): Ceiling | null {
+  const most = text === 'none' ? null : readCeiling(text);
+  if (most === undefined) {
+    throw new InvalidArgumentError('Not days and a sum, such as 30,5000 or 7,999.50, nor "none".');
+  }
+  return most;
+}
 
-  secret
-    .command('list <id>')
-    .description('list its secrets')
-    .option('--json', 'print JSON')
-    .action(async (id: string, options: OutputOptions) => {
-      const secrets = await withStore(async (db) => {
-        await requireClient(db, id);
-        return listClientSecrets(db, id);
-      });
-      const rows = secrets.map(({ secretId, createdAt, lastUsedOn, retiredAt }) => ({
-        secret_id: secretId,
-        created_at: createdAt,
-        last_used_on: lastUsedOn,
-        retired_at: retiredAt,
-      }));
-      printList(rows, 'no secrets', options);
-    });
-
-  secret
-    .command('retire <id> <secret-id>')
-    .description('accept a secret no more')
-    .option('--force', 'even when it is the last one and the application can exchange nothing without it')
-    .action(async (id: string, secretId: string, { force = false }: { force?: boolean }) => {
-      const { found, retired } = await withStore((db) => retireClientSecret(db, id, secretId, force));
-      if (!found) throw new NotFoundError(`the client ${id} has no live secret ${secretId}`);
-      if (!retired) {
-        throw new Error(`${secretId} is the last live secret of ${id}: add another first, or say --force`);
-      }
-      console.error(`retired ${secretId}`);
-    });
+/** The rights that were named; null for all of them. */
+function rightsOf(names: readonly string[]): readonly string[] | null {
+  return names.length === 1 && names[0] === 'all' ? null : names;
 }
 
 async function create({
@@ -108,49 +100,81 @@ async function create({
   redirectUri,
   verified = false,
   right,
+  most,
   force = false,
-  ...output
 }: CreateOptions): Promise<void> {
-  const registered = await withStore((db) =>
-    registerClient(db, { name, redirectUri, verified, allowedRights: right ?? null }, { force }),
+  const settings = { name, redirectUri, allowedRights: right ? rightsOf(right) : null, most: most ?? null };
+  const registered = await withStore((db, operator) =>
+    registerClient(db, { ...settings, verified }, operator, { force }),
   );
   warnOfPlainHttp(redirectUri);
   const secret = registered.clientSecret === null ? {} : { client_secret: registered.clientSecret };
-  printOne({ client_id: registered.clientId, name, redirect_uri: redirectUri, ...secret }, output);
+  printOne({ client_id: registered.clientId, name, redirect_uri: redirectUri, ...secret });
 }
 
 function warnOfPlainHttp(redirectUri: string): void {
   const { protocol, hostname } = new URL(redirectUri);
   if (protocol !== 'http:' || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)) return;
-  console.error('warning: codes will travel to this redirect URI unencrypted; use https outside a test');
+  say('warning: codes will travel to this redirect URI unencrypted; use https outside a test');
 }
 
-async function list(options: OutputOptions): Promise<void> {
-  const clients = await withStore(listClients);
-  printList(clients.map(describe), 'no applications', options);
+async function update(id: string, { name, redirectUri, right, most }: SettingOptions): Promise<void> {
+  const change: Partial<ClientSettings> = {
+    ...(name === undefined ? {} : { name }),
+    ...(redirectUri === undefined ? {} : { redirectUri }),
+    ...(right === undefined ? {} : { allowedRights: rightsOf(right) }),
+    ...(most === undefined ? {} : { most }),
+  };
+  if (Object.keys(change).length === 0) {
+    throw new UsageError('say what to change: --name, --redirect-uri, --right or --most');
+  }
+  const updated = await withStore((db, operator) => changeClient(db, id, change, operator));
+  if (updated === undefined) throw noClient(id);
+  if (redirectUri !== undefined) warnOfPlainHttp(redirectUri);
+  const changed = Object.keys(updated.changed);
+  const sentence = changed.length === 0 ? 'there is nothing to change' : `changed ${changed.join(', ')}`;
+  report(describe(updated.client), sentence);
 }
 
-async function show(id: string, options: OutputOptions): Promise<void> {
-  printOne(describe(await withStore((db) => requireClient(db, id))), options);
+async function list(): Promise<void> {
+  printList((await withStore(listClients)).map(describe), 'no applications');
+}
+
+async function show(id: string): Promise<void> {
+  printOne(describe(await withStore((db) => requireClient(db, id))));
 }
 
 async function setStatus(id: string, status: Client['status']): Promise<void> {
-  if (!(await withStore((db) => markClientStatus(db, id, status)))) throw noClient(id);
-  console.error(`${id} is ${status}`);
+  if (!(await withStore((db, operator) => setClientStatus(db, id, status, operator)))) throw noClient(id);
+  report({ client_id: id, status }, `${id} is ${status}`);
 }
 
-function describe({ clientId, name, redirectUri, verified, status, allowedRights }: Client) {
-  return {
-    client_id: clientId,
-    name,
-    redirect_uri: redirectUri,
-    verified,
-    status,
-    allowed_rights: allowedRights,
-  };
+async function remove(id: string, { yes = false }: { yes?: boolean }): Promise<void> {
+  const revoked = await withStore(async (db, operator) => {
+    const { name } = await requireClient(db, id);
+    if (!yes) {
+      const { people } = await countLiveGrants(db, { clientId: id });
+      await confirm(
+        `${people} ${people === 1 ? 'person loses' : 'people lose'} the connection to ${name}`,
+        yes,
+      );
+    }
+    return removeClient(db, id, operator, showProgress);
+  });
+  if (revoked === undefined) throw noClient(id);
+  report(
+    { client_id: id, status: 'deleted', revoked },
+    `deleted ${id}, and revoked ${revoked} authorizations`,
+  );
 }
 
-async function requireClient(db: Database, id: string): Promise<Client> {
+function describe({ clientId, verified, status, ...settings }: Client) {
+  const { name, redirect_uri, ...limits } = settingsOf(settings);
+  return { client_id: clientId, name, redirect_uri, verified, status, ...limits };
+}
+
+/** The application that a command names. @throws {NotFoundError} */
+export async function requireClient(db: Database, id: string): Promise<Client> {
   const [client] = await findClients(db, [id]);
   if (!client) throw noClient(id);
   return client;

@@ -1,10 +1,16 @@
-import type { Command } from 'commander';
-import { readDatabaseConfig } from '../config.ts';
+import { type Command, Option } from 'commander';
+import { readDatabaseConfig, readOperator } from '../config.ts';
 import { countStrays } from '../store/auditPartitions.ts';
 import { listMigrations, migrate, schemaVersion } from '../store/migrate.ts';
 import { grantServerRole } from '../store/serverRole.ts';
 import { openStore } from '../store/store.ts';
+import { print, say } from './output.ts';
 import { toStandardError } from './withStore.ts';
+
+interface MigrateOptions {
+  readonly status?: boolean;
+  readonly serverRole?: string;
+}
 
 /** `assent migrate [--status] [--server-role ROLE]` */
 export function databaseCommands(program: Command): void {
@@ -12,31 +18,40 @@ export function databaseCommands(program: Command): void {
     .command('migrate')
     .description("bring the database to this build's version")
     .option('--status', 'only say where it stands')
-    .option(
-      '--server-role <role>',
-      'give this role what the server needs, and nothing more; run as the owner of the tables',
+    .addOption(
+      new Option(
+        '--server-role <role>',
+        'give this role what the server needs, and nothing more; run as the owner of the tables',
+      ).conflicts('status'),
     )
-    .action(async ({ status, serverRole }: { status?: boolean; serverRole?: string }) => {
-      const store = await openStore(readDatabaseConfig(), toStandardError);
-      try {
-        if (!status)
-          for (const { name } of await migrate(store.pool)) console.error(`applied migrations/${name}`);
-        if (!status) sayStrays(await countStrays(store.pool));
-        if (!status && serverRole !== undefined) {
-          await grantServerRole(store.pool, serverRole);
-          console.error(`${serverRole} may read and write rows, and change no table`);
-        }
-        const known = (await listMigrations()).length;
-        console.log(`schema version ${await schemaVersion(store.pool)}, this build's is ${known}`);
-      } finally {
-        await store.close();
-      }
-    });
+    .action(run);
+}
+
+async function run({ status = false, serverRole }: MigrateOptions): Promise<void> {
+  const operator = readOperator();
+  const store = await openStore(readDatabaseConfig(), toStandardError);
+  try {
+    const applied = status ? [] : (await migrate(store.pool)).map(({ name }) => name);
+    for (const name of applied) say(`applied migrations/${name}`);
+    if (!status) sayStrays(await countStrays(store.pool));
+    if (serverRole !== undefined) {
+      await grantServerRole(store.pool, serverRole, operator);
+      say(`${serverRole} may read and write rows, and change no table`);
+    }
+    const known = (await listMigrations()).length;
+    const version = await schemaVersion(store.pool);
+    print(
+      { version, known, applied, server_role: serverRole ?? null },
+      `schema version ${version}, this build's is ${known}`,
+    );
+  } finally {
+    await store.close();
+  }
 }
 
 /** Rows of the trail that claim to be of another time than Assent's: somebody wrote them, or set the database's clock. */
 function sayStrays({ rows, early }: { readonly rows: number; readonly early: number }): void {
   if (rows === 0) return;
   const where = `${early} of months that no partition is made for because they are too long ago, ${rows - early} too far ahead`;
-  console.error(`the audit trail has rows that stay in audit_events_rest: ${where}`);
+  say(`the audit trail has rows that stay in audit_events_rest: ${where}`);
 }

@@ -4,7 +4,7 @@ import { openStore } from '../store/store.ts';
 import { explainTrouble } from '../store/trouble.ts';
 import { checkDatabase } from './databaseChecks.ts';
 import { advice, type Finding, ok, wrong } from './finding.ts';
-import type { OutputOptions } from './output.ts';
+import { print } from './output.ts';
 import { toStandardError } from './withStore.ts';
 
 /** How long the public address may take to answer. */
@@ -15,11 +15,9 @@ export function doctorCommand(program: Command): void {
   program
     .command('doctor')
     .description('check configuration, database and address; exit code 1 when Assent can’t serve like this')
-    .option('--json', 'print JSON')
-    .action(async ({ json = false }: OutputOptions) => {
+    .action(async () => {
       const findings = [...checkConfiguration(), ...(await checkStore()), ...(await checkAddress())];
-      if (json) console.log(JSON.stringify(findings, null, 2));
-      else for (const finding of findings) console.log(lineOf(finding));
+      print(findings, findings.map(lineOf).join('\n'));
       if (findings.some(({ level }) => level === 'error')) process.exitCode = 1;
     });
 }

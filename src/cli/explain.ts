@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { findRefusal } from '../store/refusals.ts';
-import { NotFoundError, type OutputOptions, printOne } from './output.ts';
+import { NotFoundError, printOne } from './output.ts';
 import { remedyFor } from './remedies.ts';
 import { withStore } from './withStore.ts';
 
@@ -9,11 +9,10 @@ export function explainCommand(program: Command): void {
   program
     .command('explain <reference>')
     .description('say for the reference on an error page which rule was broken, and what to do')
-    .option('--json', 'print JSON')
     .action(explain);
 }
 
-async function explain(reference: string, options: OutputOptions): Promise<void> {
+async function explain(reference: string): Promise<void> {
   const refusal = await withStore((db) => findRefusal(db, reference.toLowerCase()));
   if (refusal === undefined) {
     throw new NotFoundError(
@@ -21,8 +20,5 @@ async function explain(reference: string, options: OutputOptions): Promise<void>
     );
   }
   const { at, method, path, status, error, rule } = refusal;
-  printOne(
-    { reference: refusal.reference, at, method, path, status, error, rule, remedy: remedyFor(rule) },
-    options,
-  );
+  printOne({ reference: refusal.reference, at, method, path, status, error, rule, remedy: remedyFor(rule) });
 }

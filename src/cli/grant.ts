@@ -1,14 +1,23 @@
 import type { Command } from 'commander';
+import type pg from 'pg';
 import { DECISION_MS } from '../flows/deadline.ts';
+import { revokeAll } from '../flows/revokeAll.ts';
 import { grantState } from '../oauth/grantState.ts';
 import { tokenExpiresAt } from '../oauth/lifetime.ts';
 import { findGrantsOfUser, type Grant } from '../store/grants.ts';
-import { revokeGrant } from '../store/revocations.ts';
-import { NotFoundError, type OutputOptions, printList } from './output.ts';
-import { requireUserId } from './user.ts';
+import type { Whose } from '../store/liveGrants.ts';
+import { revokeGrants } from '../store/revocations.ts';
+import { requireClient } from './client.ts';
+import { NotFoundError, printList, report, showProgress, UsageError } from './output.ts';
+import { requireUser } from './user.ts';
 import { withStore } from './withStore.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+interface WhoseOptions {
+  readonly login?: string;
+  readonly client?: string;
+}
 
 /** `assent grant …`: what users have allowed */
 export function grantCommands(program: Command): void {
@@ -18,24 +27,57 @@ export function grantCommands(program: Command): void {
     .command('list')
     .description('list the authorizations of a user, newest first')
     .requiredOption('--login <login>', 'whose')
-    .option('--json', 'print JSON')
-    .action(async ({ login, ...output }: OutputOptions & { login: string }) => {
-      const grants = await withStore(async (db) => findGrantsOfUser(db, await requireUserId(db, login)));
-      printList(grants.map(describe), 'no authorizations', output);
+    .action(async ({ login }: { login: string }) => {
+      const grants = await withStore(async (db) =>
+        findGrantsOfUser(db, (await requireUser(db, login)).userId),
+      );
+      printList(grants.map(describe), 'no authorizations');
     });
 
   grant
-    .command('revoke <grant-id>')
-    .description('make its code and token worthless from now on')
-    .action(async (grantId: string) => {
-      const none = new NotFoundError(`there is no grant ${grantId}`);
-      if (!UUID.test(grantId)) throw none;
-      const { found, revoked } = await withStore((db) =>
-        revokeGrant(db, grantId, performance.now() + DECISION_MS),
-      );
-      if (!found) throw none;
-      console.error(revoked ? `revoked ${grantId}` : `${grantId} was revoked before`);
-    });
+    .command('revoke [grant-id]')
+    .description('make a code and token worthless from now on, or all of a user, an application or both')
+    .option('--login <login>', 'all that this user has allowed')
+    .option('--client <id>', 'all that this application was allowed')
+    .action(revoke);
+}
+
+async function revoke(grantId: string | undefined, options: WhoseOptions): Promise<void> {
+  const { login, client } = options;
+  const ofMany = login !== undefined || client !== undefined;
+  if (ofMany === (grantId !== undefined)) {
+    throw new UsageError('say what to revoke: either GRANT_ID, or --login, --client or both');
+  }
+  if (grantId !== undefined) return revokeOne(grantId);
+  const revoked = await withStore(async (db, operator) =>
+    revokeAll(db, await whose(db, options), operator, showProgress),
+  );
+  const about = {
+    ...(login === undefined ? {} : { login }),
+    ...(client === undefined ? {} : { client_id: client }),
+  };
+  report({ ...about, revoked }, `revoked ${revoked} authorizations`);
+}
+
+async function revokeOne(grantId: string): Promise<void> {
+  const none = new NotFoundError(`there is no grant ${grantId}`);
+  if (!UUID.test(grantId)) throw none;
+  const { found, revoked } = await withStore((db, operator) =>
+    revokeGrants(db, [grantId], operator, performance.now() + DECISION_MS),
+  );
+  if (found === 0) throw none;
+  report(
+    { grant_id: grantId, revoked },
+    revoked === 1 ? `revoked ${grantId}` : `${grantId} was revoked before`,
+  );
+}
+
+async function whose(db: pg.Pool, { login, client }: WhoseOptions): Promise<Whose> {
+  const clientId = client === undefined ? undefined : (await requireClient(db, client)).clientId;
+  const userId = login === undefined ? undefined : (await requireUser(db, login)).userId;
+  if (userId !== undefined) return clientId === undefined ? { userId } : { userId, clientId };
+  if (clientId !== undefined) return { clientId };
+  throw new UsageError('say whose: --login or --client');
 }
 
 function describe(grant: Grant) {

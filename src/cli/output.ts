@@ -1,30 +1,61 @@
+// How commands speak. To people: results on standard output, messages on standard error. To programs that say --json:
+// one document on standard output, or `{"error": …}` on standard error, and nothing else.
+
 /** A call that can't be understood: exit code 2. */
 export class UsageError extends Error {}
 
 /** Something the operator named that is not there: exit code 1. */
 export class NotFoundError extends Error {}
 
-/** Whether the command prints one JSON document instead of text for people. */
-export interface OutputOptions {
-  readonly json?: boolean;
+let toProgram = false;
+
+/** Speaks to a program from now on. */
+export function speakJson(): void {
+  toProgram = true;
+}
+
+/** Whether a program listens. */
+export function speaksJson(): boolean {
+  return toProgram;
 }
 
 type Row = Readonly<Record<string, unknown>>;
 
+/** Prints a result: the document, or its text for people. */
+export function print(document: unknown, text: string): void {
+  console.log(toProgram ? JSON.stringify(document, null, 2) : text);
+}
+
 /** Prints one thing: a JSON object, or its fields a line each. */
-export function printOne(row: Row, { json = false }: OutputOptions): void {
-  console.log(json ? printJson(row) : printFields(row));
+export function printOne(row: Row): void {
+  print(row, printFields(row));
 }
 
 /** Prints a list: a JSON array, or a table; `none` is said when it is empty. */
-export function printList(rows: readonly Row[], none: string, { json = false }: OutputOptions): void {
-  if (json) console.log(printJson(rows));
-  else if (rows.length === 0) console.error(none);
-  else console.log(printTable(rows));
+export function printList(rows: readonly Row[], none: string): void {
+  if (rows.length === 0) report([], none);
+  else print(rows, printTable(rows));
 }
 
-function printJson(document: unknown): string {
-  return JSON.stringify(document, null, 2);
+/** Says what was done: the document, or a sentence. */
+export function report(document: unknown, sentence: string): void {
+  if (toProgram) print(document, '');
+  else console.error(sentence);
+}
+
+/** Tells people how it goes. */
+export function say(sentence: string): void {
+  if (!toProgram) console.error(sentence);
+}
+
+/** Says what went wrong. */
+export function complain(sentence: string): void {
+  console.error(toProgram ? JSON.stringify({ error: sentence }) : sentence);
+}
+
+/** Shows how far something long is, to people at a terminal; what is said next takes its place. */
+export function showProgress(count: number): void {
+  if (!toProgram && process.stderr.isTTY) process.stderr.write(`${count} revoked\r`);
 }
 
 function printFields(row: Row): string {
@@ -46,5 +77,6 @@ function printTable(rows: readonly Row[]): string {
 
 function text(value: unknown): string {
   if (value === null || value === undefined) return '-';
-  return value instanceof Date ? value.toISOString() : String(value);
+  if (value instanceof Date) return value.toISOString();
+  return typeof value === 'object' && !Array.isArray(value) ? JSON.stringify(value) : String(value);
 }

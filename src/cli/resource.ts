@@ -1,19 +1,69 @@
 import type { Command } from 'commander';
 import { registerResource } from '../flows/register.ts';
-import { type OutputOptions, printOne } from './output.ts';
+import { removeResource, setResourceStatus } from '../flows/resources.ts';
+import type { Database } from '../store/database.ts';
+import { findResource, listResources, type Resource } from '../store/resources.ts';
+import { NotFoundError, printList, printOne, report } from './output.ts';
+import { secretCommands } from './secret.ts';
 import { withStore } from './withStore.ts';
 
-/** `assent resource create`: servers of the payment API that may introspect tokens */
+/** `assent resource …`: servers of the payment API that may introspect tokens */
 export function resourceCommands(program: Command): void {
-  program
+  const resource = program
     .command('resource')
-    .description('register servers that may ask what a token allows')
+    .description('register and block servers that may ask what a token allows');
+
+  resource
     .command('create')
     .description('register one; the secret, for HTTP Basic, is shown this once')
     .requiredOption('--name <name>', 'what it is')
-    .option('--json', 'print JSON')
-    .action(async ({ name, ...output }: OutputOptions & { name: string }) => {
-      const { resourceId, resourceSecret } = await withStore((db) => registerResource(db, name));
-      printOne({ resource_id: resourceId, resource_secret: resourceSecret }, output);
+    .action(async ({ name }: { name: string }) => {
+      const { resourceId, resourceSecret } = await withStore((db, operator) =>
+        registerResource(db, name, operator),
+      );
+      printOne({ resource_id: resourceId, resource_secret: resourceSecret });
     });
+  resource
+    .command('list')
+    .description('list them')
+    .action(async () => printList((await withStore(listResources)).map(describe), 'no resource servers'));
+  resource
+    .command('show <id>')
+    .description('show one')
+    .action(async (id: string) => printOne(describe(await withStore((db) => requireResource(db, id)))));
+  resource
+    .command('block <id>')
+    .description('answer it as if its secret were wrong from now on')
+    .action((id: string) => setStatus(id, 'blocked'));
+  resource
+    .command('unblock <id>')
+    .description('let it ask again')
+    .action((id: string) => setStatus(id, 'active'));
+  resource
+    .command('delete <id>')
+    .description('delete it with its secrets')
+    .action(async (id: string) => {
+      if (!(await withStore((db, operator) => removeResource(db, id, operator)))) throw noResource(id);
+      report({ resource_id: id, status: 'deleted' }, `deleted ${id}`);
+    });
+  secretCommands(resource, 'resource', requireResource);
+}
+
+async function setStatus(id: string, status: Resource['status']): Promise<void> {
+  if (!(await withStore((db, operator) => setResourceStatus(db, id, status, operator)))) throw noResource(id);
+  report({ resource_id: id, status }, `${id} is ${status}`);
+}
+
+function describe({ resourceId, name, status }: Resource) {
+  return { resource_id: resourceId, name, status };
+}
+
+async function requireResource(db: Database, id: string): Promise<Resource> {
+  const resource = await findResource(db, id);
+  if (resource === undefined) throw noResource(id);
+  return resource;
+}
+
+function noResource(id: string): NotFoundError {
+  return new NotFoundError(`there is no resource ${id}`);
 }

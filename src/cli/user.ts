@@ -1,44 +1,41 @@
 import type { Command } from 'commander';
-import { blockUser, registerUser, setPasswords, signOutUser, unblockUser } from '../flows/register.ts';
+import {
+  blockUser,
+  registerUser,
+  removeUser,
+  setPasswords,
+  signOutUser,
+  unblockUser,
+} from '../flows/register.ts';
 import type { Database } from '../store/database.ts';
-import { findUserByLogin, listUsers } from '../store/users.ts';
-import { NotFoundError, type OutputOptions, printList, printOne } from './output.ts';
+import { countLiveGrants } from '../store/liveGrants.ts';
+import { findUserByLogin, listUsers, type User } from '../store/users.ts';
+import { confirm, YES } from './confirm.ts';
+import { NotFoundError, printList, printOne, report, showProgress } from './output.ts';
 import { askPasswords } from './passwords.ts';
 import { withStore } from './withStore.ts';
 
 interface PasswordOptions {
   readonly passwordStdin?: boolean;
+  readonly allowWeak?: boolean;
 }
 
 /** `assent user …`: the people who sign in */
 export function userCommands(program: Command): void {
-  const user = program.command('user').description('create and block users');
-  const stdin = [
-    '--password-stdin',
-    'read the password from line 1 and the payment password, if any, from line 2',
-  ] as const;
+  const user = program.command('user').description('create, block and delete users');
 
-  user
-    .command('create <login>')
+  takesPasswords(user.command('create <login>'))
     .description('create a user; asks for the passwords without showing them')
     .requiredOption('--name <name>', 'what the pages call the user')
-    .option(...stdin)
-    .option('--json', 'print JSON')
     .action(create);
-
   user
     .command('list')
     .description('list the users')
-    .option('--json', 'print JSON')
-    .action(async (options: OutputOptions) => {
-      const users = await withStore(listUsers);
-      printList(
-        users.map(({ userId, login, name, status }) => ({ user_id: userId, login, name, status })),
-        'no users',
-        options,
-      );
-    });
-
+    .action(async () => printList((await withStore(listUsers)).map(describe), 'no users'));
+  user
+    .command('show <login>')
+    .description('show a user')
+    .action(async (login: string) => printOne(describe(await withStore((db) => requireUser(db, login)))));
   user
     .command('block <login>')
     .description('end the user’s sessions, and refuse codes and tokens until the user is unblocked')
@@ -51,40 +48,73 @@ export function userCommands(program: Command): void {
     .command('sign-out <login>')
     .description('end the user’s sessions; what the user has allowed stays')
     .action((login: string) => change(login, signOutUser, 'signed out everywhere'));
-  user
-    .command('set-password <login>')
+  takesPasswords(user.command('set-password <login>'))
     .description('set a new password, and a new payment password if one is given; ends the user’s sessions')
-    .option(...stdin)
     .action(setPassword);
+  user
+    .command('delete <login>')
+    .description('erase the user with sessions and authorizations; the audit trail keeps ids')
+    .option(...YES)
+    .action(remove);
 }
 
-async function create(
-  login: string,
-  options: OutputOptions & PasswordOptions & { name: string },
-): Promise<void> {
-  const { password, paymentPassword } = await askPasswords(options.passwordStdin ?? false);
-  const userId = await withStore((db) =>
-    registerUser(db, { login, name: options.name, password, paymentPassword }),
+function takesPasswords(command: Command): Command {
+  return command
+    .option('--password-stdin', 'read the password from line 1 and the payment password, if any, from line 2')
+    .option('--allow-weak', 'take passwords of fewer than 8 characters');
+}
+
+async function create(login: string, options: PasswordOptions & { name: string }): Promise<void> {
+  const { passwordStdin = false, allowWeak = false, name } = options;
+  const passwords = await askPasswords(passwordStdin);
+  const userId = await withStore((db, operator) =>
+    registerUser(db, { login, name, allowWeak, ...passwords }, operator),
   );
-  printOne({ user_id: userId, login }, options);
+  printOne({ user_id: userId, login });
 }
 
 async function setPassword(login: string, options: PasswordOptions): Promise<void> {
-  const passwords = await askPasswords(options.passwordStdin ?? false);
-  if (!(await withStore((db) => setPasswords(db, login, passwords)))) throw noUser(login);
-  console.error(`the password of ${login} is changed`);
+  const { passwordStdin = false, allowWeak = false } = options;
+  const passwords = await askPasswords(passwordStdin);
+  const userId = await withStore((db, operator) =>
+    setPasswords(db, login, { allowWeak, ...passwords }, operator),
+  );
+  if (userId === undefined) throw noUser(login);
+  report({ user_id: userId, login, status: 'password set' }, `the password of ${login} is changed`);
 }
 
-async function change(login: string, verb: typeof blockUser, becomes: string): Promise<void> {
-  if (!(await withStore((db) => verb(db, login)))) throw noUser(login);
-  console.error(`${login} is ${becomes}`);
+async function change(login: string, verb: typeof blockUser, status: string): Promise<void> {
+  const userId = await withStore((db, operator) => verb(db, login, operator));
+  if (userId === undefined) throw noUser(login);
+  report({ user_id: userId, login, status }, `${login} is ${status}`);
 }
 
-/** The id of the user that a command names. @throws {NotFoundError} */
-export async function requireUserId(db: Database, login: string): Promise<string> {
+async function remove(login: string, { yes = false }: { yes?: boolean }): Promise<void> {
+  const removed = await withStore(async (db, operator) => {
+    const { userId } = await requireUser(db, login);
+    if (!yes) {
+      const { grants } = await countLiveGrants(db, { userId });
+      await confirm(`${login} loses the account and ${grants} authorizations, for good`, yes);
+    }
+    return removeUser(db, login, operator, showProgress);
+  });
+  if (removed === undefined) throw noUser(login);
+  const { userId, revoked } = removed;
+  report(
+    { user_id: userId, status: 'deleted', revoked },
+    `deleted ${userId}, and revoked ${revoked} authorizations`,
+  );
+}
+
+function describe({ userId, login, name, status }: User) {
+  return { user_id: userId, login, name, status };
+}
+
+/** The user that a command names. @throws {NotFoundError} */
+export async function requireUser(db: Database, login: string): Promise<User> {
   const user = await findUserByLogin(db, login);
   if (user === undefined) throw noUser(login);
-  return user.userId;
+  return user;
 }
 
 function noUser(login: string): NotFoundError {

@@ -1,15 +1,19 @@
 import type pg from 'pg';
-import { readDatabaseConfig } from '../config.ts';
+import { readDatabaseConfig, readOperator } from '../config.ts';
 import { openMigratedStore, type StoreLog } from '../store/store.ts';
+import { say } from './output.ts';
 
 /** What happens to the database is a message, not a result. */
-export const toStandardError: StoreLog = { info: console.error, warn: console.error };
+export const toStandardError: StoreLog = { info: say, warn: say };
 
 /** Runs a command on the database, beside a running server or without one, and leaves it as it was. */
-export async function withStore<Result>(work: (db: pg.Pool) => Promise<Result>): Promise<Result> {
+export async function withStore<Result>(
+  work: (db: pg.Pool, operator: string) => Promise<Result>,
+): Promise<Result> {
+  const operator = readOperator();
   const store = await openMigratedStore(readDatabaseConfig(), toStandardError);
   try {
-    return await work(store.pool);
+    return await work(store.pool, operator);
   } finally {
     await store.close();
   }

@@ -64,6 +64,7 @@ function approvalOf(
     grantId: decision.grantId,
     userId: session.user.userId,
     clientId: request.client.clientId,
+    clientRevision: request.client.revision,
     instanceName: request.instanceName,
     revision: decision.revision,
     scope: request.scope,

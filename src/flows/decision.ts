@@ -9,11 +9,11 @@ import type { Context } from './context.ts';
 /** How long a consent page may be looked at before it has to be shown afresh. */
 const DECISION_LIFETIME_MS = 15 * 60 * 1000;
 
-// The signed payload: session hash, user, grant, revision shown, digest of the request; then the expiry.
+// The signed payload: session hash, user, grant, digest of the request, revisions shown of client and grant; then the expiry.
 const REVISION_BYTES = 4;
 const EXPIRY_BYTES = 8;
 
-/** A decision on exactly what a consent page showed: this session, this request, this state of the grant. */
+/** A decision on exactly what a consent page showed: this session, this request, this state of client and grant. */
 export interface Decision {
   readonly grantId: string;
   /** The revision of the grant that the page showed; 0 when there was none. */
@@ -68,8 +68,9 @@ export function grantIdOf(session: Session, request: AuthorizationRequest): stri
 }
 
 function describeState(session: Session, request: AuthorizationRequest, revision: number): Buffer {
-  const shown = Buffer.alloc(REVISION_BYTES);
-  shown.writeUInt32BE(revision);
+  const shown = Buffer.alloc(2 * REVISION_BYTES);
+  shown.writeUInt32BE(request.client.revision);
+  shown.writeUInt32BE(revision, REVISION_BYTES);
   return Buffer.concat([
     bytesOf(session.sessionHash),
     parseUuid(session.user.userId),

@@ -65,6 +65,7 @@ const REFUSALS: Partial<Record<ExchangeVerdict, readonly [OAuthErrorCode, messag
   ],
   unknown: ['invalid_grant', 'The code is not valid.', 'code never issued to this client, or annulled'],
   expired: ['invalid_grant', 'The code is not valid.', 'code expired'],
+  changed: ['invalid_grant', 'The code is not valid.', 'the client was changed after the code was given'],
   challenge: [
     'invalid_grant',
     'The code is not valid.',

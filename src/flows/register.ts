@@ -2,34 +2,37 @@ import type pg from 'pg';
 import { refuseRegistration } from '../oauth/redirectUri.ts';
 import { RIGHT_NAMES } from '../oauth/scope.ts';
 import { byteLength, findUnclearInName } from '../oauth/text.ts';
-import { sha256 } from '../secrets/digest.ts';
 import { hashPassword, LONGEST_PASSWORD_BYTES } from '../secrets/password.ts';
 import { randomHex } from '../secrets/random.ts';
-import { insertClientSecret } from '../store/clientSecrets.ts';
-import { insertClient, listClients } from '../store/clients.ts';
+import { type Act, nameOperator, noteAct } from '../store/auditEvents.ts';
+import { type ClientSettings, insertClient, listClients } from '../store/clients.ts';
 import { type Database, transaction } from '../store/database.ts';
 import { insertResource } from '../store/resources.ts';
 import { deleteSessionsOfUser } from '../store/sessions.ts';
-import { findUserByLogin, insertUser, markUserPasswords, markUserStatus } from '../store/users.ts';
+import {
+  deleteUser,
+  findUserByLogin,
+  insertUser,
+  markUserPasswords,
+  markUserStatus,
+} from '../store/users.ts';
 import { lookAlikeProblem } from './lookAlike.ts';
+import { revokeAll } from './revokeAll.ts';
+import { makeSecret } from './secrets.ts';
 
-// What is copied by hand is hex: it needs no escaping in a form, a header or a shell.
 const ID_BYTES = 16;
-const SECRET_BYTES = 32;
-const SECRET_ID_BYTES = 4;
 
 const LONGEST_NAME = 100;
 const LONGEST_LOGIN = 128;
+/** In characters. */
+const SHORTEST_PASSWORD = 8;
 
 /** A registration that can't be made; the message says what to change. */
 export class RegistrationError extends Error {}
 
 /** What an operator says of a new application (contract 2.1). */
-export interface NewClient {
-  readonly name: string;
-  readonly redirectUri: string;
+export interface NewClient extends ClientSettings {
   readonly verified: boolean;
-  readonly allowedRights: readonly string[] | null;
 }
 
 /** A registered application; `clientSecret` is null without authenticity verification and is shown only once. */
@@ -42,20 +45,18 @@ export interface RegisteredClient {
 export async function registerClient(
   pool: pg.Pool,
   client: NewClient,
+  operator: string,
   { force = false }: { readonly force?: boolean } = {},
 ): Promise<RegisteredClient> {
-  checkName('name', client.name);
+  checkClientSettings(client);
   if (!force) await refuseLookAlike(pool, client.name);
-  const refusal = refuseRegistration(client.redirectUri);
-  if (refusal !== undefined) throw new RegistrationError(`the redirect URI can't be registered: ${refusal}`);
-  const unknown = client.allowedRights?.find((right) => !(RIGHT_NAMES as readonly string[]).includes(right));
-  if (unknown !== undefined) {
-    throw new RegistrationError(`${unknown} is not a right; there are: ${RIGHT_NAMES.join(', ')}`);
-  }
   const clientId = randomHex(ID_BYTES);
+  const { verified } = client;
+  const detail = { ...settingsOf(client), verified };
   return transaction(pool, async (db) => {
     await insertClient(db, { clientId, ...client });
-    const clientSecret = client.verified ? (await addClientSecret(db, clientId)).clientSecret : null;
+    await noteAct(db, { kind: 'client_created', operator, clientId, detail });
+    const clientSecret = verified ? (await makeSecret(db, 'client', clientId, operator)).secret : null;
     return { clientId, clientSecret };
   });
 }
@@ -76,21 +77,28 @@ export async function refuseLookAlike(db: Database, name: string, clientId?: str
     throw new RegistrationError(`the name ${problem}: choose another, or say --force`);
 }
 
-/** Makes another secret for an application; the others stay live until they are retired. */
-export async function addClientSecret(
-  db: Database,
-  clientId: string,
-): Promise<{ secretId: string; clientSecret: string }> {
-  const secretId = randomHex(SECRET_ID_BYTES);
-  const clientSecret = randomHex(SECRET_BYTES);
-  await insertClientSecret(db, clientId, secretId, sha256(clientSecret));
-  return { secretId, clientSecret };
+/** What an application's settings are called outside. */
+export function settingsOf({ name, redirectUri, allowedRights, most }: ClientSettings) {
+  return { name, redirect_uri: redirectUri, allowed_rights: allowedRights, most };
+}
+
+/** @throws {RegistrationError} for a setting that an application can't have */
+export function checkClientSettings({ name, redirectUri, allowedRights }: Partial<ClientSettings>): void {
+  if (name !== undefined) checkName('name', name);
+  const refusal = redirectUri === undefined ? undefined : refuseRegistration(redirectUri);
+  if (refusal !== undefined) throw new RegistrationError(`the redirect URI can't be registered: ${refusal}`);
+  const unknown = allowedRights?.find((right) => !(RIGHT_NAMES as readonly string[]).includes(right));
+  if (unknown !== undefined) {
+    throw new RegistrationError(`${unknown} is not a right; there are: ${RIGHT_NAMES.join(', ')}`);
+  }
 }
 
 /** The passwords of a user; `paymentPassword` null for none. */
 export interface Passwords {
   readonly password: string;
   readonly paymentPassword: string | null;
+  /** Whether they may be short. */
+  readonly allowWeak?: boolean;
 }
 
 /** What an operator says of a new user. */
@@ -100,38 +108,59 @@ export interface NewUser extends Passwords {
 }
 
 /** @returns the id of the new user @throws {RegistrationError} */
-export async function registerUser(db: Database, user: NewUser): Promise<string> {
+export async function registerUser(pool: pg.Pool, user: NewUser, operator: string): Promise<string> {
   checkName('name', user.name);
   checkName('login', user.login, LONGEST_LOGIN);
-  const userId = await insertUser(db, { login: user.login, name: user.name, ...(await hashPasswords(user)) });
-  if (userId === undefined) throw new RegistrationError(`the login ${user.login} is taken`);
+  const { login, name } = user;
+  const hashes = await hashPasswords(user);
+  const userId = await transaction(pool, async (db) => {
+    const created = await insertUser(db, { login, name, ...hashes });
+    if (created !== undefined) {
+      await noteAct(db, { kind: 'user_created', operator, userId: created, detail: detailOf(user) });
+    }
+    return created;
+  });
+  if (userId === undefined) throw new RegistrationError(`the login ${login} is taken`);
   return userId;
+}
+
+/** What the trail says of passwords: whether there is one for payments. */
+function detailOf({ paymentPassword }: Passwords) {
+  return { payment_password: paymentPassword !== null };
 }
 
 /**
  * Sets a new password, and a new payment password unless it is null. Every session of the user ends: whoever
  * knew the old one is out.
  *
- * @returns whether there is such a user
+ * @returns the user's id, undefined when there is no such user; so do the other verbs
  * @throws {RegistrationError}
  */
-export async function setPasswords(pool: pg.Pool, login: string, passwords: Passwords): Promise<boolean> {
+export async function setPasswords(
+  pool: pg.Pool,
+  login: string,
+  passwords: Passwords,
+  operator: string,
+): Promise<string | undefined> {
   const { passwordHash, paymentPasswordHash } = await hashPasswords(passwords);
-  return endingSessions(pool, (db) => markUserPasswords(db, login, passwordHash, paymentPasswordHash));
+  const act = { kind: 'user_password_set', operator, detail: detailOf(passwords) } as const;
+  return endingSessions(pool, act, (db) => markUserPasswords(db, login, passwordHash, paymentPasswordHash));
 }
 
-/**
- * Blocks a user: every session ends for good, codes and tokens are refused until the user is unblocked.
- *
- * @returns whether there is such a user
- */
-export async function blockUser(pool: pg.Pool, login: string): Promise<boolean> {
-  return endingSessions(pool, (db) => markUserStatus(db, login, 'blocked'));
+/** Blocks a user: every session ends for good, codes and tokens are refused until the user is unblocked. */
+export function blockUser(pool: pg.Pool, login: string, operator: string): Promise<string | undefined> {
+  return endingSessions(pool, { kind: 'user_blocked', operator }, (db) =>
+    markUserStatus(db, login, 'blocked'),
+  );
 }
 
-/** Ends every session of a user, who may sign in again at once. @returns whether there is such a user */
-export async function signOutUser(pool: pg.Pool, login: string): Promise<boolean> {
-  return endingSessions(pool, async (db) => (await findUserByLogin(db, login))?.userId);
+/** Ends every session of a user, who may sign in again at once. */
+export function signOutUser(pool: pg.Pool, login: string, operator: string): Promise<string | undefined> {
+  return endingSessions(
+    pool,
+    { kind: 'user_signed_out', operator },
+    async (db) => (await findUserByLogin(db, login))?.userId,
+  );
 }
 
 /**
@@ -140,30 +169,65 @@ export async function signOutUser(pool: pg.Pool, login: string): Promise<boolean
  */
 function endingSessions(
   pool: pg.Pool,
+  act: Act,
   change: (db: Database) => Promise<string | undefined>,
-): Promise<boolean> {
+): Promise<string | undefined> {
   return transaction(pool, async (db) => {
     const userId = await change(db);
-    if (userId !== undefined) await deleteSessionsOfUser(db, userId);
-    return userId !== undefined;
+    if (userId === undefined) return undefined;
+    await deleteSessionsOfUser(db, userId);
+    await noteAct(db, { ...act, userId });
+    return userId;
   });
 }
 
-/** @returns whether there is such a user */
-export async function unblockUser(db: Database, login: string): Promise<boolean> {
-  return (await markUserStatus(db, login, 'active')) !== undefined;
+/** Lets a user sign in again. */
+export function unblockUser(pool: pg.Pool, login: string, operator: string): Promise<string | undefined> {
+  return transaction(pool, async (db) => {
+    const userId = await markUserStatus(db, login, 'active');
+    if (userId !== undefined) await noteAct(db, { kind: 'user_unblocked', operator, userId });
+    return userId;
+  });
+}
+
+/**
+ * Erases a user: the account, its sessions and its authorizations. What is left is the trail, which knows the user's id.
+ * The user is blocked first, so that nothing new comes.
+ *
+ * @returns how many authorizations were taken back
+ */
+export async function removeUser(
+  pool: pg.Pool,
+  login: string,
+  operator: string,
+  progress: (revoked: number) => void,
+): Promise<{ userId: string; revoked: number } | undefined> {
+  const userId = await blockUser(pool, login, operator);
+  if (userId === undefined) return undefined;
+  const revoked = await revokeAll(pool, { userId }, operator, progress);
+  await transaction(pool, async (connection) => {
+    await nameOperator(connection, operator);
+    if (await deleteUser(connection, userId)) {
+      await noteAct(connection, { kind: 'user_deleted', operator, userId });
+    }
+  });
+  return { userId, revoked };
 }
 
 /** Registers a caller of introspection. @throws {RegistrationError} */
 export async function registerResource(
-  db: Database,
+  pool: pg.Pool,
   name: string,
+  operator: string,
 ): Promise<{ resourceId: string; resourceSecret: string }> {
   checkName('name', name);
   const resourceId = randomHex(ID_BYTES);
-  const resourceSecret = randomHex(SECRET_BYTES);
-  await insertResource(db, resourceId, name, sha256(resourceSecret));
-  return { resourceId, resourceSecret };
+  return transaction(pool, async (db) => {
+    await insertResource(db, resourceId, name);
+    await noteAct(db, { kind: 'resource_created', operator, resourceId, detail: { name } });
+    const { secret } = await makeSecret(db, 'resource', resourceId, operator);
+    return { resourceId, resourceSecret: secret };
+  });
 }
 
 /** Names are shown to people who decide about money: they must not be able to look like something else. */
@@ -179,20 +243,25 @@ function checkName(what: string, name: string, longest: number = LONGEST_NAME): 
   }
 }
 
-async function hashPasswords({ password, paymentPassword }: Passwords) {
-  checkPassword('password', password);
-  if (paymentPassword !== null) checkPassword('payment password', paymentPassword);
+async function hashPasswords({ password, paymentPassword, allowWeak = false }: Passwords) {
+  checkPassword('password', password, allowWeak);
+  if (paymentPassword !== null) checkPassword('payment password', paymentPassword, allowWeak);
   return {
     passwordHash: await hashPassword(password),
     paymentPasswordHash: paymentPassword === null ? null : await hashPassword(paymentPassword),
   };
 }
 
-/** What can't be typed into the form of a page can't be a password. */
-function checkPassword(what: string, password: string): void {
+/** What can't be typed into the form of a page can't be a password. Characters are counted as they are compared. */
+function checkPassword(what: string, password: string, allowWeak: boolean): void {
   if (password === '' || byteLength(password) > LONGEST_PASSWORD_BYTES || /\p{Cc}/u.test(password)) {
     throw new RegistrationError(
       `the ${what} needs 1 to ${LONGEST_PASSWORD_BYTES} bytes and no control characters`,
+    );
+  }
+  if (!allowWeak && [...password.normalize('NFKC')].length < SHORTEST_PASSWORD) {
+    throw new RegistrationError(
+      `the ${what} has fewer than ${SHORTEST_PASSWORD} characters: take a longer one, or say --allow-weak`,
     );
   }
 }

@@ -50,7 +50,7 @@ export function readAuthorizationRequest(
   const redirectUri = checkRedirectUri(parameters.require('redirect_uri'), checkedClient);
   checkResponseType(parameters.require('response_type'));
   const scope = parameters.get('scope', 'invalid_scope') ?? '';
-  const rights = readScope(scope, catalogue, checkedClient.allowedRights);
+  const rights = readScope(scope, catalogue, checkedClient.allowedRights, checkedClient.most);
   const instanceName = readInstanceName(parameters.get('instance_name'));
   const state = parameters.get('state') ?? null;
   const codeChallenge = readCodeChallenge(parameters);

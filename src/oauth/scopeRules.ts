@@ -1,4 +1,5 @@
 import type { Catalogue } from './catalogue.ts';
+import { type Ceiling, exceeds } from './ceiling.ts';
 import { OAuthError } from './error.ts';
 import { effectiveLimit, parseScope, type Right, type RightName, targetOf } from './scope.ts';
 import { findUnclear, LONGEST_CANONICAL_QUERY_BYTES } from './text.ts';
@@ -8,9 +9,15 @@ import { findUnclear, LONGEST_CANONICAL_QUERY_BYTES } from './text.ts';
  * can't be told apart, and what contradicts itself (contract 2.2 and 7.1).
  *
  * @param allowed names of the rights the application may ask; null for all of them
+ * @param most what it may ask at most of each right that spends; null for no ceiling
  * @throws {OAuthError} `invalid_scope`
  */
-export function readScope(scope: string, catalogue: Catalogue, allowed: readonly string[] | null): Right[] {
+export function readScope(
+  scope: string,
+  catalogue: Catalogue,
+  allowed: readonly string[] | null,
+  most: Ceiling | null = null,
+): Right[] {
   if (scope.length > LONGEST_CANONICAL_QUERY_BYTES) {
     throw new OAuthError(
       'invalid_scope',
@@ -25,7 +32,19 @@ export function readScope(scope: string, catalogue: Catalogue, allowed: readonly
       throw new OAuthError('invalid_scope', 'The requested rights contradict each other.', `scope: ${rule}`);
     }
   }
+  if (most !== null) for (const right of rights) refuseExcess(right, most);
   return rights;
+}
+
+/** The limit that holds counts, also where the application wrote none. */
+function refuseExcess(right: Right, most: Ceiling): void {
+  const limit = effectiveLimit(right);
+  if (limit === undefined || !exceeds(limit, most)) return;
+  throw new OAuthError(
+    'invalid_scope',
+    'The application may not ask to spend so much.',
+    `scope: the application may ask at most ${most.days},${most.sum}, and ${right.name} has ${limit.days ?? ''},${limit.sum}`,
+  );
 }
 
 function refuseUnavailable(name: RightName, catalogue: Catalogue, allowed: readonly string[] | null): void {

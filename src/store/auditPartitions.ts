@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { noteAct } from './auditEvents.ts';
 import { type Database, runLong, selectOne, transaction } from './database.ts';
 
 // The audit trail has a partition for each month, in UTC. Making and dropping them is the owner's business; the
@@ -92,7 +93,11 @@ export async function prepareAuditPartition(connection: pg.PoolClient): Promise<
  * @returns the months that are gone, as `2026-11`, oldest first
  * @throws {NotOwnerError}
  */
-export async function pruneAuditPartitions(pool: pg.Pool, months: number): Promise<string[]> {
+export async function pruneAuditPartitions(
+  pool: pg.Pool,
+  months: number,
+  operator: string,
+): Promise<string[]> {
   if (!(await ownsTables(pool))) throw new NotOwnerError();
   return transaction(pool, async (connection) => {
     const { rows } = await connection.query<{ name: string; month: string }>(
@@ -105,7 +110,11 @@ export async function pruneAuditPartitions(pool: pg.Pool, months: number): Promi
     );
     for (const { name } of rows) await connection.query(`drop table ${name}`);
     const strays = await pruneStrays(connection, months);
-    return [...new Set([...rows.map(({ month }) => month), ...strays])].sort();
+    const gone = [...new Set([...rows.map(({ month }) => month), ...strays])].sort();
+    if (gone.length > 0) {
+      await noteAct(connection, { kind: 'trail_pruned', operator, detail: { months: gone, kept: months } });
+    }
+    return gone;
   });
 }
 

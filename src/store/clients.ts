@@ -1,8 +1,10 @@
+import type pg from 'pg';
 import type { Client } from '../oauth/client.ts';
-import { asciiOnly, type Database, select, selectEach, selectOne } from './database.ts';
+import { asciiOnly, type Database, select, selectEach, selectLong, selectOne } from './database.ts';
 
 const CLIENT_COLUMNS = `client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
-  allowed_rights as "allowedRights"`;
+  allowed_rights as "allowedRights", revision,
+  case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most`;
 
 const find = {
   name: 'client-find',
@@ -27,13 +29,22 @@ export function listClients(db: Database): Promise<Client[]> {
 
 const insert = {
   name: 'client-insert',
-  text: `insert into clients (client_id, name, redirect_uri, verified, allowed_rights) values ($1, $2, $3, $4, $5)`,
+  text: `insert into clients (client_id, name, redirect_uri, verified, allowed_rights, most_days, most_sum)
+         values ($1, $2, $3, $4, $5, $6, $7)`,
 };
 
 /** Registers an application. */
-export async function insertClient(db: Database, client: Omit<Client, 'status'>): Promise<void> {
-  const { clientId, name, redirectUri, verified, allowedRights } = client;
-  await select(db, insert, [clientId, name, redirectUri, verified, allowedRights]);
+export async function insertClient(db: Database, client: Omit<Client, 'status' | 'revision'>): Promise<void> {
+  const { clientId, name, redirectUri, verified, allowedRights, most } = client;
+  await select(db, insert, [
+    clientId,
+    name,
+    redirectUri,
+    verified,
+    allowedRights,
+    most?.days ?? null,
+    most?.sum ?? null,
+  ]);
 }
 
 const markStatus = {
@@ -50,18 +61,39 @@ export async function markClientStatus(
   return (await selectOne(db, markStatus, [clientId, status])) !== undefined;
 }
 
-const markRedirectUri = {
-  name: 'client-mark-redirect-uri',
-  text: 'update clients set redirect_uri = $2 where client_id = $1 returning client_id',
+const lock = {
+  name: 'client-lock',
+  text: `select ${CLIENT_COLUMNS} from clients where client_id = $1 for no key update`,
 };
 
-/** Registers another redirect URI in place of the one before. @returns whether there is such a client */
-export async function markClientRedirectUri(
+const write = {
+  name: 'client-write',
+  text: `update clients set name = $2, redirect_uri = $3, allowed_rights = $4, most_days = $5, most_sum = $6,
+                revision = revision + 1
+          where client_id = $1 returning ${CLIENT_COLUMNS}`,
+};
+
+/** What of an application may be changed. */
+export type ClientSettings = Pick<Client, 'name' | 'redirectUri' | 'allowedRights' | 'most'>;
+
+/**
+ * Changes an application, within a transaction. What was shown before, and codes under way, no longer fit.
+ *
+ * @returns the application before and after, the same object when there was nothing to change; undefined when there is none
+ */
+export async function updateClient(
   db: Database,
   clientId: string,
-  redirectUri: string,
-): Promise<boolean> {
-  return (await selectOne(db, markRedirectUri, [clientId, redirectUri])) !== undefined;
+  change: Partial<ClientSettings>,
+): Promise<{ before: Client; after: Client } | undefined> {
+  const before = await selectOne<Client>(db, lock, [clientId]);
+  if (before === undefined) return undefined;
+  const wanted = { ...before, ...change };
+  if (JSON.stringify(wanted) === JSON.stringify(before)) return { before, after: before };
+  const { name, redirectUri, allowedRights, most } = wanted;
+  const values = [clientId, name, redirectUri, allowedRights, most?.days ?? null, most?.sum ?? null];
+  const after = await selectOne<Client>(db, write, values);
+  return { before, after: after ?? before };
 }
 
 const remove = {
@@ -69,7 +101,7 @@ const remove = {
   text: 'delete from clients where client_id = $1 returning client_id',
 };
 
-/** Deletes a client with its secrets and grants. @returns whether there was one */
-export async function deleteClient(db: Database, clientId: string): Promise<boolean> {
-  return (await selectOne(db, remove, [clientId])) !== undefined;
+/** Deletes a client with its secrets and grants, within a transaction. @returns whether there was one */
+export async function deleteClient(connection: pg.PoolClient, clientId: string): Promise<boolean> {
+  return (await selectLong(connection, remove, [clientId])).length > 0;
 }

@@ -237,6 +237,17 @@ export async function runLong(connection: pg.PoolClient, text: string): Promise<
   await connection.query({ text, query_timeout: LONGEST_RUN_MS } as pg.QueryConfig);
 }
 
+/** Like {@link select}, within a transaction, for longer than any request would wait: an operator does. */
+export async function selectLong<Row extends object>(
+  connection: pg.PoolClient,
+  { text }: Statement,
+  values: unknown[],
+): Promise<Row[]> {
+  await connection.query('set local statement_timeout = 0');
+  const query = { text, values, query_timeout: LONGEST_RUN_MS };
+  return (await connection.query<Row>(query as pg.QueryConfig)).rows;
+}
+
 /** Waits until nobody else holds this lock, and holds it until the end of the transaction. */
 export async function lockForTransaction(connection: pg.PoolClient, lock: number): Promise<void> {
   await connection.query('select pg_advisory_xact_lock($1)', [lock]);

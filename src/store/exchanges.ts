@@ -25,6 +25,7 @@ export type ExchangeVerdict =
   | 'secret'
   | 'unknown'
   | 'expired'
+  | 'changed'
   | 'redirect_uri'
   | 'challenge'
   | 'replayed'
@@ -62,6 +63,7 @@ with asked as materialized (
       when h.token_hash = a.token_hash and h.revoked_at is null then 'issued'
       when m.late then 'late'
       when h.code_expires_at <= clock_timestamp() then 'expired'
+      when h.client_revision <> c.revision and h.token_hash is null then 'changed'
       when h.redirect_uri <> a.redirect_uri then
         case when h.token_hash is null and h.revoked_at is null then 'redirect_uri' else 'used' end
       when h.code_challenge is distinct from a.challenge then 'challenge'

@@ -50,6 +50,8 @@ export interface Approval {
   readonly grantId: string;
   readonly userId: string;
   readonly clientId: string;
+  /** The revision of the client that the page showed. */
+  readonly clientRevision: number;
   readonly instanceName: string | null;
   /** The revision that the page showed; 0 when there was no grant yet. */
   readonly revision: number;
@@ -73,21 +75,21 @@ const approve = {
   name: 'grant-approve',
   text: `
 with allowed as (
-  select from clients c, users u
+  select c.revision from clients c, users u
    where c.client_id = $3 and c.status = 'active' and u.user_id = $2 and u.status = 'active'
 ), held as (
   select session_hash from sessions where session_hash = $11 and confirmed_request = $12 for no key update
-), ${momentOf('$16', 'held')}, written as (
+), ${momentOf('$17', 'held')}, written as (
   insert into grants as g (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri,
-                           code_hash, code_expires_at, code_challenge, confirmed_at)
-  select $1, $2, $3, $4, 1, $6, $7, $8, clock_timestamp() + make_interval(secs => $9), $10, clock_timestamp()
-    from allowed, moment where not late
+                           code_hash, code_expires_at, code_challenge, confirmed_at, client_revision)
+  select $1, $2, $3, $4, 1, $6, $7, $8, clock_timestamp() + make_interval(secs => $9), $10, clock_timestamp(), $16
+    from allowed, moment where not late and allowed.revision = $16
   on conflict (grant_id) do update
      set revision = g.revision + 1, scope = excluded.scope, redirect_uri = excluded.redirect_uri,
          code_hash = excluded.code_hash, code_expires_at = clock_timestamp() + make_interval(secs => $9),
          code_challenge = excluded.code_challenge, confirmed_at = clock_timestamp(),
-         token_hash = null, token_issued_at = null, revoked_at = null
-   where g.revision = $5 and clock_timestamp() < $16::timestamptz  -- asked again when the row is locked
+         client_revision = excluded.client_revision, token_hash = null, token_issued_at = null, revoked_at = null
+   where g.revision = $5 and clock_timestamp() < $17::timestamptz  -- asked again when the row is locked
      and (g.user_id, g.client_id) = (excluded.user_id, excluded.client_id)
      and g.instance_name is not distinct from excluded.instance_name
   returning grant_id, user_id, client_id, instance_name, scope, revision
@@ -101,7 +103,7 @@ with allowed as (
     from written
 )
 select exists (select from written) as written, exists (select from allowed) as allowed,
-       not exists (select from written) and clock_timestamp() >= $16::timestamptz
+       not exists (select from written) and clock_timestamp() >= $17::timestamptz
          -- an approval that was asked again after a lost answer is there already
          and not exists (select from grants where grant_id = $1 and code_hash = $8) as late`,
 };
@@ -132,6 +134,7 @@ export function approveGrant(
     JSON.stringify(approval.limits),
     approval.caller.address,
     approval.caller.reference,
+    approval.clientRevision,
   ];
   return decideOne(db, approve, values, approval.caller.decideBy);
 }

@@ -1,16 +1,63 @@
-import { type Bytea, type Database, select } from './database.ts';
+import { type Database, select, selectOne } from './database.ts';
+
+/** A server of the payment API that may ask what a token allows. */
+export interface Resource {
+  readonly resourceId: string;
+  readonly name: string;
+  readonly status: 'active' | 'blocked';
+}
+
+const RESOURCE_COLUMNS = 'resource_id as "resourceId", name, status';
+
+const find = {
+  name: 'resource-find',
+  text: `select ${RESOURCE_COLUMNS} from resources where resource_id = $1`,
+};
+
+export function findResource(db: Database, resourceId: string): Promise<Resource | undefined> {
+  return selectOne<Resource>(db, find, [resourceId]);
+}
+
+const list = {
+  name: 'resource-list',
+  text: `select ${RESOURCE_COLUMNS} from resources order by created_at, resource_id`,
+};
+
+/** Every resource server, in the order of registration. */
+export function listResources(db: Database): Promise<Resource[]> {
+  return select<Resource>(db, list, []);
+}
 
 const insert = {
   name: 'resource-insert',
-  text: 'insert into resources (resource_id, name, secret_hash) values ($1, $2, $3)',
+  text: 'insert into resources (resource_id, name) values ($1, $2)',
 };
 
-/** Registers a caller of introspection. @param secretHash SHA-256 of its secret */
-export async function insertResource(
+/** Registers a caller of introspection. */
+export async function insertResource(db: Database, resourceId: string, name: string): Promise<void> {
+  await select(db, insert, [resourceId, name]);
+}
+
+const markStatus = {
+  name: 'resource-mark-status',
+  text: 'update resources set status = $2 where resource_id = $1 returning resource_id',
+};
+
+/** Blocks or unblocks; introspection sees it with its next statement. @returns whether there is such a resource server */
+export async function markResourceStatus(
   db: Database,
   resourceId: string,
-  name: string,
-  secretHash: Bytea,
-): Promise<void> {
-  await select(db, insert, [resourceId, name, secretHash]);
+  status: Resource['status'],
+): Promise<boolean> {
+  return (await selectOne(db, markStatus, [resourceId, status])) !== undefined;
+}
+
+const remove = {
+  name: 'resource-delete',
+  text: 'delete from resources where resource_id = $1 returning resource_id',
+};
+
+/** Deletes a resource server with its secrets. @returns whether there was one */
+export async function deleteResource(db: Database, resourceId: string): Promise<boolean> {
+  return (await selectOne(db, remove, [resourceId])) !== undefined;
 }

@@ -22,6 +22,7 @@ interface Revocation {
   readonly which: string;
   readonly address: string;
   readonly reference: string;
+  readonly operator?: string;
   readonly deadline: string;
   /** The select list; `revoked` holds what is revoked now and was not before. */
   readonly answer: string;
@@ -39,8 +40,8 @@ with ${way.tables ?? ''} held as (
     from held, moment where g.grant_id = held.grant_id and g.revoked_at is null and not late
   returning g.grant_id, g.user_id, g.client_id, g.instance_name, g.scope
 ), logged as (
-  insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, address, reference)
-  select '${way.kind}', revoked.*, ${way.address}, ${way.reference} from revoked
+  insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, address, reference, operator)
+  select '${way.kind}', revoked.*, ${way.address}, ${way.reference}, ${way.operator ?? 'null'} from revoked
 )
 select ${way.answer}, late from ${way.from ?? 'moment'}`;
   return { name: way.name, text };
@@ -143,23 +144,25 @@ export async function revokeTokens(
 const byOperator = revocation({
   name: 'grant-revoke-by-operator',
   kind: 'revoked_by_operator',
-  which: 'grant_id = $1',
+  which: 'grant_id = any ($1::uuid[])',
   address: 'null',
   reference: 'null',
-  deadline: '$2',
-  answer: 'exists (select from held) as found, exists (select from revoked) as revoked',
+  operator: '$2',
+  deadline: '$3',
+  answer: '(select count(*)::int from held) as found, (select count(*)::int from revoked) as revoked',
 });
 
 /**
- * The operator takes a grant back.
+ * The operator takes grants back.
  *
- * @returns `found`: there is such a grant; `revoked`: it is revoked now and was not before
+ * @returns `found`: how many of them there are; `revoked`: how many are revoked now and were not before
  * @throws {TooLateError}
  */
-export function revokeGrant(
+export function revokeGrants(
   db: Database,
-  grantId: string,
+  grantIds: readonly string[],
+  operator: string,
   decideBy: number,
-): Promise<{ found: boolean; revoked: boolean }> {
-  return decideOne(db, byOperator, [grantId], decideBy);
+): Promise<{ found: number; revoked: number }> {
+  return decideOne(db, byOperator, [grantIds, operator], decideBy);
 }

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { noteAct } from './auditEvents.ts';
 import { type Database, select, transaction } from './database.ts';
 import { findPowers, type Power } from './rolePowers.ts';
 
@@ -11,11 +12,12 @@ const PRIVILEGES: Readonly<Record<string, string>> = {
   schema_migrations: 'select',
   clients: 'select, insert, update, delete',
   client_secrets: 'select, insert, update',
-  users: 'select, insert, update',
+  users: 'select, insert, update, delete',
   sessions: 'select, insert, update, delete',
   grants: 'select, insert, update',
   audit_events: 'select, insert',
-  resources: 'select, insert',
+  resources: 'select, insert, update, delete',
+  resource_secrets: 'select, insert, update',
   throttles: 'select, insert, update, delete',
   refusals: 'select, insert, update, delete',
 };
@@ -85,7 +87,7 @@ export class ServerRoleError extends Error {}
  *
  * @throws {ServerRoleError} when there is no such role, or it can do more by another way; then nothing has changed
  */
-export async function grantServerRole(pool: pg.Pool, role: string): Promise<void> {
+export async function grantServerRole(pool: pg.Pool, role: string, operator: string): Promise<void> {
   const name = pg.escapeIdentifier(role);
   await transaction(pool, async (connection) => {
     const { rows } = await connection.query<{ schema: string }>(
@@ -117,6 +119,7 @@ export async function grantServerRole(pool: pg.Pool, role: string): Promise<void
         remedy: `revoke ${privilege} from public`,
       })),
     );
+    await noteAct(connection, { kind: 'server_role_granted', operator, detail: { role } });
   });
 }
 

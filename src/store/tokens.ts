@@ -1,4 +1,4 @@
-import { type Bytea, type Database, selectEach } from './database.ts';
+import { type Bytea, type Database, select, selectEach } from './database.ts';
 
 /** What a resource asks about a token. */
 export interface TokenQuestion {
@@ -27,17 +27,23 @@ export interface TokenAnswer {
   readonly token: LiveToken | null;
 }
 
-// One indexed read: the resource, the grant, its client and its user by their primary keys.
+// One indexed read: the resource and its secret, the grant, its client and its user by their primary keys.
 // `offset 0` keeps it that, whatever PostgreSQL believes about the tables (see `sessions.ts`).
 const find = {
   name: 'token-find',
   text: `
-select a.n::int as n, r.resource_id is not null as authenticated, g.grant_id is not null as live, g.scope,
+select a.n::int as n, r.resource_id is not null as authenticated, r.first_use as "firstUse", g.grant_id is not null as live, g.scope,
        g.client_id as "clientId", g.instance_name as "instanceName", g.user_id as "userId", g.login,
        g.token_issued_at as "tokenIssuedAt", clock_timestamp() as now
   from unnest($1::text[], $2::bytea[], $3::uuid[], $4::bytea[])
        with ordinality as a (resource_id, secret_hash, grant_id, token_hash, n)
-  left join resources r on r.resource_id = a.resource_id and r.secret_hash = a.secret_hash
+  left join lateral (
+    select s.resource_id, s.last_used_on is distinct from current_date as first_use
+      from (select * from resource_secrets
+             where resource_id = a.resource_id and secret_hash = a.secret_hash offset 0) s
+     cross join lateral (select status from resources where resource_id = s.resource_id offset 0) r
+     where s.retired_at is null and r.status = 'active'
+  ) r on true
   left join lateral (
     select g.*, u.login
       from (select * from grants where grant_id = a.grant_id offset 0) g
@@ -47,7 +53,27 @@ select a.n::int as n, r.resource_id is not null as authenticated, g.grant_id is 
   ) g on r.resource_id is not null`,
 };
 
-type TokenRow = { authenticated: boolean; live: boolean } & LiveToken;
+type TokenRow = { authenticated: boolean; firstUse: boolean | null; live: boolean } & LiveToken;
+
+// The first use of a day is noted by whoever comes first; nobody waits for another to do it.
+const markUsed = {
+  name: 'resource-secret-mark-used',
+  text: `
+update resource_secrets set last_used_on = current_date
+ where (resource_id, secret_hash) in (
+         select resource_id, secret_hash from resource_secrets
+          where (resource_id, secret_hash) in (select * from unnest($1::text[], $2::bytea[]))
+            for no key update skip locked)`,
+};
+
+/** That it could not be noted is no reason to leave a question without its answer. */
+async function noteUse(db: Database, questions: readonly TokenQuestion[]): Promise<void> {
+  const values = [
+    questions.map((question) => question.resourceId),
+    questions.map((question) => question.secretHash),
+  ];
+  await select(db, markUsed, values).catch(() => {});
+}
 
 /** @returns an answer for each question, in the same order */
 export async function findTokens(db: Database, questions: readonly TokenQuestion[]): Promise<TokenAnswer[]> {
@@ -57,6 +83,8 @@ export async function findTokens(db: Database, questions: readonly TokenQuestion
     questions.map((question) => question.grantId),
     questions.map((question) => question.tokenHash),
   ]);
+  const first = questions.filter((_, index) => rows[index]?.firstUse === true);
+  if (first.length > 0) await noteUse(db, first);
   return rows.map((row, index) => {
     if (row === null) throw new Error(`grants: no answer about the token of ${questions[index]?.grantId}`);
     return { authenticated: row.authenticated, token: row.live ? row : null };

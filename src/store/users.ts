@@ -1,4 +1,5 @@
-import { type Database, select, selectOne } from './database.ts';
+import type pg from 'pg';
+import { type Database, select, selectLong, selectOne } from './database.ts';
 
 /** A person with an account. */
 export interface User {
@@ -102,4 +103,11 @@ export async function markUserPasswords(
 ): Promise<string | undefined> {
   const values = [loginKey(login), passwordHash, paymentPasswordHash];
   return (await selectOne<{ userId: string }>(db, markPasswords, values))?.userId;
+}
+
+const remove = { name: 'user-delete', text: 'delete from users where user_id = $1 returning user_id' };
+
+/** Deletes a user with sessions and grants, within a transaction. @returns whether there was one */
+export async function deleteUser(connection: pg.PoolClient, userId: string): Promise<boolean> {
+  return (await selectLong(connection, remove, [userId])).length > 0;
 }

@@ -78,11 +78,11 @@ describe('the end of a session', () => {
     const user = await server.createUser({ paymentPassword: null });
     const browsers = [await signedIn(server, shop, user), await signedIn(server, shop, user)];
     const pages = await Promise.all(browsers.map((browser) => open(browser, shop)));
-    expect(await assent(['user', 'set-password', user.login, '--password-stdin'], 'another\n')).toMatchObject(
-      {
-        code: 0,
-      },
-    );
+    expect(
+      await assent(['user', 'set-password', user.login, '--password-stdin'], 'another one\n'),
+    ).toMatchObject({
+      code: 0,
+    });
     for (const [index, browser] of browsers.entries()) {
       const page = pages[index];
       expect((await browser.get('/account')).page).toBe('sign-in');

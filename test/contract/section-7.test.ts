@@ -212,7 +212,7 @@ describe('contract 7.1: errors of the authorization request', () => {
     const page = await reachConsent(agent, requestOf(client, { instance_name: 'phone' }), user);
     await decide(agent, page, 'reject');
     const { rows } = await server.database.pool.query(
-      'select kind, user_id, client_id, instance_name from audit_events where client_id = $1',
+      'select kind, user_id, client_id, instance_name from audit_events where client_id = $1 and grant_id is not null',
       [client.clientId],
     );
     expect(rows).toEqual([

@@ -5,7 +5,7 @@ import { referBearer } from '../../src/secrets/bearer.ts';
 import { type Digest, sha256 } from '../../src/secrets/digest.ts';
 import { openDatabase, TooLateError } from '../../src/store/database.ts';
 import { type ExchangeQuestion, exchangeCodes } from '../../src/store/exchanges.ts';
-import { revokeGrant } from '../../src/store/revocations.ts';
+import { revokeGrants } from '../../src/store/revocations.ts';
 import { insertSession } from '../../src/store/sessions.ts';
 import { Agent, type Answer } from '../support/agent.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
@@ -148,7 +148,7 @@ const STATEMENTS: Record<string, (setting: Setting) => Promise<Late>> = {
       user.userId,
     ]);
     return {
-      ask: () => revokeGrant(pool, grants[0]?.grant_id, CALLER.decideBy),
+      ask: () => revokeGrants(pool, [grants[0]?.grant_id], 'tests', CALLER.decideBy),
       async expectNothingDone() {
         expect(await isLive(token)).toBe(true);
       },
@@ -208,7 +208,7 @@ describe('a statement that waits for a lock until its caller was told 503', () =
     ]);
     const id = grants[0]?.grant_id;
     const lock = `select from grants where grant_id = '${id}' for update`;
-    const answer = await askLate(lock, (decideBy) => revokeGrant(database.pool, id, decideBy));
+    const answer = await askLate(lock, (decideBy) => revokeGrants(database.pool, [id], 'tests', decideBy));
     expect(answer).toBeInstanceOf(TooLateError);
     expect(await isLive(token)).toBe(true);
   });

@@ -10,7 +10,7 @@ import { CALLER, useServer } from '../support/server.ts';
 
 const server = useServer();
 const NO_COOKIES = { session: undefined, device: undefined };
-const CHANGED = { password: 'another', paymentPassword: null };
+const CHANGED = { password: 'another one', paymentPassword: null };
 
 describe('a password that is changed while somebody signs in with the old one', () => {
   it('lets the sign-in fail when the change is first', async () => {
@@ -18,7 +18,7 @@ describe('a password that is changed while somebody signs in with the old one', 
     const pool = server.context.db;
     /** The pool, but the password changes after it was checked and before the session is written. */
     const changing = intercept(pool, async (statement, run) => {
-      if (statement.name === 'session-insert') await setPasswords(pool, login, CHANGED);
+      if (statement.name === 'session-insert') await setPasswords(pool, login, CHANGED, 'tests');
       return run();
     });
     const context = { ...server.context, db: changing };
@@ -44,7 +44,7 @@ describe('a password that is changed while somebody signs in with the old one', 
         earlierHash: null,
       };
       expect(await insertSession(signingIn, session, CALLER)).toBe(true);
-      const changing = setPasswords(pool, login, CHANGED);
+      const changing = setPasswords(pool, login, CHANGED, 'tests');
       await expect.poll(() => waiting(pool), { interval: 10 }).toBe(1);
       await signingIn.query('commit');
       expect(await changing).toBe(true);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/secrets/digest.ts';
 import { approveGrant } from '../../src/store/grants.ts';
-import { revokeGrant } from '../../src/store/revocations.ts';
+import { revokeGrants } from '../../src/store/revocations.ts';
 import { Agent } from '../support/agent.ts';
 import { decide, obtainCode, obtainToken, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
 import { CALLER, type TestClient, type TestUser, useServer } from '../support/server.ts';
@@ -23,7 +23,7 @@ const CHANGES: Record<string, (agent: Agent, client: TestClient, user: TestUser)
       'select grant_id from grants where client_id = $1',
       [client.clientId],
     );
-    await revokeGrant(server.database.pool, rows[0]?.grant_id ?? '', CALLER.decideBy);
+    await revokeGrants(server.database.pool, [rows[0]?.grant_id ?? ''], 'tests', CALLER.decideBy);
   },
 };
 
@@ -61,6 +61,7 @@ describe('an approval at the very moment of a block', () => {
       grantId: '00000000-0000-4000-8000-000000000000',
       userId: user.userId,
       clientId: client.clientId,
+      clientRevision: 1,
       instanceName: null,
       revision: 0,
       scope: 'account-info',

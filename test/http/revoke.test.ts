@@ -24,7 +24,7 @@ function credentialsOf(client: TestClient): Record<string, string> {
 
 async function events(client: TestClient): Promise<string[]> {
   const { rows } = await server.database.pool.query<{ kind: string }>(
-    'select kind from audit_events where client_id = $1 order by at',
+    'select kind from audit_events where client_id = $1 and grant_id is not null order by at',
     [client.clientId],
   );
   return rows.map(({ kind }) => kind);

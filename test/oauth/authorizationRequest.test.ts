@@ -14,6 +14,8 @@ const CLIENT: Client = {
   verified: false,
   status: 'active',
   allowedRights: null,
+  most: null,
+  revision: 1,
 };
 const FIELDS = {
   client_id: 'app',

@@ -27,7 +27,8 @@ function fileOf(name: string, text: string): string {
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'assent-secrets-'));
-  await registerUser(database.pool, { login: 'anna', name: 'Anna', password: 'pass', paymentPassword: null });
+  const anna = { login: 'anna', name: 'Anna', password: 'password', paymentPassword: null };
+  await registerUser(database.pool, anna, 'tests');
   const { name } = await createRole('superuser', PASSWORD);
   ledger.note('database password', PASSWORD);
   url = urlOf(database.url, { user: name, password: '' });

@@ -62,13 +62,13 @@ describe('a server whose role owns nothing', () => {
     };
     const added = await asServer(
       ['user', 'create', 'anna', '--name', 'A', '--password-stdin', '--json'],
-      'pass\npay\n',
+      'password\npayment password\n',
     );
     const user = {
       userId: JSON.parse(added.stdout).user_id,
       login: 'anna',
-      password: 'pass',
-      paymentPassword: 'pay',
+      password: 'password',
+      paymentPassword: 'payment password',
     };
     const agent = new Agent(server.baseUrl);
     const token = await obtainToken(agent, client, user, { scope: 'payment-shop' });
@@ -84,7 +84,7 @@ describe('a server whose role owns nothing', () => {
       ['audit', '--login', 'anna'],
       ['client', 'secret', 'add', client_id],
       ['client', 'block', client_id],
-      ['client', 'delete', client_id],
+      ['client', 'delete', client_id, '--yes'],
       ['user', 'block', 'anna'],
       ['resource', 'create', '--name', 'api'],
       ['migrate', '--status'],

@@ -164,12 +164,12 @@ describe('the audit trail', () => {
   });
 
   it('is pruned by whole months, oldest first, and never this month', async () => {
-    const gone = await pruneAuditPartitions(server.database.pool, 36);
+    const gone = await pruneAuditPartitions(server.database.pool, 36, 'tests');
     expect(gone.filter((month) => month > '2000')).toEqual([monthsAgo(38), monthsAgo(37)]);
     expect(await ask('select from audit_events where at < $1', [`${monthsAgo(36)}-01Z`])).toEqual([]);
     expect(await countStrays(server.database.pool)).toEqual({ rows: 3, early: 0 });
     await expect(ask('delete from audit_events_rest')).rejects.toThrow(/append-only/);
-    expect(await pruneAuditPartitions(server.database.pool, 1)).not.toContain(
+    expect(await pruneAuditPartitions(server.database.pool, 1, 'tests')).not.toContain(
       new Date().toISOString().slice(0, 7),
     );
     expect((await eventsOf('decisions')).length).toBe(3);

@@ -112,7 +112,10 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
       };
       ledger.note('password', user.password);
       ledger.note('payment password', user.paymentPassword);
-      return { ...user, userId: await registerUser(database.pool, { ...user, name }) };
+      return {
+        ...user,
+        userId: await registerUser(database.pool, { allowWeak: true, ...user, name }, 'tests'),
+      };
     },
     async createClient(given = {}) {
       const client = {
@@ -120,14 +123,15 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
         redirectUri: 'http://127.0.0.1:9/callback',
         verified: true,
         allowedRights: null,
+        most: null,
         ...given,
       };
-      const registered = await registerClient(database.pool, client, { force: true });
+      const registered = await registerClient(database.pool, client, 'tests', { force: true });
       ledger.note('client secret', registered.clientSecret);
       return { ...registered, redirectUri: client.redirectUri };
     },
     async createResource() {
-      const { resourceId, resourceSecret } = await registerResource(database.pool, 'payment API');
+      const { resourceId, resourceSecret } = await registerResource(database.pool, 'payment API', 'tests');
       ledger.note('resource secret', resourceSecret);
       return `Basic ${Buffer.from(`${resourceId}:${resourceSecret}`).toString('base64')}`;
     },

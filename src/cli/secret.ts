@@ -1,0 +1,66 @@
+import type { Command } from 'commander';
+import type pg from 'pg';
+import { addSecret, retireSecret } from '../flows/secrets.ts';
+import { listSecrets, type SecretOwner } from '../store/secrets.ts';
+import { NotFoundError, printList, printOne, report } from './output.ts';
+import { withStore } from './withStore.ts';
+
+/**
+ * `assent client secret …` and `assent resource secret …`: several may be live, so that one can be changed without a break.
+ *
+ * @param require throws when there is no such owner
+ * @param mayHave throws when it can't have a secret
+ */
+export function secretCommands(
+  parent: Command,
+  owner: SecretOwner,
+  require: (db: pg.Pool, id: string) => Promise<unknown>,
+  mayHave: (db: pg.Pool, id: string) => Promise<unknown> = require,
+): void {
+  const secret = parent
+    .command('secret')
+    .description('several secrets may be live, to change them without a break');
+
+  secret
+    .command('add <id>')
+    .description('make another secret; it is shown this once')
+    .action(async (id: string) => {
+      const added = await withStore(async (db, operator) => {
+        await mayHave(db, id);
+        return addSecret(db, owner, id, operator);
+      });
+      printOne({ [`${owner}_id`]: id, secret_id: added.secretId, [`${owner}_secret`]: added.secret });
+    });
+
+  secret
+    .command('list <id>')
+    .description('list its secrets')
+    .action(async (id: string) => {
+      const secrets = await withStore(async (db) => {
+        await require(db, id);
+        return listSecrets(db, owner, id);
+      });
+      const rows = secrets.map(({ secretId, createdAt, lastUsedOn, retiredAt }) => ({
+        secret_id: secretId,
+        created_at: createdAt,
+        last_used_on: lastUsedOn,
+        retired_at: retiredAt,
+      }));
+      printList(rows, 'no secrets');
+    });
+
+  secret
+    .command('retire <id> <secret-id>')
+    .description('accept a secret no more')
+    .option('--force', 'even when it is the last one, and its owner can do nothing without it')
+    .action(async (id: string, secretId: string, { force = false }: { force?: boolean }) => {
+      const { found, retired } = await withStore((db, operator) =>
+        retireSecret(db, owner, id, secretId, force, operator),
+      );
+      if (!found) throw new NotFoundError(`the ${owner} ${id} has no live secret ${secretId}`);
+      if (!retired) {
+        throw new Error(`${secretId} is the last live secret of ${id}: add another first, or say --force`);
+      }
+      report({ [`${owner}_id`]: id, secret_id: secretId, status: 'retired' }, `retired ${secretId}`);
+    });
+}

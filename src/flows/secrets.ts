@@ -1,0 +1,67 @@
+import type pg from 'pg';
+import { sha256 } from '../secrets/digest.ts';
+import { randomHex } from '../secrets/random.ts';
+import { type AuditKind, noteAct } from '../store/auditEvents.ts';
+import { transaction } from '../store/database.ts';
+import { insertSecret, markSecretRetired, type Retirement, type SecretOwner } from '../store/secrets.ts';
+
+// The secrets of applications and of resource servers. What is copied by hand is hex: it needs no escaping in a form, a
+// header or a shell.
+const SECRET_BYTES = 32;
+const SECRET_ID_BYTES = 4;
+
+/** A secret that was just made. It is shown this once. */
+export interface NewSecret {
+  readonly secretId: string;
+  readonly secret: string;
+}
+
+/** Makes another secret; the others stay live until they are retired. */
+export function addSecret(
+  pool: pg.Pool,
+  owner: SecretOwner,
+  id: string,
+  operator: string,
+): Promise<NewSecret> {
+  return transaction(pool, (connection) => makeSecret(connection, owner, id, operator));
+}
+
+/** The same within the transaction of a registration. */
+export async function makeSecret(
+  connection: pg.PoolClient,
+  owner: SecretOwner,
+  id: string,
+  operator: string,
+): Promise<NewSecret> {
+  const [secretId, secret] = [randomHex(SECRET_ID_BYTES), randomHex(SECRET_BYTES)];
+  await insertSecret(connection, owner, id, secretId, sha256(secret));
+  await noteAct(connection, actOf(owner, id, 'secret_added', secretId, operator));
+  return { secretId, secret };
+}
+
+/** Accepts a secret no more, the last live one only when forced. */
+export function retireSecret(
+  pool: pg.Pool,
+  owner: SecretOwner,
+  id: string,
+  secretId: string,
+  force: boolean,
+  operator: string,
+): Promise<Retirement> {
+  return transaction(pool, async (connection) => {
+    const result = await markSecretRetired(connection, owner, id, secretId, force);
+    if (result.retired) await noteAct(connection, actOf(owner, id, 'secret_retired', secretId, operator));
+    return result;
+  });
+}
+
+function actOf(
+  owner: SecretOwner,
+  id: string,
+  what: 'secret_added' | 'secret_retired',
+  secretId: string,
+  operator: string,
+) {
+  const kind: AuditKind = `${owner}_${what}`;
+  return { kind, operator, [`${owner}Id`]: id, detail: { secret_id: secretId } };
+}
