@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { BUILT_IN_CATALOGUE, type Catalogue } from './oauth/catalogue.ts';
 import { RIGHT_NAMES } from './oauth/scope.ts';
-import { findUnclearInName } from './oauth/text.ts';
+import { findUnclearInName, isVisible } from './oauth/text.ts';
 import { AddressError, parseAddresses } from './store/address.ts';
 
 /** The folder of package.json: relative paths are relative to it, wherever the command was started. */

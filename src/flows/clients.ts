@@ -12,7 +12,7 @@ import { revokeAll } from './revokeAll.ts';
  * @returns the application, and what changed, by the names of the trail; undefined when there is none
  * @throws {RegistrationError}
  */
-export function changeClient(
+export async function changeClient(
   pool: pg.Pool,
   clientId: string,
   change: Partial<ClientSettings>,

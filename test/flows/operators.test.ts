@@ -1,0 +1,349 @@
+import { describe, expect, it } from 'vitest';
+import { changeClient, removeClient } from '../../src/flows/clients.ts';
+import { blockUser, registerUser, removeUser, setPasswords } from '../../src/flows/register.ts';
+import { revokeAll } from '../../src/flows/revokeAll.ts';
+import { addSecret, retireSecret } from '../../src/flows/secrets.ts';
+import { sha256 } from '../../src/secrets/digest.ts';
+import { updateClient } from '../../src/store/clients.ts';
+import { transaction } from '../../src/store/database.ts';
+import { approveGrant } from '../../src/store/grants.ts';
+import { Agent } from '../support/agent.ts';
+import {
+  decide,
+  introspect,
+  obtainCode,
+  obtainToken,
+  reachConsent,
+  requestOf,
+  tokenRequestOf,
+} from '../support/flow.ts';
+import { CALLER, type TestClient, type TestUser, useServer } from '../support/server.ts';
+
+const server = useServer();
+
+type Row = Record<string, unknown>;
+
+async function ask(text: string, values: unknown[] = []): Promise<Row[]> {
+  return (await server.database.pool.query<Row>(text, values)).rows;
+}
+
+/** So many authorizations of as many users for one application, with a token each. */
+async function fill(client: TestClient, count: number): Promise<void> {
+  await ask(
+    `with people as (
+       insert into users (login, login_key, name, password_hash)
+       select $1 || n, $1 || n, 'Loaded', 'none' from generate_series(1, $3::int) n returning user_id)
+     insert into grants (grant_id, user_id, client_id, revision, scope, redirect_uri, code_hash, code_expires_at,
+                         token_hash, token_issued_at, confirmed_at)
+     select gen_random_uuid(), user_id, $1, 1, 'account-info', $2, sha256('code'), now(), sha256('token'), now(), now()
+       from people`,
+    [client.clientId, client.redirectUri, count],
+  );
+}
+
+const REVOKED = `select grant_id, operator, xmin::text as transaction from audit_events
+                  where client_id = $1 and kind = 'revoked_by_operator'`;
+const ignore = () => {};
+
+describe('taking back everything of an application', () => {
+  it('writes a row for each, at most 500 in a transaction, and counts exactly', async () => {
+    const client = await server.createClient();
+    await fill(client, 1201);
+    const counts: number[] = [];
+    const { clientId } = client;
+    expect(await revokeAll(server.database.pool, { clientId }, 'olga', (count) => counts.push(count))).toBe(
+      1201,
+    );
+    expect(counts).toEqual([500, 1000, 1201]);
+    const rows = await ask(REVOKED, [clientId]);
+    expect(new Set(rows.map((row) => row.grant_id)).size).toBe(1201);
+    expect(rows).toHaveLength(1201);
+    const batch = (row: Row) => rows.filter(({ transaction }) => transaction === row.transaction).length;
+    expect(new Set(rows.map(batch))).toEqual(new Set([500, 201]));
+    expect(new Set(rows.map((row) => row.operator))).toEqual(new Set(['olga']));
+    expect(await ask('select from grants where client_id = $1 and revoked_at is null', [clientId])).toEqual(
+      [],
+    );
+    expect(await revokeAll(server.database.pool, { clientId }, 'olga', ignore)).toBe(0);
+  });
+
+  it('can be interrupted and asked again: one row for each in the end', async () => {
+    const client = await server.createClient();
+    await fill(client, 700);
+    const { clientId } = client;
+    const interrupted = revokeAll(server.database.pool, { clientId }, 'olga', () => {
+      throw new Error('Ctrl-C');
+    });
+    await expect(interrupted).rejects.toThrow('Ctrl-C');
+    expect(await ask(REVOKED, [clientId])).toHaveLength(500);
+    expect(await revokeAll(server.database.pool, { clientId }, 'olga', ignore)).toBe(200);
+    expect(await ask(REVOKED, [clientId])).toHaveLength(700);
+  });
+
+  it('is only what can still act, and of a user only that user’s', async () => {
+    const [shop, other] = [await server.createClient(), await server.createClient()];
+    const [anna, berta] = [await server.createUser(), await server.createUser()];
+    const resource = await server.createResource();
+    const agentOf = (user: TestUser) => ({ agent: new Agent(server.baseUrl), user });
+    const token = ({ agent, user }: ReturnType<typeof agentOf>, client: TestClient, instance_name = 'one') =>
+      obtainToken(agent, client, user, { instance_name });
+    const [one, two] = [agentOf(anna), agentOf(berta)];
+    const [atShop, atOther, ofBerta] = [
+      await token(one, shop),
+      await token(one, other),
+      await token(two, shop),
+    ];
+    await obtainCode(one.agent, requestOf(shop, { instance_name: 'expired' }), anna);
+    await ask(`update grants set code_expires_at = now() where instance_name = 'expired'`);
+    const live = async (...tokens: string[]) =>
+      Promise.all(tokens.map(async (each) => (await introspect(server, resource, each)).active));
+    const whose = { userId: anna.userId, clientId: shop.clientId };
+    expect(await revokeAll(server.database.pool, whose, 'olga', ignore)).toBe(1);
+    expect(await live(atShop, atOther, ofBerta)).toEqual([false, true, true]);
+    expect(await revokeAll(server.database.pool, { userId: anna.userId }, 'olga', ignore)).toBe(1);
+    expect(await live(atShop, atOther, ofBerta)).toEqual([false, false, true]);
+  });
+});
+
+describe('an application that is deleted', () => {
+  it('leaves a row for each authorization that could act, and none for the others', async () => {
+    const [client, user] = [await server.createClient(), await server.createUser()];
+    const agent = new Agent(server.baseUrl);
+    await obtainToken(agent, client, user, { instance_name: 'token' });
+    await obtainCode(agent, requestOf(client, { instance_name: 'code' }), user);
+    await obtainCode(agent, requestOf(client, { instance_name: 'expired' }), user);
+    await ask(
+      `update grants set code_expires_at = now() where client_id = $1 and instance_name = 'expired'`,
+      [client.clientId],
+    );
+    expect(await removeClient(server.database.pool, client.clientId, 'olga', ignore)).toBe(2);
+    const trail = await ask(
+      `select kind, instance_name, operator from audit_events
+        where client_id = $1 and operator = 'olga' order by kind, instance_name`,
+      [client.clientId],
+    );
+    expect(trail.map(({ kind, instance_name }) => [kind, instance_name])).toEqual([
+      ['client_blocked', null],
+      ['client_deleted', null],
+      ['revoked_by_operator', 'code'],
+      ['revoked_by_operator', 'token'],
+    ]);
+    expect(await ask('select from clients where client_id = $1', [client.clientId])).toEqual([]);
+    expect(await removeClient(server.database.pool, client.clientId, 'olga', ignore)).toBeUndefined();
+  });
+
+  it.each([
+    ['application', 'delete from clients where client_id = $1', 0],
+    ['user', 'delete from users where user_id = $1::uuid', 1],
+    ['authorization', 'delete from grants where user_id = $1::uuid', 1],
+  ])('leaves them also when an %s is deleted by hand', async (_what, statement, index) => {
+    const [client, user] = [await server.createClient(), await server.createUser()];
+    const agent = new Agent(server.baseUrl);
+    for (const instance_name of ['one', 'two']) await obtainToken(agent, client, user, { instance_name });
+    await ask(statement, [[client.clientId, user.userId][index]]);
+    const rows = await ask(`${REVOKED} and user_id = $2`, [client.clientId, user.userId]);
+    expect(rows.map(({ operator }) => operator)).toEqual([null, null]);
+  });
+});
+
+describe('a user who is erased', () => {
+  it('is nowhere any more but in the trail, by id', async () => {
+    const client = await server.createClient();
+    const user = await server.createUser({ login: 'zinaida.unmistakable', name: 'Zinaida Unmistakable' });
+    const agent = new Agent(server.baseUrl);
+    const token = await obtainToken(agent, client, user);
+    expect(await removeUser(server.database.pool, 'ZINAIDA.unmistakable', 'olga', ignore)).toEqual({
+      userId: user.userId,
+      revoked: 1,
+    });
+    expect((await agent.get('/account')).page).toBe('sign-in');
+    expect(await introspect(server, await server.createResource(), token)).toEqual({ active: false });
+    const tables = await ask(
+      `select oid::regclass::text as name from pg_class
+        where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace`,
+    );
+    for (const { name } of tables) {
+      const found = await ask(`select t::text from ${name} t where t::text ~* 'unmistakable'`);
+      expect({ name, found }).toEqual({ name, found: [] });
+    }
+    const trail = await ask('select kind from audit_events where user_id = $1 order by at', [user.userId]);
+    expect(trail.map(({ kind }) => kind)).toEqual([
+      'user_created',
+      'approved',
+      'exchanged',
+      'user_blocked',
+      'revoked_by_operator',
+      'user_deleted',
+    ]);
+  });
+});
+
+describe('an application that is changed', () => {
+  const NEXT = 'http://127.0.0.1:9/callback?next=1';
+  const CHANGES = {
+    name: { name: 'Another Shop' },
+    'redirect URI': { redirectUri: NEXT },
+    rights: { allowedRights: ['account-info'] },
+    ceiling: { most: { days: 1, sum: '5' } },
+  };
+  /** A request that is right before the change and after it. */
+  const request = (client: TestClient) => requestOf(client, { scope: 'account-info', redirect_uri: NEXT });
+
+  it.each(Object.entries(CHANGES))('has pages from before decide nothing: its %s', async (_what, change) => {
+    const [client, user] = [await server.createClient(), await server.createUser()];
+    const agent = new Agent(server.baseUrl);
+    const old = await reachConsent(agent, request(client), user);
+    await changeClient(server.database.pool, client.clientId, change, 'olga');
+    for (const decision of ['allow', 'reject'] as const) {
+      const answer = await decide(agent, old, decision);
+      expect([answer.status, answer.location]).toEqual([303, expect.stringContaining('/oauth/authorize?')]);
+    }
+    expect(await ask('select from grants where client_id = $1', [client.clientId])).toEqual([]);
+    const again = await reachConsent(agent, request(client), user);
+    expect((await decide(agent, again, 'allow')).status).toBe(302);
+  });
+
+  it.each(Object.entries(CHANGES))(
+    'has codes under way refused, and tokens go on: its %s',
+    async (_what, change) => {
+      const [client, user] = [await server.createClient(), await server.createUser()];
+      const agent = new Agent(server.baseUrl);
+      const resource = await server.createResource();
+      const token = await obtainToken(agent, client, user, { instance_name: 'before' });
+      const code = await obtainCode(agent, request(client), user);
+      await changeClient(server.database.pool, client.clientId, change, 'olga');
+      const fields = tokenRequestOf(client, code, { redirect_uri: NEXT });
+      const answer = await agent.post('/oauth/token', fields);
+      expect([answer.status, JSON.parse(answer.body)]).toEqual([
+        400,
+        expect.objectContaining({ error: 'invalid_grant' }),
+      ]);
+      expect(server.logLines.at(-1)).toContain('the client was changed after the code was given');
+      expect(await introspect(server, resource, token)).toMatchObject({ active: true });
+      const fresh = await obtainCode(agent, request(client), user);
+      const exchanged = await agent.post('/oauth/token', { ...fields, code: fresh });
+      expect(exchanged.status).toBe(200);
+    },
+  );
+
+  it('has an approval that is under way at this very moment write nothing', async () => {
+    const [client, user] = [await server.createClient(), await server.createUser()];
+    await changeClient(server.database.pool, client.clientId, { name: 'Another Shop' }, 'olga');
+    const outcome = await approveGrant(server.database.pool, {
+      grantId: '00000000-0000-4000-8000-000000000001',
+      userId: user.userId,
+      clientId: client.clientId,
+      clientRevision: 1,
+      instanceName: null,
+      revision: 0,
+      scope: 'account-info',
+      redirectUri: client.redirectUri,
+      codeHash: sha256(''),
+      codeLifetimeSeconds: 50,
+      codeChallenge: null,
+      sessionHash: sha256(''),
+      requestDigest: sha256(''),
+      limits: [],
+      caller: CALLER,
+    });
+    expect(outcome).toMatchObject({ written: false, allowed: true });
+  });
+
+  it('is asked no more than its ceiling, and everything again without one', async () => {
+    const [client, user] = [await server.createClient(), await server.createUser()];
+    const agent = new Agent(server.baseUrl);
+    const spending = requestOf(client, { scope: 'payment-shop.limit(30,5000.01)' });
+    const change = (most: { days: number; sum: string } | null) =>
+      changeClient(server.database.pool, client.clientId, { most }, 'olga');
+    await change({ days: 30, sum: '5000' });
+    const refused = await agent.post('/oauth/authorize', spending);
+    expect([refused.status, refused.page]).toEqual([400, 'error']);
+    expect(refused.text).toContain('invalid_scope');
+    await change({ days: 30, sum: '5000.01' });
+    expect((await reachConsent(agent, spending, user)).page).toBe('consent');
+    await change(null);
+    const much = requestOf(client, { scope: 'payment-shop.limit(9999,999999999999)' });
+    expect((await reachConsent(agent, much, user)).page).toBe('consent');
+  });
+
+  it('tells the trail from what to what, and nothing when nothing changes', async () => {
+    const { clientId } = await server.createClient();
+    const pool = server.database.pool;
+    await changeClient(pool, clientId, { name: 'New', most: { days: 7, sum: '9.50' } }, 'olga');
+    await changeClient(pool, clientId, { name: 'New', most: { days: 7, sum: '9.50' } }, 'olga');
+    expect(
+      await ask(
+        `select operator, detail from audit_events where client_id = $1 and kind = 'client_updated'`,
+        [clientId],
+      ),
+    ).toEqual([
+      {
+        operator: 'olga',
+        detail: {
+          name: { from: 'Test Shop', to: 'New' },
+          most: { from: null, to: { days: 7, sum: '9.50' } },
+        },
+      },
+    ]);
+    const same = await transaction(pool, (connection) => updateClient(connection, clientId, { name: 'New' }));
+    expect(same?.after.revision).toBe(2);
+  });
+
+  it('is refused a name, a redirect URI or a right that could not be registered', async () => {
+    const { clientId } = await server.createClient();
+    for (const change of [
+      { name: ' ' },
+      { redirectUri: 'javascript:alert(1)' },
+      { allowedRights: ['all'] },
+    ]) {
+      await expect(changeClient(server.database.pool, clientId, change, 'olga')).rejects.toThrow();
+    }
+  });
+});
+
+describe('what the trail says of operators’ acts', () => {
+  it('holds no secret, login or name of a person', async () => {
+    const pool = server.database.pool;
+    const user = { login: 'yulia.distinctive', name: 'Yulia Distinctive', password: 'one password' };
+    await registerUser(pool, { ...user, paymentPassword: 'another one' }, 'olga');
+    await setPasswords(pool, user.login, { password: 'a third one', paymentPassword: null }, 'olga');
+    await blockUser(pool, user.login, 'olga');
+    const client = await server.createClient();
+    const added = await addSecret(pool, 'client', client.clientId, 'olga');
+    await retireSecret(pool, 'client', client.clientId, added.secretId, false, 'olga');
+    const trail = await ask(`select a::text as row from audit_events a where operator is not null`);
+    const text = trail.map(({ row }) => row).join('\n');
+    for (const kind of ['user_created', 'user_password_set', 'user_blocked', 'client_secret_retired'])
+      expect(text).toContain(kind);
+    for (const told of ['distinctive', 'one password', 'another one', added.secret]) {
+      expect(text.toLowerCase()).not.toContain(told);
+    }
+    const ofUser = `select kind, operator, detail from audit_events join users using (user_id) where login = $1 order by at`;
+    expect(await ask(ofUser, [user.login])).toEqual([
+      { kind: 'user_created', operator: 'olga', detail: { payment_password: true } },
+      { kind: 'user_password_set', operator: 'olga', detail: { payment_password: false } },
+      { kind: 'user_blocked', operator: 'olga', detail: null },
+    ]);
+  });
+});
+
+describe('a password that is easy to guess', () => {
+  const create = (login: string, password: string, paymentPassword: string | null, allowWeak = false) =>
+    registerUser(server.database.pool, { login, name: 'A', password, paymentPassword, allowWeak }, 'olga');
+
+  it.each([
+    ['seven.', '1234567', null],
+    ['payment.', 'long enough', '1234567'],
+    ['astral.', '𝒶𝒷𝒸𝒹', null], // eight units of UTF-16, four characters
+    ['marks.', 'e\u0301e\u0301e\u0301e\u0301', null], // eight as typed, four letters
+  ])('is refused: %s', async (login, password, paymentPassword) => {
+    await expect(create(login, password, paymentPassword)).rejects.toThrow(
+      /fewer than 8 characters.*--allow-weak/,
+    );
+  });
+
+  it('is taken when that is said, and eight characters are enough', async () => {
+    await create('weak.', '1', '2', true);
+    await create('eight.', '12345678', 'пароль12');
+  });
+});
