@@ -162,10 +162,7 @@ async function remove(id: string, { yes = false }: { yes?: boolean }): Promise<v
     return removeClient(db, id, operator, showProgress);
   });
   if (revoked === undefined) throw noClient(id);
-  report(
-    { client_id: id, status: 'deleted', revoked },
-    `deleted ${id}, and revoked ${revoked} authorizations`,
-  );
+  report({ client_id: id, status: 'deleted', revoked }, `deleted ${id}; authorizations revoked: ${revoked}`);
 }
 
 function describe({ clientId, verified, status, ...settings }: Client) {

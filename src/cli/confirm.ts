@@ -14,7 +14,7 @@ export const YES = ['--yes', 'don’t ask'] as const;
  */
 export async function confirm(what: string, yes: boolean): Promise<void> {
   if (yes) return;
-  if (!process.stdin.isTTY) throw new UsageError(`${what}: say --yes to do it`);
+  if (!process.stdin.isTTY) throw new UsageError(`${what}; say --yes to do it`);
   if (!/^y(es)?$/i.test((await ask(`${what}. Go on? [y/N] `)).trim())) throw new Error('nothing was done');
 }
 

@@ -56,7 +56,7 @@ async function revoke(grantId: string | undefined, options: WhoseOptions): Promi
     ...(login === undefined ? {} : { login }),
     ...(client === undefined ? {} : { client_id: client }),
   };
-  report({ ...about, revoked }, `revoked ${revoked} authorizations`);
+  report({ ...about, revoked }, `authorizations revoked: ${revoked}`);
 }
 
 async function revokeOne(grantId: string): Promise<void> {

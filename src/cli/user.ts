@@ -94,7 +94,7 @@ async function remove(login: string, { yes = false }: { yes?: boolean }): Promis
     const { userId } = await requireUser(db, login);
     if (!yes) {
       const { grants } = await countLiveGrants(db, { userId });
-      await confirm(`${login} loses the account and ${grants} authorizations, for good`, yes);
+      await confirm(`the account ${login} is erased for good, and with it authorizations: ${grants}`, yes);
     }
     return removeUser(db, login, operator, showProgress);
   });
@@ -102,7 +102,7 @@ async function remove(login: string, { yes = false }: { yes?: boolean }): Promis
   const { userId, revoked } = removed;
   report(
     { user_id: userId, status: 'deleted', revoked },
-    `deleted ${userId}, and revoked ${revoked} authorizations`,
+    `deleted ${userId}; authorizations revoked: ${revoked}`,
   );
 }
 

@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
 import { decide, obtainToken, reachConsent, requestOf } from '../support/flow.ts';
@@ -26,8 +27,10 @@ describe('assent audit', () => {
     const [grant] = JSON.parse((await assent(['grant', 'list', '--login', user.login, '--json'])).stdout);
     await assent(['grant', 'revoke', grant.grant_id]);
 
-    const [signedIn, confirmed, ...events] = await eventsOf('--login', user.login);
-    expect([signedIn?.outcome, confirmed?.outcome]).toEqual(['signed_in', 'payment_confirmed']);
+    const all = await eventsOf('--login', user.login);
+    expect(all[0]).toMatchObject({ outcome: 'user_created', operator: 'tests', login: user.login });
+    expect(all.slice(1, 3).map(({ outcome }) => outcome)).toEqual(['signed_in', 'payment_confirmed']);
+    const events = all.slice(3);
     expect(events.map(({ outcome }) => outcome)).toEqual([
       'refused',
       'approved',
@@ -45,23 +48,43 @@ describe('assent audit', () => {
       limits: [{ right: 'payment-shop', period_days: 7, amount: '1500', currency: 'RUB' }],
       address: expect.stringMatching(/^(127\.0\.0\.1|::1)$/),
       reference: expect.stringMatching(/^[0-9a-f]{10}$/),
+      user_id: user.userId,
+      resource_id: null,
+      operator: null,
+      detail: null,
     });
-    expect(events[3]).toMatchObject({ address: null, reference: null, scope: spending.scope });
-    expect(await eventsOf('--client', client.clientId)).toEqual([confirmed, ...events]);
+    const operator = userInfo().username;
+    expect(events[3]).toMatchObject({ address: null, reference: null, scope: spending.scope, operator });
+    const ofClient = await eventsOf('--client', client.clientId);
+    expect(ofClient.slice(0, 2).map(({ outcome }) => outcome)).toEqual([
+      'client_created',
+      'client_secret_added',
+    ]);
+    expect(ofClient.slice(2)).toEqual([all[2], ...events]);
     expect(await eventsOf('--ref', String(events[2]?.reference))).toEqual([events[2]]);
     expect(await eventsOf('--login', user.login, '--since', String(events[2]?.at))).toEqual(events.slice(2));
     expect(await eventsOf('--login', user.login, '--since', '2100-01-01')).toEqual([]);
+    const until = String(events[2]?.at);
+    expect(await eventsOf('--login', user.login, '--until', until)).toEqual(all.slice(0, 5));
+    expect(await eventsOf('--client', client.clientId, '--outcome', 'exchanged')).toEqual([events[2]]);
+    expect(await eventsOf('--login', user.login, '--limit', '2')).toEqual(events.slice(2));
 
-    const { stdout } = await assent(['audit', '--login', user.login]);
-    expect(stdout.split('\n')[0]).toMatch(/^at +outcome +login/);
-    expect(stdout).toContain('approved');
+    const { stdout } = await assent(['audit', '--login', user.login, '--outcome', 'approved']);
+    expect(stdout.split('\n')[0]).toMatch(
+      /^at +outcome +user +client_id +instance_name +scope +address +reference$/,
+    );
+    expect(stdout).toContain(user.login);
   });
 
   it.each([
     [['audit'], 2, 'say whose events'],
     [['audit', '--login', 'nobody'], 1, 'there is no user nobody'],
     [['audit', '--since', 'yesterday'], 2, 'Not a day or a time'],
+    [['audit', '--limit', '0'], 2, 'Not a number from 1 on'],
+    [['audit', '--outcome', 'aproved'], 2, 'There are: approved, approved_again, refused,'],
     [['audit', 'prune', '--keep', '0'], 2, 'Not a number of months'],
+    [['audit', 'prune', '--login', 'anna'], 2, 'audit prune takes no --login'],
+    [['audit', '--since', '2020-01-01', 'prune'], 2, 'audit prune takes no --since'],
   ])('says what is missing: %j', async (args, code, message) => {
     const run = await assent(args);
     expect({ code: run.code, stdout: run.stdout }).toEqual({ code, stdout: '' });

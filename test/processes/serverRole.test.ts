@@ -79,14 +79,23 @@ describe('a server whose role owns nothing', () => {
     for (const form of (await agent.get('/account')).forms) {
       if (form.action === '/account/disconnect') await agent.post(form.action, form.fields);
     }
+    await obtainToken(agent, client, user, { instance_name: 'third' });
+    const { resource_id } = JSON.parse(
+      (await asServer(['resource', 'create', '--name', 'api', '--json'])).stdout,
+    );
     for (const args of [
       ['grant', 'list', '--login', 'anna'],
       ['audit', '--login', 'anna'],
       ['client', 'secret', 'add', client_id],
       ['client', 'block', client_id],
+      ['client', 'update', client_id, '--name', 'Another Shop'],
       ['client', 'delete', client_id, '--yes'],
       ['user', 'block', 'anna'],
+      ['user', 'delete', 'anna', '--yes'],
       ['resource', 'create', '--name', 'api'],
+      ['resource', 'secret', 'add', resource_id],
+      ['resource', 'block', resource_id],
+      ['resource', 'delete', resource_id],
       ['migrate', '--status'],
       ['migrate'],
     ]) {
@@ -94,6 +103,9 @@ describe('a server whose role owns nothing', () => {
       expect({ args, code, stderr: code === 0 ? '' : stderr }).toEqual({ args, code: 0, stderr: '' });
     }
     expect(server.output()).not.toContain('"level":"error"');
+    const noted = `select kind from audit_events where user_id = $1 and kind in ('revoked_by_operator', 'user_deleted') order by at`;
+    const { rows } = await database.pool.query(noted, [user.userId]);
+    expect(rows.map(({ kind }) => kind)).toEqual(['revoked_by_operator', 'user_deleted']);
   });
 
   it.each([
@@ -115,8 +127,8 @@ describe('a server whose role owns nothing', () => {
     `update users set created_at = '1700-01-01'`,
     `update sessions set created_at = 'infinity'`,
     'delete from grants',
-    'delete from users',
-    'delete from resources',
+    'delete from client_secrets',
+    'delete from resource_secrets',
     'insert into schema_migrations (version, name) values (99, 1)',
   ])('may not: %s', async (statement) => {
     expect(await refusal(statement)).toBe(MAY_NOT);

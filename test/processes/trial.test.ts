@@ -87,7 +87,11 @@ describe('trial mode', () => {
     const [port, DATA_DIR] = [await freePair(), newFolder()];
     const without = await start({ PORT: String(port), DATA_DIR, DEMO: 'off' });
     expect(credentials(without).login).toBe('');
-    await runAssent(['user', 'create', 'anna', '--name', 'Anna', '--password-stdin'], { DATA_DIR }, 'x\n');
+    await runAssent(
+      ['user', 'create', 'anna', '--name', 'Anna', '--password-stdin'],
+      { DATA_DIR },
+      'long enough\n',
+    );
     await without.stop();
     const later = await start({ PORT: String(port), DATA_DIR });
     expect(credentials(later).login).toBe('');

@@ -128,7 +128,11 @@ describe('the audit trail', () => {
       `${monthsAgo(36)}-01T00:00:00Z`,
       '2041-07-15T12:00:00Z',
     ]) {
-      await ask(`insert into audit_events (at, kind, instance_name) values ($1, 'approved', 'rest')`, [at]);
+      await ask(
+        `insert into audit_events (at, kind, instance_name, operator, resource_id, detail)
+         values ($1, 'approved', 'rest', 'olga', 'api', '{"one": 1}')`,
+        [at],
+      );
     }
     const places = `select to_char(at at time zone 'UTC', 'YYYY-MM') as month, relname as place
                       from audit_events e join pg_class c on c.oid = e.tableoid where instance_name = 'rest' order by at`;
@@ -141,6 +145,13 @@ describe('the audit trail', () => {
       { month: monthsAgo(36), place: partitionOf(monthsAgo(36)) },
       { month: '2041-07', place: 'audit_events_rest' },
     ]);
+    const [moved] = await ask<Row>(`select * from ${partitionOf(monthsAgo(37))}`);
+    expect(moved).toMatchObject({
+      reference: null,
+      operator: 'olga',
+      resource_id: 'api',
+      detail: { one: 1 },
+    });
     await expect(ask(`delete from ${partitionOf(monthsAgo(37))}`)).rejects.toThrow(/append-only/);
     await expect(ask('delete from audit_events_rest')).rejects.toThrow(/append-only/);
   });
@@ -173,6 +184,10 @@ describe('the audit trail', () => {
       new Date().toISOString().slice(0, 7),
     );
     expect((await eventsOf('decisions')).length).toBe(3);
+    const pruned = await ask<Row>(
+      `select operator, detail from audit_events where kind = 'trail_pruned' order by at`,
+    );
+    expect(pruned[0]).toEqual({ operator: 'tests', detail: { months: gone, kept: 37 } });
   });
 });
 

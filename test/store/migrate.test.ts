@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { sha256 } from '../../src/secrets/digest.ts';
 import { listMigrations, MigrationError, migrate, schemaVersion } from '../../src/store/migrate.ts';
+import { findTokens } from '../../src/store/tokens.ts';
 import { createDatabase, useDatabase } from '../support/database.ts';
 import { withClient } from '../support/postgres.ts';
 
@@ -38,6 +41,32 @@ describe('migrations', () => {
       await expect(migrate(other.pool)).rejects.toThrow(/LATIN1.*UTF8/);
     } finally {
       await other.drop();
+    }
+  });
+
+  it('keep the secrets that resource servers have, and can go on from any version', async () => {
+    const older = await createDatabase();
+    try {
+      await older.pool.query('drop schema public cascade; create schema public');
+      await older.pool.query(
+        'create table schema_migrations (version integer primary key, name text not null)',
+      );
+      for (const { version, name } of (await listMigrations()).filter(({ version }) => version < 5)) {
+        await older.pool.query(readFileSync(new URL(`../../migrations/${name}`, import.meta.url), 'utf8'));
+        await older.pool.query('insert into schema_migrations values ($1, $2)', [version, name]);
+      }
+      await older.pool.query(
+        `insert into resources (resource_id, name, secret_hash) values ('one', 'API', sha256('secret'))`,
+      );
+      await migrate(older.pool);
+      const question = { resourceId: 'one', grantId: null, tokenHash: sha256('token') };
+      const answers = await findTokens(older.pool, [
+        { ...question, secretHash: sha256('secret') },
+        { ...question, secretHash: sha256('another') },
+      ]);
+      expect(answers.map(({ authenticated }) => authenticated)).toEqual([true, false]);
+    } finally {
+      await older.drop();
     }
   });
 
