@@ -37,13 +37,11 @@ select a.n::int as n, r.resource_id is not null as authenticated, r.first_use as
        g.token_issued_at as "tokenIssuedAt", clock_timestamp() as now
   from unnest($1::text[], $2::bytea[], $3::uuid[], $4::bytea[])
        with ordinality as a (resource_id, secret_hash, grant_id, token_hash, n)
-  left join lateral (
-    select s.resource_id, s.last_used_on is distinct from current_date as first_use
-      from (select * from resource_secrets
-             where resource_id = a.resource_id and secret_hash = a.secret_hash offset 0) s
-     cross join lateral (select status from resources where resource_id = s.resource_id offset 0) r
-     where s.retired_at is null and r.status = 'active'
-  ) r on true
+  left join (
+    select s.resource_id, s.secret_hash, s.last_used_on is distinct from current_date as first_use
+      from resource_secrets s join resources using (resource_id)
+     where s.retired_at is null and status = 'active'
+  ) r on r.resource_id = a.resource_id and r.secret_hash = a.secret_hash
   left join lateral (
     select g.*, u.login
       from (select * from grants where grant_id = a.grant_id offset 0) g
