@@ -180,7 +180,10 @@ describe('a token after the end of what it was for', () => {
     const token = await obtainToken(browser, client, victim);
     const code = await obtainCode(browser, requestOf(client, { instance_name: 'phone' }), victim);
     expect(await isLive(server, resource, token)).toBe(true);
-    const run = await runAssent(['client', 'delete', client.clientId], onDatabase(server.database.url));
+    const run = await runAssent(
+      ['client', 'delete', client.clientId, '--yes'],
+      onDatabase(server.database.url),
+    );
     expect(run).toMatchObject({ code: 0 });
     expect(await introspect(server, resource, token)).toEqual({ active: false });
     expectTokenError(await exchange(server, client, code), 'unauthorized_client');

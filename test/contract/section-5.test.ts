@@ -459,7 +459,8 @@ describe('contract 5.5: the access token is a secret', () => {
       `select concat(
          (select json_agg(t) from clients t), (select json_agg(t) from client_secrets t),
          (select json_agg(t) from users t), (select json_agg(t) from sessions t), (select json_agg(t) from grants t),
-         (select json_agg(t) from audit_events t), (select json_agg(t) from resources t)) as everything`,
+         (select json_agg(t) from audit_events t), (select json_agg(t) from resources t),
+         (select json_agg(t) from resource_secrets t)) as everything`,
     );
     const kept = `${rows[0]?.everything}${server.logLines.join('')}`;
     expect(kept).toContain(client.clientId);

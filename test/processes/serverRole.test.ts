@@ -62,13 +62,13 @@ describe('a server whose role owns nothing', () => {
     };
     const added = await asServer(
       ['user', 'create', 'anna', '--name', 'A', '--password-stdin', '--json'],
-      'password\npayment password\n',
+      'a password\nfor payments\n',
     );
     const user = {
       userId: JSON.parse(added.stdout).user_id,
       login: 'anna',
-      password: 'password',
-      paymentPassword: 'payment password',
+      password: 'a password',
+      paymentPassword: 'for payments',
     };
     const agent = new Agent(server.baseUrl);
     const token = await obtainToken(agent, client, user, { scope: 'payment-shop' });
