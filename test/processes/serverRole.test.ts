@@ -83,6 +83,8 @@ describe('a server whose role owns nothing', () => {
     const { resource_id } = JSON.parse(
       (await asServer(['resource', 'create', '--name', 'api', '--json'])).stdout,
     );
+    const another = await asServer(['resource', 'secret', 'add', resource_id, '--json']);
+    const { secret_id } = JSON.parse(another.stdout);
     for (const args of [
       ['grant', 'list', '--login', 'anna'],
       ['audit', '--login', 'anna'],
@@ -94,6 +96,7 @@ describe('a server whose role owns nothing', () => {
       ['user', 'delete', 'anna', '--yes'],
       ['resource', 'create', '--name', 'api'],
       ['resource', 'secret', 'add', resource_id],
+      ['resource', 'secret', 'retire', resource_id, secret_id],
       ['resource', 'block', resource_id],
       ['resource', 'delete', resource_id],
       ['migrate', '--status'],
@@ -106,6 +109,19 @@ describe('a server whose role owns nothing', () => {
     const noted = `select kind from audit_events where user_id = $1 and kind in ('revoked_by_operator', 'user_deleted') order by at`;
     const { rows } = await database.pool.query(noted, [user.userId]);
     expect(rows.map(({ kind }) => kind)).toEqual(['revoked_by_operator', 'user_deleted']);
+  });
+
+  it('leaves a row for each authorization that goes with what it deletes', async () => {
+    await database.pool.query(`
+      with shop as (insert into clients (client_id, name, redirect_uri, verified) values ('shop', 'n', 'u:', false)
+                    returning client_id),
+           someone as (insert into users (login, login_key, name, password_hash) values ('s', 's', 'S', '')
+                       returning user_id)
+      insert into grants (grant_id, user_id, client_id, revision, scope, redirect_uri, code_hash, code_expires_at, confirmed_at)
+      select gen_random_uuid(), user_id, client_id, 1, 'account-info', 'u:', sha256(''), 'infinity', now() from shop, someone`);
+    expect(await refusal(`delete from clients where client_id = 'shop'`)).toBeUndefined();
+    const { rows } = await database.pool.query(`select kind from audit_events where client_id = 'shop'`);
+    expect(rows).toEqual([{ kind: 'revoked_by_operator' }]);
   });
 
   it.each([
