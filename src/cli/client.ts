@@ -16,13 +16,13 @@ interface SettingOptions {
   readonly redirectUri?: string;
   readonly right?: string[];
   readonly most?: Ceiling | null;
+  readonly force?: boolean;
 }
 
 interface CreateOptions extends SettingOptions {
   readonly name: string;
   readonly redirectUri: string;
   readonly verified?: boolean;
-  readonly force?: boolean;
 }
 
 const NAME = ['--name <name>', 'what users see'] as const;
@@ -30,7 +30,6 @@ const REDIRECT_URI = [
   '--redirect-uri <uri>',
   'where the browser goes back to, compared character by character',
 ] as const;
-
 const FORCE = ['--force', 'also with a name that could be taken for another application’s'] as const;
 
 /** `assent client …`: the applications (contract 2.1) */
@@ -48,6 +47,7 @@ export function clientCommands(program: Command): void {
     .description('change it; pages shown before and codes under way no longer fit')
     .option(...NAME)
     .option(...REDIRECT_URI)
+    .option(...FORCE)
     .action(update);
   client.command('list').description('list the applications').action(list);
   client.command('show <id>').description('show an application').action(show);
@@ -118,7 +118,10 @@ function warnOfPlainHttp(redirectUri: string): void {
   say('warning: codes will travel to this redirect URI unencrypted; use https outside a test');
 }
 
-async function update(id: string, { name, redirectUri, right, most }: SettingOptions): Promise<void> {
+async function update(
+  id: string,
+  { name, redirectUri, right, most, force = false }: SettingOptions,
+): Promise<void> {
   const change: Partial<ClientSettings> = {
     ...(name === undefined ? {} : { name }),
     ...(redirectUri === undefined ? {} : { redirectUri }),
@@ -128,7 +131,7 @@ async function update(id: string, { name, redirectUri, right, most }: SettingOpt
   if (Object.keys(change).length === 0) {
     throw new UsageError('say what to change: --name, --redirect-uri, --right or --most');
   }
-  const updated = await withStore((db, operator) => changeClient(db, id, change, operator));
+  const updated = await withStore((db, operator) => changeClient(db, id, change, operator, { force }));
   if (updated === undefined) throw noClient(id);
   if (redirectUri !== undefined) warnOfPlainHttp(redirectUri);
   const changed = Object.keys(updated.changed);

@@ -3,12 +3,13 @@ import type { Client } from '../oauth/client.ts';
 import { nameOperator, noteAct } from '../store/auditEvents.ts';
 import { type ClientSettings, deleteClient, markClientStatus, updateClient } from '../store/clients.ts';
 import { transaction } from '../store/database.ts';
-import { checkClientSettings, settingsOf } from './register.ts';
+import { checkClientSettings, refuseLookAlike, settingsOf } from './register.ts';
 import { revokeAll } from './revokeAll.ts';
 
 /**
  * Changes an application. Forms that were shown before decide nothing any more, and codes under way are refused.
  *
+ * @param force also to a name that looks like something else
  * @returns the application, and what changed, by the names of the trail; undefined when there is none
  * @throws {RegistrationError}
  */
@@ -17,8 +18,10 @@ export async function changeClient(
   clientId: string,
   change: Partial<ClientSettings>,
   operator: string,
+  { force = false }: { readonly force?: boolean } = {},
 ): Promise<{ client: Client; changed: Changes } | undefined> {
   checkClientSettings(change);
+  if (change.name !== undefined && !force) await refuseLookAlike(pool, change.name, clientId);
   return transaction(pool, async (connection) => {
     const result = await updateClient(connection, clientId, change);
     if (result === undefined) return undefined;

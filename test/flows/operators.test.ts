@@ -169,6 +169,7 @@ describe('a user who is erased', () => {
     const trail = await ask('select kind from audit_events where user_id = $1 order by at', [user.userId]);
     expect(trail.map(({ kind }) => kind)).toEqual([
       'user_created',
+      'signed_in',
       'approved',
       'exchanged',
       'user_blocked',

@@ -39,3 +39,18 @@ describe('assent client create', () => {
     },
   );
 });
+
+describe('assent client update', () => {
+  const update = (id: string, name: string, ...more: string[]) =>
+    runAssent(['client', 'update', id, '--name', name, '--json', ...more], onDatabase(database.url));
+
+  it('holds a new name to the same rule, but not against the application itself', async () => {
+    expect((await create('Tea House')).code).toBe(0);
+    const { client_id } = JSON.parse((await create('Coffee House')).stdout);
+    expect((await update(client_id, 'COFFEE HOUSE')).code).toBe(0);
+    const refused = await update(client_id, 'TEA H0USE');
+    expect(refused.code).toBe(1);
+    expect(JSON.parse(refused.stderr).error).toContain('looks like that of another application, “Tea House”');
+    expect((await update(client_id, 'TEA H0USE', '--force')).code).toBe(0);
+  });
+});
