@@ -23,6 +23,7 @@ import { revokeRoutes } from './http/revoke.ts';
 import { signInRoutes } from './http/signIn.ts';
 import { tokenRoutes } from './http/token.ts';
 import { answerUnknownRoutes } from './http/unknownRoutes.ts';
+import { endUnreadAnswers } from './http/unreadAnswers.ts';
 import { views } from './http/views.ts';
 
 /** What the HTTP surface is built from. */
@@ -69,6 +70,7 @@ export async function buildApp({
     clientErrorHandler: answerClientError,
     frameworkErrors: answerBadPath,
   });
+  endUnreadAnswers(app);
   keepFraming(app);
   answerConnect(app);
   headEveryAnswer(app, site.baseUrl);

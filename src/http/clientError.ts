@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { inOrder } from './framing.ts';
 import type { ErrorPage } from './pages.ts';
 import { noteRefusal } from './refusal.ts';
+import { mayWait } from './unreadAnswers.ts';
 import { pageHeaders, renderPage } from './views.ts';
 
 // The two answers to what comes before any route: Fastify's plugins, the views among them, are not there yet.
@@ -15,6 +16,7 @@ export function newReference(): string {
 
 /** Answers a path that can't be decoded. Fastify calls no hook for it, so the line for the log is written here. */
 export function answerBadPath(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
+  if (!mayWait(request, reply)) return;
   const text = 'The address can’t be read.';
   request.log.info(
     { method: request.method, path: '(no address of ours)', status: 404, rule: text },

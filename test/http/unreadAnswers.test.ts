@@ -1,0 +1,135 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import fastify, { type FastifyInstance } from 'fastify';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { endUnreadAnswers } from '../../src/http/unreadAnswers.ts';
+import { Agent } from '../support/agent.ts';
+import { signIn } from '../support/flow.ts';
+import { useServer } from '../support/server.ts';
+
+const sockets: Socket[] = [];
+
+afterEach(() => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+});
+
+/** Opens a connection that reads nothing until it is told to. */
+async function open(baseUrl: string): Promise<Socket> {
+  const { hostname, port } = new URL(baseUrl);
+  const socket = connect(Number(port), hostname).pause();
+  socket.on('error', () => {});
+  sockets.push(socket);
+  await once(socket, 'connect');
+  return socket;
+}
+
+const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${more}\r\n`;
+
+/** More than what lies on its way in the kernel's buffers. */
+const LARGE = 24 * 1024 * 1024;
+
+describe('an answer', () => {
+  let app: FastifyInstance;
+
+  afterEach(async () => {
+    await app.close();
+  });
+
+  /** A server that is less patient than ours. */
+  async function serve(standstillMs: number, longestTakingMs: number): Promise<string> {
+    app = fastify({ forceCloseConnections: true });
+    endUnreadAnswers(app, { standstillMs, longestTakingMs, lookedAtEveryMs: 100 });
+    app.get('/large', async () => Buffer.alloc(LARGE));
+    return app.listen({ port: 0, host: '127.0.0.1' });
+  }
+
+  const openConnections = () =>
+    new Promise<number>((resolve) => app.server.getConnections((_error, count) => resolve(count)));
+  const expectEnded = () => expect.poll(openConnections, { timeout: 20_000 }).toBe(0);
+
+  it('that nobody reads is ended, and with it the connection', async () => {
+    const socket = await open(await serve(1_000, 60_000));
+    socket.write(get('/large'));
+    await expect.poll(openConnections).toBe(1);
+    await expectEnded();
+  });
+
+  it('that nobody reads is ended although the peer goes on sending', async () => {
+    const socket = await open(await serve(60_000, 1_000));
+    socket.write(get('/large') + get('/large').slice(0, -2));
+    const sending = setInterval(() => socket.write('A: b\r\n'), 50);
+    try {
+      await expect.poll(openConnections).toBe(1);
+      await expectEnded();
+    } finally {
+      clearInterval(sending);
+    }
+  });
+
+  it('that is read slowly comes whole, for much longer than nothing may move', {
+    timeout: 60_000,
+  }, async () => {
+    const socket = await open(await serve(2_000, 60_000));
+    socket.write(get('/large', 'Connection: close\r\n'));
+    const started = performance.now();
+    const taking = 10_000;
+    let read = 0;
+    while (read < LARGE && !socket.destroyed) {
+      read += (socket.read() as Buffer | null)?.length ?? 0;
+      const due = started + (read / LARGE) * taking;
+      await new Promise((resolve) => setTimeout(resolve, Math.max(5, due - performance.now())));
+    }
+    expect(read).toBeGreaterThanOrEqual(LARGE);
+  });
+});
+
+describe('a connection on which pages are asked for and not read', () => {
+  const server = useServer();
+  let cookie: string;
+
+  beforeAll(async () => {
+    const [client, user] = [await server.createClient(), await server.createUser()];
+    const agent = new Agent(server.baseUrl);
+    await signIn(agent, user.login, user.password);
+    cookie = `Cookie: assent_session=${agent.cookies.get('assent_session')}\r\n`;
+    const scope = Array.from({ length: 80 }, (_, n) => `payment.to-pattern("pattern ${n}")`).join(' ');
+    await server.database.pool.query(
+      `insert into grants (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri,
+                           code_hash, code_expires_at, token_hash, token_issued_at, confirmed_at)
+       select gen_random_uuid(), $1, $2, 'instance ' || n, 1, $3, 'x', sha256('x'), now(), sha256('x'), now(), now()
+         from generate_series(1, 20) n`,
+      [user.userId, client.clientId, scope],
+    );
+  });
+
+  it.each(['/account', '/nowhere', '/%FF', '/oauth/authorize', '/metrics'])(
+    'is closed at once when very many are asked for together: only some are looked at: %s',
+    async (path) => {
+      const socket = await open(server.baseUrl);
+      const logged = server.logLines.length;
+      socket.resume();
+      socket.write(get(path, cookie).repeat(500));
+      await once(socket, 'close');
+      const lines = server.logLines.slice(logged);
+      const closed = lines.filter((line) => line.includes('connection closed'));
+      expect(closed).toHaveLength(1);
+      expect(closed[0]).toContain('more than 16 requests of one connection');
+      expect(lines.length).toBeLessThanOrEqual(17);
+      expect((await new Agent(server.baseUrl).get('/health/live')).status).toBe(200);
+    },
+  );
+
+  it('is answered when a few are asked for together and read', async () => {
+    const socket = await open(server.baseUrl);
+    let received = '';
+    socket.setEncoding('latin1').on('data', (chunk) => {
+      received += chunk;
+    });
+    socket.resume();
+    for (let turn = 0; turn < 3; turn += 1) {
+      received = '';
+      socket.write(get('/account', cookie).repeat(16));
+      await expect.poll(() => received.match(/<\/html>/g)?.length, { timeout: 10_000 }).toBe(16);
+    }
+  });
+});
