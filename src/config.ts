@@ -36,6 +36,7 @@ export interface Config extends DatabaseConfig {
   readonly logLevel: string;
   readonly trustProxy: false | number | string[];
   readonly maxConnections: number;
+  readonly maxInstances: number;
   readonly demo: boolean;
   /** Whether it was started by `npm start`, whose end is to be the server's, too. */
   readonly startedByNpm: boolean;
@@ -117,6 +118,7 @@ const VARIABLES = {
     )
     .optional(),
   MAX_CONNECTIONS: wholeNumber(10, 100_000).default(4_000),
+  MAX_INSTANCES: wholeNumber(1, 100_000).default(100),
   DEMO: z.enum(['on', 'off'], 'must be on or off').default('on'),
   CURRENCY: z
     .string()
@@ -194,6 +196,7 @@ export function readConfig(environment: Environment = process.env): Config {
     logLevel: values.LOG_LEVEL,
     trustProxy: values.TRUST_PROXY ?? false,
     maxConnections: values.MAX_CONNECTIONS,
+    maxInstances: values.MAX_INSTANCES,
     demo: values.DATABASE_URL === undefined && values.DEMO === 'on',
     startedByNpm: environment.npm_lifecycle_event === 'start',
     currency: values.CURRENCY,

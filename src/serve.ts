@@ -75,10 +75,11 @@ async function start(config: Config, log: Logger): Promise<Running> {
 }
 
 async function listen(config: Config, { pool }: Store, log: Logger): Promise<FastifyInstance> {
-  const { baseUrl, catalogue, currency, codeLifetimeSeconds, trustProxy, maxConnections, host, port } =
-    config;
+  const { baseUrl, trustProxy, maxConnections, host, port } = config;
+  const { catalogue, currency, codeLifetimeSeconds, maxInstances } = config;
   const keyRing = new KeyRing(config.secrets ?? trialSecrets(config.dataDir));
-  const context = createContext({ db: pool, keyRing, catalogue, currency, codeLifetimeSeconds });
+  const settings = { catalogue, currency, codeLifetimeSeconds, maxInstances };
+  const context = createContext({ db: pool, keyRing, ...settings });
   const app = await buildApp({ context, baseUrl, log, trustProxy, maxConnections });
   const describe = (address: string) => `listening at ${address} for ${baseUrl}`;
   await listenAt(app, await addressesOf(host), port, describe).catch(async (cause: NodeJS.ErrnoException) => {

@@ -31,6 +31,7 @@ describe('the environment', () => {
       codeLifetimeSeconds: 50,
       trustProxy: false,
       maxConnections: 4000,
+      maxInstances: 100,
       demo: true,
       currency: 'RUB',
     });
@@ -70,6 +71,7 @@ describe('the environment', () => {
     ],
     ['SECRETS', ['short', `${'x'.repeat(32)},short`, `${'x'.repeat(32)},`]],
     ['CODE_LIFETIME_SECONDS', ['0', '60', 'x']],
+    ['MAX_INSTANCES', ['0', '-1', 'many', '1.5']],
     ['LOG_LEVEL', ['loud']],
     [
       'TRUST_PROXY',

@@ -3,17 +3,18 @@ import { OAuthError } from '../oauth/error.ts';
 import { answerLocation } from '../oauth/redirectUri.ts';
 import { limitsAmong, rightData } from '../oauth/rightData.ts';
 import { sha256 } from '../secrets/digest.ts';
+import { type Approval, approveGrant, findStanding } from '../store/decisions.ts';
 import { askTwice } from '../store/failures.ts';
-import { type Approval, approveGrant, findStanding } from '../store/grants.ts';
 import type { Session } from '../store/sessions.ts';
 import type { Caller, Context } from './context.ts';
-import { type Decision, readDecision } from './decision.ts';
+import { type Decision, readDecision, type Undecided } from './decision.ts';
 
 /** What comes of pressing Allow. */
 export type ApprovalOutcome =
   | { readonly outcome: 'allowed'; readonly location: string }
-  /** The form doesn't fit any more; nothing was written, the request is to be shown afresh. */
-  | { readonly outcome: 'stale' }
+  /** The user has as many live instances of this application as one may have. */
+  | { readonly outcome: 'full' }
+  | Undecided
   /** This very page was allowed before, and its code is used or too old. */
   | { readonly outcome: 'spent' };
 
@@ -40,12 +41,13 @@ export async function approve(
     outcome: 'allowed',
     location: answerLocation(request, 'code', decision.code),
   };
-  const { written, allowed: mayBeAllowed } = await askTwice(() => approveGrant(context.db, approval));
-  if (written) return allowed;
-  if (!mayBeAllowed) throw refused();
+  const verdict = await askTwice(() => approveGrant(context.db, approval));
+  if (verdict === 'written') return allowed;
+  if (verdict === 'blocked') throw refused();
+  if (verdict === 'ended') return { outcome: 'stale' };
   const { same, usable } = await findStanding(context.db, approval.grantId, approval.codeHash);
-  if (!same) return { outcome: 'stale' };
-  return usable ? allowed : { outcome: 'spent' };
+  if (same) return usable ? allowed : { outcome: 'spent' };
+  return { outcome: verdict };
 }
 
 function refused(): OAuthError {
@@ -75,6 +77,7 @@ function approvalOf(
     codeChallenge: request.codeChallenge,
     sessionHash: session.sessionHash,
     requestDigest: sha256(request.canonicalQuery),
+    mostInstances: context.maxInstances,
     caller,
   };
 }

@@ -1,32 +1,125 @@
-import { grantState, isLive } from '../oauth/grantState.ts';
-import { findGrantsOfUser, type Grant } from '../store/grants.ts';
-import { revokeGrantsOfUser } from '../store/revocations.ts';
+import {
+  areConnectionsTakenBack,
+  type Connection,
+  type ConnectionCount,
+  type Cursor,
+  countConnections,
+  findConnections,
+  isConnectionTakenBack,
+} from '../store/connections.ts';
+import { revokeGrantOfUser, revokeGrantsOfUserAndClient } from '../store/revocations.ts';
 import type { Session } from '../store/sessions.ts';
 import type { Caller, Context } from './context.ts';
 
-/** The authorizations that can act on the user's account now, newest first. */
-export async function findConnections({ db }: Context, session: Session): Promise<Grant[]> {
-  const grants = await findGrantsOfUser(db, session.user.userId);
-  return grants.filter((grant) => isLive(grantState(grant, grant.now)));
+export type { Connection, ConnectionCount, Cursor };
+
+/** What one page shows: so many connections, fewer when much was allowed. */
+const MOST_SHOWN = 20;
+const MOST_SCOPE = 16_000;
+
+/** A page of what can act on the user's account, newest first. */
+export interface ConnectionsPage {
+  readonly connections: readonly Connection[];
+  /** How many of each application there are on all pages. */
+  readonly counts: readonly ConnectionCount[];
+  /** Where the pages of the newer and of the older ones begin; null where there are none. */
+  readonly newer: Cursor | null;
+  readonly older: Cursor | null;
 }
 
-/** The user takes an authorization back; its code and token are worth nothing from now on. @returns whether it was live */
-export async function disconnect(
+/** One page of the user's connections. It reads little more than that, however many there are. */
+export async function findConnectionsPage(
+  { db }: Context,
+  { user: { userId } }: Session,
+  cursor: Cursor,
+): Promise<ConnectionsPage> {
+  const { found, goOnFrom } = await findConnections(db, userId, cursor, MOST_SHOWN);
+  const fitting = found.slice(0, countFitting(found));
+  const onwards = fitting.length < found.length ? (fitting.at(-1)?.grantId ?? null) : goOnFrom;
+  // On the side that we come from there is at least the one that the cursor names.
+  const back = cursor.grantId === null ? null : (fitting[0]?.grantId ?? null);
+  const [newer, older] = cursor.direction === 'older' ? [back, onwards] : [onwards, back];
+  const connections = cursor.direction === 'older' ? fitting : fitting.toReversed();
+  return {
+    connections,
+    counts: await countAll(db, userId, connections, newer !== null || older !== null),
+    newer: newer === null ? null : { direction: 'newer', grantId: newer },
+    older: older === null ? null : { direction: 'older', grantId: older },
+  };
+}
+
+/** How many of the first fit on a page, at least one. */
+function countFitting(connections: readonly Connection[]): number {
+  let length = 0;
+  const tooMuch = connections.findIndex(({ scope }) => {
+    length += scope.length;
+    return length > MOST_SCOPE;
+  });
+  return tooMuch < 0 ? connections.length : Math.max(1, tooMuch);
+}
+
+async function countAll(
+  db: Context['db'],
+  userId: string,
+  shown: readonly Connection[],
+  thereAreOthers: boolean,
+): Promise<ConnectionCount[]> {
+  const clientIds = [...new Set(shown.map(({ clientId }) => clientId))];
+  const counts = thereAreOthers ? await countConnections(db, userId, clientIds) : [];
+  return clientIds.map((clientId) => {
+    const here = shown.filter((connection) => connection.clientId === clientId).length;
+    const count = counts.find((counted) => counted.clientId === clientId);
+    return { clientId, live: Math.max(here, count?.live ?? 0), orMore: count?.orMore ?? false };
+  });
+}
+
+/** The user takes an authorization back; its code and token are worth nothing from now on. */
+export function disconnect(
   { db }: Context,
   session: Session,
   grantId: string,
   caller: Caller,
-): Promise<boolean> {
-  return (await revokeGrantsOfUser(db, session.user.userId, grantId, caller)).length > 0;
+): Promise<void> {
+  return revokeGrantOfUser(db, session.user.userId, grantId, caller);
 }
 
-/** Whether the user has such an authorization and it is taken back, whoever says so in a link. */
+/**
+ * The user takes back all that an application may do, for as long as the caller waits: of many thousands some may be left.
+ */
+export async function disconnectAll(
+  { db }: Context,
+  { user: { userId } }: Session,
+  clientId: string,
+  caller: Caller,
+): Promise<void> {
+  let goesOn = true;
+  while (goesOn && performance.now() < caller.decideBy) {
+    goesOn = await revokeGrantsOfUserAndClient(db, userId, clientId, caller);
+  }
+}
+
+/** What a link says is disconnected: an authorization by its id, or all of an application by the application's. */
+export interface Disconnected {
+  readonly grantId: string | undefined;
+  readonly clientId: string | undefined;
+}
+
+/** Whether the user had such authorizations and all are taken back, whoever says so in a link. */
 export async function isDisconnected(
   { db }: Context,
-  session: Session,
-  grantId: string | undefined,
+  { user: { userId } }: Session,
+  { grantId, clientId }: Disconnected,
 ): Promise<boolean> {
-  if (grantId === undefined) return false;
-  const grants = await findGrantsOfUser(db, session.user.userId);
-  return grants.some((grant) => grant.grantId === grantId && grant.revokedAt !== null);
+  if (grantId !== undefined) return isGrantId(grantId) && isConnectionTakenBack(db, userId, grantId);
+  return clientId !== undefined && areConnectionsTakenBack(db, userId, clientId);
+}
+
+/** The cursor of a link; the beginning when it holds none that can be one. */
+export function cursorOf(older: string | undefined, newer: string | undefined): Cursor {
+  if (newer !== undefined && isGrantId(newer)) return { direction: 'newer', grantId: newer };
+  return { direction: 'older', grantId: older !== undefined && isGrantId(older) ? older : null };
+}
+
+function isGrantId(text: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
 }

@@ -10,7 +10,7 @@ import { type ASK_AGAIN, coalesce, OverloadedError } from '../store/coalesce.ts'
 import { TooLateError } from '../store/database.ts';
 import { type ExchangeAnswer, type ExchangeQuestion, exchangeCodes } from '../store/exchanges.ts';
 import { askTwice, isDatabaseAway, isOneCallersFault } from '../store/failures.ts';
-import { findGrants, type Grant } from '../store/grants.ts';
+import { findInstances, type Grant, type Instance, type InstanceState } from '../store/grants.ts';
 import { revokeTokens, type TokenRevocation, type TokenRevocationAnswer } from '../store/revocations.ts';
 import { findSessions, type Session } from '../store/sessions.ts';
 import { findTokens, type TokenAnswer, type TokenQuestion } from '../store/tokens.ts';
@@ -29,6 +29,8 @@ export interface Settings {
   readonly currency: string;
   /** Less than a minute (contract section 8). */
   readonly codeLifetimeSeconds: number;
+  /** How many live authorizations of one application a user may have, by `instance_name`. */
+  readonly maxInstances: number;
 }
 
 /** What the verbs need to work: rows, keys and settings. What many ask at once is asked in batches. */
@@ -37,8 +39,7 @@ export interface Context extends Settings {
   findClient(clientId: string): Promise<Client | null>;
   /** By SHA-256 of the cookie; null when nobody is signed in with it. */
   findSession(sessionHash: Digest): Promise<Session | null>;
-  /** By `grant_id`; null when there is none. */
-  findGrant(grantId: string): Promise<Grant | null>;
+  findInstance(instance: Instance): Promise<InstanceState>;
   exchangeCode(question: ExchangeQuestion): Promise<ExchangeAnswer>;
   findToken(question: TokenQuestion): Promise<TokenAnswer>;
   revokeToken(given: TokenRevocation): Promise<TokenRevocationAnswer>;
@@ -48,7 +49,7 @@ export interface Context extends Settings {
 
 /** Ties the settings to the store. One for each server: what its callers ask at the same time goes together. */
 export function createContext(settings: Settings): Context {
-  const { db } = settings;
+  const { db, maxInstances } = settings;
   // After a lost connection all are asked once more. A try at a password may be counted twice by that: a wait too early.
   const together = <Question, Answer>(
     ask: (db: pg.Pool, questions: readonly Question[]) => Promise<readonly (Answer | typeof ASK_AGAIN)[]>,
@@ -57,7 +58,9 @@ export function createContext(settings: Settings): Context {
     ...settings,
     findClient: together(findClients),
     findSession: together(findSessions),
-    findGrant: together(findGrants),
+    findInstance: together((db, instances: readonly Instance[]) =>
+      findInstances(db, instances, maxInstances),
+    ),
     exchangeCode: together(exchangeCodes),
     findToken: together(findTokens),
     revokeToken: together(revokeTokens),

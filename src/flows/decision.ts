@@ -20,7 +20,16 @@ export interface Decision {
   readonly revision: number;
   /** The authorization code that allowing gives. The same page gives the same code, however often it is sent. */
   readonly code: string;
+  /** By the database's clock. */
+  readonly expiresAt: Date;
 }
+
+/** Why nothing was decided. */
+export type Undecided =
+  /** The form doesn't fit any more, or the session is over: the request is to be shown afresh. */
+  | { readonly outcome: 'stale' }
+  /** More was decided in this session than anybody reads in that time. */
+  | { readonly outcome: 'too many' };
 
 /**
  * The token that a consent page carries in its form.
@@ -59,7 +68,7 @@ export function readDecision(
   const grantId = grantIdOf(session, request);
   // The code depends on everything that was decided, so no two decisions can share one.
   const secret = keyRing.codeSecret(signed.keyId, Buffer.concat([state, Buffer.from(request.scope)]));
-  return { grantId, revision, code: printBearer('code', grantId, secret) };
+  return { grantId, revision, code: printBearer('code', grantId, secret), expiresAt: new Date(expiresAt) };
 }
 
 /** The one grant that this user can give this application instance. */

@@ -2,16 +2,15 @@ import type { AuthorizationRequest } from '../oauth/authorizationRequest.ts';
 import { answerLocation } from '../oauth/redirectUri.ts';
 import { limitsAmong, rightData } from '../oauth/rightData.ts';
 import { sha256 } from '../secrets/digest.ts';
-import { denyGrant } from '../store/grants.ts';
+import { denyGrant } from '../store/decisions.ts';
 import type { Session } from '../store/sessions.ts';
 import type { Caller, Context } from './context.ts';
-import { readDecision } from './decision.ts';
+import { readDecision, type Undecided } from './decision.ts';
 
 /** What comes of pressing Reject. */
 export type DenialOutcome =
   | { readonly outcome: 'denied'; readonly location: string }
-  /** The form doesn't fit any more; the request is to be shown afresh. */
-  | { readonly outcome: 'stale' }
+  | Undecided
   /** Allow on this very page was taken already: refusing now would only look as if it undid that. */
   | { readonly outcome: 'too-late' };
 
@@ -28,7 +27,7 @@ export async function deny(
 ): Promise<DenialOutcome> {
   const decision = readDecision(context, decisionToken, session, request);
   if (decision === undefined) return { outcome: 'stale' };
-  const denied = await denyGrant(context.db, {
+  const verdict = await denyGrant(context.db, {
     grantId: decision.grantId,
     userId: session.user.userId,
     clientId: request.client.clientId,
@@ -36,9 +35,13 @@ export async function deny(
     codeHash: sha256(decision.code),
     scope: request.scope,
     limits: limitsAmong(rightData(request.rights, context.currency)),
+    sessionHash: session.sessionHash,
+    formExpiresAt: decision.expiresAt,
     caller,
   });
-  return denied
-    ? { outcome: 'denied', location: answerLocation(request, 'error', 'access_denied') }
-    : { outcome: 'too-late' };
+  if (verdict === 'denied') {
+    return { outcome: 'denied', location: answerLocation(request, 'error', 'access_denied') };
+  }
+  if (verdict === 'allowed') return { outcome: 'too-late' };
+  return { outcome: verdict === 'ended' ? 'stale' : verdict };
 }

@@ -2,7 +2,7 @@ import { bytesOf, type Digest, hexOf, sha256 } from '../secrets/digest.ts';
 import type { Context } from './context.ts';
 
 /** The forms of ours beside the decision; a token for one is worth nothing in another. */
-export type FormAction = 'sign-in' | 'payment-password' | 'sign-out' | 'disconnect';
+export type FormAction = 'sign-in' | 'payment-password' | 'sign-out' | 'disconnect' | 'disconnect-all';
 
 /** The browser that a form was shown to: by its session or, before sign-in, by its visit. */
 export interface Holder {
@@ -13,7 +13,7 @@ export interface Holder {
  * Ties a form to the browser it was shown to and to what it is about, so that no other site, browser, session or
  * request can send it.
  *
- * @param subject what the form acts on: a canonical query, a grant id, or nothing
+ * @param subject what the form acts on: a canonical query, a grant id, a client id, or nothing
  */
 export function printFormToken(
   { keyRing }: Context,

@@ -8,6 +8,8 @@ import { grantIdOf } from './decision.ts';
 /** What stands between a checked request and its answer. */
 export type Step =
   | { readonly step: 'sign-in' }
+  /** The user has as many live instances of this application as one may have: another one has to go first. */
+  | { readonly step: 'full'; readonly session: Session }
   | { readonly step: 'payment-password'; readonly session: Session; readonly earlier: Grant | undefined }
   | {
       readonly step: 'consent';
@@ -23,12 +25,15 @@ export type Step =
  * sent back to the request; none of them knows what follows it.
  */
 export async function nextStep(
-  { findGrant }: Context,
+  { findInstance }: Context,
   request: AuthorizationRequest,
   session: Session | undefined,
 ): Promise<Step> {
   if (session === undefined) return { step: 'sign-in' };
-  const grant = await findGrant(grantIdOf(session, request));
+  const { userId } = session.user;
+  const { clientId } = request.client;
+  const { grant, mayHold } = await findInstance({ grantId: grantIdOf(session, request), userId, clientId });
+  if (!mayHold) return { step: 'full', session };
   const earlier = grant && isLive(grantState(grant, grant.now)) ? grant : undefined;
   if (needsPaymentPassword(session, request)) return { step: 'payment-password', session, earlier };
   return { step: 'consent', session, earlier, revision: grant?.revision ?? 0 };

@@ -15,6 +15,8 @@ export interface SignInPage {
   readonly clientName: string | null;
   /** What was typed before, so that a wrong password doesn't cost the login too. */
   readonly login: string;
+  /** What was not done for want of a session; null when nothing was asked. */
+  readonly undone: string | null;
   readonly error: string | null;
 }
 
@@ -76,17 +78,36 @@ export interface AccountPage {
   readonly signOutToken: string;
   /** Live authorizations, newest first. */
   readonly connections: readonly Connection[];
+  /** Those of the page's applications that have more than one connection, on whichever page. */
+  readonly several: readonly ConnectedApplication[];
+  /** Which page this is, as a field that its forms send along; null on the first. */
+  readonly place: { readonly name: string; readonly value: string } | null;
+  /** The pages of newer and older connections; null where there are none. */
+  readonly newer: string | null;
+  readonly older: string | null;
   /** Said once at the top after something was done, for example `Demo Shop is disconnected.` */
   readonly done: string | null;
+  /** Said once at the top after something could not be done. */
+  readonly undone: string | null;
 }
 
-/** One application instance that can act on the user's account. */
+/** One application instance that can act on the user's account, or could if the application were not blocked. */
 export interface Connection {
   readonly grantId: string;
   readonly clientName: string;
+  readonly isBlocked: boolean;
   readonly instanceName: string | null;
   readonly confirmedOn: string;
   readonly validUntil: string;
   readonly rights: readonly DescribedRight[];
   readonly disconnectToken: string;
+}
+
+/** An application with all its connections. */
+export interface ConnectedApplication {
+  readonly clientId: string;
+  readonly clientName: string;
+  /** How many there are, for example `37`. */
+  readonly total: string;
+  readonly disconnectAllToken: string;
 }

@@ -8,7 +8,7 @@ import type { AuthorizationRequest } from '../oauth/authorizationRequest.ts';
 import { describeDay, describeRights } from '../oauth/describe.ts';
 import { tokenExpiresAt } from '../oauth/lifetime.ts';
 import { ensureVisit, type Site } from './browserSession.ts';
-import type { Page, RequestedContent, SignInPage } from './pages.ts';
+import type { NoticePage, Page, RequestedContent, SignInPage } from './pages.ts';
 import { showPage } from './views.ts';
 
 /** What comes of a password that does not open anything. */
@@ -24,6 +24,8 @@ export interface Attempt {
 
 /** A step that only a signed-in user meets. */
 export type SignedInStep = Exclude<Step, { step: 'sign-in' }>;
+/** A step that asks the user something about the request. */
+type AskingStep = Exclude<SignedInStep, { step: 'full' }>;
 
 /** The address of a request: opened again, in any browser, it goes on from where its user stands. */
 export function requestUrl({ baseUrl }: Site, { canonicalQuery }: AuthorizationRequest): string {
@@ -43,6 +45,7 @@ export function showStep(
   step: SignedInStep,
   attempt?: Attempt,
 ): FastifyReply {
+  if (step.step === 'full') return showFull(reply, request);
   return showAttempt(reply, pageOfStep(site, request, step, attempt?.error ?? null), attempt);
 }
 
@@ -51,12 +54,7 @@ function showAttempt(reply: FastifyReply, page: Page, attempt: Attempt | undefin
   return showPage(reply, page, attempt?.status);
 }
 
-function pageOfStep(
-  site: Site,
-  request: AuthorizationRequest,
-  step: SignedInStep,
-  error: string | null,
-): Page {
+function pageOfStep(site: Site, request: AuthorizationRequest, step: AskingStep, error: string | null): Page {
   const { session } = step;
   const common = {
     request: request.canonicalQuery,
@@ -74,6 +72,21 @@ function pageOfStep(
   };
 }
 
+/** Says that one connection has to go before there can be another one. */
+export function showFull(reply: FastifyReply, { client }: AuthorizationRequest): FastifyReply {
+  reply.request.logDetail = {
+    error: 'too_many_instances',
+    rule: 'as many live authorizations of this user and application as MAX_INSTANCES allows',
+  };
+  const page: NoticePage = {
+    name: 'notice',
+    title: 'Too many connections of one application',
+    text: `${client.name} has as many connections to your account as one application may have. Disconnect one that you no longer need. Then go back to the application and start again.`,
+    link: { href: '/account', text: 'See your connected applications' },
+  };
+  return showPage(reply, page, 409);
+}
+
 /** Shows the sign-in page on the way to `goingTo`, or to the account page when that is null. */
 export function showSignIn(
   request: FastifyRequest,
@@ -81,6 +94,7 @@ export function showSignIn(
   site: Site,
   goingTo: AuthorizationRequest | null,
   attempt?: Attempt & { readonly login: string },
+  undone: string | null = null,
 ): FastifyReply {
   const visit = ensureVisit(request, reply, site);
   const page: SignInPage = {
@@ -89,6 +103,7 @@ export function showSignIn(
     formToken: printFormToken(site.context, 'sign-in', visit, goingTo?.canonicalQuery),
     clientName: goingTo?.client.name ?? null,
     login: attempt?.login ?? '',
+    undone,
     error: attempt?.error ?? null,
   };
   return showAttempt(reply, page, attempt);

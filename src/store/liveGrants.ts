@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { selectLong, transaction } from './database.ts';
+import { LIVE } from './grants.ts';
 
 // What an operator asks about all authorizations of a user or an application. There may be millions, so it may take long.
 
@@ -8,11 +9,6 @@ export type Whose =
   | { readonly userId: string; readonly clientId?: string }
   | { readonly userId?: undefined; readonly clientId: string };
 
-/** A code that can be exchanged, or a token that works (section 3): three years, as `oauth/lifetime.ts` counts them. */
-const IS_LIVE = `revoked_at is null
-  and coalesce((token_issued_at at time zone 'UTC' + interval '3 years') at time zone 'UTC', code_expires_at)
-      > clock_timestamp()`;
-
 /** Only what is asked stands in the statement, so that its plan is made for that. */
 function conditionOf({ userId, clientId }: Whose): { condition: string; values: string[] } {
   const conditions = [
@@ -20,7 +16,7 @@ function conditionOf({ userId, clientId }: Whose): { condition: string; values: 
     ['client_id', clientId],
   ].filter(([, value]) => value !== undefined);
   return {
-    condition: conditions.map(([column], index) => `${column} = $${index + 1} and `).join('') + IS_LIVE,
+    condition: conditions.map(([column], index) => `g.${column} = $${index + 1} and `).join('') + LIVE,
     values: conditions.map(([, value]) => value ?? ''),
   };
 }
@@ -28,7 +24,7 @@ function conditionOf({ userId, clientId }: Whose): { condition: string; values: 
 /** The ids of at most `limit` live grants, in the order of their keys. */
 export async function findLiveGrants(pool: pg.Pool, whose: Whose, limit: number): Promise<string[]> {
   const { condition, values } = conditionOf(whose);
-  const text = `select grant_id as id from grants where ${condition} limit ${limit}`;
+  const text = `select grant_id as id from grants g where ${condition} limit ${limit}`;
   const rows = await transaction(pool, (connection) =>
     selectLong<{ id: string }>(connection, { name: '', text }, values),
   );
@@ -41,7 +37,7 @@ export async function countLiveGrants(
   whose: Whose,
 ): Promise<{ grants: number; people: number }> {
   const { condition, values } = conditionOf(whose);
-  const text = `select count(*)::int as grants, count(distinct user_id)::int as people from grants where ${condition}`;
+  const text = `select count(*)::int as grants, count(distinct user_id)::int as people from grants g where ${condition}`;
   const [row] = await transaction(pool, (connection) =>
     selectLong<{ grants: number; people: number }>(connection, { name: '', text }, values),
   );

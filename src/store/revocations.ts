@@ -9,6 +9,7 @@ import {
   momentOf,
   type Statement,
 } from './database.ts';
+import { LIVE } from './grants.ts';
 
 /** Who takes a grant back, as the audit trail calls it. */
 type RevocationKind = 'revoked_by_user' | 'revoked_by_application' | 'revoked_by_operator';
@@ -50,27 +51,52 @@ select ${way.answer}, late from ${way.from ?? 'moment'}`;
 const ofUser = revocation({
   name: 'grant-revoke-of-user',
   kind: 'revoked_by_user',
-  which: 'user_id = $1 and ($2::uuid is null or grant_id = $2)',
+  which: 'user_id = $1 and grant_id = $2',
   address: '$3',
   reference: '$4',
   deadline: '$5',
-  answer: 'array(select grant_id::text from revoked) as ids',
+  answer: 'exists (select from revoked) as revoked',
+});
+
+/** The user disconnects an application instance. @throws {TooLateError} */
+export async function revokeGrantOfUser(
+  db: Database,
+  userId: string,
+  grantId: string,
+  { address, reference, decideBy }: Caller,
+): Promise<void> {
+  await decideOne(db, ofUser, [userId, grantId, address, reference], decideBy);
+}
+
+/** So many are written in some tens of milliseconds. */
+const MOST_AT_ONCE = 500;
+
+const ofUserAndClient = revocation({
+  name: 'grant-revoke-of-user-and-client',
+  kind: 'revoked_by_user',
+  which: `grant_id = any (array(
+    select grant_id from (select * from grants where user_id = $1 offset 0) g
+     where client_id = $2 and ${LIVE} order by grant_id limit ${MOST_AT_ONCE}))`,
+  address: '$3',
+  reference: '$4',
+  deadline: '$5',
+  answer: `(select count(*) from held) = ${MOST_AT_ONCE} as "goesOn"`,
 });
 
 /**
- * The user disconnects an application instance, or all of them when `grantId` is null.
+ * The user disconnects live instances of an application.
  *
- * @returns the ids of what is revoked now and was not before
+ * @returns whether there may be more of them
  * @throws {TooLateError}
  */
-export async function revokeGrantsOfUser(
+export async function revokeGrantsOfUserAndClient(
   db: Database,
   userId: string,
-  grantId: string | null,
+  clientId: string,
   { address, reference, decideBy }: Caller,
-): Promise<string[]> {
-  const values = [userId, grantId, address, reference];
-  return (await decideOne<{ ids: string[] }>(db, ofUser, values, decideBy)).ids;
+): Promise<boolean> {
+  const values = [userId, clientId, address, reference];
+  return (await decideOne<{ goesOn: boolean }>(db, ofUserAndClient, values, decideBy)).goesOn;
 }
 
 /** A token that is given back, and by whom. */

@@ -15,6 +15,7 @@ const PRIVILEGES: Readonly<Record<string, string>> = {
   users: 'select, insert, update, delete',
   sessions: 'select, insert, update, delete',
   grants: 'select, insert, update',
+  denials: 'select, insert, update, delete',
   audit_events: 'select, insert',
   resources: 'select, insert, update, delete',
   resource_secrets: 'select, insert, update',

@@ -21,6 +21,23 @@ export interface Session {
 const HAS_ENDED = `(s.seen_at < clock_timestamp() - interval '${IDLE_LIFETIME}'
                      or s.created_at < clock_timestamp() - interval '${ABSOLUTE_LIFETIME}')`;
 
+/** Of `sessions s`: whether its cookie is still good. */
+export const STANDS = `not ${HAS_ENDED}`;
+
+/** How many decisions one session may write at once, and in how many seconds one more: far more than a person reads. */
+const MOST_DECISIONS = 300;
+const DECISION_FORGOTTEN_SECONDS = 2;
+
+/** Of `sessions s`: how many still count. A clock that was set back makes them no more. */
+const DECISIONS = `greatest(0, s.decisions
+           - greatest(0, extract(epoch from clock_timestamp() - s.decided_at)::float8) / ${DECISION_FORGOTTEN_SECONDS})`;
+
+/** Of `sessions s`: whether it may write one more decision now. */
+export const MAY_DECIDE = `${DECISIONS} < ${MOST_DECISIONS}`;
+
+/** For `update sessions s set`: counts one. */
+export const COUNT_DECISION = `decisions = ${DECISIONS} + 1, decided_at = clock_timestamp()`;
+
 // The share lock makes a change of the password wait for this sign-in, or this sign-in fail by it.
 const insert = {
   name: 'session-insert',

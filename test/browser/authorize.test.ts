@@ -208,6 +208,11 @@ describe('the whole authorization in a browser', () => {
     await connection.getByRole('button', { name: 'Disconnect' }).click();
     expect(await page.getByRole('status').textContent()).toContain('disconnected');
     expect(await page.getByText('to disconnect', { exact: true }).count()).toBe(0);
+    await ask({ scope: 'account-info', instance: 'one of several' });
+    await decide('Allow');
+    await page.goto(`${server.baseUrl}/account`);
+    await page.getByRole('button', { name: /^Disconnect all of Demo Shop/ }).click();
+    expect(await read()).toContain('No application is connected to your account.');
     await page.getByRole('button', { name: 'Sign out' }).click();
     await expectPage('sign-in');
     await ask({ scope: 'account-info' });
@@ -306,10 +311,14 @@ describe('a page of another site', () => {
 
   it('can’t show ours in a frame', async () => {
     document = `<iframe id="frame" src="${server.baseUrl}/account"></iframe>`;
+    const answered = page.waitForResponse(`${server.baseUrl}/account`);
     await page.goto(evilUrl);
+    expect((await answered).status()).toBe(403);
     const frame = page.frames()[1];
     await expect.poll(() => frame?.url()).toMatch(/^chrome-error:/);
     expect(complaints.splice(0).join()).toMatch(/frame-ancestors/);
+    // The browser's own error, and nothing of what we answered.
+    expect(await frame?.content()).not.toMatch(/Open this in your browser|data-page/);
   });
 
   it('can’t sign a visitor in as somebody else, even with a form that it got for itself', async () => {

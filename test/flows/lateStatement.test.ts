@@ -131,6 +131,22 @@ const STATEMENTS: Record<string, (setting: Setting) => Promise<Late>> = {
     };
   },
 
+  async 'grant-revoke-of-user-and-client'({ agent, client, user }) {
+    for (const instance_name of ['one', 'two']) await obtainToken(agent, client, user, { instance_name });
+    const account = await agent.get('/account');
+    const form = account.forms.find(({ action }) => action === '/account/disconnect-all');
+    let token = '';
+    return {
+      ask: () => agent.post('/account/disconnect-all', form?.fields ?? {}),
+      async meanwhile() {
+        token = await obtainToken(elsewhere(agent), client, user, { instance_name: 'one' });
+      },
+      async expectNothingDone() {
+        expect(await isLive(token)).toBe(true);
+      },
+    };
+  },
+
   async 'grant-revoke-by-token'({ agent, client, user }) {
     const token = await obtainToken(agent, client, user);
     const credentials = { client_id: client.clientId, client_secret: client.clientSecret ?? '' };

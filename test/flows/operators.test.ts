@@ -3,10 +3,10 @@ import { changeClient, removeClient } from '../../src/flows/clients.ts';
 import { blockUser, registerUser, removeUser, setPasswords } from '../../src/flows/register.ts';
 import { revokeAll } from '../../src/flows/revokeAll.ts';
 import { addSecret, retireSecret } from '../../src/flows/secrets.ts';
-import { sha256 } from '../../src/secrets/digest.ts';
+import { type Digest, sha256 } from '../../src/secrets/digest.ts';
 import { updateClient } from '../../src/store/clients.ts';
 import { transaction } from '../../src/store/database.ts';
-import { approveGrant } from '../../src/store/grants.ts';
+import { approveGrant } from '../../src/store/decisions.ts';
 import { Agent } from '../support/agent.ts';
 import {
   decide,
@@ -229,8 +229,13 @@ describe('an application that is changed', () => {
 
   it('has an approval that is under way at this very moment write nothing', async () => {
     const [client, user] = [await server.createClient(), await server.createUser()];
-    await changeClient(server.database.pool, client.clientId, { name: 'Another Shop' }, 'olga');
-    const outcome = await approveGrant(server.database.pool, {
+    await reachConsent(new Agent(server.baseUrl), requestOf(client), user);
+    const { pool } = server.database;
+    const { rows } = await pool.query<{ hash: Digest }>(
+      'select session_hash as hash from sessions where user_id = $1',
+      [user.userId],
+    );
+    const approval = {
       grantId: '00000000-0000-4000-8000-000000000001',
       userId: user.userId,
       clientId: client.clientId,
@@ -242,12 +247,15 @@ describe('an application that is changed', () => {
       codeHash: sha256(''),
       codeLifetimeSeconds: 50,
       codeChallenge: null,
-      sessionHash: sha256(''),
+      sessionHash: rows[0]?.hash ?? sha256(''),
       requestDigest: sha256(''),
       limits: [],
+      mostInstances: 100,
       caller: CALLER,
-    });
-    expect(outcome).toMatchObject({ written: false, allowed: true });
+    };
+    await changeClient(pool, client.clientId, { name: 'Another Shop' }, 'olga');
+    expect(await approveGrant(pool, approval)).toBe('stale');
+    expect(await approveGrant(pool, { ...approval, clientRevision: 2 })).toBe('written');
   });
 
   it('is asked no more than its ceiling, and everything again without one', async () => {

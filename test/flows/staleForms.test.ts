@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/secrets/digest.ts';
-import { approveGrant } from '../../src/store/grants.ts';
+import { approveGrant } from '../../src/store/decisions.ts';
 import { revokeGrants } from '../../src/store/revocations.ts';
 import { Agent } from '../support/agent.ts';
 import { decide, obtainCode, obtainToken, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
@@ -57,7 +57,7 @@ describe('an approval at the very moment of a block', () => {
   ])('writes nothing when %s is blocked', async (_who, block, index) => {
     const [client, user] = [await server.createClient(), await server.createUser()];
     await server.database.pool.query(block, [[client.clientId, user.userId][index]]);
-    const outcome = await approveGrant(server.database.pool, {
+    const verdict = await approveGrant(server.database.pool, {
       grantId: '00000000-0000-4000-8000-000000000000',
       userId: user.userId,
       clientId: client.clientId,
@@ -72,9 +72,10 @@ describe('an approval at the very moment of a block', () => {
       sessionHash: sha256(''),
       requestDigest: sha256(''),
       limits: [],
+      mostInstances: 100,
       caller: CALLER,
     });
-    expect(outcome).toMatchObject({ written: false, allowed: false });
+    expect(verdict).toBe('blocked');
   });
 });
 

@@ -1,5 +1,6 @@
 import type {
   AccountPage,
+  ConnectedApplication,
   Connection,
   ConsentPage,
   ErrorPage,
@@ -105,6 +106,7 @@ function signIn(changes: Partial<SignInPage> = {}): SignInPage {
     formToken: 'form.token',
     clientName: 'Demo Shop',
     login: '',
+    undone: null,
     error: null,
     ...changes,
   };
@@ -159,6 +161,7 @@ function connection(changes: Partial<Connection> = {}): Connection {
   return {
     grantId: '3d6f0a52-3f0c-4f0e-9a39-0d8f6c1f2b11',
     clientName: 'Demo Shop',
+    isBlocked: false,
     instanceName: null,
     confirmedOn: '20 November 2026',
     validUntil: '20 November 2029',
@@ -168,6 +171,11 @@ function connection(changes: Partial<Connection> = {}): Connection {
   };
 }
 
+function allOf(clientName: string, total: string): ConnectedApplication {
+  const clientId = '5d41402abc4b2a76b9719d911017c592';
+  return { clientId, clientName, total, disconnectAllToken: 'disconnect-all.token' };
+}
+
 function account(connections: readonly Connection[], changes: Partial<AccountPage> = {}): AccountPage {
   return {
     name: 'account',
@@ -175,7 +183,12 @@ function account(connections: readonly Connection[], changes: Partial<AccountPag
     userLogin: 'anna',
     signOutToken: 'sign-out.token',
     connections,
+    several: [],
+    place: null,
+    newer: null,
+    older: null,
     done: null,
+    undone: null,
     ...changes,
   };
 }
@@ -188,6 +201,11 @@ export const pageSamples: Record<string, Page> = {
     login: LONG_WORD,
     clientName: LONG_NAME,
     error: 'Too many tries. Wait 15 minutes and try again.',
+  }),
+  'sign-in after a Disconnect too late': signIn({
+    request: null,
+    clientName: null,
+    undone: 'Nothing was disconnected yet, because you were no longer signed in.',
   }),
   'sign-in, hostile': signIn({ request: HOSTILE, clientName: HOSTILE, login: HOSTILE, error: HOSTILE }),
   'sign-in, right to left': signIn({ clientName: HEBREW, login: ARABIC }),
@@ -231,20 +249,44 @@ export const pageSamples: Record<string, Page> = {
     link: { href: `/"${HOSTILE}`, text: HOSTILE },
   }),
 
-  account: account([
-    connection(),
-    connection({ instanceName: 'anna-tablet', rights: rights('account-info payment.to-pattern("metro")') }),
-    connection({ clientName: 'Spending Diary', rights: rights(READ_ONLY) }),
-  ]),
+  account: account(
+    [
+      connection(),
+      connection({ instanceName: 'anna-tablet', rights: rights('account-info payment.to-pattern("metro")') }),
+      connection({ clientName: 'Spending Diary', rights: rights(READ_ONLY) }),
+    ],
+    { several: [allOf('Demo Shop', '2')] },
+  ),
   'account, empty': account([]),
   'account, last one disconnected': account([], { done: 'Demo Shop is disconnected.' }),
+  'account, not disconnected': account([connection()], { undone: 'Nothing was disconnected yet.' }),
+  'account, one is blocked': account([
+    connection({ isBlocked: true }),
+    connection({ clientName: 'Spending Diary', rights: rights(READ_ONLY) }),
+  ]),
+  'account, a page between others': account(
+    [connection({ instanceName: 'anna-1' }), connection({ instanceName: 'anna-2' })],
+    {
+      several: [allOf('Demo Shop', '1,000 or more')],
+      place: { name: 'older', value: 'x' },
+      newer: '/account?newer=x',
+      older: '/account?older=x',
+    },
+  ),
+  'account, nothing left before others': account([], { older: '/account?older=x' }),
   'account, full': account(
     [
       connection({ clientName: LONG_NAME, instanceName: LONG_WORD, rights: rights(TWELVE) }),
-      connection({ clientName: HOSTILE, instanceName: HOSTILE }),
+      connection({ clientName: HOSTILE, instanceName: HOSTILE, isBlocked: true }),
       connection({ clientName: HEBREW, instanceName: ARABIC, rights: rights(ONE_TIME) }),
       connection({ clientName: 'Spending Diary', rights: rights(READ_ONLY) }),
     ],
-    { userName: ARABIC, userLogin: LONG_WORD.slice(0, 64), done: `${HEBREW} is disconnected.` },
+    {
+      userName: ARABIC,
+      userLogin: LONG_WORD.slice(0, 64),
+      done: `${HEBREW} is disconnected.`,
+      several: [allOf(LONG_NAME, '2'), allOf(HOSTILE, HOSTILE), allOf(HEBREW, '37')],
+      newer: '/account?newer=x',
+    },
   ),
 };

@@ -24,7 +24,7 @@ interface Connection {
   readonly near: Socket;
   readonly far: Socket;
   /** What is held back of it; undefined while it flows. */
-  kept?: Buffer[];
+  kept?: Buffer[] | undefined;
 }
 
 export async function openLine(): Promise<Line> {
@@ -84,12 +84,18 @@ export async function openLine(): Promise<Line> {
   };
 }
 
-/** The last byte of an answer is the state in which PostgreSQL is ready for the next: idle. */
-function deliver({ far, kept = [] }: Connection): Promise<void> {
-  return new Promise((resolve) => {
+/**
+ * What comes afterwards flows again. The last byte of an answer is the state in which PostgreSQL is ready for the next:
+ * idle.
+ */
+async function deliver(connection: Connection): Promise<void> {
+  const { near, far, kept = [] } = connection;
+  connection.kept = undefined;
+  await new Promise<void>((resolve) => {
     const isReady = (chunk: Buffer) => chunk.subarray(-6).equals(Buffer.from('Z\0\0\0\x05I', 'latin1'));
     far.on('data', (chunk) => isReady(chunk) && resolve());
     far.on('close', () => resolve());
     for (const chunk of kept) far.write(chunk);
   });
+  if (near.destroyed) far.end();
 }

@@ -20,6 +20,7 @@ export interface Sample {
   readonly needs: readonly string[];
 }
 
+const LOOK_AT = { disconnected: 'x', disconnected_all: 'x', newer: 'x', older: 'x' };
 const VERIFIER = 'a-code-verifier-of-the-tests-with-43-letters-or-more';
 const CHALLENGE = createHash('sha256').update(VERIFIER).digest('base64url');
 const SPENDING = 'payment-shop.limit(7,5000) money-source("wallet")';
@@ -36,6 +37,7 @@ export const ROUTES = [
   'POST /consent',
   'GET /account',
   'POST /account/disconnect',
+  'POST /account/disconnect-all',
   'POST /sign-out',
   'POST /oauth/token',
   'POST /oauth/introspect',
@@ -85,7 +87,9 @@ async function samplesOfPeople(server: TestServer, agent: Agent, client: TestCli
   const spend = { ...everythingAsked(client, 'spend'), scope: SPENDING };
   const consent = await reachConsent(agent, everythingAsked(client, 'consent'), user);
   const payment = await agent.get(`/oauth/authorize?${new URLSearchParams(spend)}`);
-  await obtainCode(agent, requestOf(client, { instance_name: 'disconnected' }), user);
+  const other = await server.createClient(); // so that disconnecting takes nothing from the samples of programs
+  for (const instance_name of ['one', 'two'])
+    await obtainCode(agent, requestOf(other, { instance_name }), user);
   const account = await agent.get('/account');
   const visitor = new Agent(server.baseUrl);
   const signIn = await visitor.get(`/oauth/authorize?${new URLSearchParams(look)}`);
@@ -110,7 +114,7 @@ async function samplesOfPeople(server: TestServer, agent: Agent, client: TestCli
       ...session,
       gives: /[?&]code=/,
     }),
-    'GET /account': person({ disconnected: 'x' }, 200, {
+    'GET /account': person({ ...LOOK_AT, undone: 'x' }, 200, {
       ...session,
       gives: /action="\/account\/disconnect"/,
       needs: ['header cookie'],
@@ -118,6 +122,10 @@ async function samplesOfPeople(server: TestServer, agent: Agent, client: TestCli
     'POST /account/disconnect': form(account, '/account/disconnect', {}, 303, {
       ...session,
       gives: /\?disconnected=/,
+    }),
+    'POST /account/disconnect-all': form(account, '/account/disconnect-all', {}, 303, {
+      ...session,
+      gives: /\?disconnected_all=/,
     }),
     'POST /sign-out': form(account, '/sign-out', {}, 303, { ...session, gives: /assent_session=;/ }),
   };

@@ -56,6 +56,7 @@ export interface ServerOptions {
   readonly database?: TestDatabase;
   readonly trustProxy?: false | number | string[];
   readonly maxConnections?: number;
+  readonly maxInstances?: number;
   /** Where it listens, when not at `localhost`. */
   readonly addresses?: readonly string[];
   /** The public address, when it is not the one that the test connects to. */
@@ -87,6 +88,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     catalogue: BUILT_IN_CATALOGUE,
     currency: 'RUB',
     codeLifetimeSeconds: options.codeLifetimeSeconds ?? 50,
+    maxInstances: options.maxInstances ?? 100,
   });
   const app = await buildApp({
     context,

@@ -37,9 +37,7 @@ begin
   select 'revoked_by_operator', grant_id, user_id, client_id, instance_name, scope,
          nullif(current_setting('assent.operator', true), '')
     from deleted
-   where revoked_at is null
-     and coalesce((token_issued_at at time zone 'UTC' + interval '3 years') at time zone 'UTC', code_expires_at)
-         > clock_timestamp();
+   where is_live(code_expires_at, token_issued_at, revoked_at);
   return null;
 end
 $$;

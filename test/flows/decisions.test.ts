@@ -1,0 +1,107 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { Agent, type Answer } from '../support/agent.ts';
+import { codeOf, decide, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
+import { rowsOf } from '../support/rows.ts';
+import { type TestClient, type TestUser, useServer } from '../support/server.ts';
+
+const server = useServer({ maxInstances: 10_000 });
+
+let client: TestClient;
+let user: TestUser;
+let agent: Agent;
+
+beforeEach(async () => {
+  [client, user, agent] = [await server.createClient(), await server.createUser(), new Agent(server.baseUrl)];
+});
+
+const consentFor = (state: string) =>
+  reachConsent(agent, requestOf(client, { state, instance_name: state }), user);
+
+async function count(what: string, value: string): Promise<number> {
+  return (await server.database.pool.query(what, [value])).rowCount ?? -1;
+}
+const refusals = () => count(`select from audit_events where kind = 'refused' and user_id = $1`, user.userId);
+
+describe('the same refused decision', () => {
+  it('is answered alike and written once, also when two forms are rejected by turns', async () => {
+    const [one, other] = [await consentFor('one'), await consentFor('other')];
+    const answers: Answer[] = [];
+    for (let turn = 0; turn < 20; turn += 1)
+      answers.push(await decide(agent, turn % 2 === 0 ? one : other, 'reject'));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([302]));
+    expect(new Set(answers.map(({ location }) => location)).size).toBe(2);
+    expect(await refusals()).toBe(2);
+  });
+
+  it('is written once when it is sent many times at once', async () => {
+    const form = await consentFor('at once');
+    const answers = await Promise.all(Array.from({ length: 20 }, () => decide(agent, form, 'reject')));
+    expect(new Set(answers.map(({ status, location }) => `${status} ${location}`)).size).toBe(1);
+    expect(await refusals()).toBe(1);
+  });
+
+  it('may still be allowed, and then says that it was', async () => {
+    const form = await consentFor('first no');
+    await decide(agent, form, 'reject');
+    const allowed = await decide(agent, form, 'allow');
+    expect((await agent.post('/oauth/token', tokenRequestOf(client, codeOf(allowed)))).status).toBe(200);
+    expect((await decide(agent, form, 'reject')).text).toContain('You already allowed this');
+  });
+
+  it('is remembered for as long as its form is good, and swept away by others', async () => {
+    const { pool } = server.database;
+    await pool.query('delete from denials');
+    for (const state of ['a', 'b', 'c', 'd']) await decide(agent, await consentFor(state), 'reject');
+    const { rows } = await pool.query<{ minutes: number }>(
+      `select extract(epoch from expires_at - clock_timestamp())::float / 60 as minutes from denials`,
+    );
+    expect(rows).toHaveLength(4);
+    for (const { minutes } of rows) expect([minutes > 0, minutes <= 15]).toEqual([true, true]);
+    await pool.query(`update denials set expires_at = clock_timestamp()`);
+    for (const state of ['e', 'f']) await decide(agent, await consentFor(state), 'reject');
+    expect((await pool.query('select from denials')).rowCount).toBe(2);
+  });
+});
+
+describe('decisions of one session', () => {
+  it('are limited: what comes beyond is told to wait and writes nothing, until some are forgotten', async () => {
+    const answers: Answer[] = [];
+    while (answers.length < 400 && answers.at(-1)?.status !== 429) {
+      const form = await consentFor(String(answers.length));
+      answers.push(await decide(agent, form, answers.length % 3 === 0 ? 'allow' : 'reject'));
+    }
+    const taken = answers.filter(({ status }) => status === 302);
+    expect(taken.length).toBe(answers.length - 1);
+    expect(taken.length).toBeGreaterThanOrEqual(300);
+    expect(await count('select from audit_events where user_id = $1', user.userId)).toBe(taken.length);
+
+    const allowed = taken.findLast(({ location }) => location?.includes('code='));
+    const form = await consentFor('beyond');
+    const before = await rowsOf(server.database);
+    for (const decision of ['allow', 'reject'] as const) {
+      const answer = await decide(agent, form, decision);
+      expect([answer.status, answer.page, answer.headers.get('retry-after')]).toEqual([429, 'notice', '60']);
+      expect(answer.text).toContain('Nothing was allowed and nothing was rejected');
+      expect(answer.body).toContain('href="/oauth/authorize?');
+    }
+    expect(await rowsOf(server.database)).toBe(before);
+    expect(allowed?.location).toBeTruthy();
+
+    const someTimeLater = `update sessions set decided_at = decided_at - interval '1 minute' where user_id = $1`;
+    await server.database.pool.query(someTimeLater, [user.userId]);
+    expect((await decide(agent, form, 'allow')).status).toBe(302);
+  });
+
+  it('beyond the limit give the answer of one that was taken, when it is sent again', async () => {
+    const [rejected, allowed, other] = [
+      await consentFor('no'),
+      await consentFor('yes'),
+      await consentFor('other'),
+    ];
+    const first = [await decide(agent, rejected, 'reject'), await decide(agent, allowed, 'allow')];
+    await server.database.pool.query('update sessions set decisions = 1000, decided_at = clock_timestamp()');
+    const again = [await decide(agent, rejected, 'reject'), await decide(agent, allowed, 'allow')];
+    expect(again.map(({ location }) => location)).toEqual(first.map(({ location }) => location));
+    expect((await decide(agent, other, 'allow')).status).toBe(429);
+  });
+});

@@ -1,0 +1,233 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { Agent, type Answer, type Form } from '../support/agent.ts';
+import { introspect, obtainToken, signIn } from '../support/flow.ts';
+import { rowsOf } from '../support/rows.ts';
+import { type TestClient, type TestUser, useServer } from '../support/server.ts';
+
+const server = useServer();
+
+let client: TestClient;
+let user: TestUser;
+let agent: Agent;
+
+beforeEach(async () => {
+  [client, user, agent] = [
+    await server.createClient({ name: 'Corner Shop' }),
+    await server.createUser(),
+    new Agent(server.baseUrl),
+  ];
+  await signIn(agent, user.login, user.password);
+});
+
+/** Authorizations that were confirmed one after the other, the last a second ago: all with a token, or none ever used. */
+async function insertGrants(
+  of: TestClient,
+  count: number,
+  kind: 'active' | 'code expired' = 'active',
+  scope = 'account-info',
+) {
+  await server.database.pool.query(
+    `insert into grants (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri,
+                         code_hash, code_expires_at, token_hash, token_issued_at, confirmed_at)
+     select gen_random_uuid(), $1, $2, 'instance ' || n, 1, $5, 'x', sha256(n::text::bytea), confirmed_at,
+            case when $4 then sha256(n::text::bytea) end, case when $4 then confirmed_at end, confirmed_at
+       from generate_series(1, $3) n, lateral (select clock_timestamp() - n * interval '1 second' as confirmed_at) t`,
+    [user.userId, of.clientId, count, kind === 'active', scope],
+  );
+}
+
+const linkOf = (page: Answer, rel: 'prev' | 'next') =>
+  new RegExp(`rel="${rel}" href="([^"]+)"`).exec(page.body)?.[1];
+const namesOn = ({ text }: Answer) => text.match(/(?<=Connection name)instance \d+(?= Allowed)/g) ?? [];
+const formsTo = (page: Answer, action: string): Form[] => page.forms.filter((form) => form.action === action);
+
+async function press(page: Answer, action: string, by = agent): Promise<Answer> {
+  const [form] = formsTo(page, action);
+  const answer = await by.post(action, form?.fields ?? {});
+  expect(answer.status).toBe(303);
+  return by.get(answer.location ?? '');
+}
+
+describe('the account page', () => {
+  it('shows 6,000 connections in pages, newest first, there and back', async () => {
+    await insertGrants(client, 6_000);
+    let page = await agent.get('/account');
+    expect(page.body.length).toBeLessThan(60_000);
+    expect(linkOf(page, 'prev')).toBeUndefined();
+    const seen: string[] = namesOn(page);
+    expect(seen).toHaveLength(20);
+    for (let n = 1; n < 5; n += 1) {
+      page = await agent.get(linkOf(page, 'next') ?? '');
+      seen.push(...namesOn(page));
+    }
+    expect(seen).toEqual(Array.from({ length: 100 }, (_, n) => `instance ${n + 1}`));
+    page = await agent.get(linkOf(page, 'prev') ?? '');
+    expect(namesOn(page)).toEqual(seen.slice(60, 80));
+    for (let n = 0; n < 3; n += 1) page = await agent.get(linkOf(page, 'prev') ?? '');
+    expect([namesOn(page)[0], linkOf(page, 'prev')]).toEqual(['instance 1', undefined]);
+  });
+
+  it('ends with the oldest, and begins anew where nothing is left', async () => {
+    await insertGrants(client, 21);
+    const last = await agent.get(linkOf(await agent.get('/account'), 'next') ?? '');
+    expect([namesOn(last), linkOf(last, 'next')]).toEqual([['instance 21'], undefined]);
+    const answer = await agent.post(
+      '/account/disconnect',
+      formsTo(last, '/account/disconnect')[0]?.fields ?? {},
+    );
+    const emptied = await agent.get(answer.location ?? '');
+    expect([emptied.status, emptied.location]).toEqual([
+      303,
+      expect.stringContaining('/account?disconnected='),
+    ]);
+    const first = await agent.get(emptied.location ?? '');
+    expect(first.text).toContain('The application is disconnected.');
+    expect(namesOn(first)).toHaveLength(20);
+  });
+
+  it('stays on its page when something there is disconnected', async () => {
+    await insertGrants(client, 45);
+    const second = await agent.get(linkOf(await agent.get('/account'), 'next') ?? '');
+    const after = await press(second, '/account/disconnect');
+    expect(after.text).toContain('The application is disconnected.');
+    expect(namesOn(after)).toEqual([...namesOn(second).slice(1), 'instance 41']);
+  });
+
+  it('reads a page and not all that a user ever had, live or not', async () => {
+    await insertGrants(client, 3_000, 'code expired');
+    await server.database.pool.query(
+      `update grants set confirmed_at = confirmed_at - interval '1 day' where user_id = $1 and instance_name > 'instance 2'`,
+      [user.userId],
+    );
+    const other = await server.createClient({ name: 'Old Friend' });
+    await insertGrants(other, 2);
+    let page = await agent.get('/account');
+    expect(namesOn(page)).toEqual(['instance 1', 'instance 2']);
+    let pages = 1;
+    for (; linkOf(page, 'next') !== undefined; pages += 1) page = await agent.get(linkOf(page, 'next') ?? '');
+    expect([pages, page.status, page.location]).toEqual([7, 303, `${server.baseUrl}/account`]);
+  });
+
+  it('is no larger when much was allowed', async () => {
+    const long = Array.from({ length: 100 }, (_, n) => `payment.to-pattern("pattern ${n}")`).join(' ');
+    await insertGrants(client, 50, 'active', long);
+    const page = await agent.get('/account');
+    expect(namesOn(page).length).toBeGreaterThan(1);
+    expect(page.body.length).toBeLessThan(250_000);
+    const next = await agent.get(linkOf(page, 'next') ?? '');
+    expect(namesOn(next)[0]).toBe(`instance ${namesOn(page).length + 1}`);
+  });
+
+  it.each(['x', "' or 1=1--", '%00', '00000000-0000-4000-8000-000000000000', '-1'])(
+    'takes %s for no page',
+    async (given) => {
+      await insertGrants(client, 1);
+      for (const name of ['older', 'newer', 'disconnected', 'disconnected_all']) {
+        const answer = await agent.get(`/account?${name}=${encodeURIComponent(given)}`);
+        const page = answer.status === 303 ? await agent.get(answer.location ?? '') : answer;
+        expect(namesOn(page)).toEqual(['instance 1']);
+        expect(page.text).not.toContain('is disconnected');
+      }
+    },
+  );
+
+  it('says of a blocked application that it can do nothing now', async () => {
+    await obtainToken(agent, client, user);
+    expect((await agent.get('/account')).text).not.toContain('Blocked');
+    await server.database.pool.query(`update clients set status = 'blocked' where client_id = $1`, [
+      client.clientId,
+    ]);
+    const page = await agent.get('/account');
+    expect(page.text).toContain('except where it says that one is blocked');
+    expect(page.text).toContain('Blocked by Assent: it can’t act on your account now.');
+    expect((await press(page, '/account/disconnect')).text).toContain('The application is disconnected.');
+  });
+});
+
+describe('disconnecting all of an application', () => {
+  it('is one press, also of thousands: each has its entry in the trail, and others stay', async () => {
+    const other = await server.createClient({ name: 'Other Shop' });
+    await insertGrants(client, 6_000);
+    const token = await obtainToken(agent, other, user);
+    const resource = await server.createResource();
+    const page = await agent.get('/account');
+    expect(page.text).toContain('Disconnect all of Corner Shop (999 or more)');
+    expect(page.text).not.toContain('Disconnect all of Other Shop');
+    const after = await press(page, '/account/disconnect-all');
+    expect(after.text).toContain('The application is disconnected.');
+    expect(after.text).not.toContain('Corner Shop');
+    expect(await introspect(server, resource, token)).toMatchObject({ active: true });
+    const { rows } = await server.database.pool.query(
+      `select count(*)::int, count(distinct instance_name)::int as names from audit_events
+        where kind = 'revoked_by_user' and client_id = $1 and address is not null and reference is not null`,
+      [client.clientId],
+    );
+    expect(rows).toEqual([{ count: 6_000, names: 6_000 }]);
+  });
+
+  it('counts what is live, on all pages', async () => {
+    await insertGrants(client, 37);
+    await insertGrants(await server.createClient({ name: 'Other Shop' }), 2);
+    const text = (await agent.get('/account')).text;
+    expect(text).toContain('Disconnect all of Corner Shop (37)');
+    expect(text).toContain('Disconnect all of Other Shop (2)');
+  });
+
+  it('takes no form of another user, session or application', async () => {
+    const [other, stranger] = [await server.createClient(), new Agent(server.baseUrl)];
+    await insertGrants(client, 2);
+    await insertGrants(other, 2);
+    const page = await agent.get('/account');
+    const [first, second] = formsTo(page, '/account/disconnect-all').map(({ fields }) => fields);
+    const single = formsTo(page, '/account/disconnect')[0]?.fields;
+    const before = await rowsOf(server.database);
+    for (const fields of [
+      { ...first, client_id: second?.client_id ?? '' },
+      { ...first, form_token: single?.form_token ?? '' },
+      { client_id: first?.client_id ?? '' },
+    ]) {
+      const answer = await agent.post('/account/disconnect-all', fields);
+      expect([answer.status, answer.location]).toEqual([303, `${server.baseUrl}/account?undone=disconnect`]);
+    }
+    const another = await server.createUser();
+    await signIn(stranger, another.login, another.password);
+    const before2 = await rowsOf(server.database);
+    await stranger.post('/account/disconnect-all', first ?? {});
+    expect(before2).not.toBe(before); // the sign-in
+    expect(await rowsOf(server.database)).toBe(before2);
+  });
+});
+
+describe('Disconnect that is pressed when the session is over', () => {
+  it.each(['/account/disconnect', '/account/disconnect-all'])(
+    'says so and goes on after signing in: %s',
+    async (action) => {
+      await insertGrants(client, 2);
+      const page = await agent.get('/account');
+      await server.database.pool.query('delete from sessions where user_id = $1', [user.userId]);
+      const before = await rowsOf(server.database);
+      const asked = await press(page, action);
+      expect(asked.page).toBe('sign-in');
+      expect(asked.text).toContain('Nothing was disconnected yet, because you were no longer signed in.');
+      expect(await rowsOf(server.database)).toBe(before);
+      const { login, password } = user;
+      const signedIn = await agent.submit(asked, 'login', { login, password });
+      const again = await agent.get(signedIn.location ?? '');
+      expect([again.page, namesOn(again)]).toEqual(['account', ['instance 1', 'instance 2']]);
+      expect((await press(again, action)).text).toContain('The application is disconnected.');
+    },
+  );
+
+  it.each(['/account/disconnect', '/account/disconnect-all'])(
+    'and was begun anew meanwhile says so: %s',
+    async (action) => {
+      await insertGrants(client, 2);
+      const page = await agent.get('/account');
+      await server.database.pool.query('delete from sessions where user_id = $1', [user.userId]);
+      await signIn(agent, user.login, user.password);
+      const answer = await press(page, action);
+      expect(answer.text).toContain('Nothing was disconnected yet, because the page was out of date.');
+      expect(namesOn(answer)).toHaveLength(2);
+    },
+  );
+});

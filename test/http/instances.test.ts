@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Agent, type Answer } from '../support/agent.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { decide, introspect, obtainToken, reachConsent, requestOf, signIn } from '../support/flow.ts';
+import { rowsOf } from '../support/rows.ts';
+import { startServer, type TestClient, type TestServer, type TestUser } from '../support/server.ts';
+
+// One user and one application: any number of names, and so many live authorizations.
+
+const MOST = 3;
+
+let database: TestDatabase;
+let server: TestServer;
+let replica: TestServer;
+let client: TestClient;
+let user: TestUser;
+let agent: Agent;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  server = await startServer({ database, maxInstances: MOST });
+  replica = await startServer({ database, maxInstances: MOST });
+});
+
+afterAll(async () => {
+  await server?.close();
+  await replica?.close();
+  await database?.drop();
+});
+
+const named = (instance_name: string) => requestOf(client, { instance_name });
+const open = (fields: Record<string, string>, by = agent) =>
+  by.get(`/oauth/authorize?${new URLSearchParams(fields)}`);
+
+/** A user whose application has as many live authorizations as it may have. */
+async function fill(): Promise<string[]> {
+  [client, user, agent] = [await server.createClient(), await server.createUser(), new Agent(server.baseUrl)];
+  const tokens = [];
+  for (let n = 1; n <= MOST; n += 1)
+    tokens.push(await obtainToken(agent, client, user, { instance_name: `n${n}` }));
+  return tokens;
+}
+
+function expectFull(answer: Answer): void {
+  expect([answer.status, answer.page, answer.location]).toEqual([409, 'notice', null]);
+  expect(answer.text).toContain('Disconnect one that you no longer need');
+  expect(answer.body).toContain('href="/account"');
+}
+
+describe('as many live authorizations of one user and application as one may have', () => {
+  beforeAll(async () => {
+    await fill();
+  });
+
+  it('are told before anything is typed or allowed, and how to go on', async () => {
+    const before = await rowsOf(database);
+    expectFull(await open(named('one more')));
+    expectFull(await open({ ...named('one more'), scope: 'payment-shop' }));
+    expectFull(await open(requestOf(client)));
+    expect(await rowsOf(database)).toBe(before);
+  });
+
+  it('may each be allowed anew, and keep other applications and users from nothing', async () => {
+    expect((await decide(agent, await reachConsent(agent, named('n1'), user), 'allow')).status).toBe(302);
+    const other = await server.createClient();
+    await obtainToken(agent, other, user);
+    await obtainToken(new Agent(server.baseUrl), client, await server.createUser());
+  });
+
+  it('leave room for another when one is disconnected, and when one’s code was never used', async () => {
+    const tokens = await fill();
+    const resource = await server.createResource();
+    const account = await agent.get('/account');
+    await agent.post(
+      '/account/disconnect',
+      account.forms.find(({ action }) => action === '/account/disconnect')?.fields ?? {},
+    );
+    const added = await decide(agent, await reachConsent(agent, named('added'), user), 'allow');
+    expect(added.status).toBe(302);
+    expectFull(await open(named('one more')));
+    await database.pool.query(
+      `update grants set code_expires_at = clock_timestamp() where instance_name = 'added'`,
+    );
+    expect((await open(named('one more'))).page).toBe('consent');
+    expect(
+      await Promise.all(tokens.map(async (token) => (await introspect(server, resource, token)).active)),
+    ).toEqual([true, true, false]);
+  });
+
+  it('are never one more, however many sessions allow at once at two servers', async () => {
+    await fill();
+    const account = await agent.get('/account');
+    await agent.post(
+      '/account/disconnect',
+      account.forms.find(({ action }) => action === '/account/disconnect')?.fields ?? {},
+    );
+    const forms: { own: Agent; consent: Answer }[] = [];
+    for (let n = 0; n < 12; n += 1) {
+      const own = new Agent((n % 2 === 0 ? server : replica).baseUrl);
+      await signIn(own, user.login, user.password);
+      forms.push({ own, consent: await open(named(`racing ${n}`), own) });
+    }
+    const answers = await Promise.all(forms.map(({ own, consent }) => decide(own, consent, 'allow')));
+    expect(answers.filter(({ status }) => status === 302)).toHaveLength(1);
+    for (const answer of answers) if (answer.status !== 302) expectFull(answer);
+    const live = `select from grants where user_id = $1 and revoked_at is null`;
+    expect((await database.pool.query(live, [user.userId])).rowCount).toBe(MOST);
+    const approved = `select from audit_events where user_id = $1 and instance_name like 'racing %'`;
+    expect((await database.pool.query(approved, [user.userId])).rowCount).toBe(1);
+  });
+
+  it('may be more where the operator has lowered the number: what is live goes on and may be allowed anew', async () => {
+    await fill();
+    const lowered = await startServer({ database, maxInstances: 1 });
+    try {
+      const own = new Agent(lowered.baseUrl);
+      const again = await reachConsent(own, named('n1'), user);
+      expect((await decide(own, again, 'allow')).status).toBe(302);
+      expectFull(await open(named('one more'), own));
+    } finally {
+      await lowered.close();
+    }
+  });
+});
