@@ -17,6 +17,8 @@ import { carriedRequest, isFromOwnPage, OWN_FORM, senderOf } from './ownForms.ts
 import { bodyParameters } from './requestParameters.ts';
 import { backToRequest, failed, showSignIn } from './steps.ts';
 
+/** What is shown again of a login: none is longer. */
+const MOST_SHOWN = 512;
 const WRONG = 'The login or the password is wrong.';
 
 /** Signing in and out, on the way to a request or to the account page (contract 5.1). */
@@ -32,7 +34,8 @@ export async function signInRoutes(app: FastifyInstance, site: Site): Promise<vo
     const sent = { session: sessionCookie(request, site), device: deviceCookie(request, site, 'password') };
     const result = await signIn(context, { login, password }, sent, callerOf(request));
     if (result.outcome !== 'signed-in') {
-      return showSignIn(request, reply, site, goingTo, { login, ...failed(request, result, WRONG) });
+      const shown = login.slice(0, MOST_SHOWN);
+      return showSignIn(request, reply, site, goingTo, { login: shown, ...failed(request, result, WRONG) });
     }
     setSessionCookie(reply, site, result.cookie);
     setDeviceCookie(reply, site, 'password', result.deviceCookie);

@@ -54,7 +54,7 @@ const ENDINGS: Record<string, (agent: Agent, user: TestUser) => Promise<unknown>
 
 async function writtenOf({ userId }: TestUser): Promise<number> {
   const written =
-    'select from grants where user_id = $1 union all select from audit_events where user_id = $1';
+    'select from grants where user_id = $1 union all select from audit_events where user_id = $1 and grant_id is not null';
   return (await database.pool.query(written, [userId])).rowCount ?? -1;
 }
 

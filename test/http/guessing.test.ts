@@ -440,7 +440,7 @@ describe('the audit trail', () => {
   const trailOf = async ({ login }: TestUser) =>
     (
       await server.database.pool.query<{ kind: string; address: string }>(
-        `select kind, address from audit_events join users using (user_id) where login = $1 order by at`,
+        `select kind, address from audit_events join users using (user_id) where login = $1 and operator is null order by at`,
         [login],
       )
     ).rows;

@@ -63,7 +63,7 @@ describe('many callers at once', () => {
       agent.post('/api/revoke', {}, { authorization: `Bearer ${kept.slice(0, -1)}x` }),
     ]);
     expect(answers.map(({ status }) => status)).toEqual([...given.map(() => 200), 200, 400, 200]);
-    expect(times('grant-revoke-by-token')).toBeLessThan(answers.length / 2);
+    expect(times('grant-revoke-by-token')).toBeLessThan(answers.length - 5);
     const active = await Promise.all(
       tokens.map(async (token) => (await introspect(server, resource, token)).active),
     );
