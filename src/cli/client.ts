@@ -1,6 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { changeClient, removeClient, setClientStatus } from '../flows/clients.ts';
-import { registerClient, settingsOf } from '../flows/register.ts';
+import { changeClient, registerClient, removeClient, setClientStatus, settingsOf } from '../flows/clients.ts';
 import { type Ceiling, readCeiling } from '../oauth/ceiling.ts';
 import type { Client } from '../oauth/client.ts';
 import { type ClientSettings, findClients, listClients } from '../store/clients.ts';

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text as readAll } from 'node:stream/consumers';
-import type { Passwords } from '../flows/register.ts';
+import type { Passwords } from '../flows/users.ts';
 import { UsageError } from './output.ts';
 
 /**

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import { registerResource } from '../flows/register.ts';
-import { removeResource, setResourceStatus } from '../flows/resources.ts';
+import { registerResource, removeResource, setResourceStatus } from '../flows/resources.ts';
 import type { Database } from '../store/database.ts';
 import { findResource, listResources, type Resource } from '../store/resources.ts';
 import { NotFoundError, printList, printOne, report } from './output.ts';

@@ -6,7 +6,7 @@ import {
   setPasswords,
   signOutUser,
   unblockUser,
-} from '../flows/register.ts';
+} from '../flows/users.ts';
 import type { Database } from '../store/database.ts';
 import { countLiveGrants } from '../store/liveGrants.ts';
 import { findUserByLogin, listUsers, type User } from '../store/users.ts';

@@ -1,10 +1,84 @@
 import type pg from 'pg';
 import type { Client } from '../oauth/client.ts';
+import { refuseRegistration } from '../oauth/redirectUri.ts';
+import { RIGHT_NAMES } from '../oauth/scope.ts';
 import { nameOperator, noteAct } from '../store/auditEvents.ts';
-import { type ClientSettings, deleteClient, markClientStatus, updateClient } from '../store/clients.ts';
-import { transaction } from '../store/database.ts';
-import { checkClientSettings, refuseLookAlike, settingsOf } from './register.ts';
+import {
+  type ClientSettings,
+  deleteClient,
+  insertClient,
+  listClients,
+  markClientStatus,
+  updateClient,
+} from '../store/clients.ts';
+import { type Database, transaction } from '../store/database.ts';
+import { lookAlikeProblem } from './lookAlike.ts';
+import { checkName, newId, RegistrationError } from './registration.ts';
 import { revokeAll } from './revokeAll.ts';
+import { makeSecret } from './secrets.ts';
+
+/** What an operator says of a new application (contract 2.1). */
+export interface NewClient extends ClientSettings {
+  readonly verified: boolean;
+}
+
+/** A registered application; `clientSecret` is null without authenticity verification and is shown only once. */
+export interface RegisteredClient {
+  readonly clientId: string;
+  readonly clientSecret: string | null;
+}
+
+/** @param force also with a name that looks like something else @throws {RegistrationError} */
+export async function registerClient(
+  pool: pg.Pool,
+  client: NewClient,
+  operator: string,
+  { force = false }: { readonly force?: boolean } = {},
+): Promise<RegisteredClient> {
+  checkClientSettings(client);
+  if (!force) await refuseLookAlike(pool, client.name);
+  const clientId = newId();
+  const { verified } = client;
+  const detail = { ...settingsOf(client), verified };
+  return transaction(pool, async (db) => {
+    await insertClient(db, { clientId, ...client });
+    await noteAct(db, { kind: 'client_created', operator, clientId, detail });
+    const clientSecret = verified ? (await makeSecret(db, 'client', clientId, operator)).secret : null;
+    return { clientId, clientSecret };
+  });
+}
+
+/**
+ * Refuses the name of an application that could be taken for something else.
+ *
+ * @param clientId the application that is to have the name, if it is there already
+ * @throws {RegistrationError}
+ */
+async function refuseLookAlike(db: Database, name: string, clientId?: string): Promise<void> {
+  const others = (await listClients(db)).filter((client) => client.clientId !== clientId);
+  const problem = lookAlikeProblem(
+    name,
+    others.map((client) => client.name),
+  );
+  if (problem !== undefined)
+    throw new RegistrationError(`the name ${problem}: choose another, or say --force`);
+}
+
+/** What an application's settings are called outside. */
+export function settingsOf({ name, redirectUri, allowedRights, most }: ClientSettings) {
+  return { name, redirect_uri: redirectUri, allowed_rights: allowedRights, most };
+}
+
+/** @throws {RegistrationError} for a setting that an application can't have */
+function checkClientSettings({ name, redirectUri, allowedRights }: Partial<ClientSettings>): void {
+  if (name !== undefined) checkName('name', name);
+  const refusal = redirectUri === undefined ? undefined : refuseRegistration(redirectUri);
+  if (refusal !== undefined) throw new RegistrationError(`the redirect URI can't be registered: ${refusal}`);
+  const unknown = allowedRights?.find((right) => !(RIGHT_NAMES as readonly string[]).includes(right));
+  if (unknown !== undefined) {
+    throw new RegistrationError(`${unknown} is not a right; there are: ${RIGHT_NAMES.join(', ')}`);
+  }
+}
 
 /**
  * Changes an application. Forms that were shown before decide nothing any more, and codes under way are refused.

@@ -6,7 +6,7 @@ import { noteGuessing } from '../store/auditEvents.ts';
 import { markSessionConfirmed, type Session } from '../store/sessions.ts';
 import type { Caller, Context } from './context.ts';
 import { printDevice } from './device.ts';
-import { tryPassword } from './throttle.ts';
+import { tryPassword } from './tryPassword.ts';
 
 /** Within it the consent page may be reloaded. A page that was shown stays good for its own time, see `decision.ts`. */
 const CONFIRMATION_LIFETIME_MS = 5 * 60 * 1000;

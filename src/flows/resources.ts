@@ -1,7 +1,25 @@
 import type pg from 'pg';
 import { noteAct } from '../store/auditEvents.ts';
 import { transaction } from '../store/database.ts';
-import { deleteResource, markResourceStatus, type Resource } from '../store/resources.ts';
+import { deleteResource, insertResource, markResourceStatus, type Resource } from '../store/resources.ts';
+import { checkName, newId } from './registration.ts';
+import { makeSecret } from './secrets.ts';
+
+/** Registers a caller of introspection. @throws {RegistrationError} */
+export async function registerResource(
+  pool: pg.Pool,
+  name: string,
+  operator: string,
+): Promise<{ resourceId: string; resourceSecret: string }> {
+  checkName('name', name);
+  const resourceId = newId();
+  return transaction(pool, async (db) => {
+    await insertResource(db, resourceId, name);
+    await noteAct(db, { kind: 'resource_created', operator, resourceId, detail: { name } });
+    const { secret } = await makeSecret(db, 'resource', resourceId, operator);
+    return { resourceId, resourceSecret: secret };
+  });
+}
 
 /** Blocks or unblocks a resource server: while it is blocked, its secrets are wrong ones. @returns whether there is one */
 export function setResourceStatus(

@@ -6,7 +6,7 @@ import { deleteSession, insertSession, type Session } from '../store/sessions.ts
 import { findUserByKey, loginKey, type UserWithPasswords } from '../store/users.ts';
 import type { Caller, Context } from './context.ts';
 import { printDevice } from './device.ts';
-import { tryPassword } from './throttle.ts';
+import { tryPassword } from './tryPassword.ts';
 
 /** What comes of a sign-in. */
 export type SignInOutcome =

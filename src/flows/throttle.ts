@@ -1,10 +1,8 @@
-import { isIPv4 } from 'node:net';
 import type pg from 'pg';
-import { requirePlace, type Turn } from '../secrets/password.ts';
 import { transaction } from '../store/database.ts';
 import { findThrottles, holdThrottles, markThrottles, type Throttle } from '../store/throttles.ts';
-import type { Caller, Context } from './context.ts';
-import { type Guarded, readDevice } from './device.ts';
+import type { Context } from './context.ts';
+import type { Guarded } from './device.ts';
 
 // Guessing passwords. A try is counted before the password is looked at, so that a hundred tries at once are a
 // hundred tries; one that was right, or was not judged, is taken back. After too many the next has to wait, each time
@@ -34,7 +32,7 @@ const POLICIES = {
   /** A network, at all logins: there may be a thousand honest people behind it. */
   network: { free: 1000, forgetsSeconds: 1, longestSeconds: 30 },
   /** Right passwords of a login: each writes a session and a row of the audit trail. */
-  right: { free: 60, forgetsSeconds: 60, longestSeconds: 60 },
+  right: { free: 1000, forgetsSeconds: 10, longestSeconds: 30 },
 } satisfies Record<string, Policy>;
 
 type Kind = keyof typeof POLICIES;
@@ -45,15 +43,6 @@ const KINDS = Object.keys(POLICIES) as Kind[];
 
 /** The audit trail is told at most this often of one login or device that is guessed at. */
 const NOTED_MS = 60 * 60 * SECOND_MS;
-
-/** A try at a password. */
-export interface Guess {
-  readonly guarded: Guarded;
-  /** In the one spelling that counters are kept under. Whether anybody has it does not matter. */
-  readonly login: string;
-  /** The device cookie that the browser sent. */
-  readonly deviceCookie: string | undefined;
-}
 
 /** One counter: its kind and its place in the table. */
 interface Counter {
@@ -79,55 +68,17 @@ export interface Settlement {
   readonly right: boolean;
 }
 
-/** What comes of a try. */
-export type Outcome<Right> =
-  | { readonly outcome: 'right'; readonly right: Right }
-  | { readonly outcome: 'wrong'; readonly notable: boolean }
-  | { readonly outcome: 'wait'; readonly waitSeconds: number };
-
-/**
- * Makes a try at a password, if it may be made now.
- *
- * @param check looks at the password, in its turn; undefined when it is wrong
- * @throws {BusyError} when too many passwords are being checked: then the try does not count
- */
-export async function tryPassword<Right>(
-  context: Context,
-  guess: Guess,
-  caller: Caller,
-  check: (turn: Turn) => Promise<Right | undefined>,
-): Promise<Outcome<Right>> {
-  const device = readDevice(context, guess.guarded, guess.login, guess.deviceCookie);
-  const turn = turnOf(guess, device !== undefined, caller);
-  requirePlace(turn);
-  const counters = countersOf(context, guess, device, networkOf(caller.address));
-  const { waitSeconds, notable } = await context.takeTry(counters);
-  if (waitSeconds > 0) return { outcome: 'wait', waitSeconds };
-  let right: Right | undefined;
-  try {
-    right = await check(turn);
-  } catch (error) {
-    await context.settleTry({ counters, right: false });
-    throw error;
-  }
-  if (right === undefined) return { outcome: 'wrong', notable };
-  await context.settleTry({ counters, right: true });
-  return { outcome: 'right', right };
+/** What a try is counted by. */
+interface Tried {
+  readonly guarded: Guarded;
+  readonly login: string;
+  /** The name of the known device that it is made with; undefined for none. */
+  readonly device: string | undefined;
+  readonly network: string;
 }
 
-/** A payment password is typed by a user who is signed in, so it is never a stranger's. */
-function turnOf({ guarded, login }: Guess, isKnown: boolean, { address, decideBy }: Caller): Turn {
-  return isKnown || guarded === 'payment password'
-    ? { lane: 'known', share: login, until: decideBy }
-    : { lane: 'stranger', share: networkOf(address), until: decideBy };
-}
-
-function countersOf(
-  { keyRing }: Context,
-  { guarded, login }: Guess,
-  device: string | undefined,
-  network: string,
-): Counters {
+/** The counters of a try: of its device where that is known, otherwise of the login, of the network, and of both. */
+export function countersOf({ keyRing }: Context, { guarded, login, device, network }: Tried): Counters {
   const counter = (kind: Kind, ...names: string[]): Counter => {
     const digest = keyRing.slotDigest(JSON.stringify([guarded, kind, ...names]));
     return { kind, slot: KINDS.indexOf(kind) * SLOTS + (digest % SLOTS) };
@@ -253,12 +204,4 @@ function bySlot(throttles: readonly Throttle[]): Held {
 /** Each slot once, sorted: counters are locked in one order, so that no two transactions wait for each other. */
 function slotsOf(counters: readonly Counter[]): number[] {
   return [...new Set(counters.map(({ slot }) => slot))].sort((one, other) => one - other);
-}
-
-/** One subscriber's network: an IPv4 address, or the first 48 bits of an IPv6 address, which one subscriber may have all of. */
-export function networkOf(address: string): string {
-  if (isIPv4(address) || !address.includes(':')) return address;
-  const [head = ''] = address.split('::', 1);
-  const groups = [...head.split(':'), '', '', ''].slice(0, 3);
-  return groups.map((group) => Number.parseInt(group || '0', 16).toString(16)).join(':');
 }

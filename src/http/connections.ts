@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { networkOf } from '../flows/throttle.ts';
+import { networkOf } from '../flows/network.ts';
 import { addressOf } from './caller.ts';
 import { newestAnswerOf } from './framing.ts';
 

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { networkOf } from '../flows/throttle.ts';
+import { networkOf } from '../flows/network.ts';
 import { callerOf } from './caller.ts';
 
 /** Many more than an application in good order makes in all its life. */

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { blockUser, setPasswords, signOutUser } from '../../src/flows/register.ts';
+import { blockUser, setPasswords, signOutUser } from '../../src/flows/users.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { Agent } from '../support/agent.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { changeClient, removeClient } from '../../src/flows/clients.ts';
-import { blockUser, registerUser, removeUser, setPasswords } from '../../src/flows/register.ts';
 import { revokeAll } from '../../src/flows/revokeAll.ts';
 import { addSecret, retireSecret } from '../../src/flows/secrets.ts';
+import { blockUser, registerUser, removeUser, setPasswords } from '../../src/flows/users.ts';
 import { type Digest, sha256 } from '../../src/secrets/digest.ts';
 import { updateClient } from '../../src/store/clients.ts';
 import { transaction } from '../../src/store/database.ts';

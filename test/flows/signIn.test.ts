@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { describe, expect, it } from 'vitest';
-import { setPasswords } from '../../src/flows/register.ts';
 import { currentSession, signIn } from '../../src/flows/signIn.ts';
+import { setPasswords } from '../../src/flows/users.ts';
 import { sha256 } from '../../src/secrets/digest.ts';
 import { insertSession } from '../../src/store/sessions.ts';
 import { findUserByLogin } from '../../src/store/users.ts';

@@ -426,14 +426,17 @@ describe('the counters', () => {
 });
 
 describe('right passwords', () => {
-  it('have to wait as well when they come by the dozen for an hour, so that nobody fills the trail with them', async () => {
+  it('have to wait as well after a thousand, so that nobody fills the trail with them', async () => {
     const [place, user] = [newPlace(), await server.createUser()];
-    const statuses = [];
-    for (let n = 0; n < 60; n += 1) statuses.push((await guess(place, user.login, user.password)).status);
-    expect(new Set(statuses)).toEqual(new Set([303]));
+    expect((await guess(place, user.login, user.password)).status).toBe(303);
+    // The counter that is counted last, a thousand times, without waiting for all of them.
+    await server.database.pool.query(
+      'update throttles set level = 1000 where slot = (select slot from throttles where level > 0 order by counted_at desc limit 1)',
+    );
+    expect((await guess(newPlace(), user.login, user.password)).status).toBe(303);
     await lengthenWaits();
-    expect((await guess(place, user.login, user.password)).status).toBe(429);
-  }, 60_000);
+    expect((await guess(newPlace(), user.login, user.password)).status).toBe(429);
+  });
 });
 
 describe('the audit trail', () => {

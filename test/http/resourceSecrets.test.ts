@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { registerResource } from '../../src/flows/register.ts';
-import { removeResource, setResourceStatus } from '../../src/flows/resources.ts';
+import { registerResource, removeResource, setResourceStatus } from '../../src/flows/resources.ts';
 import { addSecret, retireSecret } from '../../src/flows/secrets.ts';
 import { listSecrets } from '../../src/store/secrets.ts';
 import { Agent } from '../support/agent.ts';

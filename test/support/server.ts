@@ -5,14 +5,10 @@ import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { afterAll, beforeAll } from 'vitest';
 import { buildApp } from '../../src/app.ts';
+import { type NewClient, type RegisteredClient, registerClient } from '../../src/flows/clients.ts';
 import { type Caller, type Context, createContext } from '../../src/flows/context.ts';
-import {
-  type NewClient,
-  type RegisteredClient,
-  registerClient,
-  registerResource,
-  registerUser,
-} from '../../src/flows/register.ts';
+import { registerResource } from '../../src/flows/resources.ts';
+import { registerUser } from '../../src/flows/users.ts';
 import { addressesOf, listenAt } from '../../src/http/listen.ts';
 import { BUILT_IN_CATALOGUE } from '../../src/oauth/catalogue.ts';
 import { KeyRing } from '../../src/secrets/keyRing.ts';

@@ -1,13 +1,8 @@
 import type pg from 'pg';
-import { refuseRegistration } from '../oauth/redirectUri.ts';
-import { RIGHT_NAMES } from '../oauth/scope.ts';
-import { byteLength, findUnclearInName } from '../oauth/text.ts';
+import { byteLength } from '../oauth/text.ts';
 import { hashPassword, LONGEST_PASSWORD_BYTES } from '../secrets/password.ts';
-import { randomHex } from '../secrets/random.ts';
 import { type Act, nameOperator, noteAct } from '../store/auditEvents.ts';
-import { type ClientSettings, insertClient, listClients } from '../store/clients.ts';
 import { type Database, transaction } from '../store/database.ts';
-import { insertResource } from '../store/resources.ts';
 import { deleteSessionsOfUser } from '../store/sessions.ts';
 import {
   deleteUser,
@@ -16,82 +11,12 @@ import {
   markUserPasswords,
   markUserStatus,
 } from '../store/users.ts';
-import { lookAlikeProblem } from './lookAlike.ts';
+import { checkName, RegistrationError } from './registration.ts';
 import { revokeAll } from './revokeAll.ts';
-import { makeSecret } from './secrets.ts';
 
-const ID_BYTES = 16;
-
-const LONGEST_NAME = 100;
 const LONGEST_LOGIN = 128;
 /** In characters. */
 const SHORTEST_PASSWORD = 8;
-
-/** A registration that can't be made; the message says what to change. */
-export class RegistrationError extends Error {}
-
-/** What an operator says of a new application (contract 2.1). */
-export interface NewClient extends ClientSettings {
-  readonly verified: boolean;
-}
-
-/** A registered application; `clientSecret` is null without authenticity verification and is shown only once. */
-export interface RegisteredClient {
-  readonly clientId: string;
-  readonly clientSecret: string | null;
-}
-
-/** @param force also with a name that looks like something else @throws {RegistrationError} */
-export async function registerClient(
-  pool: pg.Pool,
-  client: NewClient,
-  operator: string,
-  { force = false }: { readonly force?: boolean } = {},
-): Promise<RegisteredClient> {
-  checkClientSettings(client);
-  if (!force) await refuseLookAlike(pool, client.name);
-  const clientId = randomHex(ID_BYTES);
-  const { verified } = client;
-  const detail = { ...settingsOf(client), verified };
-  return transaction(pool, async (db) => {
-    await insertClient(db, { clientId, ...client });
-    await noteAct(db, { kind: 'client_created', operator, clientId, detail });
-    const clientSecret = verified ? (await makeSecret(db, 'client', clientId, operator)).secret : null;
-    return { clientId, clientSecret };
-  });
-}
-
-/**
- * Refuses the name of an application that could be taken for something else.
- *
- * @param clientId the application that is to have the name, if it is there already
- * @throws {RegistrationError}
- */
-export async function refuseLookAlike(db: Database, name: string, clientId?: string): Promise<void> {
-  const others = (await listClients(db)).filter((client) => client.clientId !== clientId);
-  const problem = lookAlikeProblem(
-    name,
-    others.map((client) => client.name),
-  );
-  if (problem !== undefined)
-    throw new RegistrationError(`the name ${problem}: choose another, or say --force`);
-}
-
-/** What an application's settings are called outside. */
-export function settingsOf({ name, redirectUri, allowedRights, most }: ClientSettings) {
-  return { name, redirect_uri: redirectUri, allowed_rights: allowedRights, most };
-}
-
-/** @throws {RegistrationError} for a setting that an application can't have */
-export function checkClientSettings({ name, redirectUri, allowedRights }: Partial<ClientSettings>): void {
-  if (name !== undefined) checkName('name', name);
-  const refusal = redirectUri === undefined ? undefined : refuseRegistration(redirectUri);
-  if (refusal !== undefined) throw new RegistrationError(`the redirect URI can't be registered: ${refusal}`);
-  const unknown = allowedRights?.find((right) => !(RIGHT_NAMES as readonly string[]).includes(right));
-  if (unknown !== undefined) {
-    throw new RegistrationError(`${unknown} is not a right; there are: ${RIGHT_NAMES.join(', ')}`);
-  }
-}
 
 /** The passwords of a user; `paymentPassword` null for none. */
 export interface Passwords {
@@ -212,35 +137,6 @@ export async function removeUser(
     }
   });
   return { userId, revoked };
-}
-
-/** Registers a caller of introspection. @throws {RegistrationError} */
-export async function registerResource(
-  pool: pg.Pool,
-  name: string,
-  operator: string,
-): Promise<{ resourceId: string; resourceSecret: string }> {
-  checkName('name', name);
-  const resourceId = randomHex(ID_BYTES);
-  return transaction(pool, async (db) => {
-    await insertResource(db, resourceId, name);
-    await noteAct(db, { kind: 'resource_created', operator, resourceId, detail: { name } });
-    const { secret } = await makeSecret(db, 'resource', resourceId, operator);
-    return { resourceId, resourceSecret: secret };
-  });
-}
-
-/** Names are shown to people who decide about money: they must not be able to look like something else. */
-function checkName(what: string, name: string, longest: number = LONGEST_NAME): void {
-  if (name === '' || [...name].length > longest) {
-    throw new RegistrationError(`the ${what} needs 1 to ${longest} characters`);
-  }
-  const unclear = findUnclearInName(name);
-  if (unclear !== undefined) {
-    throw new RegistrationError(
-      `the ${what} has ${unclear}: it needs characters that can be seen, and single spaces between words`,
-    );
-  }
 }
 
 async function hashPasswords({ password, paymentPassword, allowWeak = false }: Passwords) {

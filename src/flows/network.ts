@@ -1,0 +1,9 @@
+import { isIPv4 } from 'node:net';
+
+/** One subscriber's network: an IPv4 address, or the first 48 bits of an IPv6 address, which one subscriber may have all of. */
+export function networkOf(address: string): string {
+  if (isIPv4(address) || !address.includes(':')) return address;
+  const [head = ''] = address.split('::', 1);
+  const groups = [...head.split(':'), '', '', ''].slice(0, 3);
+  return groups.map((group) => Number.parseInt(group || '0', 16).toString(16)).join(':');
+}
