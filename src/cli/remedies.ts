@@ -1,92 +1,144 @@
-/** What to do about a refusal, by its rule. The first that fits is meant. */
-const REMEDIES: readonly (readonly [rule: RegExp, remedy: string])[] = [
+/** What an operator can do about a refusal, by its rule. The first that fits is meant: what is special comes first. */
+const REMEDIES: readonly (readonly [rules: RegExp, remedy: string])[] = [
+  // What was sent is not as it has to be, whatever it is about.
+  [
+    /is longer than|TOO_LARGE|OVERFLOW/,
+    'The application sends more than is taken, often in state or scope. docs/integrating.md says how much that is.',
+  ],
+  [
+    /sent more than once|is missing|not text in percent-encoded|in the body|Bearer\.$|HTTP Basic|must be|base64url form|without code_challenge|characters\.$|missing or empty/,
+    'The application sends a request that is not as it has to be; the rule says in which part. docs/integrating.md has requests that work.',
+  ],
+  // Who asks.
   [
     /^client_id is not registered/,
-    'Compare the client_id that the application sends with `assent client list`.',
+    'The application sends a client_id that is not registered here: compare it with `assent client list`.',
   ],
   [
-    /client is blocked/,
-    'The application was blocked: `assent client show ID`, and `assent client unblock ID` if that was a mistake.',
+    /^the client is blocked/,
+    'An operator blocked the application: `assent audit --client ID` says who; `assent client unblock ID` ends it.',
   ],
-  [/client or the user was blocked/, 'Look at both: `assent client show ID`, `assent user show LOGIN`.'],
+  [
+    /unknown or blocked client|client_secret/,
+    'Look with `assent client show ID`: if there is none, the client_id is wrong; if it is blocked, `assent client unblock ID` ends that; otherwise the secret is wrong, see `assent client secret list ID` and `assent client secret add ID`.',
+  ],
+  [
+    /resource/,
+    'Look with `assent resource show ID`: if there is none, the name in HTTP Basic is wrong; if it is blocked, `assent resource unblock ID` ends that; otherwise the secret is wrong, see `assent resource secret list ID` and `assent resource secret add ID`.',
+  ],
+  [
+    /the client or the user was blocked/,
+    'One of them was blocked while the page was open: `assent client show ID`, `assent user show LOGIN`.',
+  ],
   [/the user is blocked/, 'The user was blocked between consent and exchange: `assent user show LOGIN`.'],
+  // Where the browser goes back to.
   [
     /redirect_uri differs from the authorization request/,
     'The application has to send the same redirect_uri at /oauth/token as at /oauth/authorize. The code stays usable.',
   ],
   [
-    /redirect_uri|registered one/i,
+    /redirect_uri (appends|has appended)/,
+    'The application appends something to its redirect URI that it may not: another name for the parameter, or plain ASCII, helps. The registered URI is right.',
+  ],
+  [
+    /redirect_uri/,
     'Compare what the application sends with `assent client show ID`, character by character; if the application moved: `assent client update ID --redirect-uri URI`.',
+  ],
+  // What is asked.
+  [
+    /may ask at most/,
+    'The application asks for more than its ceiling: `assent client show ID`; `assent client update ID --most DAYS,SUM` raises it.',
   ],
   [
     /may not ask/,
-    'The application asks for more than it may: `assent client show ID`; `assent client update ID --right …` allows more.',
+    'The application asks for a right that it may not: `assent client show ID`; `assent client update ID --right …` allows it.',
   ],
   [/catalogue/, 'This service does not offer the right: see CATALOGUE in docs/operating.md.'],
-  [/scope/, 'The application has to send a scope of the grammar in docs/scopes.md.'],
+  [
+    /^instance_name/,
+    'The application has to send an instance_name that can be seen, with single spaces between words: see docs/integrating.md.',
+  ],
+  [
+    /^scope: the target/,
+    'The application has to name targets without spaces and invisible characters: see docs/scopes.md.',
+  ],
+  [
+    /^scope: expected/,
+    'The application has to send a scope of the grammar in docs/scopes.md; the rule says where it leaves it.',
+  ],
+  [
+    /^scope/,
+    'The application asks for rights that do not go together: see the contradictions in docs/scopes.md.',
+  ],
+  // The code.
   [
     /code expired/,
-    'The application has to exchange the code as soon as it gets it: see CODE_LIFETIME_SECONDS. Often its clock or a queue is behind; the user has to start again.',
+    'The application has to exchange the code at once (CODE_LIFETIME_SECONDS): often a queue or a retry is behind. The user has to start again.',
+  ],
+  [
+    /client was changed/,
+    'An operator changed the application between consent and exchange: `assent audit --client ID --outcome client_updated`. The user has to start again.',
   ],
   [
     /code used again/,
-    'The code came twice, which may mean that it was stolen: the token is revoked. Find out who sent the second request: `assent audit --ref REF`.',
+    'The code came twice, so it may be stolen, and the token is revoked. `assent audit --ref REF` says for whom; find out who sent the second request.',
   ],
   [
     /code used or revoked/,
-    'The application exchanges one code twice, often by trying again on its own; the user has to start again if it has no token.',
+    'The application exchanges one code twice, often by trying again by itself. Without a token the user has to start again.',
   ],
   [
     /code never issued/,
-    'Another authorization came after this one, or the application sends a code that is not its own: `assent audit --client ID`.',
+    'A later authorization of the same user annulled it, or the application sends a code that is not its own: `assent audit --client ID`.',
   ],
   [
-    /code_verifier|code_challenge/,
-    'The application has to keep the PKCE verifier from the request to the exchange: see docs/integrating.md.',
+    /code_verifier/,
+    'The application has to send the PKCE verifier that belongs to the challenge of this very request. The code stays usable.',
+  ],
+  // The user.
+  [
+    /password is wrong/,
+    'The user typed something else; nobody is told which part was wrong. `assent user set-password LOGIN` gives another password.',
   ],
   [
-    /client_secret|unknown or blocked client/,
-    'Check client_id and secret: `assent client secret list ID`; `assent client secret add ID` makes another.',
+    /a wait of/,
+    'Too many tries at this login, or from this network: it passes by itself. `assent audit --login LOGIN --outcome password_guessed` says since when; docs/operating.md, "Guessing", how to let people in at once.',
   ],
   [
-    /sent more than once|is missing|percent-encoded|must be|is not text|in the body/,
-    'The application sends a request that the contract does not allow; the rule says which part. docs/integrating.md has examples that work.',
+    /MAX_INSTANCES/,
+    'The user has to disconnect one of this application at /account, or MAX_INSTANCES has to be raised. Often the application takes a new instance_name each time.',
   ],
   [
-    /longer than|too long|TOO_LARGE|OVERFLOW/,
-    'The request is too long, often by its state or scope: docs/integrating.md names the limits.',
+    /more decisions of one session/,
+    'A program presses Allow or Reject; a person would have to read. It passes in a minute.',
   ],
-  [
-    /unreadable HTTP|Basic/,
-    'What came was not readable: look at the program that sent it, or at the proxy between.',
-  ],
+  // How it came.
   [
     /as a part of another page/,
     'The application shows our page in a frame or asks for it by a script; it has to open the browser.',
   ],
   [
     /nothing at this address|address can’t be read/,
-    'The link is wrong: see BASE_URL, and the paths that the proxy leads here.',
+    'The link is wrong: see BASE_URL, and which paths the proxy leads here.',
   ],
   [/This address takes/, 'The program has to ask with another method.'],
   [
-    /too many questions|passwords are waiting|came to the database too late|not answered/,
-    'More came than could be answered. Look at `assent_unavailable_total` and the load of server and database.',
+    /unreadable HTTP|can't be read/,
+    'What came can’t be read: look at the program that sent it, and at the proxy between.',
   ],
-  [
-    /database|PostgreSQL|connection|statement|ECONN|SQLSTATE/i,
-    'The database was away or failed: `assent doctor`, and the log of level error around that time.',
-  ],
+  // Us.
   [
     /a fault of ours/,
     'A fault of Assent: the log has a line of level error with this reference and the cause.',
   ],
+  [
+    /too many|too late|not answered|took too long/,
+    'More came than could be answered in time: look at `assent_unavailable_total`, and at the load of server and database.',
+  ],
+  [/./, 'The database was away or failed: `assent doctor`, and the log of level error around that time.'],
 ];
 
 /** What an operator can do about a refusal. */
 export function remedyFor(rule: string): string {
-  return (
-    REMEDIES.find(([pattern]) => pattern.test(rule))?.[1] ??
-    'The rule says what was wrong with the request; docs/integrating.md says what is right.'
-  );
+  return REMEDIES.find(([rules]) => rules.test(rule))?.[1] ?? '';
 }

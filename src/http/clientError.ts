@@ -18,11 +18,12 @@ export function newReference(): string {
 export function answerBadPath(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
   if (!mayWait(request, reply)) return;
   const text = 'The address can’t be read.';
+  request.logDetail = { error: 'not_found', rule: text };
   request.log.info(
-    { method: request.method, path: '(no address of ours)', status: 404, rule: text },
+    { method: request.method, path: '(no address of ours)', status: 404, ...request.logDetail },
     'request',
   );
-  noteRefusal(request, 404, 'not_found', text);
+  noteRefusal(request, 404);
   const page = errorPage('There is no such page', text, request.id);
   reply.code(404).headers(pageHeaders(page)).header('x-request-id', request.id).send(renderPage(page));
 }

@@ -13,6 +13,10 @@ export async function introspectRoutes(app: FastifyInstance, { context }: Site):
     const answer =
       credentials && (await introspect(context, credentials, bodyParameters(request).get('token') ?? ''));
     if (answer === null) {
+      request.logDetail = {
+        error: 'invalid_client',
+        rule: 'unknown or blocked resource, or wrong resource secret',
+      };
       reply.header('www-authenticate', 'Basic realm="introspection"');
       return sendJson(reply, 401, {
         error: 'invalid_client',

@@ -38,7 +38,6 @@ export interface Refusal {
 /** Answers with JSON where programs call (contract 7.2) and with a page where people look (7.1), never with a redirect. */
 export function answerRefusal(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): FastifyReply {
   const { status, error, title, text } = refusal;
-  noteRefusal(request, status, error, request.logDetail?.rule ?? 'a fault of ours');
   if (DOCUMENT_PATHS.test(request.routeOptions.url ?? pathOf(request))) {
     const description = status < 500 ? text : `${text} Reference ${request.id}.`;
     return sendJson(reply, status, { error, error_description: description });
@@ -47,11 +46,10 @@ export function answerRefusal(request: FastifyRequest, reply: FastifyReply, refu
   return showPage(reply, { name: 'error', title, text, code, reference: request.id }, status);
 }
 
-/** Notes why a request is refused, under the reference that its answer has. */
-export function noteRefusal(request: FastifyRequest, status: number, error: string, rule: string): void {
-  const { id: reference, method, server } = request;
-  server.refusals.note(
-    { reference, method, path: loggedPathOf(request), status, error, rule },
-    callerOf(request).address,
-  );
+/** Keeps why a request was refused, under the reference that its answer has. */
+export function noteRefusal(request: FastifyRequest, status: number): void {
+  const { id: reference, method, server, logDetail } = request;
+  const { error = 'server_error', rule = 'a fault of ours' } = logDetail ?? {};
+  const refusal = { reference, method, path: loggedPathOf(request), status, error, rule };
+  server.refusals.note(refusal, callerOf(request).address);
 }

@@ -1,5 +1,6 @@
 import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import { callerOf } from './caller.ts';
+import { noteRefusal } from './refusal.ts';
 import { loggedPathOf } from './requestParameters.ts';
 
 declare module 'fastify' {
@@ -32,6 +33,7 @@ export class RequestLog extends LogController {
       ms: Math.round(reply.elapsedTime * 10) / 10,
       ...request.logDetail,
     };
+    if (reply.statusCode >= 400) noteRefusal(request, reply.statusCode);
     if (error) request.log.warn({ ...line, err: error }, 'the answer was not sent whole');
     else if (request.routeOptions.config?.isHealthCheck) request.log.debug(line, 'request');
     else request.log.info(line, 'request');

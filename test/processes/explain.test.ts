@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Agent, type Answer } from '../support/agent.ts';
-import { requestOf, tokenRequestOf } from '../support/flow.ts';
+import { requestOf, signIn, tokenRequestOf } from '../support/flow.ts';
 import { onDatabase, type Run, runAssent } from '../support/process.ts';
 import { converse } from '../support/rawHttp.ts';
 import { type TestClient, useServer } from '../support/server.ts';
@@ -66,13 +66,23 @@ describe('assent explain', () => {
     });
   });
 
-  it('knows refusals of programs, of addresses that are not there, and of what is no HTTP', async () => {
+  it('knows refusals of every kind, also of what is no HTTP', async () => {
     const agent = stranger();
     expect(await keptRuleOf(await agent.post('/oauth/token', tokenRequestOf(client, 'x')))).toContain(
       'code never issued',
     );
     expect(await keptRuleOf(await agent.get('/no/such/page'))).toContain('nothing at this address');
     expect(await keptRuleOf(await agent.get('/%ff'))).toContain('can’t be read');
+    const introspection = await agent.post(
+      '/oauth/introspect',
+      { token: 'x' },
+      { authorization: 'Basic eDp4' },
+    );
+    expect(await keptRuleOf(introspection)).toContain('wrong resource secret');
+    expect(await keptRuleOf(await signIn(agent, 'somebody', 'wrong'))).toContain('password is wrong');
+    expect(await keptRuleOf(await agent.get('/account', { 'sec-fetch-dest': 'iframe' }))).toContain(
+      'as a part of another page',
+    );
     const { answers } = await converse(server.baseUrl, 'no http at all\r\n\r\n');
     const reference = answers[0]?.headers.get('x-request-id')?.[0];
     await expect

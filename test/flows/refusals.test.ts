@@ -1,0 +1,60 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { RefusalLog } from '../../src/flows/refusals.ts';
+import { useServer } from '../support/server.ts';
+
+const server = useServer();
+const MINUTE_MS = 60_000;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+let references = 0;
+/** Refuses so many requests of each address, in one second after the other. @returns how many are kept of each */
+async function refuse(
+  refusals: RefusalLog,
+  seconds: number,
+  perSecond: number,
+  addresses: readonly string[],
+) {
+  const referencesOf = new Map(addresses.map((address) => [address, [] as string[]]));
+  for (let second = 0; second < seconds; second += 1) {
+    for (const address of addresses)
+      for (let n = 0; n < perSecond; n += 1) {
+        references += 1;
+        const reference = `reference-${references}`;
+        referencesOf.get(address)?.push(reference);
+        refusals.note(
+          { reference, method: 'GET', path: '/', status: 400, error: 'invalid_request', rule: 'x' },
+          address,
+        );
+      }
+    await refusals.write();
+    vi.advanceTimersByTime(1_000);
+  }
+  const { rows } = await server.database.pool.query<{ reference: string }>('select reference from refusals');
+  const kept = new Set(rows.map(({ reference }) => reference));
+  return addresses.map(
+    (address) => referencesOf.get(address)?.filter((reference) => kept.has(reference)).length,
+  );
+}
+
+describe('refusals that come in a flood', () => {
+  it('are kept up to 5 a second and 60 in ten minutes of one network, and then again', async () => {
+    const refusals = new RefusalLog(server.context);
+    expect(await refuse(refusals, 1, 50, ['198.51.100.1'])).toEqual([5]);
+    expect(await refuse(refusals, 40, 10, ['198.51.100.1'])).toEqual([55]);
+    expect(await refuse(refusals, 5, 10, ['198.51.100.1', '203.0.113.1'])).toEqual([0, 25]);
+    vi.advanceTimersByTime(10 * MINUTE_MS);
+    expect(await refuse(refusals, 2, 10, ['198.51.100.1'])).toEqual([10]);
+  });
+
+  it('are kept up to 20 a second of all networks together', async () => {
+    const addresses = Array.from({ length: 10 }, (_, n) => `198.51.100.${n}`);
+    const kept = await refuse(new RefusalLog(server.context), 3, 5, addresses);
+    expect(kept.reduce((sum = 0, count = 0) => sum + count, 0)).toBe(60);
+  });
+});
