@@ -30,9 +30,11 @@ $$;
 -- Said aloud, for databases where new functions are nobody's.
 grant execute on function is_live, may_hold to public;
 
--- What this session has decided, less what is forgotten since.
+-- What this session, and this user, has decided, less what is forgotten since.
 alter table sessions add column decisions double precision not null default 0,
                      add column decided_at timestamptz not null default clock_timestamp();
+alter table users add column decisions double precision not null default 0,
+                  add column decided_at timestamptz not null default clock_timestamp();
 
 -- Refusals that were noted, for as long as their forms are good: the same one is not noted again.
 create table denials (

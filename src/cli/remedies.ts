@@ -109,7 +109,7 @@ const REMEDIES: readonly (readonly [rules: RegExp, remedy: string])[] = [
     'The user has to disconnect one of this application at /account, or MAX_INSTANCES has to be raised. Often the application takes a new instance_name each time.',
   ],
   [
-    /more decisions of one session/,
+    /more decisions of one user/,
     'A program presses Allow or Reject; a person would have to read. It passes in a minute.',
   ],
   // How it came.

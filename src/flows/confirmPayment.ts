@@ -2,10 +2,10 @@ import type { AuthorizationRequest } from '../oauth/authorizationRequest.ts';
 import { spends } from '../oauth/scope.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { verifyPassword } from '../secrets/password.ts';
-import { noteGuessing } from '../store/auditEvents.ts';
 import { markSessionConfirmed, type Session } from '../store/sessions.ts';
+import { noteGuessing } from '../store/throttles.ts';
 import type { Caller, Context } from './context.ts';
-import { printDevice } from './device.ts';
+import { printDevice, readDevice } from './device.ts';
 import { tryPassword } from './tryPassword.ts';
 
 /** Within it the consent page may be reloaded. A page that was shown stays good for its own time, see `decision.ts`. */
@@ -52,14 +52,18 @@ export async function confirmPayment(
 ): Promise<Confirmation> {
   const { db } = context;
   const { userId, paymentPasswordHash } = session.user;
-  const guess = { guarded: 'payment password', login: userId, deviceCookie: typed.deviceCookie } as const;
+  const sent = readDevice(context, 'payment password', userId, typed.deviceCookie);
+  const device = sent?.isFor(paymentPasswordHash) ? sent.name : undefined;
+  const guess = { guarded: 'payment password', login: userId, device } as const;
   const result = await tryPassword(context, guess, caller, async (turn) => {
     const matches = await verifyPassword(paymentPasswordHash, typed.paymentPassword, turn);
     return matches && paymentPasswordHash !== null ? paymentPasswordHash : undefined;
   });
   if (result.outcome === 'wait') return result;
   if (result.outcome === 'wrong') {
-    if (result.notable) await noteGuessing(db, 'payment_password_guessed', userId, caller);
+    if (result.notable !== null) {
+      await noteGuessing(db, result.notable, 'payment_password_guessed', userId, caller);
+    }
     return { outcome: 'wrong' };
   }
   const digest = sha256(request.canonicalQuery);
@@ -67,5 +71,8 @@ export async function confirmPayment(
   const { clientId } = request.client;
   if (!(await markSessionConfirmed(db, sessionHash, digest, clientId, result.right, caller)))
     return { outcome: 'wrong' };
-  return { outcome: 'confirmed', deviceCookie: printDevice(context, 'payment password', userId) };
+  return {
+    outcome: 'confirmed',
+    deviceCookie: printDevice(context, 'payment password', userId, result.right, typed.deviceCookie),
+  };
 }

@@ -7,6 +7,7 @@ import {
   findConnections,
   isConnectionTakenBack,
 } from '../store/connections.ts';
+import { countDecision } from '../store/decisions.ts';
 import { revokeGrantOfUser, revokeGrantsOfUserAndClient } from '../store/revocations.ts';
 import type { Session } from '../store/sessions.ts';
 import type { Caller, Context } from './context.ts';
@@ -85,17 +86,21 @@ export function disconnect(
 
 /**
  * The user takes back all that an application may do, for as long as the caller waits: of many thousands some may be left.
+ *
+ * @returns false when the user has decided too much in a short time
  */
 export async function disconnectAll(
   { db }: Context,
   { user: { userId } }: Session,
   clientId: string,
   caller: Caller,
-): Promise<void> {
+): Promise<boolean> {
+  if (!(await countDecision(db, userId))) return false; // it may have to look through all that the user ever allowed
   let goesOn = true;
   while (goesOn && performance.now() < caller.decideBy) {
     goesOn = await revokeGrantsOfUserAndClient(db, userId, clientId, caller);
   }
+  return true;
 }
 
 /** What a link says is disconnected: an authorization by its id, or all of an application by the application's. */

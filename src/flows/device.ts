@@ -11,36 +11,83 @@ export type Guarded = 'password' | 'payment password';
 
 export const DEVICE_LIFETIME_SECONDS = 90 * 24 * 60 * 60;
 
-// The signed payload: digest of what is guarded and the login, a random name of the device, the expiry.
-const LOGIN_BYTES = 16;
-const NONCE_BYTES = 16;
+/** One browser may be known to so many people, those who signed in last. */
+const MOST_PEOPLE = 3;
+const SEPARATOR = '.';
+
+// What is signed: digests of what is guarded with the login, and of the stored password hash, so that a new password
+// makes no device known; then a random name of the device and the expiry.
+const DIGEST_BYTES = 16;
+const NAME_BYTES = 16;
 const EXPIRY_BYTES = 8;
 
-/** The cookie for a browser in which the right password of this login was typed just now. Each time it is a new one. */
-export function printDevice({ keyRing }: Context, guarded: Guarded, login: string): string {
-  const expiry = Buffer.alloc(EXPIRY_BYTES);
-  expiry.writeBigUInt64BE(BigInt(Date.now() + DEVICE_LIFETIME_SECONDS * 1000));
-  return keyRing.sign(
-    'device',
-    Buffer.concat([describeLogin(guarded, login), randomBytes(NONCE_BYTES), expiry]),
-  );
+/** A device that had the right password once. */
+export interface Device {
+  readonly name: string;
+  /** Whether that is still the password. */
+  isFor(passwordHash: string | null): boolean;
 }
 
-/** The name of the device that a cookie makes known for this login; undefined when it makes none known. */
+/**
+ * The cookie for a browser in which the right password of this login was typed just now. Each time the device has a new
+ * name.
+ *
+ * @param earlier the cookie that the browser sent: other people stay known in it
+ */
+export function printDevice(
+  context: Context,
+  guarded: Guarded,
+  login: string,
+  passwordHash: string,
+  earlier: string | undefined,
+): string {
+  const expiry = Buffer.alloc(EXPIRY_BYTES);
+  expiry.writeBigUInt64BE(BigInt(Date.now() + DEVICE_LIFETIME_SECONDS * 1000));
+  const parts = [describeLogin(guarded, login), digestOf(passwordHash), randomBytes(NAME_BYTES), expiry];
+  const own = context.keyRing.sign('device', Buffer.concat(parts));
+  const others = partsOf(earlier).filter((part) => {
+    const payload = payloadOf(context, part);
+    return payload !== undefined && !isOf(payload, guarded, login);
+  });
+  return [own, ...others].slice(0, MOST_PEOPLE).join(SEPARATOR);
+}
+
+/** The device that a cookie makes known for this login; undefined when it makes none known. */
 export function readDevice(
-  { keyRing }: Context,
+  context: Context,
   guarded: Guarded,
   login: string,
   cookie: string | undefined,
-): string | undefined {
-  const signed = cookie === undefined ? undefined : keyRing.verify('device', cookie);
-  if (signed === undefined) return undefined;
-  const { payload } = signed;
-  if (!payload.subarray(0, LOGIN_BYTES).equals(describeLogin(guarded, login))) return undefined;
-  if (Date.now() >= Number(payload.readBigUInt64BE(LOGIN_BYTES + NONCE_BYTES))) return undefined;
-  return payload.toString('hex', LOGIN_BYTES, LOGIN_BYTES + NONCE_BYTES);
+): Device | undefined {
+  const payload = partsOf(cookie)
+    .map((part) => payloadOf(context, part))
+    .find((signed) => signed !== undefined && isOf(signed, guarded, login));
+  if (payload === undefined) return undefined;
+  const nameAt = 2 * DIGEST_BYTES;
+  if (Date.now() >= Number(payload.readBigUInt64BE(nameAt + NAME_BYTES))) return undefined;
+  return {
+    name: payload.toString('hex', nameAt, nameAt + NAME_BYTES),
+    isFor: (passwordHash) =>
+      passwordHash !== null && payload.subarray(DIGEST_BYTES, nameAt).equals(digestOf(passwordHash)),
+  };
+}
+
+function partsOf(cookie: string | undefined): string[] {
+  return cookie?.split(SEPARATOR, MOST_PEOPLE) ?? [];
+}
+
+function payloadOf({ keyRing }: Context, part: string): Buffer | undefined {
+  return keyRing.verify('device', part)?.payload;
+}
+
+function isOf(payload: Buffer, guarded: Guarded, login: string): boolean {
+  return payload.subarray(0, DIGEST_BYTES).equals(describeLogin(guarded, login));
 }
 
 function describeLogin(guarded: Guarded, login: string): Buffer {
-  return bytesOf(sha256(JSON.stringify([guarded, login]))).subarray(0, LOGIN_BYTES);
+  return digestOf(JSON.stringify([guarded, login]));
+}
+
+function digestOf(text: string): Buffer {
+  return bytesOf(sha256(text)).subarray(0, DIGEST_BYTES);
 }

@@ -1,11 +1,11 @@
 import { sha256 } from '../secrets/digest.ts';
 import { verifyPassword } from '../secrets/password.ts';
 import { randomSecret } from '../secrets/random.ts';
-import { noteGuessing } from '../store/auditEvents.ts';
 import { deleteSession, insertSession, type Session } from '../store/sessions.ts';
+import { noteGuessing } from '../store/throttles.ts';
 import { findUserByKey, loginKey, type UserWithPasswords } from '../store/users.ts';
 import type { Caller, Context } from './context.ts';
-import { printDevice } from './device.ts';
+import { printDevice, readDevice } from './device.ts';
 import { tryPassword } from './tryPassword.ts';
 
 /** What comes of a sign-in. */
@@ -38,7 +38,11 @@ export async function signIn(
   const { db } = context;
   const login = loginKey(typed.login);
   let user: UserWithPasswords | undefined;
-  const guess = { guarded: 'password', login, deviceCookie: sent.device } as const;
+  const guess = {
+    guarded: 'password',
+    login,
+    device: await knownDevice(context, login, sent.device),
+  } as const;
   const result = await tryPassword(context, guess, caller, async (turn) => {
     user = await findUserByKey(db, login);
     const passwordHash = user?.status === 'active' ? user.passwordHash : null;
@@ -46,19 +50,38 @@ export async function signIn(
   });
   if (result.outcome === 'wait') return result;
   if (result.outcome === 'wrong') {
-    if (result.notable) await noteGuessing(db, 'password_guessed', user?.userId ?? null, caller);
+    if (result.notable !== null) {
+      await noteGuessing(db, result.notable, 'password_guessed', user?.userId ?? null, caller);
+    }
     return { outcome: 'wrong' };
   }
   const cookie = randomSecret().toString('base64url');
+  const { userId, passwordHash } = result.right;
   const session = {
     sessionHash: sha256(cookie),
-    userId: result.right.userId,
-    passwordHash: result.right.passwordHash,
+    userId,
+    passwordHash,
     earlierHash: sent.session === undefined ? null : sha256(sent.session),
   };
   // Last, so that there is a session only if its cookie is handed out.
   if (!(await insertSession(db, session, caller))) return { outcome: 'wrong' };
-  return { outcome: 'signed-in', cookie, deviceCookie: printDevice(context, 'password', login) };
+  return {
+    outcome: 'signed-in',
+    cookie,
+    deviceCookie: printDevice(context, 'password', login, passwordHash, sent.device),
+  };
+}
+
+/** Only a browser that sends a cookie of ours for this login has its user looked up for it. */
+async function knownDevice(
+  context: Context,
+  login: string,
+  cookie: string | undefined,
+): Promise<string | undefined> {
+  const device = readDevice(context, 'password', login, cookie);
+  if (device === undefined) return undefined;
+  const user = await findUserByKey(context.db, login);
+  return device.isFor(user?.passwordHash ?? null) ? device.name : undefined;
 }
 
 /** The session of a cookie, undefined when nobody is signed in with it. */

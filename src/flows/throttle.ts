@@ -41,9 +41,6 @@ type Kind = keyof typeof POLICIES;
 const SLOTS = 2 ** 18;
 const KINDS = Object.keys(POLICIES) as Kind[];
 
-/** The audit trail is told at most this often of one login or device that is guessed at. */
-const NOTED_MS = 60 * 60 * SECOND_MS;
-
 /** One counter: its kind and its place in the table. */
 interface Counter {
   readonly kind: Kind;
@@ -59,7 +56,8 @@ export interface Counters {
 /** Whether a try may be made: how long to wait first, and whether the audit trail should be told if it is wrong. */
 export interface Verdict {
   readonly waitSeconds: number;
-  readonly notable: boolean;
+  /** The slot of the counter by which it should be told; null when it should not. */
+  readonly notable: number | null;
 }
 
 /** A try that was counted is over: it was right, or it was not judged. */
@@ -149,14 +147,12 @@ function changeThrottles<Result>(
 /** Counts a try at `tries`, unless one of `heeded` says to wait. */
 function take(held: Held, tries: readonly Counter[], heeded: readonly Counter[]): Verdict {
   const waitSeconds = Math.max(...heeded.map((counter) => waitOf(held, counter)));
-  if (waitSeconds > 0) return { waitSeconds, notable: false };
+  if (waitSeconds > 0) return { waitSeconds, notable: null };
   const counted = tries.map(({ slot, kind }) => count(throttleIn(held, slot), POLICIES[kind]));
+  for (const throttle of counted) held.set(throttle.slot, throttle);
   // The first counter is the login's or the device's.
-  const [first, ...others] = counted;
-  const notable = first !== undefined && counted.some(({ freeAt, now }) => freeAt > now) && isNoteDue(first);
-  const noted = notable ? [{ ...first, notedAt: first.now }, ...others] : counted;
-  for (const throttle of noted) held.set(throttle.slot, throttle);
-  return { waitSeconds: 0, notable };
+  const mustWait = counted.some(({ freeAt, now }) => freeAt > now);
+  return { waitSeconds: 0, notable: mustWait ? (counted[0]?.slot ?? null) : null };
 }
 
 /** How long until this counter lets a try through, in whole seconds; 0 for now. */
@@ -165,10 +161,6 @@ function waitOf(held: Held, { slot, kind }: Counter): number {
   const seconds = Math.ceil((freeAt.getTime() - now.getTime()) / SECOND_MS);
   // More than the policy gives is a clock that was set back: nobody is to wait for that.
   return seconds > POLICIES[kind].longestSeconds ? 0 : Math.max(0, seconds);
-}
-
-function isNoteDue({ notedAt, now }: Throttle): boolean {
-  return notedAt === null || now.getTime() - notedAt.getTime() >= NOTED_MS;
 }
 
 /** The counter after one more try. */

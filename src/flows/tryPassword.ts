@@ -1,6 +1,6 @@
 import { requirePlace, type Turn } from '../secrets/password.ts';
 import type { Caller, Context } from './context.ts';
-import { type Guarded, readDevice } from './device.ts';
+import type { Guarded } from './device.ts';
 import { networkOf } from './network.ts';
 import { countersOf } from './throttle.ts';
 
@@ -9,14 +9,15 @@ export interface Guess {
   readonly guarded: Guarded;
   /** In the one spelling that counters are kept under. Whether anybody has it does not matter. */
   readonly login: string;
-  /** The device cookie that the browser sent. */
-  readonly deviceCookie: string | undefined;
+  /** The name of the known device that it is made with; undefined for none. */
+  readonly device: string | undefined;
 }
 
 /** What comes of a try. */
 export type Outcome<Right> =
   | { readonly outcome: 'right'; readonly right: Right }
-  | { readonly outcome: 'wrong'; readonly notable: boolean }
+  /** `notable`: the counter by which the audit trail should be told, where it should. */
+  | { readonly outcome: 'wrong'; readonly notable: number | null }
   | { readonly outcome: 'wait'; readonly waitSeconds: number };
 
 /**
@@ -31,10 +32,9 @@ export async function tryPassword<Right>(
   caller: Caller,
   check: (turn: Turn) => Promise<Right | undefined>,
 ): Promise<Outcome<Right>> {
-  const device = readDevice(context, guess.guarded, guess.login, guess.deviceCookie);
-  const turn = turnOf(guess, device !== undefined, caller);
+  const turn = turnOf(guess, caller);
   requirePlace(turn);
-  const counters = countersOf(context, { ...guess, device, network: networkOf(caller.address) });
+  const counters = countersOf(context, { ...guess, network: networkOf(caller.address) });
   const { waitSeconds, notable } = await context.takeTry(counters);
   if (waitSeconds > 0) return { outcome: 'wait', waitSeconds };
   let right: Right | undefined;
@@ -50,8 +50,8 @@ export async function tryPassword<Right>(
 }
 
 /** A payment password is typed by a user who is signed in, so it is never a stranger's. */
-function turnOf({ guarded, login }: Guess, isKnown: boolean, { address, decideBy }: Caller): Turn {
-  return isKnown || guarded === 'payment password'
+function turnOf({ guarded, login, device }: Guess, { address, decideBy }: Caller): Turn {
+  return device !== undefined || guarded === 'payment password'
     ? { lane: 'known', share: login, until: decideBy }
     : { lane: 'stranger', share: networkOf(address), until: decideBy };
 }

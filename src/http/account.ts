@@ -21,7 +21,7 @@ import { callerOf } from './caller.ts';
 import { OWN_FORM, senderOf } from './ownForms.ts';
 import type { ConnectedApplication, Connection } from './pages.ts';
 import { bodyParameters, queryParameters } from './requestParameters.ts';
-import { showSignIn } from './steps.ts';
+import { showSignIn, showTooMany } from './steps.ts';
 import { showPage } from './views.ts';
 
 const DONE = 'The application is disconnected.';
@@ -64,8 +64,11 @@ export async function accountRoutes(app: FastifyInstance, site: Site): Promise<v
     if (!session || !formTokenFits(context, form.get('form_token'), 'disconnect-all', session, clientId)) {
       return backToAccount(reply, site, { undone: 'disconnect' });
     }
-    await disconnectAll(context, session, clientId, callerOf(request));
-    return backToAccount(reply, site, { ...queryOf(cursorIn(form)), disconnected_all: clientId });
+    const place = queryOf(cursorIn(form));
+    if (!(await disconnectAll(context, session, clientId, callerOf(request)))) {
+      return showTooMany(reply, { href: linkTo(place), text: 'See your connected applications' });
+    }
+    return backToAccount(reply, site, { ...place, disconnected_all: clientId });
   });
 }
 

@@ -11,7 +11,7 @@ import { callerOf } from './caller.ts';
 import { OWN_FORM, requiredRequest, senderOf } from './ownForms.ts';
 import type { NoticePage } from './pages.ts';
 import { bodyParameters } from './requestParameters.ts';
-import { backToRequest, failed, showFull, showStep } from './steps.ts';
+import { backToRequest, failed, requestPath, showFull, showStep, showTooMany } from './steps.ts';
 import { showPage } from './views.ts';
 
 /** The payment password and the decision (contract 1.2): the two forms that stand between sign-in and the answer. */
@@ -76,7 +76,7 @@ type Decide = (
 const allow: Decide = async (reply, site, session, { request, token }, caller) => {
   const result = await approve(site.context, session, request, token, caller);
   if (result.outcome === 'stale') return backToRequest(reply, site, request);
-  if (result.outcome === 'too many') return showTooMany(reply, request);
+  if (result.outcome === 'too many') return showTooMany(reply, againTo(request));
   if (result.outcome === 'full') return showFull(reply, request);
   if (result.outcome === 'spent') return showPage(reply, ALREADY_ANSWERED);
   return backToApplication(reply, result.location);
@@ -85,7 +85,7 @@ const allow: Decide = async (reply, site, session, { request, token }, caller) =
 const reject: Decide = async (reply, site, session, { request, token }, caller) => {
   const result = await deny(site.context, session, request, token, caller);
   if (result.outcome === 'stale') return backToRequest(reply, site, request);
-  if (result.outcome === 'too many') return showTooMany(reply, request);
+  if (result.outcome === 'too many') return showTooMany(reply, againTo(request));
   if (result.outcome === 'too-late') return showPage(reply, ALREADY_ALLOWED);
   return backToApplication(reply, result.location);
 };
@@ -96,30 +96,16 @@ const DECISIONS = new Map([
   ['reject', reject],
 ]);
 
+function againTo(request: AuthorizationRequest) {
+  return { href: requestPath(request), text: 'See the request again' };
+}
+
 /** The answer of contract 4.1: a 302, whose `Location` nobody else may see. */
 function backToApplication(reply: FastifyReply, location: string): FastifyReply {
   return reply
     .header('cache-control', 'no-store')
     .header('referrer-policy', 'no-referrer')
     .redirect(location, 302);
-}
-
-/** In seconds; then there is room for a few more. */
-const A_MINUTE = 60;
-
-/** Says that this decision was not taken, nor written down. */
-function showTooMany(reply: FastifyReply, { canonicalQuery }: AuthorizationRequest): FastifyReply {
-  reply.request.logDetail = {
-    error: 'too_many_decisions',
-    rule: 'more decisions of one session than anybody reads in that time',
-  };
-  const page: NoticePage = {
-    name: 'notice',
-    title: 'Wait a minute',
-    text: 'You have answered very many requests in a short time, so this answer was not taken. Nothing was allowed and nothing was rejected. Wait a minute, and look at the request again.',
-    link: { href: `/oauth/authorize?${canonicalQuery}`, text: 'See the request again' },
-  };
-  return showPage(reply.header('retry-after', A_MINUTE), page, 429);
 }
 
 const ALREADY_ANSWERED: NoticePage = {

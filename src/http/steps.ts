@@ -27,9 +27,14 @@ export type SignedInStep = Exclude<Step, { step: 'sign-in' }>;
 /** A step that asks the user something about the request. */
 type AskingStep = Exclude<SignedInStep, { step: 'full' }>;
 
+/** The path of a request's page. */
+export function requestPath({ canonicalQuery }: AuthorizationRequest): string {
+  return `/oauth/authorize?${canonicalQuery}`;
+}
+
 /** The address of a request: opened again, in any browser, it goes on from where its user stands. */
-export function requestUrl({ baseUrl }: Site, { canonicalQuery }: AuthorizationRequest): string {
-  return `${baseUrl}/oauth/authorize?${canonicalQuery}`;
+function requestUrl({ baseUrl }: Site, request: AuthorizationRequest): string {
+  return baseUrl + requestPath(request);
 }
 
 /** Sends the browser back to the request, where {@link Step} decides afresh. 303: the post is over. */
@@ -85,6 +90,24 @@ export function showFull(reply: FastifyReply, { client }: AuthorizationRequest):
     link: { href: '/account', text: 'See your connected applications' },
   };
   return showPage(reply, page, 409);
+}
+
+/** In seconds; then there is room for a few more. */
+const A_MINUTE = 60;
+
+/** Says that nothing was decided, because this session or its user has decided very much just now. */
+export function showTooMany(reply: FastifyReply, link: NoticePage['link']): FastifyReply {
+  reply.request.logDetail = {
+    error: 'too_many_decisions',
+    rule: 'more decisions of one user than anybody reads in that time',
+  };
+  const page: NoticePage = {
+    name: 'notice',
+    title: 'Wait a minute',
+    text: 'You have decided very much in a short time, so this was not done: nothing was allowed, rejected or disconnected. Wait a minute and try again.',
+    link,
+  };
+  return showPage(reply.header('retry-after', A_MINUTE), page, 429);
 }
 
 /** Shows the sign-in page on the way to `goingTo`, or to the account page when that is null. */

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { type Database, select, selectLong, transaction } from './database.ts';
+import { select, selectLong, transaction } from './database.ts';
 
 /** Who asked by HTTP for what the trail is told of, and how long they wait for it. */
 export interface Caller {
@@ -148,19 +148,4 @@ select * from (
 ) newest order by at`,
   };
   return transaction(pool, (connection) => selectLong<AuditEvent>(connection, statement, [...values, limit]));
-}
-
-const noteGuess = {
-  name: 'audit-note-guess',
-  text: 'insert into audit_events (kind, user_id, address, reference) select $1, $2, $3, $4 where $2::uuid is not null',
-};
-
-/** Notes that somebody guesses at a user's password. @param userId null for a login that nobody has: the same work for nothing */
-export async function noteGuessing(
-  db: Database,
-  kind: GuessingKind,
-  userId: string | null,
-  { address, reference }: Caller,
-): Promise<void> {
-  await select(db, noteGuess, [kind, userId, address, reference]);
 }

@@ -1,6 +1,21 @@
 import type { Caller } from './auditEvents.ts';
 import { type Bytea, type Database, decideOne, momentOf, selectOne } from './database.ts';
-import { COUNT_DECISION, MAY_DECIDE, STANDS } from './sessions.ts';
+import { STANDS } from './sessions.ts';
+
+/** Decisions that may be written at once: far more than a person reads. Then one in so many seconds. */
+const MOST_OF_A_SESSION = 300;
+const MOST_OF_A_USER = 1_000;
+const FORGOTTEN_SECONDS = 2;
+
+// Sessions and users count decisions alike, in columns of the same names; `t` is the table's alias. A clock that was set
+// back makes them no more.
+const decided = (t: string) =>
+  `greatest(0, ${t}.decisions - greatest(0, extract(epoch from clock_timestamp() - ${t}.decided_at)::float8) / ${FORGOTTEN_SECONDS})`;
+const mayDecide = (t: string, most: number) => `${decided(t)} < ${most}`;
+const countOne = (t: string) => `decisions = ${decided(t)} + 1, decided_at = clock_timestamp()`;
+
+const USER_MAY_DECIDE = mayDecide('u', MOST_OF_A_USER);
+const SESSION_MAY_DECIDE = mayDecide('s', MOST_OF_A_SESSION);
 
 /** What approval writes. */
 export interface Approval {
@@ -41,16 +56,17 @@ with allowed as (
   select c.revision from clients c, users u
    where c.client_id = $3 and c.status = 'active' and u.user_id = $2 and u.status = 'active'
 ), session as materialized (
-  select ${MAY_DECIDE} as may_decide from sessions s where s.session_hash = $11 and s.user_id = $2 and ${STANDS}
+  select ${SESSION_MAY_DECIDE} and ${USER_MAY_DECIDE} as may_decide from sessions s join users u using (user_id)
+   where s.session_hash = $11 and s.user_id = $2 and ${STANDS}
 ), holder as (
-  select user_id from users
-   where user_id = $2 and status = 'active' and exists (select from allowed where allowed.revision = $17)
+  select u.user_id from users u
+   where u.user_id = $2 and u.status = 'active' and ${USER_MAY_DECIDE} and exists (select from allowed where allowed.revision = $17)
      and exists (select from session where may_decide)
      and coalesce((select revision from grants where grant_id = $1), 0) = $5
      for no key update
 ), held as (
   select s.session_hash from sessions s
-   where s.session_hash = $11 and s.user_id = (select user_id from holder) and ${STANDS} and ${MAY_DECIDE}
+   where s.session_hash = $11 and s.user_id = (select user_id from holder) and ${STANDS} and ${SESSION_MAY_DECIDE}
      for no key update
 ), ${momentOf('$18', 'holder', 'held')}, room as materialized (
   select may_hold($1, $2, $3, $16) as enough from held, moment where not late
@@ -70,11 +86,14 @@ with allowed as (
   returning grant_id, user_id, client_id, instance_name, scope, revision
 ), counted as (  -- and the payment password confirmed this one authorization, not the next
   update sessions s
-     set ${COUNT_DECISION},
+     set ${countOne('s')},
          confirmed_at = case when w.grant_id is null or s.confirmed_request is distinct from $12 then s.confirmed_at end,
          confirmed_request = case when w.grant_id is null then s.confirmed_request else nullif(s.confirmed_request, $12) end
     from room left join written w on true
    where s.session_hash = (select session_hash from held) and (w.grant_id is not null or not enough)
+  returning s.user_id
+), counted_of_user as (
+  update users u set ${countOne('u')} from counted where u.user_id = counted.user_id
 ), logged as (
   insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, limits, address, reference)
   select case revision when 1 then 'approved' else 'approved_again' end,
@@ -184,17 +203,25 @@ with taken as materialized (
   select exists (select from grants where grant_id = $1 and code_hash = $5) as allowed,
          exists (select from denials where code_hash = $5) as denied
 ), session as materialized (
-  select ${MAY_DECIDE} as may_decide from sessions s where s.session_hash = $10 and s.user_id = $2 and ${STANDS}
+  select ${SESSION_MAY_DECIDE} and ${USER_MAY_DECIDE} as may_decide from sessions s join users u using (user_id)
+   where s.session_hash = $10 and s.user_id = $2 and ${STANDS}
+), holder as (
+  select u.user_id from users u
+   where u.user_id = $2 and ${USER_MAY_DECIDE} and exists (select from taken where not allowed and not denied)
+     and exists (select from session where may_decide)
+     for no key update
 ), held as (
   select s.session_hash from sessions s
-   where s.session_hash = $10 and s.user_id = $2 and ${STANDS} and ${MAY_DECIDE}
-     and exists (select from taken where not allowed and not denied)
+   where s.session_hash = $10 and s.user_id = (select user_id from holder) and ${STANDS} and ${SESSION_MAY_DECIDE}
      for no key update
-), ${momentOf('$12', 'held')}, noted as (
+), ${momentOf('$12', 'holder', 'held')}, noted as (
   insert into denials (code_hash, expires_at) select $5, $11 from held, moment where not late
   on conflict do nothing returning code_hash
 ), counted as (
-  update sessions s set ${COUNT_DECISION} from noted where s.session_hash = (select session_hash from held)
+  update sessions s set ${countOne('s')} from noted where s.session_hash = (select session_hash from held)
+  returning s.user_id
+), counted_of_user as (
+  update users u set ${countOne('u')} from counted where u.user_id = counted.user_id
 ), logged as (
   insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, limits, address, reference)
   select 'refused', $1::uuid, $2, $3, $4, $6, $7, $8, $9 from noted
@@ -234,4 +261,14 @@ export async function denyGrant(db: Database, denial: Denial): Promise<DenialVer
   const about = [grantId, userId, clientId, instanceName, codeHash, scope, JSON.stringify(limits)];
   const values = [...about, caller.address, caller.reference, denial.sessionHash, denial.formExpiresAt];
   return (await decideOne<{ verdict: DenialVerdict }>(db, deny, values, caller.decideBy)).verdict;
+}
+
+const count = {
+  name: 'user-count-decision',
+  text: `update users u set ${countOne('u')} where u.user_id = $1 and ${USER_MAY_DECIDE} returning u.user_id`,
+};
+
+/** Counts a decision of a user that is written elsewhere. @returns whether the user may make it now */
+export async function countDecision(db: Database, userId: string): Promise<boolean> {
+  return (await selectOne(db, count, [userId])) !== undefined;
 }

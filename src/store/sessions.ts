@@ -24,19 +24,8 @@ const HAS_ENDED = `(s.seen_at < clock_timestamp() - interval '${IDLE_LIFETIME}'
 /** Of `sessions s`: whether its cookie is still good. */
 export const STANDS = `not ${HAS_ENDED}`;
 
-/** How many decisions one session may write at once, and in how many seconds one more: far more than a person reads. */
-const MOST_DECISIONS = 300;
-const DECISION_FORGOTTEN_SECONDS = 2;
-
-/** Of `sessions s`: how many still count. A clock that was set back makes them no more. */
-const DECISIONS = `greatest(0, s.decisions
-           - greatest(0, extract(epoch from clock_timestamp() - s.decided_at)::float8) / ${DECISION_FORGOTTEN_SECONDS})`;
-
-/** Of `sessions s`: whether it may write one more decision now. */
-export const MAY_DECIDE = `${DECISIONS} < ${MOST_DECISIONS}`;
-
-/** For `update sessions s set`: counts one. */
-export const COUNT_DECISION = `decisions = ${DECISIONS} + 1, decided_at = clock_timestamp()`;
+/** So many sessions a user may have: with another one the oldest ends. */
+const MOST_SESSIONS = 100;
 
 // The share lock makes a change of the password wait for this sign-in, or this sign-in fail by it.
 const insert = {
@@ -46,7 +35,8 @@ with held as (
   select user_id from users where user_id = $2 and password_hash = $3 and status = 'active' for share
 ), ending as (
   select s.session_hash from sessions s, held
-   where s.session_hash = $4 or (s.user_id = held.user_id and ${HAS_ENDED})
+   where s.session_hash = $4 or (s.user_id = held.user_id and (${HAS_ENDED} or s.session_hash in (
+           select session_hash from sessions where user_id = $2 order by created_at desc offset ${MOST_SESSIONS - 1})))
    order by s.session_hash for update of s
 ), ${momentOf('$7', 'held', 'ending')}, signed_in as (
   insert into sessions (session_hash, user_id) select $1, user_id from held, moment where not late

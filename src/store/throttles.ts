@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { Caller, GuessingKind } from './auditEvents.ts';
 import { type Database, select } from './database.ts';
 
 /** A counter of tries, as it stands. */
@@ -9,8 +10,6 @@ export interface Throttle {
   readonly countedAt: Date;
   /** When the next try may be made. */
   readonly freeAt: Date;
-  /** When the audit trail was last told of it. */
-  readonly notedAt: Date | null;
   /** The database's clock when this was read. */
   readonly now: Date;
 }
@@ -19,8 +18,7 @@ const find = {
   name: 'throttle-find',
   text: `
 with clock as materialized (select clock_timestamp() as now)
-select asked.slot, coalesce(level, 0) as level, coalesce(counted_at, now) as "countedAt", coalesce(free_at, now) as "freeAt",
-       noted_at as "notedAt", now
+select asked.slot, coalesce(level, 0) as level, coalesce(counted_at, now) as "countedAt", coalesce(free_at, now) as "freeAt", now
   from unnest($1::int[]) as asked (slot) cross join clock left join throttles using (slot)`,
 };
 
@@ -35,7 +33,7 @@ const hold = {
   text: `
 insert into throttles as t (slot) select asked.slot from unnest($1::int[]) as asked (slot) order by asked.slot
 on conflict (slot) do update set level = t.level
-returning slot, level, counted_at as "countedAt", free_at as "freeAt", noted_at as "notedAt", clock_timestamp() as now`,
+returning slot, level, counted_at as "countedAt", free_at as "freeAt", clock_timestamp() as now`,
 };
 
 /**
@@ -56,9 +54,9 @@ export async function holdThrottles(
 const mark = {
   name: 'throttle-mark',
   text: `
-update throttles t set level = a.level, counted_at = a.counted_at, free_at = a.free_at, noted_at = a.noted_at
-  from unnest($1::int[], $2::float8[], $3::timestamptz[], $4::timestamptz[], $5::timestamptz[])
-       as a (slot, level, counted_at, free_at, noted_at)
+update throttles t set level = a.level, counted_at = a.counted_at, free_at = a.free_at
+  from unnest($1::int[], $2::float8[], $3::timestamptz[], $4::timestamptz[])
+       as a (slot, level, counted_at, free_at)
  where t.slot = a.slot`,
 };
 
@@ -69,6 +67,33 @@ export async function markThrottles(db: Database, throttles: readonly Throttle[]
     throttles.map((throttle) => throttle.level),
     throttles.map((throttle) => throttle.countedAt),
     throttles.map((throttle) => throttle.freeAt),
-    throttles.map((throttle) => throttle.notedAt),
   ]);
+}
+
+// Noted when it is written, not when it is counted: a try that is taken back uses up nobody's notice.
+const noteGuess = {
+  name: 'throttle-note-guess',
+  text: `
+with due as (
+  update throttles set noted_at = clock_timestamp()
+   where slot = $1 and (noted_at is null or noted_at < clock_timestamp() - interval '1 hour')
+  returning slot
+)
+insert into audit_events (kind, user_id, address, reference)
+select $2, $3, $4, $5 from due where $3::uuid is not null`,
+};
+
+/**
+ * Tells the audit trail that somebody guesses at a user's password, at most once an hour for each counter.
+ *
+ * @param userId null for a login that nobody has: nearly the same work for nothing
+ */
+export async function noteGuessing(
+  db: Database,
+  slot: number,
+  kind: GuessingKind,
+  userId: string | null,
+  { address, reference }: Caller,
+): Promise<void> {
+  await select(db, noteGuess, [slot, kind, userId, address, reference]);
 }

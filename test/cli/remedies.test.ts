@@ -58,7 +58,7 @@ const RULES: readonly (readonly [rule: string, remedy: RegExp])[] = [
   ['The payment password is wrong.', /set-password/],
   ['a wait of 30 s is not over', /password_guessed/],
   ['as many live authorizations of this user and application as MAX_INSTANCES allows', /MAX_INSTANCES/],
-  ['more decisions of one session than anybody reads in that time', /passes in a minute/],
+  ['more decisions of one user than anybody reads in that time', /passes in a minute/],
   ['asked for as a part of another page or by a script, not as a page', /open the browser/],
   ['There is nothing at this address.', /BASE_URL/],
   ['The address can’t be read.', /BASE_URL/],

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Agent, type Answer } from '../support/agent.ts';
-import { codeOf, decide, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
+import { codeOf, decide, reachConsent, requestOf, signIn, tokenRequestOf } from '../support/flow.ts';
 import { rowsOf } from '../support/rows.ts';
 import { type TestClient, type TestUser, useServer } from '../support/server.ts';
 
@@ -83,7 +83,7 @@ describe('decisions of one session', () => {
     for (const decision of ['allow', 'reject'] as const) {
       const answer = await decide(agent, form, decision);
       expect([answer.status, answer.page, answer.headers.get('retry-after')]).toEqual([429, 'notice', '60']);
-      expect(answer.text).toContain('Nothing was allowed and nothing was rejected');
+      expect(answer.text).toContain('nothing was allowed, rejected or disconnected');
       expect(answer.body).toContain('href="/oauth/authorize?');
     }
     expect(await rowsOf(server.database)).toBe(before);
@@ -105,5 +105,68 @@ describe('decisions of one session', () => {
     const again = [await decide(agent, rejected, 'reject'), await decide(agent, allowed, 'allow')];
     expect(again.map(({ location }) => location)).toEqual(first.map(({ location }) => location));
     expect((await decide(agent, other, 'allow')).status).toBe(429);
+  });
+});
+
+describe('decisions of one user', () => {
+  /** Makes so many count for the user, whatever session took them. */
+  async function decided(times: number): Promise<void> {
+    await server.database.pool.query(
+      'update users set decisions = $2, decided_at = clock_timestamp() where user_id = $1',
+      [user.userId, times],
+    );
+  }
+
+  it('are limited in all sessions together, each of them counted', async () => {
+    await decide(agent, await consentFor('first'), 'allow');
+    await decide(agent, await consentFor('second'), 'reject');
+    const { rows } = await server.database.pool.query(
+      'select round(decisions) as decisions from users where user_id = $1',
+      [user.userId],
+    );
+    expect(rows).toEqual([{ decisions: 2 }]);
+    await decided(1_001);
+    for (const decision of ['allow', 'reject'] as const) {
+      agent = new Agent(server.baseUrl);
+      const answer = await decide(agent, await consentFor(decision), decision);
+      expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '60']);
+    }
+    expect(await refusals()).toBe(1);
+    await decided(999);
+    expect((await decide(agent, await consentFor('third'), 'allow')).status).toBe(302);
+  });
+
+  it('count disconnecting all of an application, which may have to look through very much', async () => {
+    for (const state of ['one', 'two']) await decide(agent, await consentFor(state), 'allow');
+    const form = (await agent.get('/account')).forms.find(
+      ({ action }) => action === '/account/disconnect-all',
+    );
+    await decided(1_001);
+    const refused = await agent.post('/account/disconnect-all', form?.fields ?? {});
+    expect([refused.status, refused.page]).toEqual([429, 'notice']);
+    const live = 'select from grants where user_id = $1 and revoked_at is null';
+    expect(await count(live, user.userId)).toBe(2);
+    await decided(0);
+    expect((await agent.post('/account/disconnect-all', form?.fields ?? {})).status).toBe(303);
+    expect(await count(live, user.userId)).toBe(0);
+  });
+});
+
+describe('sessions of one user', () => {
+  it('are a hundred at most: with another one the oldest ends', async () => {
+    await agent.get('/account');
+    const first = new Agent(server.baseUrl);
+    expect((await signIn(first, user.login, user.password)).status).toBe(303);
+    await server.database.pool.query(
+      `insert into sessions (session_hash, user_id)
+       select sha256(($1 || n)::bytea), $1::uuid from generate_series(1, 99) n`,
+      [user.userId],
+    );
+    expect((await first.get('/account')).page).toBe('account');
+    const last = new Agent(server.baseUrl);
+    await signIn(last, user.login, user.password);
+    expect((await first.get('/account')).page).toBe('sign-in');
+    expect((await last.get('/account')).page).toBe('account');
+    expect(await count('select from sessions where user_id = $1', user.userId)).toBe(100);
   });
 });

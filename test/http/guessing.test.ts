@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { setPasswords } from '../../src/flows/users.ts';
 import { Agent, type Answer } from '../support/agent.ts';
 import { reachConsent, requestOf, signIn } from '../support/flow.ts';
 import { type TestClient, type TestUser, useServer } from '../support/server.ts';
@@ -97,12 +98,12 @@ describe('guessing a password', () => {
   it('waits twice as long each time, up to a quarter of an hour', async () => {
     const [place, { login }] = [newPlace(), await server.createUser()];
     await guessTimes(FREE_TRIES - 1, place, login);
+    await server.database.pool.query('update throttles set free_at = counted_at');
     const waits = [];
     for (let n = 0; n < 12; n += 1) {
       expect((await guess(place, login)).status).toBe(422);
       const { rows } = await server.database.pool.query<{ seconds: number }>(
-        `select extract(epoch from max(free_at - counted_at))::int as seconds from throttles
-          where counted_at > (select max(counted_at) from throttles) - interval '1 millisecond'`,
+        `select extract(epoch from max(free_at - counted_at))::int as seconds from throttles`,
       );
       waits.push(rows[0]?.seconds);
       await server.database.pool.query('update throttles set free_at = counted_at');
@@ -203,7 +204,7 @@ describe('a stranger who guesses at somebody’s login', () => {
     expect((await guess(place, 'first-of-many')).status).toBe(422);
     // A thousand failures, without waiting for a thousand of them.
     await server.database.pool.query(
-      `update throttles set level = 1000 where counted_at > (select max(counted_at) from throttles) - interval '1 millisecond'`,
+      `update throttles set level = 1000 where counted_at > (select max(counted_at) from throttles) - interval '50 milliseconds'`,
     );
     await guess(place, 'second-of-many');
     await lengthenWaits();
@@ -270,6 +271,37 @@ describe('a known device', () => {
     expect((await signIn(known, user.login, user.password)).status).toBe(429);
     vi.useRealTimers();
     expect((await signIn(known, user.login, user.password)).status).toBe(303);
+  });
+
+  it('is none any more when there is a new password', async () => {
+    const [home, user] = [newPlace(), await server.createUser()];
+    const device = await knownDevice(home, user);
+    await guessTimes(FREE_TRIES, home, user.login);
+    const changed = { password: 'another password', paymentPassword: null };
+    await setPasswords(server.database.pool, user.login, changed, 'tests');
+    await lengthenWaits();
+    expect((await signIn(device, user.login, changed.password)).status).toBe(429);
+  });
+
+  it('may be that of several people', async () => {
+    const [home, ...people] = [
+      newPlace(),
+      await server.createUser(),
+      await server.createUser(),
+      await server.createUser(),
+    ] as const;
+    const device = at(home);
+    for (const user of people) {
+      expect((await signIn(device, user.login, user.password)).status).toBe(303);
+      device.cookies.delete('assent_session');
+    }
+    for (const user of people) await guessTimes(FREE_TRIES, home, user.login);
+    await lengthenWaits();
+    for (const user of people) {
+      expect((await guess(home, user.login, user.password)).status).toBe(429);
+      expect((await signIn(device, user.login, user.password)).status).toBe(303);
+      device.cookies.delete('assent_session');
+    }
   });
 
   it('is known by a cookie that no script reads and no other host sets, for 90 days, new with every sign-in', async () => {
@@ -408,7 +440,7 @@ describe('the counters', () => {
     await guessTimes(FREE_TRIES, place, login);
     await server.database.pool.query(
       `update throttles set level = 1000, free_at = clock_timestamp() + interval '25 seconds'
-        where counted_at > (select max(counted_at) from throttles) - interval '1 millisecond'`,
+        where counted_at > (select max(counted_at) from throttles) - interval '50 milliseconds'`,
     );
     const before = await contents();
     for (let n = 0; n < 30; n += 1)
@@ -458,6 +490,14 @@ describe('the audit trail', () => {
     expect(await trailOf(user)).toEqual(
       ['password_guessed', 'signed_in', 'payment_confirmed'].map((kind) => ({ kind, address: place })),
     );
+  });
+
+  it('is told also when the try that used up the free ones was right', async () => {
+    const [place, user] = [newPlace(), await server.createUser()];
+    await guessTimes(FREE_TRIES - 1, place, user.login);
+    expect((await guess(place, user.login, user.password)).status).toBe(303);
+    await guessTimes(1, place, user.login);
+    expect((await trailOf(user)).map(({ kind }) => kind)).toEqual(['signed_in', 'password_guessed']);
   });
 
   it('is told nothing of a login that nobody has', async () => {
