@@ -1,19 +1,19 @@
-/** Pushes of a share are remembered for so long, of so many shares. */
-const REMEMBERED_MS = 10_000;
+/** Of the turns that a share had, half are forgotten in this time. So many shares are remembered. */
+const HALF_LIFE_MS = 10_000;
 const MOST_REMEMBERED = 10_000;
 
 /**
  * A queue that no one of its shares can fill for the others: shares take turns, and when there is no place left the
- * share with the most waiting gives up its newest task; of shares with as many, the one that has pushed the most lately.
+ * share with the most waiting gives up its newest task; of shares with as many, the one that had the most turns lately.
  */
 export class FairQueue<Task> {
   readonly #places: number;
   /** Tasks by share; the share whose turn it is comes first. */
   readonly #waiting = new Map<string, Task[]>();
   #size = 0;
-  /** How often each share has pushed lately. */
-  readonly #pushes = new Map<string, number>();
-  #forgetAt = 0;
+  /** How many turns each share had lately. */
+  readonly #turns = new Map<string, number>();
+  #halveAt = 0;
 
   constructor(places: number) {
     this.#places = places;
@@ -21,15 +21,14 @@ export class FairQueue<Task> {
 
   /** Whether another task of this share would get a place. */
   hasRoom(share: string): boolean {
-    return this.#size < this.#places || this.#findYielding(share, this.#pushesOf(share) + 1) !== undefined;
+    return this.#size < this.#places || this.#findYielding(share) !== undefined;
   }
 
   /** Adds a task. @returns the task that has no place: one of another share, or this one; undefined when all have */
   push(share: string, task: Task): Task | undefined {
-    this.#remember(share);
     let displaced: Task | undefined;
     if (this.#size >= this.#places) {
-      const yielding = this.#findYielding(share, this.#pushesOf(share));
+      const yielding = this.#findYielding(share);
       if (yielding === undefined) return task;
       displaced = this.#takeNewest(yielding);
     }
@@ -49,17 +48,18 @@ export class FairQueue<Task> {
     this.#waiting.delete(share);
     if (line.length > 0) this.#waiting.set(share, line); // behind all others
     this.#size -= 1;
+    this.#rememberTurn(share);
     return task;
   }
 
-  /** The share that gives up a place to this one: the longest that is still no shorter then, or as long and pushier. */
-  #findYielding(share: string, pushes: number): string | undefined {
+  /** The share that gives up a place to this one: the longest that is still no shorter then, or that had more turns. */
+  #findYielding(share: string): string | undefined {
     let yielding: string | undefined;
     let most = (this.#waiting.get(share)?.length ?? 0) + 1;
-    let pushiest = pushes;
+    let turns = this.#turnsOf(share);
     for (const [other, { length }] of this.#waiting) {
-      if (length < most || (length === most && this.#pushesOf(other) <= pushiest)) continue;
-      [yielding, most, pushiest] = [other, length, this.#pushesOf(other)];
+      if (length < most || (length === most && this.#turnsOf(other) <= turns)) continue;
+      [yielding, most, turns] = [other, length, this.#turnsOf(other)];
     }
     return yielding;
   }
@@ -72,16 +72,21 @@ export class FairQueue<Task> {
     return task;
   }
 
-  #pushesOf(share: string): number {
-    return this.#pushes.get(share) ?? 0;
+  #turnsOf(share: string): number {
+    return this.#turns.get(share) ?? 0;
   }
 
-  #remember(share: string): void {
+  #rememberTurn(share: string): void {
     const now = performance.now();
-    if (now >= this.#forgetAt || this.#pushes.size >= MOST_REMEMBERED) {
-      this.#pushes.clear();
-      this.#forgetAt = now + REMEMBERED_MS;
+    if (now >= this.#halveAt) {
+      this.#halveAt = now + HALF_LIFE_MS;
+      for (const [other, turns] of this.#turns) {
+        if (turns < 1) this.#turns.delete(other);
+        else this.#turns.set(other, turns / 2);
+      }
     }
-    this.#pushes.set(share, this.#pushesOf(share) + 1);
+    if (this.#turns.size < MOST_REMEMBERED || this.#turns.has(share)) {
+      this.#turns.set(share, this.#turnsOf(share) + 1);
+    }
   }
 }

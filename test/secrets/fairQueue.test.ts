@@ -44,16 +44,17 @@ describe('a fair queue', () => {
     expect(drain(queue)).toHaveLength(4);
   });
 
-  it('makes room for a newcomer at the cost of the one that has pushed the most lately, when all have one task', () => {
+  it('makes room for a newcomer at the cost of the one that had the most turns lately, when all have one task', () => {
     const queue = new FairQueue<string>(3);
     for (const share of ['a', 'b', 'c']) queue.push(share, share);
     expect(queue.hasRoom('d')).toBe(false);
     expect(queue.push('d', 'd')).toBe('d');
-    queue.shift(); // a
-    fill(queue, 'a', 1); // for the second time
-    expect(queue.hasRoom('e')).toBe(true);
-    expect(fill(queue, 'e', 2)).toEqual(['a1', 'e2']);
-    expect(drain(queue)).toEqual(['b', 'c', 'e1']);
+    queue.shift(); // a has had a turn
+    fill(queue, 'a', 1);
+    expect(queue.hasRoom('d')).toBe(true);
+    expect(fill(queue, 'd', 2)).toEqual(['a1', 'd2']);
+    expect(queue.push('a', 'a2')).toBe('a2');
+    expect(drain(queue)).toEqual(['b', 'c', 'd1']);
   });
 
   it('has its places again when tasks were taken', () => {
