@@ -16,7 +16,7 @@ async function explain(reference: string): Promise<void> {
   const refusal = await withStore((db) => findRefusal(db, reference.toLowerCase()));
   if (refusal === undefined) {
     throw new NotFoundError(
-      `no refusal is kept under ${reference}: it is older than 7 days, or came with too many others, and then only the log has it; or the request went well (assent audit --ref ${reference})`,
+      `no refusal is kept under ${reference}: it is older than 7 days, or came with too many others, and then only the log has it; or the request went well (assent audit --ref ${reference}), or had a form shown again, as after a wrong password`,
     );
   }
   const { at, method, path, status, error, rule } = refusal;

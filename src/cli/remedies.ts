@@ -97,14 +97,6 @@ const REMEDIES: readonly (readonly [rules: RegExp, remedy: string])[] = [
   ],
   // The user.
   [
-    /password is wrong/,
-    'The user typed something else; nobody is told which part was wrong. `assent user set-password LOGIN` gives another password.',
-  ],
-  [
-    /a wait of/,
-    'Too many tries at this login, or from this network: it passes by itself. `assent audit --login LOGIN --outcome password_guessed` says since when; docs/operating.md, "Guessing", how to let people in at once.',
-  ],
-  [
     /MAX_INSTANCES/,
     'The user has to disconnect one of this application at /account, or MAX_INSTANCES has to be raised. Often the application takes a new instance_name each time.',
   ],

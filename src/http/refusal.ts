@@ -46,10 +46,14 @@ export function answerRefusal(request: FastifyRequest, reply: FastifyReply, refu
   return showPage(reply, { name: 'error', title, text, code, reference: request.id }, status);
 }
 
+/** Forms that are shown again: no reference stands on them, and being told to wait writes nothing. */
+const SHOWN_AGAIN = ['wrong_password', 'too_many_tries'];
+
 /** Keeps why a request was refused, under the reference that its answer has. */
 export function noteRefusal(request: FastifyRequest, status: number): void {
   const { id: reference, method, server, logDetail } = request;
   const { error = 'server_error', rule = 'a fault of ours' } = logDetail ?? {};
+  if (SHOWN_AGAIN.includes(error)) return;
   const refusal = { reference, method, path: loggedPathOf(request), status, error, rule };
   server.refusals.note(refusal, callerOf(request).address);
 }

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Agent, type Answer } from '../support/agent.ts';
-import { requestOf, signIn, tokenRequestOf } from '../support/flow.ts';
+import { requestOf, tokenRequestOf } from '../support/flow.ts';
 import { onDatabase, type Run, runAssent } from '../support/process.ts';
 import { converse } from '../support/rawHttp.ts';
 import { type TestClient, useServer } from '../support/server.ts';
@@ -79,7 +79,6 @@ describe('assent explain', () => {
       { authorization: 'Basic eDp4' },
     );
     expect(await keptRuleOf(introspection)).toContain('wrong resource secret');
-    expect(await keptRuleOf(await signIn(agent, 'somebody', 'wrong'))).toContain('password is wrong');
     expect(await keptRuleOf(await agent.get('/account', { 'sec-fetch-dest': 'iframe' }))).toContain(
       'as a part of another page',
     );
