@@ -2,16 +2,34 @@ import { describe, expect, it } from 'vitest';
 import { lookAlikeProblem } from '../../src/flows/lookAlike.ts';
 
 describe('a name that could be taken for another application’s', () => {
-  it.each([['Demo Shop', 'Dеmo Shop'.replaceAll(/[a-z]/gi, (letter) => letter), 'Cyrillic in a Latin word']])(
-    'is found: %s, %s (%s)',
-    (name, other) => {
-      expect(lookAlikeProblem(other, [name])).toContain('mixes letters');
+  it.each([
+    ['paypal', 'раураӏ', 'a word all in Cyrillic, with a small palochka'],
+    ['BANK', 'ΒΑΝΚ', 'a word all in Greek'],
+    ['caxap', 'сахар', 'another, with letters that every script has'],
+    ['MOCT', 'мост', 'Cyrillic, alike in capitals only'],
+    ['Demo Shop', 'Demo 5hop', 'a digit for a letter'],
+    ['Demo Shop', 'DEM0 SH0P', 'digits for letters, in capitals'],
+    ['Buzz Lab', '8uz2 1ab', 'digits for letters'],
+    ['Market24', 'Market 24', 'a space'],
+    ['Demo Shop', 'Démo-Shop!', 'accents and punctuation'],
+    ['!!!', 'ǃǃǃ', 'nothing but punctuation, and letters that look like it'],
+  ])('is found: %s, %s (%s)', (name, twin) => {
+    const problem = (other: string) => `looks like that of another application, “${other}”`;
+    expect(lookAlikeProblem(twin, [name])).toBe(problem(name));
+    expect(lookAlikeProblem(name, [twin])).toBe(problem(twin));
+  });
+
+  it.each(['Assent', 'ASSENT', 'As-sent', 'A55ENT', 'ÁSSENT!'])(
+    'is found where it is this service’s own: %s',
+    (name) => {
+      expect(lookAlikeProblem(name, [])).toBe('looks like this service’s own, “Assent”');
     },
   );
 
   it.each([
     ['Demo Shop', 'Demo Shop'],
     ['Demo Shop 1', 'Demo Shop 2'],
+    ['Ascent', 'Assent'],
     ['Demo Shop', 'Demo Shops'],
     ['Кафе', 'Кофе'],
     ['Shop', 'Магазин'],
