@@ -4,8 +4,7 @@ import { type ConnectionFacts, inspectConnection } from '../store/connection.ts'
 import { transaction } from '../store/database.ts';
 import { type DatabaseFacts, findDatabaseFacts, findTrailFacts } from '../store/health.ts';
 import { listMigrations, schemaVersion } from '../store/migrate.ts';
-import { findPowers } from '../store/rolePowers.ts';
-import { findDeviations } from '../store/serverRole.ts';
+import { findDeviations, findPowers } from '../store/serverRole.ts';
 import { advice, type Finding, ok, wrong } from './finding.ts';
 
 const OLDEST_POSTGRES = 150_000;
@@ -138,12 +137,12 @@ async function checkSchema(pool: pg.Pool): Promise<Finding> {
 async function checkRole(pool: pg.Pool, { role }: DatabaseFacts): Promise<Finding> {
   const { lacking, beyond } = await findDeviations(pool);
   const remedy = `run assent migrate --server-role ${role} as the owner of the tables`;
-  if (lacking.length > 0) return wrong('role', `the role ${role} may not: ${lacking.join(', ')}`, remedy);
+  if (lacking.length > 0) return wrong('role', `the role ${role} lacks ${lacking.join(', ')}`, remedy);
   if (await ownsTables(pool)) {
     return advice('role', `the role ${role} may change tables`, 'see "Two roles" in docs/operating.md');
   }
   const powers = await findPowers(pool);
-  const more = [...powers.map(({ what }) => what), ...beyond.map((privilege) => `it may ${privilege}`)];
+  const more = [...powers.map(({ what }) => what), ...beyond.map((privilege) => `it has ${privilege}`)];
   return more.length > 0
     ? advice('role', `the role ${role} can do more than a server needs: ${more.join(', ')}`, remedy)
     : ok('role', `the role ${role} may read and write rows, and change no table`);

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { noteAct } from './auditEvents.ts';
 import { type Database, select, transaction } from './database.ts';
-import { findPowers, type Power } from './rolePowers.ts';
+import { findPowersBut, type Power } from './rolePowers.ts';
 
 /**
  * What a server and its commands need: to read and write rows. Nothing here lets them change a table, drop one, or
@@ -52,20 +52,20 @@ with role (name) as (select coalesce($4, current_user)::name), ours (oid, privil
     from role, ours, unnest('{delete,truncate,trigger}'::text[]) as privilege
 )
 select needed as lacks,
-       privilege || case when count(*) < most then ' (' || string_agg(attname, ', ') || ')' else '' end
+       upper(privilege) || case when count(*) < most then ' (' || string_agg(attname, ', ') || ')' else '' end
          || ' on ' || oid::regclass as privilege
   from (select *, case when needed then count(*) filter (where needed) over place else count(*) over place end as most
           from cells window place as (partition by oid, privilege)) cells
  where has <> needed group by oid, cells.privilege, needed, most order by oid::regclass::text, cells.privilege`,
 };
 
-/** How the privileges of a role differ from what a server needs, each such as `insert on grants`. */
+/** How the privileges of a role differ from what a server needs, each such as `INSERT on grants`. */
 export interface Deviations {
   readonly lacking: readonly string[];
   readonly beyond: readonly string[];
 }
 
-/** @param role undefined for the one that we are connected as */
+/** @param role undefined for the one that we are connected as; `public` for what every role may */
 export async function findDeviations(db: Database, role?: string): Promise<Deviations> {
   const tables = Object.entries(PRIVILEGES);
   const values = [
@@ -78,6 +78,11 @@ export async function findDeviations(db: Database, role?: string): Promise<Devia
   const those = (lacks: boolean) =>
     found.filter((one) => one.lacks === lacks).map(({ privilege }) => privilege);
   return { lacking: those(true), beyond: those(false) };
+}
+
+/** What a role can do beside what it was given on our tables. @param role undefined for the one that we are connected as */
+export function findPowers(db: Database, role?: string): Promise<Power[]> {
+  return findPowersBut(db, Object.keys(PRIVILEGES), role);
 }
 
 /** A role that can't be the server's; the message says what to do. */
@@ -99,10 +104,10 @@ export async function grantServerRole(pool: pg.Pool, role: string, operator: str
     const [found] = rows;
     if (found === undefined) {
       throw new ServerRoleError(
-        `there is no role ${role}: create it first, with "create role ${name} login password '…'"`,
+        `there is no role ${role}: create it, and give it a password with \\password in psql\n  create role ${name} login;`,
       );
     }
-    refusePowers(role, await findPowers(connection, role));
+    refusePowers(role, await findExcess(connection, role));
     await connection.query(`revoke all on all tables in schema ${found.schema} from ${name}`);
     await connection.query(`grant usage on schema ${found.schema} to ${name}`);
     for (const [table, privileges] of Object.entries(PRIVILEGES)) {
@@ -112,22 +117,27 @@ export async function grantServerRole(pool: pg.Pool, role: string, operator: str
         await connection.query(`grant ${privilege} ${which} on ${table} to ${name}`);
       }
     }
-    const { beyond } = await findDeviations(connection, role);
-    refusePowers(
-      role,
-      beyond.map((privilege) => ({
-        what: `everybody may ${privilege}`,
-        remedy: `revoke ${privilege} from public`,
-      })),
-    );
     await noteAct(connection, { kind: 'server_role_granted', operator, detail: { role } });
   });
 }
 
+/** Everything that a role can do and a server needn't, and that no `revoke` on our tables takes from the role itself. */
+async function findExcess(db: Database, role: string): Promise<Power[]> {
+  const { beyond } = await findDeviations(db, 'public');
+  const ofEveryRole = beyond.map((privilege) => ({
+    what: `every role has ${privilege}`,
+    remedy: `revoke ${privilege} from public`,
+  }));
+  return [...(await findPowers(db, role)), ...ofEveryRole];
+}
+
+/** The message is a script: what is wrong stands as a comment above the statement that mends it. */
 function refusePowers(role: string, powers: readonly Power[]): void {
   if (powers.length === 0) return;
-  const lines = powers.map(({ what, remedy }) => `\n  ${what}: ${remedy}`);
-  throw new ServerRoleError(`${role} can do more than a server needs:${lines.join('')}`);
+  const lines = powers.map(({ what, remedy }) => `\n  -- ${what.replaceAll(/\s+/g, ' ')}\n  ${remedy};`);
+  throw new ServerRoleError(
+    `${role} can do more than a server needs; this SQL takes it away:${lines.join('')}`,
+  );
 }
 
 async function columnsBut(db: Database, table: string, but: string | undefined): Promise<string> {

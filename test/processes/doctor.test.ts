@@ -108,7 +108,7 @@ describe('assent doctor', () => {
     const bare = await doctor({ ...good, DATABASE_URL: postgres.url('postgres', 'bare') });
     expect([bare.code, bare.findings.find(({ check }) => check === 'role')]).toMatchObject([
       1,
-      { level: 'error', text: expect.stringContaining('insert on grants') },
+      { level: 'error', text: expect.stringContaining('INSERT on grants') },
     ]);
   });
 
