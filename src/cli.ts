@@ -33,9 +33,9 @@ const program: Command = new Command('assent')
   .description('An OAuth 2.0 authorization server for a payment service.')
   .addHelpText('after', '\nThe environment variables are described in docs/operating.md.')
   .version(version, '--version', 'print the version')
-  .option('--json', 'print one JSON document, and errors as JSON')
+  .option('--json', 'print one JSON document, and errors as JSON; ask nothing')
   .exitOverride()
-  .configureHelp({ visibleGlobalOptions })
+  .configureHelp({ showGlobalOptions: true, visibleGlobalOptions })
   .configureOutput({
     writeOut(text) {
       if (speaksJson()) helpText += text;
@@ -47,9 +47,9 @@ const program: Command = new Command('assent')
   })
   .hook('preAction', (_program, command) => refuseIgnored(command));
 
-/** Those of every command, and not those of the command above. */
+/** What every command takes; commander would add the options of the command above, which are refused below it. */
 function visibleGlobalOptions(command: Command): Option[] {
-  return command === program ? [] : [...program.options];
+  return command === program ? [] : program.options.filter(({ long }) => long !== '--version');
 }
 
 /** Commander reads the options of `assent audit` also before and behind `prune`, which would ignore them. */
@@ -65,7 +65,7 @@ function refuseIgnored(command: Command): void {
 
 program
   .command('serve')
-  .description('run the server until it gets a signal')
+  .description('run the server until a signal ends it')
   .action(async () => {
     const { serve } = await import('./serve.ts'); // only here: the other commands start faster without it
     await serve();

@@ -35,7 +35,7 @@ const MAY_IMPORT: Record<string, string[]> = {
     'store',
     'trial.ts',
   ],
-  cli: ['config.ts', 'flows', 'oauth', 'store'],
+  cli: ['config.ts', 'flows', 'oauth', 'secrets', 'store'],
   'cli.ts': ['cli', 'ending.ts', 'serve.ts', 'store'],
 };
 

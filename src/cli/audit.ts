@@ -1,13 +1,26 @@
-import { type Command, InvalidArgumentError } from 'commander';
-import { AUDIT_KINDS, type AuditEvent, type AuditKind, findAuditEvents } from '../store/auditEvents.ts';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { z } from 'zod';
+import { isUuid } from '../secrets/uuid.ts';
+import {
+  AUDIT_KINDS,
+  type AuditEvent,
+  type AuditFilter,
+  type AuditKind,
+  findAuditEvents,
+} from '../store/auditEvents.ts';
 import { KEPT_MONTHS, pruneAuditPartitions } from '../store/auditPartitions.ts';
+import { findClients } from '../store/clients.ts';
+import type { Database } from '../store/database.ts';
+import { findResource } from '../store/resources.ts';
 import { printList, report, speaksJson, UsageError } from './output.ts';
 import { requireUser } from './user.ts';
 import { withStore } from './withStore.ts';
 
 interface AuditOptions {
   readonly login?: string;
+  readonly user?: string;
   readonly client?: string;
+  readonly resource?: string;
   readonly ref?: string;
   readonly outcome?: AuditKind;
   readonly since?: Date;
@@ -19,20 +32,30 @@ interface AuditOptions {
 export function auditCommands(program: Command): void {
   const audit = program
     .command('audit')
-    .description('show what happened to authorizations and what operators did, oldest first')
+    .description('show what happened to authorizations, sign-ins, and what operators did, oldest first')
     .option('--login <login>', 'of this user')
-    .option('--client <id>', 'of this application')
-    .option('--ref <reference>', 'of the request with this reference')
-    .option('--outcome <kind>', 'what happened, such as approved or client_blocked', readKind)
-    .option('--since <time>', 'from this day or time on, as 2026-11-20 or 2026-11-20T09:30:00Z', readTime)
-    .option('--until <time>', 'before this day or time', readTime)
-    .option('--limit <number>', 'only so many, the newest', readLimit)
+    .addOption(
+      new Option('--user <id>', 'of this user, also one that was erased')
+        .argParser(readUserId)
+        .conflicts('login'),
+    )
+    .option('--client <id>', 'of this application, also one that was deleted')
+    .option('--resource <id>', 'of this resource server, also one that was deleted')
+    .option('--ref <reference>', 'of the request with this reference, as on error pages and in the log')
+    .option('--outcome <kind>', 'of this kind, such as approved or client_blocked', readKind)
+    .option(
+      '--since <time>',
+      'from this day (UTC) or time on, as 2026-11-20 or 2026-11-20T09:30:00Z',
+      readTime,
+    )
+    .option('--until <time>', 'before this day (UTC) or time', readTime)
+    .option('--limit <number>', 'only so many, the newest ones', readLimit)
     .action(show);
 
   audit
     .command('prune')
-    .description('drop the months that are no longer kept; only the owner of the tables may')
-    .option('--keep <months>', 'how many whole months before this one stay', readMonths, KEPT_MONTHS)
+    .description('drop old months of the trail; run as the owner of the tables')
+    .option('--keep <months>', 'how many whole months before this one are kept', readMonths, KEPT_MONTHS)
     .action(async ({ keep }: { keep: number }) => {
       const months = await withStore((db, operator) => pruneAuditPartitions(db, keep, operator));
       const dropped = months.map((month) => `dropped ${month}`).join('\n');
@@ -43,26 +66,38 @@ export function auditCommands(program: Command): void {
 async function show(options: AuditOptions): Promise<void> {
   if (Object.keys(options).length === 0) {
     throw new UsageError(
-      'say whose events: --login, --client, --ref, --outcome, --since, --until or --limit',
+      'say whose events: --login, --user, --client, --resource, --ref, --outcome, --since, --until or --limit',
     );
   }
-  const { login, client, ref, outcome, since, until, limit } = options;
-  const events = await withStore(async (db) =>
-    findAuditEvents(
-      db,
-      {
-        userId: login === undefined ? null : (await requireUser(db, login)).userId,
-        clientId: client ?? null,
-        reference: ref ?? null,
-        kind: outcome ?? null,
-        since: since ?? null,
-        until: until ?? null,
-      },
-      limit ?? null,
-    ),
-  );
+  const { events, unknown } = await withStore(async (db) => {
+    const found = await findAuditEvents(db, await filterOf(db, options), options.limit ?? null);
+    return { events: found, unknown: found.length === 0 ? await findUnknown(db, options) : [] };
+  });
   const rows = events.map(describe);
-  printList(speaksJson() ? rows : summarize(rows), 'no events');
+  printList(speaksJson() ? rows : summarize(rows), ['no events', ...unknown].join(', and '));
+}
+
+async function filterOf(db: Database, options: AuditOptions): Promise<AuditFilter> {
+  const { login, user, client, resource, ref, outcome, since, until } = options;
+  return {
+    userId: login === undefined ? (user ?? null) : (await requireUser(db, login)).userId,
+    clientId: client ?? null,
+    resourceId: resource ?? null,
+    reference: ref ?? null,
+    kind: outcome ?? null,
+    since: since ?? null,
+    until: until ?? null,
+  };
+}
+
+/** What an id without events may be: a mistake in typing. */
+async function findUnknown(db: Database, { client, resource }: AuditOptions): Promise<string[]> {
+  const [application] = client === undefined ? [undefined] : await findClients(db, [client]);
+  const server = resource === undefined ? undefined : await findResource(db, resource);
+  return [
+    ...(application === null ? [`there is no application ${client} now`] : []),
+    ...(resource !== undefined && server === undefined ? [`there is no resource ${resource} now`] : []),
+  ];
 }
 
 /** Everything that is known, for programs. */
@@ -103,10 +138,22 @@ function readKind(text: string): AuditKind {
   return kind;
 }
 
+/** A day, or a time with a zone: what JavaScript makes of anything else is a guess. */
+const TIME = z.union([z.iso.date(), z.iso.datetime({ offset: true })]);
+
 function readTime(text: string): Date {
-  const time = new Date(text);
-  if (Number.isNaN(time.getTime())) throw new InvalidArgumentError('Not a day or a time.');
-  return time;
+  if (!TIME.safeParse(text).success) {
+    throw new InvalidArgumentError(
+      'Not a day or a time with a zone, such as 2026-11-20 or 2026-11-20T09:30:00Z.',
+    );
+  }
+  return new Date(text);
+}
+
+function readUserId(text: string): string {
+  const id = text.toLowerCase();
+  if (!isUuid(id)) throw new InvalidArgumentError('Not the id of a user: --login takes logins.');
+  return id;
 }
 
 function readLimit(text: string): number {

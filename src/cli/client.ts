@@ -2,18 +2,28 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { changeClient, registerClient, removeClient, setClientStatus, settingsOf } from '../flows/clients.ts';
 import { type Ceiling, readCeiling } from '../oauth/ceiling.ts';
 import type { Client } from '../oauth/client.ts';
+import { RIGHT_NAMES } from '../oauth/scope.ts';
 import { type ClientSettings, findClients, listClients } from '../store/clients.ts';
 import type { Database } from '../store/database.ts';
 import { countLiveGrants } from '../store/liveGrants.ts';
-import { confirm, YES } from './confirm.ts';
-import { NotFoundError, printList, printOne, report, say, showProgress, UsageError } from './output.ts';
+import { confirm, countedGrants, YES } from './confirm.ts';
+import {
+  NotFoundError,
+  printList,
+  printOne,
+  report,
+  showProgress,
+  statusSentence,
+  UsageError,
+  warn,
+} from './output.ts';
 import { secretCommands } from './secret.ts';
 import { withStore } from './withStore.ts';
 
 interface SettingOptions {
   readonly name?: string;
   readonly redirectUri?: string;
-  readonly right?: string[];
+  readonly right?: readonly string[];
   readonly most?: Ceiling | null;
   readonly force?: boolean;
 }
@@ -24,59 +34,74 @@ interface CreateOptions extends SettingOptions {
   readonly verified?: boolean;
 }
 
-const NAME = ['--name <name>', 'what users see'] as const;
+const NAME = ['--name <name>', 'the name that users see'] as const;
 const REDIRECT_URI = [
   '--redirect-uri <uri>',
-  'where the browser goes back to, compared character by character',
+  'where browsers are sent back to; requests must name it character by character',
 ] as const;
-const FORCE = ['--force', 'also with a name that could be taken for another application’s'] as const;
+const FORCE = ['--force', 'accept a name that could be mistaken for another one'] as const;
 
 /** `assent client …`: the applications (contract 2.1) */
 export function clientCommands(program: Command): void {
-  const client = program.command('client').description('register, change and block applications');
+  const client = program
+    .command('client')
+    .description('register, list, change, block and delete applications, and manage their secrets');
 
-  withLimits(client.command('create'))
-    .description('register an application; the secret is shown this once')
+  const creating = client
+    .command('create')
+    .description('register an application; its secret, if it gets one, is shown this once')
     .requiredOption(...NAME)
     .requiredOption(...REDIRECT_URI)
-    .option('--verified', 'register with authenticity verification: the application gets a client secret')
+    .option(
+      '--verified',
+      'with authenticity verification: the application gets a client secret, and has to use it',
+    );
+  withLimits(creating)
     .option(...FORCE)
     .action(create);
-  withLimits(client.command('update <id>'))
-    .description('change it; pages shown before and codes under way no longer fit')
+  const updating = client
+    .command('update <id>')
+    .description(
+      'change an application; consent pages already shown and codes not yet exchanged become invalid, tokens stay valid',
+    )
     .option(...NAME)
-    .option(...REDIRECT_URI)
+    .option(...REDIRECT_URI);
+  withLimits(updating)
     .option(...FORCE)
     .action(update);
   client.command('list').description('list the applications').action(list);
   client.command('show <id>').description('show an application').action(show);
   client
     .command('block <id>')
-    .description('refuse its requests, codes and tokens from now on')
+    .description('block an application: refuse its requests, codes and tokens until it is unblocked')
     .action((id: string) => setStatus(id, 'blocked'));
   client
     .command('unblock <id>')
-    .description('let it work again')
+    .description('let a blocked application work again, with the tokens it has')
     .action((id: string) => setStatus(id, 'active'));
   client
     .command('delete <id>')
-    .description('delete it with its secrets and all authorizations')
+    .description('delete an application with its secrets, and revoke all its authorizations')
     .option(...YES)
     .action(remove);
   secretCommands(client, 'client', requireClient, async (db, id) => {
     const { verified } = await requireClient(db, id);
     if (verified) return;
-    throw new Error(`${id} is registered without authenticity verification: a secret would not be asked`);
+    throw new Error(`${id} is registered without authenticity verification: it is never asked for a secret`);
   });
 }
 
 /** What an application may ask. */
 function withLimits(command: Command): Command {
   return command
-    .option('--right <names...>', 'the only rights it may ask; "all" for every right, as at first')
+    .option(
+      '--right <names...>',
+      `the only rights that it may request, or "all" (at first); separated by spaces or commas, and behind any id. There are: ${RIGHT_NAMES.join(', ')}`,
+      readRights,
+    )
     .option(
       '--most <days,sum>',
-      'the longest period and the largest sum that a limit may have; "none" for any, as at first',
+      'the longest period and the largest sum that a payment limit may have; or "none" (at first)',
       readMost,
     );
 }
@@ -87,6 +112,18 @@ function readMost(text: string): Ceiling | null {
     throw new InvalidArgumentError('Not days and a sum, such as 30,5000 or 7,999.50, nor "none".');
   }
   return most;
+}
+
+/** Commander takes all words behind `--right` for rights, so a name that is none may be the id. */
+function readRights(text: string, before: readonly string[] = []): readonly string[] {
+  const names = text.split(',');
+  const unknown = names.find((name) => !['all', ...RIGHT_NAMES].includes(name));
+  if (unknown !== undefined) {
+    throw new InvalidArgumentError(
+      `“${unknown}” is no right. There are: ${RIGHT_NAMES.join(', ')}, or "all". An id stands before --right.`,
+    );
+  }
+  return [...new Set([...before, ...names])];
 }
 
 /** The rights that were named; null for all of them. */
@@ -107,6 +144,7 @@ async function create({
     registerClient(db, { ...settings, verified }, operator, { force }),
   );
   warnOfPlainHttp(redirectUri);
+  if (registered.hasNamesake) warnOfNamesake(name);
   const secret = registered.clientSecret === null ? {} : { client_secret: registered.clientSecret };
   printOne({ client_id: registered.clientId, name, redirect_uri: redirectUri, ...secret });
 }
@@ -114,7 +152,11 @@ async function create({
 function warnOfPlainHttp(redirectUri: string): void {
   const { protocol, hostname } = new URL(redirectUri);
   if (protocol !== 'http:' || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)) return;
-  say('warning: codes will travel to this redirect URI unencrypted; use https outside a test');
+  warn('codes will travel to this redirect URI unencrypted; use https outside a test');
+}
+
+function warnOfNamesake(name: string): void {
+  warn(`another application has the name “${name}”, too: users can’t tell them apart`);
 }
 
 async function update(
@@ -133,6 +175,7 @@ async function update(
   const updated = await withStore((db, operator) => changeClient(db, id, change, operator, { force }));
   if (updated === undefined) throw noClient(id);
   if (redirectUri !== undefined) warnOfPlainHttp(redirectUri);
+  if (updated.hasNamesake) warnOfNamesake(updated.client.name);
   const changed = Object.keys(updated.changed);
   const sentence = changed.length === 0 ? 'there is nothing to change' : `changed ${changed.join(', ')}`;
   report(describe(updated.client), sentence);
@@ -147,19 +190,17 @@ async function show(id: string): Promise<void> {
 }
 
 async function setStatus(id: string, status: Client['status']): Promise<void> {
-  if (!(await withStore((db, operator) => setClientStatus(db, id, status, operator)))) throw noClient(id);
-  report({ client_id: id, status }, `${id} is ${status}`);
+  const changed = await withStore((db, operator) => setClientStatus(db, id, status, operator));
+  if (changed === undefined) throw noClient(id);
+  report({ client_id: id, status }, statusSentence(id, status, changed));
 }
 
 async function remove(id: string, { yes = false }: { yes?: boolean }): Promise<void> {
   const revoked = await withStore(async (db, operator) => {
     const { name } = await requireClient(db, id);
     if (!yes) {
-      const { people } = await countLiveGrants(db, { clientId: id });
-      await confirm(
-        `${people} ${people === 1 ? 'person loses' : 'people lose'} the connection to ${name}`,
-        yes,
-      );
+      const counted = countedGrants(await countLiveGrants(db, { clientId: id }));
+      await confirm(`delete the application ${name} and revoke ${counted}`, yes);
     }
     return removeClient(db, id, operator, showProgress);
   });

@@ -1,21 +1,40 @@
 import { createInterface } from 'node:readline/promises';
-import { UsageError } from './output.ts';
+import { speaksJson, UsageError } from './output.ts';
 
 /** What a command that can't be undone takes instead of an answer. */
-export const YES = ['--yes', 'don’t ask'] as const;
+export const YES = ['--yes', 'do it without asking'] as const;
+
+/** Whether there is a person to ask: not where a program listens, even if it was started at a terminal. */
+export function canAsk(): boolean {
+  return process.stdin.isTTY && !speaksJson();
+}
 
 /**
- * Asks at the terminal before something that can't be undone; only `y` or `yes` goes on.
+ * Asks before something that can't be undone; only `y` or `yes` goes on.
  *
- * @param what happens, as a sentence
+ * @param deed what it would do, as `delete …`
  * @param yes whether it was said beforehand
- * @throws {UsageError} when there is no terminal to ask at
+ * @throws {UsageError} when nobody can be asked
  * @throws {Error} when the answer is no
  */
-export async function confirm(what: string, yes: boolean): Promise<void> {
+export async function confirm(deed: string, yes: boolean): Promise<void> {
   if (yes) return;
-  if (!process.stdin.isTTY) throw new UsageError(`${what}; say --yes to do it`);
-  if (!/^y(es)?$/i.test((await ask(`${what}. Go on? [y/N] `)).trim())) throw new Error('nothing was done');
+  if (!canAsk()) throw new UsageError(`nothing was done: this would ${deed}; say --yes to do it`);
+  if (!/^y(es)?$/i.test((await ask(`This will ${deed}. Go on? [y/N] `)).trim())) {
+    throw new Error('nothing was done');
+  }
+}
+
+/** So many authorizations, and of how many people. */
+export function countedGrants({
+  grants,
+  people,
+}: {
+  readonly grants: number;
+  readonly people: number;
+}): string {
+  const counted = `${grants} ${grants === 1 ? 'authorization' : 'authorizations'}`;
+  return people > 1 ? `${counted} of ${people} people` : counted;
 }
 
 async function ask(question: string): Promise<string> {

@@ -4,7 +4,7 @@ import { countStrays } from '../store/auditPartitions.ts';
 import { listMigrations, migrate, schemaVersion } from '../store/migrate.ts';
 import { grantServerRole } from '../store/serverRole.ts';
 import { openStore } from '../store/store.ts';
-import { print, say } from './output.ts';
+import { print, say, warn } from './output.ts';
 import { toStandardError } from './withStore.ts';
 
 interface MigrateOptions {
@@ -16,12 +16,12 @@ interface MigrateOptions {
 export function databaseCommands(program: Command): void {
   program
     .command('migrate')
-    .description("bring the database to this build's version")
-    .option('--status', 'only say where it stands')
+    .description('bring the database schema to this build’s version')
+    .option('--status', 'change nothing, only say which version the schema has')
     .addOption(
       new Option(
         '--server-role <role>',
-        'give this role what the server needs, and nothing more; run as the owner of the tables',
+        'and then give this role the rights that a server needs, and no others; run as the owner of the tables',
       ).conflicts('status'),
     )
     .action(run);
@@ -33,7 +33,7 @@ async function run({ status = false, serverRole }: MigrateOptions): Promise<void
   try {
     const applied = status ? [] : (await migrate(store.pool)).map(({ name }) => name);
     for (const name of applied) say(`applied migrations/${name}`);
-    if (!status) sayStrays(await countStrays(store.pool));
+    if (!status) warnOfStrays(await countStrays(store.pool));
     if (serverRole !== undefined) {
       await grantServerRole(store.pool, serverRole, operator);
       say(`${serverRole} may read and write rows, and change no table`);
@@ -50,8 +50,8 @@ async function run({ status = false, serverRole }: MigrateOptions): Promise<void
 }
 
 /** Rows of the trail that claim to be of another time than Assent's: somebody wrote them, or set the database's clock. */
-function sayStrays({ rows, early }: { readonly rows: number; readonly early: number }): void {
+function warnOfStrays({ rows, early }: { readonly rows: number; readonly early: number }): void {
   if (rows === 0) return;
   const where = `${early} of months that no partition is made for because they are too long ago, ${rows - early} too far ahead`;
-  say(`the audit trail has rows that stay in audit_events_rest: ${where}`);
+  warn(`the audit trail has rows that stay in audit_events_rest: ${where}`);
 }

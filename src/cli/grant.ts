@@ -4,29 +4,30 @@ import { DECISION_MS } from '../flows/deadline.ts';
 import { revokeAll } from '../flows/revokeAll.ts';
 import { grantState } from '../oauth/grantState.ts';
 import { tokenExpiresAt } from '../oauth/lifetime.ts';
+import { isUuid } from '../secrets/uuid.ts';
 import { findGrantsOfUser, type Grant } from '../store/grants.ts';
-import type { Whose } from '../store/liveGrants.ts';
+import { countLiveGrants, type Whose } from '../store/liveGrants.ts';
 import { revokeGrants } from '../store/revocations.ts';
 import { requireClient } from './client.ts';
+import { canAsk, confirm, countedGrants, YES } from './confirm.ts';
 import { NotFoundError, printList, report, showProgress, UsageError } from './output.ts';
 import { requireUser } from './user.ts';
 import { withStore } from './withStore.ts';
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
 interface WhoseOptions {
   readonly login?: string;
   readonly client?: string;
+  readonly yes?: boolean;
 }
 
 /** `assent grant …`: what users have allowed */
 export function grantCommands(program: Command): void {
-  const grant = program.command('grant').description('see and revoke what users have allowed');
+  const grant = program.command('grant').description('list and revoke what users have allowed');
 
   grant
     .command('list')
     .description('list the authorizations of a user, newest first')
-    .requiredOption('--login <login>', 'whose')
+    .requiredOption('--login <login>', 'the user')
     .action(async ({ login }: { login: string }) => {
       const grants = await withStore(async (db) =>
         findGrantsOfUser(db, (await requireUser(db, login)).userId),
@@ -36,9 +37,12 @@ export function grantCommands(program: Command): void {
 
   grant
     .command('revoke [grant-id]')
-    .description('make a code and token worthless from now on, or all of a user, an application or both')
+    .description(
+      'revoke one authorization, or all of a user or an application: codes and tokens stop working',
+    )
     .option('--login <login>', 'all that this user has allowed')
-    .option('--client <id>', 'all that this application was allowed')
+    .option('--client <id>', 'all that this application was allowed; with both, only by this user')
+    .option(...YES)
     .action(revoke);
 }
 
@@ -46,12 +50,19 @@ async function revoke(grantId: string | undefined, options: WhoseOptions): Promi
   const { login, client } = options;
   const ofMany = login !== undefined || client !== undefined;
   if (ofMany === (grantId !== undefined)) {
-    throw new UsageError('say what to revoke: either GRANT_ID, or --login, --client or both');
+    throw new UsageError(
+      'say what to revoke: GRANT_ID, --login or --client; with both, only what this user allowed this application',
+    );
   }
   if (grantId !== undefined) return revokeOne(grantId);
-  const revoked = await withStore(async (db, operator) =>
-    revokeAll(db, await whose(db, options), operator, showProgress),
-  );
+  const revoked = await withStore(async (db, operator) => {
+    const ofWhom = await whose(db, options);
+    // Scripts never had to say --yes here.
+    if (canAsk() && !options.yes) {
+      await confirm(`revoke ${countedGrants(await countLiveGrants(db, ofWhom))}`, false);
+    }
+    return revokeAll(db, ofWhom, operator, showProgress);
+  });
   const about = {
     ...(login === undefined ? {} : { login }),
     ...(client === undefined ? {} : { client_id: client }),
@@ -61,7 +72,7 @@ async function revoke(grantId: string | undefined, options: WhoseOptions): Promi
 
 async function revokeOne(grantId: string): Promise<void> {
   const none = new NotFoundError(`there is no grant ${grantId}`);
-  if (!UUID.test(grantId)) throw none;
+  if (!isUuid(grantId.toLowerCase())) throw none;
   const { found, revoked } = await withStore((db, operator) =>
     revokeGrants(db, [grantId], operator, performance.now() + DECISION_MS),
   );

@@ -1,5 +1,5 @@
 // How commands speak. To people: results on standard output, messages on standard error. To programs that say --json:
-// one document on standard output, or `{"error": …}` on standard error, and nothing else.
+// one document on standard output, with `warnings` where there are any, or `{"error": …}` on standard error, and nothing else.
 
 /** A call that can't be understood: exit code 2. */
 export class UsageError extends Error {}
@@ -19,11 +19,20 @@ export function speaksJson(): boolean {
   return toProgram;
 }
 
+const warnings: string[] = [];
+
+/** Says what should be looked at, though it is done: to people at once, to programs in the document that follows. */
+export function warn(sentence: string): void {
+  if (toProgram) warnings.push(sentence);
+  else console.error(`warning: ${sentence}`);
+}
+
 type Row = Readonly<Record<string, unknown>>;
 
-/** Prints a result: the document, or its text for people. */
-export function print(document: unknown, text: string): void {
-  console.log(toProgram ? JSON.stringify(document, null, 2) : text);
+/** Prints a result: the document, or its text for people. Only the document of one thing has room for warnings. */
+export function print(document: Row | readonly unknown[], text: string): void {
+  const whole = warnings.length === 0 || Array.isArray(document) ? document : { ...document, warnings };
+  console.log(toProgram ? JSON.stringify(whole, null, 2) : text);
 }
 
 /** Prints one thing: a JSON object, or its fields a line each. */
@@ -38,9 +47,14 @@ export function printList(rows: readonly Row[], none: string): void {
 }
 
 /** Says what was done: the document, or a sentence. */
-export function report(document: unknown, sentence: string): void {
+export function report(document: Row | readonly unknown[], sentence: string): void {
   if (toProgram) print(document, '');
   else console.error(sentence);
+}
+
+/** What became of a block or unblock, for people. */
+export function statusSentence(name: string, status: 'active' | 'blocked', changed: boolean): string {
+  return changed ? `${name} is ${status}` : `${name} was ${status} before: nothing has changed`;
 }
 
 /** Tells people how it goes. */

@@ -2,20 +2,21 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text as readAll } from 'node:stream/consumers';
 import type { Passwords } from '../flows/users.ts';
+import { canAsk } from './confirm.ts';
 import { UsageError } from './output.ts';
 
 /**
  * Gets the passwords of a user, never from an argument: those are in the list of processes.
  *
- * @throws {UsageError} when there is no terminal to ask at
+ * @throws {UsageError} when nobody can be asked
  */
 export async function askPasswords(fromStdin: boolean): Promise<Passwords> {
   if (fromStdin) {
     const [password = '', paymentPassword = ''] = (await readAll(process.stdin)).split(/\r?\n/);
     return { password, paymentPassword: paymentPassword || null };
   }
-  if (!process.stdin.isTTY) {
-    throw new UsageError('there is no terminal to ask for the password: use --password-stdin');
+  if (!canAsk()) {
+    throw new UsageError('passwords are asked for at a terminal, without --json: use --password-stdin');
   }
   return askAtTerminal();
 }

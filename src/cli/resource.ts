@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { registerResource, removeResource, setResourceStatus } from '../flows/resources.ts';
 import type { Database } from '../store/database.ts';
 import { findResource, listResources, type Resource } from '../store/resources.ts';
-import { NotFoundError, printList, printOne, report } from './output.ts';
+import { NotFoundError, printList, printOne, report, statusSentence } from './output.ts';
 import { secretCommands } from './secret.ts';
 import { withStore } from './withStore.ts';
 
@@ -10,12 +10,14 @@ import { withStore } from './withStore.ts';
 export function resourceCommands(program: Command): void {
   const resource = program
     .command('resource')
-    .description('register and block servers that may ask what a token allows');
+    .description(
+      'register, list, block and delete servers that may introspect tokens, and manage their secrets',
+    );
 
   resource
     .command('create')
-    .description('register one; the secret, for HTTP Basic, is shown this once')
-    .requiredOption('--name <name>', 'what it is')
+    .description('register a server; its secret, for HTTP Basic, is shown this once')
+    .requiredOption('--name <name>', 'a name for operators')
     .action(async ({ name }: { name: string }) => {
       const { resourceId, resourceSecret } = await withStore((db, operator) =>
         registerResource(db, name, operator),
@@ -24,23 +26,23 @@ export function resourceCommands(program: Command): void {
     });
   resource
     .command('list')
-    .description('list them')
+    .description('list the servers')
     .action(async () => printList((await withStore(listResources)).map(describe), 'no resource servers'));
   resource
     .command('show <id>')
-    .description('show one')
+    .description('show a server')
     .action(async (id: string) => printOne(describe(await withStore((db) => requireResource(db, id)))));
   resource
     .command('block <id>')
-    .description('answer it as if its secret were wrong from now on')
+    .description('block a server: answer it as if its secrets were wrong until it is unblocked')
     .action((id: string) => setStatus(id, 'blocked'));
   resource
     .command('unblock <id>')
-    .description('let it ask again')
+    .description('let a blocked server introspect again')
     .action((id: string) => setStatus(id, 'active'));
   resource
     .command('delete <id>')
-    .description('delete it with its secrets')
+    .description('delete a server with its secrets')
     .action(async (id: string) => {
       if (!(await withStore((db, operator) => removeResource(db, id, operator)))) throw noResource(id);
       report({ resource_id: id, status: 'deleted' }, `deleted ${id}`);
@@ -49,8 +51,9 @@ export function resourceCommands(program: Command): void {
 }
 
 async function setStatus(id: string, status: Resource['status']): Promise<void> {
-  if (!(await withStore((db, operator) => setResourceStatus(db, id, status, operator)))) throw noResource(id);
-  report({ resource_id: id, status }, `${id} is ${status}`);
+  const changed = await withStore((db, operator) => setResourceStatus(db, id, status, operator));
+  if (changed === undefined) throw noResource(id);
+  report({ resource_id: id, status }, statusSentence(id, status, changed));
 }
 
 function describe({ resourceId, name, status }: Resource) {

@@ -19,48 +19,63 @@ export function secretCommands(
 ): void {
   const secret = parent
     .command('secret')
-    .description('several secrets may be live, to change them without a break');
-
+    .description(
+      'add, list and retire secrets; several may be valid, so that one can be replaced without a break',
+    );
   secret
     .command('add <id>')
     .description('make another secret; it is shown this once')
-    .action(async (id: string) => {
-      const added = await withStore(async (db, operator) => {
-        await mayHave(db, id);
-        return addSecret(db, owner, id, operator);
-      });
-      printOne({ [`${owner}_id`]: id, secret_id: added.secretId, [`${owner}_secret`]: added.secret });
-    });
-
+    .action((id: string) => add(owner, id, mayHave));
   secret
     .command('list <id>')
-    .description('list its secrets')
-    .action(async (id: string) => {
-      const secrets = await withStore(async (db) => {
-        await require(db, id);
-        return listSecrets(db, owner, id);
-      });
-      const rows = secrets.map(({ secretId, createdAt, lastUsedOn, retiredAt }) => ({
-        secret_id: secretId,
-        created_at: createdAt,
-        last_used_on: lastUsedOn,
-        retired_at: retiredAt,
-      }));
-      printList(rows, 'no secrets');
-    });
-
+    .description('list the secrets by their ids')
+    .action((id: string) => list(owner, id, require));
   secret
     .command('retire <id> <secret-id>')
-    .description('accept a secret no more')
-    .option('--force', 'even when it is the last one, and its owner can do nothing without it')
-    .action(async (id: string, secretId: string, { force = false }: { force?: boolean }) => {
-      const { found, retired } = await withStore((db, operator) =>
-        retireSecret(db, owner, id, secretId, force, operator),
-      );
-      if (!found) throw new NotFoundError(`the ${owner} ${id} has no live secret ${secretId}`);
-      if (!retired) {
-        throw new Error(`${secretId} is the last live secret of ${id}: add another first, or say --force`);
-      }
-      report({ [`${owner}_id`]: id, secret_id: secretId, status: 'retired' }, `retired ${secretId}`);
-    });
+    .description('stop accepting a secret')
+    .option('--force', 'even if it is the last one')
+    .action((id: string, secretId: string, { force = false }: { force?: boolean }) =>
+      retire(owner, id, secretId, force),
+    );
+}
+
+async function add(
+  owner: SecretOwner,
+  id: string,
+  mayHave: (db: pg.Pool, id: string) => Promise<unknown>,
+): Promise<void> {
+  const added = await withStore(async (db, operator) => {
+    await mayHave(db, id);
+    return addSecret(db, owner, id, operator);
+  });
+  printOne({ [`${owner}_id`]: id, secret_id: added.secretId, [`${owner}_secret`]: added.secret });
+}
+
+async function list(
+  owner: SecretOwner,
+  id: string,
+  require: (db: pg.Pool, id: string) => Promise<unknown>,
+): Promise<void> {
+  const secrets = await withStore(async (db) => {
+    await require(db, id);
+    return listSecrets(db, owner, id);
+  });
+  const rows = secrets.map(({ secretId, createdAt, lastUsedOn, retiredAt }) => ({
+    secret_id: secretId,
+    created_at: createdAt,
+    last_used_on: lastUsedOn,
+    retired_at: retiredAt,
+  }));
+  printList(rows, 'no secrets');
+}
+
+async function retire(owner: SecretOwner, id: string, secretId: string, force: boolean): Promise<void> {
+  const { found, retired } = await withStore((db, operator) =>
+    retireSecret(db, owner, id, secretId, force, operator),
+  );
+  if (!found) throw new NotFoundError(`the ${owner} ${id} has no live secret ${secretId}`);
+  if (!retired) {
+    throw new Error(`${secretId} is the last live secret of ${id}: add another first, or say --force`);
+  }
+  report({ [`${owner}_id`]: id, secret_id: secretId, status: 'retired' }, `retired ${secretId}`);
 }

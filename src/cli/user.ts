@@ -10,8 +10,8 @@ import {
 import type { Database } from '../store/database.ts';
 import { countLiveGrants } from '../store/liveGrants.ts';
 import { findUserByLogin, listUsers, type User } from '../store/users.ts';
-import { confirm, YES } from './confirm.ts';
-import { NotFoundError, printList, printOne, report, showProgress } from './output.ts';
+import { confirm, countedGrants, YES } from './confirm.ts';
+import { NotFoundError, printList, printOne, report, showProgress, statusSentence } from './output.ts';
 import { askPasswords } from './passwords.ts';
 import { withStore } from './withStore.ts';
 
@@ -22,11 +22,13 @@ interface PasswordOptions {
 
 /** `assent user …`: the people who sign in */
 export function userCommands(program: Command): void {
-  const user = program.command('user').description('create, block and delete users');
+  const user = program
+    .command('user')
+    .description('create, list, block, sign out and delete users, and set their passwords');
 
   takesPasswords(user.command('create <login>'))
-    .description('create a user; asks for the passwords without showing them')
-    .requiredOption('--name <name>', 'what the pages call the user')
+    .description('create a user; asks for the passwords, and does not show them')
+    .requiredOption('--name <name>', 'the name that pages show')
     .action(create);
   user
     .command('list')
@@ -38,22 +40,24 @@ export function userCommands(program: Command): void {
     .action(async (login: string) => printOne(describe(await withStore((db) => requireUser(db, login)))));
   user
     .command('block <login>')
-    .description('end the user’s sessions, and refuse codes and tokens until the user is unblocked')
-    .action((login: string) => change(login, blockUser, 'blocked'));
+    .description(
+      'block a user: end the sessions, refuse sign-ins, codes and tokens until the user is unblocked',
+    )
+    .action((login: string) => setStatus(login, 'blocked'));
   user
     .command('unblock <login>')
-    .description('let the user sign in again; tokens that were not revoked work again')
-    .action((login: string) => change(login, unblockUser, 'active'));
+    .description('let a blocked user sign in again; tokens that were not revoked work again')
+    .action((login: string) => setStatus(login, 'active'));
   user
     .command('sign-out <login>')
-    .description('end the user’s sessions; what the user has allowed stays')
-    .action((login: string) => change(login, signOutUser, 'signed out everywhere'));
+    .description('end a user’s sessions; what the user has allowed stays')
+    .action(signOut);
   takesPasswords(user.command('set-password <login>'))
-    .description('set a new password, and a new payment password if one is given; ends the user’s sessions')
+    .description('set a new password, and a new payment password if one is given; end the user’s sessions')
     .action(setPassword);
   user
     .command('delete <login>')
-    .description('erase the user with sessions and authorizations; the audit trail keeps ids')
+    .description('erase a user with sessions and authorizations; the audit trail keeps the user’s id')
     .option(...YES)
     .action(remove);
 }
@@ -61,7 +65,7 @@ export function userCommands(program: Command): void {
 function takesPasswords(command: Command): Command {
   return command
     .option('--password-stdin', 'read the password from line 1 and the payment password, if any, from line 2')
-    .option('--allow-weak', 'take passwords of fewer than 8 characters');
+    .option('--allow-weak', 'accept passwords of fewer than 8 characters');
 }
 
 async function create(login: string, options: PasswordOptions & { name: string }): Promise<void> {
@@ -76,25 +80,32 @@ async function create(login: string, options: PasswordOptions & { name: string }
 async function setPassword(login: string, options: PasswordOptions): Promise<void> {
   const { passwordStdin = false, allowWeak = false } = options;
   const passwords = await askPasswords(passwordStdin);
-  const userId = await withStore((db, operator) =>
+  const user = await withStore((db, operator) =>
     setPasswords(db, login, { allowWeak, ...passwords }, operator),
   );
-  if (userId === undefined) throw noUser(login);
-  report({ user_id: userId, login, status: 'password set' }, `the password of ${login} is changed`);
+  if (user === undefined) throw noUser(login);
+  report({ user_id: user.userId, login, done: 'password_set' }, `the password of ${login} is changed`);
 }
 
-async function change(login: string, verb: typeof blockUser, status: string): Promise<void> {
-  const userId = await withStore((db, operator) => verb(db, login, operator));
-  if (userId === undefined) throw noUser(login);
-  report({ user_id: userId, login, status }, `${login} is ${status}`);
+async function signOut(login: string): Promise<void> {
+  const user = await withStore((db, operator) => signOutUser(db, login, operator));
+  if (user === undefined) throw noUser(login);
+  report({ user_id: user.userId, login, done: 'signed_out' }, `${login} is signed out everywhere`);
+}
+
+async function setStatus(login: string, status: User['status']): Promise<void> {
+  const set = status === 'blocked' ? blockUser : unblockUser;
+  const user = await withStore((db, operator) => set(db, login, operator));
+  if (user === undefined) throw noUser(login);
+  report({ user_id: user.userId, login, status }, statusSentence(login, status, user.changed));
 }
 
 async function remove(login: string, { yes = false }: { yes?: boolean }): Promise<void> {
   const removed = await withStore(async (db, operator) => {
     const { userId } = await requireUser(db, login);
     if (!yes) {
-      const { grants } = await countLiveGrants(db, { userId });
-      await confirm(`the account ${login} is erased for good, and with it authorizations: ${grants}`, yes);
+      const counted = countedGrants(await countLiveGrants(db, { userId }));
+      await confirm(`erase the user ${login} for good and revoke ${counted}`, yes);
     }
     return removeUser(db, login, operator, showProgress);
   });

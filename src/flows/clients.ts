@@ -26,6 +26,8 @@ export interface NewClient extends ClientSettings {
 export interface RegisteredClient {
   readonly clientId: string;
   readonly clientSecret: string | null;
+  /** Whether another application has the very same name. */
+  readonly hasNamesake: boolean;
 }
 
 /** @param force also with a name that looks like something else @throws {RegistrationError} */
@@ -36,7 +38,7 @@ export async function registerClient(
   { force = false }: { readonly force?: boolean } = {},
 ): Promise<RegisteredClient> {
   checkClientSettings(client);
-  if (!force) await refuseLookAlike(pool, client.name);
+  const hasNamesake = await checkLooks(pool, client.name, force);
   const clientId = newId();
   const { verified } = client;
   const detail = { ...settingsOf(client), verified };
@@ -44,24 +46,24 @@ export async function registerClient(
     await insertClient(db, { clientId, ...client });
     await noteAct(db, { kind: 'client_created', operator, clientId, detail });
     const clientSecret = verified ? (await makeSecret(db, 'client', clientId, operator)).secret : null;
-    return { clientId, clientSecret };
+    return { clientId, clientSecret, hasNamesake };
   });
 }
 
 /**
- * Refuses the name of an application that could be taken for something else.
+ * Refuses the name of an application that could be taken for something else, unless it is forced.
  *
  * @param clientId the application that is to have the name, if it is there already
+ * @returns whether another one has the very same name
  * @throws {RegistrationError}
  */
-async function refuseLookAlike(db: Database, name: string, clientId?: string): Promise<void> {
+async function checkLooks(db: Database, name: string, force: boolean, clientId?: string): Promise<boolean> {
   const others = (await listClients(db)).filter((client) => client.clientId !== clientId);
-  const problem = lookAlikeProblem(
-    name,
-    others.map((client) => client.name),
-  );
+  const names = others.map((client) => client.name);
+  const problem = force ? undefined : lookAlikeProblem(name, names);
   if (problem !== undefined)
     throw new RegistrationError(`the name ${problem}: choose another, or say --force`);
+  return names.includes(name);
 }
 
 /** What an application's settings are called outside. */
@@ -93,9 +95,9 @@ export async function changeClient(
   change: Partial<ClientSettings>,
   operator: string,
   { force = false }: { readonly force?: boolean } = {},
-): Promise<{ client: Client; changed: Changes } | undefined> {
+): Promise<{ client: Client; changed: Changes; hasNamesake: boolean } | undefined> {
   checkClientSettings(change);
-  if (change.name !== undefined && !force) await refuseLookAlike(pool, change.name, clientId);
+  const hasNamesake = change.name !== undefined && (await checkLooks(pool, change.name, force, clientId));
   return transaction(pool, async (connection) => {
     const result = await updateClient(connection, clientId, change);
     if (result === undefined) return undefined;
@@ -103,7 +105,7 @@ export async function changeClient(
     if (Object.keys(changed).length > 0) {
       await noteAct(connection, { kind: 'client_updated', operator, clientId, detail: changed });
     }
-    return { client: result.after, changed };
+    return { client: result.after, changed, hasNamesake };
   });
 }
 
@@ -118,18 +120,22 @@ function differences(before: object, after: object): Changes {
   return Object.fromEntries(changed.map(([name, to]) => [name, { from: earlier.get(name), to }]));
 }
 
-/** Blocks or unblocks an application; every endpoint sees it with its next statement. @returns whether there is one */
+/**
+ * Blocks or unblocks an application; every endpoint sees it with its next statement.
+ *
+ * @returns whether it was otherwise before; undefined when there is none
+ */
 export function setClientStatus(
   pool: pg.Pool,
   clientId: string,
   status: Client['status'],
   operator: string,
-): Promise<boolean> {
+): Promise<boolean | undefined> {
   return transaction(pool, async (connection) => {
-    const found = await markClientStatus(connection, clientId, status);
+    const changed = await markClientStatus(connection, clientId, status);
     const kind = status === 'blocked' ? 'client_blocked' : 'client_unblocked';
-    if (found) await noteAct(connection, { kind, operator, clientId });
-    return found;
+    if (changed) await noteAct(connection, { kind, operator, clientId });
+    return changed;
   });
 }
 
@@ -145,7 +151,7 @@ export async function removeClient(
   operator: string,
   progress: (revoked: number) => void,
 ): Promise<number | undefined> {
-  if (!(await setClientStatus(pool, clientId, 'blocked', operator))) return undefined;
+  if ((await setClientStatus(pool, clientId, 'blocked', operator)) === undefined) return undefined;
   const revoked = await revokeAll(pool, { clientId }, operator, progress);
   await transaction(pool, async (connection) => {
     await nameOperator(connection, operator);

@@ -1,3 +1,4 @@
+import { isUuid } from '../secrets/uuid.ts';
 import {
   areConnectionsTakenBack,
   type Connection,
@@ -115,16 +116,12 @@ export async function isDisconnected(
   { user: { userId } }: Session,
   { grantId, clientId }: Disconnected,
 ): Promise<boolean> {
-  if (grantId !== undefined) return isGrantId(grantId) && isConnectionTakenBack(db, userId, grantId);
+  if (grantId !== undefined) return isUuid(grantId) && isConnectionTakenBack(db, userId, grantId);
   return clientId !== undefined && areConnectionsTakenBack(db, userId, clientId);
 }
 
 /** The cursor of a link; the beginning when it holds none that can be one. */
 export function cursorOf(older: string | undefined, newer: string | undefined): Cursor {
-  if (newer !== undefined && isGrantId(newer)) return { direction: 'newer', grantId: newer };
-  return { direction: 'older', grantId: older !== undefined && isGrantId(older) ? older : null };
-}
-
-function isGrantId(text: string): boolean {
-  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
+  if (newer !== undefined && isUuid(newer)) return { direction: 'newer', grantId: newer };
+  return { direction: 'older', grantId: older !== undefined && isUuid(older) ? older : null };
 }

@@ -21,18 +21,22 @@ export async function registerResource(
   });
 }
 
-/** Blocks or unblocks a resource server: while it is blocked, its secrets are wrong ones. @returns whether there is one */
+/**
+ * Blocks or unblocks a resource server: while it is blocked, its secrets are wrong ones.
+ *
+ * @returns whether it was otherwise before; undefined when there is none
+ */
 export function setResourceStatus(
   pool: pg.Pool,
   resourceId: string,
   status: Resource['status'],
   operator: string,
-): Promise<boolean> {
+): Promise<boolean | undefined> {
   return transaction(pool, async (connection) => {
-    const found = await markResourceStatus(connection, resourceId, status);
+    const changed = await markResourceStatus(connection, resourceId, status);
     const kind = status === 'blocked' ? 'resource_blocked' : 'resource_unblocked';
-    if (found) await noteAct(connection, { kind, operator, resourceId });
-    return found;
+    if (changed) await noteAct(connection, { kind, operator, resourceId });
+    return changed;
   });
 }
 

@@ -1,10 +1,8 @@
 import type pg from 'pg';
 import { findLiveGrants, type Whose } from '../store/liveGrants.ts';
-import { revokeGrants } from '../store/revocations.ts';
+import { MOST_AT_ONCE, revokeGrants } from '../store/revocations.ts';
 import { DECISION_MS } from './deadline.ts';
 
-/** Authorizations for a transaction: whoever needs one of them waits for some tens of milliseconds. */
-const BATCH = 500;
 /** Ids that are read at a time. */
 const CHUNK = 50_000;
 
@@ -24,8 +22,8 @@ export async function revokeAll(
   let revoked = 0;
   for (;;) {
     const ids = await findLiveGrants(pool, whose, CHUNK);
-    for (let from = 0; from < ids.length; from += BATCH) {
-      const batch = ids.slice(from, from + BATCH);
+    for (let from = 0; from < ids.length; from += MOST_AT_ONCE) {
+      const batch = ids.slice(from, from + MOST_AT_ONCE);
       revoked += (await revokeGrants(pool, batch, operator, performance.now() + DECISION_MS)).revoked;
       progress(revoked);
     }

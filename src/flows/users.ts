@@ -10,6 +10,7 @@ import {
   insertUser,
   markUserPasswords,
   markUserStatus,
+  type UserChange,
 } from '../store/users.ts';
 import { checkName, RegistrationError } from './registration.ts';
 import { revokeAll } from './revokeAll.ts';
@@ -58,7 +59,7 @@ function detailOf({ paymentPassword }: Passwords) {
  * Sets a new password, and a new payment password unless it is null. Every session of the user ends: whoever
  * knew the old one is out.
  *
- * @returns the user's id, undefined when there is no such user; so do the other verbs
+ * @returns undefined when there is no such user; so do the other verbs
  * @throws {RegistrationError}
  */
 export async function setPasswords(
@@ -66,52 +67,58 @@ export async function setPasswords(
   login: string,
   passwords: Passwords,
   operator: string,
-): Promise<string | undefined> {
+): Promise<UserChange | undefined> {
   const { passwordHash, paymentPasswordHash } = await hashPasswords(passwords);
   const act = { kind: 'user_password_set', operator, detail: detailOf(passwords) } as const;
-  return endingSessions(pool, act, (db) => markUserPasswords(db, login, passwordHash, paymentPasswordHash));
+  return endingSessions(pool, act, async (db) =>
+    changeOf(await markUserPasswords(db, login, passwordHash, paymentPasswordHash)),
+  );
 }
 
 /** Blocks a user: every session ends for good, codes and tokens are refused until the user is unblocked. */
-export function blockUser(pool: pg.Pool, login: string, operator: string): Promise<string | undefined> {
+export function blockUser(pool: pg.Pool, login: string, operator: string): Promise<UserChange | undefined> {
   return endingSessions(pool, { kind: 'user_blocked', operator }, (db) =>
     markUserStatus(db, login, 'blocked'),
   );
 }
 
 /** Ends every session of a user, who may sign in again at once. */
-export function signOutUser(pool: pg.Pool, login: string, operator: string): Promise<string | undefined> {
-  return endingSessions(
-    pool,
-    { kind: 'user_signed_out', operator },
-    async (db) => (await findUserByLogin(db, login))?.userId,
+export function signOutUser(pool: pg.Pool, login: string, operator: string): Promise<UserChange | undefined> {
+  return endingSessions(pool, { kind: 'user_signed_out', operator }, async (db) =>
+    changeOf((await findUserByLogin(db, login))?.userId),
   );
+}
+
+/** Of what is done anew whenever it is asked. */
+function changeOf(userId: string | undefined): UserChange | undefined {
+  return userId === undefined ? undefined : { userId, changed: true };
 }
 
 /**
  * Changes a user and then ends the sessions. Two statements, so that the second sees a sign-in that the first
- * had to wait for.
+ * had to wait for. The trail is told only of a change.
  */
 function endingSessions(
   pool: pg.Pool,
   act: Act,
-  change: (db: Database) => Promise<string | undefined>,
-): Promise<string | undefined> {
+  change: (db: Database) => Promise<UserChange | undefined>,
+): Promise<UserChange | undefined> {
   return transaction(pool, async (db) => {
-    const userId = await change(db);
-    if (userId === undefined) return undefined;
+    const done = await change(db);
+    if (done === undefined) return undefined;
+    const { userId, changed } = done;
     await deleteSessionsOfUser(db, userId);
-    await noteAct(db, { ...act, userId });
-    return userId;
+    if (changed) await noteAct(db, { ...act, userId });
+    return done;
   });
 }
 
 /** Lets a user sign in again. */
-export function unblockUser(pool: pg.Pool, login: string, operator: string): Promise<string | undefined> {
+export function unblockUser(pool: pg.Pool, login: string, operator: string): Promise<UserChange | undefined> {
   return transaction(pool, async (db) => {
-    const userId = await markUserStatus(db, login, 'active');
-    if (userId !== undefined) await noteAct(db, { kind: 'user_unblocked', operator, userId });
-    return userId;
+    const done = await markUserStatus(db, login, 'active');
+    if (done?.changed) await noteAct(db, { kind: 'user_unblocked', operator, userId: done.userId });
+    return done;
   });
 }
 
@@ -127,8 +134,9 @@ export async function removeUser(
   operator: string,
   progress: (revoked: number) => void,
 ): Promise<{ userId: string; revoked: number } | undefined> {
-  const userId = await blockUser(pool, login, operator);
-  if (userId === undefined) return undefined;
+  const blocked = await blockUser(pool, login, operator);
+  if (blocked === undefined) return undefined;
+  const { userId } = blocked;
   const revoked = await revokeAll(pool, { userId }, operator, progress);
   await transaction(pool, async (connection) => {
     await nameOperator(connection, operator);

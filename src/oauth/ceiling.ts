@@ -20,7 +20,7 @@ export function exceeds({ days, sum }: PaymentLimit, ceiling: Ceiling): boolean 
 }
 
 /** A sum with at most two decimal places, exactly. */
-function hundredths(sum: string): bigint {
+export function hundredths(sum: string): bigint {
   const [whole = '', fraction = ''] = sum.split('.');
   return BigInt(whole + fraction.padEnd(2, '0'));
 }

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { select, selectLong, transaction } from './database.ts';
+import { whereOf } from './where.ts';
 
 /** Who asked by HTTP for what the trail is told of, and how long they wait for it. */
 export interface Caller {
@@ -111,6 +112,7 @@ export async function nameOperator(connection: pg.PoolClient, operator: string):
 export interface AuditFilter {
   readonly userId: string | null;
   readonly clientId: string | null;
+  readonly resourceId: string | null;
   readonly reference: string | null;
   readonly kind: AuditKind | null;
   readonly since: Date | null;
@@ -124,18 +126,15 @@ export function findAuditEvents(
   filter: AuditFilter,
   limit: number | null,
 ): Promise<AuditEvent[]> {
-  const conditions = [
+  const { condition, values } = whereOf([
     ['a.user_id =', filter.userId],
     ['a.client_id =', filter.clientId],
+    ['a.resource_id =', filter.resourceId],
     ['a.reference =', filter.reference],
     ['a.kind =', filter.kind],
     ['a.at >=', filter.since],
     ['a.at <', filter.until],
-  ] as const;
-  // Only what is asked stands in the statement, so that its plan is made for that.
-  const asked = conditions.filter(([, value]) => value !== null);
-  const where = asked.map(([condition], index) => `${condition} $${index + 1}`).join(' and ');
-  const values = asked.map(([, value]) => value);
+  ]);
   const statement = {
     name: '',
     text: `
@@ -144,7 +143,7 @@ select * from (
          a.resource_id as "resourceId", a.instance_name as "instanceName", a.grant_id as "grantId", a.scope, a.limits,
          a.address, a.reference, a.detail
     from audit_events a left join users u using (user_id)
-   where ${where || 'true'} order by a.at desc limit $${values.length + 1}
+   where ${condition} order by a.at desc limit $${values.length + 1}
 ) newest order by at`,
   };
   return transaction(pool, (connection) => selectLong<AuditEvent>(connection, statement, [...values, limit]));

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Client } from '../oauth/client.ts';
+import { type Client, whatIsNew } from '../oauth/client.ts';
 import { asciiOnly, type Database, select, selectEach, selectLong, selectOne } from './database.ts';
 
 const CLIENT_COLUMNS = `client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
@@ -49,16 +49,17 @@ export async function insertClient(db: Database, client: Omit<Client, 'status' |
 
 const markStatus = {
   name: 'client-mark-status',
-  text: 'update clients set status = $2 where client_id = $1 returning client_id',
+  text: `with changed as (update clients set status = $2 where client_id = $1 and status <> $2 returning client_id)
+         select exists (select from changed) as changed from clients where client_id = $1`,
 };
 
-/** Blocks or unblocks; every endpoint sees it with its next statement. @returns whether there is such a client */
+/** Blocks or unblocks; every endpoint sees it with its next statement. @returns whether it was another before; undefined when there is no such client */
 export async function markClientStatus(
   db: Database,
   clientId: string,
   status: Client['status'],
-): Promise<boolean> {
-  return (await selectOne(db, markStatus, [clientId, status])) !== undefined;
+): Promise<boolean | undefined> {
+  return (await selectOne<{ changed: boolean }>(db, markStatus, [clientId, status]))?.changed;
 }
 
 const lock = {
@@ -88,9 +89,9 @@ export async function updateClient(
 ): Promise<{ before: Client; after: Client } | undefined> {
   const before = await selectOne<Client>(db, lock, [clientId]);
   if (before === undefined) return undefined;
-  const wanted = { ...before, ...change };
-  if (JSON.stringify(wanted) === JSON.stringify(before)) return { before, after: before };
-  const { name, redirectUri, allowedRights, most } = wanted;
+  const news = whatIsNew(before, change);
+  if (Object.keys(news).length === 0) return { before, after: before };
+  const { name, redirectUri, allowedRights, most } = { ...before, ...news };
   const values = [clientId, name, redirectUri, allowedRights, most?.days ?? null, most?.sum ?? null];
   const after = await selectOne<Client>(db, write, values);
   return { before, after: after ?? before };

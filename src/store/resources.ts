@@ -40,16 +40,17 @@ export async function insertResource(db: Database, resourceId: string, name: str
 
 const markStatus = {
   name: 'resource-mark-status',
-  text: 'update resources set status = $2 where resource_id = $1 returning resource_id',
+  text: `with changed as (update resources set status = $2 where resource_id = $1 and status <> $2 returning resource_id)
+         select exists (select from changed) as changed from resources where resource_id = $1`,
 };
 
-/** Blocks or unblocks; introspection sees it with its next statement. @returns whether there is such a resource server */
+/** Blocks or unblocks; introspection sees it with its next statement. @returns whether it was another before; undefined when there is no such resource server */
 export async function markResourceStatus(
   db: Database,
   resourceId: string,
   status: Resource['status'],
-): Promise<boolean> {
-  return (await selectOne(db, markStatus, [resourceId, status])) !== undefined;
+): Promise<boolean | undefined> {
+  return (await selectOne<{ changed: boolean }>(db, markStatus, [resourceId, status]))?.changed;
 }
 
 const remove = {

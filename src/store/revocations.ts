@@ -68,8 +68,8 @@ export async function revokeGrantOfUser(
   await decideOne(db, ofUser, [userId, grantId, address, reference], decideBy);
 }
 
-/** So many are written in some tens of milliseconds. */
-const MOST_AT_ONCE = 500;
+/** Authorizations for a transaction: whoever needs one of them waits for some tens of milliseconds. */
+export const MOST_AT_ONCE = 500;
 
 const ofUserAndClient = revocation({
   name: 'grant-revoke-of-user-and-client',

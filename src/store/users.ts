@@ -72,16 +72,23 @@ export async function insertUser(
 
 const markStatus = {
   name: 'user-mark-status',
-  text: 'update users set status = $2 where login_key = $1 returning user_id as "userId"',
+  text: `with changed as (update users set status = $2 where login_key = $1 and status <> $2 returning user_id)
+         select user_id as "userId", exists (select from changed) as changed from users where login_key = $1`,
 };
 
-/** Blocks or unblocks. @returns the user's id, undefined when there is no such user */
-export async function markUserStatus(
+/** Which user an operator's command was about, and whether anything is otherwise than before. */
+export interface UserChange {
+  readonly userId: string;
+  readonly changed: boolean;
+}
+
+/** Blocks or unblocks. @returns undefined when there is no such user */
+export function markUserStatus(
   db: Database,
   login: string,
   status: User['status'],
-): Promise<string | undefined> {
-  return (await selectOne<{ userId: string }>(db, markStatus, [loginKey(login), status]))?.userId;
+): Promise<UserChange | undefined> {
+  return selectOne<UserChange>(db, markStatus, [loginKey(login), status]);
 }
 
 const markPasswords = {

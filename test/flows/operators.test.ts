@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { changeClient, removeClient } from '../../src/flows/clients.ts';
+import { changeClient, removeClient, setClientStatus } from '../../src/flows/clients.ts';
+import { registerResource, setResourceStatus } from '../../src/flows/resources.ts';
 import { revokeAll } from '../../src/flows/revokeAll.ts';
 import { addSecret, retireSecret } from '../../src/flows/secrets.ts';
-import { blockUser, registerUser, removeUser, setPasswords } from '../../src/flows/users.ts';
+import { blockUser, registerUser, removeUser, setPasswords, unblockUser } from '../../src/flows/users.ts';
 import { type Digest, sha256 } from '../../src/secrets/digest.ts';
-import { updateClient } from '../../src/store/clients.ts';
-import { transaction } from '../../src/store/database.ts';
 import { approveGrant } from '../../src/store/decisions.ts';
 import { Agent } from '../support/agent.ts';
 import {
@@ -278,8 +277,18 @@ describe('an application that is changed', () => {
   it('tells the trail from what to what, and nothing when nothing changes', async () => {
     const { clientId } = await server.createClient();
     const pool = server.database.pool;
-    await changeClient(pool, clientId, { name: 'New', most: { days: 7, sum: '9.50' } }, 'olga');
-    await changeClient(pool, clientId, { name: 'New', most: { days: 7, sum: '9.50' } }, 'olga');
+    const rights = ['account-info', 'payment-shop'];
+    const change = { name: 'New', most: { days: 7, sum: '9.50' }, allowedRights: rights };
+    await changeClient(pool, clientId, change, 'olga');
+    const same = {
+      name: 'New',
+      most: { days: 7, sum: '9.5' },
+      allowedRights: [...rights.toReversed(), ...rights],
+    };
+    expect(await changeClient(pool, clientId, same, 'olga')).toMatchObject({
+      changed: {},
+      client: { revision: 2, most: change.most, allowedRights: rights },
+    });
     expect(
       await ask(
         `select operator, detail from audit_events where client_id = $1 and kind = 'client_updated'`,
@@ -291,11 +300,10 @@ describe('an application that is changed', () => {
         detail: {
           name: { from: 'Test Shop', to: 'New' },
           most: { from: null, to: { days: 7, sum: '9.50' } },
+          allowed_rights: { from: null, to: rights },
         },
       },
     ]);
-    const same = await transaction(pool, (connection) => updateClient(connection, clientId, { name: 'New' }));
-    expect(same?.after.revision).toBe(2);
   });
 
   it('is refused a name, a redirect URI or a right that could not be registered', async () => {
@@ -311,6 +319,34 @@ describe('an application that is changed', () => {
 });
 
 describe('what the trail says of operators’ acts', () => {
+  it('is told of a block and an unblock that change something, once', async () => {
+    const pool = server.database.pool;
+    const [client, user] = [await server.createClient(), await server.createUser()];
+    const { clientId } = client;
+    const { resourceId } = await registerResource(pool, 'API', 'olga');
+    const [ofClient, ofUser, ofResource]: unknown[][] = [[], [], []];
+    for (const status of ['active', 'blocked', 'blocked', 'active', 'active'] as const) {
+      ofClient?.push(await setClientStatus(pool, clientId, status, 'olga'));
+      ofResource?.push(await setResourceStatus(pool, resourceId, status, 'olga'));
+      const set = status === 'blocked' ? blockUser : unblockUser;
+      ofUser?.push((await set(pool, user.login, 'olga'))?.changed);
+    }
+    const changed = [false, true, false, true, false];
+    expect([ofClient, ofUser, ofResource]).toEqual([changed, changed, changed]);
+    const noted = await ask(
+      `select kind from audit_events
+        where (client_id = $1 or user_id = $2 or resource_id = $3) and kind like '%blocked' order by at`,
+      [clientId, user.userId, resourceId],
+    );
+    expect(noted.map(({ kind }) => kind)).toEqual(
+      ['blocked', 'unblocked'].flatMap((what) =>
+        ['client', 'resource', 'user'].map((who) => `${who}_${what}`),
+      ),
+    );
+    expect(await setClientStatus(pool, 'x', 'blocked', 'olga')).toBeUndefined();
+    expect(await blockUser(pool, 'nobody', 'olga')).toBeUndefined();
+  });
+
   it('holds no secret, login or name of a person', async () => {
     const pool = server.database.pool;
     const user = { login: 'yulia.distinctive', name: 'Yulia Distinctive', password: 'one password' };

@@ -67,6 +67,9 @@ describe('assent audit', () => {
     const until = String(events[2]?.at);
     expect(await eventsOf('--login', user.login, '--until', until)).toEqual(all.slice(0, 5));
     expect(await eventsOf('--client', client.clientId, '--outcome', 'exchanged')).toEqual([events[2]]);
+    expect(await eventsOf('--user', user.userId.toUpperCase(), '--outcome', 'exchanged')).toEqual([
+      events[2],
+    ]);
     expect(await eventsOf('--login', user.login, '--limit', '2')).toEqual(events.slice(2));
 
     const { stdout } = await assent(['audit', '--login', user.login, '--outcome', 'approved']);
@@ -76,10 +79,30 @@ describe('assent audit', () => {
     expect(stdout).toContain(user.login);
   });
 
+  it('is asked by id for what was erased or deleted', async () => {
+    const user = await server.createUser();
+    const created = await assent(['resource', 'create', '--name', 'API', '--json']);
+    const { resource_id: id } = JSON.parse(created.stdout);
+    expect((await assent(['user', 'delete', user.login, '--yes'])).code).toBe(0);
+    expect((await assent(['resource', 'delete', id])).code).toBe(0);
+    const outcomes = async (...args: string[]) => (await eventsOf(...args)).map(({ outcome }) => outcome);
+    expect(await outcomes('--user', user.userId)).toEqual(['user_created', 'user_blocked', 'user_deleted']);
+    const ofResource = ['resource_created', 'resource_secret_added', 'resource_deleted'];
+    expect(await outcomes('--resource', id)).toEqual(ofResource);
+    const { code, stderr } = await assent(['audit', '--client', 'x', '--resource', 'y']);
+    expect([code, stderr]).toEqual([
+      0,
+      'no events, and there is no application x now, and there is no resource y now\n',
+    ]);
+  });
+
   it.each([
     [['audit'], 2, 'say whose events'],
     [['audit', '--login', 'nobody'], 1, 'there is no user nobody'],
-    [['audit', '--since', 'yesterday'], 2, 'Not a day or a time'],
+    [['audit', '--user', 'anna'], 2, '--login takes logins'],
+    [['audit', '--since', '7'], 2, 'Not a day or a time'],
+    [['audit', '--since', '2026-02-31'], 2, 'Not a day or a time'],
+    [['audit', '--until', '2026-02-01T12:00:00'], 2, 'Not a day or a time'],
     [['audit', '--limit', '0'], 2, 'Not a number from 1 on'],
     [['audit', '--outcome', 'aproved'], 2, 'There are: approved, approved_again, refused,'],
     [['audit', 'prune', '--keep', '0'], 2, 'Not a number of months'],

@@ -26,8 +26,13 @@ describe('assent client create', () => {
     }
   });
 
-  it('takes the same name twice: one application may have several registrations', async () => {
-    for (let n = 0; n < 2; n += 1) expect((await create('Web and Phone')).code).toBe(0);
+  it('takes the same name twice, and says so: one application may have several registrations', async () => {
+    expect(JSON.parse((await create('Web and Phone')).stdout)).not.toHaveProperty('warnings');
+    const second = await create('Web and Phone');
+    expect([second.code, JSON.parse(second.stdout)]).toMatchObject([
+      0,
+      { warnings: ['another application has the name “Web and Phone”, too: users can’t tell them apart'] },
+    ]);
   });
 
   it.each([' Shop', 'My  Shop', 'My\u00a0Shop', '\u3164', 'My\u200dShop', 'Shop\u202e'])(

@@ -41,15 +41,29 @@ async function connected(...instances: string[]): Promise<TestClient> {
 describe('--json', () => {
   it('is one document from every command that does something to an application', async () => {
     const shop = ['--name', 'Shop', '--redirect-uri', 'http://shop.example/callback'];
-    const { client_id } = await document(['client', 'create', ...shop, '--verified', '--most', '30,5000']);
-    const id = String(client_id);
-    expect(await document(['client', 'update', id, '--right', 'payment-shop', '--most', 'none'])).toEqual({
+    const created = await document(['client', 'create', ...shop, '--verified', '--most', '30,5000']);
+    const id = String(created.client_id);
+    expect(created).toEqual({
+      client_id: id,
+      name: 'Shop',
+      redirect_uri: 'http://shop.example/callback',
+      client_secret: expect.stringMatching(/^[0-9a-f]{64}$/),
+      warnings: [expect.stringContaining('unencrypted')],
+    });
+    expect(
+      (await assent(['client', 'update', id, '--redirect-uri', 'http://shop.example/callback'])).stderr,
+    ).toBe(
+      'warning: codes will travel to this redirect URI unencrypted; use https outside a test\nthere is nothing to change\n',
+    );
+    expect(
+      await document(['client', 'update', id, '--right', 'payment-shop,account-info', '--most', 'none']),
+    ).toEqual({
       client_id: id,
       name: 'Shop',
       redirect_uri: 'http://shop.example/callback',
       verified: true,
       status: 'active',
-      allowed_rights: ['payment-shop'],
+      allowed_rights: ['payment-shop', 'account-info'],
       most: null,
     });
     const { secret_id } = await document(['client', 'secret', 'add', id]);
@@ -59,6 +73,9 @@ describe('--json', () => {
       status: 'retired',
     });
     expect(await document(['client', 'block', id])).toEqual({ client_id: id, status: 'blocked' });
+    expect((await assent(['client', 'block', id])).stderr).toBe(
+      `${id} was blocked before: nothing has changed\n`,
+    );
     expect(await document(['client', 'unblock', id])).toEqual({ client_id: id, status: 'active' });
     expect(await document(['client', 'delete', id, '--yes'])).toEqual({
       client_id: id,
@@ -96,11 +113,11 @@ describe('--json', () => {
     expect(await document(['user', 'unblock', 'gerda'])).toEqual({ ...about, status: 'active' });
     expect(await document(['user', 'sign-out', 'gerda'])).toEqual({
       ...about,
-      status: 'signed out everywhere',
+      done: 'signed_out',
     });
     expect(await document(['user', 'set-password', 'gerda', '--password-stdin'], passwords)).toEqual({
       ...about,
-      status: 'password set',
+      done: 'password_set',
     });
     expect(await document(['user', 'delete', 'gerda', '--yes'])).toEqual({
       user_id,
@@ -136,7 +153,9 @@ describe('--json', () => {
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
     expect(await document(['--version'])).toEqual({ version });
     expect((await assent(['--version'])).stdout).toBe(`${version}\n`);
-    expect(await document(['client', 'list', '--help'])).toEqual({ help: expect.stringContaining('Usage:') });
+    expect(await document(['client', 'list', '--help'])).toEqual({
+      help: expect.stringMatching(/^Usage: assent client list .*^Global Options:.* --json /ms),
+    });
     expect(await document(['migrate'])).toEqual({
       version: expect.any(Number),
       known: expect.any(Number),
@@ -144,6 +163,11 @@ describe('--json', () => {
       server_role: null,
     });
     expect(await document(['audit', 'prune'])).toEqual({ months: [] });
+    await server.database.pool.query(`insert into audit_events (at, kind) values ('1700-01-01', 'approved')`);
+    expect(await document(['migrate'])).toMatchObject({
+      applied: [],
+      warnings: [expect.stringContaining('rows that stay in audit_events_rest: 1 of months')],
+    });
     const client = await connected('one');
     const [grant] = (await document(['grant', 'list', '--login', user.login])) as unknown as {
       grant_id: string;
@@ -165,6 +189,8 @@ describe('--json', () => {
     [['client', 'update', 'x'], 2, /^say what to change/],
     [['client', 'update', 'x', '--name', 'y'], 1, /^there is no client x$/],
     [['migrate', '--status', '--server-role', 'x'], 2, /cannot be used with option '--status'/],
+    [['client', 'update', '--right', 'account-info', 'x'], 2, /“x” is no right.*An id stands before --right/],
+    [['user', 'create', 'x', '--name', 'y'], 2, /^passwords are asked for .*use --password-stdin$/],
     [['grant', 'revoke'], 2, /^say what to revoke/],
     [['grant', 'revoke', 'x', '--client', 'y'], 2, /^say what to revoke/],
     [['grant', 'revoke', '--client', 'y'], 1, /^there is no client y$/],
@@ -194,11 +220,13 @@ describe('what can’t be undone', () => {
     const client = await connected('one', 'two');
     const ofClient = await assent(['client', 'delete', client.clientId]);
     expect(ofClient).toMatchObject({ code: 2, stdout: '' });
-    expect(ofClient.stderr).toBe('1 person loses the connection to Test Shop; say --yes to do it\n');
+    expect(ofClient.stderr).toBe(
+      'nothing was done: this would delete the application Test Shop and revoke 2 authorizations; say --yes to do it\n',
+    );
     const ofUser = await assent(['user', 'delete', user.login]);
     expect(ofUser).toMatchObject({ code: 2, stdout: '' });
     expect(ofUser.stderr).toBe(
-      `the account ${user.login} is erased for good, and with it authorizations: 2; say --yes to do it\n`,
+      `nothing was done: this would erase the user ${user.login} for good and revoke 2 authorizations; say --yes to do it\n`,
     );
     const all = await document(['grant', 'revoke', '--login', user.login]);
     expect(all).toEqual({ login: user.login, revoked: 2 });
@@ -212,22 +240,29 @@ describe('what can’t be undone', () => {
     'asks at a terminal, where no is the default (needs `script` of util-linux)',
     async () => {
       const client = await connected('one');
-      const command = `${ASSENT.join(' ')} client delete ${client.clientId}`;
-      const answer = async (keys: string) => {
-        const launch = new Launch(terminal(command), variables());
-        await launch.says('1 person loses the connection to Test Shop. Go on? [y/N]');
+      const command = (what: string) => `${ASSENT.join(' ')} ${what} ${client.clientId}`;
+      const answer = async (what: string, question: string, keys: string) => {
+        const launch = new Launch(terminal(command(what)), variables());
+        await launch.says(`This will ${question}. Go on? [y/N]`);
         launch.type(keys);
         return { end: await launch.end, output: launch.output() };
       };
-      for (const no of ['\r', 'n\r', '\x04']) {
-        expect(await answer(no)).toMatchObject({
-          end: { code: 1 },
-          output: expect.stringContaining('nothing was done'),
-        });
+      const deletion = (count: number) =>
+        `delete the application Test Shop and revoke ${count} authorization`;
+      const no = { end: { code: 1 }, output: expect.stringContaining('nothing was done') };
+      for (const keys of ['\r', 'n\r', '\x04']) {
+        expect(await answer('client delete', deletion(1), keys)).toMatchObject(no);
       }
-      expect(await answer('y\r')).toMatchObject({
+      expect(await answer('grant revoke --client', 'revoke 1 authorization', '\r')).toMatchObject(no);
+      const asked = new Launch(terminal(`${command('client delete')} --json`), variables());
+      expect((await asked.end).code).toBe(2);
+      expect(asked.output()).toMatch(/^{"error":"nothing was done: .*say --yes to do it"}\s*$/);
+      const told = new Launch(terminal(`${command('grant revoke --yes --client')}`), variables());
+      expect((await told.end).code).toBe(0);
+      expect(told.output()).toContain('authorizations revoked: 1');
+      expect(await answer('client delete', `${deletion(0)}s`, 'y\r')).toMatchObject({
         end: { code: 0 },
-        output: expect.stringContaining('authorizations revoked: 1'),
+        output: expect.stringContaining('authorizations revoked: 0'),
       });
     },
   );

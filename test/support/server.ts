@@ -24,7 +24,7 @@ export interface TestUser {
 }
 
 /** A registered application as a test knows it. */
-export interface TestClient extends RegisteredClient {
+export interface TestClient extends Omit<RegisteredClient, 'hasNamesake'> {
   readonly redirectUri: string;
 }
 
