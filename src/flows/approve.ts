@@ -3,7 +3,7 @@ import { OAuthError } from '../oauth/error.ts';
 import { answerLocation } from '../oauth/redirectUri.ts';
 import { limitsAmong, rightData } from '../oauth/rightData.ts';
 import { sha256 } from '../secrets/digest.ts';
-import { type Approval, approveGrant, findStanding } from '../store/decisions.ts';
+import { type Approval, approveGrant, findStanding } from '../store/approvals.ts';
 import { askTwice } from '../store/failures.ts';
 import type { Session } from '../store/sessions.ts';
 import type { Caller, Context } from './context.ts';

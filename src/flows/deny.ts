@@ -2,7 +2,7 @@ import type { AuthorizationRequest } from '../oauth/authorizationRequest.ts';
 import { answerLocation } from '../oauth/redirectUri.ts';
 import { limitsAmong, rightData } from '../oauth/rightData.ts';
 import { sha256 } from '../secrets/digest.ts';
-import { denyGrant } from '../store/decisions.ts';
+import { denyGrant } from '../store/denials.ts';
 import type { Session } from '../store/sessions.ts';
 import type { Caller, Context } from './context.ts';
 import { readDecision, type Undecided } from './decision.ts';

@@ -5,7 +5,7 @@ import { revokeAll } from '../../src/flows/revokeAll.ts';
 import { addSecret, retireSecret } from '../../src/flows/secrets.ts';
 import { blockUser, registerUser, removeUser, setPasswords, unblockUser } from '../../src/flows/users.ts';
 import { type Digest, sha256 } from '../../src/secrets/digest.ts';
-import { approveGrant } from '../../src/store/decisions.ts';
+import { approveGrant } from '../../src/store/approvals.ts';
 import { Agent } from '../support/agent.ts';
 import {
   decide,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/secrets/digest.ts';
-import { approveGrant } from '../../src/store/decisions.ts';
+import { approveGrant } from '../../src/store/approvals.ts';
 import { revokeGrants } from '../../src/store/revocations.ts';
 import { Agent } from '../support/agent.ts';
 import { decide, obtainCode, obtainToken, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';

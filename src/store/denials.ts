@@ -1,0 +1,90 @@
+import type { Approval } from './approvals.ts';
+import { type Database, decideOne, momentOf } from './database.ts';
+import { countOne, SESSION_MAY_DECIDE, USER_MAY_DECIDE } from './decisions.ts';
+import { STANDS } from './sessions.ts';
+
+/** What a refusal notes: the same as an approval, of which it does nothing. */
+export interface Denial
+  extends Pick<
+    Approval,
+    | 'grantId'
+    | 'userId'
+    | 'clientId'
+    | 'instanceName'
+    | 'codeHash'
+    | 'scope'
+    | 'limits'
+    | 'sessionHash'
+    | 'caller'
+  > {
+  /** Until when the form is good, by the database's clock: the same one notes nothing a second time. */
+  readonly formExpiresAt: Date;
+}
+
+// Each that is noted sweeps two away, so that none is kept for long when it is of no more use.
+const deny = {
+  name: 'grant-deny',
+  text: `
+with taken as materialized (
+  select exists (select from grants where grant_id = $1 and code_hash = $5) as allowed,
+         exists (select from denials where code_hash = $5) as denied
+), session as materialized (
+  select ${SESSION_MAY_DECIDE} and ${USER_MAY_DECIDE} as may_decide from sessions s join users u using (user_id)
+   where s.session_hash = $10 and s.user_id = $2 and ${STANDS}
+), holder as (
+  select u.user_id from users u
+   where u.user_id = $2 and ${USER_MAY_DECIDE} and exists (select from taken where not allowed and not denied)
+     and exists (select from session where may_decide)
+     for no key update
+), held as (
+  select s.session_hash from sessions s
+   where s.session_hash = $10 and s.user_id = (select user_id from holder) and ${STANDS} and ${SESSION_MAY_DECIDE}
+     for no key update
+), ${momentOf('$12', 'holder', 'held')}, noted as (
+  insert into denials (code_hash, expires_at) select $5, $11 from held, moment where not late
+  on conflict do nothing returning code_hash
+), counted as (
+  update sessions s set ${countOne('s')} from noted where s.session_hash = (select session_hash from held)
+  returning s.user_id
+), counted_of_user as (
+  update users u set ${countOne('u')} from counted where u.user_id = counted.user_id
+), logged as (
+  insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, limits, address, reference)
+  select 'refused', $1::uuid, $2, $3, $4, $6, $7, $8, $9 from noted
+), swept as (
+  delete from denials where exists (select from noted) and code_hash = any (array(
+    select code_hash from denials where expires_at < clock_timestamp() order by expires_at limit 2 for update skip locked))
+)
+select case when allowed then 'allowed'
+            when denied or exists (select from held) then 'denied'
+            when not exists (select from session) then 'ended'
+            when exists (select from session where not may_decide) then 'too many'
+            else 'stale' end as verdict,
+       late and not allowed and not denied as late
+  from taken, moment`,
+};
+
+/** What came of a refusal. */
+export type DenialVerdict =
+  /** It is noted, now or before. */
+  | 'denied'
+  /** Allow on this very form was taken already, so that refusing comes too late. */
+  | 'allowed'
+  /** The session is over. */
+  | 'ended'
+  /** The session has decided too much in a short time. */
+  | 'too many'
+  /** The session changed at this moment. */
+  | 'stale';
+
+/**
+ * Notes a refusal, once. It annuls nothing.
+ *
+ * @throws {TooLateError}
+ */
+export async function denyGrant(db: Database, denial: Denial): Promise<DenialVerdict> {
+  const { grantId, userId, clientId, instanceName, codeHash, scope, limits, caller } = denial;
+  const about = [grantId, userId, clientId, instanceName, codeHash, scope, JSON.stringify(limits)];
+  const values = [...about, caller.address, caller.reference, denial.sessionHash, denial.formExpiresAt];
+  return (await decideOne<{ verdict: DenialVerdict }>(db, deny, values, caller.decideBy)).verdict;
+}
