@@ -30,9 +30,7 @@ $$;
 -- Said aloud, for databases where new functions are nobody's.
 grant execute on function is_live, may_hold to public;
 
--- What this session, and this user, has decided, less what is forgotten since.
-alter table sessions add column decisions double precision not null default 0,
-                     add column decided_at timestamptz not null default clock_timestamp();
+-- What a user has decided, less what is forgotten since.
 alter table users add column decisions double precision not null default 0,
                   add column decided_at timestamptz not null default clock_timestamp();
 

@@ -1,6 +1,6 @@
 import type { Caller } from './auditEvents.ts';
 import { type Bytea, type Database, decideOne, momentOf, selectOne } from './database.ts';
-import { countOne, SESSION_MAY_DECIDE, USER_MAY_DECIDE } from './decisions.ts';
+import { COUNT_DECISION, MAY_DECIDE } from './decisions.ts';
 import { STANDS } from './sessions.ts';
 
 /** What approval writes. */
@@ -33,8 +33,8 @@ export interface Approval {
 // that showed it: it goes only with its user or client, whose ids are not given again.
 //
 // What can be told from rows as they are locks none. Then come the locks, the user's before the session's like everywhere:
-// approvals of one user wait for each other, so that `may_hold` counts what the one before has written; and a session
-// that was ended meanwhile is not there any more.
+// counting the decision makes approvals of one user wait for each other, so that `may_hold` counts what the one before has
+// written; and a session that was ended meanwhile is not there any more.
 const approve = {
   name: 'grant-approve',
   text: `
@@ -42,18 +42,18 @@ with allowed as (
   select c.revision from clients c, users u
    where c.client_id = $3 and c.status = 'active' and u.user_id = $2 and u.status = 'active'
 ), session as materialized (
-  select ${SESSION_MAY_DECIDE} and ${USER_MAY_DECIDE} as may_decide from sessions s join users u using (user_id)
+  select ${MAY_DECIDE} as may_decide from sessions s join users u using (user_id)
    where s.session_hash = $11 and s.user_id = $2 and ${STANDS}
 ), holder as (
-  select u.user_id from users u
-   where u.user_id = $2 and u.status = 'active' and ${USER_MAY_DECIDE} and exists (select from allowed where allowed.revision = $17)
+  update users u set ${COUNT_DECISION}
+   where u.user_id = $2 and u.status = 'active' and ${MAY_DECIDE} and exists (select from allowed where allowed.revision = $17)
      and exists (select from session where may_decide)
      and coalesce((select revision from grants where grant_id = $1), 0) = $5
-     for no key update
+  returning u.user_id
 ), held as (
   select s.session_hash from sessions s
-   where s.session_hash = $11 and s.user_id = (select user_id from holder) and ${STANDS} and ${SESSION_MAY_DECIDE}
-     for no key update
+   where s.session_hash = $11 and s.user_id = (select user_id from holder) and ${STANDS}
+     for key share
 ), ${momentOf('$18', 'holder', 'held')}, room as materialized (
   select may_hold($1, $2, $3, $16) as enough from held, moment where not late
 ), written as (
@@ -70,16 +70,9 @@ with allowed as (
      and (g.user_id, g.client_id) = (excluded.user_id, excluded.client_id)
      and g.instance_name is not distinct from excluded.instance_name
   returning grant_id, user_id, client_id, instance_name, scope, revision
-), counted as (  -- and the payment password confirmed this one authorization, not the next
-  update sessions s
-     set ${countOne('s')},
-         confirmed_at = case when w.grant_id is null or s.confirmed_request is distinct from $12 then s.confirmed_at end,
-         confirmed_request = case when w.grant_id is null then s.confirmed_request else nullif(s.confirmed_request, $12) end
-    from room left join written w on true
-   where s.session_hash = (select session_hash from held) and (w.grant_id is not null or not enough)
-  returning s.user_id
-), counted_of_user as (
-  update users u set ${countOne('u')} from counted where u.user_id = counted.user_id
+), unconfirmed as (  -- the payment password confirmed this one authorization, not the next
+  update sessions s set confirmed_request = null, confirmed_at = null from written
+   where s.session_hash = (select session_hash from held) and s.confirmed_request = $12
 ), logged as (
   insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, limits, address, reference)
   select case revision when 1 then 'approved' else 'approved_again' end,
@@ -105,7 +98,7 @@ export type ApprovalVerdict =
   | 'blocked'
   /** The session is over. */
   | 'ended'
-  /** The session has decided too much in a short time. */
+  /** The user has decided too much in a short time. */
   | 'too many'
   /** The user has as many live authorizations of this application as one may have. */
   | 'full'

@@ -1,25 +1,21 @@
 import { type Database, selectOne } from './database.ts';
 
-/** Decisions that may be written at once: far more than a person reads. Then one in so many seconds. */
-const MOST_OF_A_SESSION = 300;
-const MOST_OF_A_USER = 1_000;
+/** Decisions that a user may write at once: far more than a person reads. Then one in so many seconds. */
+const MOST_DECISIONS = 1_000;
 const FORGOTTEN_SECONDS = 2;
 
-// Sessions and users count decisions alike, in columns of the same names; `t` is the table's alias. A clock that was set
-// back makes them no more.
-const decided = (t: string) =>
-  `greatest(0, ${t}.decisions - greatest(0, extract(epoch from clock_timestamp() - ${t}.decided_at)::float8) / ${FORGOTTEN_SECONDS})`;
-const mayDecide = (t: string, most: number) => `${decided(t)} < ${most}`;
-/** For `update … set`: counts one. */
-export const countOne = (t: string) => `decisions = ${decided(t)} + 1, decided_at = clock_timestamp()`;
+/** Of `users u`: how many still count. A clock that was set back makes them no more. */
+const DECISIONS = `greatest(0, u.decisions - greatest(0, extract(epoch from clock_timestamp() - u.decided_at)::float8) / ${FORGOTTEN_SECONDS})`;
 
-/** Of `users u`, and of `sessions s`: whether one more decision may be written now. */
-export const USER_MAY_DECIDE = mayDecide('u', MOST_OF_A_USER);
-export const SESSION_MAY_DECIDE = mayDecide('s', MOST_OF_A_SESSION);
+/** Of `users u`: whether one more may be written now. */
+export const MAY_DECIDE = `${DECISIONS} < ${MOST_DECISIONS}`;
+
+/** For `update users u set`: counts one. It locks the user, too. */
+export const COUNT_DECISION = `decisions = ${DECISIONS} + 1, decided_at = clock_timestamp()`;
 
 const count = {
   name: 'user-count-decision',
-  text: `update users u set ${countOne('u')} where u.user_id = $1 and ${USER_MAY_DECIDE} returning u.user_id`,
+  text: `update users u set ${COUNT_DECISION} where u.user_id = $1 and ${MAY_DECIDE} returning u.user_id`,
 };
 
 /** Counts a decision of a user that is written elsewhere. @returns whether the user may make it now */

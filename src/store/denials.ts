@@ -1,6 +1,6 @@
 import type { Approval } from './approvals.ts';
 import { type Database, decideOne, momentOf } from './database.ts';
-import { countOne, SESSION_MAY_DECIDE, USER_MAY_DECIDE } from './decisions.ts';
+import { COUNT_DECISION, MAY_DECIDE } from './decisions.ts';
 import { STANDS } from './sessions.ts';
 
 /** What a refusal notes: the same as an approval, of which it does nothing. */
@@ -29,25 +29,20 @@ with taken as materialized (
   select exists (select from grants where grant_id = $1 and code_hash = $5) as allowed,
          exists (select from denials where code_hash = $5) as denied
 ), session as materialized (
-  select ${SESSION_MAY_DECIDE} and ${USER_MAY_DECIDE} as may_decide from sessions s join users u using (user_id)
+  select ${MAY_DECIDE} as may_decide from sessions s join users u using (user_id)
    where s.session_hash = $10 and s.user_id = $2 and ${STANDS}
 ), holder as (
-  select u.user_id from users u
-   where u.user_id = $2 and ${USER_MAY_DECIDE} and exists (select from taken where not allowed and not denied)
+  update users u set ${COUNT_DECISION}
+   where u.user_id = $2 and ${MAY_DECIDE} and exists (select from taken where not allowed and not denied)
      and exists (select from session where may_decide)
-     for no key update
+  returning u.user_id
 ), held as (
   select s.session_hash from sessions s
-   where s.session_hash = $10 and s.user_id = (select user_id from holder) and ${STANDS} and ${SESSION_MAY_DECIDE}
-     for no key update
+   where s.session_hash = $10 and s.user_id = (select user_id from holder) and ${STANDS}
+     for key share
 ), ${momentOf('$12', 'holder', 'held')}, noted as (
   insert into denials (code_hash, expires_at) select $5, $11 from held, moment where not late
   on conflict do nothing returning code_hash
-), counted as (
-  update sessions s set ${countOne('s')} from noted where s.session_hash = (select session_hash from held)
-  returning s.user_id
-), counted_of_user as (
-  update users u set ${countOne('u')} from counted where u.user_id = counted.user_id
 ), logged as (
   insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, limits, address, reference)
   select 'refused', $1::uuid, $2, $3, $4, $6, $7, $8, $9 from noted
@@ -72,7 +67,7 @@ export type DenialVerdict =
   | 'allowed'
   /** The session is over. */
   | 'ended'
-  /** The session has decided too much in a short time. */
+  /** The user has decided too much in a short time. */
   | 'too many'
   /** The session changed at this moment. */
   | 'stale';

@@ -63,16 +63,26 @@ describe('the same refused decision', () => {
   });
 });
 
-describe('decisions of one session', () => {
+describe('decisions of one user', () => {
+  /** Makes so many count for the user, whatever session took them. */
+  async function decided(times: number): Promise<void> {
+    await server.database.pool.query(
+      'update users set decisions = $2, decided_at = clock_timestamp() where user_id = $1',
+      [user.userId, times],
+    );
+  }
+
   it('are limited: what comes beyond is told to wait and writes nothing, until some are forgotten', async () => {
     const answers: Answer[] = [];
-    while (answers.length < 400 && answers.at(-1)?.status !== 429) {
+    await consentFor('first');
+    await decided(980);
+    while (answers.length < 100 && answers.at(-1)?.status !== 429) {
       const form = await consentFor(String(answers.length));
       answers.push(await decide(agent, form, answers.length % 3 === 0 ? 'allow' : 'reject'));
     }
     const taken = answers.filter(({ status }) => status === 302);
     expect(taken.length).toBe(answers.length - 1);
-    expect(taken.length).toBeGreaterThanOrEqual(300);
+    expect(taken.length).toBeGreaterThanOrEqual(20);
     expect(
       await count('select from audit_events where user_id = $1 and grant_id is not null', user.userId),
     ).toBe(taken.length);
@@ -89,7 +99,7 @@ describe('decisions of one session', () => {
     expect(await rowsOf(server.database)).toBe(before);
     expect(allowed?.location).toBeTruthy();
 
-    const someTimeLater = `update sessions set decided_at = decided_at - interval '1 minute' where user_id = $1`;
+    const someTimeLater = `update users set decided_at = decided_at - interval '1 minute' where user_id = $1`;
     await server.database.pool.query(someTimeLater, [user.userId]);
     expect((await decide(agent, form, 'allow')).status).toBe(302);
   });
@@ -101,21 +111,11 @@ describe('decisions of one session', () => {
       await consentFor('other'),
     ];
     const first = [await decide(agent, rejected, 'reject'), await decide(agent, allowed, 'allow')];
-    await server.database.pool.query('update sessions set decisions = 1000, decided_at = clock_timestamp()');
+    await decided(1_001);
     const again = [await decide(agent, rejected, 'reject'), await decide(agent, allowed, 'allow')];
     expect(again.map(({ location }) => location)).toEqual(first.map(({ location }) => location));
     expect((await decide(agent, other, 'allow')).status).toBe(429);
   });
-});
-
-describe('decisions of one user', () => {
-  /** Makes so many count for the user, whatever session took them. */
-  async function decided(times: number): Promise<void> {
-    await server.database.pool.query(
-      'update users set decisions = $2, decided_at = clock_timestamp() where user_id = $1',
-      [user.userId, times],
-    );
-  }
 
   it('are limited in all sessions together, each of them counted', async () => {
     await decide(agent, await consentFor('first'), 'allow');
