@@ -129,16 +129,6 @@ describe('what is kept for it', () => {
       expect(text).not.toContain(sent);
   });
 
-  it('is sampled in a flood, so that one network can’t push out what others were refused', async () => {
-    const flooding = stranger();
-    const before = (await kept()).length;
-    for (let round = 0; round < 20; round += 1)
-      await Promise.all(Array.from({ length: 20 }, () => flooding.get('/oauth/authorize')));
-    const other = await stranger().get('/oauth/authorize?client_id=x');
-    await keptRuleOf(other);
-    expect((await kept()).length - before).toBeLessThanOrEqual(61);
-  });
-
   it('takes the place of the oldest when every slot is taken', async () => {
     const { pool } = server.database;
     await pool.query(`select setval(pg_get_serial_sequence('refusals', 'slot'), 100000)`);
