@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { currentSession, signIn } from '../../src/flows/signIn.ts';
 import { setPasswords } from '../../src/flows/users.ts';
 import { sha256 } from '../../src/secrets/digest.ts';
+import { BusyError } from '../../src/secrets/password.ts';
 import { insertSession } from '../../src/store/sessions.ts';
 import { findUserByLogin } from '../../src/store/users.ts';
 import { intercept } from '../support/intercept.ts';
@@ -53,6 +54,19 @@ describe('a password that is changed while somebody signs in with the old one', 
     }
     expect(await currentSession(server.context, cookie)).toBeUndefined();
   });
+});
+
+it('a try that was not judged in time does not count', async () => {
+  const { login } = await server.createUser();
+  const wrong = { login, password: 'wrong' };
+  for (let n = 0; n < 6; n += 1) {
+    const late = { ...CALLER, decideBy: performance.now() };
+    await expect(signIn(server.context, wrong, NO_COOKIES, late)).rejects.toBeInstanceOf(BusyError);
+  }
+  const outcomes = [];
+  for (let n = 0; n < 5; n += 1)
+    outcomes.push((await signIn(server.context, wrong, NO_COOKIES, CALLER)).outcome);
+  expect(outcomes).toEqual(['wrong', 'wrong', 'wrong', 'wrong', 'wrong']);
 });
 
 /** How many statements wait for a lock that somebody else holds. */
