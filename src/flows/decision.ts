@@ -28,7 +28,7 @@ export interface Decision {
 export type Undecided =
   /** The form doesn't fit any more, or the session is over: the request is to be shown afresh. */
   | { readonly outcome: 'stale' }
-  /** More was decided in this session than anybody reads in that time. */
+  /** The user has decided more than anybody reads in that time. */
   | { readonly outcome: 'too many' };
 
 /**

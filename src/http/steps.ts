@@ -95,7 +95,7 @@ export function showFull(reply: FastifyReply, { client }: AuthorizationRequest):
 /** In seconds; then there is room for a few more. */
 const A_MINUTE = 60;
 
-/** Says that nothing was decided, because this session or its user has decided very much just now. */
+/** Says that nothing was decided, because the user has decided very much just now. */
 export function showTooMany(reply: FastifyReply, link: NoticePage['link']): FastifyReply {
   reply.request.logDetail = {
     error: 'too_many_decisions',
