@@ -83,13 +83,10 @@ export function showFull(reply: FastifyReply, { client }: AuthorizationRequest):
     error: 'too_many_instances',
     rule: 'as many live authorizations of this user and application as MAX_INSTANCES allows',
   };
-  const page: NoticePage = {
-    name: 'notice',
-    title: 'Too many connections of one application',
-    text: `${client.name} has as many connections to your account as one application may have. Disconnect one that you no longer need. Then go back to the application and start again.`,
-    link: { href: '/account', text: 'See your connected applications' },
-  };
-  return showPage(reply, page, 409);
+  const title = 'Too many connections of one application';
+  const text = `${client.name} has as many connections to your account as one application may have. Disconnect one that you no longer need. Then go back to the application and start again.`;
+  const link = { href: '/account', text: 'See your connected applications' };
+  return showPage(reply, { name: 'notice', title, text, link }, 409);
 }
 
 /** In seconds; then there is room for a few more. */
@@ -101,14 +98,14 @@ export function showTooMany(reply: FastifyReply, link: NoticePage['link']): Fast
     error: 'too_many_decisions',
     rule: 'more decisions of one user than anybody reads in that time',
   };
-  const page: NoticePage = {
-    name: 'notice',
-    title: 'Wait a minute',
-    text: 'You have decided very much in a short time, so this was not done: nothing was allowed, rejected or disconnected. Wait a minute and try again.',
-    link,
-  };
-  return showPage(reply.header('retry-after', A_MINUTE), page, 429);
+  reply.header('retry-after', A_MINUTE);
+  return showPage(reply, { name: 'notice', ...TOO_MANY, link }, 429);
 }
+
+const TOO_MANY = {
+  title: 'Wait a minute',
+  text: 'You have decided very much in a short time, so this was not done: nothing was allowed, rejected or disconnected. Wait a minute and try again.',
+};
 
 /** Shows the sign-in page on the way to `goingTo`, or to the account page when that is null. */
 export function showSignIn(

@@ -16,7 +16,8 @@ import {
   requestOf,
   tokenRequestOf,
 } from '../support/flow.ts';
-import { CALLER, type TestClient, type TestUser, useServer } from '../support/server.ts';
+import { approvalOf } from '../support/samples.ts';
+import { type TestClient, type TestUser, useServer } from '../support/server.ts';
 
 const server = useServer();
 
@@ -234,24 +235,7 @@ describe('an application that is changed', () => {
       'select session_hash as hash from sessions where user_id = $1',
       [user.userId],
     );
-    const approval = {
-      grantId: '00000000-0000-4000-8000-000000000001',
-      userId: user.userId,
-      clientId: client.clientId,
-      clientRevision: 1,
-      instanceName: null,
-      revision: 0,
-      scope: 'account-info',
-      redirectUri: client.redirectUri,
-      codeHash: sha256(''),
-      codeLifetimeSeconds: 50,
-      codeChallenge: null,
-      sessionHash: rows[0]?.hash ?? sha256(''),
-      requestDigest: sha256(''),
-      limits: [],
-      mostInstances: 100,
-      caller: CALLER,
-    };
+    const approval = { ...approvalOf(client, user), sessionHash: rows[0]?.hash ?? sha256('') };
     await changeClient(pool, client.clientId, { name: 'Another Shop' }, 'olga');
     expect(await approveGrant(pool, approval)).toBe('stale');
     expect(await approveGrant(pool, { ...approval, clientRevision: 2 })).toBe('written');

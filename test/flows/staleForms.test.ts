@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { sha256 } from '../../src/secrets/digest.ts';
 import { approveGrant } from '../../src/store/approvals.ts';
 import { revokeGrants } from '../../src/store/revocations.ts';
 import { Agent } from '../support/agent.ts';
 import { decide, obtainCode, obtainToken, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
+import { approvalOf } from '../support/samples.ts';
 import { CALLER, type TestClient, type TestUser, useServer } from '../support/server.ts';
 
 const server = useServer();
@@ -57,24 +57,7 @@ describe('an approval at the very moment of a block', () => {
   ])('writes nothing when %s is blocked', async (_who, block, index) => {
     const [client, user] = [await server.createClient(), await server.createUser()];
     await server.database.pool.query(block, [[client.clientId, user.userId][index]]);
-    const verdict = await approveGrant(server.database.pool, {
-      grantId: '00000000-0000-4000-8000-000000000000',
-      userId: user.userId,
-      clientId: client.clientId,
-      clientRevision: 1,
-      instanceName: null,
-      revision: 0,
-      scope: 'account-info',
-      redirectUri: client.redirectUri,
-      codeHash: sha256(''),
-      codeLifetimeSeconds: 50,
-      codeChallenge: null,
-      sessionHash: sha256(''),
-      requestDigest: sha256(''),
-      limits: [],
-      mostInstances: 100,
-      caller: CALLER,
-    });
+    const verdict = await approveGrant(server.database.pool, approvalOf(client, user));
     expect(verdict).toBe('blocked');
   });
 });

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
+import { sha256 } from '../../src/secrets/digest.ts';
+import type { Approval } from '../../src/store/approvals.ts';
 import { Agent, type Answer } from './agent.ts';
 import { obtainCode, obtainToken, reachConsent, requestOf, tokenRequestOf } from './flow.ts';
-import type { TestClient, TestServer, TestUser } from './server.ts';
+import { CALLER, type TestClient, type TestServer, type TestUser } from './server.ts';
 
 type Values = Readonly<Record<string, string>>;
 
@@ -160,4 +162,26 @@ function form(page: Answer, action: string, typed: Values, status: number, more:
 
 function allOf(fields: Values, headers: Values = {}): string[] {
   return [...Object.keys(fields), ...Object.keys(headers).map((name) => `header ${name}`)];
+}
+
+/** A first approval, as it is handed to the store. */
+export function approvalOf({ clientId, redirectUri }: TestClient, { userId }: TestUser): Approval {
+  return {
+    grantId: '00000000-0000-4000-8000-000000000001',
+    userId,
+    clientId,
+    clientRevision: 1,
+    instanceName: null,
+    revision: 0,
+    scope: 'account-info',
+    redirectUri,
+    codeHash: sha256(''),
+    codeLifetimeSeconds: 50,
+    codeChallenge: null,
+    sessionHash: sha256(''),
+    requestDigest: sha256(''),
+    limits: [],
+    mostInstances: 100,
+    caller: CALLER,
+  };
 }
