@@ -284,7 +284,12 @@ const FORGED: [what: string, changes: (fields: Fields) => Record<string, string 
   ['without its token', () => ({ decision_token: undefined })],
   ['with an empty token', () => ({ decision_token: '' })],
   ['with a token that is none', () => ({ decision_token: 'AAAA' })],
-  ['with a changed token', ({ decision_token = '' }) => ({ decision_token: `A${decision_token.slice(1)}` })],
+  [
+    'with a changed token',
+    ({ decision_token = '' }) => ({
+      decision_token: `${decision_token.startsWith('A') ? 'B' : 'A'}${decision_token.slice(1)}`,
+    }),
+  ],
   [
     'with a changed signature',
     ({ decision_token = '' }) => ({

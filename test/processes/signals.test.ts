@@ -94,19 +94,26 @@ async function nothingIsLeft({ family, folder }: Pick<Trial, 'family' | 'folder'
   expect(existsSync(join(clusterOf(folder), 'postmaster.pid')), 'PostgreSQL ended in order').toBe(false);
 }
 
-/** Begins a request that is complete only when `finish` is called, which resolves with what is answered. */
+const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
+
+/**
+ * Begins a request that is complete only when `finish` is called, which resolves with what is answered. The server has
+ * read its head when it says to continue: before that it may close the connection as an idle one.
+ */
 async function beginRequest(baseUrl: string): Promise<{ finish(): Promise<string> }> {
   const { hostname, port } = new URL(baseUrl);
   const socket = connect(Number(port), hostname);
   await once(socket, 'connect');
   socket.on('error', () => undefined);
+  const head = ['POST /oauth/token HTTP/1.1', 'Host: x', 'Expect: 100-continue', 'Content-Length: 6'];
   const type = 'Content-Type: application/x-www-form-urlencoded';
-  socket.write(`POST /oauth/token HTTP/1.1\r\nHost: x\r\n${type}\r\nContent-Length: 6\r\n\r\ncode=`);
+  socket.write([...head, type, '', 'code='].join('\r\n'));
+  expect(String(await once(socket, 'data'))).toBe(CONTINUE);
   return {
     async finish() {
-      socket.end('x');
       const answer: Buffer[] = [];
       socket.on('data', (chunk) => answer.push(chunk));
+      socket.end('x');
       if (!socket.destroyed) await new Promise((resolve) => socket.once('close', resolve));
       return Buffer.concat(answer).toString();
     },
