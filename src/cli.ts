@@ -10,8 +10,8 @@ import { complain, print, speakJson, speaksJson, UsageError } from './cli/output
 import { resourceCommands } from './cli/resource.ts';
 import { userCommands } from './cli/user.ts';
 import { closeBeforeEnd } from './ending.ts';
-import { leaveEmbeddedPostgres } from './store/embedded.ts';
 import { explainTrouble } from './store/trouble.ts';
+import { leaveEmbeddedPostgres } from './trial/postgres/join.ts';
 
 // The `assent` command. Results go to standard output, messages to standard error; the exit code is 0 only
 // on success, 2 for a call that can't be understood, and 128 and its number for a signal. How they speak to programs is in

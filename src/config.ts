@@ -4,9 +4,9 @@ import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { BUILT_IN_CATALOGUE, type Catalogue } from './oauth/catalogue.ts';
-import { RIGHT_NAMES } from './oauth/scope.ts';
-import { findUnclearInName, isVisible } from './oauth/text.ts';
+import { BUILT_IN_CATALOGUE, type Catalogue } from './rules/catalogue.ts';
+import { RIGHT_NAMES } from './rules/scope.ts';
+import { findUnclearInName, isVisible } from './rules/text.ts';
 import { AddressError, parseAddresses } from './store/address.ts';
 
 /** The folder of package.json: relative paths are relative to it, wherever the command was started. */

@@ -1,18 +1,18 @@
 import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import { buildApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
-import { buildDemo } from './demo/app.ts';
 import { closeBeforeEnd, end, endWithParent } from './ending.ts';
 import { tuneEngine } from './engine.ts';
-import { createContext } from './flows/context.ts';
-import { addressesOf, listenAt } from './http/listen.ts';
+import type { Context } from './flows/context.ts';
+import { buildApp } from './http/app.ts';
+import { addressesOf, listenAt } from './http/server/listen.ts';
 import { openLog } from './log.ts';
+import { openMigratedStore, type Store } from './openStore.ts';
 import { KeyRing } from './secrets/keyRing.ts';
-import { leaveEmbeddedPostgres } from './store/embedded.ts';
-import { openMigratedStore, type Store } from './store/store.ts';
-import { type Demo, prepareDemo, trialSecrets } from './trial.ts';
+import { buildDemo } from './trial/demoApp.ts';
+import { type Demo, prepareDemo, trialSecrets } from './trial/demoData.ts';
+import { leaveEmbeddedPostgres } from './trial/postgres/join.ts';
 
 /** How long requests under way may take to finish after a signal: longer than any statement may. */
 const DRAIN_MS = 7_000;
@@ -79,7 +79,7 @@ async function listen(config: Config, { pool }: Store, log: Logger): Promise<Fas
   const { catalogue, currency, codeLifetimeSeconds, maxInstances } = config;
   const keyRing = new KeyRing(config.secrets ?? trialSecrets(config.dataDir));
   const settings = { catalogue, currency, codeLifetimeSeconds, maxInstances };
-  const context = createContext({ db: pool, keyRing, ...settings });
+  const context: Context = { db: pool, keyRing, ...settings };
   const app = await buildApp({ context, baseUrl, log, trustProxy, maxConnections });
   const describe = (address: string) => `listening at ${address} for ${baseUrl}`;
   await listenAt(app, await addressesOf(host), port, describe).catch(async (cause: NodeJS.ErrnoException) => {

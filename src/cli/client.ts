@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { changeClient, registerClient, removeClient, setClientStatus, settingsOf } from '../flows/clients.ts';
-import { type Ceiling, readCeiling } from '../oauth/ceiling.ts';
-import type { Client } from '../oauth/client.ts';
-import { RIGHT_NAMES } from '../oauth/scope.ts';
+import { type Ceiling, readCeiling } from '../rules/ceiling.ts';
+import type { Client } from '../rules/client.ts';
+import { RIGHT_NAMES } from '../rules/scope.ts';
 import { type ClientSettings, findClients, listClients } from '../store/clients.ts';
 import type { Database } from '../store/database.ts';
 import { countLiveGrants } from '../store/liveGrants.ts';

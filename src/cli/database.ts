@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander';
 import { readDatabaseConfig, readOperator } from '../config.ts';
+import { openStore } from '../openStore.ts';
 import { countStrays } from '../store/auditPartitions.ts';
 import { listMigrations, migrate, schemaVersion } from '../store/migrate.ts';
 import { grantServerRole } from '../store/serverRole.ts';
-import { openStore } from '../store/store.ts';
 import { print, say, warn } from './output.ts';
 import { toStandardError } from './withStore.ts';
 

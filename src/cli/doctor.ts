@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { ConfigError, type DatabaseConfig, readConfig, readDatabaseConfig } from '../config.ts';
-import { openStore } from '../store/store.ts';
+import { openStore } from '../openStore.ts';
 import { explainTrouble } from '../store/trouble.ts';
 import { checkDatabase } from './databaseChecks.ts';
 import { advice, type Finding, ok, wrong } from './finding.ts';

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { readDatabaseConfig, readOperator } from '../config.ts';
-import { openMigratedStore, type StoreLog } from '../store/store.ts';
+import { openMigratedStore, type StoreLog } from '../openStore.ts';
 import { say } from './output.ts';
 
 /** What happens to the database is a message, not a result. */

@@ -1,7 +1,7 @@
-import type { AuthorizationRequest } from '../oauth/authorizationRequest.ts';
-import { OAuthError } from '../oauth/error.ts';
-import { answerLocation } from '../oauth/redirectUri.ts';
-import { limitsAmong, rightData } from '../oauth/rightData.ts';
+import type { AuthorizationRequest } from '../rules/authorizationRequest.ts';
+import { OAuthError } from '../rules/error.ts';
+import { answerLocation } from '../rules/redirectUri.ts';
+import { limitsAmong, rightData } from '../rules/rightData.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { type Approval, approveGrant, findStanding } from '../store/approvals.ts';
 import { askTwice } from '../store/failures.ts';

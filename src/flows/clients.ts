@@ -1,7 +1,8 @@
 import type pg from 'pg';
-import type { Client } from '../oauth/client.ts';
-import { refuseRegistration } from '../oauth/redirectUri.ts';
-import { RIGHT_NAMES } from '../oauth/scope.ts';
+import type { Client } from '../rules/client.ts';
+import { lookAlikeProblem } from '../rules/lookAlike.ts';
+import { refuseRegistration } from '../rules/redirectUri.ts';
+import { RIGHT_NAMES } from '../rules/scope.ts';
 import { nameOperator, noteAct } from '../store/auditEvents.ts';
 import {
   type ClientSettings,
@@ -12,7 +13,6 @@ import {
   updateClient,
 } from '../store/clients.ts';
 import { type Database, transaction } from '../store/database.ts';
-import { lookAlikeProblem } from './lookAlike.ts';
 import { checkName, newId, RegistrationError } from './registration.ts';
 import { revokeAll } from './revokeAll.ts';
 import { makeSecret } from './secrets.ts';

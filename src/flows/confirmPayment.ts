@@ -1,5 +1,5 @@
-import type { AuthorizationRequest } from '../oauth/authorizationRequest.ts';
-import { spends } from '../oauth/scope.ts';
+import type { AuthorizationRequest } from '../rules/authorizationRequest.ts';
+import { spends } from '../rules/scope.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { verifyPassword } from '../secrets/password.ts';
 import { markSessionConfirmed, type Session } from '../store/sessions.ts';

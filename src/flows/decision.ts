@@ -1,4 +1,4 @@
-import type { AuthorizationRequest } from '../oauth/authorizationRequest.ts';
+import type { AuthorizationRequest } from '../rules/authorizationRequest.ts';
 import { printBearer } from '../secrets/bearer.ts';
 import { bytesOf, sha256 } from '../secrets/digest.ts';
 import { grantIdFor } from '../secrets/grantId.ts';

@@ -1,6 +1,6 @@
-import type { AuthorizationRequest } from '../oauth/authorizationRequest.ts';
-import { answerLocation } from '../oauth/redirectUri.ts';
-import { limitsAmong, rightData } from '../oauth/rightData.ts';
+import type { AuthorizationRequest } from '../rules/authorizationRequest.ts';
+import { answerLocation } from '../rules/redirectUri.ts';
+import { limitsAmong, rightData } from '../rules/rightData.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { denyGrant } from '../store/denials.ts';
 import type { Session } from '../store/sessions.ts';

@@ -1,11 +1,11 @@
-import { OAuthError, type OAuthErrorCode } from '../oauth/error.ts';
-import { tokenLifetimeSeconds } from '../oauth/lifetime.ts';
-import type { TokenRequest } from '../oauth/tokenRequest.ts';
+import { OAuthError, type OAuthErrorCode } from '../rules/error.ts';
+import { tokenLifetimeSeconds } from '../rules/lifetimes.ts';
+import type { TokenRequest } from '../rules/tokenRequest.ts';
 import { printBearer, referBearer } from '../secrets/bearer.ts';
 import { s256, sha256 } from '../secrets/digest.ts';
 import { randomSecret } from '../secrets/random.ts';
 import { TooLateError } from '../store/database.ts';
-import type { ExchangeVerdict } from '../store/exchanges.ts';
+import { type ExchangeVerdict, exchangeCode } from '../store/exchanges.ts';
 import type { Caller, Context } from './context.ts';
 
 /** Any valid uuid: a token for a code that names no grant is never issued, but the statement wants a hash. */
@@ -22,14 +22,10 @@ export interface IssuedToken {
  *
  * @throws {OAuthError} `unauthorized_client`, `invalid_grant` or `invalid_request` (contract 7.2)
  */
-export async function exchange(
-  { exchangeCode }: Context,
-  request: TokenRequest,
-  caller: Caller,
-): Promise<IssuedToken> {
+export async function exchange({ db }: Context, request: TokenRequest, caller: Caller): Promise<IssuedToken> {
   const code = referBearer('code', request.code);
   const accessToken = printBearer('token', code.grantId ?? NO_GRANT, randomSecret());
-  const { verdict, issuedAt } = await exchangeCode({
+  const { verdict, issuedAt } = await exchangeCode(db, {
     grantId: code.grantId,
     codeHash: code.hash,
     clientId: request.clientId,

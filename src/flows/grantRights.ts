@@ -1,4 +1,4 @@
-import { parseScope, type Right } from '../oauth/scope.ts';
+import { parseScope, type Right } from '../rules/scope.ts';
 import type { Grant } from '../store/grants.ts';
 
 /**

@@ -1,10 +1,10 @@
-import type { Credentials } from '../oauth/clientCredentials.ts';
-import { tokenExpiresAt } from '../oauth/lifetime.ts';
-import { type LimitData, limitsAmong, moneySources, type RightData, rightData } from '../oauth/rightData.ts';
-import type { MoneySource } from '../oauth/scope.ts';
+import type { Credentials } from '../rules/clientCredentials.ts';
+import { tokenExpiresAt } from '../rules/lifetimes.ts';
+import { type LimitData, limitsAmong, moneySources, type RightData, rightData } from '../rules/rightData.ts';
+import type { MoneySource } from '../rules/scope.ts';
 import { referBearer } from '../secrets/bearer.ts';
 import { sha256 } from '../secrets/digest.ts';
-import type { LiveToken } from '../store/tokens.ts';
+import { findToken, type LiveToken } from '../store/tokens.ts';
 import type { Context } from './context.ts';
 import { rightsOf } from './grantRights.ts';
 
@@ -39,13 +39,13 @@ export interface ActiveToken {
  * @returns null when the caller is no resource: only resources may ask
  */
 export async function introspect(
-  { findToken, currency }: Context,
+  { db, currency }: Context,
   { id, secret }: Credentials,
   accessToken: string,
 ): Promise<Introspection | null> {
   const { grantId, hash } = referBearer('token', accessToken);
   const question = { resourceId: id, secretHash: sha256(secret ?? ''), grantId, tokenHash: hash };
-  const { authenticated, token } = await findToken(question);
+  const { authenticated, token } = await findToken(db, question);
   if (!authenticated) return null;
   return token === null ? { active: false } : describe(token, currency);
 }

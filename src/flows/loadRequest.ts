@@ -1,5 +1,6 @@
-import { type AuthorizationRequest, readAuthorizationRequest } from '../oauth/authorizationRequest.ts';
-import type { Parameters } from '../oauth/parameters.ts';
+import { type AuthorizationRequest, readAuthorizationRequest } from '../rules/authorizationRequest.ts';
+import type { Parameters } from '../rules/parameters.ts';
+import { findClient } from '../store/clients.ts';
 import type { Context } from './context.ts';
 
 /**
@@ -9,9 +10,9 @@ import type { Context } from './context.ts';
  * @throws {OAuthError} `unauthorized_client`, `invalid_request` or `invalid_scope`
  */
 export async function loadAuthorizationRequest(
-  { findClient, catalogue }: Context,
+  { db, catalogue }: Context,
   parameters: Parameters,
 ): Promise<AuthorizationRequest> {
-  const client = await findClient(parameters.require('client_id'));
+  const client = await findClient(db, parameters.require('client_id'));
   return readAuthorizationRequest(parameters, client ?? undefined, catalogue);
 }

@@ -1,5 +1,6 @@
-import type { AuthorizationRequest } from '../oauth/authorizationRequest.ts';
-import { grantState, isLive } from '../oauth/grantState.ts';
+import type { AuthorizationRequest } from '../rules/authorizationRequest.ts';
+import { grantState, isLive } from '../rules/grantState.ts';
+import { findInstance } from '../store/grants.ts';
 import type { Session } from '../store/sessions.ts';
 import { needsPaymentPassword } from './confirmPayment.ts';
 import type { Context, Grant } from './context.ts';
@@ -25,14 +26,15 @@ export type Step =
  * sent back to the request; none of them knows what follows it.
  */
 export async function nextStep(
-  { findInstance }: Context,
+  { db, maxInstances }: Context,
   request: AuthorizationRequest,
   session: Session | undefined,
 ): Promise<Step> {
   if (session === undefined) return { step: 'sign-in' };
   const { userId } = session.user;
   const { clientId } = request.client;
-  const { grant, mayHold } = await findInstance({ grantId: grantIdOf(session, request), userId, clientId });
+  const instance = { grantId: grantIdOf(session, request), userId, clientId, most: maxInstances };
+  const { grant, mayHold } = await findInstance(db, instance);
   if (!mayHold) return { step: 'full', session };
   const earlier = grant && isLive(grantState(grant, grant.now)) ? grant : undefined;
   if (needsPaymentPassword(session, request)) return { step: 'payment-password', session, earlier };

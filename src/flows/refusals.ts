@@ -1,6 +1,6 @@
+import { networkOf } from '../rules/network.ts';
 import { insertRefusals, type Refusal, removeOldRefusals } from '../store/refusals.ts';
 import type { Context } from './context.ts';
-import { networkOf } from './network.ts';
 
 /** Refusals wait this long, so that many share one statement. */
 const WRITE_MS = 1_000;

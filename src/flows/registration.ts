@@ -1,4 +1,4 @@
-import { findUnclearInName } from '../oauth/text.ts';
+import { findUnclearInName } from '../rules/text.ts';
 import { randomHex } from '../secrets/random.ts';
 
 const ID_BYTES = 16;

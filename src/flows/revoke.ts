@@ -1,8 +1,9 @@
-import type { Credentials } from '../oauth/clientCredentials.ts';
-import { OAuthError } from '../oauth/error.ts';
+import type { Credentials } from '../rules/clientCredentials.ts';
+import { OAuthError } from '../rules/error.ts';
 import { referBearer } from '../secrets/bearer.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { TooLateError } from '../store/database.ts';
+import { revokeToken } from '../store/revocations.ts';
 import type { Caller, Context } from './context.ts';
 
 /**
@@ -20,7 +21,7 @@ export async function revokeByClient(
   const { grantId, hash } = referBearer('token', accessToken);
   const secretHash = secret === null ? null : sha256(secret);
   const given = { grantId, tokenHash: hash, clientId: id, secretHash, caller };
-  const { authenticated, late } = await context.revokeToken(given);
+  const { authenticated, late } = await revokeToken(context.db, given);
   if (late) throw new TooLateError();
   if (authenticated) return;
   const message = 'The client is unknown, blocked or not authenticated.';
@@ -32,5 +33,5 @@ export async function revokeByBearer(context: Context, accessToken: string, call
   const { grantId, hash } = referBearer('token', accessToken);
   if (grantId === null) return;
   const given = { grantId, tokenHash: hash, clientId: null, secretHash: null, caller };
-  if ((await context.revokeToken(given)).late) throw new TooLateError();
+  if ((await revokeToken(context.db, given)).late) throw new TooLateError();
 }

@@ -1,7 +1,7 @@
 import { sha256 } from '../secrets/digest.ts';
 import { verifyPassword } from '../secrets/password.ts';
 import { randomSecret } from '../secrets/random.ts';
-import { deleteSession, insertSession, type Session } from '../store/sessions.ts';
+import { deleteSession, findSession, insertSession, type Session } from '../store/sessions.ts';
 import { noteGuessing } from '../store/throttles.ts';
 import { findUserByKey, loginKey, type UserWithPasswords } from '../store/users.ts';
 import type { Caller, Context } from './context.ts';
@@ -86,11 +86,11 @@ async function knownDevice(
 
 /** The session of a cookie, undefined when nobody is signed in with it. */
 export async function currentSession(
-  { findSession }: Context,
+  { db }: Context,
   cookie: string | undefined,
 ): Promise<Session | undefined> {
   if (cookie === undefined) return undefined;
-  return (await findSession(sha256(cookie))) ?? undefined;
+  return (await findSession(db, sha256(cookie))) ?? undefined;
 }
 
 /** Ends a session for good: the cookie that named it is worth nothing afterwards. */

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { batched } from '../store/batch.ts';
 import { transaction } from '../store/database.ts';
 import { findThrottles, holdThrottles, markThrottles, type Throttle } from '../store/throttles.ts';
 import type { Context } from './context.ts';
@@ -91,13 +92,19 @@ export function countersOf({ keyRing }: Context, { guarded, login, device, netwo
 /** Counters as they stand, by slot. */
 type Held = Map<number, Throttle>;
 
+/** Counts a try at a password, unless it has to wait. Counted twice after a lost connection it only waits too early. */
+export const takeTry = batched(countTries);
+
+/** Takes a try back that was right or not judged. */
+export const settleTry = batched(settleTries);
+
 /**
  * Counts tries, any number in one transaction: those that come at once wait for it together, and hold no more
  * than one connection. Those that have to wait are found before anything is written.
  *
  * @returns a verdict for each, in the same order
  */
-export async function countTries(db: pg.Pool, asked: readonly Counters[]): Promise<Verdict[]> {
+async function countTries(db: pg.Pool, asked: readonly Counters[]): Promise<Verdict[]> {
   const seen = bySlot(
     await findThrottles(db, slotsOf(asked.flatMap(({ tries, right }) => [...tries, right]))),
   );
@@ -111,7 +118,7 @@ export async function countTries(db: pg.Pool, asked: readonly Counters[]): Promi
 }
 
 /** Takes tries back that were right or not judged. @returns null for each: there is nothing to say */
-export async function settleTries(db: pg.Pool, settled: readonly Settlement[]): Promise<null[]> {
+async function settleTries(db: pg.Pool, settled: readonly Settlement[]): Promise<null[]> {
   const slots = slotsOf(
     settled.flatMap(({ counters, right }) => [...counters.tries, ...(right ? [counters.right] : [])]),
   );

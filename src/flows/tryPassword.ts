@@ -1,8 +1,8 @@
+import { networkOf } from '../rules/network.ts';
 import { requirePlace, type Turn } from '../secrets/password.ts';
 import type { Caller, Context } from './context.ts';
 import type { Guarded } from './device.ts';
-import { networkOf } from './network.ts';
-import { countersOf } from './throttle.ts';
+import { countersOf, settleTry, takeTry } from './throttle.ts';
 
 /** A try at a password. */
 export interface Guess {
@@ -35,17 +35,17 @@ export async function tryPassword<Right>(
   const turn = turnOf(guess, caller);
   requirePlace(turn);
   const counters = countersOf(context, { ...guess, network: networkOf(caller.address) });
-  const { waitSeconds, notable } = await context.takeTry(counters);
+  const { waitSeconds, notable } = await takeTry(context.db, counters);
   if (waitSeconds > 0) return { outcome: 'wait', waitSeconds };
   let right: Right | undefined;
   try {
     right = await check(turn);
   } catch (error) {
-    await context.settleTry({ counters, right: false });
+    await settleTry(context.db, { counters, right: false });
     throw error;
   }
   if (right === undefined) return { outcome: 'wrong', notable };
-  await context.settleTry({ counters, right: true });
+  await settleTry(context.db, { counters, right: true });
   return { outcome: 'right', right };
 }
 

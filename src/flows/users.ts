@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { byteLength } from '../oauth/text.ts';
+import { byteLength } from '../rules/text.ts';
 import { hashPassword, LONGEST_PASSWORD_BYTES } from '../secrets/password.ts';
 import { type Act, nameOperator, noteAct } from '../store/auditEvents.ts';
 import { type Database, transaction } from '../store/database.ts';

@@ -1,5 +1,6 @@
 import type pg from 'pg';
-import { type Client, whatIsNew } from '../oauth/client.ts';
+import { type Client, whatIsNew } from '../rules/client.ts';
+import { batched } from './batch.ts';
 import { asciiOnly, type Database, select, selectEach, selectLong, selectOne } from './database.ts';
 
 const CLIENT_COLUMNS = `client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
@@ -16,6 +17,9 @@ const find = {
 export function findClients(db: Database, clientIds: readonly string[]): Promise<(Client | null)[]> {
   return selectEach<Client>(db, find, clientIds, [clientIds.map(asciiOnly)]);
 }
+
+/** By `client_id`; null when there is none. */
+export const findClient = batched<string, Client | null>(findClients);
 
 const list = {
   name: 'client-list',

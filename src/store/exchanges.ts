@@ -1,5 +1,5 @@
 import type { Caller } from './auditEvents.ts';
-import { ASK_AGAIN } from './coalesce.ts';
+import { batched } from './batch.ts';
 import { asciiOnly, type Bytea, type Database, decide, inOrder, momentOf } from './database.ts';
 
 /** One token request as the database judges it. */
@@ -100,17 +100,17 @@ with asked as materialized (
   select 'replayed', grant_id, user_id, client_id, instance_name, scope, address, reference from revoked
 )
 select j.n::int as n,
-       -- asked twice in one batch: one was issued, the other has to be judged against that
-       case when j.verdict = 'issue' and i.n is null then 'again'
-            when j.verdict = 'issue' then 'issued'
-            else j.verdict end as verdict,
+       case when i.n is null then j.verdict else 'issued' end as verdict,
        j.verdict = 'late' as late,
        coalesce(i.token_issued_at, j.token_issued_at) as "issuedAt"
   from judged j left join issued i on i.n = j.n`,
 };
 
+/** Judges a token request, and issues a token when it deserves one. */
+export const exchangeCode = batched(exchangeCodes, { rowOf: ({ grantId }: ExchangeQuestion) => grantId });
+
 /**
- * Judges token requests, any number in one statement, and issues a token for each that deserves one. Asked
+ * Judges token requests about different codes, any number in one statement, and issues a token for each that deserves one. Asked
  * twice with the same token hashes it gives the same answers, so a connection that breaks after the commit
  * loses nothing.
  *
@@ -120,7 +120,7 @@ select j.n::int as n,
 export async function exchangeCodes(
   db: Database,
   questions: readonly ExchangeQuestion[],
-): Promise<(ExchangeAnswer | typeof ASK_AGAIN)[]> {
+): Promise<ExchangeAnswer[]> {
   const values = [
     questions.map((question) => question.grantId),
     questions.map((question) => question.codeHash),
@@ -136,12 +136,10 @@ export async function exchangeCodes(
   const rows = await decide<ExchangeRow>(db, exchange, values, decideBy);
   return inOrder(questions, rows).map((row, index) => {
     if (row === null) throw new Error(`grants: no verdict for the code of ${questions[index]?.grantId}`);
-    return row.verdict === 'again' ? ASK_AGAIN : { verdict: row.verdict, issuedAt: row.issuedAt };
+    return row;
   });
 }
 
-interface ExchangeRow {
+interface ExchangeRow extends ExchangeAnswer {
   readonly n: number;
-  readonly verdict: ExchangeVerdict | 'again';
-  readonly issuedAt: Date | null;
 }

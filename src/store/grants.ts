@@ -1,4 +1,5 @@
-import type { GrantTimes } from '../oauth/grantState.ts';
+import type { GrantTimes } from '../rules/grantState.ts';
+import { batched } from './batch.ts';
 import { type Database, select, selectEach } from './database.ts';
 
 /** The authorization of one user for one application instance, in whatever state it is. */
@@ -20,7 +21,7 @@ export const GRANT_COLUMNS = `g.grant_id as "grantId", g.user_id as "userId", g.
   g.code_expires_at as "codeExpiresAt", g.token_issued_at as "tokenIssuedAt", g.revoked_at as "revokedAt",
   clock_timestamp() as now`;
 
-/** Of `grants g`: `isLive` of `oauth/grantState.ts`, where PostgreSQL has to know it. */
+/** Of `grants g`: `isLive` of `rules/grantState.ts`, where PostgreSQL has to know it. */
 export const LIVE = 'is_live(g.code_expires_at, g.token_issued_at, g.revoked_at)';
 
 /** One application instance of one user. */
@@ -29,6 +30,8 @@ export interface Instance {
   readonly grantId: string;
   readonly userId: string;
   readonly clientId: string;
+  /** How many live ones the user may have of this application. */
+  readonly most: number;
 }
 
 /** What is known of an instance. */
@@ -50,26 +53,25 @@ const find = {
   text: `
 select a.n::int as n, ${GRANT_COLUMNS},
        case when ${LIVE} then true
-            else $4::bigint > (select count(*)
+            else a.most > (select count(*)
                                  from (select * from grants where user_id = a.user_id
-                                        order by confirmed_at desc limit $4::bigint + ${MOST_BESIDE}) g
+                                        order by confirmed_at desc limit a.most + ${MOST_BESIDE}) g
                                 where g.client_id = a.client_id and ${LIVE})
         end as "mayHold"
-  from unnest($1::uuid[], $2::uuid[], $3::text[]) with ordinality as a (grant_id, user_id, client_id, n)
+  from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[]) with ordinality
+       as a (grant_id, user_id, client_id, most, n)
   left join lateral (select * from grants where grant_id = a.grant_id offset 0) g on true`, // offset 0: see sessions.ts
 };
 
-/** @param most how many live ones one user and one application may have. @returns an answer for each, in the same order */
-export async function findInstances(
-  db: Database,
-  instances: readonly Instance[],
-  most: number,
-): Promise<InstanceState[]> {
+/** The state of an application instance. */
+export const findInstance = batched(findInstances);
+
+async function findInstances(db: Database, instances: readonly Instance[]): Promise<InstanceState[]> {
   const rows = await selectEach<Grant & { grantId: string | null; mayHold: boolean }>(db, find, instances, [
     instances.map(({ grantId }) => grantId),
     instances.map(({ userId }) => userId),
     instances.map(({ clientId }) => clientId),
-    most,
+    instances.map(({ most }) => most),
   ]);
   return rows.map((row, index) => {
     if (row === null) throw new Error(`grants: no answer about ${instances[index]?.grantId}`);

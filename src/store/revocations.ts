@@ -1,4 +1,5 @@
 import type { Caller } from './auditEvents.ts';
+import { batched } from './batch.ts';
 import {
   asciiOnly,
   type Bytea,
@@ -146,8 +147,11 @@ const byToken = revocation({
   from: 'moment cross join asked left join entitled using (n)',
 });
 
+/** Revokes the token that is given back. */
+export const revokeToken = batched(revokeTokens);
+
 /** Revokes tokens, any number in one statement. Asked twice it does no harm. @returns an answer for each, in the same order */
-export async function revokeTokens(
+async function revokeTokens(
   db: Database,
   given: readonly TokenRevocation[],
 ): Promise<TokenRevocationAnswer[]> {

@@ -1,4 +1,5 @@
 import type { Caller } from './auditEvents.ts';
+import { batched } from './batch.ts';
 import { type Bytea, type Database, decideOne, momentOf, select, selectEach } from './database.ts';
 import type { User } from './users.ts';
 
@@ -103,10 +104,11 @@ select n::int as n, session_hash as "sessionHash", user_id as "userId", login, n
 type SessionRow = Omit<Session, 'user'> & Session['user'];
 
 /**
- * The sessions of cookies, in the same order; null for one that is unknown, too old, unused for too long, or whose user is
- * blocked.
+ * The session of a cookie, by its SHA-256; null when it is unknown, too old, unused for too long, or its user is blocked.
  */
-export async function findSessions(db: Database, hashes: readonly Bytea[]): Promise<(Session | null)[]> {
+export const findSession = batched(findSessions);
+
+async function findSessions(db: Database, hashes: readonly Bytea[]): Promise<(Session | null)[]> {
   const rows = await selectEach<SessionRow>(db, find, hashes, [hashes]);
   return rows.map((row) => row && sessionOf(row));
 }

@@ -1,3 +1,4 @@
+import { batched } from './batch.ts';
 import { type Bytea, type Database, select, selectEach } from './database.ts';
 
 /** What a resource asks about a token. */
@@ -72,6 +73,9 @@ async function noteUse(db: Database, questions: readonly TokenQuestion[]): Promi
   ];
   await select(db, markUsed, values).catch(() => {});
 }
+
+/** What stands behind a token, for a resource that proves who it is. */
+export const findToken = batched(findTokens);
 
 /** @returns an answer for each question, in the same order */
 export async function findTokens(db: Database, questions: readonly TokenQuestion[]): Promise<TokenAnswer[]> {

@@ -79,7 +79,7 @@ describe('what to do about a refusal', () => {
   it('is tested for every rule of a request that the sources have', () => {
     const sources = readdirSync(new URL('../../src', import.meta.url), { recursive: true })
       .map(String)
-      .filter((file) => /^(oauth|http|flows)\/.*\.ts$/.test(file))
+      .filter((file) => /^(rules|http|flows)\/.*\.ts$/.test(file))
       .map((file) => readFileSync(new URL(`../../src/${file}`, import.meta.url), 'utf8'));
     const thrown = sources.flatMap((source) =>
       [...source.matchAll(/new OAuthError\(([\s\S]*?)\);/g)].map(([, given = '']) => given),

@@ -1,8 +1,7 @@
 import type pg from 'pg';
 import { describe, expect, it } from 'vitest';
-import { createContext } from '../../src/flows/context.ts';
 import { exchange } from '../../src/flows/exchange.ts';
-import type { TokenRequest } from '../../src/oauth/tokenRequest.ts';
+import type { TokenRequest } from '../../src/rules/tokenRequest.ts';
 import { Agent } from '../support/agent.ts';
 import { introspect, obtainCode, requestOf } from '../support/flow.ts';
 import { intercept } from '../support/intercept.ts';
@@ -30,7 +29,7 @@ async function tokenRequest(client: TestClient): Promise<TokenRequest> {
 describe('an exchange whose answer is lost between database and server', () => {
   it('is asked again with the same token, which is the one that works', async () => {
     const request = await tokenRequest(await server.createClient());
-    const context = createContext({ ...server.context, db: losesFirstAnswer(server.context.db) });
+    const context = { ...server.context, db: losesFirstAnswer(server.context.db) };
     const { accessToken, expiresIn } = await exchange(context, request, CALLER);
     expect(expiresIn).toBeGreaterThan(0);
     const resource = await server.createResource();
@@ -39,7 +38,7 @@ describe('an exchange whose answer is lost between database and server', () => {
 
   it('is no replay: only a second exchange by the application revokes the token', async () => {
     const request = await tokenRequest(await server.createClient());
-    const context = createContext({ ...server.context, db: losesFirstAnswer(server.context.db) });
+    const context = { ...server.context, db: losesFirstAnswer(server.context.db) };
     const { accessToken } = await exchange(context, request, CALLER);
     const resource = await server.createResource();
     await expect(exchange(server.context, request, CALLER)).rejects.toMatchObject({ code: 'invalid_grant' });

@@ -2,14 +2,18 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { intercept } from '../support/intercept.ts';
 import { type ServerOptions, startServer, type TestServer } from '../support/server.ts';
 
 let server: TestServer;
 const sockets: Socket[] = [];
+const databases: TestDatabase[] = [];
 
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.destroy();
   await server.close();
+  for (const database of databases.splice(0)) await database.drop();
 });
 
 async function start(options: ServerOptions): Promise<void> {
@@ -51,27 +55,35 @@ const isOpen = (socket: Socket) => !socket.closed && !socket.readableEnded;
 
 const warnings = () => server.logLines.filter((line) => line.includes('MAX_CONNECTIONS'));
 
-/** Keeps introspection from answering until the function that it gives is called. */
-async function holdAnswers(): Promise<{ ask: (localAddress?: string) => Promise<Socket>; release(): void }> {
-  const authorization = await server.createResource();
-  const { findToken } = server.context;
+/** A server whose introspection does not answer until `release` is called. */
+async function startHolding(
+  options: ServerOptions,
+): Promise<{ ask: (localAddress?: string) => Promise<Socket>; release(): void }> {
+  const database = await createDatabase();
+  databases.push(database);
   let release = () => {};
   const held = new Promise<void>((resolve) => {
     release = resolve;
   });
-  let asked = 0;
-  server.context.findToken = async (question) => {
-    asked += 1;
-    await held;
-    return findToken(question);
-  };
+  const pool = intercept(database.pool, async ({ name }, run) => {
+    if (name === 'token-find') await held;
+    return run();
+  });
+  await start({ ...options, database: { ...database, pool } });
+  const authorization = await server.createResource();
   const body = 'token=x';
-  const head = `Host: localhost\r\nAuthorization: ${authorization}\r\nContent-Type: application/x-www-form-urlencoded`;
-  const request = `POST /oauth/introspect HTTP/1.1\r\n${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  const head = [
+    'POST /oauth/introspect HTTP/1.1',
+    'Host: localhost',
+    'Expect: 100-continue',
+    `Authorization: ${authorization}`,
+    'Content-Type: application/x-www-form-urlencoded',
+    `Content-Length: ${body.length}`,
+  ];
+  /** Resolves when the server has read the request, or turned the connection away. */
   const ask = async (localAddress?: string) => {
-    const before = asked;
-    const socket = await open(request, localAddress);
-    await expect.poll(() => asked > before || socket.closed).toBe(true);
+    const socket = await open(`${head.join('\r\n')}\r\n\r\n${body}`, localAddress);
+    await Promise.race([once(socket, 'data'), once(socket, 'close')]);
     return socket;
   };
   return { ask, release };
@@ -113,8 +125,7 @@ describe('open connections', () => {
   });
 
   it('stand while they are answered: one network gets no further than its share then, and others do', async () => {
-    await start({ maxConnections: 20 });
-    const { ask, release } = await holdAnswers();
+    const { ask, release } = await startHolding({ maxConnections: 20 });
     const busy = [];
     for (let n = 0; n < 18; n += 1) busy.push(await ask());
     expect(await isServed()).toBe(false);
@@ -128,8 +139,7 @@ describe('open connections', () => {
   });
 
   it('are limited when all of them are at work: more are closed, and there is room again afterwards', async () => {
-    await start({ maxConnections: 10 });
-    const { ask, release } = await holdAnswers();
+    const { ask, release } = await startHolding({ maxConnections: 10 });
     for (let n = 1; n <= 10; n += 1) await ask(`127.0.0.${n}`);
     expect(await isServed('127.0.1.1')).toBe(false);
     expect(await isServed('127.0.1.2')).toBe(false);
@@ -149,8 +159,7 @@ describe('open connections', () => {
   });
 
   it('may all be those of a trusted proxy', async () => {
-    await start({ maxConnections: 10, trustProxy: 1 });
-    const { ask, release } = await holdAnswers();
+    const { ask, release } = await startHolding({ maxConnections: 10, trustProxy: 1 });
     const busy = [];
     for (let n = 0; n < 10; n += 1) busy.push(await ask());
     expect(busy.every(isOpen)).toBe(true);

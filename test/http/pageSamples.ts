@@ -1,3 +1,4 @@
+import { type DescribedRight, describeRights } from '../../src/http/browser/describe.ts';
 import type {
   AccountPage,
   ConnectedApplication,
@@ -9,10 +10,9 @@ import type {
   PaymentPasswordPage,
   RequestedContent,
   SignInPage,
-} from '../../src/http/pages.ts';
-import { BUILT_IN_CATALOGUE } from '../../src/oauth/catalogue.ts';
-import { type DescribedRight, describeRights } from '../../src/oauth/describe.ts';
-import { parseScope } from '../../src/oauth/scope.ts';
+} from '../../src/http/browser/pages.ts';
+import { BUILT_IN_CATALOGUE } from '../../src/rules/catalogue.ts';
+import { parseScope } from '../../src/rules/scope.ts';
 
 /** Every page in every variant that looks different, with the names and amounts that break layouts. */
 

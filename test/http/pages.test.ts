@@ -1,6 +1,6 @@
 import * as cheerio from 'cheerio';
 import { describe, expect, it } from 'vitest';
-import { pageHeaders, renderPage } from '../../src/http/views.ts';
+import { pageHeaders, renderPage } from '../../src/http/browser/views.ts';
 import { pageSamples } from './pageSamples.ts';
 
 describe.each(Object.entries(pageSamples))('the page sample "%s"', (_name, page) => {

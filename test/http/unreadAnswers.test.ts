@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import fastify, { type FastifyInstance } from 'fastify';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { endUnreadAnswers } from '../../src/http/unreadAnswers.ts';
+import { endUnreadAnswers } from '../../src/http/server/unreadAnswers.ts';
 import { Agent } from '../support/agent.ts';
 import { signIn } from '../support/flow.ts';
 import { useServer } from '../support/server.ts';

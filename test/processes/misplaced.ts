@@ -13,8 +13,8 @@ const HTTP = new URL('../../src/http/', import.meta.url);
 export const PATHS = [
   '/nothing',
   ...new Set(
-    readdirSync(HTTP)
-      .map((file) => readFileSync(new URL(file, HTTP), 'utf8'))
+    readdirSync(new URL('routes/', HTTP))
+      .map((file) => readFileSync(new URL(`routes/${file}`, HTTP), 'utf8'))
       .flatMap((source) => [...source.matchAll(/app\.(?:get|post)\(\s*'([^']+)'/g)])
       .map(([, path = '']) => path),
   ),

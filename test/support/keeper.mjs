@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { joinEmbeddedPostgres } from '../../dist/store/embedded.js';
+import { joinEmbeddedPostgres } from '../../dist/trial/postgres/join.js';
 
 // Keeps the PostgreSQL of a test run, in a process of its own: standard input ends with the run, however the run ends,
 // and then nothing of it is left, neither in somebody's PostgreSQL nor an embedded one.

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { vi } from 'vitest';
-import { type EmbeddedPostgres, joinEmbeddedPostgres } from '../../src/store/embedded.ts';
+import { type EmbeddedPostgres, joinEmbeddedPostgres } from '../../src/trial/postgres/join.ts';
 import { clusterOf, makeDataDir, postmasterOf, removeDataDir } from './folder.ts';
 
 const PATIENCE = { timeout: 20_000, interval: 10 };

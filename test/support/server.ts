@@ -4,13 +4,13 @@ import { Writable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { afterAll, beforeAll } from 'vitest';
-import { buildApp } from '../../src/app.ts';
 import { type NewClient, type RegisteredClient, registerClient } from '../../src/flows/clients.ts';
-import { type Caller, type Context, createContext } from '../../src/flows/context.ts';
+import type { Caller, Context } from '../../src/flows/context.ts';
 import { registerResource } from '../../src/flows/resources.ts';
 import { registerUser } from '../../src/flows/users.ts';
-import { addressesOf, listenAt } from '../../src/http/listen.ts';
-import { BUILT_IN_CATALOGUE } from '../../src/oauth/catalogue.ts';
+import { buildApp } from '../../src/http/app.ts';
+import { addressesOf, listenAt } from '../../src/http/server/listen.ts';
+import { BUILT_IN_CATALOGUE } from '../../src/rules/catalogue.ts';
 import { KeyRing } from '../../src/secrets/keyRing.ts';
 import { createDatabase, type TestDatabase } from './database.ts';
 import { ledger, refuse } from './ledger.ts';
@@ -78,14 +78,14 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   const log = pino({ level: 'trace' }, collect(logLines));
   const secrets = options.secrets ?? [TEST_SECRET];
   for (const secret of secrets) ledger.note('signing secret', secret);
-  const context = createContext({
+  const context: Context = {
     db: database.pool,
     keyRing: new KeyRing(secrets),
     catalogue: BUILT_IN_CATALOGUE,
     currency: 'RUB',
     codeLifetimeSeconds: options.codeLifetimeSeconds ?? 50,
     maxInstances: options.maxInstances ?? 100,
-  });
+  };
   const app = await buildApp({
     context,
     baseUrl: options.baseUrl ?? address,

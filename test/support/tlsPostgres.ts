@@ -5,9 +5,9 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { vi } from 'vitest';
-import { CLEAN_ENVIRONMENT, findBinaries, openBinaries } from '../../src/store/embedded/binaries.ts';
-import { createCluster } from '../../src/store/embedded/cluster.ts';
-import { findPlace } from '../../src/store/embedded/place.ts';
+import { CLEAN_ENVIRONMENT, findBinaries, openBinaries } from '../../src/trial/postgres/binaries.ts';
+import { createCluster } from '../../src/trial/postgres/cluster.ts';
+import { findPlace } from '../../src/trial/postgres/place.ts';
 import { makeDataDir, removeDataDir } from './folder.ts';
 import { freePort } from './server.ts';
 

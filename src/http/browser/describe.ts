@@ -1,0 +1,113 @@
+import { BUILT_IN_CATALOGUE, type Catalogue } from '../../rules/catalogue.ts';
+import {
+  effectiveLimit,
+  type MoneySource,
+  type PaymentLimit,
+  type Right,
+  spends,
+} from '../../rules/scope.ts';
+
+/** A right in plain words: what the application may do and, where money can leave, how much and how often. */
+export interface DescribedRight {
+  /** The sentence, in two parts around the target where it names one. */
+  readonly before: string;
+  /** The application's own words, to be set apart so that they can't pass for ours; null for none. */
+  readonly target: string | null;
+  readonly after: string;
+  readonly limit: string | null;
+  /** Whether money can leave by it; the source of that money counts too. */
+  readonly spending: boolean;
+}
+
+/**
+ * The rights of a scope as the user reads them (contract 1.2: "sees the requested rights and the payment
+ * limits"). Defaults are shown as plainly as what was written: the default limit, and the wallet as the
+ * source of money where none is named.
+ */
+export function describeRights(
+  rights: readonly Right[],
+  catalogue: Catalogue,
+  currency: string,
+): DescribedRight[] {
+  const spending = spends(rights);
+  const named = rights.some((right) => right.name === 'money-source');
+  const all: Right[] = spending && !named ? [...rights, DEFAULT_SOURCE] : [...rights];
+  return all.map((right) => {
+    const limit = effectiveLimit(right);
+    return {
+      ...describeRight(right, catalogue),
+      limit: limit ? describeLimit(limit, currency) : null,
+      spending: limit !== undefined || (spending && right.name === 'money-source'),
+    };
+  });
+}
+
+const DEFAULT_SOURCE: Right = { name: 'money-source', sources: ['wallet'] };
+
+function describeRight(
+  right: Right,
+  catalogue: Catalogue,
+): Pick<DescribedRight, 'before' | 'target' | 'after'> {
+  // A grant may hold a right that the operator's catalogue does not offer any more.
+  const sentence = catalogue[right.name] ?? BUILT_IN_CATALOGUE[right.name] ?? right.name;
+  const [before = '', after = ''] = sentence.split('{target}', 2);
+  switch (right.name) {
+    case 'payment.to-pattern':
+      return { before, target: right.pattern, after };
+    case 'payment.to-account':
+      return { before: `${before}the ${ACCOUNT_TYPES[right.type]} `, target: right.to, after };
+    case 'money-source':
+      return {
+        before: before + right.sources.map((source) => SOURCES[source]).join(' or ') + after,
+        target: null,
+        after: '',
+      };
+    default:
+      return { before: sentence, target: null, after: '' };
+  }
+}
+
+const ACCOUNT_TYPES = { account: 'account', phone: 'phone number', email: 'email address' } as const;
+const SOURCES: Record<MoneySource, string> = { wallet: 'your wallet', card: 'your linked card' };
+
+/** A limit as an amount and a period, for example "At most RUB 3,000 in any 7 days". */
+export function describeLimit(limit: PaymentLimit, currency: string): string {
+  const amount = formatAmount(limit.sum, currency);
+  if (limit.days === null) return `One payment of exactly ${amount}`;
+  return limit.days === 1 ? `At most ${amount} a day` : `At most ${amount} in any ${limit.days} days`;
+}
+
+/**
+ * An exact decimal with its currency. The text never becomes a float: 123456789012.34 stays what it is.
+ *
+ * @param currency ISO 4217 code
+ */
+export function formatAmount(sum: string, currency: string): string {
+  // Node formats decimal strings exactly; the type of `format` here knows numbers only.
+  return amountFormat(currency).format(sum as `${number}`);
+}
+
+/** To make a format takes a hundred times longer than to use it, and there is one currency. */
+const amountFormats = new Map<string, Intl.NumberFormat>();
+
+function amountFormat(currency: string): Intl.NumberFormat {
+  const known = amountFormats.get(currency);
+  if (known !== undefined) return known;
+  const format = new Intl.NumberFormat('en', {
+    style: 'currency',
+    currency,
+    currencyDisplay: 'code',
+    trailingZeroDisplay: 'stripIfInteger',
+    minimumFractionDigits: 2,
+    maximumFractionDigits: 2,
+  });
+  amountFormats.set(currency, format);
+  return format;
+}
+
+const DAY_FORMAT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
+
+/** A day in plain words, in UTC, for example "20 November 2029". */
+export function describeDay(time: Date): string {
+  return DAY_FORMAT.format(time);
+}

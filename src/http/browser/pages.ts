@@ -1,0 +1,113 @@
+import type { DescribedRight } from './describe.ts';
+
+/**
+ * What each page of `views/` shows. Texts are ready to read: a template decides how things look, never what
+ * they mean. Everything is escaped by the templates.
+ */
+export type Page = SignInPage | PaymentPasswordPage | ConsentPage | ErrorPage | NoticePage | AccountPage;
+
+export interface SignInPage {
+  readonly name: 'sign-in';
+  /** The canonical query of the request that goes on after signing in; null to go on to the account page. */
+  readonly request: string | null;
+  readonly formToken: string;
+  /** Who asked; null on the way to the account page. */
+  readonly clientName: string | null;
+  /** What was typed before, so that a wrong password doesn't cost the login too. */
+  readonly login: string;
+  /** What was not done for want of a session; null when nothing was asked. */
+  readonly undone: string | null;
+  readonly error: string | null;
+}
+
+/** What the user is about to allow: the same on the payment password page and on the consent page. */
+export interface RequestedContent {
+  readonly clientName: string;
+  readonly instanceName: string | null;
+  /** Where the browser goes afterwards, as host name or scheme, for example `shop.example`. */
+  readonly returnsTo: string;
+  readonly userName: string;
+  readonly userLogin: string;
+  readonly rights: readonly DescribedRight[];
+  /** Until when the authorization holds, for example `20 November 2029`. */
+  readonly validUntil: string;
+  /** The authorization that confirming disconnects; null when there is none. */
+  readonly earlier: { readonly confirmedOn: string; readonly rights: readonly DescribedRight[] } | null;
+}
+
+export interface PaymentPasswordPage {
+  readonly name: 'payment-password';
+  readonly request: string;
+  readonly content: RequestedContent;
+  readonly formToken: string;
+  /** For the "Not you?" form, which signs out and comes back to this request. */
+  readonly signOutToken: string;
+  readonly error: string | null;
+}
+
+export interface ConsentPage {
+  readonly name: 'consent';
+  readonly request: string;
+  readonly content: RequestedContent;
+  /** The signed decision that Allow and Reject send back. */
+  readonly decisionToken: string;
+  readonly signOutToken: string;
+}
+
+export interface ErrorPage {
+  readonly name: 'error';
+  readonly title: string;
+  readonly text: string;
+  /** The contract's error code, shown as text; null when the fault is ours. */
+  readonly code: string | null;
+  /** Names the log line that says more. */
+  readonly reference: string;
+}
+
+export interface NoticePage {
+  readonly name: 'notice';
+  readonly title: string;
+  readonly text: string;
+  readonly link: { readonly href: string; readonly text: string } | null;
+}
+
+export interface AccountPage {
+  readonly name: 'account';
+  readonly userName: string;
+  readonly userLogin: string;
+  readonly signOutToken: string;
+  /** Live authorizations, newest first. */
+  readonly connections: readonly Connection[];
+  /** Those of the page's applications that have more than one connection, on whichever page. */
+  readonly several: readonly ConnectedApplication[];
+  /** Which page this is, as a field that its forms send along; null on the first. */
+  readonly place: { readonly name: string; readonly value: string } | null;
+  /** The pages of newer and older connections; null where there are none. */
+  readonly newer: string | null;
+  readonly older: string | null;
+  /** Said once at the top after something was done, for example `Demo Shop is disconnected.` */
+  readonly done: string | null;
+  /** Said once at the top after something could not be done. */
+  readonly undone: string | null;
+}
+
+/** One application instance that can act on the user's account, or could if the application were not blocked. */
+export interface Connection {
+  readonly grantId: string;
+  readonly clientName: string;
+  readonly isBlocked: boolean;
+  readonly instanceName: string | null;
+  readonly confirmedOn: string;
+  readonly validUntil: string;
+  readonly rights: readonly DescribedRight[];
+  readonly disconnectToken: string;
+}
+
+/** An application with all its connections. */
+export interface ConnectedApplication {
+  readonly clientId: string;
+  readonly clientName: string;
+  /** How many there are, for example `37`. */
+  readonly total: string;
+  readonly disconnectAllToken: string;
+}

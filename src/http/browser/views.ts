@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import view from '@fastify/view';
+import { Eta } from 'eta';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import fp from 'fastify-plugin';
+import type { Page } from './pages.ts';
+
+const FOLDER = fileURLToPath(new URL('../../../views', import.meta.url));
+const STYLE = readFileSync(`${FOLDER}/style.css`, 'utf8');
+/** The page's one inline style, by its hash: nothing else inline is let through. */
+const STYLE_SOURCE = `'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`;
+
+const CONTENT_POLICY = [
+  "default-src 'none'",
+  `style-src ${STYLE_SOURCE}`,
+  'img-src data:',
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const eta = new Eta({ views: FOLDER, cache: true });
+// By their names, with `@` before them: a template that includes another by its path looks that up each time.
+for (const file of readdirSync(FOLDER).filter((name) => name.endsWith('.eta'))) {
+  eta.loadTemplate(`@${basename(file, '.eta')}`, readFileSync(`${FOLDER}/${file}`, 'utf8'));
+}
+
+/** Lets `reply` render the templates of `views/`. */
+export const views = fp(async (app: FastifyInstance) => {
+  await app.register(view, { engine: { eta }, root: FOLDER, production: true });
+});
+
+/** Answers with a page and the headers that belong to it. */
+export function showPage(reply: FastifyReply, page: Page, status = 200): FastifyReply {
+  return reply
+    .code(status)
+    .headers(pageHeaders(page))
+    .view(page.name, { ...page, style: STYLE });
+}
+
+/** A page as text, for the one place that answers without Fastify. */
+export function renderPage(page: Page): string {
+  return eta.render(page.name, { ...page, style: STYLE });
+}
+
+/** The headers of a page: nobody may frame it, keep it, or learn its address from it. */
+export function pageHeaders(page: Page): Record<string, string> {
+  return {
+    'content-type': 'text/html; charset=utf-8',
+    'cache-control': 'no-store',
+    // The browser applies form-action to the redirect after a post too: on the consent page it would block
+    // the way back to the application. The other pages post to ourselves only.
+    'content-security-policy':
+      page.name === 'consent' ? CONTENT_POLICY : `${CONTENT_POLICY}; form-action 'self'`,
+    // With no-referrer our own forms would be posted with `Origin: null`.
+    'referrer-policy': 'same-origin',
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+  };
+}

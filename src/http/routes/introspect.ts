@@ -1,0 +1,38 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { introspect } from '../../flows/introspect.ts';
+import { type Credentials, readBasicCredentials } from '../../rules/clientCredentials.ts';
+import { OAuthError } from '../../rules/error.ts';
+import type { Site } from '../browser/session.ts';
+import { sendJson } from '../server/json.ts';
+import { bodyParameters } from '../server/parameters.ts';
+
+/** What a token allows, told to the servers of the payment API (RFC 7662). */
+export async function introspectRoutes(app: FastifyInstance, { context }: Site): Promise<void> {
+  app.post('/oauth/introspect', async (request, reply) => {
+    const credentials = basicOf(request);
+    const answer =
+      credentials && (await introspect(context, credentials, bodyParameters(request).get('token') ?? ''));
+    if (answer === null) {
+      request.logDetail = {
+        error: 'invalid_client',
+        rule: 'unknown or blocked resource, or wrong resource secret',
+      };
+      reply.header('www-authenticate', 'Basic realm="introspection"');
+      return sendJson(reply, 401, {
+        error: 'invalid_client',
+        error_description: 'Authenticate as a resource.',
+      });
+    }
+    bodyParameters(request).require('token'); // asked last: who is no resource learns nothing, not even this
+    return sendJson(reply, 200, answer);
+  });
+}
+
+function basicOf(request: FastifyRequest): Credentials | null {
+  try {
+    return readBasicCredentials(request.headers.authorization);
+  } catch (error) {
+    if (error instanceof OAuthError) return null; // unreadable is as good as wrong: 401 either way
+    throw error;
+  }
+}

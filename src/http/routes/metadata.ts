@@ -1,0 +1,28 @@
+import type { FastifyInstance } from 'fastify';
+import { ANY_PAYMENT_RIGHTS, SIMPLE_RIGHTS } from '../../rules/scope.ts';
+import type { Site } from '../browser/session.ts';
+import { sendJson } from '../server/json.ts';
+
+/** What a client library can find out by itself (RFC 8414): what is true and nothing else. */
+export async function metadataRoutes(app: FastifyInstance, { context, baseUrl }: Site): Promise<void> {
+  const ofClients = ['client_secret_post', 'client_secret_basic', 'none'];
+  const metadata = {
+    issuer: baseUrl,
+    authorization_endpoint: `${baseUrl}/oauth/authorize`,
+    token_endpoint: `${baseUrl}/oauth/token`,
+    introspection_endpoint: `${baseUrl}/oauth/introspect`,
+    revocation_endpoint: `${baseUrl}/oauth/revoke`,
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    grant_types_supported: ['authorization_code'],
+    // Rights that are a word by themselves; the others carry a target and can't be listed.
+    scopes_supported: [...SIMPLE_RIGHTS, ...ANY_PAYMENT_RIGHTS].filter((right) => right in context.catalogue),
+    code_challenge_methods_supported: ['S256'],
+    token_endpoint_auth_methods_supported: ofClients,
+    revocation_endpoint_auth_methods_supported: ofClients,
+    introspection_endpoint_auth_methods_supported: ['client_secret_basic'],
+  };
+  app.get('/.well-known/oauth-authorization-server', async (_request, reply) =>
+    sendJson(reply, 200, metadata),
+  );
+}

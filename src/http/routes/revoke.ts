@@ -1,0 +1,31 @@
+import type { FastifyInstance } from 'fastify';
+import { revokeByBearer, revokeByClient } from '../../flows/revoke.ts';
+import { OAuthError } from '../../rules/error.ts';
+import { readClientCredentials } from '../../rules/tokenRequest.ts';
+import type { Site } from '../browser/session.ts';
+import { callerOf } from '../server/caller.ts';
+import { sendJson } from '../server/json.ts';
+import { bodyParameters } from '../server/parameters.ts';
+
+/** Giving an access token back: RFC 7009, and the call that the payment SDKs make. */
+export async function revokeRoutes(app: FastifyInstance, { context }: Site): Promise<void> {
+  // 200 whatever became of the token (RFC 7009 section 2.2); `token_type_hint` could only name the one type there is.
+  app.post('/oauth/revoke', { config: { limitsFailures: true } }, async (request, reply) => {
+    const form = bodyParameters(request);
+    const credentials = readClientCredentials(form, request.headers.authorization);
+    await revokeByClient(context, credentials, form.require('token'), callerOf(request));
+    return sendJson(reply, 200, {});
+  });
+
+  app.post('/api/revoke', async (request, reply) => {
+    const token = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1];
+    if (token === undefined) {
+      throw new OAuthError(
+        'invalid_request',
+        'Send the access token in the Authorization header, as Bearer.',
+      );
+    }
+    await revokeByBearer(context, token, callerOf(request));
+    return sendJson(reply, 200, {});
+  });
+}

@@ -1,0 +1,23 @@
+import type { FastifyInstance } from 'fastify';
+import { exchange } from '../../flows/exchange.ts';
+import { OAuthError } from '../../rules/error.ts';
+import { readTokenRequest, TOKEN_PARAMETERS } from '../../rules/tokenRequest.ts';
+import type { Site } from '../browser/session.ts';
+import { callerOf } from '../server/caller.ts';
+import { sendJson } from '../server/json.ts';
+import { bodyParameters, queryParameters } from '../server/parameters.ts';
+
+/** The token endpoint (contract 4.2). */
+export async function tokenRoutes(app: FastifyInstance, { context }: Site): Promise<void> {
+  app.post('/oauth/token', { config: { limitsFailures: true } }, async (request, reply) => {
+    if (queryParameters(request).hasAny(TOKEN_PARAMETERS)) {
+      throw new OAuthError(
+        'invalid_request',
+        'Send the parameters in the body: a URL ends up in access logs.',
+      );
+    }
+    const tokenRequest = readTokenRequest(bodyParameters(request), request.headers.authorization);
+    const { accessToken, expiresIn } = await exchange(context, tokenRequest, callerOf(request));
+    return sendJson(reply, 200, { access_token: accessToken, token_type: 'bearer', expires_in: expiresIn });
+  });
+}

@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ErrorPage } from '../browser/pages.ts';
+import { pageHeaders, renderPage } from '../browser/views.ts';
+import { inOrder } from './framing.ts';
+import { noteRefusal } from './refusal.ts';
+import { mayWait } from './unreadAnswers.ts';
+
+// The two answers to what comes before any route: Fastify's plugins, the views among them, are not there yet.
+
+/** Names one request in its log line and on its error page: 10 hexadecimal digits. */
+export function newReference(): string {
+  return randomUUID().slice(-10); // Node draws many at once, and all of the end of each is random
+}
+
+/** Answers a path that can't be decoded. Fastify calls no hook for it, so the line for the log is written here. */
+export function answerBadPath(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
+  if (!mayWait(request, reply)) return;
+  const text = 'The address can’t be read.';
+  request.logDetail = { error: 'not_found', rule: text };
+  request.log.info(
+    { method: request.method, path: '(no address of ours)', status: 404, ...request.logDetail },
+    'request',
+  );
+  noteRefusal(request, 404);
+  const page = errorPage('There is no such page', text, request.id);
+  reply.code(404).headers(pageHeaders(page)).header('x-request-id', request.id).send(renderPage(page));
+}
+
+/**
+ * Answers what is not HTTP, or is more of it than we read: Node gives up before there is a request, so the
+ * page is written to the socket by hand.
+ */
+export function answerClientError(this: FastifyInstance, error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  inOrder(socket, () => refuseUnreadable(this, error, socket));
+}
+
+/** Answers `CONNECT`, which asks a proxy for another host: Node would close without a word. */
+export function answerConnect(app: FastifyInstance): void {
+  app.server.on('connect', (_request, socket) => {
+    socket.on('error', () => socket.destroy());
+    answerClientError.call(
+      app,
+      Object.assign(new Error('this is no proxy'), { code: 'CONNECT' }),
+      socket as Socket,
+    );
+  });
+}
+
+function refuseUnreadable(app: FastifyInstance, error: NodeJS.ErrnoException, socket: Socket): void {
+  if (!socket.writable) return; // the answer before was the last one of the connection
+  const late = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+  const [status, text] = late
+    ? ['408 Request Timeout', 'It took too long.']
+    : ['400 Bad Request', 'It is too long, or is not HTTP.'];
+  const reference = newReference();
+  const refusal = { reference, status: Number.parseInt(status, 10), rule: `unreadable HTTP: ${error.code}` };
+  app.log.info({ ref: reference, status: refusal.status, rule: refusal.rule }, 'request');
+  const unread = { method: '-', path: '-', error: 'invalid_request' };
+  app.refusals.note({ ...unread, ...refusal }, socket.remoteAddress ?? 'unknown');
+  const page = errorPage('This request can’t be read', text, reference, 'invalid_request');
+  const body = renderPage(page);
+  const headers = {
+    ...pageHeaders(page),
+    'x-request-id': reference,
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status}\r\n${lines.join('')}\r\n${body}`);
+}
+
+function errorPage(
+  title: string,
+  text: string,
+  reference: string,
+  code: ErrorPage['code'] = null,
+): ErrorPage {
+  return { name: 'error', title, text, code, reference };
+}

@@ -1,0 +1,34 @@
+import type { FastifyRequest } from 'fastify';
+import { networkOf } from '../../rules/network.ts';
+import { callerOf } from './caller.ts';
+
+/** Many more than an application in good order makes in all its life. */
+const MOST_FAILURES = 1_000;
+const WINDOW_MS = 60_000;
+/** Networks that are counted apart in one window; more than these share one count, so that memory is bounded. */
+const MOST_NETWORKS = 50_000;
+const ALL_OTHERS = 'all others';
+
+/**
+ * Counts the failures of each network, a minute at a time, in this process. Only failures are counted and only
+ * failures are answered by it: a merchant exchanges all its codes from one address, and whoever fails beside it must
+ * not stop that.
+ */
+export class FailureLimit {
+  readonly #failures = new Map<string, number>();
+  #windowEnds = 0;
+
+  /** Notes a failure. @returns how many seconds to wait when there were too many, 0 otherwise */
+  note(request: FastifyRequest): number {
+    const now = performance.now();
+    if (now >= this.#windowEnds) {
+      this.#failures.clear();
+      this.#windowEnds = now + WINDOW_MS;
+    }
+    const own = networkOf(callerOf(request).address);
+    const network = this.#failures.has(own) || this.#failures.size < MOST_NETWORKS ? own : ALL_OTHERS;
+    const failures = (this.#failures.get(network) ?? 0) + 1;
+    this.#failures.set(network, failures);
+    return failures > MOST_FAILURES ? Math.ceil((this.#windowEnds - now) / 1000) : 0;
+  }
+}

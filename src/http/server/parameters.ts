@@ -1,0 +1,48 @@
+import formbody from '@fastify/formbody';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import fp from 'fastify-plugin';
+import { OAuthError } from '../../rules/error.ts';
+import { Parameters } from '../../rules/parameters.ts';
+
+/** More than anything that the contract sends. */
+export const CONTRACT_BODY_LIMIT_BYTES = 8 * 1024;
+
+const NONE = new Parameters('');
+
+/** Reads form bodies strictly, and no other kind: contract section 4. */
+export const requestParameters = fp(async (app: FastifyInstance) => {
+  app.removeAllContentTypeParsers();
+  await app.register(formbody, {
+    parser: (body) => new Parameters(body) as unknown as Record<string, unknown>,
+  });
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: FastifyRequest, body: Buffer) => {
+    if (body.length === 0) return undefined; // SDKs post an empty body with the parameters in the URL
+    throw new OAuthError('invalid_request', 'The body must be application/x-www-form-urlencoded.');
+  });
+});
+
+/** The parameters of the body; none when there is no body. */
+export function bodyParameters(request: FastifyRequest): Parameters {
+  return request.body instanceof Parameters ? request.body : NONE;
+}
+
+/** The parameters of the query string. */
+export function queryParameters(request: FastifyRequest): Parameters {
+  const url = request.raw.url ?? '';
+  const start = url.indexOf('?');
+  return start < 0 ? NONE : new Parameters(url.slice(start + 1));
+}
+
+/** The path of a request as the router reads it: without the host that a whole address begins with, and decoded. */
+export function pathOf(request: FastifyRequest): string {
+  const path = request.raw.url?.replace(/^https?:\/\/[^/]*/i, '').split(/[?#]/, 1)[0];
+  return decodeURI(path ?? ''); // what can't be decoded was answered before
+}
+
+/**
+ * The path for the log: which address of ours it is. Of any other only that it is none, since people and programs put
+ * into addresses by mistake what must not be logged.
+ */
+export function loggedPathOf(request: FastifyRequest): string {
+  return request.routeOptions.url ?? '(no address of ours)';
+}

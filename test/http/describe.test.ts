@@ -1,0 +1,157 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  type DescribedRight,
+  describeDay,
+  describeLimit,
+  describeRights,
+  formatAmount,
+} from '../../src/http/browser/describe.ts';
+import { BUILT_IN_CATALOGUE, type Catalogue } from '../../src/rules/catalogue.ts';
+import { parseScope, spends } from '../../src/rules/scope.ts';
+import { rights } from '../rules/arbitraries.ts';
+
+/** Amounts have a no-break space behind the currency; here it is written as a plain one. */
+const plain = (text: string | null) => text?.replaceAll('\u00a0', ' ') ?? null;
+/** The sentence as a page shows it, the target in quotes. */
+const titleOf = ({ before, target, after }: DescribedRight) =>
+  before + (target === null ? '' : `“${target}”`) + after;
+const describeScope = (scope: string, catalogue: Catalogue = BUILT_IN_CATALOGUE) =>
+  describeRights(parseScope(scope), catalogue, 'RUB').map((right) => [titleOf(right), plain(right.limit)]);
+const WALLET = ['Take the money from your wallet', null];
+
+describe('contract 1.2: the user sees the requested rights and the payment limits', () => {
+  it.each([
+    ['account-info', 'See your account number, balance and status'],
+    ['operation-history', 'See the list of your operations'],
+    ['operation-details', 'See the details of an operation'],
+    ['incoming-transfers', 'Accept and reject transfers sent to you'],
+    ['money-source("card")', 'Take the money from your linked card'],
+    ['money-source("card","wallet")', 'Take the money from your linked card or your wallet'],
+  ])('%s: a right without a limit', (scope, title) => {
+    expect(describeScope(scope)).toEqual([[title, null]]);
+  });
+
+  it.each([
+    ['payment-shop.limit(7,300)', 'Pay any shop', 'At most RUB 300 in any 7 days'],
+    ['payment-p2p.limit(1,300)', 'Transfer money to anyone', 'At most RUB 300 a day'],
+    ['payment.to-pattern("337").limit(,10.5)', 'Pay the shop “337”', 'One payment of exactly RUB 10.50'],
+    [
+      'payment.to-account("41").limit(2,1)',
+      'Transfer money to the account “41”',
+      'At most RUB 1 in any 2 days',
+    ],
+    ['payment.to-account("7","phone")', 'Transfer money to the phone number “7”', 'At most RUB 3,000 a day'],
+    [
+      'payment.to-account("a@b","email")',
+      'Transfer money to the email address “a@b”',
+      'At most RUB 3,000 a day',
+    ],
+  ])('%s: a right with its limit', (scope, title, limit) => {
+    expect(describeScope(`${scope} money-source("card")`)[0]).toEqual([title, limit]);
+  });
+
+  it('scopes.md shows the default limit as plainly as a written one', () => {
+    expect(describeScope('payment-shop')).toEqual(describeScope('payment-shop.limit(1,3000)'));
+    expect(describeScope('payment-shop')[0]).toEqual(['Pay any shop', 'At most RUB 3,000 a day']);
+  });
+
+  it('shows the wallet as the source of money where a spending right names none', () => {
+    expect(describeScope('payment-shop')).toContainEqual(WALLET);
+    expect(describeScope('payment-shop')).toEqual(describeScope('payment-shop money-source("wallet")'));
+    expect(describeScope('payment-shop money-source("card")')).not.toContainEqual(WALLET);
+    expect(describeScope('account-info')).not.toContainEqual(WALLET);
+  });
+
+  it.each([
+    ['payment-shop', [true, true]],
+    ['account-info payment-p2p money-source("card")', [false, true, true]],
+    ['account-info money-source("card")', [false, false]],
+  ])('marks by which of %s money can leave, its source among them', (scope, spending) => {
+    const described = describeRights(parseScope(scope), BUILT_IN_CATALOGUE, 'RUB');
+    expect(described.map((right) => right.spending)).toEqual(spending);
+  });
+
+  it('keeps the order of the scope', () => {
+    const titles = describeScope('operation-history account-info').map(([title]) => title);
+    expect(titles).toEqual([
+      'See the list of your operations',
+      'See your account number, balance and status',
+    ]);
+  });
+
+  it.each(['$&', '$1', "$'", '$`', '$$', '{target}', '<b>'])('shows the target %s as it is', (target) => {
+    expect(describeScope(`payment.to-pattern("${target}")`)[0]?.[0]).toBe(`Pay the shop “${target}”`);
+    expect(describeScope(`payment.to-account("${target}")`)[0]?.[0]).toBe(
+      `Transfer money to the account “${target}”`,
+    );
+  });
+
+  it("takes the operator's sentence, and the built-in one for a right that is no longer offered", () => {
+    const catalogue = { 'payment.to-pattern': '{target}: pay there' };
+    expect(describeScope('payment.to-pattern("337")', catalogue)[0]?.[0]).toBe('“337”: pay there');
+    expect(describeScope('account-info', catalogue)).toEqual([
+      ['See your account number, balance and status', null],
+    ]);
+  });
+
+  it('leaves out no right, and shows a limit exactly where money can leave', () => {
+    fc.assert(
+      fc.property(rights, (list) => {
+        const described = describeRights(list, BUILT_IN_CATALOGUE, 'RUB');
+        const source = spends(list) && !list.some((right) => right.name === 'money-source') ? 1 : 0;
+        expect(described).toHaveLength(list.length + source);
+        list.forEach((right, index) => {
+          expect(described[index]?.before).not.toBe('');
+          expect(described[index]?.limit !== null).toBe(spends([right]));
+        });
+      }),
+    );
+  });
+});
+
+describe('exact amounts', () => {
+  it.each([
+    ['0.01', 'RUB 0.01'],
+    ['0.1', 'RUB 0.10'],
+    ['300', 'RUB 300'],
+    ['300.00', 'RUB 300'],
+    ['300.5', 'RUB 300.50'],
+    ['1000', 'RUB 1,000'],
+    ['999999999999.99', 'RUB 999,999,999,999.99'],
+    ['123456789012.34', 'RUB 123,456,789,012.34'],
+  ])('writes %s as %s', (sum, amount) => {
+    expect(plain(formatAmount(sum, 'RUB'))).toBe(amount);
+  });
+
+  it.each(['USD', 'EUR', 'JPY'])('names the currency %s by its code, with up to 2 decimals', (currency) => {
+    expect(plain(formatAmount('10.5', currency))).toBe(`${currency} 10.50`);
+  });
+
+  it('loses no digit of any sum', () => {
+    const digits = fc.integer({ min: 1, max: 999_999_999_999 });
+    fc.assert(
+      fc.property(digits, fc.integer({ min: 1, max: 99 }), (whole, decimals) => {
+        const sum = `${whole}.${String(decimals).padStart(2, '0')}`;
+        expect(formatAmount(sum, 'RUB').replaceAll(/[^0-9.]/g, '')).toBe(sum);
+      }),
+    );
+  });
+
+  it('describes one day, several days and one payment differently', () => {
+    const of = (days: number | null) => plain(describeLimit({ days, sum: '5' }, 'RUB'));
+    expect([of(1), of(9999), of(null)]).toEqual([
+      'At most RUB 5 a day',
+      'At most RUB 5 in any 9999 days',
+      'One payment of exactly RUB 5',
+    ]);
+  });
+});
+
+it.each([
+  ['2029-11-20T00:00:00.000Z', '20 November 2029'],
+  ['2029-11-20T23:59:59.999Z', '20 November 2029'],
+  ['2028-02-29T12:00:00.000Z', '29 February 2028'],
+])('writes the day of %s in UTC as %s', (time, day) => {
+  expect(describeDay(new Date(time))).toBe(day);
+});

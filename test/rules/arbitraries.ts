@@ -1,0 +1,94 @@
+import fc from 'fast-check';
+import {
+  ANY_PAYMENT_RIGHTS,
+  type MoneySource,
+  type PaymentLimit,
+  type Right,
+  SIMPLE_RIGHTS,
+} from '../../src/rules/scope.ts';
+import { findUnclear } from '../../src/rules/text.ts';
+
+/** One character of all there are, a third of them ASCII; fast-check's own `binary` takes a second to build. */
+export const character = fc
+  .oneof(fc.nat({ max: 0x7f }), fc.nat({ max: 0xd7ff }), fc.integer({ min: 0xe000, max: 0x10ffff }))
+  .map((codePoint) => String.fromCodePoint(codePoint));
+
+/** Any string of Unicode. */
+export const anyString = fc.string({ unit: character });
+
+/** Any text that can be sent: no NUL. */
+export const text = (constraints: fc.StringConstraints = {}) =>
+  fc.string({ unit: character, ...constraints }).filter((value) => !value.includes('\0'));
+
+/** Texts of 1 to 128 characters that a scope can name, with the characters of the grammar among them. */
+const target = fc
+  .string({
+    unit: fc.oneof(fc.constantFrom('"', '\\', ')', '(', ',', '$'), character),
+    minLength: 1,
+    maxLength: 128,
+  })
+  .filter((value) => findUnclear(value) === undefined);
+
+const sum = fc
+  .tuple(
+    fc.integer({ min: 0, max: 999_999_999_999 }),
+    fc.option(fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: 1, maxLength: 2 })),
+  )
+  .map(([whole, decimals]) => (decimals === null ? `${whole}` : `${whole}.${decimals}`))
+  .filter((value) => Number(value) > 0);
+
+const limit: fc.Arbitrary<PaymentLimit | null> = fc.option(
+  fc.record({ days: fc.option(fc.integer({ min: 1, max: 9999 })), sum }),
+);
+
+const right: fc.Arbitrary<Right> = fc.oneof(
+  fc.record({ name: fc.constantFrom(...SIMPLE_RIGHTS) }),
+  fc.record({ name: fc.constantFrom(...ANY_PAYMENT_RIGHTS), limit }),
+  fc.record({ name: fc.constant('payment.to-pattern'), pattern: target, limit }),
+  fc.record({
+    name: fc.constant('payment.to-account'),
+    to: target,
+    type: fc.constantFrom('account', 'phone', 'email'),
+    limit,
+  }),
+  fc.record({
+    name: fc.constant('money-source'),
+    sources: fc.array(fc.constantFrom<MoneySource[]>('wallet', 'card'), { minLength: 1, maxLength: 3 }),
+  }),
+);
+
+/** What the grammar can say, contradictions included. */
+export const rights: fc.Arbitrary<Right[]> = fc.array(right, { minLength: 1, maxLength: 6 });
+
+/** Texts of the grammar's own words in any order: some are scopes, most are nearly one. */
+export const scopeLike = fc.string({
+  unit: fc.constantFrom(
+    ...SIMPLE_RIGHTS,
+    ...ANY_PAYMENT_RIGHTS,
+    ...[
+      'payment',
+      '.to-pattern("7")',
+      '.to-account("1","phone")',
+      '.to-account(',
+      '.limit(1,5)',
+      '.limit(,5)',
+    ],
+    ...[
+      'money-source("wallet")',
+      'money-source(',
+      '"card"',
+      '"',
+      '\\',
+      '(',
+      ')',
+      ',',
+      '.',
+      ' ',
+      '0',
+      '12',
+      '\t',
+    ],
+    ...['\0', '\n', '\u202e', 'é', '\u{1f4b3}'],
+  ),
+  maxLength: 12,
+});

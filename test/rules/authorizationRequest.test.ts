@@ -1,0 +1,231 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readAuthorizationRequest } from '../../src/rules/authorizationRequest.ts';
+import { BUILT_IN_CATALOGUE } from '../../src/rules/catalogue.ts';
+import type { Client } from '../../src/rules/client.ts';
+import { Parameters } from '../../src/rules/parameters.ts';
+import { text } from './arbitraries.ts';
+import { refusalOf } from './refusal.ts';
+
+const CLIENT: Client = {
+  clientId: 'app',
+  name: 'Demo Shop',
+  redirectUri: 'https://app.example/cb',
+  verified: false,
+  status: 'active',
+  allowedRights: null,
+  most: null,
+  revision: 1,
+};
+const FIELDS = {
+  client_id: 'app',
+  response_type: 'code',
+  redirect_uri: 'https://app.example/cb',
+  scope: 'account-info',
+};
+const CANONICAL =
+  'client_id=app&response_type=code&redirect_uri=https%3A%2F%2Fapp.example%2Fcb&scope=account-info';
+const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
+
+const encode = (fields: Record<string, string>) => new URLSearchParams(fields).toString();
+const readEncoded = (encoded: string, client: Client | undefined = CLIENT) =>
+  readAuthorizationRequest(new Parameters(encoded), client, BUILT_IN_CATALOGUE);
+const read = (fields: Record<string, string>, client?: Client) =>
+  readEncoded(encode({ ...FIELDS, ...fields }), client);
+
+describe('contract 2.2: the fields of an authorization request', () => {
+  it('reads the four required fields', () => {
+    expect(read({})).toEqual({
+      client: CLIENT,
+      redirectUri: 'https://app.example/cb',
+      scope: 'account-info',
+      rights: [{ name: 'account-info' }],
+      instanceName: null,
+      state: null,
+      codeChallenge: null,
+      canonicalQuery: CANONICAL,
+    });
+  });
+
+  it('reads instance_name, state and the code challenge', () => {
+    const optional = {
+      instance_name: 'anna',
+      state: 's',
+      code_challenge: CHALLENGE,
+      code_challenge_method: 'S256',
+    };
+    expect(read(optional)).toMatchObject({ instanceName: 'anna', state: 's', codeChallenge: CHALLENGE });
+  });
+
+  it('keeps redirect_uri and scope as they were sent, byte for byte', () => {
+    const sent = {
+      redirect_uri: 'https://app.example/cb?x=%7e',
+      scope: ' account-info  money-source("cards", "wallet") ',
+    };
+    expect(read(sent)).toMatchObject({ redirectUri: sent.redirect_uri, scope: sent.scope });
+  });
+
+  it('design.md takes empty optional fields as left out', () => {
+    const empty = { instance_name: '', state: '', code_challenge: '', code_challenge_method: '' };
+    expect(read(empty)).toEqual(read({}));
+  });
+
+  it('design.md ignores unknown parameters, also doubled and undecodable ones', () => {
+    expect(readEncoded(`x=1&x=2&${encode(FIELDS)}&y=%FF&%ZZ=1&code=z`)).toEqual(read({}));
+  });
+
+  it.each([
+    ['redirect_uri', 'invalid_request'],
+    ['response_type', 'invalid_request'],
+    ['scope', 'invalid_scope'],
+  ] as const)('7.1 refuses a request without %s with %s', (name, code) => {
+    expect(refusalOf(() => read({ [name]: '' })).code).toBe(code);
+    expect(refusalOf(() => readEncoded(encode(FIELDS).replace(`${name}=`, 'x='))).code).toBe(code);
+  });
+
+  it.each([
+    ['redirect_uri', 'invalid_request'],
+    ['response_type', 'invalid_request'],
+    ['scope', 'invalid_scope'],
+    ['instance_name', 'invalid_request'],
+    ['state', 'invalid_request'],
+    ['code_challenge', 'invalid_request'],
+    ['code_challenge_method', 'invalid_request'],
+  ] as const)(
+    '4 refuses a %s that is not UTF-8 with %s, and two of it with invalid_request',
+    (name, code) => {
+      const others = encode(Object.fromEntries(Object.entries(FIELDS).filter(([field]) => field !== name)));
+      expect(refusalOf(() => readEncoded(`${others}&${name}=%FF`)).code).toBe(code);
+      expect(refusalOf(() => readEncoded(`${others}&${name}=x&${name}=x`)).code).toBe('invalid_request');
+    },
+  );
+
+  it.each(['token', 'Code', 'code token', 'code '])('7.1 refuses the response_type %j', (value) => {
+    expect(refusalOf(() => read({ response_type: value })).code).toBe('invalid_request');
+  });
+
+  it('7.1 refuses an unknown and a blocked application with unauthorized_client, alike for the person', () => {
+    const unknown = refusalOf(() =>
+      readAuthorizationRequest(new Parameters(encode(FIELDS)), undefined, BUILT_IN_CATALOGUE),
+    );
+    const blocked = refusalOf(() => read({}, { ...CLIENT, status: 'blocked' }));
+    expect([unknown.code, blocked.code]).toEqual(['unauthorized_client', 'unauthorized_client']);
+    expect(blocked.message).toBe(unknown.message);
+    expect(blocked.rule).not.toBe(unknown.rule);
+  });
+
+  it('2.2 refuses another redirect_uri, and tells only the log the first character that differs', () => {
+    const refusal = refusalOf(() => read({ redirect_uri: 'https://app.example.evil.com/cb' }));
+    expect(refusal.code).toBe('invalid_request');
+    expect(refusal.rule).toContain('character 20');
+    expect(refusal.message).not.toContain('evil');
+  });
+
+  it('scopes.md refuses a right that the application may not ask', () => {
+    const client = { ...CLIENT, allowedRights: ['operation-history'] };
+    expect(refusalOf(() => read({}, client)).code).toBe('invalid_scope');
+    expect(read({ scope: 'operation-history' }, client).rights).toEqual([{ name: 'operation-history' }]);
+  });
+});
+
+describe('design.md: client_id → redirect_uri → response_type → scope → instance_name', () => {
+  const wrong = {
+    redirect_uri: 'https://evil.example/',
+    response_type: 'token',
+    scope: 'everything',
+    instance_name: '\n',
+  };
+
+  it.each([
+    ['client_id', 'unauthorized_client', 'application', undefined, []],
+    ['redirect_uri', 'invalid_request', 'redirect_uri', CLIENT, []],
+    ['response_type', 'invalid_request', 'response_type', CLIENT, ['redirect_uri']],
+    ['scope', 'invalid_scope', 'scope', CLIENT, ['redirect_uri', 'response_type']],
+    ['instance_name', 'invalid_request', 'instance_name', CLIENT, ['redirect_uri', 'response_type', 'scope']],
+  ] as const)('names %s where it and all after it are wrong', (_first, code, word, client, repaired) => {
+    const right = Object.fromEntries(repaired.map((name) => [name, FIELDS[name]]));
+    const parameters = new Parameters(encode({ ...FIELDS, ...wrong, ...right }));
+    const refusal = refusalOf(() => readAuthorizationRequest(parameters, client, BUILT_IN_CATALOGUE));
+    expect(refusal.code).toBe(code);
+    expect(refusal.message).toContain(word);
+  });
+
+  it('a doubled parameter waits for its turn', () => {
+    const doubled = 'scope=a&scope=b&state=a&state=b';
+    const refusal = refusalOf(() => readEncoded(`client_id=app&redirect_uri=x&${doubled}`));
+    expect(refusal.message).toContain('redirect_uri');
+  });
+});
+
+describe('design.md: the canonical query', () => {
+  it('has the known parameters in one order, whatever the order they were sent in', () => {
+    const optional = {
+      instance_name: 'i',
+      state: 's',
+      code_challenge: CHALLENGE,
+      code_challenge_method: 'S256',
+    };
+    const expected = `${CANONICAL}&instance_name=i&state=s&code_challenge=${CHALLENGE}&code_challenge_method=S256`;
+    const pairs = encode({ ...FIELDS, ...optional }).split('&');
+    fc.assert(
+      fc.property(fc.shuffledSubarray(pairs, { minLength: pairs.length }), (shuffled) => {
+        expect(readEncoded(shuffled.join('&')).canonicalQuery).toBe(expected);
+      }),
+    );
+  });
+
+  it('leaves out empty and unknown parameters: a client secret sent by mistake does not travel on', () => {
+    const extra = {
+      client_secret: 's3cret',
+      code_verifier: 'v',
+      state: '',
+      instance_name: '',
+      login: 'anna',
+    };
+    expect(read(extra).canonicalQuery).toBe(CANONICAL);
+  });
+
+  it('writes a space as %20 and a plus as %2B', () => {
+    expect(read({ state: 'a b+c', scope: 'account-info operation-history' }).canonicalQuery).toBe(
+      `${CANONICAL}%20operation-history&state=a%20b%2Bc`,
+    );
+  });
+
+  it('gives itself when it is read again, with the same request', () => {
+    const fields = fc.record({
+      client_id: fc.constant('app'),
+      response_type: fc.constant('code'),
+      redirect_uri: fc.constantFrom(CLIENT.redirectUri, `${CLIENT.redirectUri}?x=%7E+1&y=https://a/?b`),
+      scope: fc.constantFrom(
+        'account-info',
+        ' account-info  payment-shop.limit(, 5)',
+        'payment.to-pattern("+%&\\"") account-info',
+      ),
+      instance_name: fc.constantFrom('', 'anna+1', 'Анна & co', '%41'),
+      state: text(),
+      client_secret: fc.constantFrom('', 's3cret'),
+      code_challenge: fc.constant(CHALLENGE),
+      code_challenge_method: fc.constant('S256'),
+    });
+    fc.assert(
+      fc.property(fields, (sent) => {
+        const request = readEncoded(encode(sent));
+        expect(readEncoded(request.canonicalQuery)).toEqual(request);
+        expect(request.canonicalQuery).not.toContain('+');
+        expect(request.canonicalQuery).not.toContain('s3cret');
+        expect(request.state).toBe(sent.state === '' ? null : sent.state);
+      }),
+    );
+  });
+
+  it('refuses a request whose canonical query is longer than 6,000 bytes', () => {
+    const room = 6000 - `${CANONICAL}&state=`.length;
+    expect(read({ state: 'x'.repeat(room) }).canonicalQuery).toHaveLength(6000);
+    expect(refusalOf(() => read({ state: 'x'.repeat(room + 1) })).code).toBe('invalid_request');
+    expect(refusalOf(() => read({ state: 'é'.repeat(1001) })).code).toBe('invalid_request');
+  });
+
+  it('counts only what travels on', () => {
+    expect(read({ unknown: 'x'.repeat(6000) }).canonicalQuery).toBe(CANONICAL);
+  });
+});

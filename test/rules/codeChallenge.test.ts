@@ -1,0 +1,77 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readCodeChallenge, readCodeVerifier } from '../../src/rules/codeChallenge.ts';
+import { Parameters } from '../../src/rules/parameters.ts';
+import { s256 } from '../../src/secrets/digest.ts';
+import { refusalOf } from './refusal.ts';
+
+/** RFC 7636 appendix B. */
+const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
+const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
+
+const challengeOf = (challenge: string, method: string) =>
+  readCodeChallenge(new Parameters(`code_challenge=${challenge}&code_challenge_method=${method}`));
+const verifierOf = (value: string) =>
+  readCodeVerifier(new Parameters(new URLSearchParams({ code_verifier: value }).toString()));
+
+describe('RFC 7636 section 4.3: code_challenge', () => {
+  it('is null when none was sent, also when it was sent empty', () => {
+    expect(readCodeChallenge(new Parameters(''))).toBeNull();
+    expect(readCodeChallenge(new Parameters('code_challenge=&code_challenge_method='))).toBeNull();
+  });
+
+  it('is what was sent', () => {
+    expect(challengeOf(CHALLENGE, 'S256')).toBe(CHALLENGE);
+  });
+
+  it.each([
+    ['a method without a challenge', '', 'S256'],
+    ['a challenge without a method, which would mean plain', CHALLENGE, ''],
+    ['plain', CHALLENGE, 'plain'],
+    ['s256 in lower case', CHALLENGE, 's256'],
+    ['42 characters', CHALLENGE.slice(1), 'S256'],
+    ['44 characters', `${CHALLENGE}A`, 'S256'],
+    ['padding', `${CHALLENGE}=`, 'S256'],
+    ['the letters of plain base64', CHALLENGE.replace('-', '%2B'), 'S256'],
+    ['a last letter that no SHA-256 ends with', `${CHALLENGE.slice(0, -1)}N`, 'S256'],
+    ['a trailing line break', `${CHALLENGE}%0A`, 'S256'],
+    ['a challenge that was sent twice', `${CHALLENGE}&code_challenge=${CHALLENGE}`, 'S256'],
+  ])('refuses %s', (_what, challenge, method) => {
+    expect(refusalOf(() => challengeOf(challenge, method)).code).toBe('invalid_request');
+  });
+});
+
+describe('RFC 7636 section 4.1: code_verifier', () => {
+  it('is null when none was sent, also when it was sent empty', () => {
+    expect(readCodeVerifier(new Parameters(''))).toBeNull();
+    expect(verifierOf('')).toBeNull();
+  });
+
+  it.each([VERIFIER, '-._~'.padEnd(43, '0'), 'a'.repeat(43), 'Z'.repeat(128)])('takes %s', (verifier) => {
+    expect(verifierOf(verifier)).toBe(verifier);
+  });
+
+  it.each([
+    ['42 characters', 'a'.repeat(42)],
+    ['129 characters', 'a'.repeat(129)],
+    ['a space', `${'a'.repeat(42)} `],
+    ['a plus', `${'a'.repeat(42)}+`],
+    ['a letter outside ASCII', `${'a'.repeat(42)}é`],
+    ['a trailing line break', `${'a'.repeat(43)}\n`],
+  ])('refuses %s', (_what, verifier) => {
+    expect(refusalOf(() => verifierOf(verifier)).code).toBe('invalid_request');
+  });
+
+  it('every verifier has a challenge that is accepted', () => {
+    const unreserved = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~';
+    fc.assert(
+      fc.property(
+        fc.string({ unit: fc.constantFrom(...unreserved), minLength: 43, maxLength: 128 }),
+        (verifier) => {
+          expect(verifierOf(verifier)).toBe(verifier);
+          expect(challengeOf(s256(verifier), 'S256')).toBe(s256(verifier));
+        },
+      ),
+    );
+  });
+});

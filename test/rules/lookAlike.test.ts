@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { lookAlikeProblem } from '../../src/rules/lookAlike.ts';
+
+describe('a name that could be taken for another application’s', () => {
+  it.each([
+    ['paypal', 'раураӏ', 'a word all in Cyrillic, with a small palochka'],
+    ['BANK', 'ΒΑΝΚ', 'a word all in Greek'],
+    ['caxap', 'сахар', 'another, with letters that every script has'],
+    ['MOCT', 'мост', 'Cyrillic, alike in capitals only'],
+    ['Demo Shop', 'Demo 5hop', 'a digit for a letter'],
+    ['Demo Shop', 'DEM0 SH0P', 'digits for letters, in capitals'],
+    ['Buzz Lab', '8uz2 1ab', 'digits for letters'],
+    ['Market24', 'Market 24', 'a space'],
+    ['Demo Shop', 'Démo-Shop!', 'accents and punctuation'],
+    ['!!!', 'ǃǃǃ', 'nothing but punctuation, and letters that look like it'],
+  ])('is found: %s, %s (%s)', (name, twin) => {
+    const problem = (other: string) => `looks like that of another application, “${other}”`;
+    expect(lookAlikeProblem(twin, [name])).toBe(problem(name));
+    expect(lookAlikeProblem(name, [twin])).toBe(problem(twin));
+  });
+
+  it.each(['Assent', 'ASSENT', 'As-sent', 'A55ENT', 'ÁSSENT!'])(
+    'is found where it is this service’s own: %s',
+    (name) => {
+      expect(lookAlikeProblem(name, [])).toBe('looks like this service’s own, “Assent”');
+    },
+  );
+
+  it.each([
+    ['Demo Shop', 'Demo Shop'],
+    ['Demo Shop 1', 'Demo Shop 2'],
+    ['Ascent', 'Assent'],
+    ['Demo Shop', 'Demo Shops'],
+    ['Кафе', 'Кофе'],
+    ['Shop', 'Магазин'],
+    ['市場', '市场'],
+    ['हिन्दी', 'हन्द'],
+    ['???', '!!!'],
+  ])('is not found where names differ to the eye, or are the very same: %s, %s', (name, other) => {
+    expect(lookAlikeProblem(name, [other])).toBeUndefined();
+  });
+});
+
+describe('a name that mixes scripts in one word', () => {
+  it.each(['Dеmo', 'Оzon', 'Shoр', 'Αpple', 'Βанк', 'Shoⲣ', 'ᏢayPal', 'paypaӏ'])('is found: %s', (name) => {
+    expect(lookAlikeProblem(`The ${name} shop`, [])).toBe(
+      `mixes letters of several scripts in one word, “${name}”`,
+    );
+  });
+
+  it.each([
+    ...[
+      'Demo Shop',
+      'Магазин «Ромашка»',
+      'Яндекс Pay',
+      'Ozon Банк',
+      'Tシャツ',
+      '東京カメラ',
+      'LG전자',
+      'متجر أحمد',
+      'חנות',
+    ],
+    ...['Ελλάδα', 'Ещё-shop', '1С', 'H&M', 'naïve café', 'Ärzte', 'Œuvre', 'Straße'],
+  ])('is not what words of different scripts beside each other are: %s', (name) => {
+    expect(lookAlikeProblem(name, [])).toBeUndefined();
+  });
+});
+
+describe('a name with a mark that says it was looked at', () => {
+  it.each(['✔', '✓', '☑', '✅', '🗸', '√', '🛡', '🔒', '★', '🏦', 'Ⓡ', 'ℹ'])('is found: %s', (mark) => {
+    expect(lookAlikeProblem(`Demo Shop ${mark}`, [])).toBe(
+      `has ${mark}, which could be taken for a mark of ours`,
+    );
+  });
+
+  it.each(['Brand™', 'Brand®', '© Shop', 'Магазин №1', '90° Café', 'A+B', '€uro', '<Shop>', 'Shop | more'])(
+    'is not what other signs are: %s',
+    (name) => {
+      expect(lookAlikeProblem(name, [])).toBeUndefined();
+    },
+  );
+});

@@ -1,0 +1,366 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { answerLocation, matchRedirectUri, refuseRegistration } from '../../src/rules/redirectUri.ts';
+import { anyString, text } from './arbitraries.ts';
+
+/** What stands in our answers, or in those of other servers that a library may take ours for. */
+const ANSWER_NAMES = [
+  ...['code', 'error', 'error_description', 'error_uri', 'state', 'iss', 'session_state'],
+  ...['access_token', 'id_token', 'token_type', 'expires_in', 'scope'],
+];
+const PLAIN = 'https://app.example/cb';
+const WITH_QUERY = 'https://app.example/cb?user=7&shop%5Fid=a';
+
+describe('contract 2.1: registration of a redirect URI', () => {
+  it.each([
+    PLAIN,
+    WITH_QUERY,
+    'https://app.example',
+    'https://app.example?x=1',
+    'https://app.example/?',
+    'https://app.example:8443/cb',
+    'http://localhost:3000/cb',
+    'http://127.0.0.1:9/cb',
+    'http://[::1]:9/cb',
+    'HTTPS://APP.EXAMPLE/CB',
+    'https://app.example/@user;a=1/~x/%D0%9F',
+    'https://app.example/cb?mail=a@b',
+    'com.example.app:/oauth2redirect',
+    'myapp://done',
+    `${PLAIN}?${'x'.repeat(2000 - PLAIN.length - 1)}`,
+  ])('accepts %s', (uri) => {
+    expect(refuseRegistration(uri)).toBeUndefined();
+  });
+
+  it.each([
+    ['more than 2000 characters', `${PLAIN}?${'x'.repeat(2000 - PLAIN.length)}`, 'longer'],
+    ['a fragment', `${PLAIN}#top`, 'fragment'],
+    ['an empty fragment', `${PLAIN}#`, 'fragment'],
+    ['a space', 'https://app.example/a b', 'characters'],
+    ['a line break', `${PLAIN}\n`, 'characters'],
+    ['a backslash', 'https://app.example\\@evil.example/', 'characters'],
+    ['a letter outside ASCII', 'https://пример.example/cb', 'characters'],
+    ['a quote', `${PLAIN}?"`, 'characters'],
+    ['nothing', '', 'characters'],
+    ['a path', '/cb', 'absolute'],
+    ['no scheme', '//app.example/cb', 'absolute'],
+    ['a host alone', 'app.example', 'absolute'],
+    ['a port that is none', 'https://app.example:99999/', 'absolute'],
+    ['no host', 'https:///cb', 'host'],
+    ['a path after the scheme', 'https:/app.example/cb', 'host'],
+    ['no slashes after the scheme', 'https:app.example/cb', 'host'],
+    ['a user name', 'https://user@app.example/cb', 'user name'],
+    ['a user name and a password', 'https://user:pass@app.example/cb', 'user name'],
+    ['a user name in front of a query', 'https://app.example@evil.example?x', 'user name'],
+    ['a user name in an address of an app', 'myapp://user@done', 'user name'],
+    ['a cut-off escape', `${PLAIN}?x=%Z1`, 'two hex digits'],
+    ['a code of its own', `${PLAIN}?code=x`, 'code'],
+    ['a state of its own, spelled differently', `${PLAIN}?a=1&ST%41TE[]=x`, 'state'],
+    ['a user name behind an upper-case scheme', 'HTTPS://user@app.example/cb', 'user name'],
+  ])('refuses %s', (_what, uri, reason) => {
+    expect(refuseRegistration(uri)).toContain(reason);
+  });
+
+  it.each([
+    'javascript:alert(1)',
+    'JavaScript://app.example/%0Aalert(1)',
+    'data:text/html,x',
+    'vbscript:x',
+    'file:///etc/passwd',
+    'blob:https://app.example/x',
+    'about:blank',
+    'view-source:https://app.example/',
+    'filesystem:https://app.example/x',
+  ])('refuses a scheme that does not lead to an application: %s', (uri) => {
+    expect(refuseRegistration(uri)).toContain('does not lead to an application');
+  });
+});
+
+describe('contract 2.2: redirect_uri is identical to the registered one, character by character', () => {
+  it.each([PLAIN, WITH_QUERY, 'https://app.example/cb?', 'myapp://done'])('matches %s with itself', (uri) => {
+    expect(matchRedirectUri(uri, uri)).toEqual({ matches: true });
+  });
+
+  it.each([
+    ['an upper-case scheme', PLAIN, 'HTTPS://app.example/cb', 0],
+    ['an upper-case host', PLAIN, 'https://APP.example/cb', 8],
+    ['an upper-case path', PLAIN, 'https://app.example/CB', 20],
+    ['another scheme', PLAIN, 'http://app.example/cb', 4],
+    ['the default port written out', PLAIN, 'https://app.example:443/cb', 19],
+    ['the default port left out', 'https://app.example:443/cb', PLAIN, 19],
+    ['another loopback port', 'http://127.0.0.1:9/cb', 'http://127.0.0.1:8/cb', 17],
+    ['another name of the loopback', 'http://127.0.0.1:9/cb', 'http://localhost:9/cb', 7],
+    ['a trailing slash', PLAIN, `${PLAIN}/`, PLAIN.length],
+    ['no trailing slash', `${PLAIN}/`, PLAIN, PLAIN.length],
+    ['a deeper path', PLAIN, `${PLAIN}/admin`, PLAIN.length],
+    ['a longer last segment', PLAIN, `${PLAIN}2`, PLAIN.length],
+    ['percent-encoding in another case', 'https://app.example/%D0', 'https://app.example/%d0', 21],
+    ['percent-encoding where there was none', PLAIN, 'https://app.example/c%62', 21],
+    ['dot segments', PLAIN, 'https://app.example/x/../cb', 20],
+    ['a dot segment at the end', PLAIN, `${PLAIN}/..`, PLAIN.length],
+    ['a user name', PLAIN, 'https://user@app.example/cb', 8],
+    ['a host that begins with the registered one', 'https://app.example', 'https://app.example.evil.com', 19],
+    ['the registered host as a user name', 'https://app.example', 'https://app.example@evil', 19],
+    [
+      'the registered host as a user name with a password',
+      'https://app.example',
+      'https://app.example:x@evil',
+      19,
+    ],
+    ['a backslash for a slash', PLAIN, 'https:\\\\app.example/cb', 6],
+    ['leading space', PLAIN, ` ${PLAIN}`, 0],
+    ['trailing space', PLAIN, `${PLAIN} `, PLAIN.length],
+    ['an appended fragment', PLAIN, `${PLAIN}#x`, PLAIN.length],
+    ['an appended path parameter', PLAIN, `${PLAIN};a=1`, PLAIN.length],
+    ['only the beginning', PLAIN, 'https://app', 11],
+    ['nothing', PLAIN, '', 0],
+    ['a registered parameter left out', WITH_QUERY, 'https://app.example/cb?user=7', 29],
+    ['registered parameters in another order', WITH_QUERY, 'https://app.example/cb?shop%5Fid=a&user=7', 23],
+    ['a registered parameter that goes on', WITH_QUERY, `${WITH_QUERY}b`, WITH_QUERY.length],
+  ])('refuses %s and says where it differs', (_what, registered, sent, at) => {
+    expect(matchRedirectUri(registered, sent)).toMatchObject({ matches: false, at });
+  });
+
+  it.each([PLAIN, WITH_QUERY, 'https://app.example/%D0%9F/a/../b/', 'http://127.0.0.1:9/cb?&', 'myapp:done'])(
+    'refuses any edit of one character inside %s',
+    (registered) => {
+      const at = fc.integer({ min: 0, max: registered.length - 1 });
+      const character = fc.oneof(
+        fc.constantFrom(...`?&=#/.:@%;${registered}`),
+        fc.string({ maxLength: 1, minLength: 1 }),
+      );
+      fc.assert(
+        fc.property(at, character, (index, put) => {
+          fc.pre(put !== registered[index]);
+          const [before, from, after] = [
+            registered.slice(0, index),
+            registered.slice(index),
+            registered.slice(index + 1),
+          ];
+          for (const sent of [before + put + after, before + put + from, before + after])
+            expect(matchRedirectUri(registered, sent).matches).toBe(false);
+        }),
+      );
+    },
+  );
+
+  it('compares any two strings without failing, and only a continuation matches', () => {
+    fc.assert(
+      fc.property(anyString, anyString, (registered, sent) => {
+        expect(matchRedirectUri(registered, registered)).toEqual({ matches: true });
+        for (const uri of [sent, registered + sent, `${registered}?${sent}`, `${registered}&${sent}`]) {
+          fc.pre(uri !== registered);
+          const separator = registered.includes('?') ? '&' : '?';
+          if (!uri.startsWith(registered + separator))
+            expect(matchRedirectUri(registered, uri).matches).toBe(false);
+          else matchRedirectUri(registered, uri);
+        }
+        refuseRegistration(sent);
+      }),
+    );
+  });
+});
+
+describe('contract 2.2: parameters appended at the end are ignored in the comparison', () => {
+  it.each([
+    [PLAIN, '?x=1'],
+    [PLAIN, '?x=1&y=2&flag'],
+    [PLAIN, '?'],
+    [PLAIN, '?&'],
+    [PLAIN, '?next=https://app.example/a?b=c'],
+    [PLAIN, '?x=%D0%9F+%26'],
+    [PLAIN, '?codex=1&xcode=2&co%20de=3&my_state=4'],
+    [PLAIN, '?user=7'],
+    [WITH_QUERY, '&x=1'],
+    [WITH_QUERY, '&'],
+    [WITH_QUERY, '&users=8'],
+    ['https://app.example/cb?', '&x=1'],
+    ['https://app.example', '?x=1'],
+    ['myapp://done', '?x=1'],
+  ])('accepts %s with %s', (registered, appended) => {
+    expect(matchRedirectUri(registered, registered + appended)).toEqual({ matches: true });
+  });
+
+  it.each([
+    ['& where the registered one has no query', PLAIN, '&x=1'],
+    ['? where the registered one has a query', WITH_QUERY, '?x=1'],
+    ['? where the registered one has an empty query', 'https://app.example/cb?', '?x=1'],
+    ['a parameter right after an empty query', 'https://app.example/cb?', 'x=1'],
+    ['a fragment behind a parameter', PLAIN, '?x=1#y'],
+    ['an empty fragment', PLAIN, '?x=1#'],
+    ['a letter outside ASCII', PLAIN, '?x=é'],
+    ['a space', PLAIN, '?x=a b'],
+    ['a tab', PLAIN, '?x=\t'],
+    ['a line break', PLAIN, '?x=1\r\nSet-Cookie: a=b'],
+    ['a trailing line break', PLAIN, '?x=1\n'],
+    ['a NUL', PLAIN, '?x=\0'],
+    ['DEL', PLAIN, '?x=\x7f'],
+    ['a name that cannot be decoded', PLAIN, '?%FF=1'],
+    ['a name with a broken escape', PLAIN, '?c%6=1'],
+  ])('refuses %s', (_what, registered, appended) => {
+    expect(matchRedirectUri(registered, registered + appended)).toMatchObject({ matches: false });
+  });
+
+  it.each(ANSWER_NAMES)('refuses %s, which is ours to answer', (name) => {
+    for (const appended of [`${name}=x`, `${name}=`, name, `x=1&${name}=x`, `x=1;${name}=x`, `${name};x=1`]) {
+      expect(matchRedirectUri(PLAIN, `${PLAIN}?${appended}`)).toMatchObject({ matches: false });
+      expect(matchRedirectUri(WITH_QUERY, `${WITH_QUERY}&${appended}`)).toMatchObject({ matches: false });
+      expect(refuseRegistration(`${PLAIN}?${appended}`)).toContain('which stands in our answer');
+    }
+  });
+
+  it('takes names that only begin or end like them, and looks into nothing that is too long to be taken', () => {
+    for (const name of ['scopes', 'my_scope', 'token', 'codes', 'x-state'])
+      expect(matchRedirectUri(PLAIN, `${PLAIN}?${name}=1`)).toEqual({ matches: true });
+    expect(matchRedirectUri(PLAIN, `${PLAIN}?${'a;'.repeat(16_000)}`)).toMatchObject({
+      matches: false,
+      rule: 'redirect_uri is longer than 6000 characters',
+    });
+  });
+
+  it.each([
+    'c%6Fde=x',
+    'c%6fde=x',
+    '%63%6F%64%65=x',
+    'CODE=x',
+    'Code=x',
+    'COD%45=x',
+    'code[]=x',
+    'code[0]=x',
+    'code%5B%5D=x',
+    'code[=x',
+    '+code=x',
+    'code+=x',
+    '%20code=x',
+    'code%20=x',
+    '%09code=x',
+    'code%0A=x',
+    '%C2%A0code=x',
+    ';code=x',
+    'x;code=x',
+    'error%5Fdescription=x',
+    'Access.Token=x',
+    'id%5ftoken[]=x',
+    'expires+in=x',
+    'SESSION_STATE=x',
+    'ERROR_DESCRIPTION=x',
+    'STATE=x',
+    'sta%74e[]=x',
+    'code%00=x',
+    '?code=x',
+    'error.description=x',
+    'error+description=x',
+  ])('refuses the spelling %s of a reserved name', (appended) => {
+    expect(matchRedirectUri(PLAIN, `${PLAIN}?${appended}`)).toMatchObject({ matches: false });
+    expect(matchRedirectUri(WITH_QUERY, `${WITH_QUERY}&${appended}`)).toMatchObject({ matches: false });
+  });
+
+  it.each([
+    'user=8',
+    'user',
+    'USER=8',
+    'us%65r=8',
+    'user[]=8',
+    'x;user=8',
+    'shop_id=b',
+    'shop%5fid=b',
+    'x=1&user=8',
+  ])('refuses %s, a name of the registered query', (appended) => {
+    expect(matchRedirectUri(WITH_QUERY, `${WITH_QUERY}&${appended}`)).toMatchObject({ matches: false });
+  });
+});
+
+describe('contract 4.1: the Location of the answer', () => {
+  it.each([
+    ['? without a query', PLAIN, `${PLAIN}?code=c`],
+    ['& with a query', WITH_QUERY, `${WITH_QUERY}&code=c`],
+    ['nothing after a trailing ?', `${PLAIN}?`, `${PLAIN}?code=c`],
+    ['& after a question mark that ends a value', `${PLAIN}?next=/a?`, `${PLAIN}?next=/a?&code=c`],
+    ['nothing after a trailing &', `${PLAIN}?x=1&`, `${PLAIN}?x=1&code=c`],
+    ['? after a host alone', 'https://app.example', 'https://app.example?code=c'],
+    ['? in an address of an app', 'myapp://done', 'myapp://done?code=c'],
+    ['nothing normalised', 'HTTPS://App.example:443/a/../%7e', 'HTTPS://App.example:443/a/../%7e?code=c'],
+  ])('is the URI as sent with %s', (_what, uri, location) => {
+    expect(answerLocation({ redirectUri: uri, state: null }, 'code', 'c')).toBe(location);
+  });
+
+  it('puts the state before the answer, so that nothing follows a code', () => {
+    const target = { redirectUri: PLAIN, state: 's' };
+    expect(answerLocation(target, 'code', 'c')).toBe(`${PLAIN}?state=s&code=c`);
+    expect(answerLocation(target, 'error', 'access_denied')).toBe(`${PLAIN}?state=s&error=access_denied`);
+  });
+
+  it('percent-encodes the values, a space as %20 and never as +', () => {
+    expect(answerLocation({ redirectUri: PLAIN, state: 'a b+c&code=x#é' }, 'code', 'c')).toBe(
+      `${PLAIN}?state=a%20b%2Bc%26code%3Dx%23%C3%A9&code=c`,
+    );
+  });
+});
+
+describe('the answer arrives at the registered address', () => {
+  /** Texts of a URI's own characters, whole escapes among them. */
+  const uriText = (extra: string) =>
+    fc.string({
+      unit: fc.oneof(fc.constantFrom(...`aZ0-._~:@!$'()*,${extra}`), fc.constantFrom('%2F', '%d0%9F', '%26')),
+    });
+  const base = fc.constantFrom('https://app.example', 'http://[::1]:9', 'com.example.app:', 'myapp://done');
+  const name = fc.constantFrom('x', 'y', 'user', 'co-de', 'shop%5Fid', 'next');
+  const query = fc
+    .array(
+      fc.tuple(
+        name,
+        uriText('/+=?').map((value) => `=${value}`),
+      ),
+      { maxLength: 3 },
+    )
+    .map((pairs) => pairs.map((pair) => pair.join('')).join('&'));
+  const registeredUri = fc
+    .tuple(base, uriText('/;'), fc.option(query))
+    .map(([start, path, search]) => `${start}/${path}${search === null ? '' : `?${search}`}`)
+    .filter((uri) => refuseRegistration(uri) === undefined);
+  /** Names and values of any visible characters: what matches is for `matchRedirectUri` to say. */
+  const appended = fc.oneof(
+    fc.constant(''),
+    query,
+    fc.string({
+      unit: fc.oneof(fc.constantFrom(...'?&=;[]+ .%'), fc.constantFrom('code', 'state', 'x', '%20')),
+    }),
+  );
+  const accepted = fc
+    .tuple(registeredUri, appended)
+    .map(([registered, more]) => {
+      const sent = more === '' ? registered : `${registered}${registered.includes('?') ? '&' : '?'}${more}`;
+      return { registered, sent };
+    })
+    .filter(({ registered, sent }) => matchRedirectUri(registered, sent).matches);
+  it('for any accepted redirect URI: same origin and path, every registered parameter, each answer once', () => {
+    const answerName = fc.constantFrom('code', 'error');
+    fc.assert(
+      fc.property(
+        accepted,
+        fc.option(text()),
+        answerName,
+        text(),
+        ({ registered, sent }, state, name, value) => {
+          const printed = answerLocation({ redirectUri: sent, state }, name, value);
+          expect(printed.startsWith(sent)).toBe(true);
+          const location = new URL(printed);
+          const home = new URL(registered);
+          for (const part of ['protocol', 'username', 'host', 'pathname', 'hash'] as const) {
+            expect(location[part]).toBe(home[part]);
+          }
+          for (const key of home.searchParams.keys()) {
+            expect(location.searchParams.getAll(key)).toEqual(home.searchParams.getAll(key));
+          }
+          const expected: Record<string, string[]> = {
+            [name]: [value],
+            ...(state === null ? {} : { state: [state] }),
+          };
+          for (const reserved of ANSWER_NAMES) {
+            expect(location.searchParams.getAll(reserved)).toEqual(expected[reserved] ?? []);
+          }
+        },
+      ),
+    );
+  });
+});

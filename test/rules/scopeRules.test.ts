@@ -1,0 +1,158 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { BUILT_IN_CATALOGUE } from '../../src/rules/catalogue.ts';
+import { parseScope, printScope, RIGHT_NAMES } from '../../src/rules/scope.ts';
+import { readScope } from '../../src/rules/scopeRules.ts';
+import { rights } from './arbitraries.ts';
+import { refusalOf, verdictOf } from './refusal.ts';
+
+const read = (scope: string, allowed: readonly string[] | null = null) =>
+  readScope(scope, BUILT_IN_CATALOGUE, allowed);
+
+describe('contract 7.1: a scope that is logically contradictory', () => {
+  it.each([
+    ['the same right twice', 'account-info account-info'],
+    ['the same right twice', 'payment-p2p payment-p2p.limit(2,5)'],
+    ['the same right twice', 'payment.to-pattern("1") payment.to-pattern("1").limit(2,5)'],
+    ['the same right twice', 'payment.to-account("1") payment.to-account("1","account")'],
+    ['the same right twice', 'payment.to-account("1","phone") payment.to-account("1","phone")'],
+    ['the same right twice', 'money-source("card") money-source("wallet")'],
+    ['the same right twice', 'payment-shop account-info payment-shop'],
+    ['the same right twice', 'payment.to-pattern("12") payment.to-pattern("１２").limit(2,5)'],
+    ['the same right twice', 'payment.to-account("ﬁ@x","email") payment.to-account("fi@x","email")'],
+    ['the same right twice', 'payment.to-pattern("\u00e9") payment.to-pattern("e\u0301")'],
+    ['a source of money named twice', 'money-source("card","card")'],
+    ['a source of money named twice', 'money-source("card","wallet","cards")'],
+    ['payment-p2p with payment.to-account', 'payment-p2p payment.to-account("1")'],
+    ['payment-p2p with payment.to-account', 'payment.to-account("1","email") account-info payment-p2p'],
+    ['payment-shop with payment.to-pattern', 'payment-shop payment.to-pattern("1")'],
+    ['payment-shop with payment.to-pattern', 'payment.to-pattern("1").limit(7,5) payment-shop'],
+    ['a period limit and a one-time limit', 'payment-shop.limit(1,5) payment-p2p.limit(,5)'],
+    ['a period limit and a one-time limit', 'payment-p2p.limit(,5) payment-shop'],
+    ['a period limit and a one-time limit', 'payment.to-pattern("1") payment.to-pattern("2").limit(,5)'],
+    ['a one-time payment with anything but', 'payment-shop.limit(,5) operation-details'],
+    ['a one-time payment with anything but', 'operation-history payment.to-pattern("1").limit(,5)'],
+    ['a one-time payment with anything but', 'payment-p2p.limit(,5) incoming-transfers account-info'],
+    ['a one-time payment with anything but', 'payment-shop.limit(,5) payment-p2p.limit(,5)'],
+    [
+      'a one-time payment with anything but',
+      'payment.to-pattern("1").limit(,5) payment.to-pattern("2").limit(,5)',
+    ],
+  ])('refuses %s: %s', (rule, scope) => {
+    const refusal = refusalOf(() => read(scope));
+    expect(refusal.code).toBe('invalid_scope');
+    expect(refusal.rule).toContain(rule);
+  });
+
+  it.each([
+    'account-info operation-history operation-details incoming-transfers',
+    'payment-shop payment-p2p',
+    'payment-shop payment.to-account("1")',
+    'payment-p2p payment.to-pattern("1")',
+    'payment.to-pattern("1") payment.to-pattern("2").limit(7,5)',
+    'payment.to-account("1") payment.to-account("2")',
+    'payment.to-account("1") payment.to-account("1","phone")',
+    'payment.to-account("1,phone") payment.to-account("1","phone")',
+    'payment.to-pattern("1") payment.to-account("1")',
+    'payment.to-pattern("a") payment.to-pattern("A")',
+    'payment-shop.limit(,5)',
+    'payment.to-pattern("1").limit(,5) money-source("wallet","card") account-info',
+    'money-source("wallet","card")',
+    'payment-shop.limit(1,5) payment-p2p.limit(30,9) operation-history',
+  ])('accepts %s', (scope) => {
+    expect(read(scope)).toEqual(parseScope(scope));
+  });
+
+  it('judges the same in any order of the rights', () => {
+    const shuffled = rights.chain((list) =>
+      fc.tuple(fc.constant(list), fc.shuffledSubarray(list, { minLength: list.length })),
+    );
+    fc.assert(
+      fc.property(shuffled, ([list, other]) => {
+        expect(verdictOf(() => read(printScope(other)))).toBe(verdictOf(() => read(printScope(list))));
+      }),
+    );
+  });
+
+  it('refuses any scope that names one of its rights again', () => {
+    fc.assert(
+      fc.property(rights, fc.nat(), (list, index) => {
+        expect(refusalOf(() => read(printScope(list.concat(list[index % list.length] ?? [])))).code).toBe(
+          'invalid_scope',
+        );
+      }),
+    );
+  });
+
+  it.each([...['', '  ', 'payment', 'account-info everything'], `${' '.repeat(6000)}account-info`])(
+    'refuses %j',
+    (scope) => {
+      expect(refusalOf(() => read(scope)).code).toBe('invalid_scope');
+    },
+  );
+});
+
+describe('scopes.md: a target', () => {
+  it.each([
+    ['1 account-info 1', 'U+0020 at character 2'],
+    ['41001 ', 'U+0020 at character 6'],
+    ['41001\u00a0', 'U+00A0 at character 6'],
+    ['\u3000', 'U+3000 at character 1'],
+    ['a\u0007', 'U+0007 at character 2'],
+    ['\u202e41001', 'U+202E at character 1'],
+    ['41\u3164', 'U+3164 at character 3'],
+    ['\u{1f4b3}\ufe0f', 'U+FE0F at character 2'],
+    ['\u2800', 'U+2800 at character 1'],
+  ])('has nothing that can’t be seen or would split the scope: %j', (target, unclear) => {
+    for (const [right, type] of [
+      ['payment.to-pattern', ''],
+      ['payment.to-account', ',"email"'],
+    ]) {
+      const refusal = refusalOf(() => read(`account-info ${right}("${target}"${type}).limit(1,1)`));
+      expect([refusal.code, refusal.rule]).toEqual([
+        'invalid_scope',
+        `scope: the target of ${right} has ${unclear}`,
+      ]);
+    }
+  });
+
+  it.each(['41001', 'anna+shop@example.com', 'магазин-7', '商店', 'x"\\\\', '１２'])(
+    'may be %j',
+    (target) => {
+      const quoted = target.replaceAll(/["\\]/g, '\\$&');
+      expect(read(`payment.to-pattern("${quoted}")`)).toMatchObject([{ pattern: target }]);
+    },
+  );
+});
+
+describe('scopes.md: the catalogue and the rights an application may ask', () => {
+  it('the built-in catalogue offers every right of the grammar', () => {
+    expect(Object.keys(BUILT_IN_CATALOGUE).toSorted()).toEqual(RIGHT_NAMES.toSorted());
+  });
+
+  it("refuses a right that is not in the operator's catalogue", () => {
+    const catalogue = { 'account-info': 'See your account' };
+    expect(readScope('account-info', catalogue, null)).toEqual([{ name: 'account-info' }]);
+    const refusal = refusalOf(() => readScope('account-info payment-p2p', catalogue, null));
+    expect([refusal.code, refusal.rule]).toEqual([
+      'invalid_scope',
+      'scope: payment-p2p is not in the catalogue',
+    ]);
+  });
+
+  it('refuses a right that the application is not allowed to ask', () => {
+    const allowed = ['account-info', 'payment.to-pattern'];
+    expect(read('account-info payment.to-pattern("1")', allowed)).toHaveLength(2);
+    for (const scope of ['payment-shop', 'account-info operation-history', 'payment.to-account("1")']) {
+      const refusal = refusalOf(() => read(scope, allowed));
+      expect(refusal.code).toBe('invalid_scope');
+      expect(refusal.rule).toContain('the application may not ask');
+    }
+  });
+
+  it('an empty list of allowed rights allows none, null allows all', () => {
+    expect(refusalOf(() => read('account-info', [])).code).toBe('invalid_scope');
+    for (const name of ['account-info', 'payment-shop', 'money-source("card")'])
+      expect(read(name, null)).toHaveLength(1);
+  });
+});

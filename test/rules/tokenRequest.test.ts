@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import { Parameters } from '../../src/rules/parameters.ts';
+import { readClientCredentials, readTokenRequest } from '../../src/rules/tokenRequest.ts';
+import { refusalOf } from './refusal.ts';
+
+const FIELDS = {
+  code: 'the code',
+  client_id: 'app',
+  grant_type: 'authorization_code',
+  redirect_uri: 'https://app.example/cb?x=1',
+};
+const VERIFIER = 'v'.repeat(43);
+
+const form = (fields: Record<string, string>) => new URLSearchParams(fields).toString();
+const read = (fields: Record<string, string>, authorization?: string) =>
+  readTokenRequest(new Parameters(form(fields)), authorization);
+const basic = (id: string, secret: string) => `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
+const without = (name: keyof typeof FIELDS) =>
+  Object.fromEntries(Object.entries(FIELDS).filter(([field]) => field !== name));
+
+describe('contract 2.4: the fields of a token request', () => {
+  it('reads the four fields of an application without verification', () => {
+    expect(read(FIELDS)).toEqual({
+      code: 'the code',
+      clientId: 'app',
+      clientSecret: null,
+      redirectUri: 'https://app.example/cb?x=1',
+      codeVerifier: null,
+    });
+  });
+
+  it('reads the client secret and the code verifier', () => {
+    const request = read({ ...FIELDS, client_secret: 's', code_verifier: VERIFIER });
+    expect(request).toMatchObject({ clientSecret: 's', codeVerifier: VERIFIER });
+  });
+
+  it('takes an empty client_secret and code_verifier as left out', () => {
+    const request = read({ ...FIELDS, client_secret: '', code_verifier: '' });
+    expect(request).toMatchObject({ clientSecret: null, codeVerifier: null });
+  });
+
+  it('ignores unknown fields, also doubled and undecodable ones', () => {
+    const parameters = new Parameters(`${form(FIELDS)}&scope=a&scope=b&other=%FF`);
+    expect(readTokenRequest(parameters, undefined)).toEqual(read(FIELDS));
+  });
+
+  it.each(['code', 'client_id', 'grant_type', 'redirect_uri'] as const)(
+    '7.2 refuses a request without %s',
+    (name) => {
+      for (const fields of [without(name), { ...FIELDS, [name]: '' }]) {
+        const refusal = refusalOf(() => read(fields));
+        expect(refusal.code).toBe('invalid_request');
+        expect(refusal.message).toContain(name);
+      }
+    },
+  );
+
+  it.each(['code', 'client_id', 'grant_type', 'redirect_uri', 'client_secret', 'code_verifier'])(
+    '7.2 refuses a request with two of %s, or one that is not UTF-8',
+    (name) => {
+      const complete = form({ ...FIELDS, client_secret: 's', code_verifier: VERIFIER });
+      for (const encoded of [`${complete}&${name}=x`, complete.replace(`${name}=`, `${name}=%FF`)]) {
+        const refusal = refusalOf(() => readTokenRequest(new Parameters(encoded), undefined));
+        expect(refusal.code).toBe('invalid_request');
+        expect(refusal.message).toContain(name);
+      }
+    },
+  );
+
+  it.each(['refresh_token', 'Authorization_Code', 'authorization_code ', 'code'])(
+    '7.2 refuses the grant_type %j',
+    (value) => {
+      expect(refusalOf(() => read({ ...FIELDS, grant_type: value })).code).toBe('invalid_request');
+    },
+  );
+
+  it('refuses a code_verifier that is none', () => {
+    expect(refusalOf(() => read({ ...FIELDS, code_verifier: 'short' })).code).toBe('invalid_request');
+  });
+});
+
+describe('design.md: client authentication by form or by HTTP Basic', () => {
+  const credentials = (fields: Record<string, string>, authorization?: string) =>
+    readClientCredentials(new Parameters(form(fields)), authorization);
+
+  it.each([
+    ['from the form', { client_id: 'app', client_secret: 's' }, undefined, { id: 'app', secret: 's' }],
+    ['from the form, without a secret', { client_id: 'app' }, undefined, { id: 'app', secret: null }],
+    ['from HTTP Basic', {}, basic('app', 's'), { id: 'app', secret: 's' }],
+    ['from HTTP Basic, without a secret', {}, basic('app', ''), { id: 'app', secret: null }],
+    ['from both when they agree', { client_id: 'app' }, basic('app', 's'), { id: 'app', secret: 's' }],
+    [
+      'from HTTP Basic beside an empty secret',
+      { client_secret: '' },
+      basic('app', 's'),
+      { id: 'app', secret: 's' },
+    ],
+    [
+      'from the form beside an empty password',
+      { client_secret: 's' },
+      basic('app', ''),
+      { id: 'app', secret: 's' },
+    ],
+    ['from the form beside another scheme', { client_id: 'app' }, 'Bearer x', { id: 'app', secret: null }],
+  ])('takes them %s', (_where, fields, authorization, expected) => {
+    expect(credentials(fields as Record<string, string>, authorization)).toEqual(expected);
+  });
+
+  it.each([
+    ['a secret in both places', { client_secret: 's' }, basic('app', 's')],
+    ['two different applications', { client_id: 'other' }, basic('app', 's')],
+    ['two spellings of one id', { client_id: 'APP' }, basic('app', 's')],
+    ['an application in neither', { client_secret: 's' }, undefined],
+    ['unreadable HTTP Basic, whatever the form says', { client_id: 'app' }, 'Basic !!!'],
+  ])('refuses %s', (_what, fields, authorization) => {
+    expect(refusalOf(() => credentials(fields as Record<string, string>, authorization)).code).toBe(
+      'invalid_request',
+    );
+  });
+
+  it('a token request is judged by them', () => {
+    expect(read(without('client_id'), basic('app', 's'))).toMatchObject({
+      clientId: 'app',
+      clientSecret: 's',
+    });
+  });
+});

