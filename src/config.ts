@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { BUILT_IN_CATALOGUE, type Catalogue } from './rules/catalogue.ts';
+import { DEFAULT_CODE_SECONDS, MAX_CODE_SECONDS } from './rules/lifetimes.ts';
 import { RIGHT_NAMES } from './rules/scope.ts';
 import { findUnclearInName, isVisible } from './rules/text.ts';
 import { AddressError, parseAddresses } from './store/address.ts';
@@ -12,7 +13,7 @@ import { AddressError, parseAddresses } from './store/address.ts';
 /** The folder of package.json: relative paths are relative to it, wherever the command was started. */
 const CHECKOUT = fileURLToPath(new URL('..', import.meta.url));
 
-const SHORTEST_SECRET = 32;
+const MIN_SECRET = 32;
 /** How the secret of docker-compose.yml begins, which everybody can read. */
 const PUBLIC_SECRET = 'for-trying-out-only';
 
@@ -100,12 +101,11 @@ const VARIABLES = {
     .string()
     .transform((list) => list.split(',').map((entry) => entry.trim()))
     .refine(
-      (entries): entries is [string, ...string[]] =>
-        entries.every((entry) => entry.length >= SHORTEST_SECRET),
-      `must be entries of ${SHORTEST_SECRET} or more characters, separated by commas`,
+      (entries): entries is [string, ...string[]] => entries.every((entry) => entry.length >= MIN_SECRET),
+      `must be entries of ${MIN_SECRET} or more characters, separated by commas`,
     )
     .optional(),
-  CODE_LIFETIME_SECONDS: wholeNumber(1, 59).default(50),
+  CODE_LIFETIME_SECONDS: wholeNumber(1, MAX_CODE_SECONDS).default(DEFAULT_CODE_SECONDS),
   LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
   TRUST_PROXY: z
     .string()

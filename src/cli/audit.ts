@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
+import { AUDIT_KEPT_MONTHS } from '../rules/lifetimes.ts';
 import { isUuid } from '../secrets/uuid.ts';
 import {
   AUDIT_KINDS,
@@ -8,7 +9,7 @@ import {
   type AuditKind,
   findAuditEvents,
 } from '../store/auditEvents.ts';
-import { KEPT_MONTHS, pruneAuditPartitions } from '../store/auditPartitions.ts';
+import { pruneAuditPartitions } from '../store/auditPartitions.ts';
 import { findClients } from '../store/clients.ts';
 import type { Database } from '../store/database.ts';
 import { findResource } from '../store/resources.ts';
@@ -55,7 +56,12 @@ export function auditCommands(program: Command): void {
   audit
     .command('prune')
     .description('drop old months of the trail; run as the owner of the tables')
-    .option('--keep <months>', 'how many whole months before this one are kept', readMonths, KEPT_MONTHS)
+    .option(
+      '--keep <months>',
+      'how many whole months before this one are kept',
+      readMonths,
+      AUDIT_KEPT_MONTHS,
+    )
     .action(async ({ keep }: { keep: number }) => {
       const months = await withStore((db, operator) => pruneAuditPartitions(db, keep, operator));
       const dropped = months.map((month) => `dropped ${month}`).join('\n');

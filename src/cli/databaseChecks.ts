@@ -7,11 +7,11 @@ import { listMigrations, schemaVersion } from '../store/migrate.ts';
 import { findDeviations, findPowers } from '../store/serverRole.ts';
 import { advice, type Finding, ok, wrong } from './finding.ts';
 
-const OLDEST_POSTGRES = 150_000;
+const MIN_POSTGRES = 150_000;
 /** Beyond this the operator's own timestamps mislead; Assent itself goes by the database's clock alone. */
 const TOLERABLE_SKEW_SECONDS = 5;
 /** The trail goes on without a partition of its own for a month, but then its rows have to be moved. */
-const LEAST_MONTHS_AHEAD = 2;
+const MIN_MONTHS_AHEAD = 2;
 
 /** Everything about the database. @throws when it can't be reached */
 export async function checkDatabase(pool: pg.Pool): Promise<Finding[]> {
@@ -47,7 +47,7 @@ async function attempt(check: string, look: () => Promise<Finding>): Promise<Fin
 }
 
 function checkVersion({ version, versionNumber }: DatabaseFacts): Finding {
-  return versionNumber >= OLDEST_POSTGRES
+  return versionNumber >= MIN_POSTGRES
     ? ok('version', `PostgreSQL ${version}`)
     : wrong('version', `PostgreSQL ${version} is too old`, 'use PostgreSQL 15 or newer');
 }
@@ -152,7 +152,7 @@ async function checkTrail(pool: pg.Pool): Promise<Finding> {
   const { size, lastMonth, monthsAhead } = await findTrailFacts(pool);
   const growth = lastMonth === null ? '' : `, ${lastMonth} of it last month`;
   const text = `the audit trail takes ${size}${growth}, and is prepared for ${monthsAhead} months`;
-  return monthsAhead >= LEAST_MONTHS_AHEAD
+  return monthsAhead >= MIN_MONTHS_AHEAD
     ? ok('trail', text)
     : advice('trail', text, 'run assent migrate as the owner of the tables');
 }

@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
 import type pg from 'pg';
-import { DECISION_MS } from '../flows/deadline.ts';
 import { revokeAll } from '../flows/revokeAll.ts';
 import { grantState } from '../rules/grantState.ts';
-import { tokenExpiresAt } from '../rules/lifetimes.ts';
+import { DECISION_MS, tokenExpiresAt } from '../rules/lifetimes.ts';
 import { isUuid } from '../secrets/uuid.ts';
 import { findGrantsOfUser, type Grant } from '../store/grants.ts';
 import { countLiveGrants, type Whose } from '../store/liveGrants.ts';

@@ -1,4 +1,5 @@
 import type { AuthorizationRequest } from '../rules/authorizationRequest.ts';
+import { PAYMENT_CONFIRMATION_MS } from '../rules/lifetimes.ts';
 import { spends } from '../rules/scope.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { verifyPassword } from '../secrets/password.ts';
@@ -7,9 +8,6 @@ import { noteGuessing } from '../store/throttles.ts';
 import type { Caller, Context } from './context.ts';
 import { printDevice, readDevice } from './device.ts';
 import { tryPassword } from './tryPassword.ts';
-
-/** Within it the consent page may be reloaded. A page that was shown stays good for its own time, see `decision.ts`. */
-const CONFIRMATION_LIFETIME_MS = 5 * 60 * 1000;
 
 /**
  * Whether the payment password has to be typed before this request's consent page is shown (contract 5.1): a right
@@ -27,7 +25,7 @@ function isConfirmed(
 ): boolean {
   if (confirmedRequest === null || confirmedAt === null) return false;
   if (confirmedRequest !== sha256(request.canonicalQuery)) return false;
-  return now.getTime() - confirmedAt.getTime() < CONFIRMATION_LIFETIME_MS;
+  return now.getTime() - confirmedAt.getTime() < PAYMENT_CONFIRMATION_MS;
 }
 
 /** What comes of a payment password. */

@@ -16,8 +16,8 @@ import type { Caller, Context } from './context.ts';
 export type { Connection, ConnectionCount, Cursor };
 
 /** What one page shows: so many connections, fewer when much was allowed. */
-const MOST_SHOWN = 20;
-const MOST_SCOPE = 16_000;
+const MAX_SHOWN = 20;
+const MAX_SCOPE = 16_000;
 
 /** A page of what can act on the user's account, newest first. */
 export interface ConnectionsPage {
@@ -35,7 +35,7 @@ export async function findConnectionsPage(
   { user: { userId } }: Session,
   cursor: Cursor,
 ): Promise<ConnectionsPage> {
-  const { found, goOnFrom } = await findConnections(db, userId, cursor, MOST_SHOWN);
+  const { found, goOnFrom } = await findConnections(db, userId, cursor, MAX_SHOWN);
   const fitting = found.slice(0, countFitting(found));
   const onwards = fitting.length < found.length ? (fitting.at(-1)?.grantId ?? null) : goOnFrom;
   // On the side that we come from there is at least the one that the cursor names.
@@ -55,7 +55,7 @@ function countFitting(connections: readonly Connection[]): number {
   let length = 0;
   const tooMuch = connections.findIndex(({ scope }) => {
     length += scope.length;
-    return length > MOST_SCOPE;
+    return length > MAX_SCOPE;
   });
   return tooMuch < 0 ? connections.length : Math.max(1, tooMuch);
 }

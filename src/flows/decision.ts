@@ -1,13 +1,11 @@
 import type { AuthorizationRequest } from '../rules/authorizationRequest.ts';
+import { CONSENT_FORM_MS } from '../rules/lifetimes.ts';
 import { printBearer } from '../secrets/bearer.ts';
 import { bytesOf, sha256 } from '../secrets/digest.ts';
 import { grantIdFor } from '../secrets/grantId.ts';
 import { parseUuid } from '../secrets/uuid.ts';
 import type { Session } from '../store/sessions.ts';
 import type { Context } from './context.ts';
-
-/** How long a consent page may be looked at before it has to be shown afresh. */
-const DECISION_LIFETIME_MS = 15 * 60 * 1000;
 
 // The signed payload: session hash, user, grant, digest of the request, revisions shown of client and grant; then the expiry.
 const REVISION_BYTES = 4;
@@ -43,7 +41,7 @@ export function printDecision(
   revision: number,
 ): string {
   const expiry = Buffer.alloc(EXPIRY_BYTES);
-  expiry.writeBigUInt64BE(BigInt(session.now.getTime() + DECISION_LIFETIME_MS));
+  expiry.writeBigUInt64BE(BigInt(session.now.getTime() + CONSENT_FORM_MS));
   return keyRing.sign('decision', Buffer.concat([describeState(session, request, revision), expiry]));
 }
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { KNOWN_DEVICE_SECONDS } from '../rules/lifetimes.ts';
 import { bytesOf, sha256 } from '../secrets/digest.ts';
 import type { Context } from './context.ts';
 
@@ -9,10 +10,8 @@ import type { Context } from './context.ts';
 /** What is guessed at. Each has counters and devices of its own: knowing one password is no reason to be trusted with the other. */
 export type Guarded = 'password' | 'payment password';
 
-export const DEVICE_LIFETIME_SECONDS = 90 * 24 * 60 * 60;
-
 /** One browser may be known to so many people, those who signed in last. */
-const MOST_PEOPLE = 3;
+const MAX_PEOPLE = 3;
 const SEPARATOR = '.';
 
 // What is signed: digests of what is guarded with the login, and of the stored password hash, so that a new password
@@ -42,14 +41,14 @@ export function printDevice(
   earlier: string | undefined,
 ): string {
   const expiry = Buffer.alloc(EXPIRY_BYTES);
-  expiry.writeBigUInt64BE(BigInt(Date.now() + DEVICE_LIFETIME_SECONDS * 1000));
+  expiry.writeBigUInt64BE(BigInt(Date.now() + KNOWN_DEVICE_SECONDS * 1000));
   const parts = [describeLogin(guarded, login), digestOf(passwordHash), randomBytes(NAME_BYTES), expiry];
   const own = context.keyRing.sign('device', Buffer.concat(parts));
   const others = partsOf(earlier).filter((part) => {
     const payload = payloadOf(context, part);
     return payload !== undefined && !isOf(payload, guarded, login);
   });
-  return [own, ...others].slice(0, MOST_PEOPLE).join(SEPARATOR);
+  return [own, ...others].slice(0, MAX_PEOPLE).join(SEPARATOR);
 }
 
 /** The device that a cookie makes known for this login; undefined when it makes none known. */
@@ -73,7 +72,7 @@ export function readDevice(
 }
 
 function partsOf(cookie: string | undefined): string[] {
-  return cookie?.split(SEPARATOR, MOST_PEOPLE) ?? [];
+  return cookie?.split(SEPARATOR, MAX_PEOPLE) ?? [];
 }
 
 function payloadOf({ keyRing }: Context, part: string): Buffer | undefined {

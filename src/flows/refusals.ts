@@ -5,13 +5,13 @@ import type { Context } from './context.ts';
 /** Refusals wait this long, so that many share one statement. */
 const WRITE_MS = 1_000;
 /** Of one such second no more are kept, and of one network no more of these. */
-const MOST_A_WRITE = 20;
-const MOST_OF_A_NETWORK_A_WRITE = 5;
+const MAX_A_WRITE = 20;
+const MAX_OF_A_NETWORK_A_WRITE = 5;
 /** Of one network no more are kept in one window: in a week it fills two thirds of the slots at most. */
-const MOST_OF_A_NETWORK = 60;
+const MAX_OF_A_NETWORK = 60;
 const WINDOW_MS = 10 * 60 * 1000;
 /** Networks that are counted apart in one window; of further ones nothing is kept. */
-const MOST_NETWORKS = 10_000;
+const MAX_NETWORKS = 10_000;
 const FORGET_EVERY_MS = 60 * 60 * 1000;
 
 /**
@@ -33,7 +33,7 @@ export class RefusalLog {
   /** Notes a refusal, unless there are too many. @param address whose request it was: counted, not kept */
   note(refusal: Omit<Refusal, 'at'>, address: string): void {
     const network = networkOf(address);
-    if (this.#waiting.length >= MOST_A_WRITE || !this.#mayKeep(network)) return;
+    if (this.#waiting.length >= MAX_A_WRITE || !this.#mayKeep(network)) return;
     this.#waiting.push({ network, refusal: { ...refusal, at: new Date() } });
     this.#timer ??= setTimeout(() => void this.write(), WRITE_MS).unref();
   }
@@ -55,12 +55,12 @@ export class RefusalLog {
       await removeOldRefusals(this.#context.db);
     } catch {
       // The log has all of them, and the database's watch says what is wrong.
-      this.#waiting = [...written, ...this.#waiting].slice(0, MOST_A_WRITE);
+      this.#waiting = [...written, ...this.#waiting].slice(0, MAX_A_WRITE);
     }
   }
 
   #mayKeep(network: string): boolean {
-    if (this.#waiting.filter((each) => each.network === network).length >= MOST_OF_A_NETWORK_A_WRITE)
+    if (this.#waiting.filter((each) => each.network === network).length >= MAX_OF_A_NETWORK_A_WRITE)
       return false;
     const now = performance.now();
     if (now >= this.#windowEnds) {
@@ -68,7 +68,7 @@ export class RefusalLog {
       this.#windowEnds = now + WINDOW_MS;
     }
     const count = this.#counts.get(network) ?? 0;
-    if (count >= MOST_OF_A_NETWORK || (count === 0 && this.#counts.size >= MOST_NETWORKS)) return false;
+    if (count >= MAX_OF_A_NETWORK || (count === 0 && this.#counts.size >= MAX_NETWORKS)) return false;
     this.#counts.set(network, count + 1);
     return true;
   }

@@ -2,7 +2,7 @@ import { findUnclearInName } from '../rules/text.ts';
 import { randomHex } from '../secrets/random.ts';
 
 const ID_BYTES = 16;
-const LONGEST_NAME = 100;
+const MAX_NAME = 100;
 
 /** A registration that can't be made; the message says what to change. */
 export class RegistrationError extends Error {}
@@ -13,7 +13,7 @@ export function newId(): string {
 }
 
 /** Names are shown to people who decide about money: they must not be able to look like something else. @throws {RegistrationError} */
-export function checkName(what: string, name: string, longest: number = LONGEST_NAME): void {
+export function checkName(what: string, name: string, longest: number = MAX_NAME): void {
   if (name === '' || [...name].length > longest) {
     throw new RegistrationError(`the ${what} needs 1 to ${longest} characters`);
   }

@@ -1,7 +1,7 @@
 import type pg from 'pg';
+import { DECISION_MS } from '../rules/lifetimes.ts';
 import { findLiveGrants, type Whose } from '../store/liveGrants.ts';
-import { MOST_AT_ONCE, revokeGrants } from '../store/revocations.ts';
-import { DECISION_MS } from './deadline.ts';
+import { MAX_AT_ONCE, revokeGrants } from '../store/revocations.ts';
 
 /** Ids that are read at a time. */
 const CHUNK = 50_000;
@@ -22,8 +22,8 @@ export async function revokeAll(
   let revoked = 0;
   for (;;) {
     const ids = await findLiveGrants(pool, whose, CHUNK);
-    for (let from = 0; from < ids.length; from += MOST_AT_ONCE) {
-      const batch = ids.slice(from, from + MOST_AT_ONCE);
+    for (let from = 0; from < ids.length; from += MAX_AT_ONCE) {
+      const batch = ids.slice(from, from + MAX_AT_ONCE);
       revoked += (await revokeGrants(pool, batch, operator, performance.now() + DECISION_MS)).revoked;
       progress(revoked);
     }

@@ -7,7 +7,7 @@ import type { Parameters } from './parameters.ts';
 import { matchRedirectUri } from './redirectUri.ts';
 import type { Right } from './scope.ts';
 import { readScope } from './scopeRules.ts';
-import { byteLength, LONGEST_CANONICAL_QUERY_BYTES } from './text.ts';
+import { byteLength, MAX_CANONICAL_QUERY_BYTES } from './text.ts';
 
 /** The parameters of an authorization request that mean something, in the order of the canonical query. */
 export const AUTHORIZATION_PARAMETERS = [
@@ -107,11 +107,8 @@ function printCanonicalQuery(parameters: Parameters): string {
     const value = parameters.get(name);
     return value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`];
   }).join('&');
-  if (byteLength(query) > LONGEST_CANONICAL_QUERY_BYTES) {
-    throw new OAuthError(
-      'invalid_request',
-      `The request is longer than ${LONGEST_CANONICAL_QUERY_BYTES} bytes.`,
-    );
+  if (byteLength(query) > MAX_CANONICAL_QUERY_BYTES) {
+    throw new OAuthError('invalid_request', `The request is longer than ${MAX_CANONICAL_QUERY_BYTES} bytes.`);
   }
   return query;
 }

@@ -1,7 +1,7 @@
 import { OAuthError } from './error.ts';
 import { byteLength, findUnclearInName } from './text.ts';
 
-const LONGEST_INSTANCE_NAME_BYTES = 255;
+const MAX_INSTANCE_NAME_BYTES = 255;
 
 /**
  * The identifier of an authorization within the application (contract 2.2); null for none, which is an
@@ -11,10 +11,10 @@ const LONGEST_INSTANCE_NAME_BYTES = 255;
  */
 export function readInstanceName(value: string | undefined): string | null {
   if (value === undefined) return null;
-  if (byteLength(value) > LONGEST_INSTANCE_NAME_BYTES) {
+  if (byteLength(value) > MAX_INSTANCE_NAME_BYTES) {
     throw new OAuthError(
       'invalid_request',
-      `The parameter instance_name is longer than ${LONGEST_INSTANCE_NAME_BYTES} bytes.`,
+      `The parameter instance_name is longer than ${MAX_INSTANCE_NAME_BYTES} bytes.`,
     );
   }
   const unclear = findUnclearInName(value);

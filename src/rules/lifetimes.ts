@@ -1,3 +1,35 @@
+// How long things last, each with its unit and its reason. What the database's clock times is compared there, or with the
+// `now` that came with a row.
+
+const MINUTE_MS = 60 * 1_000;
+
+/** An authorization code, less than a minute (contract section 8); `CODE_LIFETIME_SECONDS` chooses within that. */
+export const MAX_CODE_SECONDS = 59;
+export const DEFAULT_CODE_SECONDS = 50;
+
+/** A session that nothing is done with: its user may have left the device. */
+export const SESSION_IDLE_MINUTES = 30;
+/** A session in use: a working day, then the password is asked again. */
+export const MAX_SESSION_HOURS = 12;
+
+/** A consent form: time to read it twice. Sent later, it is shown afresh. */
+export const CONSENT_FORM_MS = 15 * MINUTE_MS;
+/** A payment password that was typed for a request, for this request alone. */
+export const PAYMENT_CONFIRMATION_MS = 5 * MINUTE_MS;
+
+/** A browser in which a password was right is known for it (OWASP's device cookie), also after sign-out. */
+export const KNOWN_DEVICE_SECONDS = 90 * 24 * 60 * 60;
+
+/** A refusal that `assent explain` finds by its reference. */
+export const REFUSALS_KEPT_DAYS = 7;
+/** The audit trail: as long as a token lives, and a month to look at it. */
+export const AUDIT_KEPT_MONTHS = 37;
+
+/** A request is decided within this time of being read, or not at all: see `decide` in `store/database.ts`. */
+export const DECISION_MS = 4_500;
+/** Each request is answered within this time. What is left is for one more wait for a lock, and for the commit. */
+export const ANSWER_MS = 7_000;
+
 /** From here on a token lives 3 years, before it 6 months (contract section 8). */
 const LONG_LIVED_SINCE = Date.UTC(2018, 1, 7);
 const LONG_LIFETIME_MONTHS = 36;

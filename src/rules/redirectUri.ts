@@ -1,4 +1,4 @@
-import { LONGEST_CANONICAL_QUERY_BYTES } from './text.ts';
+import { MAX_CANONICAL_QUERY_BYTES } from './text.ts';
 
 /**
  * Names that mean something in an answer of ours, or of a server that a library takes us for (tokens in the URL, OpenID
@@ -27,14 +27,14 @@ const UNSAFE_SCHEMES = [
   'wss',
 ];
 
-const LONGEST_REGISTERED = 2000;
+const MAX_REGISTERED = 2000;
 
 /**
  * Why `uri` can't be registered as a redirect URI (contract 2.1), as a sentence for the operator;
  * `undefined` when it can.
  */
 export function refuseRegistration(uri: string): string | undefined {
-  if (uri.length > LONGEST_REGISTERED) return `it is longer than ${LONGEST_REGISTERED} characters`;
+  if (uri.length > MAX_REGISTERED) return `it is longer than ${MAX_REGISTERED} characters`;
   if (uri.includes('#')) return 'it has a fragment (#), which a redirect URI must not have';
   if (!/^[A-Za-z0-9\-._~:/?[\]@!$&'()*+,;=%]+$/.test(uri)) {
     return 'it has characters that are not allowed in a URI';
@@ -59,10 +59,10 @@ export type RedirectUriMatch = { matches: true } | { matches: false; rule: strin
  */
 export function matchRedirectUri(registered: string, sent: string): RedirectUriMatch {
   if (sent === registered) return { matches: true };
-  if (sent.length > LONGEST_CANONICAL_QUERY_BYTES) {
+  if (sent.length > MAX_CANONICAL_QUERY_BYTES) {
     return {
       matches: false,
-      rule: `redirect_uri is longer than ${LONGEST_CANONICAL_QUERY_BYTES} characters`,
+      rule: `redirect_uri is longer than ${MAX_CANONICAL_QUERY_BYTES} characters`,
     };
   }
   if (!sent.startsWith(registered)) {

@@ -2,7 +2,7 @@ import type { Catalogue } from './catalogue.ts';
 import { type Ceiling, exceeds } from './ceiling.ts';
 import { OAuthError } from './error.ts';
 import { effectiveLimit, parseScope, type Right, type RightName, targetOf } from './scope.ts';
-import { findUnclear, LONGEST_CANONICAL_QUERY_BYTES } from './text.ts';
+import { findUnclear, MAX_CANONICAL_QUERY_BYTES } from './text.ts';
 
 /**
  * Reads the scope of a request and refuses what is not in the catalogue, what the application may not ask, targets that
@@ -18,10 +18,10 @@ export function readScope(
   allowed: readonly string[] | null,
   most: Ceiling | null = null,
 ): Right[] {
-  if (scope.length > LONGEST_CANONICAL_QUERY_BYTES) {
+  if (scope.length > MAX_CANONICAL_QUERY_BYTES) {
     throw new OAuthError(
       'invalid_scope',
-      `The parameter scope is longer than ${LONGEST_CANONICAL_QUERY_BYTES} characters.`,
+      `The parameter scope is longer than ${MAX_CANONICAL_QUERY_BYTES} characters.`,
     );
   }
   const rights = parseScope(scope);

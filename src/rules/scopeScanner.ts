@@ -1,6 +1,6 @@
 import { OAuthError } from './error.ts';
 
-const LONGEST_STRING = 128;
+const MAX_STRING = 128;
 
 /** Reads a scope from left to right. A scope has strings with spaces inside, so splitting at spaces would not do. */
 export class Scanner {
@@ -48,7 +48,7 @@ export class Scanner {
     const quoted = this.take(/"(?:[^"\\]|\\["\\])*"/y);
     if (quoted === undefined) return this.fail('a text in double quotes');
     const text = quoted.slice(1, -1).replaceAll(/\\(["\\])/g, '$1');
-    if ([...text].length > LONGEST_STRING) return this.fail(`a text of at most ${LONGEST_STRING} characters`);
+    if ([...text].length > MAX_STRING) return this.fail(`a text of at most ${MAX_STRING} characters`);
     return text;
   }
 

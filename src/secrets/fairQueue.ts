@@ -1,6 +1,6 @@
 /** Of the turns that a share had, half are forgotten in this time. So many shares are remembered. */
 const HALF_LIFE_MS = 10_000;
-const MOST_REMEMBERED = 10_000;
+const MAX_REMEMBERED = 10_000;
 
 /**
  * A queue that no one of its shares can fill for the others: shares take turns, and when there is no place left the
@@ -85,7 +85,7 @@ export class FairQueue<Task> {
         else this.#turns.set(other, turns / 2);
       }
     }
-    if (this.#turns.size < MOST_REMEMBERED || this.#turns.has(share)) {
+    if (this.#turns.size < MAX_REMEMBERED || this.#turns.has(share)) {
       this.#turns.set(share, this.#turnsOf(share) + 1);
     }
   }

@@ -14,7 +14,7 @@ const PLACES = 100;
 /** A thread keeps some memory: it ends after so long without work. */
 const IDLE_MS = 60_000;
 /** No password that is registered is longer. */
-export const LONGEST_PASSWORD_BYTES = 1000;
+export const MAX_PASSWORD_BYTES = 1000;
 
 const threads = new Piscina({
   filename: fileURLToPath(new URL('./passwordThread.js', import.meta.url)),
@@ -72,7 +72,7 @@ export function requirePlace({ lane, share }: Turn): void {
  */
 export async function verifyPassword(stored: string | null, password: string, turn: Turn): Promise<boolean> {
   const decoy = await decoyHash(); // awaited always: the first call must not tell either
-  const possible = stored !== null && Buffer.byteLength(password) <= LONGEST_PASSWORD_BYTES;
+  const possible = stored !== null && Buffer.byteLength(password) <= MAX_PASSWORD_BYTES;
   const work = possible ? { stored, password } : { stored: decoy, password: '' };
   const matches = await inTurn(turn, work);
   return matches && possible;

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { AUDIT_KEPT_MONTHS } from '../rules/lifetimes.ts';
 import { noteAct } from './auditEvents.ts';
 import { type Database, runLong, selectOne, transaction } from './database.ts';
 
@@ -7,9 +8,6 @@ import { type Database, runLong, selectOne, transaction } from './database.ts';
 
 /** How far ahead partitions are made: a server that nobody migrates for longer fills the partition for the rest. */
 const MONTHS_AHEAD = 12;
-/** How far back they are: as long as the trail is kept, unless the operator says otherwise. Longer than any token lives. */
-export const KEPT_MONTHS = 37;
-
 /** The role that we are connected as may only read and write rows. */
 export class NotOwnerError extends Error {
   constructor() {
@@ -66,7 +64,7 @@ export async function prepareAuditPartition(connection: pg.PoolClient): Promise<
   if (!(await ownsTables(connection))) return false;
   const found = await selectOne<{ month: string; next: string }>(connection, NEXT_MONTH, [
     MONTHS_AHEAD,
-    KEPT_MONTHS,
+    AUDIT_KEPT_MONTHS,
   ]);
   if (found === undefined) return false;
   const name = `audit_events_${found.month.slice(0, 7).replace('-', '_')}`;

@@ -15,7 +15,7 @@ export interface Cursor {
 }
 
 /** So many grants are looked through at once, live or not: what a user has collected costs others nothing. */
-const MOST_READ = 500;
+const MAX_READ = 500;
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 function find(name: string, beyond: '<' | '>', order: 'asc' | 'desc') {
@@ -30,12 +30,12 @@ with place as (
   select g.*, row_number() over (${inOrder}) as n
     from grants g
    where g.user_id = $1 and (g.confirmed_at, g.grant_id) ${beyond} (select confirmed_at, grant_id from place)
-   ${inOrder} limit ${MOST_READ}
+   ${inOrder} limit ${MAX_READ}
 )
 select ${GRANT_COLUMNS}, c.name as "clientName", c.status as "clientStatus",
-       ${LIVE} as live, g.n = ${MOST_READ} as last
+       ${LIVE} as live, g.n = ${MAX_READ} as last
   from passed g join clients c using (client_id)
- where ${LIVE} or g.n = ${MOST_READ}
+ where ${LIVE} or g.n = ${MAX_READ}
  order by g.n limit $3 + 1`,
   };
 }
@@ -73,15 +73,15 @@ export interface ConnectionCount {
   readonly orMore: boolean;
 }
 
-const MOST_COUNTED = 1_000;
+const MAX_COUNTED = 1_000;
 
 const count = {
   name: 'connection-count',
   text: `
 with read as materialized (
-  select * from grants where user_id = $1 order by confirmed_at desc limit ${MOST_COUNTED}
+  select * from grants where user_id = $1 order by confirmed_at desc limit ${MAX_COUNTED}
 )
-select client_id as "clientId", (select count(*) from read) = ${MOST_COUNTED} as "orMore",
+select client_id as "clientId", (select count(*) from read) = ${MAX_COUNTED} as "orMore",
        (select count(*)::int from read g where g.client_id = c.client_id and ${LIVE}) as live
   from unnest($2::text[]) as c (client_id)`,
 };
@@ -108,7 +108,7 @@ export async function isConnectionTakenBack(db: Database, userId: string, grantI
 const areTakenBack = {
   name: 'connection-are-taken-back',
   text: `
-select from (select * from grants where user_id = $1 order by confirmed_at desc limit ${MOST_COUNTED}) g
+select from (select * from grants where user_id = $1 order by confirmed_at desc limit ${MAX_COUNTED}) g
  where client_id = $2
 having count(*) filter (where revoked_at is not null) > 0 and count(*) filter (where ${LIVE}) = 0`,
 };

@@ -230,11 +230,11 @@ export function transaction<Result>(
 }
 
 /** Far more than any migration takes: somebody waits for it and sees it. */
-const LONGEST_RUN_MS = 6 * 60 * 60 * 1000;
+const MAX_RUN_MS = 6 * 60 * 60 * 1000;
 
 /** Runs one or several statements within a transaction, for longer than any request would wait. */
 export async function runLong(connection: pg.PoolClient, text: string): Promise<void> {
-  await connection.query({ text, query_timeout: LONGEST_RUN_MS } as pg.QueryConfig);
+  await connection.query({ text, query_timeout: MAX_RUN_MS } as pg.QueryConfig);
 }
 
 /** Like {@link select}, within a transaction, for longer than any request would wait: an operator does. */
@@ -244,7 +244,7 @@ export async function selectLong<Row extends object>(
   values: unknown[],
 ): Promise<Row[]> {
   await connection.query('set local statement_timeout = 0');
-  const query = { text, values, query_timeout: LONGEST_RUN_MS };
+  const query = { text, values, query_timeout: MAX_RUN_MS };
   return (await connection.query<Row>(query as pg.QueryConfig)).rows;
 }
 

@@ -46,7 +46,7 @@ export interface InstanceState {
 }
 
 /** How many grants are read beside those that are looked for: a page is to cost no more, whatever a user has collected. */
-const MOST_BESIDE = 1_000;
+const MAX_BESIDE = 1_000;
 
 const find = {
   name: 'grant-find',
@@ -55,7 +55,7 @@ select a.n::int as n, ${GRANT_COLUMNS},
        case when ${LIVE} then true
             else a.most > (select count(*)
                                  from (select * from grants where user_id = a.user_id
-                                        order by confirmed_at desc limit a.most + ${MOST_BESIDE}) g
+                                        order by confirmed_at desc limit a.most + ${MAX_BESIDE}) g
                                 where g.client_id = a.client_id and ${LIVE})
         end as "mayHold"
   from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[]) with ordinality

@@ -1,3 +1,4 @@
+import { REFUSALS_KEPT_DAYS } from '../rules/lifetimes.ts';
 import { type Database, select, selectOne } from './database.ts';
 
 /** Why a request was refused: what its log line says, without whose it was. */
@@ -13,8 +14,6 @@ export interface Refusal {
   /** The exact rule that was broken. */
   readonly rule: string;
 }
-
-const KEPT = '7 days';
 
 const insert = {
   name: 'refusal-insert',
@@ -42,7 +41,7 @@ export async function insertRefusals(db: Database, refusals: readonly Refusal[])
 const find = {
   name: 'refusal-find',
   text: `select at, reference, method, path, status, error, rule from refusals
-          where reference = $1 and at > clock_timestamp() - interval '${KEPT}'`,
+          where reference = $1 and at > clock_timestamp() - interval '${REFUSALS_KEPT_DAYS} days'`,
 };
 
 /** The refusal with this reference; undefined when none is kept. */
@@ -52,7 +51,7 @@ export function findRefusal(db: Database, reference: string): Promise<Refusal | 
 
 const removeOld = {
   name: 'refusal-remove-old',
-  text: `delete from refusals where at < clock_timestamp() - interval '${KEPT}'`,
+  text: `delete from refusals where at < clock_timestamp() - interval '${REFUSALS_KEPT_DAYS} days'`,
 };
 
 /** Forgets what is older than a week. */

@@ -70,18 +70,18 @@ export async function revokeGrantOfUser(
 }
 
 /** Authorizations for a transaction: whoever needs one of them waits for some tens of milliseconds. */
-export const MOST_AT_ONCE = 500;
+export const MAX_AT_ONCE = 500;
 
 const ofUserAndClient = revocation({
   name: 'grant-revoke-of-user-and-client',
   kind: 'revoked_by_user',
   which: `grant_id = any (array(
     select grant_id from (select * from grants where user_id = $1 offset 0) g
-     where client_id = $2 and ${LIVE} order by grant_id limit ${MOST_AT_ONCE}))`,
+     where client_id = $2 and ${LIVE} order by grant_id limit ${MAX_AT_ONCE}))`,
   address: '$3',
   reference: '$4',
   deadline: '$5',
-  answer: `(select count(*) from held) = ${MOST_AT_ONCE} as "goesOn"`,
+  answer: `(select count(*) from held) = ${MAX_AT_ONCE} as "goesOn"`,
 });
 
 /**

@@ -1,10 +1,9 @@
+import { MAX_SESSION_HOURS, SESSION_IDLE_MINUTES } from '../rules/lifetimes.ts';
 import type { Caller } from './auditEvents.ts';
 import { batched } from './batch.ts';
 import { type Bytea, type Database, decideOne, momentOf, select, selectEach } from './database.ts';
 import type { User } from './users.ts';
 
-const IDLE_LIFETIME = '30 minutes';
-const ABSOLUTE_LIFETIME = '12 hours';
 /** A page view is noted at most this often, so that reading pages doesn't write a row each time. */
 const SEEN_INTERVAL = '1 minute';
 
@@ -19,14 +18,14 @@ export interface Session {
   readonly now: Date;
 }
 
-const HAS_ENDED = `(s.seen_at < clock_timestamp() - interval '${IDLE_LIFETIME}'
-                     or s.created_at < clock_timestamp() - interval '${ABSOLUTE_LIFETIME}')`;
+const HAS_ENDED = `(s.seen_at < clock_timestamp() - interval '${SESSION_IDLE_MINUTES} minutes'
+                     or s.created_at < clock_timestamp() - interval '${MAX_SESSION_HOURS} hours')`;
 
 /** Of `sessions s`: whether its cookie is still good. */
 export const STANDS = `not ${HAS_ENDED}`;
 
 /** So many sessions a user may have: with another one the oldest ends. */
-const MOST_SESSIONS = 100;
+const MAX_SESSIONS = 100;
 
 // The share lock makes a change of the password wait for this sign-in, or this sign-in fail by it.
 const insert = {
@@ -37,7 +36,7 @@ with held as (
 ), ending as (
   select s.session_hash from sessions s, held
    where s.session_hash = $4 or (s.user_id = held.user_id and (${HAS_ENDED} or s.session_hash in (
-           select session_hash from sessions where user_id = $2 order by created_at desc offset ${MOST_SESSIONS - 1})))
+           select session_hash from sessions where user_id = $2 order by created_at desc offset ${MAX_SESSIONS - 1})))
    order by s.session_hash for update of s
 ), ${momentOf('$7', 'held', 'ending')}, signed_in as (
   insert into sessions (session_hash, user_id) select $1, user_id from held, moment where not late

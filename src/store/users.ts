@@ -16,7 +16,7 @@ export interface UserWithPasswords extends User {
 }
 
 /** No login that is registered is longer. */
-const LONGEST_LOGIN_BYTES = 512;
+const MAX_LOGIN_BYTES = 512;
 
 /**
  * The one spelling that a login is compared in: logins ignore case, ways of writing the same letter, and what can't be
@@ -24,7 +24,7 @@ const LONGEST_LOGIN_BYTES = 512;
  */
 export function loginKey(login: string): string {
   // Normalising can take quadratic time. No login has a key with capitals.
-  if (Buffer.byteLength(login) > LONGEST_LOGIN_BYTES) return `TOO LONG ${login}`;
+  if (Buffer.byteLength(login) > MAX_LOGIN_BYTES) return `TOO LONG ${login}`;
   const visible = login.replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '');
   return visible.normalize('NFKC').toLowerCase().normalize('NFKC');
 }

@@ -10,7 +10,7 @@ import { type Fields, open, signedIn } from './stage.ts';
 // An attacker sends texts that look short on the wire and take long to read, and everybody else waits: there is one
 // thread for all. What is measured is the time in which that thread did nothing else, the least of some tries.
 
-const MOST_MS = 5;
+const MAX_MS = 5;
 const TRIES = 40;
 
 const server = useServer();
@@ -75,10 +75,10 @@ function busyWith(head: readonly string[], body: string): Promise<number> {
   });
 }
 
-/** Whether some try kept the thread for less than {@link MOST_MS}: in others it may have waited for a core itself. */
+/** Whether some try kept the thread for less than {@link MAX_MS}: in others it may have waited for a core itself. */
 async function isCheap(head: readonly string[], body = ''): Promise<boolean> {
   for (let n = 0; n < TRIES; n += 1) {
-    if ((await busyWith(head, body)) < MOST_MS) return true;
+    if ((await busyWith(head, body)) < MAX_MS) return true;
     await forgetTries(server.database);
   }
   return false;

@@ -30,7 +30,7 @@ const CONTAINER = [
 const hasContainers = runs([...CONTAINER, 'true']);
 
 const CTRL_C = '\x03';
-const LONGEST_END_MS = 15_000;
+const MAX_END_MS = 15_000;
 
 const launches: Launch[] = [];
 /** For servers, one after the other: to make PostgreSQL's data for each would take most of the time. */
@@ -90,7 +90,7 @@ async function startTrial(
 /** Waits until none of its processes runs, also none that was started meanwhile. */
 async function nothingIsLeft({ family, folder }: Pick<Trial, 'family' | 'folder'>): Promise<void> {
   const left = () => [...stillRunning(family), ...processesOf(clusterOf(folder))];
-  await expect.poll(left, { timeout: LONGEST_END_MS }).toEqual([]);
+  await expect.poll(left, { timeout: MAX_END_MS }).toEqual([]);
   expect(existsSync(join(clusterOf(folder), 'postmaster.pid')), 'PostgreSQL ended in order').toBe(false);
 }
 

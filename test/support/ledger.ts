@@ -18,7 +18,7 @@ export const KINDS = [
 export type Kind = (typeof KINDS)[number] | 'database password';
 
 /** What is shorter could be anything. Everything that we make is as long, or longer. */
-const SHORTEST_SECRET = 12;
+const MIN_SECRET = 12;
 /** Codes and tokens are known by their beginning, also those that nobody noted. */
 const BEARER = /assent_a[ct]_[\w-]/;
 /** How much of a line is shown in front of what was found. */
@@ -39,7 +39,7 @@ export class Ledger {
 
   /** Notes a secret. The first kind that is said of it stays. */
   note(kind: Kind, secret: string | null | undefined): void {
-    if (!secret || secret.length < SHORTEST_SECRET || this.#noted.has(secret)) return;
+    if (!secret || secret.length < MIN_SECRET || this.#noted.has(secret)) return;
     this.#noted.set(secret, kind);
     for (const spelling of spellingsOf(secret)) this.#add({ ...spelling, kind });
   }
@@ -65,8 +65,8 @@ export class Ledger {
   }
 
   #add(needle: Needle): void {
-    if (needle.text.length < SHORTEST_SECRET) return;
-    const beginning = needle.text.slice(0, SHORTEST_SECRET);
+    if (needle.text.length < MIN_SECRET) return;
+    const beginning = needle.text.slice(0, MIN_SECRET);
     const others = this.#needles.get(beginning) ?? [];
     if (!others.some(({ text }) => text === needle.text)) this.#needles.set(beginning, [...others, needle]);
   }
@@ -74,8 +74,8 @@ export class Ledger {
   #firstIn(line: string): { at: number; kind: string; how: string } | undefined {
     const bearer = line.search(BEARER);
     if (bearer >= 0) return { at: bearer, kind: 'code or access token', how: 'as it is' };
-    for (let at = 0; at + SHORTEST_SECRET <= line.length; at += 1) {
-      const needles = this.#needles.get(line.slice(at, at + SHORTEST_SECRET));
+    for (let at = 0; at + MIN_SECRET <= line.length; at += 1) {
+      const needles = this.#needles.get(line.slice(at, at + MIN_SECRET));
       const needle = needles?.find(({ text }) => line.startsWith(text, at));
       if (needle !== undefined) return { at, ...needle };
     }

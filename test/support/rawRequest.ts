@@ -92,7 +92,7 @@ export function writeRequest(route: string, sample: Sample, edits: readonly Edit
     text: head + sent,
     plain:
       verb === method &&
-      head.length < LONGEST_HEAD &&
+      head.length < MAX_HEAD &&
       /^\/[!-~]*$/.test(target) &&
       headers.every(([, value]) => /^[\t\x20-\x7e\x80-\xff]*$/.test(value)) &&
       !FRAMING.some(touched),
@@ -100,7 +100,7 @@ export function writeRequest(route: string, sample: Sample, edits: readonly Edit
 }
 
 /** Less than what the server reads of headers and address together. */
-const LONGEST_HEAD = 32_000;
+const MAX_HEAD = 32_000;
 
 /** With these changed it is not plain any more where a request ends, or whether its answer is the last. */
 const FRAMING = ['host', 'content-length', 'transfer-encoding', 'expect', 'connection'];

@@ -14,7 +14,7 @@ const KIND_OF_FIELD = new Map<string, Kind>([
 ]);
 
 /** Tests also type words, such as "never issued", and words are in logs. */
-const SHORTEST_TYPED = 16;
+const MIN_TYPED = 16;
 /** Only people make up a secret with other characters: a test that types an address as a code means no secret. */
 const LOOKS_MADE = /^[\w.~-]+$/;
 
@@ -61,7 +61,7 @@ export function noteShown(stdout: string): void {
 /** What is typed into a field of a form, or at a command. */
 export function noteTyped(name: string, value = ''): void {
   const kind = KIND_OF_FIELD.get(name);
-  if (kind === undefined || value.length < SHORTEST_TYPED) return;
+  if (kind === undefined || value.length < MIN_TYPED) return;
   if (name.endsWith('password') || LOOKS_MADE.test(value)) ledger.note(kind, value);
 }
 

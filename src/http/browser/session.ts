@@ -1,10 +1,11 @@
 import type { CookieSerializeOptions } from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context, Session } from '../../flows/context.ts';
-import { DEVICE_LIFETIME_SECONDS, type Guarded } from '../../flows/device.ts';
+import type { Guarded } from '../../flows/device.ts';
 import type { Holder } from '../../flows/formToken.ts';
 import { currentSession } from '../../flows/signIn.ts';
 import { beginVisit, readVisit } from '../../flows/visit.ts';
+import { KNOWN_DEVICE_SECONDS } from '../../rules/lifetimes.ts';
 
 /** What the pages need beside the verbs. */
 export interface Site {
@@ -64,7 +65,7 @@ export function setDeviceCookie(
   guarded: Guarded,
   value: string,
 ): void {
-  const options = { ...optionsFor(baseUrl), maxAge: DEVICE_LIFETIME_SECONDS };
+  const options = { ...optionsFor(baseUrl), maxAge: KNOWN_DEVICE_SECONDS };
   reply.setCookie(fullName(baseUrl, DEVICE_COOKIES[guarded]), value, options);
 }
 

@@ -18,7 +18,7 @@ import { callerOf } from '../server/caller.ts';
 import { bodyParameters } from '../server/parameters.ts';
 
 /** What is shown again of a login: none is longer. */
-const MOST_SHOWN = 512;
+const MAX_SHOWN = 512;
 const WRONG = 'The login or the password is wrong.';
 
 /** Signing in and out, on the way to a request or to the account page (contract 5.1). */
@@ -34,7 +34,7 @@ export async function signInRoutes(app: FastifyInstance, site: Site): Promise<vo
     const sent = { session: sessionCookie(request, site), device: deviceCookie(request, site, 'password') };
     const result = await signIn(context, { login, password }, sent, callerOf(request));
     if (result.outcome !== 'signed-in') {
-      const shown = login.slice(0, MOST_SHOWN);
+      const shown = login.slice(0, MAX_SHOWN);
       return showSignIn(request, reply, site, goingTo, { login: shown, ...failed(request, result, WRONG) });
     }
     setSessionCookie(reply, site, result.cookie);

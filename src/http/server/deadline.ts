@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ANSWER_MS, DECISION_MS, UnansweredError } from '../../flows/deadline.ts';
+import { UnansweredError } from '../../flows/deadline.ts';
+import { ANSWER_MS, DECISION_MS } from '../../rules/lifetimes.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -3,10 +3,10 @@ import { networkOf } from '../../rules/network.ts';
 import { callerOf } from './caller.ts';
 
 /** Many more than an application in good order makes in all its life. */
-const MOST_FAILURES = 1_000;
+const MAX_FAILURES = 1_000;
 const WINDOW_MS = 60_000;
 /** Networks that are counted apart in one window; more than these share one count, so that memory is bounded. */
-const MOST_NETWORKS = 50_000;
+const MAX_NETWORKS = 50_000;
 const ALL_OTHERS = 'all others';
 
 /**
@@ -26,9 +26,9 @@ export class FailureLimit {
       this.#windowEnds = now + WINDOW_MS;
     }
     const own = networkOf(callerOf(request).address);
-    const network = this.#failures.has(own) || this.#failures.size < MOST_NETWORKS ? own : ALL_OTHERS;
+    const network = this.#failures.has(own) || this.#failures.size < MAX_NETWORKS ? own : ALL_OTHERS;
     const failures = (this.#failures.get(network) ?? 0) + 1;
     this.#failures.set(network, failures);
-    return failures > MOST_FAILURES ? Math.ceil((this.#windowEnds - now) / 1000) : 0;
+    return failures > MAX_FAILURES ? Math.ceil((this.#windowEnds - now) / 1000) : 0;
   }
 }

@@ -7,7 +7,7 @@ import { OAuthError } from '../../rules/error.ts';
  * Node shows a thousand headers. Before 22.23.2, 24.18.1 and 26.5.1 it leaves out the others without a word, and still
  * cuts the request by them (CVE-2026-58044); since then it refuses the request itself.
  */
-const MOST_HEADERS = 999;
+const MAX_HEADERS = 999;
 
 /** The newest request of each connection, by its answer. */
 const newest = new WeakMap<Socket, ServerResponse>();
@@ -42,7 +42,7 @@ export function keepFraming(app: FastifyInstance): void {
 
 /** @param raw names and values by turns */
 function problemOf(raw: readonly string[]): string | null {
-  if (raw.length > 2 * MOST_HEADERS) return 'The request has too many headers.';
+  if (raw.length > 2 * MAX_HEADERS) return 'The request has too many headers.';
   // RFC 9112 section 3.2: 400 for more than one, whichever of them a proxy went by.
   return hasTwoHosts(raw) ? 'The request names two hosts.' : null;
 }

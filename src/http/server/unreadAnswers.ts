@@ -7,10 +7,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
  */
 const STANDSTILL_MS = 30_000;
 /** How long one answer may take to be taken, whatever else comes meanwhile: a page by half a kilobyte a second. */
-const LONGEST_TAKING_MS = 120_000;
+const MAX_TAKING_MS = 120_000;
 const LOOKED_AT_EVERY_MS = 5_000;
 /** Requests of one connection that wait for their answers or to have them taken. Browsers send one, programs a few. */
-const MOST_WAITING = 16;
+const MAX_WAITING = 16;
 
 /** How long each limit is; a test of its own may be shorter. */
 export interface Patience {
@@ -21,7 +21,7 @@ export interface Patience {
 
 const PATIENCE: Patience = {
   standstillMs: STANDSTILL_MS,
-  longestTakingMs: LONGEST_TAKING_MS,
+  longestTakingMs: MAX_TAKING_MS,
   lookedAtEveryMs: LOOKED_AT_EVERY_MS,
 };
 
@@ -75,11 +75,11 @@ export function mayWait(request: FastifyRequest, reply: FastifyReply): boolean {
   const count = waiting.get(socket) ?? 0;
   waiting.set(socket, count + 1);
   reply.raw.once('finish', () => waiting.set(socket, (waiting.get(socket) ?? 1) - 1));
-  if (count < MOST_WAITING) return true;
+  if (count < MAX_WAITING) return true;
   reply.hijack();
   if (!socket.destroyed) {
     socket.destroy();
-    const rule = `more than ${MOST_WAITING} requests of one connection wait for their answers`;
+    const rule = `more than ${MAX_WAITING} requests of one connection wait for their answers`;
     request.log.info({ method: request.method, rule }, 'connection closed');
   }
   return false;

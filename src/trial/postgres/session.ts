@@ -18,9 +18,9 @@ const POLL = 20;
 /** The pause after a start that failed, doubled each time: what holds the data may need a moment to let go. */
 const FIRST_PAUSE = 50;
 /** Whoever has been refused this often, in 13 s, would be refused for ever: no room on the disk, a broken setting. */
-const MOST_STARTS = 8;
+const MAX_STARTS = 8;
 /** After a crash everybody notices at once; the first to wake starts it, rather than all removing each other's files. */
-const LONGEST_HESITATION = 200;
+const MAX_HESITATION = 200;
 
 const REMOVED = 'removed the lock files of a PostgreSQL that ended without doing so';
 
@@ -120,16 +120,16 @@ function discard(client: pg.Client): void {
 
 /**
  * Starts PostgreSQL when called, unless one is starting, running or stopping.
- * @throws EmbeddedPostgresError after {@link MOST_STARTS}
+ * @throws EmbeddedPostgresError after {@link MAX_STARTS}
  */
 function starter(cluster: Cluster): () => void {
   const { place, log } = cluster;
   const crashed = readPostmaster(place.cluster) !== undefined;
-  let next = Date.now() + (crashed ? Math.random() * LONGEST_HESITATION : 0);
+  let next = Date.now() + (crashed ? Math.random() * MAX_HESITATION : 0);
   let starts = 0;
   return () => {
     if (isRunning(cluster.started) || Date.now() < next || isPostmasterAlive(place.cluster)) return;
-    if (starts === MOST_STARTS) throw doesNotStart(place);
+    if (starts === MAX_STARTS) throw doesNotStart(place);
     // Only after PostgreSQL refused: it knows best, and a process that was just killed lingers for a moment.
     if (starts > 0 && removeRecycledLocks(place.cluster)) log(REMOVED);
     startPostmaster(cluster).once('error', (error) => log(`PostgreSQL cannot be run: ${error.message}`));

@@ -8,7 +8,7 @@ import { EmbeddedPostgresError, hasCode } from './error.ts';
 export const SOCKET_NUMBER = 5432;
 
 /** The shortest limit for the path of a Unix socket is macOS's 103 bytes; the name of the socket takes 14. */
-const LONGEST_FOLDER = 85;
+const MAX_FOLDER = 85;
 
 /**
  * The folder for the socket: the cluster itself, or, when its path is too long for a socket, one in the temp folder.
@@ -17,7 +17,7 @@ const LONGEST_FOLDER = 85;
  * @throws EmbeddedPostgresError when somebody else made that folder
  */
 export function socketFolder(cluster: string): string {
-  if (Buffer.byteLength(cluster) <= LONGEST_FOLDER) return cluster;
+  if (Buffer.byteLength(cluster) <= MAX_FOLDER) return cluster;
   const hash = createHash('sha256').update(cluster).digest('hex').slice(0, 16);
   const folder = path.join(tempFolder(), `assent-${process.getuid?.()}-${hash}`);
   try {
@@ -44,5 +44,5 @@ export function dropSocketFolder(cluster: string, folder: string): void {
 }
 
 function tempFolder(): string {
-  return Buffer.byteLength(tmpdir()) <= LONGEST_FOLDER / 2 ? tmpdir() : '/tmp';
+  return Buffer.byteLength(tmpdir()) <= MAX_FOLDER / 2 ? tmpdir() : '/tmp';
 }
