@@ -12,7 +12,7 @@ const text = (file: string) => readFileSync(join(SRC, file), 'utf8');
 const MAY_IMPORT: Record<string, string[]> = {
   rules: [],
   secrets: [],
-  store: ['rules'],
+  store: ['rules', 'secrets'],
   flows: ['rules', 'secrets', 'store'],
   http: ['rules', 'flows'],
   trial: ['secrets', 'store'],

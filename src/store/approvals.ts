@@ -1,5 +1,6 @@
+import type { Digest } from '../secrets/digest.ts';
 import type { Caller } from './auditEvents.ts';
-import { type Bytea, type Database, decideOne, momentOf, selectOne } from './database.ts';
+import { type Database, decideOne, momentOf, selectOne } from './database.ts';
 import { COUNT_DECISION, MAY_DECIDE } from './decisions.ts';
 import { STANDS } from './sessions.ts';
 
@@ -17,12 +18,12 @@ export interface Approval {
   /** What the scope allows to spend, as data: for the audit trail, whatever the rules say later. */
   readonly limits: readonly object[];
   readonly redirectUri: string;
-  readonly codeHash: Bytea;
+  readonly codeHash: Digest;
   readonly codeLifetimeSeconds: number;
   readonly codeChallenge: string | null;
-  readonly sessionHash: Bytea;
+  readonly sessionHash: Digest;
   /** The request whose confirmation by the payment password this approval uses up. */
-  readonly requestDigest: Bytea;
+  readonly requestDigest: Digest;
   /** How many live ones the user may have of this application. */
   readonly mostInstances: number;
   readonly caller: Caller;
@@ -150,7 +151,7 @@ select code_hash = $2 as same,
 export async function findStanding(
   db: Database,
   grantId: string,
-  codeHash: Bytea,
+  codeHash: Digest,
 ): Promise<{ same: boolean; usable: boolean }> {
   const row = await selectOne<{ same: boolean; usable: boolean }>(db, standing, [grantId, codeHash]);
   return row ?? { same: false, usable: false };

@@ -22,9 +22,6 @@ const DECISION_TIMEOUT_MS = 7_500;
 /** How long a connection is used: so often its clock is compared anew, and a pooler's or balancer's choice is made again. */
 const CONNECTION_LIFETIME_SECONDS = 300;
 
-/** Bytes as PostgreSQL writes them: `\x` and two hex digits each. Here they are digests, and nobody needs them otherwise. */
-export type Bytea = `\\x${string}`;
-
 /** Bytes stay text, and times are read in a third of the time that pg's own parser takes. */
 const TYPES = new pg.TypeOverrides();
 TYPES.setTypeParser(pg.types.builtins.BYTEA, (digest) => digest);

@@ -1,20 +1,21 @@
+import type { Digest } from '../secrets/digest.ts';
 import type { Caller } from './auditEvents.ts';
 import { batched } from './batch.ts';
-import { asciiOnly, type Bytea, type Database, decide, inOrder, momentOf } from './database.ts';
+import { asciiOnly, type Database, decide, inOrder, momentOf } from './database.ts';
 
 /** One token request as the database judges it. */
 export interface ExchangeQuestion {
   /** Null for a code that we can't have made: it goes the same way, so that the client is judged first. */
   readonly grantId: string | null;
-  readonly codeHash: Bytea;
+  readonly codeHash: Digest;
   readonly clientId: string;
   /** SHA-256 of the client secret; null when none was sent. */
-  readonly secretHash: Bytea | null;
+  readonly secretHash: Digest | null;
   readonly redirectUri: string;
   /** S256 of the code verifier; null when none was sent. */
   readonly challenge: string | null;
   /** SHA-256 of the token to issue. */
-  readonly tokenHash: Bytea;
+  readonly tokenHash: Digest;
   readonly caller: Caller;
 }
 

@@ -1,8 +1,8 @@
+import type { Digest } from '../secrets/digest.ts';
 import type { Caller } from './auditEvents.ts';
 import { batched } from './batch.ts';
 import {
   asciiOnly,
-  type Bytea,
   type Database,
   decide,
   decideOne,
@@ -104,11 +104,11 @@ export async function revokeGrantsOfUserAndClient(
 export interface TokenRevocation {
   /** Null for a token that we can't have made. */
   readonly grantId: string | null;
-  readonly tokenHash: Bytea;
+  readonly tokenHash: Digest;
   /** The application that says so; null when it is enough to hold the token. */
   readonly clientId: string | null;
   /** SHA-256 of the client secret; null when none was sent. */
-  readonly secretHash: Bytea | null;
+  readonly secretHash: Digest | null;
   readonly caller: Caller;
 }
 

@@ -1,4 +1,5 @@
-import { type Bytea, type Database, select, selectOne } from './database.ts';
+import type { Digest } from '../secrets/digest.ts';
+import { type Database, select, selectOne } from './database.ts';
 
 /** Who has secrets, several at a time if need be: an application, or a resource server. */
 export type SecretOwner = 'client' | 'resource';
@@ -48,7 +49,7 @@ export async function insertSecret(
   owner: SecretOwner,
   id: string,
   secretId: string,
-  secretHash: Bytea,
+  secretHash: Digest,
 ): Promise<void> {
   await select(db, STATEMENTS[owner].insert, [id, secretId, secretHash]);
 }

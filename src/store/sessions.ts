@@ -1,7 +1,8 @@
 import { MAX_SESSION_HOURS, SESSION_IDLE_MINUTES } from '../rules/lifetimes.ts';
+import type { Digest } from '../secrets/digest.ts';
 import type { Caller } from './auditEvents.ts';
 import { batched } from './batch.ts';
-import { type Bytea, type Database, decideOne, momentOf, select, selectEach } from './database.ts';
+import { type Database, decideOne, momentOf, select, selectEach } from './database.ts';
 import type { User } from './users.ts';
 
 /** A page view is noted at most this often, so that reading pages doesn't write a row each time. */
@@ -9,10 +10,10 @@ const SEEN_INTERVAL = '1 minute';
 
 /** A signed-in browser. */
 export interface Session {
-  readonly sessionHash: Bytea;
+  readonly sessionHash: Digest;
   readonly user: User & { readonly paymentPasswordHash: string | null };
   /** Digest of the request that the payment password last confirmed, and when. */
-  readonly confirmedRequest: Bytea | null;
+  readonly confirmedRequest: Digest | null;
   readonly confirmedAt: Date | null;
   /** The database's clock when this was read: what every lifetime on the page is compared with. */
   readonly now: Date;
@@ -52,12 +53,12 @@ select exists (select from held) as valid, late from moment`,
 /** A sign-in whose password was found right. */
 export interface NewSession {
   /** SHA-256 of the new cookie value. */
-  readonly sessionHash: Bytea;
+  readonly sessionHash: Digest;
   readonly userId: string;
   /** The stored hash that the password was checked against. */
   readonly passwordHash: string;
   /** SHA-256 of the cookie that the browser sent, if any. */
-  readonly earlierHash: Bytea | null;
+  readonly earlierHash: Digest | null;
 }
 
 /**
@@ -107,7 +108,7 @@ type SessionRow = Omit<Session, 'user'> & Session['user'];
  */
 export const findSession = batched(findSessions);
 
-async function findSessions(db: Database, hashes: readonly Bytea[]): Promise<(Session | null)[]> {
+async function findSessions(db: Database, hashes: readonly Digest[]): Promise<(Session | null)[]> {
   const rows = await selectEach<SessionRow>(db, find, hashes, [hashes]);
   return rows.map((row) => row && sessionOf(row));
 }
@@ -145,8 +146,8 @@ select exists (select from held) as valid, late from moment`,
  */
 export async function markSessionConfirmed(
   db: Database,
-  sessionHash: Bytea,
-  requestDigest: Bytea,
+  sessionHash: Digest,
+  requestDigest: Digest,
   clientId: string,
   paymentPasswordHash: string,
   caller: Caller,
@@ -159,7 +160,7 @@ export async function markSessionConfirmed(
 const remove = { name: 'session-delete', text: 'delete from sessions where session_hash = $1' };
 
 /** Signs out. */
-export async function deleteSession(db: Database, sessionHash: Bytea): Promise<void> {
+export async function deleteSession(db: Database, sessionHash: Digest): Promise<void> {
   await select(db, remove, [sessionHash]);
 }
 

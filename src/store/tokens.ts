@@ -1,14 +1,15 @@
+import type { Digest } from '../secrets/digest.ts';
 import { batched } from './batch.ts';
-import { type Bytea, type Database, select, selectEach } from './database.ts';
+import { type Database, select, selectEach } from './database.ts';
 
 /** What a resource asks about a token. */
 export interface TokenQuestion {
   readonly resourceId: string;
   /** SHA-256 of the resource's secret. */
-  readonly secretHash: Bytea;
+  readonly secretHash: Digest;
   /** Null for a token that we can't have made. */
   readonly grantId: string | null;
-  readonly tokenHash: Bytea;
+  readonly tokenHash: Digest;
 }
 
 /** What stands behind a token that was issued and not annulled or revoked; whether it expired is not judged here. */
