@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { printBearer } from '../dist/secrets/bearer.js';
 import { sha256 } from '../dist/secrets/digest.js';
 import { grantIdFor } from '../dist/secrets/grantId.js';
+import { formatToken } from '../dist/secrets/tokens.js';
 
 /**
  * Who is in the databases of the benchmark: numbered users, each with one grant for every client. Everything about them
@@ -58,14 +58,14 @@ function shuffled(numbers) {
 
 /** A fresh code or token of a grant, in the product's own form, and what is stored of it. */
 export function freshBearer(kind, { grantId }) {
-  const bearer = printBearer(kind, grantId, randomBytes(32));
+  const bearer = formatToken(kind, grantId, randomBytes(32));
   return { bearer, hash: sha256(bearer) };
 }
 
 /** The token that a grant has from the beginning, and what is stored of it. */
 export function firstTokenOf({ grantId }) {
   const id = Buffer.from(grantId.replaceAll('-', ''), 'hex');
-  const bearer = printBearer('token', grantId, createHash('sha256').update(id).digest());
+  const bearer = formatToken('token', grantId, createHash('sha256').update(id).digest());
   return { bearer, hash: sha256(bearer) };
 }
 

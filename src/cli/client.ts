@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { changeClient, registerClient, removeClient, setClientStatus, settingsOf } from '../flows/clients.ts';
-import { type Ceiling, readCeiling } from '../rules/ceiling.ts';
+import { type Ceiling, parseCeiling } from '../rules/ceiling.ts';
 import type { Client } from '../rules/client.ts';
 import { RIGHT_NAMES } from '../rules/scope.ts';
 import { type ClientSettings, findClients, listClients } from '../store/clients.ts';
@@ -107,7 +107,7 @@ function withLimits(command: Command): Command {
 }
 
 function readMost(text: string): Ceiling | null {
-  const most = text === 'none' ? null : readCeiling(text);
+  const most = text === 'none' ? null : parseCeiling(text);
   if (most === undefined) {
     throw new InvalidArgumentError('Not days and a sum, such as 30,5000 or 7,999.50, nor "none".');
   }

@@ -1,8 +1,8 @@
 import type { AuthorizationRequest } from '../rules/authorizationRequest.ts';
 import { CONSENT_FORM_MS } from '../rules/lifetimes.ts';
-import { printBearer } from '../secrets/bearer.ts';
 import { bytesOf, sha256 } from '../secrets/digest.ts';
 import { grantIdFor } from '../secrets/grantId.ts';
+import { formatToken } from '../secrets/tokens.ts';
 import { parseUuid } from '../secrets/uuid.ts';
 import type { Session } from '../store/sessions.ts';
 import type { Context } from './context.ts';
@@ -66,7 +66,7 @@ export function readDecision(
   const grantId = grantIdOf(session, request);
   // The code depends on everything that was decided, so no two decisions can share one.
   const secret = keyRing.codeSecret(signed.keyId, Buffer.concat([state, Buffer.from(request.scope)]));
-  return { grantId, revision, code: printBearer('code', grantId, secret), expiresAt: new Date(expiresAt) };
+  return { grantId, revision, code: formatToken('code', grantId, secret), expiresAt: new Date(expiresAt) };
 }
 
 /** The one grant that this user can give this application instance. */

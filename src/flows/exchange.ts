@@ -1,9 +1,9 @@
 import { OAuthError, type OAuthErrorCode } from '../rules/error.ts';
 import { tokenLifetimeSeconds } from '../rules/lifetimes.ts';
 import type { TokenRequest } from '../rules/tokenRequest.ts';
-import { printBearer, referBearer } from '../secrets/bearer.ts';
 import { s256, sha256 } from '../secrets/digest.ts';
 import { randomSecret } from '../secrets/random.ts';
+import { formatToken, parseToken } from '../secrets/tokens.ts';
 import { TooLateError } from '../store/database.ts';
 import { type ExchangeVerdict, exchangeCode } from '../store/exchanges.ts';
 import type { Caller, Context } from './context.ts';
@@ -23,8 +23,8 @@ export interface IssuedToken {
  * @throws {OAuthError} `unauthorized_client`, `invalid_grant` or `invalid_request` (contract 7.2)
  */
 export async function exchange({ db }: Context, request: TokenRequest, caller: Caller): Promise<IssuedToken> {
-  const code = referBearer('code', request.code);
-  const accessToken = printBearer('token', code.grantId ?? NO_GRANT, randomSecret());
+  const code = parseToken('code', request.code);
+  const accessToken = formatToken('token', code.grantId ?? NO_GRANT, randomSecret());
   const { verdict, issuedAt } = await exchangeCode(db, {
     grantId: code.grantId,
     codeHash: code.hash,

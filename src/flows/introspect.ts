@@ -2,8 +2,8 @@ import type { Credentials } from '../rules/clientCredentials.ts';
 import { tokenExpiresAt } from '../rules/lifetimes.ts';
 import { type LimitData, limitsAmong, moneySources, type RightData, rightData } from '../rules/rightData.ts';
 import type { MoneySource } from '../rules/scope.ts';
-import { referBearer } from '../secrets/bearer.ts';
 import { sha256 } from '../secrets/digest.ts';
+import { parseToken } from '../secrets/tokens.ts';
 import { findToken, type LiveToken } from '../store/tokens.ts';
 import type { Context } from './context.ts';
 import { rightsOf } from './grantRights.ts';
@@ -43,7 +43,7 @@ export async function introspect(
   { id, secret }: Credentials,
   accessToken: string,
 ): Promise<Introspection | null> {
-  const { grantId, hash } = referBearer('token', accessToken);
+  const { grantId, hash } = parseToken('token', accessToken);
   const question = { resourceId: id, secretHash: sha256(secret ?? ''), grantId, tokenHash: hash };
   const { authenticated, token } = await findToken(db, question);
   if (!authenticated) return null;

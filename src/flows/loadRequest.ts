@@ -1,4 +1,4 @@
-import { type AuthorizationRequest, readAuthorizationRequest } from '../rules/authorizationRequest.ts';
+import { type AuthorizationRequest, parseAuthorizationRequest } from '../rules/authorizationRequest.ts';
 import type { Parameters } from '../rules/parameters.ts';
 import { findClient } from '../store/clients.ts';
 import type { Context } from './context.ts';
@@ -14,5 +14,5 @@ export async function loadAuthorizationRequest(
   parameters: Parameters,
 ): Promise<AuthorizationRequest> {
   const client = await findClient(db, parameters.require('client_id'));
-  return readAuthorizationRequest(parameters, client ?? undefined, catalogue);
+  return parseAuthorizationRequest(parameters, client ?? undefined, catalogue);
 }

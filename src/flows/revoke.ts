@@ -1,7 +1,7 @@
 import type { Credentials } from '../rules/clientCredentials.ts';
 import { OAuthError } from '../rules/error.ts';
-import { referBearer } from '../secrets/bearer.ts';
 import { sha256 } from '../secrets/digest.ts';
+import { parseToken } from '../secrets/tokens.ts';
 import { TooLateError } from '../store/database.ts';
 import { revokeToken } from '../store/revocations.ts';
 import type { Caller, Context } from './context.ts';
@@ -18,7 +18,7 @@ export async function revokeByClient(
   accessToken: string,
   caller: Caller,
 ): Promise<void> {
-  const { grantId, hash } = referBearer('token', accessToken);
+  const { grantId, hash } = parseToken('token', accessToken);
   const secretHash = secret === null ? null : sha256(secret);
   const given = { grantId, tokenHash: hash, clientId: id, secretHash, caller };
   const { authenticated, late } = await revokeToken(context.db, given);
@@ -30,7 +30,7 @@ export async function revokeByClient(
 
 /** Whoever holds an access token can give it back: holding it is the proof. */
 export async function revokeByBearer(context: Context, accessToken: string, caller: Caller): Promise<void> {
-  const { grantId, hash } = referBearer('token', accessToken);
+  const { grantId, hash } = parseToken('token', accessToken);
   if (grantId === null) return;
   const given = { grantId, tokenHash: hash, clientId: null, secretHash: null, caller };
   if ((await revokeToken(context.db, given)).late) throw new TooLateError();

@@ -1,12 +1,12 @@
 import type { Catalogue } from './catalogue.ts';
 import type { Client } from './client.ts';
-import { readCodeChallenge } from './codeChallenge.ts';
+import { parseCodeChallenge } from './codeChallenge.ts';
 import { OAuthError } from './error.ts';
-import { readInstanceName } from './instanceName.ts';
+import { parseInstanceName } from './instanceName.ts';
 import type { Parameters } from './parameters.ts';
 import { matchRedirectUri } from './redirectUri.ts';
 import type { Right } from './scope.ts';
-import { readScope } from './scopeRules.ts';
+import { parseRequestedScope } from './scopeRules.ts';
 import { byteLength, MAX_CANONICAL_QUERY_BYTES } from './text.ts';
 
 /** The parameters of an authorization request that mean something, in the order of the canonical query. */
@@ -41,7 +41,7 @@ export interface AuthorizationRequest {
  * @param client what is registered under the request's `client_id`; undefined when nothing is
  * @throws {OAuthError} `unauthorized_client`, `invalid_request` or `invalid_scope`, shown as a page
  */
-export function readAuthorizationRequest(
+export function parseAuthorizationRequest(
   parameters: Parameters,
   client: Client | undefined,
   catalogue: Catalogue,
@@ -50,11 +50,11 @@ export function readAuthorizationRequest(
   const redirectUri = checkRedirectUri(parameters.require('redirect_uri'), checkedClient);
   checkResponseType(parameters.require('response_type'));
   const scope = parameters.get('scope', 'invalid_scope') ?? '';
-  const rights = readScope(scope, catalogue, checkedClient.allowedRights, checkedClient.most);
-  const instanceName = readInstanceName(parameters.get('instance_name'));
+  const rights = parseRequestedScope(scope, catalogue, checkedClient.allowedRights, checkedClient.most);
+  const instanceName = parseInstanceName(parameters.get('instance_name'));
   const state = parameters.get('state') ?? null;
-  const codeChallenge = readCodeChallenge(parameters);
-  const canonicalQuery = printCanonicalQuery(parameters);
+  const codeChallenge = parseCodeChallenge(parameters);
+  const canonicalQuery = formatCanonicalQuery(parameters);
   return {
     client: checkedClient,
     redirectUri,
@@ -102,7 +102,7 @@ function checkResponseType(value: string): void {
  * Only the parameters that mean something, in one order, empty ones left out, spaces as `%20`. A client
  * secret that was sent here by mistake does not travel on.
  */
-function printCanonicalQuery(parameters: Parameters): string {
+function formatCanonicalQuery(parameters: Parameters): string {
   const query = AUTHORIZATION_PARAMETERS.flatMap((name) => {
     const value = parameters.get(name);
     return value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`];

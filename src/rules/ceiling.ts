@@ -8,7 +8,7 @@ export interface Ceiling {
 }
 
 /** Reads `DAYS,SUM`, written as in a scope. @returns undefined for anything else */
-export function readCeiling(text: string): Ceiling | undefined {
+export function parseCeiling(text: string): Ceiling | undefined {
   const [, days, sum] = /^([1-9]\d{0,3}),((?:0|[1-9]\d{0,11})(?:\.\d{1,2})?)$/.exec(text) ?? [];
   if (days === undefined || sum === undefined || hundredths(sum) === 0n) return undefined;
   return { days: Number(days), sum };

@@ -12,7 +12,7 @@ export interface Credentials {
  *
  * @throws {OAuthError} `invalid_request` when it is Basic but can't be read
  */
-export function readBasicCredentials(authorization: string | undefined): Credentials | null {
+export function parseBasicCredentials(authorization: string | undefined): Credentials | null {
   const encoded = /^Basic +(.*)$/i.exec(authorization ?? '')?.[1];
   if (encoded === undefined) return null;
   const text = Buffer.from(encoded, 'base64').toString('utf8');

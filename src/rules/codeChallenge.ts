@@ -8,7 +8,7 @@ import type { Parameters } from './parameters.ts';
  * @returns the challenge as sent: base64url of a SHA-256, 43 characters
  * @throws {OAuthError} `invalid_request`
  */
-export function readCodeChallenge(parameters: Parameters): string | null {
+export function parseCodeChallenge(parameters: Parameters): string | null {
   const challenge = parameters.get('code_challenge');
   const method = parameters.get('code_challenge_method');
   if (challenge === undefined) {
@@ -28,7 +28,7 @@ export function readCodeChallenge(parameters: Parameters): string | null {
  *
  * @throws {OAuthError} `invalid_request`
  */
-export function readCodeVerifier(parameters: Parameters): string | null {
+export function parseCodeVerifier(parameters: Parameters): string | null {
   const verifier = parameters.get('code_verifier');
   if (verifier === undefined) return null;
   if (!/^[A-Za-z0-9\-._~]{43,128}$/.test(verifier)) {

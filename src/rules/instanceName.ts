@@ -9,7 +9,7 @@ const MAX_INSTANCE_NAME_BYTES = 255;
  *
  * @throws {OAuthError} `invalid_request`
  */
-export function readInstanceName(value: string | undefined): string | null {
+export function parseInstanceName(value: string | undefined): string | null {
   if (value === undefined) return null;
   if (byteLength(value) > MAX_INSTANCE_NAME_BYTES) {
     throw new OAuthError(

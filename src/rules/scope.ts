@@ -66,7 +66,7 @@ export function spends(rights: readonly Right[]): boolean {
 
 /**
  * Reads a scope by the grammar: elements separated by spaces, case-sensitive, in any order (contract 2.2). What a
- * request may not say beside that is for `readScope`: a scope that was stored is read by the grammar alone.
+ * request may not say beside that is for `parseRequestedScope`: a scope that was stored is read by the grammar alone.
  *
  * @returns at least one right, in the order written
  * @throws {OAuthError} `invalid_scope` for anything outside the grammar (contract 7.1)
@@ -76,25 +76,25 @@ export function parseScope(scope: string): Right[] {
   const rights: Right[] = [];
   scanner.skipSpaces();
   while (!scanner.atEnd) {
-    rights.push(readRight(scanner));
+    rights.push(parseRight(scanner));
     if (!scanner.atEnd && !scanner.skipSpaces()) scanner.fail('a space between two rights');
   }
   if (rights.length === 0) throw new OAuthError('invalid_scope', 'The parameter scope is missing or empty.');
   return rights;
 }
 
-function readRight(scanner: Scanner): Right {
+function parseRight(scanner: Scanner): Right {
   const word = scanner.take(/[a-z0-9-]+/y);
   const simple = SIMPLE_RIGHTS.find((name) => name === word);
   if (simple) return { name: simple };
   const anyPayment = ANY_PAYMENT_RIGHTS.find((name) => name === word);
-  if (anyPayment) return { name: anyPayment, limit: readLimit(scanner) };
-  if (word === 'payment') return readPaymentTo(scanner);
-  if (word === 'money-source') return { name: 'money-source', sources: readSources(scanner) };
+  if (anyPayment) return { name: anyPayment, limit: parseLimit(scanner) };
+  if (word === 'payment') return parsePaymentTo(scanner);
+  if (word === 'money-source') return { name: 'money-source', sources: parseSources(scanner) };
   return scanner.fail('the name of a right');
 }
 
-function readPaymentTo(scanner: Scanner): Right {
+function parsePaymentTo(scanner: Scanner): Right {
   const kind = scanner.take(/\.to-(?:pattern|account)(?=\()/y);
   if (kind === undefined) return scanner.fail('.to-pattern(…) or .to-account(…) after payment');
   const [target, type, ...more] = scanner.takeStrings();
@@ -103,13 +103,13 @@ function readPaymentTo(scanner: Scanner): Right {
   }
   if (kind === '.to-pattern') {
     if (type !== undefined) return scanner.fail('one target');
-    return { name: 'payment.to-pattern', pattern: target, limit: readLimit(scanner) };
+    return { name: 'payment.to-pattern', pattern: target, limit: parseLimit(scanner) };
   }
   return {
     name: 'payment.to-account',
     to: target,
     type: accountType(scanner, type),
-    limit: readLimit(scanner),
+    limit: parseLimit(scanner),
   };
 }
 
@@ -119,7 +119,7 @@ function accountType(scanner: Scanner, type: string | undefined): AccountType {
   return scanner.fail('"account", "phone" or "email" as the type');
 }
 
-function readSources(scanner: Scanner): MoneySource[] {
+function parseSources(scanner: Scanner): MoneySource[] {
   return scanner.takeStrings().map((source) => {
     if (source === 'wallet') return 'wallet';
     if (source === 'card' || source === 'cards') return 'card';
@@ -128,7 +128,7 @@ function readSources(scanner: Scanner): MoneySource[] {
 }
 
 /** `.limit(days,sum)`: whole days of at most 4 digits, or none; a plain decimal above zero. */
-function readLimit(scanner: Scanner): PaymentLimit | null {
+function parseLimit(scanner: Scanner): PaymentLimit | null {
   if (scanner.take(/\.limit\(/y) === undefined) return null;
   const days = scanner.take(/[1-9][0-9]{0,3}/y);
   scanner.takeComma();

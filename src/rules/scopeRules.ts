@@ -12,7 +12,7 @@ import { findUnclear, MAX_CANONICAL_QUERY_BYTES } from './text.ts';
  * @param most what it may ask at most of each right that spends; null for no ceiling
  * @throws {OAuthError} `invalid_scope`
  */
-export function readScope(
+export function parseRequestedScope(
   scope: string,
   catalogue: Catalogue,
   allowed: readonly string[] | null,

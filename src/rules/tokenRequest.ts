@@ -1,5 +1,5 @@
-import { readBasicCredentials } from './clientCredentials.ts';
-import { readCodeVerifier } from './codeChallenge.ts';
+import { parseBasicCredentials } from './clientCredentials.ts';
+import { parseCodeVerifier } from './codeChallenge.ts';
 import { OAuthError } from './error.ts';
 import type { Parameters } from './parameters.ts';
 
@@ -28,14 +28,14 @@ export interface TokenRequest {
  * @param authorization the `Authorization` header, if any: HTTP Basic is accepted too (RFC 6749 section 2.3.1)
  * @throws {OAuthError} `invalid_request`
  */
-export function readTokenRequest(parameters: Parameters, authorization: string | undefined): TokenRequest {
-  const { id, secret } = readClientCredentials(parameters, authorization);
+export function parseTokenRequest(parameters: Parameters, authorization: string | undefined): TokenRequest {
+  const { id, secret } = parseClientCredentials(parameters, authorization);
   if (parameters.require('grant_type') !== 'authorization_code') {
     throw new OAuthError('invalid_request', 'The parameter grant_type must be authorization_code.');
   }
   const code = parameters.require('code');
   const redirectUri = parameters.require('redirect_uri');
-  const codeVerifier = readCodeVerifier(parameters);
+  const codeVerifier = parseCodeVerifier(parameters);
   return { code, clientId: id, clientSecret: secret, redirectUri, codeVerifier };
 }
 
@@ -44,8 +44,8 @@ export function readTokenRequest(parameters: Parameters, authorization: string |
  *
  * @throws {OAuthError} `invalid_request`
  */
-export function readClientCredentials(parameters: Parameters, authorization: string | undefined) {
-  const basic = readBasicCredentials(authorization);
+export function parseClientCredentials(parameters: Parameters, authorization: string | undefined) {
+  const basic = parseBasicCredentials(authorization);
   const id = parameters.get('client_id');
   const secret = parameters.get('client_secret') ?? null;
   if (basic === null) return { id: id ?? parameters.require('client_id'), secret };

@@ -1,5 +1,5 @@
 import { hexOf, sha256 } from './digest.ts';
-import { printUuid } from './uuid.ts';
+import { formatUuid } from './uuid.ts';
 
 const UUID_DIGITS = 32;
 
@@ -10,5 +10,5 @@ const UUID_DIGITS = 32;
  * @returns a uuid: the first 16 bytes of a SHA-256
  */
 export function grantIdFor(userId: string, clientId: string, instanceName: string | null): string {
-  return printUuid(hexOf(sha256(JSON.stringify([userId, clientId, instanceName]))).slice(0, UUID_DIGITS));
+  return formatUuid(hexOf(sha256(JSON.stringify([userId, clientId, instanceName]))).slice(0, UUID_DIGITS));
 }

@@ -1,5 +1,5 @@
 /** @param hex 32 hex digits @returns the uuid as text, as PostgreSQL writes it */
-export function printUuid(hex: string): string {
+export function formatUuid(hex: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { revokeByBearer } from '../../src/flows/revoke.ts';
-import { referBearer } from '../../src/secrets/bearer.ts';
 import { type Digest, sha256 } from '../../src/secrets/digest.ts';
+import { parseToken } from '../../src/secrets/tokens.ts';
 import { openDatabase, TooLateError } from '../../src/store/database.ts';
 import { type ExchangeQuestion, exchangeCodes } from '../../src/store/exchanges.ts';
 import { revokeGrants } from '../../src/store/revocations.ts';
@@ -269,7 +269,7 @@ it('an exchange that was carried out is answered, although another of its batch 
   const codes = await Promise.all(
     [0, 1].map(async () => {
       const user = await other.createUser();
-      return referBearer('code', await obtainCode(new Agent(other.baseUrl), requestOf(client), user));
+      return parseToken('code', await obtainCode(new Agent(other.baseUrl), requestOf(client), user));
     }),
   );
   const [first, second] = codes.map(({ grantId, hash }, index) => ({

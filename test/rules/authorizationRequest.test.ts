@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readAuthorizationRequest } from '../../src/rules/authorizationRequest.ts';
+import { parseAuthorizationRequest } from '../../src/rules/authorizationRequest.ts';
 import { BUILT_IN_CATALOGUE } from '../../src/rules/catalogue.ts';
 import type { Client } from '../../src/rules/client.ts';
 import { Parameters } from '../../src/rules/parameters.ts';
@@ -29,7 +29,7 @@ const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 
 const encode = (fields: Record<string, string>) => new URLSearchParams(fields).toString();
 const readEncoded = (encoded: string, client: Client | undefined = CLIENT) =>
-  readAuthorizationRequest(new Parameters(encoded), client, BUILT_IN_CATALOGUE);
+  parseAuthorizationRequest(new Parameters(encoded), client, BUILT_IN_CATALOGUE);
 const read = (fields: Record<string, string>, client?: Client) =>
   readEncoded(encode({ ...FIELDS, ...fields }), client);
 
@@ -106,7 +106,7 @@ describe('contract 2.2: the fields of an authorization request', () => {
 
   it('7.1 refuses an unknown and a blocked application with unauthorized_client, alike for the person', () => {
     const unknown = refusalOf(() =>
-      readAuthorizationRequest(new Parameters(encode(FIELDS)), undefined, BUILT_IN_CATALOGUE),
+      parseAuthorizationRequest(new Parameters(encode(FIELDS)), undefined, BUILT_IN_CATALOGUE),
     );
     const blocked = refusalOf(() => read({}, { ...CLIENT, status: 'blocked' }));
     expect([unknown.code, blocked.code]).toEqual(['unauthorized_client', 'unauthorized_client']);
@@ -145,7 +145,7 @@ describe('design.md: client_id → redirect_uri → response_type → scope → 
   ] as const)('names %s where it and all after it are wrong', (_first, code, word, client, repaired) => {
     const right = Object.fromEntries(repaired.map((name) => [name, FIELDS[name]]));
     const parameters = new Parameters(encode({ ...FIELDS, ...wrong, ...right }));
-    const refusal = refusalOf(() => readAuthorizationRequest(parameters, client, BUILT_IN_CATALOGUE));
+    const refusal = refusalOf(() => parseAuthorizationRequest(parameters, client, BUILT_IN_CATALOGUE));
     expect(refusal.code).toBe(code);
     expect(refusal.message).toContain(word);
   });

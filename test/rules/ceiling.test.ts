@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BUILT_IN_CATALOGUE } from '../../src/rules/catalogue.ts';
-import { exceeds, readCeiling } from '../../src/rules/ceiling.ts';
-import { readScope } from '../../src/rules/scopeRules.ts';
+import { exceeds, parseCeiling } from '../../src/rules/ceiling.ts';
+import { parseRequestedScope } from '../../src/rules/scopeRules.ts';
 import { refusalOf } from './refusal.ts';
 
 describe('scopes.md: the most that an application may ask', () => {
@@ -10,7 +10,7 @@ describe('scopes.md: the most that an application may ask', () => {
     ['9999,999999999999.99', { days: 9999, sum: '999999999999.99' }],
     ['1,0.01', { days: 1, sum: '0.01' }],
   ])('reads %s', (text, ceiling) => {
-    expect(readCeiling(text)).toEqual(ceiling);
+    expect(parseCeiling(text)).toEqual(ceiling);
   });
 
   it.each([
@@ -28,7 +28,7 @@ describe('scopes.md: the most that an application may ask', () => {
     '030,5',
     '30,05',
   ])('does not read %j', (text) => {
-    expect(readCeiling(text)).toBeUndefined();
+    expect(parseCeiling(text)).toBeUndefined();
   });
 
   it.each([
@@ -43,14 +43,14 @@ describe('scopes.md: the most that an application may ask', () => {
     ['9999,999999999999.98', 1, '999999999999.99', true], // as floats they would be equal in other places
     ['30,9', 30, '10', true], // and as texts the other way round
   ] as const)('with at most %s: %s days and %s is too much: %s', (most, days, sum, tooMuch) => {
-    const ceiling = readCeiling(most);
+    const ceiling = parseCeiling(most);
     if (ceiling === undefined) throw new Error('no ceiling');
     expect(exceeds({ days, sum }, ceiling)).toBe(tooMuch);
   });
 
   it('is for each right that spends, by the limit that holds for it', () => {
     const read = (scope: string, most: string) =>
-      readScope(scope, BUILT_IN_CATALOGUE, null, readCeiling(most) ?? null);
+      parseRequestedScope(scope, BUILT_IN_CATALOGUE, null, parseCeiling(most) ?? null);
     expect(read('account-info payment-shop.limit(30,5000) payment-p2p.limit(7,10)', '30,5000')).toHaveLength(
       3,
     );

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readBasicCredentials } from '../../src/rules/clientCredentials.ts';
+import { parseBasicCredentials } from '../../src/rules/clientCredentials.ts';
 import { anyString, text } from './arbitraries.ts';
 import { refusalOf } from './refusal.ts';
 
@@ -15,7 +15,7 @@ describe('RFC 6749 section 2.3.1: HTTP Basic', () => {
     ['another scheme', `Bearer ${base64('app:secret')}`],
     ['a scheme that only begins like it', `Basically ${base64('app:secret')}`],
   ])('%s has no credentials', (_what, header) => {
-    expect(readBasicCredentials(header)).toBeNull();
+    expect(parseBasicCredentials(header)).toBeNull();
   });
 
   it.each([
@@ -26,11 +26,11 @@ describe('RFC 6749 section 2.3.1: HTTP Basic', () => {
     ['a plus as a space', 'my+app:my+secret', 'my app', 'my secret'],
     ['UTF-8 as it is', 'app:пароль', 'app', 'пароль'],
   ])('reads %s', (_what, pair, id, secret) => {
-    expect(readBasicCredentials(`Basic ${base64(pair)}`)).toEqual({ id, secret });
+    expect(parseBasicCredentials(`Basic ${base64(pair)}`)).toEqual({ id, secret });
   });
 
   it.each(['basic', 'BASIC', 'Basic '])('takes the scheme in any case and with more spaces: %j', (scheme) => {
-    expect(readBasicCredentials(`${scheme} ${base64('app:s')}`)).toEqual({ id: 'app', secret: 's' });
+    expect(parseBasicCredentials(`${scheme} ${base64('app:s')}`)).toEqual({ id: 'app', secret: 's' });
   });
 
   it.each([
@@ -44,7 +44,7 @@ describe('RFC 6749 section 2.3.1: HTTP Basic', () => {
     ['bytes that are not UTF-8', base64([0x61, 0x3a, 0xff])],
     ['a NUL', base64('app:a%00b')],
   ])('refuses %s', (_what, encoded) => {
-    expect(refusalOf(() => readBasicCredentials(`Basic ${encoded}`)).code).toBe('invalid_request');
+    expect(refusalOf(() => parseBasicCredentials(`Basic ${encoded}`)).code).toBe('invalid_request');
   });
 
   it('reads back any encoded id and secret', () => {
@@ -53,7 +53,7 @@ describe('RFC 6749 section 2.3.1: HTTP Basic', () => {
     fc.assert(
       fc.property(half({ minLength: 1 }), half({}), (id, secret) => {
         const header = `Basic ${base64(`${formEncode(id)}:${formEncode(secret)}`)}`;
-        expect(readBasicCredentials(header)).toEqual({ id, secret: secret === '' ? null : secret });
+        expect(parseBasicCredentials(header)).toEqual({ id, secret: secret === '' ? null : secret });
       }),
     );
   });
@@ -62,7 +62,7 @@ describe('RFC 6749 section 2.3.1: HTTP Basic', () => {
     fc.assert(
       fc.property(anyString, fc.boolean(), (value, encode) => {
         try {
-          readBasicCredentials(`Basic ${encode ? base64(value) : value}`);
+          parseBasicCredentials(`Basic ${encode ? base64(value) : value}`);
         } catch (error) {
           expect(error).toMatchObject({ name: 'OAuthError', code: 'invalid_request' });
         }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readCodeChallenge, readCodeVerifier } from '../../src/rules/codeChallenge.ts';
+import { parseCodeChallenge, parseCodeVerifier } from '../../src/rules/codeChallenge.ts';
 import { Parameters } from '../../src/rules/parameters.ts';
 import { s256 } from '../../src/secrets/digest.ts';
 import { refusalOf } from './refusal.ts';
@@ -10,14 +10,14 @@ const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
 
 const challengeOf = (challenge: string, method: string) =>
-  readCodeChallenge(new Parameters(`code_challenge=${challenge}&code_challenge_method=${method}`));
+  parseCodeChallenge(new Parameters(`code_challenge=${challenge}&code_challenge_method=${method}`));
 const verifierOf = (value: string) =>
-  readCodeVerifier(new Parameters(new URLSearchParams({ code_verifier: value }).toString()));
+  parseCodeVerifier(new Parameters(new URLSearchParams({ code_verifier: value }).toString()));
 
 describe('RFC 7636 section 4.3: code_challenge', () => {
   it('is null when none was sent, also when it was sent empty', () => {
-    expect(readCodeChallenge(new Parameters(''))).toBeNull();
-    expect(readCodeChallenge(new Parameters('code_challenge=&code_challenge_method='))).toBeNull();
+    expect(parseCodeChallenge(new Parameters(''))).toBeNull();
+    expect(parseCodeChallenge(new Parameters('code_challenge=&code_challenge_method='))).toBeNull();
   });
 
   it('is what was sent', () => {
@@ -43,7 +43,7 @@ describe('RFC 7636 section 4.3: code_challenge', () => {
 
 describe('RFC 7636 section 4.1: code_verifier', () => {
   it('is null when none was sent, also when it was sent empty', () => {
-    expect(readCodeVerifier(new Parameters(''))).toBeNull();
+    expect(parseCodeVerifier(new Parameters(''))).toBeNull();
     expect(verifierOf('')).toBeNull();
   });
 

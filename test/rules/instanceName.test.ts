@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { readInstanceName } from '../../src/rules/instanceName.ts';
+import { parseInstanceName } from '../../src/rules/instanceName.ts';
 import { refusalOf } from './refusal.ts';
 
 describe('contract 2.2 instance_name', () => {
   it('is null when none was sent: that is an instance of its own', () => {
-    expect(readInstanceName(undefined)).toBeNull();
+    expect(parseInstanceName(undefined)).toBeNull();
   });
 
   it.each(['null', 'anna@example.com', 'Анна К.', '👩‍👧', 'x'.repeat(255), 'é'.repeat(127)])(
     'takes %j as it is',
     (name) => {
-      expect(readInstanceName(name)).toBe(name);
+      expect(parseInstanceName(name)).toBe(name);
     },
   );
 
@@ -26,10 +26,12 @@ describe('contract 2.2 instance_name', () => {
     ['two spaces in a row', 'anna  k'],
     ['a joiner that nothing needs', 'an\u200dna'],
   ])('refuses %s (scopes.md)', (_what, name) => {
-    expect(refusalOf(() => readInstanceName(name)).code).toBe('invalid_request');
+    expect(refusalOf(() => parseInstanceName(name)).code).toBe('invalid_request');
   });
 
   it('tells the log which character it was, and where', () => {
-    expect(refusalOf(() => readInstanceName('anna\u3164')).rule).toBe('instance_name: U+3164 at character 5');
+    expect(refusalOf(() => parseInstanceName('anna\u3164')).rule).toBe(
+      'instance_name: U+3164 at character 5',
+    );
   });
 });

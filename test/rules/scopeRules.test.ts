@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BUILT_IN_CATALOGUE } from '../../src/rules/catalogue.ts';
 import { parseScope, printScope, RIGHT_NAMES } from '../../src/rules/scope.ts';
-import { readScope } from '../../src/rules/scopeRules.ts';
+import { parseRequestedScope } from '../../src/rules/scopeRules.ts';
 import { rights } from './arbitraries.ts';
 import { refusalOf, verdictOf } from './refusal.ts';
 
 const read = (scope: string, allowed: readonly string[] | null = null) =>
-  readScope(scope, BUILT_IN_CATALOGUE, allowed);
+  parseRequestedScope(scope, BUILT_IN_CATALOGUE, allowed);
 
 describe('contract 7.1: a scope that is logically contradictory', () => {
   it.each([
@@ -132,8 +132,8 @@ describe('scopes.md: the catalogue and the rights an application may ask', () =>
 
   it("refuses a right that is not in the operator's catalogue", () => {
     const catalogue = { 'account-info': 'See your account' };
-    expect(readScope('account-info', catalogue, null)).toEqual([{ name: 'account-info' }]);
-    const refusal = refusalOf(() => readScope('account-info payment-p2p', catalogue, null));
+    expect(parseRequestedScope('account-info', catalogue, null)).toEqual([{ name: 'account-info' }]);
+    const refusal = refusalOf(() => parseRequestedScope('account-info payment-p2p', catalogue, null));
     expect([refusal.code, refusal.rule]).toEqual([
       'invalid_scope',
       'scope: payment-p2p is not in the catalogue',

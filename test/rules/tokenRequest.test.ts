@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Parameters } from '../../src/rules/parameters.ts';
-import { readClientCredentials, readTokenRequest } from '../../src/rules/tokenRequest.ts';
+import { parseClientCredentials, parseTokenRequest } from '../../src/rules/tokenRequest.ts';
 import { refusalOf } from './refusal.ts';
 
 const FIELDS = {
@@ -13,7 +13,7 @@ const VERIFIER = 'v'.repeat(43);
 
 const form = (fields: Record<string, string>) => new URLSearchParams(fields).toString();
 const read = (fields: Record<string, string>, authorization?: string) =>
-  readTokenRequest(new Parameters(form(fields)), authorization);
+  parseTokenRequest(new Parameters(form(fields)), authorization);
 const basic = (id: string, secret: string) => `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
 const without = (name: keyof typeof FIELDS) =>
   Object.fromEntries(Object.entries(FIELDS).filter(([field]) => field !== name));
@@ -41,7 +41,7 @@ describe('contract 2.4: the fields of a token request', () => {
 
   it('ignores unknown fields, also doubled and undecodable ones', () => {
     const parameters = new Parameters(`${form(FIELDS)}&scope=a&scope=b&other=%FF`);
-    expect(readTokenRequest(parameters, undefined)).toEqual(read(FIELDS));
+    expect(parseTokenRequest(parameters, undefined)).toEqual(read(FIELDS));
   });
 
   it.each(['code', 'client_id', 'grant_type', 'redirect_uri'] as const)(
@@ -60,7 +60,7 @@ describe('contract 2.4: the fields of a token request', () => {
     (name) => {
       const complete = form({ ...FIELDS, client_secret: 's', code_verifier: VERIFIER });
       for (const encoded of [`${complete}&${name}=x`, complete.replace(`${name}=`, `${name}=%FF`)]) {
-        const refusal = refusalOf(() => readTokenRequest(new Parameters(encoded), undefined));
+        const refusal = refusalOf(() => parseTokenRequest(new Parameters(encoded), undefined));
         expect(refusal.code).toBe('invalid_request');
         expect(refusal.message).toContain(name);
       }
@@ -81,7 +81,7 @@ describe('contract 2.4: the fields of a token request', () => {
 
 describe('design.md: client authentication by form or by HTTP Basic', () => {
   const credentials = (fields: Record<string, string>, authorization?: string) =>
-    readClientCredentials(new Parameters(form(fields)), authorization);
+    parseClientCredentials(new Parameters(form(fields)), authorization);
 
   it.each([
     ['from the form', { client_id: 'app', client_secret: 's' }, undefined, { id: 'app', secret: 's' }],

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { isUuid, parseUuid, printUuid } from '../../src/secrets/uuid.ts';
+import { formatUuid, isUuid, parseUuid } from '../../src/secrets/uuid.ts';
 
 it('writes 16 bytes as a uuid, and reads them back', () => {
-  expect(printUuid('00112233445566778899aabbccddeeff')).toBe('00112233-4455-6677-8899-aabbccddeeff');
+  expect(formatUuid('00112233445566778899aabbccddeeff')).toBe('00112233-4455-6677-8899-aabbccddeeff');
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 16, maxLength: 16 }), (array) => {
       const bytes = Buffer.from(array);
-      expect(isUuid(printUuid(bytes.toString('hex')))).toBe(true);
-      expect(parseUuid(printUuid(bytes.toString('hex')))).toEqual(bytes);
+      expect(isUuid(formatUuid(bytes.toString('hex')))).toBe(true);
+      expect(parseUuid(formatUuid(bytes.toString('hex')))).toEqual(bytes);
     }),
   );
 });
@@ -18,7 +18,7 @@ it.each([
   'x',
   '00112233445566778899aabbccddeeff',
   '00112233-4455-6677-8899-AABBCCDDEEFF',
-  ` ${printUuid('0'.repeat(32))}`,
+  ` ${formatUuid('0'.repeat(32))}`,
 ])('is no uuid as PostgreSQL writes it: %j', (text) => {
   expect(isUuid(text)).toBe(false);
 });

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { introspect } from '../../flows/introspect.ts';
-import { type Credentials, readBasicCredentials } from '../../rules/clientCredentials.ts';
+import { type Credentials, parseBasicCredentials } from '../../rules/clientCredentials.ts';
 import { OAuthError } from '../../rules/error.ts';
 import type { Site } from '../browser/session.ts';
 import { sendJson } from '../server/json.ts';
@@ -30,7 +30,7 @@ export async function introspectRoutes(app: FastifyInstance, { context }: Site):
 
 function basicOf(request: FastifyRequest): Credentials | null {
   try {
-    return readBasicCredentials(request.headers.authorization);
+    return parseBasicCredentials(request.headers.authorization);
   } catch (error) {
     if (error instanceof OAuthError) return null; // unreadable is as good as wrong: 401 either way
     throw error;

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { revokeByBearer, revokeByClient } from '../../flows/revoke.ts';
 import { OAuthError } from '../../rules/error.ts';
-import { readClientCredentials } from '../../rules/tokenRequest.ts';
+import { parseClientCredentials } from '../../rules/tokenRequest.ts';
 import type { Site } from '../browser/session.ts';
 import { callerOf } from '../server/caller.ts';
 import { sendJson } from '../server/json.ts';
@@ -12,7 +12,7 @@ export async function revokeRoutes(app: FastifyInstance, { context }: Site): Pro
   // 200 whatever became of the token (RFC 7009 section 2.2); `token_type_hint` could only name the one type there is.
   app.post('/oauth/revoke', { config: { limitsFailures: true } }, async (request, reply) => {
     const form = bodyParameters(request);
-    const credentials = readClientCredentials(form, request.headers.authorization);
+    const credentials = parseClientCredentials(form, request.headers.authorization);
     await revokeByClient(context, credentials, form.require('token'), callerOf(request));
     return sendJson(reply, 200, {});
   });

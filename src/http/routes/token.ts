@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { exchange } from '../../flows/exchange.ts';
 import { OAuthError } from '../../rules/error.ts';
-import { readTokenRequest, TOKEN_PARAMETERS } from '../../rules/tokenRequest.ts';
+import { parseTokenRequest, TOKEN_PARAMETERS } from '../../rules/tokenRequest.ts';
 import type { Site } from '../browser/session.ts';
 import { callerOf } from '../server/caller.ts';
 import { sendJson } from '../server/json.ts';
@@ -16,7 +16,7 @@ export async function tokenRoutes(app: FastifyInstance, { context }: Site): Prom
         'Send the parameters in the body: a URL ends up in access logs.',
       );
     }
-    const tokenRequest = readTokenRequest(bodyParameters(request), request.headers.authorization);
+    const tokenRequest = parseTokenRequest(bodyParameters(request), request.headers.authorization);
     const { accessToken, expiresIn } = await exchange(context, tokenRequest, callerOf(request));
     return sendJson(reply, 200, { access_token: accessToken, token_type: 'bearer', expires_in: expiresIn });
   });

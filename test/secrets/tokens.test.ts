@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type BearerKind, printBearer, referBearer } from '../../src/secrets/bearer.ts';
 import { sha256 } from '../../src/secrets/digest.ts';
+import { formatToken, parseToken, type TokenKind } from '../../src/secrets/tokens.ts';
 
-const PREFIX: Record<BearerKind, string> = { code: 'assent_ac_', token: 'assent_at_' };
+const PREFIX: Record<TokenKind, string> = { code: 'assent_ac_', token: 'assent_at_' };
 
-const kind = fc.constantFrom<BearerKind[]>('code', 'token');
+const kind = fc.constantFrom<TokenKind[]>('code', 'token');
 const bytes = (length: number) =>
   fc.uint8Array({ minLength: length, maxLength: length }).map((array) => Buffer.from(array));
 const grantId = fc.uuid();
@@ -15,10 +15,10 @@ describe('design.md: a code and a token name their row', () => {
   it('is read back to its grant and the SHA-256 of the whole string', () => {
     fc.assert(
       fc.property(kind, grantId, secret, (which, id, random) => {
-        const bearer = printBearer(which, id, random);
+        const bearer = formatToken(which, id, random);
         expect(bearer).toMatch(/^[A-Za-z0-9_-]{74}$/);
         expect(bearer.startsWith(PREFIX[which])).toBe(true);
-        expect(referBearer(which, bearer)).toEqual({ grantId: id, hash: sha256(bearer) });
+        expect(parseToken(which, bearer)).toEqual({ grantId: id, hash: sha256(bearer) });
       }),
     );
   });
@@ -26,9 +26,9 @@ describe('design.md: a code and a token name their row', () => {
   it('a code is no token and a token is no code', () => {
     fc.assert(
       fc.property(grantId, secret, (id, random) => {
-        const [code, token] = [printBearer('code', id, random), printBearer('token', id, random)];
-        expect(referBearer('token', code).grantId).toBeNull();
-        expect(referBearer('code', token).grantId).toBeNull();
+        const [code, token] = [formatToken('code', id, random), formatToken('token', id, random)];
+        expect(parseToken('token', code).grantId).toBeNull();
+        expect(parseToken('code', token).grantId).toBeNull();
       }),
     );
   });
@@ -37,9 +37,9 @@ describe('design.md: a code and a token name their row', () => {
     const letter = fc.constantFrom(...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_');
     fc.assert(
       fc.property(kind, fc.string({ unit: letter, minLength: 64, maxLength: 64 }), (which, encoded) => {
-        const id = referBearer(which, PREFIX[which] + encoded).grantId ?? '';
+        const id = parseToken(which, PREFIX[which] + encoded).grantId ?? '';
         const random = Buffer.from(encoded, 'base64url').subarray(16);
-        expect(printBearer(which, id, random)).toBe(PREFIX[which] + encoded);
+        expect(formatToken(which, id, random)).toBe(PREFIX[which] + encoded);
       }),
     );
   });
@@ -56,9 +56,9 @@ describe('design.md: a code and a token name their row', () => {
     ['a trailing line break', (code: string) => `${code}\n`],
     ['a letter that only looks like one', (code: string) => `${code.slice(0, -1)}А`],
   ])('names no row with %s', (_what, spoil) => {
-    const code = printBearer('code', '5485b674-03aa-7716-c670-47801fab384b', Buffer.alloc(32, 1));
-    expect(referBearer('code', code).grantId).not.toBeNull();
-    expect(referBearer('code', spoil(code))).toEqual({ grantId: null, hash: sha256(spoil(code)) });
+    const code = formatToken('code', '5485b674-03aa-7716-c670-47801fab384b', Buffer.alloc(32, 1));
+    expect(parseToken('code', code).grantId).not.toBeNull();
+    expect(parseToken('code', spoil(code))).toEqual({ grantId: null, hash: sha256(spoil(code)) });
   });
 
   it('refers any string to a hash, and never fails', () => {
@@ -68,7 +68,7 @@ describe('design.md: a code and a token name their row', () => {
     );
     fc.assert(
       fc.property(kind, strings, (which, bearer) => {
-        expect(referBearer(which, bearer)).toEqual({ grantId: null, hash: sha256(bearer) });
+        expect(parseToken(which, bearer)).toEqual({ grantId: null, hash: sha256(bearer) });
       }),
     );
   });
