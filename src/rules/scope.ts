@@ -33,7 +33,7 @@ export interface PaymentLimit {
 }
 
 /** The limit of a spending right on which the application wrote none. */
-export const DEFAULT_LIMIT: PaymentLimit = { days: 1, sum: '3000' };
+const DEFAULT_LIMIT: PaymentLimit = { days: 1, sum: '3000' };
 
 /** One element of a scope. `limit` is null when none was written; {@link effectiveLimit} fills it in. */
 export type Right =
@@ -138,35 +138,4 @@ function parseLimit(scanner: Scanner): PaymentLimit | null {
   }
   if (scanner.take(/\)/y) === undefined) return scanner.fail('a closing parenthesis');
   return { days: days === undefined ? null : Number(days), sum };
-}
-
-/** Writes a scope in its shortest form; `parseScope(printScope(rights))` gives `rights` back. */
-export function printScope(rights: readonly Right[]): string {
-  return rights.map(printRight).join(' ');
-}
-
-function printRight(right: Right): string {
-  switch (right.name) {
-    case 'payment.to-pattern':
-      return `payment.to-pattern(${quote(right.pattern)})${printLimit(right.limit)}`;
-    case 'payment.to-account': {
-      const type = right.type === 'account' ? '' : `,${quote(right.type)}`;
-      return `payment.to-account(${quote(right.to)}${type})${printLimit(right.limit)}`;
-    }
-    case 'payment-shop':
-    case 'payment-p2p':
-      return `${right.name}${printLimit(right.limit)}`;
-    case 'money-source':
-      return `money-source(${right.sources.map(quote).join(',')})`;
-    default:
-      return right.name;
-  }
-}
-
-function printLimit(limit: PaymentLimit | null): string {
-  return limit === null ? '' : `.limit(${limit.days ?? ''},${limit.sum})`;
-}
-
-function quote(text: string): string {
-  return `"${text.replaceAll(/["\\]/g, '\\$&')}"`;
 }

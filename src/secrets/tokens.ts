@@ -2,9 +2,8 @@ import { type Digest, sha256 } from './digest.ts';
 import { formatUuid, parseUuid } from './uuid.ts';
 
 /**
- * Codes and access tokens name the row of their grant: prefix, then base64url of the `grant_id` (16 bytes)
- * and 32 secret bytes. The named row is only a place to look; what is stored there, the SHA-256 of the
- * whole string, decides.
+ * Authorization codes and access tokens name the row of their grant: a prefix, then base64url of the `grant_id` (16 bytes)
+ * and 32 secret bytes. The row is only where to look; the SHA-256 of the whole string, stored there, decides.
  */
 const PREFIXES = { code: 'assent_ac_', token: 'assent_at_' } as const;
 
@@ -21,20 +20,21 @@ export function formatToken(kind: TokenKind, grantId: string, secret: Buffer): s
   return PREFIXES[kind] + Buffer.concat([parseUuid(grantId), secret]).toString('base64url');
 }
 
-/** What a code or token is looked up by. `grantId` is null when it is none that we could have made. */
+/** What a code or token is looked up by. */
 export interface TokenLookup {
+  /** Null for a token that we can't have made. */
   readonly grantId: string | null;
   readonly hash: Digest;
 }
 
-/** Never fails: what is malformed is unknown, and is judged like everything unknown. */
-export function parseToken(kind: TokenKind, bearer: string): TokenLookup {
-  return { grantId: grantIdOf(kind, bearer), hash: sha256(bearer) };
+/** Never fails: a malformed token is judged like every other unknown one. */
+export function parseToken(kind: TokenKind, token: string): TokenLookup {
+  return { grantId: grantIdIn(kind, token), hash: sha256(token) };
 }
 
-function grantIdOf(kind: TokenKind, bearer: string): string | null {
-  if (!bearer.startsWith(PREFIXES[kind])) return null;
-  const encoded = bearer.slice(PREFIXES[kind].length);
+function grantIdIn(kind: TokenKind, token: string): string | null {
+  if (!token.startsWith(PREFIXES[kind])) return null;
+  const encoded = token.slice(PREFIXES[kind].length);
   // 48 bytes fill 64 letters without a rest, so there is exactly one spelling of each.
   if (!/^[A-Za-z0-9_-]{64}$/.test(encoded)) return null;
   return formatUuid(Buffer.from(encoded, 'base64url').toString('hex', 0, GRANT_ID_BYTES));

@@ -1,16 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  DEFAULT_LIMIT,
   effectiveLimit,
   parseScope,
-  printScope,
   RIGHT_NAMES,
   type Right,
   SIMPLE_RIGHTS,
   spends,
 } from '../../src/rules/scope.ts';
 import { anyString, character, rights, scopeLike } from './arbitraries.ts';
+import { formatScope } from './formatScope.ts';
 import { refusalOf, verdictOf } from './refusal.ts';
 
 const PATTERN = { name: 'payment.to-pattern', pattern: '337', limit: null } as const;
@@ -144,7 +143,6 @@ describe('scopes.md: the grammar of a scope', () => {
     ['account-info', undefined],
     ['money-source("card")', undefined],
   ])('the limit that holds for %s: the written one, or 3000 a day', (scope, limit) => {
-    expect(DEFAULT_LIMIT).toEqual({ days: 1, sum: '3000' });
     expect(parseScope(scope).map(effectiveLimit)).toEqual([limit]);
   });
 
@@ -160,13 +158,13 @@ describe('scopes.md: the grammar of a scope', () => {
   });
 });
 
-describe('printing a scope', () => {
+describe('formatting a scope', () => {
   it('parses back to the same rights, and prints the same again', () => {
     fc.assert(
       fc.property(rights, (list) => {
-        const printed = printScope(list);
+        const printed = formatScope(list);
         expect(parseScope(printed)).toEqual(list);
-        expect(printScope(parseScope(printed))).toBe(printed);
+        expect(formatScope(parseScope(printed))).toBe(printed);
       }),
     );
   });
@@ -178,7 +176,7 @@ describe('printing a scope', () => {
     ['payment.to-account("1", "email")', 'payment.to-account("1","email")'],
     [String.raw`payment.to-pattern("\"\\$&")`, String.raw`payment.to-pattern("\"\\$&")`],
   ])('writes %s in its shortest form', (scope, printed) => {
-    expect(printScope(parseScope(scope))).toBe(printed);
+    expect(formatScope(parseScope(scope))).toBe(printed);
   });
 
   it('keeps the meaning of every spelling', () => {
@@ -198,7 +196,7 @@ describe('printing a scope', () => {
         const spaced = elements.flat().join('');
         const scope = padded ? `  ${spaced}` : spaced.trimEnd();
         expect(parseScope(scope)).toHaveLength(elements.length);
-        expect(parseScope(printScope(parseScope(scope)))).toEqual(parseScope(scope));
+        expect(parseScope(formatScope(parseScope(scope)))).toEqual(parseScope(scope));
       }),
     );
   });
@@ -214,7 +212,7 @@ describe('scopes that nobody wrote on purpose', () => {
       fc.oneof(fc.constantFrom('', '"', '\\', ' '), fc.oneof(fc.constant(''), character)),
     )
     .map(([list, at, dropped, put]) => {
-      const scope = printScope(list);
+      const scope = formatScope(list);
       const index = at % scope.length;
       return scope.slice(0, index) + put + scope.slice(index + dropped);
     });
@@ -235,7 +233,7 @@ describe('scopes that nobody wrote on purpose', () => {
         const read = parseScope(scope);
         expect(read.length).toBeGreaterThan(0);
         for (const right of read) expect(RIGHT_NAMES).toContain(right.name);
-        expect(parseScope(printScope(read))).toEqual(read);
+        expect(parseScope(formatScope(read))).toEqual(read);
       }),
     );
   });

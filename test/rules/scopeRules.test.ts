@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BUILT_IN_CATALOGUE } from '../../src/rules/catalogue.ts';
-import { parseScope, printScope, RIGHT_NAMES } from '../../src/rules/scope.ts';
+import { parseScope, RIGHT_NAMES } from '../../src/rules/scope.ts';
 import { parseRequestedScope } from '../../src/rules/scopeRules.ts';
 import { rights } from './arbitraries.ts';
+import { formatScope } from './formatScope.ts';
 import { refusalOf, verdictOf } from './refusal.ts';
 
 const read = (scope: string, allowed: readonly string[] | null = null) =>
@@ -69,7 +70,7 @@ describe('contract 7.1: a scope that is logically contradictory', () => {
     );
     fc.assert(
       fc.property(shuffled, ([list, other]) => {
-        expect(verdictOf(() => read(printScope(other)))).toBe(verdictOf(() => read(printScope(list))));
+        expect(verdictOf(() => read(formatScope(other)))).toBe(verdictOf(() => read(formatScope(list))));
       }),
     );
   });
@@ -77,7 +78,7 @@ describe('contract 7.1: a scope that is logically contradictory', () => {
   it('refuses any scope that names one of its rights again', () => {
     fc.assert(
       fc.property(rights, fc.nat(), (list, index) => {
-        expect(refusalOf(() => read(printScope(list.concat(list[index % list.length] ?? [])))).code).toBe(
+        expect(refusalOf(() => read(formatScope(list.concat(list[index % list.length] ?? [])))).code).toBe(
           'invalid_scope',
         );
       }),
