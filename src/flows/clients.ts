@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import type { Client } from '../rules/client.ts';
 import { lookAlikeProblem } from '../rules/lookAlike.ts';
-import { refuseRegistration } from '../rules/redirectUri.ts';
-import { RIGHT_NAMES } from '../rules/scope.ts';
+import { checkName, checkRedirectUri, checkRights, RegistrationError } from '../rules/registration.ts';
+import { randomId } from '../secrets/random.ts';
 import { nameOperator, noteAct } from '../store/auditEvents.ts';
 import {
   type ClientSettings,
@@ -13,7 +13,6 @@ import {
   updateClient,
 } from '../store/clients.ts';
 import { type Database, transaction } from '../store/database.ts';
-import { checkName, newId, RegistrationError } from './registration.ts';
 import { revokeAll } from './revokeAll.ts';
 import { makeSecret } from './secrets.ts';
 
@@ -39,7 +38,7 @@ export async function registerClient(
 ): Promise<RegisteredClient> {
   checkClientSettings(client);
   const hasNamesake = await checkLooks(pool, client.name, force);
-  const clientId = newId();
+  const clientId = randomId();
   const { verified } = client;
   const detail = { ...settingsOf(client), verified };
   return transaction(pool, async (db) => {
@@ -73,13 +72,9 @@ export function settingsOf({ name, redirectUri, allowedRights, most }: ClientSet
 
 /** @throws {RegistrationError} for a setting that an application can't have */
 function checkClientSettings({ name, redirectUri, allowedRights }: Partial<ClientSettings>): void {
-  if (name !== undefined) checkName('name', name);
-  const refusal = redirectUri === undefined ? undefined : refuseRegistration(redirectUri);
-  if (refusal !== undefined) throw new RegistrationError(`the redirect URI can't be registered: ${refusal}`);
-  const unknown = allowedRights?.find((right) => !(RIGHT_NAMES as readonly string[]).includes(right));
-  if (unknown !== undefined) {
-    throw new RegistrationError(`${unknown} is not a right; there are: ${RIGHT_NAMES.join(', ')}`);
-  }
+  if (name !== undefined) checkName(name);
+  if (redirectUri !== undefined) checkRedirectUri(redirectUri);
+  if (allowedRights) checkRights(allowedRights);
 }
 
 /**

@@ -7,7 +7,7 @@ import { markSessionConfirmed, type Session } from '../store/sessions.ts';
 import { noteGuessing } from '../store/throttles.ts';
 import type { Caller, Context } from './context.ts';
 import { printDevice, readDevice } from './device.ts';
-import { tryPassword } from './tryPassword.ts';
+import { attemptPassword } from './passwordAttempts.ts';
 
 /**
  * Whether the payment password has to be typed before this request's consent page is shown (contract 5.1): a right
@@ -53,7 +53,7 @@ export async function confirmPayment(
   const sent = readDevice(context, 'payment password', userId, typed.deviceCookie);
   const device = sent?.isFor(paymentPasswordHash) ? sent.name : undefined;
   const guess = { guarded: 'payment password', login: userId, device } as const;
-  const result = await tryPassword(context, guess, caller, async (turn) => {
+  const result = await attemptPassword(context, guess, caller, async (turn) => {
     const matches = await verifyPassword(paymentPasswordHash, typed.paymentPassword, turn);
     return matches && paymentPasswordHash !== null ? paymentPasswordHash : undefined;
   });

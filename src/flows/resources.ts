@@ -1,8 +1,9 @@
 import type pg from 'pg';
+import { checkName } from '../rules/registration.ts';
+import { randomId } from '../secrets/random.ts';
 import { noteAct } from '../store/auditEvents.ts';
 import { transaction } from '../store/database.ts';
 import { deleteResource, insertResource, markResourceStatus, type Resource } from '../store/resources.ts';
-import { checkName, newId } from './registration.ts';
 import { makeSecret } from './secrets.ts';
 
 /** Registers a caller of introspection. @throws {RegistrationError} */
@@ -11,8 +12,8 @@ export async function registerResource(
   name: string,
   operator: string,
 ): Promise<{ resourceId: string; resourceSecret: string }> {
-  checkName('name', name);
-  const resourceId = newId();
+  checkName(name);
+  const resourceId = randomId();
   return transaction(pool, async (db) => {
     await insertResource(db, resourceId, name);
     await noteAct(db, { kind: 'resource_created', operator, resourceId, detail: { name } });

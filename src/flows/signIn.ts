@@ -6,7 +6,7 @@ import { noteGuessing } from '../store/throttles.ts';
 import { findUserByKey, loginKey, type UserWithPasswords } from '../store/users.ts';
 import type { Caller, Context } from './context.ts';
 import { printDevice, readDevice } from './device.ts';
-import { tryPassword } from './tryPassword.ts';
+import { attemptPassword } from './passwordAttempts.ts';
 
 /** What comes of a sign-in. */
 export type SignInOutcome =
@@ -43,7 +43,7 @@ export async function signIn(
     login,
     device: await knownDevice(context, login, sent.device),
   } as const;
-  const result = await tryPassword(context, guess, caller, async (turn) => {
+  const result = await attemptPassword(context, guess, caller, async (turn) => {
     user = await findUserByKey(db, login);
     const passwordHash = user?.status === 'active' ? user.passwordHash : null;
     return (await verifyPassword(passwordHash, typed.password, turn)) ? user : undefined;

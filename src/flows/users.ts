@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import { byteLength } from '../rules/text.ts';
-import { hashPassword, MAX_PASSWORD_BYTES } from '../secrets/password.ts';
+import { checkLogin, checkName, checkPassword, RegistrationError } from '../rules/registration.ts';
+import { hashPassword } from '../secrets/password.ts';
 import { type Act, nameOperator, noteAct } from '../store/auditEvents.ts';
 import { type Database, transaction } from '../store/database.ts';
 import { deleteSessionsOfUser } from '../store/sessions.ts';
@@ -12,12 +12,7 @@ import {
   markUserStatus,
   type UserChange,
 } from '../store/users.ts';
-import { checkName, RegistrationError } from './registration.ts';
 import { revokeAll } from './revokeAll.ts';
-
-const MAX_LOGIN = 128;
-/** In characters. */
-const MIN_PASSWORD = 8;
 
 /** The passwords of a user; `paymentPassword` null for none. */
 export interface Passwords {
@@ -35,8 +30,8 @@ export interface NewUser extends Passwords {
 
 /** @returns the id of the new user @throws {RegistrationError} */
 export async function registerUser(pool: pg.Pool, user: NewUser, operator: string): Promise<string> {
-  checkName('name', user.name);
-  checkName('login', user.login, MAX_LOGIN);
+  checkName(user.name);
+  checkLogin(user.login);
   const { login, name } = user;
   const hashes = await hashPasswords(user);
   const userId = await transaction(pool, async (db) => {
@@ -154,18 +149,4 @@ async function hashPasswords({ password, paymentPassword, allowWeak = false }: P
     passwordHash: await hashPassword(password),
     paymentPasswordHash: paymentPassword === null ? null : await hashPassword(paymentPassword),
   };
-}
-
-/** What can't be typed into the form of a page can't be a password. Characters are counted as they are compared. */
-function checkPassword(what: string, password: string, allowWeak: boolean): void {
-  if (password === '' || byteLength(password) > MAX_PASSWORD_BYTES || /\p{Cc}/u.test(password)) {
-    throw new RegistrationError(
-      `the ${what} needs 1 to ${MAX_PASSWORD_BYTES} bytes and no control characters`,
-    );
-  }
-  if (!allowWeak && [...password.normalize('NFKC')].length < MIN_PASSWORD) {
-    throw new RegistrationError(
-      `the ${what} has fewer than ${MIN_PASSWORD} characters: take a longer one, or say --allow-weak`,
-    );
-  }
 }

@@ -3,11 +3,12 @@ import type { Client } from './client.ts';
 import { parseCodeChallenge } from './codeChallenge.ts';
 import { OAuthError } from './error.ts';
 import { parseInstanceName } from './instanceName.ts';
+import { MAX_CANONICAL_QUERY_BYTES } from './limits.ts';
 import type { Parameters } from './parameters.ts';
 import { matchRedirectUri } from './redirectUri.ts';
 import type { Right } from './scope.ts';
 import { parseRequestedScope } from './scopeRules.ts';
-import { byteLength, MAX_CANONICAL_QUERY_BYTES } from './text.ts';
+import { byteLength } from './text.ts';
 
 /** The parameters of an authorization request that mean something, in the order of the canonical query. */
 export const AUTHORIZATION_PARAMETERS = [

@@ -1,7 +1,6 @@
 import { OAuthError } from './error.ts';
+import { MAX_INSTANCE_NAME_BYTES } from './limits.ts';
 import { byteLength, findUnclearInName } from './text.ts';
-
-const MAX_INSTANCE_NAME_BYTES = 255;
 
 /**
  * The identifier of an authorization within the application (contract 2.2); null for none, which is an

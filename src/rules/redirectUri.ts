@@ -1,4 +1,4 @@
-import { MAX_CANONICAL_QUERY_BYTES } from './text.ts';
+import { MAX_CANONICAL_QUERY_BYTES } from './limits.ts';
 
 /**
  * Names that mean something in an answer of ours, or of a server that a library takes us for (tokens in the URL, OpenID
@@ -8,46 +8,6 @@ const ANSWER_PARAMETERS = [
   ...['code', 'error', 'error_description', 'error_uri', 'state', 'iss', 'session_state'],
   ...['access_token', 'id_token', 'token_type', 'expires_in', 'scope'],
 ];
-
-/** Schemes that run or read something in the browser instead of taking the user to an application. */
-const UNSAFE_SCHEMES = [
-  'javascript',
-  'data',
-  'vbscript',
-  'file',
-  'blob',
-  'about',
-  'view-source',
-  'filesystem',
-  'mailto',
-  'tel',
-  'sms',
-  'ftp',
-  'ws',
-  'wss',
-];
-
-const MAX_REGISTERED = 2000;
-
-/**
- * Why `uri` can't be registered as a redirect URI (contract 2.1), as a sentence for the operator;
- * `undefined` when it can.
- */
-export function refuseRegistration(uri: string): string | undefined {
-  if (uri.length > MAX_REGISTERED) return `it is longer than ${MAX_REGISTERED} characters`;
-  if (uri.includes('#')) return 'it has a fragment (#), which a redirect URI must not have';
-  if (!/^[A-Za-z0-9\-._~:/?[\]@!$&'()*+,;=%]+$/.test(uri)) {
-    return 'it has characters that are not allowed in a URI';
-  }
-  const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(uri)?.[1]?.toLowerCase();
-  if (scheme === undefined || !URL.canParse(uri)) return 'it is not an absolute URI';
-  if (UNSAFE_SCHEMES.includes(scheme)) return `the scheme ${scheme}: does not lead to an application`;
-  if (/^[^:]+:\/\/[^/?]*@/.test(uri)) return 'it has a user name';
-  if (/^https?:/i.test(uri) && !/^https?:\/\/[^/?]/i.test(uri)) return 'it needs a host';
-  if (/%(?![0-9A-Fa-f]{2})/.test(uri)) return 'it has a % without two hex digits behind it';
-  const reserved = parameterNames(queryOf(uri)).find((name) => ANSWER_PARAMETERS.includes(name ?? ''));
-  return reserved && `its query has ${reserved}, which stands in our answer`;
-}
 
 /** What came of comparing a redirect URI with the registered one; `at` is the first character that differs. */
 export type RedirectUriMatch = { matches: true } | { matches: false; rule: string; at?: number };
@@ -98,6 +58,11 @@ function refuseAppendedNames(registered: string, appended: string): RedirectUriM
     }
   }
   return undefined;
+}
+
+/** The first parameter in a URI's query that would forge a part of our answer; undefined when there is none. */
+export function answerParameterIn(uri: string): string | undefined {
+  return parameterNames(queryOf(uri)).find((name) => ANSWER_PARAMETERS.includes(name ?? ''));
 }
 
 /**

@@ -1,8 +1,9 @@
 import type { Catalogue } from './catalogue.ts';
 import { type Ceiling, exceeds } from './ceiling.ts';
 import { OAuthError } from './error.ts';
+import { MAX_CANONICAL_QUERY_BYTES } from './limits.ts';
 import { effectiveLimit, parseScope, type Right, type RightName, targetOf } from './scope.ts';
-import { findUnclear, MAX_CANONICAL_QUERY_BYTES } from './text.ts';
+import { findUnclear } from './text.ts';
 
 /**
  * Reads the scope of a request and refuses what is not in the catalogue, what the application may not ask, targets that

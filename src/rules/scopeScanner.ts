@@ -1,6 +1,5 @@
 import { OAuthError } from './error.ts';
-
-const MAX_STRING = 128;
+import { MAX_SCOPE_TEXT_CHARACTERS } from './limits.ts';
 
 /** Reads a scope from left to right. A scope has strings with spaces inside, so splitting at spaces would not do. */
 export class Scanner {
@@ -48,7 +47,9 @@ export class Scanner {
     const quoted = this.take(/"(?:[^"\\]|\\["\\])*"/y);
     if (quoted === undefined) return this.fail('a text in double quotes');
     const text = quoted.slice(1, -1).replaceAll(/\\(["\\])/g, '$1');
-    if ([...text].length > MAX_STRING) return this.fail(`a text of at most ${MAX_STRING} characters`);
+    if ([...text].length > MAX_SCOPE_TEXT_CHARACTERS) {
+      return this.fail(`a text of at most ${MAX_SCOPE_TEXT_CHARACTERS} characters`);
+    }
     return text;
   }
 

@@ -49,12 +49,6 @@ export function isVisible(text: string): boolean {
   return /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{C}]/u.test(text);
 }
 
-/**
- * How long the parameters of an authorization request may be together, as a query. Leaves room for the address in front
- * below the 8 KB that proxies and browsers are sure to carry. No work is done on a parameter that is longer by itself.
- */
-export const MAX_CANONICAL_QUERY_BYTES = 6000;
-
 /** Length in bytes of UTF-8, the unit of every limit on a size here. */
 export function byteLength(text: string): number {
   return Buffer.byteLength(text, 'utf8');

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
+import { MAX_PASSWORD_BYTES } from '../rules/limits.ts';
 import { FairQueue } from './fairQueue.ts';
 
 /**
@@ -13,8 +14,6 @@ const NICENESS = 10;
 const PLACES = 100;
 /** A thread keeps some memory: it ends after so long without work. */
 const IDLE_MS = 60_000;
-/** No password that is registered is longer. */
-export const MAX_PASSWORD_BYTES = 1000;
 
 const threads = new Piscina({
   filename: fileURLToPath(new URL('./passwordThread.js', import.meta.url)),

@@ -5,6 +5,13 @@ export function randomHex(bytes: number): string {
   return randomBytes(bytes).toString('hex');
 }
 
+const ID_BYTES = 16;
+
+/** The id of a new application or resource server: 32 hex digits. */
+export function randomId(): string {
+  return randomHex(ID_BYTES);
+}
+
 const SECRET_BYTES = 32;
 /** Many secrets are drawn at once: the way to OpenSSL and back costs more than the bytes. */
 const DRAWN_BYTES = 128 * SECRET_BYTES;

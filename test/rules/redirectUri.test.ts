@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { answerLocation, matchRedirectUri, refuseRegistration } from '../../src/rules/redirectUri.ts';
+import { answerLocation, matchRedirectUri } from '../../src/rules/redirectUri.ts';
+import { redirectUriProblem } from '../../src/rules/registration.ts';
 import { anyString, text } from './arbitraries.ts';
 
 /** What stands in our answers, or in those of other servers that a library may take ours for. */
@@ -29,7 +30,7 @@ describe('contract 2.1: registration of a redirect URI', () => {
     'myapp://done',
     `${PLAIN}?${'x'.repeat(2000 - PLAIN.length - 1)}`,
   ])('accepts %s', (uri) => {
-    expect(refuseRegistration(uri)).toBeUndefined();
+    expect(redirectUriProblem(uri)).toBeUndefined();
   });
 
   it.each([
@@ -58,7 +59,7 @@ describe('contract 2.1: registration of a redirect URI', () => {
     ['a state of its own, spelled differently', `${PLAIN}?a=1&ST%41TE[]=x`, 'state'],
     ['a user name behind an upper-case scheme', 'HTTPS://user@app.example/cb', 'user name'],
   ])('refuses %s', (_what, uri, reason) => {
-    expect(refuseRegistration(uri)).toContain(reason);
+    expect(redirectUriProblem(uri)).toContain(reason);
   });
 
   it.each([
@@ -72,7 +73,7 @@ describe('contract 2.1: registration of a redirect URI', () => {
     'view-source:https://app.example/',
     'filesystem:https://app.example/x',
   ])('refuses a scheme that does not lead to an application: %s', (uri) => {
-    expect(refuseRegistration(uri)).toContain('does not lead to an application');
+    expect(redirectUriProblem(uri)).toContain('does not lead to an application');
   });
 });
 
@@ -155,7 +156,7 @@ describe('contract 2.2: redirect_uri is identical to the registered one, charact
             expect(matchRedirectUri(registered, uri).matches).toBe(false);
           else matchRedirectUri(registered, uri);
         }
-        refuseRegistration(sent);
+        redirectUriProblem(sent);
       }),
     );
   });
@@ -205,7 +206,7 @@ describe('contract 2.2: parameters appended at the end are ignored in the compar
     for (const appended of [`${name}=x`, `${name}=`, name, `x=1&${name}=x`, `x=1;${name}=x`, `${name};x=1`]) {
       expect(matchRedirectUri(PLAIN, `${PLAIN}?${appended}`)).toMatchObject({ matches: false });
       expect(matchRedirectUri(WITH_QUERY, `${WITH_QUERY}&${appended}`)).toMatchObject({ matches: false });
-      expect(refuseRegistration(`${PLAIN}?${appended}`)).toContain('which stands in our answer');
+      expect(redirectUriProblem(`${PLAIN}?${appended}`)).toContain('which stands in our answer');
     }
   });
 
@@ -317,7 +318,7 @@ describe('the answer arrives at the registered address', () => {
   const registeredUri = fc
     .tuple(base, uriText('/;'), fc.option(query))
     .map(([start, path, search]) => `${start}/${path}${search === null ? '' : `?${search}`}`)
-    .filter((uri) => refuseRegistration(uri) === undefined);
+    .filter((uri) => redirectUriProblem(uri) === undefined);
   /** Names and values of any visible characters: what matches is for `matchRedirectUri` to say. */
   const appended = fc.oneof(
     fc.constant(''),

@@ -1,0 +1,193 @@
+import type pg from 'pg';
+import { networkOf } from '../rules/network.ts';
+import { type CounterKind, POLICIES, waitSeconds, withAttempt, withoutAttempt } from '../rules/throttle.ts';
+import { requirePlace, type Turn } from '../secrets/password.ts';
+import { batched } from '../store/batch.ts';
+import { transaction } from '../store/database.ts';
+import { findThrottles, holdThrottles, markThrottles, type Throttle } from '../store/throttles.ts';
+import type { Caller, Context } from './context.ts';
+import type { Guarded } from './device.ts';
+
+// Slows down guessing. An attempt is counted before the password is checked, so that a hundred at once are a hundred; one
+// that was right, or was not checked, is taken back. An attempt that has to wait is not counted and writes nothing, so that
+// hammering at the door does not keep it shut.
+
+/** An attempt at a password. */
+export interface Attempt {
+  readonly guarded: Guarded;
+  /** In the one spelling that counters are kept under, whether it exists or not. */
+  readonly login: string;
+  /** The name of the known device that it is made with; undefined for none. */
+  readonly device: string | undefined;
+}
+
+/** What comes of an attempt. */
+export type AttemptOutcome<Right> =
+  | { readonly outcome: 'right'; readonly right: Right }
+  /** `notable`: the slot of the counter that the audit trail should name; null when it should not be told. */
+  | { readonly outcome: 'wrong'; readonly notable: number | null }
+  | { readonly outcome: 'wait'; readonly waitSeconds: number };
+
+/**
+ * Makes an attempt at a password, unless it has to wait.
+ *
+ * @param check compares the password, in its turn; undefined when it is wrong
+ * @throws {BusyError} when too many passwords are being checked: then the attempt does not count
+ */
+export async function attemptPassword<Right>(
+  context: Context,
+  attempt: Attempt,
+  caller: Caller,
+  check: (turn: Turn) => Promise<Right | undefined>,
+): Promise<AttemptOutcome<Right>> {
+  const turn = turnOf(attempt, caller);
+  requirePlace(turn);
+  const counters = countersOf(context, attempt, networkOf(caller.address));
+  const recorded = await recordAttempt(context.db, counters);
+  if (recorded.waitSeconds > 0) return { outcome: 'wait', waitSeconds: recorded.waitSeconds };
+  let right: Right | undefined;
+  try {
+    right = await check(turn);
+  } catch (error) {
+    await takeBackAttempt(context.db, { counters, right: false });
+    throw error;
+  }
+  if (right === undefined) return { outcome: 'wrong', notable: recorded.notable };
+  await takeBackAttempt(context.db, { counters, right: true });
+  return { outcome: 'right', right };
+}
+
+/** A payment password is typed by a user who is signed in, so it is never a stranger's. */
+function turnOf({ guarded, login, device }: Attempt, { address, decideBy }: Caller): Turn {
+  return device !== undefined || guarded === 'payment password'
+    ? { lane: 'known', share: login, until: decideBy }
+    : { lane: 'stranger', share: networkOf(address), until: decideBy };
+}
+
+/** One counter: its kind and its place in the table. */
+interface Counter {
+  readonly kind: CounterKind;
+  readonly slot: number;
+}
+
+/** The counters that an attempt raises, and the one that it raises when it is right. */
+interface Counters {
+  readonly attempt: readonly Counter[];
+  readonly right: Counter;
+}
+
+/** Slots of each kind: the table never has more rows. Two counters may share one. */
+const SLOTS = 2 ** 18;
+const KINDS = Object.keys(POLICIES) as CounterKind[];
+
+/** A known device has a counter of its own, which nobody else can raise; otherwise login, network and both are counted. */
+function countersOf({ keyRing }: Context, { guarded, login, device }: Attempt, network: string): Counters {
+  const counter = (kind: CounterKind, ...names: string[]): Counter => {
+    const digest = keyRing.slotDigest(JSON.stringify([guarded, kind, ...names]));
+    return { kind, slot: KINDS.indexOf(kind) * SLOTS + (digest % SLOTS) };
+  };
+  const attempt =
+    device === undefined
+      ? [counter('login', login), counter('place', login, network), counter('network', network)]
+      : [counter('device', device)];
+  return { attempt, right: counter('right', login) };
+}
+
+/** How long an attempt has to wait; if it need not, it is counted. */
+interface Recorded {
+  readonly waitSeconds: number;
+  /** The slot that the audit trail should name if the password is wrong: from here on attempts have to wait. */
+  readonly notable: number | null;
+}
+
+/** Counts an attempt, unless it has to wait. Counted twice after a lost connection it only waits too early. */
+const recordAttempt = batched(recordAttempts);
+
+/** Counts attempts, any number in one transaction. Those that have to wait are found before anything is written. */
+async function recordAttempts(db: pg.Pool, asked: readonly Counters[]): Promise<Recorded[]> {
+  const slots = slotsOf(asked.flatMap(({ attempt, right }) => [...attempt, right]));
+  const seen = bySlot(await findThrottles(db, slots));
+  const first = asked.map(({ attempt, right }) => record(seen, attempt, [...attempt, right]));
+  const free = asked.filter((_, index) => first[index]?.waitSeconds === 0);
+  if (free.length === 0) return first;
+  const second = await changeThrottles(db, slotsOf(free.flatMap(({ attempt }) => attempt)), (locked) =>
+    free.map(({ attempt }) => record(locked, attempt, attempt)),
+  );
+  return first.map((recorded) => (recorded.waitSeconds > 0 ? recorded : (second.shift() ?? recorded)));
+}
+
+/** Counts an attempt at `counters`, unless one of `heeded` says to wait. */
+function record(throttles: Throttles, counters: readonly Counter[], heeded: readonly Counter[]): Recorded {
+  const wait = Math.max(
+    ...heeded.map(({ slot, kind }) => waitSeconds(throttleIn(throttles, slot), POLICIES[kind])),
+  );
+  if (wait > 0) return { waitSeconds: wait, notable: null };
+  for (const counter of counters) change(throttles, counter, withAttempt);
+  const mustWait = counters.some(({ slot }) => {
+    const { freeAt, now } = throttleIn(throttles, slot);
+    return freeAt > now;
+  });
+  // The first counter is the login's or the device's.
+  return { waitSeconds: 0, notable: mustWait ? (counters[0]?.slot ?? null) : null };
+}
+
+/** An attempt that was counted: it was right, or it was not checked. */
+interface Settled {
+  readonly counters: Counters;
+  readonly right: boolean;
+}
+
+const takeBackAttempt = batched(takeBackAttempts);
+
+/** Takes attempts back, any number in one transaction, and counts those that were right. @returns null for each */
+async function takeBackAttempts(db: pg.Pool, settled: readonly Settled[]): Promise<null[]> {
+  const slots = slotsOf(
+    settled.flatMap(({ counters, right }) => [...counters.attempt, ...(right ? [counters.right] : [])]),
+  );
+  return changeThrottles(db, slots, (locked) =>
+    settled.map(({ counters, right }) => {
+      for (const counter of counters.attempt) change(locked, counter, withoutAttempt);
+      if (right) change(locked, counters.right, withAttempt);
+      return null;
+    }),
+  );
+}
+
+/** Counters as they stand, by slot. */
+type Throttles = Map<number, Throttle>;
+
+/** Locks counters, lets `work` replace some of them, and writes those. */
+function changeThrottles<Result>(
+  db: pg.Pool,
+  slots: number[],
+  work: (locked: Throttles) => Result,
+): Promise<Result> {
+  return transaction(db, async (connection) => {
+    const before = await holdThrottles(connection, slots);
+    const locked = bySlot(before);
+    const result = work(locked);
+    const unchanged = new Set(before);
+    const changed = [...locked.values()].filter((throttle) => !unchanged.has(throttle));
+    if (changed.length > 0) await markThrottles(connection, changed);
+    return result;
+  });
+}
+
+function change(throttles: Throttles, { slot, kind }: Counter, by: typeof withAttempt<Throttle>): void {
+  throttles.set(slot, by(throttleIn(throttles, slot), POLICIES[kind]));
+}
+
+function throttleIn(throttles: Throttles, slot: number): Throttle {
+  const throttle = throttles.get(slot);
+  if (throttle === undefined) throw new Error(`throttles: the counter in slot ${slot} is not held`);
+  return throttle;
+}
+
+function bySlot(throttles: readonly Throttle[]): Throttles {
+  return new Map(throttles.map((throttle) => [throttle.slot, throttle]));
+}
+
+/** Each slot once, sorted, so that locks are taken in one order (no deadlock). */
+function slotsOf(counters: readonly Counter[]): number[] {
+  return [...new Set(counters.map(({ slot }) => slot))].sort((one, other) => one - other);
+}

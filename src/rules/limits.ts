@@ -1,0 +1,23 @@
+// How long and how many, each with its unit and its reason. Durations are in `lifetimes.ts`, waits after wrong passwords in `throttle.ts`.
+
+/**
+ * The parameters of an authorization request together, as a query: with the address in front it stays below the 8 KB that
+ * every proxy and browser carries. A single parameter that is longer is refused unread.
+ */
+export const MAX_CANONICAL_QUERY_BYTES = 6000;
+/** `instance_name` (contract 2.2). */
+export const MAX_INSTANCE_NAME_BYTES = 255;
+/** A text in a scope, such as the number of a shop or an account. */
+export const MAX_SCOPE_TEXT_CHARACTERS = 128;
+
+/** A redirect URI to register: it leaves the larger part of the query to the other parameters. */
+export const MAX_REDIRECT_URI_CHARACTERS = 2000;
+/** The name of an application, a resource server or a user: one line of a page. */
+export const MAX_NAME_CHARACTERS = 100;
+export const MAX_LOGIN_CHARACTERS = 128;
+/** No login of {@link MAX_LOGIN_CHARACTERS} is longer in UTF-8. */
+export const MAX_LOGIN_BYTES = 4 * MAX_LOGIN_CHARACTERS;
+/** OWASP's minimum; `--allow-weak` goes below. */
+export const MIN_PASSWORD_CHARACTERS = 8;
+/** Passphrases fit, and hashing one takes no longer than hashing another. */
+export const MAX_PASSWORD_BYTES = 1000;

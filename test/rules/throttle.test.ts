@@ -1,0 +1,87 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  type CounterState,
+  POLICIES,
+  type Policy,
+  waitSeconds,
+  withAttempt,
+  withoutAttempt,
+} from '../../src/rules/throttle.ts';
+
+const NOW = new Date('2026-11-20T12:00:00Z');
+const NEW: CounterState = { level: 0, countedAt: NOW, freeAt: NOW, now: NOW };
+
+const policy = fc.constantFrom<Policy[]>(...Object.values(POLICIES));
+const attempts = fc.nat({ max: 1_100 });
+const elapsedSeconds = fc.nat({ max: 10_000 });
+
+/** The counter after so many attempts at once. */
+function afterAttempts(count: number, by: Policy): CounterState {
+  let counter = NEW;
+  for (let n = 0; n < count; n += 1) counter = withAttempt(counter, by);
+  return counter;
+}
+
+/** The same counter, read so much later (or earlier). */
+function readLater(counter: CounterState, seconds: number): CounterState {
+  return { ...counter, now: new Date(counter.now.getTime() + seconds * 1000) };
+}
+
+describe('the wait before the next attempt at a password', () => {
+  it.each(Object.entries(POLICIES))(
+    'of %s doubles after the free attempts, up to its maximum',
+    (_kind, by) => {
+      const waits = Array.from({ length: 12 }, (_, more) =>
+        waitSeconds(afterAttempts(by.freeAttempts + more, by), by),
+      );
+      expect(waitSeconds(afterAttempts(by.freeAttempts - 1, by), by)).toBe(0);
+      expect(waits).toEqual(waits.map((_, more) => Math.min(2 ** more, by.maxWaitSeconds)));
+    },
+  );
+
+  it('is never below zero nor above the maximum, whenever it is read', () => {
+    fc.assert(
+      fc.property(policy, attempts, fc.integer({ min: -10_000, max: 10_000 }), (by, count, seconds) => {
+        const wait = waitSeconds(readLater(afterAttempts(count, by), seconds), by);
+        expect(wait).toBeGreaterThanOrEqual(0);
+        expect(wait).toBeLessThanOrEqual(by.maxWaitSeconds);
+      }),
+    );
+  });
+
+  it('is ignored when the clock was set back behind it', () => {
+    fc.assert(
+      fc.property(policy, fc.nat({ max: 20 }), fc.integer({ min: 1, max: 10_000 }), (by, more, seconds) => {
+        const counter = afterAttempts(by.freeAttempts + more, by);
+        expect(waitSeconds(readLater(counter, -by.maxWaitSeconds - seconds), by)).toBe(0);
+      }),
+    );
+  });
+});
+
+describe('a counter of attempts', () => {
+  it('loses one attempt in each decay time, and nothing when the clock is set back', () => {
+    fc.assert(
+      fc.property(policy, attempts, elapsedSeconds, (by, count, seconds) => {
+        const counter = afterAttempts(count, by);
+        const later = withAttempt(readLater(counter, seconds), by);
+        expect(later.level).toBeCloseTo(Math.max(0, count - seconds / by.decaySeconds) + 1);
+        expect(withAttempt(readLater(counter, -seconds), by).level).toBe(count + 1);
+      }),
+    );
+  });
+
+  it('is as before when an attempt is taken back', () => {
+    fc.assert(
+      fc.property(policy, attempts, (by, count) => {
+        const counter = afterAttempts(count, by);
+        expect(withoutAttempt(withAttempt(counter, by), by)).toEqual(counter);
+      }),
+    );
+  });
+
+  it.each(Object.entries(POLICIES))('of %s never falls below zero', (_kind, by) => {
+    expect(withoutAttempt(NEW, by)).toEqual(NEW);
+  });
+});
