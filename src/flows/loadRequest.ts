@@ -1,4 +1,8 @@
-import { type AuthorizationRequest, parseAuthorizationRequest } from '../rules/authorizationRequest.ts';
+import {
+  type AuthorizationRequest,
+  parseAuthorizationRequest,
+  requestedClientId,
+} from '../rules/authorizationRequest.ts';
 import type { Parameters } from '../rules/parameters.ts';
 import { findClient } from '../store/clients.ts';
 import type { Context } from './context.ts';
@@ -13,6 +17,6 @@ export async function loadAuthorizationRequest(
   { db, catalogue }: Context,
   parameters: Parameters,
 ): Promise<AuthorizationRequest> {
-  const client = await findClient(db, parameters.require('client_id'));
+  const client = await findClient(db, requestedClientId(parameters));
   return parseAuthorizationRequest(parameters, client ?? undefined, catalogue);
 }

@@ -37,9 +37,28 @@ export interface AuthorizationRequest {
 }
 
 /**
+ * The parameters of an authorization request by POST: in the body (contract 4.1), or in the URL when an SDK posts an empty
+ * body; never in both.
+ *
+ * @throws {OAuthError} `invalid_request`
+ */
+export function postedParameters(query: Parameters, body: Parameters): Parameters {
+  if (!query.hasAny(AUTHORIZATION_PARAMETERS)) return body;
+  if (body.hasAny(AUTHORIZATION_PARAMETERS)) {
+    throw new OAuthError('invalid_request', 'The parameters were sent in the body and in the URL at once.');
+  }
+  return query;
+}
+
+/** 2.2 client_id: required, and first, since all other checks depend on the application. @throws {OAuthError} */
+export function requestedClientId(parameters: Parameters): string {
+  return parameters.require('client_id');
+}
+
+/**
  * Checks an authorization request in the contract's order (sections 2.2 and 7.1).
  *
- * @param client what is registered under the request's `client_id`; undefined when nothing is
+ * @param client what is registered under its `client_id`; undefined when nothing is
  * @throws {OAuthError} `unauthorized_client`, `invalid_request` or `invalid_scope`, shown as a page
  */
 export function parseAuthorizationRequest(

@@ -1,15 +1,38 @@
 import { OAuthError } from './error.ts';
+import { decodeForm, type Parameters } from './parameters.ts';
 
-/** How a caller says who it is: an identifier and, if it has one, a secret. */
+/** The identifier of an application or a resource server and, if it sent one, its secret. */
 export interface Credentials {
   readonly id: string;
   readonly secret: string | null;
 }
 
 /**
- * Credentials from HTTP Basic, each half percent-decoded (RFC 6749 section 2.3.1). Null when the header is
- * absent or of another scheme; an empty password is no secret.
+ * 2.4 client_id and client_secret, in the form or by HTTP Basic (RFC 6749 section 2.3.1), but not by both.
  *
+ * @throws {OAuthError} `invalid_request`
+ */
+export function parseClientCredentials(body: Parameters, authorization: string | undefined): Credentials {
+  const basic = parseBasicCredentials(authorization);
+  const id = body.get('client_id');
+  const secret = body.get('client_secret') ?? null;
+  if (basic === null) return { id: id ?? body.require('client_id'), secret };
+  if (secret !== null && basic.secret !== null) {
+    throw new OAuthError('invalid_request', 'The client secret was sent in the form and by HTTP Basic.');
+  }
+  if (id !== undefined && id !== basic.id) {
+    throw new OAuthError('invalid_request', 'The form and HTTP Basic name two different applications.');
+  }
+  return { id: basic.id, secret: basic.secret ?? secret };
+}
+
+/** U+FFFD, escaped: another program's trace of bytes that were not UTF-8. */
+const REPLACEMENT = '\uFFFD';
+
+/**
+ * Credentials from HTTP Basic, each half form-encoded (RFC 6749 section 2.3.1). An empty password is no secret.
+ *
+ * @returns null when the header is absent or of another scheme
  * @throws {OAuthError} `invalid_request` when it is Basic but can't be read
  */
 export function parseBasicCredentials(authorization: string | undefined): Credentials | null {
@@ -17,21 +40,10 @@ export function parseBasicCredentials(authorization: string | undefined): Creden
   if (encoded === undefined) return null;
   const text = Buffer.from(encoded, 'base64').toString('utf8');
   const colon = text.indexOf(':');
-  if (colon < 1) throw unreadable();
-  const secret = formDecode(text.slice(colon + 1));
-  return { id: formDecode(text.slice(0, colon)), secret: secret === '' ? null : secret };
-}
-
-function formDecode(encoded: string): string {
-  try {
-    const text = decodeURIComponent(encoded.replaceAll('+', ' '));
-    if (!/[\0\uFFFD]/.test(text)) return text;
-  } catch {
-    // said below, in one place
+  const id = decodeForm(text.slice(0, colon));
+  const secret = decodeForm(text.slice(colon + 1));
+  if (colon < 1 || id === undefined || secret === undefined || (id + secret).includes(REPLACEMENT)) {
+    throw new OAuthError('invalid_request', 'The Authorization header is not readable HTTP Basic.');
   }
-  throw unreadable();
-}
-
-function unreadable(): OAuthError {
-  return new OAuthError('invalid_request', 'The Authorization header is not readable HTTP Basic.');
+  return { id, secret: secret === '' ? null : secret };
 }

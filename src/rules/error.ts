@@ -11,12 +11,12 @@ export type OAuthErrorCode = 'invalid_request' | 'invalid_scope' | 'unauthorized
  * what an attacker sent; `rule` is for the operator's log and names the exact rule that was broken.
  */
 export class OAuthError extends Error {
+  override readonly name = 'OAuthError';
   readonly code: OAuthErrorCode;
   readonly rule: string;
 
   constructor(code: OAuthErrorCode, message: string, rule: string = message, options?: ErrorOptions) {
     super(message, options);
-    this.name = 'OAuthError';
     this.code = code;
     this.rule = rule;
   }

@@ -56,16 +56,21 @@ export class Parameters {
 
 function splitPair(pair: string): [name: string | undefined, value: string | undefined] {
   const equals = pair.indexOf('=');
-  if (equals < 0) return [decode(pair), ''];
-  return [decode(pair.slice(0, equals)), decode(pair.slice(equals + 1))];
+  if (equals < 0) return [decodeForm(pair), ''];
+  return [decodeForm(pair.slice(0, equals)), decodeForm(pair.slice(equals + 1))];
 }
 
-/** Strict where the usual parsers are lenient: `%ZZ` and `%FF` are faults, not literal text. */
-function decode(encoded: string): string | undefined {
-  // U+FFFD before decoding stands for bytes that were not UTF-8 and are lost already; NUL is in no text.
+/**
+ * Decodes a name or value of `application/x-www-form-urlencoded`. Strict where the usual parsers are lenient: `%ZZ` and
+ * `%FF` are no literal text.
+ *
+ * @returns undefined for what is not percent-encoded UTF-8, or has a NUL
+ */
+export function decodeForm(encoded: string): string | undefined {
+  // U+FFFD before decoding stands for bytes that were not UTF-8 and are lost already.
   if (encoded.includes('\uFFFD')) return undefined;
   try {
-    // Most names and values are as they look; to decode those too would be a twentieth of an exchange's work.
+    // Most names and values have nothing to decode; decoding them all would be a twentieth of an exchange's work.
     const text = /[%+]/.test(encoded) ? decodeURIComponent(encoded.replaceAll('+', ' ')) : encoded;
     return text.includes('\0') ? undefined : text;
   } catch {

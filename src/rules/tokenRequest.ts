@@ -1,10 +1,9 @@
-import { parseBasicCredentials } from './clientCredentials.ts';
+import { parseClientCredentials } from './clientCredentials.ts';
 import { parseCodeVerifier } from './codeChallenge.ts';
 import { OAuthError } from './error.ts';
 import type { Parameters } from './parameters.ts';
 
-/** Fields of a token request; in a query string they would end up in access logs. */
-export const TOKEN_PARAMETERS = [
+const TOKEN_PARAMETERS = [
   'code',
   'client_id',
   'grant_type',
@@ -13,7 +12,7 @@ export const TOKEN_PARAMETERS = [
   'code_verifier',
 ] as const;
 
-/** A well-formed token request (contract 2.4). Whether it deserves a token is for the database to judge. */
+/** A well-formed token request (contract 2.4). Whether a token is issued is decided by `store/exchanges.ts`. */
 export interface TokenRequest {
   readonly code: string;
   readonly clientId: string;
@@ -23,37 +22,36 @@ export interface TokenRequest {
 }
 
 /**
- * Checks the form of a token request (contract 2.4).
+ * Checks the form of a token request (contract 2.4, 4.2 and 7.2), in this order.
  *
- * @param authorization the `Authorization` header, if any: HTTP Basic is accepted too (RFC 6749 section 2.3.1)
+ * @param query the parameters of the URL, where none is allowed
+ * @param authorization the `Authorization` header, if any
  * @throws {OAuthError} `invalid_request`
  */
-export function parseTokenRequest(parameters: Parameters, authorization: string | undefined): TokenRequest {
-  const { id, secret } = parseClientCredentials(parameters, authorization);
-  if (parameters.require('grant_type') !== 'authorization_code') {
-    throw new OAuthError('invalid_request', 'The parameter grant_type must be authorization_code.');
-  }
-  const code = parameters.require('code');
-  const redirectUri = parameters.require('redirect_uri');
-  const codeVerifier = parseCodeVerifier(parameters);
+export function parseTokenRequest(
+  query: Parameters,
+  body: Parameters,
+  authorization: string | undefined,
+): TokenRequest {
+  checkUrl(query);
+  const { id, secret } = parseClientCredentials(body, authorization);
+  checkGrantType(body.require('grant_type'));
+  const code = body.require('code');
+  const redirectUri = body.require('redirect_uri');
+  const codeVerifier = parseCodeVerifier(body);
   return { code, clientId: id, clientSecret: secret, redirectUri, codeVerifier };
 }
 
-/**
- * Who asks, by the form or by HTTP Basic but not by both.
- *
- * @throws {OAuthError} `invalid_request`
- */
-export function parseClientCredentials(parameters: Parameters, authorization: string | undefined) {
-  const basic = parseBasicCredentials(authorization);
-  const id = parameters.get('client_id');
-  const secret = parameters.get('client_secret') ?? null;
-  if (basic === null) return { id: id ?? parameters.require('client_id'), secret };
-  if (secret !== null && basic.secret !== null) {
-    throw new OAuthError('invalid_request', 'The client secret was sent in the form and by HTTP Basic.');
+/** 4 the parameters are in the body (RFC 6749 section 2.3.1): URLs end up in access logs. */
+function checkUrl(query: Parameters): void {
+  if (query.hasAny(TOKEN_PARAMETERS)) {
+    throw new OAuthError('invalid_request', 'Send the parameters in the body: a URL ends up in access logs.');
   }
-  if (id !== undefined && id !== basic.id) {
-    throw new OAuthError('invalid_request', 'The form and HTTP Basic name two different applications.');
+}
+
+/** 2.4 grant_type: the fixed value `authorization_code`. */
+function checkGrantType(value: string): void {
+  if (value !== 'authorization_code') {
+    throw new OAuthError('invalid_request', 'The parameter grant_type must be authorization_code.');
   }
-  return { id: basic.id, secret: basic.secret ?? secret };
 }

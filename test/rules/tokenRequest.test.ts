@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { parseClientCredentials } from '../../src/rules/clientCredentials.ts';
 import { Parameters } from '../../src/rules/parameters.ts';
-import { parseClientCredentials, parseTokenRequest } from '../../src/rules/tokenRequest.ts';
+import { parseTokenRequest } from '../../src/rules/tokenRequest.ts';
 import { refusalOf } from './refusal.ts';
 
 const FIELDS = {
@@ -11,9 +12,10 @@ const FIELDS = {
 };
 const VERIFIER = 'v'.repeat(43);
 
+const NONE = new Parameters('');
 const form = (fields: Record<string, string>) => new URLSearchParams(fields).toString();
 const read = (fields: Record<string, string>, authorization?: string) =>
-  parseTokenRequest(new Parameters(form(fields)), authorization);
+  parseTokenRequest(NONE, new Parameters(form(fields)), authorization);
 const basic = (id: string, secret: string) => `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
 const without = (name: keyof typeof FIELDS) =>
   Object.fromEntries(Object.entries(FIELDS).filter(([field]) => field !== name));
@@ -41,7 +43,7 @@ describe('contract 2.4: the fields of a token request', () => {
 
   it('ignores unknown fields, also doubled and undecodable ones', () => {
     const parameters = new Parameters(`${form(FIELDS)}&scope=a&scope=b&other=%FF`);
-    expect(parseTokenRequest(parameters, undefined)).toEqual(read(FIELDS));
+    expect(parseTokenRequest(NONE, parameters, undefined)).toEqual(read(FIELDS));
   });
 
   it.each(['code', 'client_id', 'grant_type', 'redirect_uri'] as const)(
@@ -60,7 +62,7 @@ describe('contract 2.4: the fields of a token request', () => {
     (name) => {
       const complete = form({ ...FIELDS, client_secret: 's', code_verifier: VERIFIER });
       for (const encoded of [`${complete}&${name}=x`, complete.replace(`${name}=`, `${name}=%FF`)]) {
-        const refusal = refusalOf(() => parseTokenRequest(new Parameters(encoded), undefined));
+        const refusal = refusalOf(() => parseTokenRequest(NONE, new Parameters(encoded), undefined));
         expect(refusal.code).toBe('invalid_request');
         expect(refusal.message).toContain(name);
       }
@@ -123,5 +125,20 @@ describe('design.md: client authentication by form or by HTTP Basic', () => {
       clientId: 'app',
       clientSecret: 's',
     });
+  });
+});
+
+describe('contract 4: where the parameters of a token request stand', () => {
+  it.each([...Object.keys(FIELDS), 'client_secret', 'code_verifier'])(
+    'refuses a request with %s in the URL, before anything else is looked at',
+    (name) => {
+      const refusal = refusalOf(() => parseTokenRequest(new Parameters(`${name}=`), NONE, 'Basic ?'));
+      expect(refusal).toMatchObject({ code: 'invalid_request', message: expect.stringContaining('a URL') });
+    },
+  );
+
+  it('takes other parameters in the URL', () => {
+    const body = new Parameters(form(FIELDS));
+    expect(parseTokenRequest(new Parameters('utm=1'), body, undefined)).toEqual(read(FIELDS));
   });
 });

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { revokeByBearer, revokeByClient } from '../../flows/revoke.ts';
+import { parseClientCredentials } from '../../rules/clientCredentials.ts';
 import { OAuthError } from '../../rules/error.ts';
-import { parseClientCredentials } from '../../rules/tokenRequest.ts';
 import type { Site } from '../browser/session.ts';
 import { callerOf } from '../server/caller.ts';
 import { sendJson } from '../server/json.ts';

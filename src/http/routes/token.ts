@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { exchange } from '../../flows/exchange.ts';
-import { OAuthError } from '../../rules/error.ts';
-import { parseTokenRequest, TOKEN_PARAMETERS } from '../../rules/tokenRequest.ts';
+import { parseTokenRequest } from '../../rules/tokenRequest.ts';
 import type { Site } from '../browser/session.ts';
 import { callerOf } from '../server/caller.ts';
 import { sendJson } from '../server/json.ts';
@@ -10,13 +9,8 @@ import { bodyParameters, queryParameters } from '../server/parameters.ts';
 /** The token endpoint (contract 4.2). */
 export async function tokenRoutes(app: FastifyInstance, { context }: Site): Promise<void> {
   app.post('/oauth/token', { config: { limitsFailures: true } }, async (request, reply) => {
-    if (queryParameters(request).hasAny(TOKEN_PARAMETERS)) {
-      throw new OAuthError(
-        'invalid_request',
-        'Send the parameters in the body: a URL ends up in access logs.',
-      );
-    }
-    const tokenRequest = parseTokenRequest(bodyParameters(request), request.headers.authorization);
+    const [query, body] = [queryParameters(request), bodyParameters(request)];
+    const tokenRequest = parseTokenRequest(query, body, request.headers.authorization);
     const { accessToken, expiresIn } = await exchange(context, tokenRequest, callerOf(request));
     return sendJson(reply, 200, { access_token: accessToken, token_type: 'bearer', expires_in: expiresIn });
   });
