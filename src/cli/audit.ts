@@ -1,18 +1,18 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import type pg from 'pg';
 import { z } from 'zod';
-import { AUDIT_KEPT_MONTHS } from '../rules/lifetimes.ts';
-import { isUuid } from '../secrets/uuid.ts';
 import {
   AUDIT_KINDS,
   type AuditEvent,
   type AuditFilter,
   type AuditKind,
   findAuditEvents,
-} from '../store/auditEvents.ts';
-import { pruneAuditPartitions } from '../store/auditPartitions.ts';
-import { findClients } from '../store/clients.ts';
-import type { Database } from '../store/database.ts';
-import { findResource } from '../store/resources.ts';
+  pruneAuditPartitions,
+} from '../flows/audit.ts';
+import { findClient } from '../flows/clients.ts';
+import { findResource } from '../flows/resources.ts';
+import { AUDIT_KEPT_MONTHS } from '../rules/lifetimes.ts';
+import { isUuid } from '../secrets/uuid.ts';
 import { printList, report, speaksJson, UsageError } from './output.ts';
 import { requireUser } from './user.ts';
 import { withStore } from './withStore.ts';
@@ -79,11 +79,11 @@ async function show(options: AuditOptions): Promise<void> {
     const found = await findAuditEvents(db, await filterOf(db, options), options.limit ?? null);
     return { events: found, unknown: found.length === 0 ? await findUnknown(db, options) : [] };
   });
-  const rows = events.map(describe);
+  const rows = events.map(rowOf);
   printList(speaksJson() ? rows : summarize(rows), ['no events', ...unknown].join(', and '));
 }
 
-async function filterOf(db: Database, options: AuditOptions): Promise<AuditFilter> {
+async function filterOf(db: pg.Pool, options: AuditOptions): Promise<AuditFilter> {
   const { login, user, client, resource, ref, outcome, since, until } = options;
   return {
     userId: login === undefined ? (user ?? null) : (await requireUser(db, login)).userId,
@@ -97,8 +97,8 @@ async function filterOf(db: Database, options: AuditOptions): Promise<AuditFilte
 }
 
 /** What an id without events may be: a mistake in typing. */
-async function findUnknown(db: Database, { client, resource }: AuditOptions): Promise<string[]> {
-  const [application] = client === undefined ? [undefined] : await findClients(db, [client]);
+async function findUnknown(db: pg.Pool, { client, resource }: AuditOptions): Promise<string[]> {
+  const application = client === undefined ? undefined : await findClient(db, client);
   const server = resource === undefined ? undefined : await findResource(db, resource);
   return [
     ...(application === null ? [`there is no application ${client} now`] : []),
@@ -107,7 +107,7 @@ async function findUnknown(db: Database, { client, resource }: AuditOptions): Pr
 }
 
 /** Everything that is known, for programs. */
-function describe(event: AuditEvent) {
+function rowOf(event: AuditEvent) {
   return {
     at: event.at,
     outcome: event.kind,
@@ -127,7 +127,7 @@ function describe(event: AuditEvent) {
 }
 
 /** What fits on a line, for people: what only programs need is left out, and so are columns in which nothing stands. */
-function summarize(rows: readonly ReturnType<typeof describe>[]): Record<string, unknown>[] {
+function summarize(rows: readonly ReturnType<typeof rowOf>[]): Record<string, unknown>[] {
   const short = rows.map(({ at, outcome, user_id, login, limits: _limits, grant_id: _grantId, ...rest }) => ({
     at,
     outcome,

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { findRefusal } from '../store/refusals.ts';
+import { findRefusal } from '../flows/refusals.ts';
 import { NotFoundError, printOne } from './output.ts';
 import { remedyFor } from './remedies.ts';
 import { withStore } from './withStore.ts';

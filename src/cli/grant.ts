@@ -1,15 +1,18 @@
 import type { Command } from 'commander';
 import type pg from 'pg';
-import { revokeAll } from '../flows/revokeAll.ts';
+import {
+  countLiveGrants,
+  findGrantsOfUser,
+  type Grant,
+  revokeAll,
+  revokeGrant,
+  type Whose,
+} from '../flows/grants.ts';
 import { grantState } from '../rules/grantState.ts';
-import { DECISION_MS, tokenExpiresAt } from '../rules/lifetimes.ts';
-import { isUuid } from '../secrets/uuid.ts';
-import { findGrantsOfUser, type Grant } from '../store/grants.ts';
-import { countLiveGrants, type Whose } from '../store/liveGrants.ts';
-import { revokeGrants } from '../store/revocations.ts';
+import { tokenExpiresAt } from '../rules/lifetimes.ts';
 import { requireClient } from './client.ts';
 import { canAsk, confirm, countedGrants, YES } from './confirm.ts';
-import { NotFoundError, printList, report, showProgress, UsageError } from './output.ts';
+import { found, printList, report, showProgress, UsageError } from './output.ts';
 import { requireUser } from './user.ts';
 import { withStore } from './withStore.ts';
 
@@ -31,7 +34,7 @@ export function grantCommands(program: Command): void {
       const grants = await withStore(async (db) =>
         findGrantsOfUser(db, (await requireUser(db, login)).userId),
       );
-      printList(grants.map(describe), 'no authorizations');
+      printList(grants.map(rowOf), 'no authorizations');
     });
 
   grant
@@ -70,15 +73,14 @@ async function revoke(grantId: string | undefined, options: WhoseOptions): Promi
 }
 
 async function revokeOne(grantId: string): Promise<void> {
-  const none = new NotFoundError(`there is no grant ${grantId}`);
-  if (!isUuid(grantId.toLowerCase())) throw none;
-  const { found, revoked } = await withStore((db, operator) =>
-    revokeGrants(db, [grantId], operator, performance.now() + DECISION_MS),
+  const revoked = found(
+    await withStore((db, operator) => revokeGrant(db, grantId, operator)),
+    'grant',
+    grantId,
   );
-  if (found === 0) throw none;
   report(
-    { grant_id: grantId, revoked },
-    revoked === 1 ? `revoked ${grantId}` : `${grantId} was revoked before`,
+    { grant_id: grantId, revoked: Number(revoked) },
+    revoked ? `revoked ${grantId}` : `${grantId} was revoked before`,
   );
 }
 
@@ -90,7 +92,7 @@ async function whose(db: pg.Pool, { login, client }: WhoseOptions): Promise<Whos
   throw new UsageError('say whose: --login or --client');
 }
 
-function describe(grant: Grant) {
+function rowOf(grant: Grant) {
   return {
     grant_id: grant.grantId,
     client_id: grant.clientId,

@@ -2,10 +2,20 @@
 // one document on standard output, with `warnings` where there are any, or `{"error": …}` on standard error, and nothing else.
 
 /** A call that can't be understood: exit code 2. */
-export class UsageError extends Error {}
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
 
 /** Something the operator named that is not there: exit code 1. */
-export class NotFoundError extends Error {}
+export class NotFoundError extends Error {
+  override readonly name = 'NotFoundError';
+}
+
+/** What was found under the name that a command was given. @throws {NotFoundError} */
+export function found<Thing>(thing: Thing | null | undefined, kind: string, name: string): Thing {
+  if (thing === null || thing === undefined) throw new NotFoundError(`there is no ${kind} ${name}`);
+  return thing;
+}
 
 let toProgram = false;
 

@@ -1,8 +1,14 @@
 import type { Command } from 'commander';
-import { registerResource, removeResource, setResourceStatus } from '../flows/resources.ts';
-import type { Database } from '../store/database.ts';
-import { findResource, listResources, type Resource } from '../store/resources.ts';
-import { NotFoundError, printList, printOne, report, statusSentence } from './output.ts';
+import type pg from 'pg';
+import {
+  findResource,
+  listResources,
+  type Resource,
+  registerResource,
+  removeResource,
+  setResourceStatus,
+} from '../flows/resources.ts';
+import { found, printList, printOne, report, statusSentence } from './output.ts';
 import { secretCommands } from './secret.ts';
 import { withStore } from './withStore.ts';
 
@@ -13,7 +19,14 @@ export function resourceCommands(program: Command): void {
     .description(
       'register, list, block and delete servers that may introspect tokens, and manage their secrets',
     );
+  createCommand(resource);
+  readCommands(resource);
+  statusCommands(resource);
+  deleteCommand(resource);
+  secretCommands(resource, 'resource', requireResource);
+}
 
+function createCommand(resource: Command): void {
   resource
     .command('create')
     .description('register a server; its secret, for HTTP Basic, is shown this once')
@@ -24,14 +37,20 @@ export function resourceCommands(program: Command): void {
       );
       printOne({ resource_id: resourceId, resource_secret: resourceSecret });
     });
+}
+
+function readCommands(resource: Command): void {
   resource
     .command('list')
     .description('list the servers')
-    .action(async () => printList((await withStore(listResources)).map(describe), 'no resource servers'));
+    .action(async () => printList((await withStore(listResources)).map(rowOf), 'no resource servers'));
   resource
     .command('show <id>')
     .description('show a server')
-    .action(async (id: string) => printOne(describe(await withStore((db) => requireResource(db, id)))));
+    .action(async (id: string) => printOne(rowOf(await withStore((db) => requireResource(db, id)))));
+}
+
+function statusCommands(resource: Command): void {
   resource
     .command('block <id>')
     .description('block a server: answer it as if its secrets were wrong until it is unblocked')
@@ -40,32 +59,32 @@ export function resourceCommands(program: Command): void {
     .command('unblock <id>')
     .description('let a blocked server introspect again')
     .action((id: string) => setStatus(id, 'active'));
+}
+
+function deleteCommand(resource: Command): void {
   resource
     .command('delete <id>')
     .description('delete a server with its secrets')
     .action(async (id: string) => {
-      if (!(await withStore((db, operator) => removeResource(db, id, operator)))) throw noResource(id);
+      const removed = await withStore((db, operator) => removeResource(db, id, operator));
+      found(removed || undefined, 'resource', id);
       report({ resource_id: id, status: 'deleted' }, `deleted ${id}`);
     });
-  secretCommands(resource, 'resource', requireResource);
 }
 
 async function setStatus(id: string, status: Resource['status']): Promise<void> {
-  const changed = await withStore((db, operator) => setResourceStatus(db, id, status, operator));
-  if (changed === undefined) throw noResource(id);
+  const changed = found(
+    await withStore((db, operator) => setResourceStatus(db, id, status, operator)),
+    'resource',
+    id,
+  );
   report({ resource_id: id, status }, statusSentence(id, status, changed));
 }
 
-function describe({ resourceId, name, status }: Resource) {
+function rowOf({ resourceId, name, status }: Resource) {
   return { resource_id: resourceId, name, status };
 }
 
-async function requireResource(db: Database, id: string): Promise<Resource> {
-  const resource = await findResource(db, id);
-  if (resource === undefined) throw noResource(id);
-  return resource;
-}
-
-function noResource(id: string): NotFoundError {
-  return new NotFoundError(`there is no resource ${id}`);
+async function requireResource(db: pg.Pool, id: string): Promise<Resource> {
+  return found(await findResource(db, id), 'resource', id);
 }

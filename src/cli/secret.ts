@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import type pg from 'pg';
-import { addSecret, retireSecret } from '../flows/secrets.ts';
-import { listSecrets, type SecretOwner } from '../store/secrets.ts';
+import { addSecret, listSecrets, retireSecret, type SecretOwner } from '../flows/secrets.ts';
 import { NotFoundError, printList, printOne, report } from './output.ts';
 import { withStore } from './withStore.ts';
 

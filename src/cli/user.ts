@@ -1,17 +1,19 @@
 import type { Command } from 'commander';
+import type pg from 'pg';
+import { countLiveGrants } from '../flows/grants.ts';
 import {
   blockUser,
+  findUserByLogin,
+  listUsers,
   registerUser,
   removeUser,
   setPasswords,
   signOutUser,
+  type User,
   unblockUser,
 } from '../flows/users.ts';
-import type { Database } from '../store/database.ts';
-import { countLiveGrants } from '../store/liveGrants.ts';
-import { findUserByLogin, listUsers, type User } from '../store/users.ts';
 import { confirm, countedGrants, YES } from './confirm.ts';
-import { NotFoundError, printList, printOne, report, showProgress, statusSentence } from './output.ts';
+import { found, printList, printOne, report, showProgress, statusSentence } from './output.ts';
 import { askPasswords } from './passwords.ts';
 import { withStore } from './withStore.ts';
 
@@ -25,19 +27,32 @@ export function userCommands(program: Command): void {
   const user = program
     .command('user')
     .description('create, list, block, sign out and delete users, and set their passwords');
+  createCommand(user);
+  readCommands(user);
+  statusCommands(user);
+  setPasswordCommand(user);
+  deleteCommand(user);
+}
 
+function createCommand(user: Command): void {
   takesPasswords(user.command('create <login>'))
     .description('create a user; asks for the passwords, and does not show them')
     .requiredOption('--name <name>', 'the name that pages show')
     .action(create);
+}
+
+function readCommands(user: Command): void {
   user
     .command('list')
     .description('list the users')
-    .action(async () => printList((await withStore(listUsers)).map(describe), 'no users'));
+    .action(async () => printList((await withStore(listUsers)).map(rowOf), 'no users'));
   user
     .command('show <login>')
     .description('show a user')
-    .action(async (login: string) => printOne(describe(await withStore((db) => requireUser(db, login)))));
+    .action(async (login: string) => printOne(rowOf(await withStore((db) => requireUser(db, login)))));
+}
+
+function statusCommands(user: Command): void {
   user
     .command('block <login>')
     .description(
@@ -52,9 +67,15 @@ export function userCommands(program: Command): void {
     .command('sign-out <login>')
     .description('end a user’s sessions; what the user has allowed stays')
     .action(signOut);
+}
+
+function setPasswordCommand(user: Command): void {
   takesPasswords(user.command('set-password <login>'))
     .description('set a new password, and a new payment password if one is given; end the user’s sessions')
     .action(setPassword);
+}
+
+function deleteCommand(user: Command): void {
   user
     .command('delete <login>')
     .description('erase a user with sessions and authorizations; the audit trail keeps the user’s id')
@@ -80,23 +101,21 @@ async function create(login: string, options: PasswordOptions & { name: string }
 async function setPassword(login: string, options: PasswordOptions): Promise<void> {
   const { passwordStdin = false, allowWeak = false } = options;
   const passwords = await askPasswords(passwordStdin);
-  const user = await withStore((db, operator) =>
+  const changed = await withStore((db, operator) =>
     setPasswords(db, login, { allowWeak, ...passwords }, operator),
   );
-  if (user === undefined) throw noUser(login);
+  const user = found(changed, 'user', login);
   report({ user_id: user.userId, login, done: 'password_set' }, `the password of ${login} is changed`);
 }
 
 async function signOut(login: string): Promise<void> {
-  const user = await withStore((db, operator) => signOutUser(db, login, operator));
-  if (user === undefined) throw noUser(login);
+  const user = found(await withStore((db, operator) => signOutUser(db, login, operator)), 'user', login);
   report({ user_id: user.userId, login, done: 'signed_out' }, `${login} is signed out everywhere`);
 }
 
 async function setStatus(login: string, status: User['status']): Promise<void> {
   const set = status === 'blocked' ? blockUser : unblockUser;
-  const user = await withStore((db, operator) => set(db, login, operator));
-  if (user === undefined) throw noUser(login);
+  const user = found(await withStore((db, operator) => set(db, login, operator)), 'user', login);
   report({ user_id: user.userId, login, status }, statusSentence(login, status, user.changed));
 }
 
@@ -109,25 +128,18 @@ async function remove(login: string, { yes = false }: { yes?: boolean }): Promis
     }
     return removeUser(db, login, operator, showProgress);
   });
-  if (removed === undefined) throw noUser(login);
-  const { userId, revoked } = removed;
+  const { userId, revoked } = found(removed, 'user', login);
   report(
     { user_id: userId, status: 'deleted', revoked },
     `deleted ${userId}; authorizations revoked: ${revoked}`,
   );
 }
 
-function describe({ userId, login, name, status }: User) {
+function rowOf({ userId, login, name, status }: User) {
   return { user_id: userId, login, name, status };
 }
 
 /** The user that a command names. @throws {NotFoundError} */
-export async function requireUser(db: Database, login: string): Promise<User> {
-  const user = await findUserByLogin(db, login);
-  if (user === undefined) throw noUser(login);
-  return user;
-}
-
-function noUser(login: string): NotFoundError {
-  return new NotFoundError(`there is no user ${login}`);
+export async function requireUser(db: pg.Pool, login: string): Promise<User> {
+  return found(await findUserByLogin(db, login), 'user', login);
 }

@@ -13,8 +13,10 @@ import {
   updateClient,
 } from '../store/clients.ts';
 import { type Database, transaction } from '../store/database.ts';
-import { revokeAll } from './revokeAll.ts';
+import { revokeAll } from './grants.ts';
 import { makeSecret } from './secrets.ts';
+
+export { type ClientSettings, findClient, listClients } from '../store/clients.ts';
 
 /** What an operator says of a new application (contract 2.1). */
 export interface NewClient extends ClientSettings {

@@ -2,6 +2,8 @@ import { networkOf } from '../rules/network.ts';
 import { insertRefusals, type Refusal, removeOldRefusals } from '../store/refusals.ts';
 import type { Context } from './context.ts';
 
+export { findRefusal } from '../store/refusals.ts';
+
 /** Refusals wait this long, so that many share one statement. */
 const WRITE_MS = 1_000;
 /** Of one such second no more are kept, and of one network no more of these. */

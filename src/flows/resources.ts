@@ -6,6 +6,8 @@ import { transaction } from '../store/database.ts';
 import { deleteResource, insertResource, markResourceStatus, type Resource } from '../store/resources.ts';
 import { makeSecret } from './secrets.ts';
 
+export { findResource, listResources, type Resource } from '../store/resources.ts';
+
 /** Registers a caller of introspection. @throws {RegistrationError} */
 export async function registerResource(
   pool: pg.Pool,

@@ -5,6 +5,8 @@ import { type AuditKind, noteAct } from '../store/auditEvents.ts';
 import { transaction } from '../store/database.ts';
 import { insertSecret, markSecretRetired, type Retirement, type SecretOwner } from '../store/secrets.ts';
 
+export { listSecrets, type SecretOwner } from '../store/secrets.ts';
+
 // The secrets of applications and of resource servers. What is copied by hand is hex: it needs no escaping in a form, a
 // header or a shell.
 const SECRET_BYTES = 32;

@@ -12,7 +12,9 @@ import {
   markUserStatus,
   type UserChange,
 } from '../store/users.ts';
-import { revokeAll } from './revokeAll.ts';
+import { revokeAll } from './grants.ts';
+
+export { findUserByLogin, listUsers, type User } from '../store/users.ts';
 
 /** The passwords of a user; `paymentPassword` null for none. */
 export interface Passwords {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { changeClient, removeClient, setClientStatus } from '../../src/flows/clients.ts';
+import { revokeAll } from '../../src/flows/grants.ts';
 import { registerResource, setResourceStatus } from '../../src/flows/resources.ts';
-import { revokeAll } from '../../src/flows/revokeAll.ts';
 import { addSecret, retireSecret } from '../../src/flows/secrets.ts';
 import { blockUser, registerUser, removeUser, setPasswords, unblockUser } from '../../src/flows/users.ts';
 import { type Digest, sha256 } from '../../src/secrets/digest.ts';

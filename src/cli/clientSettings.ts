@@ -1,0 +1,157 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { type ClientSettings, changeClient, registerClient, settingsOf } from '../flows/clients.ts';
+import { type Ceiling, parseCeiling } from '../rules/ceiling.ts';
+import type { Client } from '../rules/client.ts';
+import { RIGHT_NAMES } from '../rules/scope.ts';
+import { found, printOne, report, UsageError, warn } from './output.ts';
+import { withStore } from './withStore.ts';
+
+// `assent client create` and `update`: what an application is registered with.
+
+interface SettingOptions {
+  readonly name?: string;
+  readonly redirectUri?: string;
+  readonly right?: readonly string[];
+  readonly most?: Ceiling | null;
+  readonly force?: boolean;
+}
+
+interface CreateOptions extends SettingOptions {
+  readonly name: string;
+  readonly redirectUri: string;
+  readonly verified?: boolean;
+}
+
+const NAME = ['--name <name>', 'the name that users see'] as const;
+const REDIRECT_URI = [
+  '--redirect-uri <uri>',
+  'where browsers are sent back to; requests must name it character by character',
+] as const;
+const FORCE = ['--force', 'accept a name that could be mistaken for another one'] as const;
+
+export function createCommand(client: Command): void {
+  const command = client
+    .command('create')
+    .description('register an application; its secret, if it gets one, is shown this once')
+    .requiredOption(...NAME)
+    .requiredOption(...REDIRECT_URI)
+    .option(
+      '--verified',
+      'with authenticity verification: the application gets a client secret, and has to use it',
+    );
+  takesLimits(command)
+    .option(...FORCE)
+    .action(create);
+}
+
+export function updateCommand(client: Command): void {
+  const command = client
+    .command('update <id>')
+    .description(
+      'change an application; consent pages already shown and codes not yet exchanged become invalid, tokens stay valid',
+    )
+    .option(...NAME)
+    .option(...REDIRECT_URI);
+  takesLimits(command)
+    .option(...FORCE)
+    .action(update);
+}
+
+/** What an application may ask. */
+function takesLimits(command: Command): Command {
+  return command
+    .option(
+      '--right <names...>',
+      `the only rights that it may request, or "all" (at first); separated by spaces or commas, and behind any id. There are: ${RIGHT_NAMES.join(', ')}`,
+      readRights,
+    )
+    .option(
+      '--most <days,sum>',
+      'the longest period and the largest sum that a payment limit may have; or "none" (at first)',
+      readMost,
+    );
+}
+
+function readMost(text: string): Ceiling | null {
+  const most = text === 'none' ? null : parseCeiling(text);
+  if (most === undefined) {
+    throw new InvalidArgumentError('Not days and a sum, such as 30,5000 or 7,999.50, nor "none".');
+  }
+  return most;
+}
+
+/** Commander takes all words behind `--right` for rights, so a name that is none may be the id. */
+function readRights(text: string, before: readonly string[] = []): readonly string[] {
+  const names = text.split(',');
+  const unknown = names.find((name) => !['all', ...RIGHT_NAMES].includes(name));
+  if (unknown !== undefined) {
+    throw new InvalidArgumentError(
+      `“${unknown}” is no right. There are: ${RIGHT_NAMES.join(', ')}, or "all". An id stands before --right.`,
+    );
+  }
+  return [...new Set([...before, ...names])];
+}
+
+/** The rights that were named; null for all of them. */
+function rightsOf(names: readonly string[]): readonly string[] | null {
+  return names.length === 1 && names[0] === 'all' ? null : names;
+}
+
+async function create({
+  name,
+  redirectUri,
+  verified = false,
+  right,
+  most,
+  force = false,
+}: CreateOptions): Promise<void> {
+  const settings = { name, redirectUri, allowedRights: right ? rightsOf(right) : null, most: most ?? null };
+  const registered = await withStore((db, operator) =>
+    registerClient(db, { ...settings, verified }, operator, { force }),
+  );
+  warnOfPlainHttp(redirectUri);
+  if (registered.hasNamesake) warnOfNamesake(name);
+  const secret = registered.clientSecret === null ? {} : { client_secret: registered.clientSecret };
+  printOne({ client_id: registered.clientId, name, redirect_uri: redirectUri, ...secret });
+}
+
+function warnOfPlainHttp(redirectUri: string): void {
+  const { protocol, hostname } = new URL(redirectUri);
+  if (protocol !== 'http:' || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)) return;
+  warn('codes will travel to this redirect URI unencrypted; use https outside a test');
+}
+
+function warnOfNamesake(name: string): void {
+  warn(`another application has the name “${name}”, too: users can’t tell them apart`);
+}
+
+async function update(
+  id: string,
+  { name, redirectUri, right, most, force = false }: SettingOptions,
+): Promise<void> {
+  const change: Partial<ClientSettings> = {
+    ...(name === undefined ? {} : { name }),
+    ...(redirectUri === undefined ? {} : { redirectUri }),
+    ...(right === undefined ? {} : { allowedRights: rightsOf(right) }),
+    ...(most === undefined ? {} : { most }),
+  };
+  if (Object.keys(change).length === 0) {
+    throw new UsageError('say what to change: --name, --redirect-uri, --right or --most');
+  }
+  const updated = found(
+    await withStore((db, operator) => changeClient(db, id, change, operator, { force })),
+    'client',
+    id,
+  );
+  if (redirectUri !== undefined) warnOfPlainHttp(redirectUri);
+  if (updated.hasNamesake) warnOfNamesake(updated.client.name);
+  const changed = Object.keys(updated.changed);
+  const sentence = changed.length === 0 ? 'there is nothing to change' : `changed ${changed.join(', ')}`;
+  report(clientRow(updated.client), sentence);
+}
+
+/** An application in the words of the documents that commands print. */
+export function clientRow({ clientId, verified, status, ...settings }: Client) {
+  const { name, redirect_uri, ...limits } = settingsOf(settings);
+  return { client_id: clientId, name, redirect_uri, verified, status, ...limits };
+}

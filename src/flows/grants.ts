@@ -1,0 +1,48 @@
+import type pg from 'pg';
+import { DECISION_MS } from '../rules/lifetimes.ts';
+import { isUuid } from '../secrets/uuid.ts';
+import { findLiveGrants, type Whose } from '../store/liveGrants.ts';
+import { MAX_AT_ONCE, revokeGrants } from '../store/revocations.ts';
+
+// What operators do with authorizations. Users do it in `connections.ts`, applications in `revoke.ts`.
+export { findGrantsOfUser, type Grant } from '../store/grants.ts';
+export { countLiveGrants, type Whose } from '../store/liveGrants.ts';
+
+/** Ids that are read at a time. */
+const CHUNK = 50_000;
+
+/** @returns whether it was not revoked before; undefined when there is no such grant */
+export async function revokeGrant(
+  pool: pg.Pool,
+  grantId: string,
+  operator: string,
+): Promise<boolean | undefined> {
+  if (!isUuid(grantId.toLowerCase())) return undefined;
+  const { found, revoked } = await revokeGrants(pool, [grantId], operator, performance.now() + DECISION_MS);
+  return found === 0 ? undefined : revoked === 1;
+}
+
+/**
+ * Revokes all live grants of a user, of an application, or of both. Each batch is a transaction of its own, so that this
+ * can be interrupted at any moment, and asked again for the rest.
+ *
+ * @param progress is told how many are revoked so far
+ * @returns how many
+ */
+export async function revokeAll(
+  pool: pg.Pool,
+  whose: Whose,
+  operator: string,
+  progress: (revoked: number) => void,
+): Promise<number> {
+  let revoked = 0;
+  for (;;) {
+    const ids = await findLiveGrants(pool, whose, CHUNK);
+    for (let from = 0; from < ids.length; from += MAX_AT_ONCE) {
+      const batch = ids.slice(from, from + MAX_AT_ONCE);
+      revoked += (await revokeGrants(pool, batch, operator, performance.now() + DECISION_MS)).revoked;
+      progress(revoked);
+    }
+    if (ids.length < CHUNK) return revoked;
+  }
+}
