@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { select, selectLong, transaction } from './database.ts';
+import { execute, queryLong, transaction } from './database.ts';
 import { whereOf } from './where.ts';
 
 /** Who asked by HTTP for what the trail is told of, and how long they wait for it. */
@@ -98,14 +98,14 @@ const note = {
 /** Writes an operator's act down, within the transaction of the act itself. */
 export async function noteAct(connection: pg.PoolClient, act: Act): Promise<void> {
   const { kind, operator, userId = null, clientId = null, resourceId = null, detail = null } = act;
-  await select(connection, note, [kind, operator, userId, clientId, resourceId, detail]);
+  await execute(connection, note, [kind, operator, userId, clientId, resourceId, detail]);
 }
 
 const setOperator = { name: '', text: `select set_config('assent.operator', $1, true)` };
 
 /** Says who it is that deletes grants in this transaction, for the rows that the table itself writes. */
 export async function nameOperator(connection: pg.PoolClient, operator: string): Promise<void> {
-  await select(connection, setOperator, [operator]);
+  await execute(connection, setOperator, [operator]);
 }
 
 /** Which events; what is null doesn't narrow them. */
@@ -146,5 +146,5 @@ select * from (
    where ${condition} order by a.at desc limit $${values.length + 1}
 ) newest order by at`,
   };
-  return transaction(pool, (connection) => selectLong<AuditEvent>(connection, statement, [...values, limit]));
+  return transaction(pool, (connection) => queryLong<AuditEvent>(connection, statement, [...values, limit]));
 }

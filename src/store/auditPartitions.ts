@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { AUDIT_KEPT_MONTHS } from '../rules/lifetimes.ts';
 import { noteAct } from './auditEvents.ts';
-import { type Database, runLong, selectOne, transaction } from './database.ts';
+import { type Database, queryOne, runLong, transaction } from './database.ts';
 
 // The audit trail has a partition for each month, in UTC. Making and dropping them is the owner's business; the
 // server only adds rows, and needs none of this to go on.
@@ -17,7 +17,7 @@ export class NotOwnerError extends Error {
 
 /** Whether the role that we are connected as may change the tables. */
 export async function ownsTables(db: Database): Promise<boolean> {
-  return (await selectOne<{ owns: boolean }>(db, OWNS_TABLES, []))?.owns ?? false;
+  return (await queryOne<{ owns: boolean }>(db, OWNS_TABLES, []))?.owns ?? false;
 }
 
 const OWNS_TABLES = {
@@ -51,7 +51,7 @@ select count(*)::int as rows, count(*) filter (where at < ${THIS_MONTH} at time 
 /** How many rows of the trail are in no month's partition once all are made, and how many of them claim to be too old for it. */
 export async function countStrays(db: Database): Promise<{ readonly rows: number; readonly early: number }> {
   if (!(await ownsTables(db))) return { rows: 0, early: 0 };
-  return (await selectOne<{ rows: number; early: number }>(db, STRAYS, [])) ?? { rows: 0, early: 0 };
+  return (await queryOne<{ rows: number; early: number }>(db, STRAYS, [])) ?? { rows: 0, early: 0 };
 }
 
 /**
@@ -62,7 +62,7 @@ export async function countStrays(db: Database): Promise<{ readonly rows: number
  */
 export async function prepareAuditPartition(connection: pg.PoolClient): Promise<boolean> {
   if (!(await ownsTables(connection))) return false;
-  const found = await selectOne<{ month: string; next: string }>(connection, NEXT_MONTH, [
+  const found = await queryOne<{ month: string; next: string }>(connection, NEXT_MONTH, [
     MONTHS_AHEAD,
     AUDIT_KEPT_MONTHS,
   ]);

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { type Client, whatIsNew } from '../rules/client.ts';
 import { batched } from './batch.ts';
-import { asciiOnly, type Database, select, selectEach, selectLong, selectOne } from './database.ts';
+import { asciiOnly, type Database, execute, query, queryBatch, queryLong, queryOne } from './database.ts';
 
 const CLIENT_COLUMNS = `client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
   allowed_rights as "allowedRights", revision,
@@ -15,7 +15,7 @@ const find = {
 
 /** The applications registered under these ids, in the same order; null where there is none. */
 export function findClients(db: Database, clientIds: readonly string[]): Promise<(Client | null)[]> {
-  return selectEach<Client>(db, find, clientIds, [clientIds.map(asciiOnly)]);
+  return queryBatch<Client>(db, find, clientIds, [clientIds.map(asciiOnly)]);
 }
 
 /** By `client_id`; null when there is none. */
@@ -28,7 +28,7 @@ const list = {
 
 /** Every application, in the order of registration. */
 export function listClients(db: Database): Promise<Client[]> {
-  return select<Client>(db, list, []);
+  return query<Client>(db, list, []);
 }
 
 const insert = {
@@ -40,7 +40,7 @@ const insert = {
 /** Registers an application. */
 export async function insertClient(db: Database, client: Omit<Client, 'status' | 'revision'>): Promise<void> {
   const { clientId, name, redirectUri, verified, allowedRights, most } = client;
-  await select(db, insert, [
+  await execute(db, insert, [
     clientId,
     name,
     redirectUri,
@@ -63,7 +63,7 @@ export async function markClientStatus(
   clientId: string,
   status: Client['status'],
 ): Promise<boolean | undefined> {
-  return (await selectOne<{ changed: boolean }>(db, markStatus, [clientId, status]))?.changed;
+  return (await queryOne<{ changed: boolean }>(db, markStatus, [clientId, status]))?.changed;
 }
 
 const lock = {
@@ -91,13 +91,13 @@ export async function updateClient(
   clientId: string,
   change: Partial<ClientSettings>,
 ): Promise<{ before: Client; after: Client } | undefined> {
-  const before = await selectOne<Client>(db, lock, [clientId]);
+  const before = await queryOne<Client>(db, lock, [clientId]);
   if (before === undefined) return undefined;
   const news = whatIsNew(before, change);
   if (Object.keys(news).length === 0) return { before, after: before };
   const { name, redirectUri, allowedRights, most } = { ...before, ...news };
   const values = [clientId, name, redirectUri, allowedRights, most?.days ?? null, most?.sum ?? null];
-  const after = await selectOne<Client>(db, write, values);
+  const after = await queryOne<Client>(db, write, values);
   return { before, after: after ?? before };
 }
 
@@ -108,5 +108,5 @@ const remove = {
 
 /** Deletes a client with its secrets and grants, within a transaction. @returns whether there was one */
 export async function deleteClient(connection: pg.PoolClient, clientId: string): Promise<boolean> {
-  return (await selectLong(connection, remove, [clientId])).length > 0;
+  return (await queryLong(connection, remove, [clientId])).length > 0;
 }

@@ -1,4 +1,4 @@
-import { asciiOnly, type Database, select, selectOne } from './database.ts';
+import { asciiOnly, type Database, query, queryOne } from './database.ts';
 import { GRANT_COLUMNS, type Grant, LIVE } from './grants.ts';
 
 /** A live grant as its user sees it. */
@@ -56,7 +56,7 @@ export async function findConnections(
   { direction, grantId }: Cursor,
   most: number,
 ): Promise<{ found: Connection[]; goOnFrom: string | null }> {
-  const rows = await select<Connection & { live: boolean; last: boolean }>(db, FIND[direction], [
+  const rows = await query<Connection & { live: boolean; last: boolean }>(db, FIND[direction], [
     userId,
     grantId,
     most,
@@ -92,7 +92,7 @@ export function countConnections(
   userId: string,
   clientIds: readonly string[],
 ): Promise<ConnectionCount[]> {
-  return select<ConnectionCount>(db, count, [userId, clientIds]);
+  return query<ConnectionCount>(db, count, [userId, clientIds]);
 }
 
 const isTakenBack = {
@@ -102,7 +102,7 @@ const isTakenBack = {
 
 /** Whether this is a grant of the user and revoked. */
 export async function isConnectionTakenBack(db: Database, userId: string, grantId: string): Promise<boolean> {
-  return (await selectOne(db, isTakenBack, [userId, grantId])) !== undefined;
+  return (await queryOne(db, isTakenBack, [userId, grantId])) !== undefined;
 }
 
 const areTakenBack = {
@@ -119,5 +119,5 @@ export async function areConnectionsTakenBack(
   userId: string,
   clientId: string,
 ): Promise<boolean> {
-  return (await selectOne(db, areTakenBack, [userId, asciiOnly(clientId)])) !== undefined;
+  return (await queryOne(db, areTakenBack, [userId, asciiOnly(clientId)])) !== undefined;
 }

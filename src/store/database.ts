@@ -73,7 +73,7 @@ export interface Statement {
 }
 
 /** Runs a statement; `Row` says what its select list is, checked by the tests against the real database. */
-export function select<Row extends object>(
+export function query<Row extends object>(
   db: Database,
   statement: Statement,
   values: unknown[],
@@ -81,6 +81,14 @@ export function select<Row extends object>(
   return onConnection(db, async (connection, run) => {
     const { rows } = await run<Row>(connection, { ...statement, values });
     return rows;
+  });
+}
+
+/** Runs a statement whose rows are of no interest. @returns how many rows it changed */
+export function execute(db: Database, statement: Statement, values: unknown[]): Promise<number> {
+  return onConnection(db, async (connection, run) => {
+    const { rowCount } = await run(connection, { ...statement, values });
+    return rowCount ?? 0;
   });
 }
 
@@ -155,13 +163,13 @@ export async function decideOne<Row extends object>(
   return row;
 }
 
-/** Like {@link select} for a statement that gives one row or none. */
-export async function selectOne<Row extends object>(
+/** Like {@link query} for a statement that gives one row or none. */
+export async function queryOne<Row extends object>(
   db: Database,
   statement: Statement,
   values: unknown[],
 ): Promise<Row | undefined> {
-  return (await select<Row>(db, statement, values))[0];
+  return (await query<Row>(db, statement, values))[0];
 }
 
 /**
@@ -169,13 +177,13 @@ export async function selectOne<Row extends object>(
  *
  * @returns for each question its row, null when it has none
  */
-export async function selectEach<Row extends object>(
+export async function queryBatch<Row extends object>(
   db: Database,
   statement: Statement,
   questions: readonly unknown[],
   values: unknown[],
 ): Promise<(Row | null)[]> {
-  return inOrder(questions, await select<Row & { n: number }>(db, statement, values));
+  return inOrder(questions, await query<Row & { n: number }>(db, statement, values));
 }
 
 /** Rows by the questions that they answer. */
@@ -234,8 +242,8 @@ export async function runLong(connection: pg.PoolClient, text: string): Promise<
   await connection.query({ text, query_timeout: MAX_RUN_MS } as pg.QueryConfig);
 }
 
-/** Like {@link select}, within a transaction, for longer than any request would wait: an operator does. */
-export async function selectLong<Row extends object>(
+/** Like {@link query}, within a transaction, for longer than any request would wait: an operator does. */
+export async function queryLong<Row extends object>(
   connection: pg.PoolClient,
   { text }: Statement,
   values: unknown[],

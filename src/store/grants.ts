@@ -1,6 +1,6 @@
 import type { GrantTimes } from '../rules/grantState.ts';
 import { batched } from './batch.ts';
-import { type Database, select, selectEach } from './database.ts';
+import { type Database, query, queryBatch } from './database.ts';
 
 /** The authorization of one user for one application instance, in whatever state it is. */
 export interface Grant extends GrantTimes {
@@ -67,7 +67,7 @@ select a.n::int as n, ${GRANT_COLUMNS},
 export const findInstance = batched(findInstances);
 
 async function findInstances(db: Database, instances: readonly Instance[]): Promise<InstanceState[]> {
-  const rows = await selectEach<Grant & { grantId: string | null; mayHold: boolean }>(db, find, instances, [
+  const rows = await queryBatch<Grant & { grantId: string | null; mayHold: boolean }>(db, find, instances, [
     instances.map(({ grantId }) => grantId),
     instances.map(({ userId }) => userId),
     instances.map(({ clientId }) => clientId),
@@ -86,5 +86,5 @@ const findOfUser = {
 
 /** All grants of a user, newest first. */
 export function findGrantsOfUser(db: Database, userId: string): Promise<Grant[]> {
-  return select<Grant>(db, findOfUser, [userId]);
+  return query<Grant>(db, findOfUser, [userId]);
 }

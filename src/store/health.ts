@@ -1,9 +1,9 @@
-import { type Database, selectOne } from './database.ts';
+import { type Database, queryOne } from './database.ts';
 import { StandbyError } from './hosts.ts';
 
 /** @throws when the database is away, has not our tables, or takes no writes */
 export async function checkTables(db: Database): Promise<void> {
-  const row = await selectOne<{ readOnly: boolean }>(db, TABLES, []);
+  const row = await queryOne<{ readOnly: boolean }>(db, TABLES, []);
   if (row?.readOnly !== false) throw new StandbyError();
 }
 
@@ -48,7 +48,7 @@ const FACTS = {
 
 /** @throws when the database is away */
 export async function findDatabaseFacts(db: Database): Promise<DatabaseFacts> {
-  const facts = await selectOne<DatabaseFacts>(db, FACTS, [Date.now() / 1000]);
+  const facts = await queryOne<DatabaseFacts>(db, FACTS, [Date.now() / 1000]);
   if (facts === undefined) throw new Error('PostgreSQL gave no row of facts about itself');
   return facts;
 }
@@ -81,7 +81,7 @@ select pg_size_pretty((select sum(pg_total_relation_size(relid)) from pg_partiti
 
 /** @throws when there is no trail */
 export async function findTrailFacts(db: Database): Promise<TrailFacts> {
-  const facts = await selectOne<TrailFacts>(db, TRAIL, []);
+  const facts = await queryOne<TrailFacts>(db, TRAIL, []);
   if (facts === undefined) throw new Error('PostgreSQL gave no row of facts about the audit trail');
   return facts;
 }

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { selectLong, transaction } from './database.ts';
+import { queryLong, transaction } from './database.ts';
 import { LIVE } from './grants.ts';
 import { type Where, whereOf } from './where.ts';
 
@@ -22,7 +22,7 @@ export async function findLiveGrants(pool: pg.Pool, whose: Whose, limit: number)
   const { condition, values } = ofWhom(whose);
   const text = `select grant_id as id from grants g where ${condition} and ${LIVE} limit ${limit}`;
   const rows = await transaction(pool, (connection) =>
-    selectLong<{ id: string }>(connection, { name: '', text }, values),
+    queryLong<{ id: string }>(connection, { name: '', text }, values),
   );
   return rows.map(({ id }) => id).sort();
 }
@@ -35,7 +35,7 @@ export async function countLiveGrants(
   const { condition, values } = ofWhom(whose);
   const text = `select count(*)::int as grants, count(distinct user_id)::int as people from grants g where ${condition} and ${LIVE}`;
   const [row] = await transaction(pool, (connection) =>
-    selectLong<{ grants: number; people: number }>(connection, { name: '', text }, values),
+    queryLong<{ grants: number; people: number }>(connection, { name: '', text }, values),
   );
   return row ?? { grants: 0, people: 0 };
 }

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import type pg from 'pg';
 import { prepareAuditPartition } from './auditPartitions.ts';
-import { type Database, runLong, selectOne, transaction } from './database.ts';
+import { type Database, queryOne, runLong, transaction } from './database.ts';
 
 /** Any number, the same for everybody: only one process migrates at a time, the others wait for it. */
 const MIGRATION_LOCK = 7_274_825;
@@ -32,9 +32,9 @@ export async function listMigrations(): Promise<Migration[]> {
 
 /** The version of the database's schema; 0 for an empty database. */
 export async function schemaVersion(db: Database): Promise<number> {
-  const exists = await selectOne<{ found: boolean }>(db, SCHEMA_EXISTS, []);
+  const exists = await queryOne<{ found: boolean }>(db, SCHEMA_EXISTS, []);
   if (exists?.found !== true) return 0;
-  return (await selectOne<{ version: number }>(db, SCHEMA_VERSION, []))?.version ?? 0;
+  return (await queryOne<{ version: number }>(db, SCHEMA_VERSION, []))?.version ?? 0;
 }
 
 const SCHEMA_EXISTS = {
@@ -94,7 +94,7 @@ async function applyNext(
 /** Names and scopes are UTF-8 (contract section 4): another encoding would fail at the first letter it lacks. */
 async function refuseEncoding(connection: pg.PoolClient): Promise<void> {
   const text = `select current_setting('server_encoding') as encoding`;
-  const encoding = (await selectOne<{ encoding: string }>(connection, { name: '', text }, []))?.encoding;
+  const encoding = (await queryOne<{ encoding: string }>(connection, { name: '', text }, []))?.encoding;
   if (encoding === 'UTF8') return;
   throw new MigrationError(`the database's encoding is ${encoding}: create it with encoding UTF8`);
 }

@@ -1,5 +1,5 @@
 import { REFUSALS_KEPT_DAYS } from '../rules/lifetimes.ts';
-import { type Database, select, selectOne } from './database.ts';
+import { type Database, execute, queryOne } from './database.ts';
 
 /** Why a request was refused: what its log line says, without whose it was. */
 export interface Refusal {
@@ -27,7 +27,7 @@ on conflict (slot) do update
 
 /** Keeps refusals, each in the place of the oldest when there are more than slots. */
 export async function insertRefusals(db: Database, refusals: readonly Refusal[]): Promise<void> {
-  await select(db, insert, [
+  await execute(db, insert, [
     refusals.map(({ at }) => at),
     refusals.map(({ reference }) => reference),
     refusals.map(({ method }) => method),
@@ -46,7 +46,7 @@ const find = {
 
 /** The refusal with this reference; undefined when none is kept. */
 export function findRefusal(db: Database, reference: string): Promise<Refusal | undefined> {
-  return selectOne<Refusal>(db, find, [reference]);
+  return queryOne<Refusal>(db, find, [reference]);
 }
 
 const removeOld = {
@@ -56,5 +56,5 @@ const removeOld = {
 
 /** Forgets what is older than a week. */
 export async function removeOldRefusals(db: Database): Promise<void> {
-  await select(db, removeOld, []);
+  await execute(db, removeOld, []);
 }

@@ -1,4 +1,4 @@
-import { type Database, select, selectOne } from './database.ts';
+import { type Database, execute, query, queryOne } from './database.ts';
 
 /** A server of the payment API that may ask what a token allows. */
 export interface Resource {
@@ -15,7 +15,7 @@ const find = {
 };
 
 export function findResource(db: Database, resourceId: string): Promise<Resource | undefined> {
-  return selectOne<Resource>(db, find, [resourceId]);
+  return queryOne<Resource>(db, find, [resourceId]);
 }
 
 const list = {
@@ -25,7 +25,7 @@ const list = {
 
 /** Every resource server, in the order of registration. */
 export function listResources(db: Database): Promise<Resource[]> {
-  return select<Resource>(db, list, []);
+  return query<Resource>(db, list, []);
 }
 
 const insert = {
@@ -35,7 +35,7 @@ const insert = {
 
 /** Registers a caller of introspection. */
 export async function insertResource(db: Database, resourceId: string, name: string): Promise<void> {
-  await select(db, insert, [resourceId, name]);
+  await execute(db, insert, [resourceId, name]);
 }
 
 const markStatus = {
@@ -50,15 +50,15 @@ export async function markResourceStatus(
   resourceId: string,
   status: Resource['status'],
 ): Promise<boolean | undefined> {
-  return (await selectOne<{ changed: boolean }>(db, markStatus, [resourceId, status]))?.changed;
+  return (await queryOne<{ changed: boolean }>(db, markStatus, [resourceId, status]))?.changed;
 }
 
 const remove = {
   name: 'resource-delete',
-  text: 'delete from resources where resource_id = $1 returning resource_id',
+  text: 'delete from resources where resource_id = $1',
 };
 
 /** Deletes a resource server with its secrets. @returns whether there was one */
 export async function deleteResource(db: Database, resourceId: string): Promise<boolean> {
-  return (await selectOne(db, remove, [resourceId])) !== undefined;
+  return (await execute(db, remove, [resourceId])) > 0;
 }

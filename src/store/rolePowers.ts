@@ -1,4 +1,4 @@
-import { type Database, select } from './database.ts';
+import { type Database, query } from './database.ts';
 
 /** Something that a role can do beside what it was given on our tables. */
 export interface Power {
@@ -105,5 +105,5 @@ select format('it may create in the database %I', datname), format('revoke creat
  * @param role undefined for the one that we are connected as
  */
 export function findPowersBut(db: Database, tables: readonly string[], role?: string): Promise<Power[]> {
-  return select<Power>(db, POWERS, [tables, role ?? null]);
+  return query<Power>(db, POWERS, [tables, role ?? null]);
 }

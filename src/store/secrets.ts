@@ -1,5 +1,5 @@
 import type { Digest } from '../secrets/digest.ts';
-import { type Database, select, selectOne } from './database.ts';
+import { type Database, execute, query, queryOne } from './database.ts';
 
 /** Who has secrets, several at a time if need be: an application, or a resource server. */
 export type SecretOwner = 'client' | 'resource';
@@ -51,12 +51,12 @@ export async function insertSecret(
   secretId: string,
   secretHash: Digest,
 ): Promise<void> {
-  await select(db, STATEMENTS[owner].insert, [id, secretId, secretHash]);
+  await execute(db, STATEMENTS[owner].insert, [id, secretId, secretHash]);
 }
 
 /** The secrets of an owner, live and retired, oldest first. */
 export function listSecrets(db: Database, owner: SecretOwner, id: string): Promise<Secret[]> {
-  return select<Secret>(db, STATEMENTS[owner].list, [id]);
+  return query<Secret>(db, STATEMENTS[owner].list, [id]);
 }
 
 /** What came of retiring a secret. */
@@ -75,6 +75,6 @@ export async function markSecretRetired(
   secretId: string,
   force: boolean,
 ): Promise<Retirement> {
-  const row = await selectOne<Retirement>(db, STATEMENTS[owner].retire, [id, secretId, force]);
+  const row = await queryOne<Retirement>(db, STATEMENTS[owner].retire, [id, secretId, force]);
   return row ?? { found: false, retired: false };
 }

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { noteAct } from './auditEvents.ts';
-import { type Database, select, transaction } from './database.ts';
+import { type Database, query, transaction } from './database.ts';
 import { findPowersBut, type Power } from './rolePowers.ts';
 
 /**
@@ -74,7 +74,7 @@ export async function findDeviations(db: Database, role?: string): Promise<Devia
     tables.map(([table]) => CLOCKED[table] ?? null),
     role ?? null,
   ];
-  const found = await select<{ lacks: boolean; privilege: string }>(db, DEVIATIONS, values);
+  const found = await query<{ lacks: boolean; privilege: string }>(db, DEVIATIONS, values);
   const those = (lacks: boolean) =>
     found.filter((one) => one.lacks === lacks).map(({ privilege }) => privilege);
   return { lacking: those(true), beyond: those(false) };
@@ -146,6 +146,6 @@ async function columnsBut(db: Database, table: string, but: string | undefined):
     text: `select quote_ident(attname) as name from pg_attribute
             where attrelid = $1::regclass and attnum > 0 and not attisdropped and attname is distinct from $2`,
   };
-  const columns = await select<{ name: string }>(db, statement, [table, but ?? null]);
+  const columns = await query<{ name: string }>(db, statement, [table, but ?? null]);
   return columns.map(({ name }) => name).join(', ');
 }

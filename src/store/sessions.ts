@@ -2,7 +2,7 @@ import { MAX_SESSION_HOURS, SESSION_IDLE_MINUTES } from '../rules/lifetimes.ts';
 import type { Digest } from '../secrets/digest.ts';
 import type { Caller } from './auditEvents.ts';
 import { batched } from './batch.ts';
-import { type Database, decideOne, momentOf, select, selectEach } from './database.ts';
+import { type Database, decideOne, execute, momentOf, queryBatch } from './database.ts';
 import type { User } from './users.ts';
 
 /** A page view is noted at most this often, so that reading pages doesn't write a row each time. */
@@ -109,7 +109,7 @@ type SessionRow = Omit<Session, 'user'> & Session['user'];
 export const findSession = batched(findSessions);
 
 async function findSessions(db: Database, hashes: readonly Digest[]): Promise<(Session | null)[]> {
-  const rows = await selectEach<SessionRow>(db, find, hashes, [hashes]);
+  const rows = await queryBatch<SessionRow>(db, find, hashes, [hashes]);
   return rows.map((row) => row && sessionOf(row));
 }
 
@@ -161,12 +161,12 @@ const remove = { name: 'session-delete', text: 'delete from sessions where sessi
 
 /** Signs out. */
 export async function deleteSession(db: Database, sessionHash: Digest): Promise<void> {
-  await select(db, remove, [sessionHash]);
+  await execute(db, remove, [sessionHash]);
 }
 
 const removeOfUser = { name: 'session-delete-of-user', text: 'delete from sessions where user_id = $1' };
 
 /** Signs a user out everywhere. */
 export async function deleteSessionsOfUser(db: Database, userId: string): Promise<void> {
-  await select(db, removeOfUser, [userId]);
+  await execute(db, removeOfUser, [userId]);
 }

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Caller, GuessingKind } from './auditEvents.ts';
-import { type Database, select } from './database.ts';
+import { type Database, execute, query } from './database.ts';
 
 /** A counter of tries, as it stands. */
 export interface Throttle {
@@ -24,7 +24,7 @@ select asked.slot, coalesce(level, 0) as level, coalesce(counted_at, now) as "co
 
 /** The counters in these slots, as they are now. Writes and locks nothing. */
 export function findThrottles(db: Database, slots: readonly number[]): Promise<Throttle[]> {
-  return select<Throttle>(db, find, [slots]);
+  return query<Throttle>(db, find, [slots]);
 }
 
 // The update changes nothing: it locks what is there already, and gives it back as it is now.
@@ -46,7 +46,7 @@ export async function holdThrottles(
   connection: pg.PoolClient,
   slots: readonly number[],
 ): Promise<Throttle[]> {
-  const throttles = await select<Throttle>(connection, hold, [slots]);
+  const throttles = await query<Throttle>(connection, hold, [slots]);
   if (throttles.length !== slots.length) throw new Error('throttles: a counter is missing');
   return throttles;
 }
@@ -62,7 +62,7 @@ update throttles t set level = a.level, counted_at = a.counted_at, free_at = a.f
 
 /** Writes counters that are held. */
 export async function markThrottles(db: Database, throttles: readonly Throttle[]): Promise<void> {
-  await select(db, mark, [
+  await execute(db, mark, [
     throttles.map((throttle) => throttle.slot),
     throttles.map((throttle) => throttle.level),
     throttles.map((throttle) => throttle.countedAt),
@@ -95,5 +95,5 @@ export async function noteGuessing(
   userId: string | null,
   { address, reference }: Caller,
 ): Promise<void> {
-  await select(db, noteGuess, [slot, kind, userId, address, reference]);
+  await execute(db, noteGuess, [slot, kind, userId, address, reference]);
 }

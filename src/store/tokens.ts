@@ -1,6 +1,6 @@
 import type { Digest } from '../secrets/digest.ts';
 import { batched } from './batch.ts';
-import { type Database, select, selectEach } from './database.ts';
+import { type Database, execute, queryBatch } from './database.ts';
 
 /** What a resource asks about a token. */
 export interface TokenQuestion {
@@ -72,7 +72,7 @@ async function noteUse(db: Database, questions: readonly TokenQuestion[]): Promi
     questions.map((question) => question.resourceId),
     questions.map((question) => question.secretHash),
   ];
-  await select(db, markUsed, values).catch(() => {});
+  await execute(db, markUsed, values).catch(() => {});
 }
 
 /** What stands behind a token, for a resource that proves who it is. */
@@ -80,7 +80,7 @@ export const findToken = batched(findTokens);
 
 /** @returns an answer for each question, in the same order */
 export async function findTokens(db: Database, questions: readonly TokenQuestion[]): Promise<TokenAnswer[]> {
-  const rows = await selectEach<TokenRow>(db, find, questions, [
+  const rows = await queryBatch<TokenRow>(db, find, questions, [
     questions.map((question) => question.resourceId),
     questions.map((question) => question.secretHash),
     questions.map((question) => question.grantId),

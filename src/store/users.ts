@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { type Database, select, selectLong, selectOne } from './database.ts';
+import { type Database, query, queryLong, queryOne } from './database.ts';
 
 /** A person with an account. */
 export interface User {
@@ -44,14 +44,14 @@ export function findUserByLogin(db: Database, login: string): Promise<UserWithPa
 
 /** Like {@link findUserByLogin}, by the {@link loginKey}. */
 export function findUserByKey(db: Database, key: string): Promise<UserWithPasswords | undefined> {
-  return selectOne<UserWithPasswords>(db, findByKey, [key]);
+  return queryOne<UserWithPasswords>(db, findByKey, [key]);
 }
 
 const list = { name: 'user-list', text: `select ${USER_COLUMNS} from users order by created_at, user_id` };
 
 /** Every user, in the order of creation. */
 export function listUsers(db: Database): Promise<User[]> {
-  return select<User>(db, list, []);
+  return query<User>(db, list, []);
 }
 
 const insert = {
@@ -67,7 +67,7 @@ export async function insertUser(
   user: { login: string; name: string; passwordHash: string; paymentPasswordHash: string | null },
 ): Promise<string | undefined> {
   const values = [user.login, loginKey(user.login), user.name, user.passwordHash, user.paymentPasswordHash];
-  return (await selectOne<{ userId: string }>(db, insert, values))?.userId;
+  return (await queryOne<{ userId: string }>(db, insert, values))?.userId;
 }
 
 const markStatus = {
@@ -88,7 +88,7 @@ export function markUserStatus(
   login: string,
   status: User['status'],
 ): Promise<UserChange | undefined> {
-  return selectOne<UserChange>(db, markStatus, [loginKey(login), status]);
+  return queryOne<UserChange>(db, markStatus, [loginKey(login), status]);
 }
 
 const markPasswords = {
@@ -109,12 +109,12 @@ export async function markUserPasswords(
   paymentPasswordHash: string | null,
 ): Promise<string | undefined> {
   const values = [loginKey(login), passwordHash, paymentPasswordHash];
-  return (await selectOne<{ userId: string }>(db, markPasswords, values))?.userId;
+  return (await queryOne<{ userId: string }>(db, markPasswords, values))?.userId;
 }
 
 const remove = { name: 'user-delete', text: 'delete from users where user_id = $1 returning user_id' };
 
 /** Deletes a user with sessions and grants, within a transaction. @returns whether there was one */
 export async function deleteUser(connection: pg.PoolClient, userId: string): Promise<boolean> {
-  return (await selectLong(connection, remove, [userId])).length > 0;
+  return (await queryLong(connection, remove, [userId])).length > 0;
 }
