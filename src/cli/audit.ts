@@ -99,10 +99,10 @@ async function filterOf(db: Database, options: AuditOptions): Promise<AuditFilte
 /** What an id without events may be: a mistake in typing. */
 async function findUnknown(db: Database, { client, resource }: AuditOptions): Promise<string[]> {
   const [application] = client === undefined ? [undefined] : await findClients(db, [client]);
-  const server = resource === undefined ? undefined : await findResource(db, resource);
+  const server = resource === undefined ? null : await findResource(db, resource);
   return [
     ...(application === null ? [`there is no application ${client} now`] : []),
-    ...(resource !== undefined && server === undefined ? [`there is no resource ${resource} now`] : []),
+    ...(resource !== undefined && server === null ? [`there is no resource ${resource} now`] : []),
   ];
 }
 

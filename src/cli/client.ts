@@ -173,7 +173,7 @@ async function update(
     throw new UsageError('say what to change: --name, --redirect-uri, --right or --most');
   }
   const updated = await withStore((db, operator) => changeClient(db, id, change, operator, { force }));
-  if (updated === undefined) throw noClient(id);
+  if (updated === null) throw noClient(id);
   if (redirectUri !== undefined) warnOfPlainHttp(redirectUri);
   if (updated.hasNamesake) warnOfNamesake(updated.client.name);
   const changed = Object.keys(updated.changed);
@@ -191,7 +191,7 @@ async function show(id: string): Promise<void> {
 
 async function setStatus(id: string, status: Client['status']): Promise<void> {
   const changed = await withStore((db, operator) => setClientStatus(db, id, status, operator));
-  if (changed === undefined) throw noClient(id);
+  if (changed === null) throw noClient(id);
   report({ client_id: id, status }, statusSentence(id, status, changed));
 }
 
@@ -204,7 +204,7 @@ async function remove(id: string, { yes = false }: { yes?: boolean }): Promise<v
     }
     return removeClient(db, id, operator, showProgress);
   });
-  if (revoked === undefined) throw noClient(id);
+  if (revoked === null) throw noClient(id);
   report({ client_id: id, status: 'deleted', revoked }, `deleted ${id}; authorizations revoked: ${revoked}`);
 }
 

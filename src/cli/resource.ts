@@ -52,7 +52,7 @@ export function resourceCommands(program: Command): void {
 
 async function setStatus(id: string, status: Resource['status']): Promise<void> {
   const changed = await withStore((db, operator) => setResourceStatus(db, id, status, operator));
-  if (changed === undefined) throw noResource(id);
+  if (changed === null) throw noResource(id);
   report({ resource_id: id, status }, statusSentence(id, status, changed));
 }
 
@@ -62,7 +62,7 @@ function describe({ resourceId, name, status }: Resource) {
 
 async function requireResource(db: Database, id: string): Promise<Resource> {
   const resource = await findResource(db, id);
-  if (resource === undefined) throw noResource(id);
+  if (resource === null) throw noResource(id);
   return resource;
 }
 

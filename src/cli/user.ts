@@ -83,20 +83,20 @@ async function setPassword(login: string, options: PasswordOptions): Promise<voi
   const user = await withStore((db, operator) =>
     setPasswords(db, login, { allowWeak, ...passwords }, operator),
   );
-  if (user === undefined) throw noUser(login);
+  if (user === null) throw noUser(login);
   report({ user_id: user.userId, login, done: 'password_set' }, `the password of ${login} is changed`);
 }
 
 async function signOut(login: string): Promise<void> {
   const user = await withStore((db, operator) => signOutUser(db, login, operator));
-  if (user === undefined) throw noUser(login);
+  if (user === null) throw noUser(login);
   report({ user_id: user.userId, login, done: 'signed_out' }, `${login} is signed out everywhere`);
 }
 
 async function setStatus(login: string, status: User['status']): Promise<void> {
   const set = status === 'blocked' ? blockUser : unblockUser;
   const user = await withStore((db, operator) => set(db, login, operator));
-  if (user === undefined) throw noUser(login);
+  if (user === null) throw noUser(login);
   report({ user_id: user.userId, login, status }, statusSentence(login, status, user.changed));
 }
 
@@ -109,7 +109,7 @@ async function remove(login: string, { yes = false }: { yes?: boolean }): Promis
     }
     return removeUser(db, login, operator, showProgress);
   });
-  if (removed === undefined) throw noUser(login);
+  if (removed === null) throw noUser(login);
   const { userId, revoked } = removed;
   report(
     { user_id: userId, status: 'deleted', revoked },
@@ -124,7 +124,7 @@ function describe({ userId, login, name, status }: User) {
 /** The user that a command names. @throws {NotFoundError} */
 export async function requireUser(db: Database, login: string): Promise<User> {
   const user = await findUserByLogin(db, login);
-  if (user === undefined) throw noUser(login);
+  if (user === null) throw noUser(login);
   return user;
 }
 

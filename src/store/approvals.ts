@@ -1,7 +1,8 @@
 import type { Digest } from '../secrets/digest.ts';
 import type { Caller } from './auditEvents.ts';
-import { type Database, decideOne, momentOf, queryOne } from './database.ts';
+import type { Database } from './database.ts';
 import { COUNT_DECISION, MAY_DECIDE } from './decisions.ts';
+import { decideOne, momentOf, queryOne } from './positional.ts';
 import { STANDS } from './sessions.ts';
 
 /** What approval writes. */
