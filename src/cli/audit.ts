@@ -102,7 +102,7 @@ async function findUnknown(db: pg.Pool, { client, resource }: AuditOptions): Pro
   const server = resource === undefined ? undefined : await findResource(db, resource);
   return [
     ...(application === null ? [`there is no application ${client} now`] : []),
-    ...(resource !== undefined && server === undefined ? [`there is no resource ${resource} now`] : []),
+    ...(resource !== undefined && server === null ? [`there is no resource ${resource} now`] : []),
   ];
 }
 

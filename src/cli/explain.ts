@@ -14,7 +14,7 @@ export function explainCommand(program: Command): void {
 
 async function explain(reference: string): Promise<void> {
   const refusal = await withStore((db) => findRefusal(db, reference.toLowerCase()));
-  if (refusal === undefined) {
+  if (refusal === null) {
     throw new NotFoundError(
       `no refusal is kept under ${reference}: it is older than 7 days, or came with too many others, and then only the log has it; or the request went well (assent audit --ref ${reference}), or had a form shown again, as after a wrong password`,
     );

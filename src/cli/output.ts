@@ -12,8 +12,12 @@ export class NotFoundError extends Error {
 }
 
 /** What was found under the name that a command was given. @throws {NotFoundError} */
-export function found<Thing>(thing: Thing | null | undefined, kind: string, name: string): Thing {
-  if (thing === null || thing === undefined) throw new NotFoundError(`there is no ${kind} ${name}`);
+export function found<Thing extends NonNullable<unknown>>(
+  thing: Thing | null,
+  kind: string,
+  name: string,
+): Thing {
+  if (thing === null) throw new NotFoundError(`there is no ${kind} ${name}`);
   return thing;
 }
 

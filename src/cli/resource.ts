@@ -67,7 +67,7 @@ function deleteCommand(resource: Command): void {
     .description('delete a server with its secrets')
     .action(async (id: string) => {
       const removed = await withStore((db, operator) => removeResource(db, id, operator));
-      found(removed || undefined, 'resource', id);
+      found(removed || null, 'resource', id);
       report({ resource_id: id, status: 'deleted' }, `deleted ${id}`);
     });
 }

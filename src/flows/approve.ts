@@ -4,7 +4,7 @@ import { answerLocation } from '../rules/redirectUri.ts';
 import { limitsAmong, rightData } from '../rules/rightData.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { type Approval, approveGrant, findStanding } from '../store/approvals.ts';
-import { askTwice } from '../store/failures.ts';
+import { askTwice } from '../store/errors.ts';
 import type { Session } from '../store/sessions.ts';
 import type { Caller, Context } from './context.ts';
 import { type Decision, readDecision, type Undecided } from './decision.ts';

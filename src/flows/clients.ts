@@ -83,7 +83,7 @@ function checkClientSettings({ name, redirectUri, allowedRights }: Partial<Clien
  * Changes an application. Forms that were shown before decide nothing any more, and codes under way are refused.
  *
  * @param force also to a name that looks like something else
- * @returns the application, and what changed, by the names of the trail; undefined when there is none
+ * @returns the application, and what changed, by the names of the trail; null when there is none
  * @throws {RegistrationError}
  */
 export async function changeClient(
@@ -92,12 +92,12 @@ export async function changeClient(
   change: Partial<ClientSettings>,
   operator: string,
   { force = false }: { readonly force?: boolean } = {},
-): Promise<{ client: Client; changed: Changes; hasNamesake: boolean } | undefined> {
+): Promise<{ client: Client; changed: Changes; hasNamesake: boolean } | null> {
   checkClientSettings(change);
   const hasNamesake = change.name !== undefined && (await checkLooks(pool, change.name, force, clientId));
   return transaction(pool, async (connection) => {
     const result = await updateClient(connection, clientId, change);
-    if (result === undefined) return undefined;
+    if (result === null) return null;
     const changed = differences(settingsOf(result.before), settingsOf(result.after));
     if (Object.keys(changed).length > 0) {
       await noteAct(connection, { kind: 'client_updated', operator, clientId, detail: changed });
@@ -120,14 +120,14 @@ function differences(before: object, after: object): Changes {
 /**
  * Blocks or unblocks an application; every endpoint sees it with its next statement.
  *
- * @returns whether it was otherwise before; undefined when there is none
+ * @returns whether it was otherwise before; null when there is none
  */
 export function setClientStatus(
   pool: pg.Pool,
   clientId: string,
   status: Client['status'],
   operator: string,
-): Promise<boolean | undefined> {
+): Promise<boolean | null> {
   return transaction(pool, async (connection) => {
     const changed = await markClientStatus(connection, clientId, status);
     const kind = status === 'blocked' ? 'client_blocked' : 'client_unblocked';
@@ -140,15 +140,15 @@ export function setClientStatus(
  * Deletes an application with its secrets and authorizations. It is blocked first, so that nothing new comes and its
  * tokens are refused from the first moment on, and what it may still do is taken back in batches: there may be millions.
  *
- * @returns how many authorizations were taken back; undefined when there is no such application
+ * @returns how many authorizations were taken back; null when there is no such application
  */
 export async function removeClient(
   pool: pg.Pool,
   clientId: string,
   operator: string,
   progress: (revoked: number) => void,
-): Promise<number | undefined> {
-  if ((await setClientStatus(pool, clientId, 'blocked', operator)) === undefined) return undefined;
+): Promise<number | null> {
+  if ((await setClientStatus(pool, clientId, 'blocked', operator)) === null) return null;
   const revoked = await revokeAll(pool, { clientId }, operator, progress);
   await transaction(pool, async (connection) => {
     await nameOperator(connection, operator);

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { isConnectionLost } from '../store/failures.ts';
+import { isConnectionLost } from '../store/errors.ts';
 import { checkTables } from '../store/health.ts';
 import { explainTrouble, isRefusal, nameTrouble } from '../store/trouble.ts';
 import type { Context } from './context.ts';

@@ -4,7 +4,7 @@ import type { TokenRequest } from '../rules/tokenRequest.ts';
 import { s256, sha256 } from '../secrets/digest.ts';
 import { randomSecret } from '../secrets/random.ts';
 import { formatToken, parseToken } from '../secrets/tokens.ts';
-import { TooLateError } from '../store/database.ts';
+import { TooLateError } from '../store/errors.ts';
 import { type ExchangeVerdict, exchangeCode } from '../store/exchanges.ts';
 import type { Caller, Context } from './context.ts';
 
@@ -44,36 +44,40 @@ export async function exchange({ db }: Context, request: TokenRequest, caller: C
 
 /** Contract 7.2: what the application is told, and what the log says. */
 const REFUSALS: Partial<Record<ExchangeVerdict, readonly [OAuthErrorCode, message: string, rule: string]>> = {
-  client: [
+  client_unknown_or_blocked: [
     'unauthorized_client',
     'The client is unknown, blocked or not authenticated.',
     'unknown or blocked client',
   ],
-  secret: [
+  secret_wrong: [
     'unauthorized_client',
     'The client is unknown, blocked or not authenticated.',
     'wrong or missing client_secret',
   ],
-  redirect_uri: [
+  code_unknown: ['invalid_grant', 'The code is not valid.', 'code never issued to this client, or annulled'],
+  code_expired: ['invalid_grant', 'The code is not valid.', 'code expired'],
+  client_changed: [
+    'invalid_grant',
+    'The code is not valid.',
+    'the client was changed after the code was given',
+  ],
+  redirect_uri_differs: [
     'invalid_request',
     'The parameter redirect_uri is not the one of the authorization request.',
     'redirect_uri differs from the authorization request; the code stays usable',
   ],
-  unknown: ['invalid_grant', 'The code is not valid.', 'code never issued to this client, or annulled'],
-  expired: ['invalid_grant', 'The code is not valid.', 'code expired'],
-  changed: ['invalid_grant', 'The code is not valid.', 'the client was changed after the code was given'],
-  challenge: [
+  verifier_mismatch: [
     'invalid_grant',
     'The code is not valid.',
     'code_verifier does not match; the code stays usable',
   ],
-  replayed: [
+  code_replayed: [
     'invalid_grant',
     'The code is not valid.',
     'code used again: the token issued from it is revoked',
   ],
-  used: ['invalid_grant', 'The code is not valid.', 'code used or revoked before'],
-  user: ['invalid_grant', 'The code is not valid.', 'the user is blocked'],
+  code_used: ['invalid_grant', 'The code is not valid.', 'code used or revoked before'],
+  user_blocked: ['invalid_grant', 'The code is not valid.', 'the user is blocked'],
 };
 
 function refusal(verdict: ExchangeVerdict): Error {

@@ -11,15 +11,11 @@ export { countLiveGrants, type Whose } from '../store/liveGrants.ts';
 /** Ids that are read at a time. */
 const CHUNK = 50_000;
 
-/** @returns whether it was not revoked before; undefined when there is no such grant */
-export async function revokeGrant(
-  pool: pg.Pool,
-  grantId: string,
-  operator: string,
-): Promise<boolean | undefined> {
-  if (!isUuid(grantId.toLowerCase())) return undefined;
+/** @returns whether it was not revoked before; null when there is no such grant */
+export async function revokeGrant(pool: pg.Pool, grantId: string, operator: string): Promise<boolean | null> {
+  if (!isUuid(grantId.toLowerCase())) return null;
   const { found, revoked } = await revokeGrants(pool, [grantId], operator, performance.now() + DECISION_MS);
-  return found === 0 ? undefined : revoked === 1;
+  return found === 0 ? null : revoked === 1;
 }
 
 /**

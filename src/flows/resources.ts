@@ -27,14 +27,14 @@ export async function registerResource(
 /**
  * Blocks or unblocks a resource server: while it is blocked, its secrets are wrong ones.
  *
- * @returns whether it was otherwise before; undefined when there is none
+ * @returns whether it was otherwise before; null when there is none
  */
 export function setResourceStatus(
   pool: pg.Pool,
   resourceId: string,
   status: Resource['status'],
   operator: string,
-): Promise<boolean | undefined> {
+): Promise<boolean | null> {
   return transaction(pool, async (connection) => {
     const changed = await markResourceStatus(connection, resourceId, status);
     const kind = status === 'blocked' ? 'resource_blocked' : 'resource_unblocked';

@@ -2,7 +2,7 @@ import type { Credentials } from '../rules/clientCredentials.ts';
 import { OAuthError } from '../rules/error.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { parseToken } from '../secrets/tokens.ts';
-import { TooLateError } from '../store/database.ts';
+import { TooLateError } from '../store/errors.ts';
 import { revokeToken } from '../store/revocations.ts';
 import type { Caller, Context } from './context.ts';
 

@@ -44,7 +44,7 @@ export async function signIn(
     device: await knownDevice(context, login, sent.device),
   } as const;
   const result = await attemptPassword(context, guess, caller, async (turn) => {
-    user = await findUserByKey(db, login);
+    user = (await findUserByKey(db, login)) ?? undefined;
     const passwordHash = user?.status === 'active' ? user.passwordHash : null;
     return (await verifyPassword(passwordHash, typed.password, turn)) ? user : undefined;
   });

@@ -38,12 +38,12 @@ export async function registerUser(pool: pg.Pool, user: NewUser, operator: strin
   const hashes = await hashPasswords(user);
   const userId = await transaction(pool, async (db) => {
     const created = await insertUser(db, { login, name, ...hashes });
-    if (created !== undefined) {
+    if (created !== null) {
       await noteAct(db, { kind: 'user_created', operator, userId: created, detail: detailOf(user) });
     }
     return created;
   });
-  if (userId === undefined) throw new RegistrationError(`the login ${login} is taken`);
+  if (userId === null) throw new RegistrationError(`the login ${login} is taken`);
   return userId;
 }
 
@@ -56,7 +56,7 @@ function detailOf({ paymentPassword }: Passwords) {
  * Sets a new password, and a new payment password unless it is null. Every session of the user ends: whoever
  * knew the old one is out.
  *
- * @returns undefined when there is no such user; so do the other verbs
+ * @returns null when there is no such user; so do the other verbs
  * @throws {RegistrationError}
  */
 export async function setPasswords(
@@ -64,7 +64,7 @@ export async function setPasswords(
   login: string,
   passwords: Passwords,
   operator: string,
-): Promise<UserChange | undefined> {
+): Promise<UserChange | null> {
   const { passwordHash, paymentPasswordHash } = await hashPasswords(passwords);
   const act = { kind: 'user_password_set', operator, detail: detailOf(passwords) } as const;
   return endingSessions(pool, act, async (db) =>
@@ -73,22 +73,22 @@ export async function setPasswords(
 }
 
 /** Blocks a user: every session ends for good, codes and tokens are refused until the user is unblocked. */
-export function blockUser(pool: pg.Pool, login: string, operator: string): Promise<UserChange | undefined> {
+export function blockUser(pool: pg.Pool, login: string, operator: string): Promise<UserChange | null> {
   return endingSessions(pool, { kind: 'user_blocked', operator }, (db) =>
     markUserStatus(db, login, 'blocked'),
   );
 }
 
 /** Ends every session of a user, who may sign in again at once. */
-export function signOutUser(pool: pg.Pool, login: string, operator: string): Promise<UserChange | undefined> {
+export function signOutUser(pool: pg.Pool, login: string, operator: string): Promise<UserChange | null> {
   return endingSessions(pool, { kind: 'user_signed_out', operator }, async (db) =>
-    changeOf((await findUserByLogin(db, login))?.userId),
+    changeOf((await findUserByLogin(db, login))?.userId ?? null),
   );
 }
 
 /** Of what is done anew whenever it is asked. */
-function changeOf(userId: string | undefined): UserChange | undefined {
-  return userId === undefined ? undefined : { userId, changed: true };
+function changeOf(userId: string | null): UserChange | null {
+  return userId === null ? null : { userId, changed: true };
 }
 
 /**
@@ -98,11 +98,11 @@ function changeOf(userId: string | undefined): UserChange | undefined {
 function endingSessions(
   pool: pg.Pool,
   act: Act,
-  change: (db: Database) => Promise<UserChange | undefined>,
-): Promise<UserChange | undefined> {
+  change: (db: Database) => Promise<UserChange | null>,
+): Promise<UserChange | null> {
   return transaction(pool, async (db) => {
     const done = await change(db);
-    if (done === undefined) return undefined;
+    if (done === null) return null;
     const { userId, changed } = done;
     await deleteSessionsOfUser(db, userId);
     if (changed) await noteAct(db, { ...act, userId });
@@ -111,7 +111,7 @@ function endingSessions(
 }
 
 /** Lets a user sign in again. */
-export function unblockUser(pool: pg.Pool, login: string, operator: string): Promise<UserChange | undefined> {
+export function unblockUser(pool: pg.Pool, login: string, operator: string): Promise<UserChange | null> {
   return transaction(pool, async (db) => {
     const done = await markUserStatus(db, login, 'active');
     if (done?.changed) await noteAct(db, { kind: 'user_unblocked', operator, userId: done.userId });
@@ -130,9 +130,9 @@ export async function removeUser(
   login: string,
   operator: string,
   progress: (revoked: number) => void,
-): Promise<{ userId: string; revoked: number } | undefined> {
+): Promise<{ userId: string; revoked: number } | null> {
   const blocked = await blockUser(pool, login, operator);
-  if (blocked === undefined) return undefined;
+  if (blocked === null) return null;
   const { userId } = blocked;
   const revoked = await revokeAll(pool, { userId }, operator, progress);
   await transaction(pool, async (connection) => {

@@ -1,7 +1,8 @@
 import type { Digest } from '../secrets/digest.ts';
 import type { Caller } from './auditEvents.ts';
-import { type Database, decideOne, momentOf, selectOne } from './database.ts';
+import type { Database } from './database.ts';
 import { COUNT_DECISION, MAY_DECIDE } from './decisions.ts';
+import { decideOne, momentOf, queryOne } from './positional.ts';
 import { STANDS } from './sessions.ts';
 
 /** What approval writes. */
@@ -153,6 +154,6 @@ export async function findStanding(
   grantId: string,
   codeHash: Digest,
 ): Promise<{ same: boolean; usable: boolean }> {
-  const row = await selectOne<{ same: boolean; usable: boolean }>(db, standing, [grantId, codeHash]);
+  const row = await queryOne<{ same: boolean; usable: boolean }>(db, standing, [grantId, codeHash]);
   return row ?? { same: false, usable: false };
 }

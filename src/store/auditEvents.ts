@@ -1,25 +1,27 @@
 import type pg from 'pg';
-import { select, selectLong, transaction } from './database.ts';
+import { transaction } from './database.ts';
+import { execute, queryLong } from './query.ts';
+import { statement } from './statement.ts';
 import { whereOf } from './where.ts';
 
-/** Who asked by HTTP for what the trail is told of, and how long they wait for it. */
+/** The HTTP request that is recorded with an event, and how long its caller waits. */
 export interface Caller {
   /** The address of the browser or the application's server, as text. */
   readonly address: string;
   /** The reference of the request's log line. */
   readonly reference: string;
-  /** Until when of `performance.now()` it may be decided: what comes later does nothing. */
+  /** Of `performance.now()`: a statement that decides later does nothing. */
   readonly decideBy: number;
 }
 
 /**
- * What happened: one transition of an authorization (contract section 3), a sign-in, or one act of an operator, written in
- * the same transaction as the transition or the act itself.
+ * One transition of an authorization (contract section 3), one sign-in or one act of an operator, written in the same
+ * transaction.
  */
 export interface AuditEvent {
   readonly at: Date;
   readonly kind: AuditKind;
-  /** Who gave the command; null for what no operator did. */
+  /** Null for what no operator did. */
   readonly operator: string | null;
   readonly userId: string | null;
   /** Null also for a user who was deleted. */
@@ -33,7 +35,7 @@ export interface AuditEvent {
   readonly limits: unknown;
   readonly address: string | null;
   readonly reference: string | null;
-  /** What changed, of an operator's act. */
+  /** What an operator changed. */
   readonly detail: unknown;
 }
 
@@ -76,8 +78,39 @@ export const AUDIT_KINDS = [
 
 export type AuditKind = (typeof AUDIT_KINDS)[number];
 
-/** A password was tried so often that the next try has to wait. */
+/** A password was tried so often that the next attempt has to wait. */
 export type GuessingKind = Extract<AuditKind, `${string}_guessed`>;
+
+/** The SQL of each column that an event has. */
+type EventColumns = { readonly kind: `'${AuditKind}'` | `case ${string}` | '@kind' } & {
+  readonly [column in
+    | 'grant_id'
+    | 'user_id'
+    | 'client_id'
+    | 'instance_name'
+    | 'scope'
+    | 'limits'
+    | 'address'
+    | 'reference'
+    | 'operator'
+    | 'resource_id'
+    | 'detail']?: string;
+};
+
+/** The columns of an event about a grant, selected from rows that have them. */
+export const OF_GRANT = {
+  grant_id: 'grant_id',
+  user_id: 'user_id',
+  client_id: 'client_id',
+  instance_name: 'instance_name',
+  scope: 'scope',
+};
+
+/** The part of a statement that records an event for each row of `from`. */
+export function recordEvents(columns: EventColumns, from: string): string {
+  return `insert into audit_events (${Object.keys(columns).join(', ')})
+  select ${Object.values(columns).join(', ')} from ${from}`;
+}
 
 /** What an operator did, to what, and which settings changed: no secret, and no name of a person. */
 export interface Act {
@@ -89,26 +122,27 @@ export interface Act {
   readonly detail?: object;
 }
 
-const note = {
-  name: 'audit-note-act',
-  text: `insert into audit_events (kind, operator, user_id, client_id, resource_id, detail)
-         values ($1, $2, $3, $4, $5, $6)`,
-};
+const note = statement(
+  'audit-note-act',
+  ['kind', 'operator', 'userId', 'clientId', 'resourceId', 'detail'],
+  `insert into audit_events (kind, operator, user_id, client_id, resource_id, detail)
+   values (@kind, @operator, @userId, @clientId, @resourceId, @detail)`,
+);
 
-/** Writes an operator's act down, within the transaction of the act itself. */
+/** Records an operator's act, within the transaction of the act itself. */
 export async function noteAct(connection: pg.PoolClient, act: Act): Promise<void> {
-  const { kind, operator, userId = null, clientId = null, resourceId = null, detail = null } = act;
-  await select(connection, note, [kind, operator, userId, clientId, resourceId, detail]);
+  const NOTHING = { userId: null, clientId: null, resourceId: null, detail: null };
+  await execute(connection, note({ ...NOTHING, ...act }));
 }
 
-const setOperator = { name: '', text: `select set_config('assent.operator', $1, true)` };
+const setOperator = statement('', ['operator'], `select set_config('assent.operator', @operator, true)`);
 
-/** Says who it is that deletes grants in this transaction, for the rows that the table itself writes. */
+/** Names the operator of this transaction for the events that a trigger records when grants are deleted. */
 export async function nameOperator(connection: pg.PoolClient, operator: string): Promise<void> {
-  await select(connection, setOperator, [operator]);
+  await execute(connection, setOperator({ operator }));
 }
 
-/** Which events; what is null doesn't narrow them. */
+/** Which events; null fields are ignored. */
 export interface AuditFilter {
   readonly userId: string | null;
   readonly clientId: string | null;
@@ -120,31 +154,34 @@ export interface AuditFilter {
   readonly until: Date | null;
 }
 
-/** The events that fit, oldest first; of more than `limit` the newest, all of them when that is null. */
+const CONDITIONS = {
+  userId: 'a.user_id = @userId',
+  clientId: 'a.client_id = @clientId',
+  resourceId: 'a.resource_id = @resourceId',
+  reference: 'a.reference = @reference',
+  kind: 'a.kind = @kind',
+  since: 'a.at >= @since',
+  until: 'a.at < @until',
+};
+
+/** The events that fit, oldest first. @param limit how many of the newest; all when null */
 export function findAuditEvents(
   pool: pg.Pool,
   filter: AuditFilter,
   limit: number | null,
 ): Promise<AuditEvent[]> {
-  const { condition, values } = whereOf([
-    ['a.user_id =', filter.userId],
-    ['a.client_id =', filter.clientId],
-    ['a.resource_id =', filter.resourceId],
-    ['a.reference =', filter.reference],
-    ['a.kind =', filter.kind],
-    ['a.at >=', filter.since],
-    ['a.at <', filter.until],
-  ]);
-  const statement = {
-    name: '',
-    text: `
+  const { condition, values } = whereOf(CONDITIONS, filter);
+  const find = statement(
+    '',
+    [...Object.keys(values), 'limit'],
+    `
 select * from (
   select a.at, a.kind, a.operator, a.user_id as "userId", u.login, a.client_id as "clientId",
          a.resource_id as "resourceId", a.instance_name as "instanceName", a.grant_id as "grantId", a.scope, a.limits,
          a.address, a.reference, a.detail
     from audit_events a left join users u using (user_id)
-   where ${condition} order by a.at desc limit $${values.length + 1}
+   where ${condition} order by a.at desc limit @limit
 ) newest order by at`,
-  };
-  return transaction(pool, (connection) => selectLong<AuditEvent>(connection, statement, [...values, limit]));
+  );
+  return transaction(pool, (connection) => queryLong<AuditEvent>(connection, find({ ...values, limit })));
 }

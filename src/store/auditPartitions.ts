@@ -1,15 +1,20 @@
 import type pg from 'pg';
 import { AUDIT_KEPT_MONTHS } from '../rules/lifetimes.ts';
 import { noteAct } from './auditEvents.ts';
-import { type Database, runLong, selectOne, transaction } from './database.ts';
+import { type Database, transaction } from './database.ts';
+import { executeLong, queryOne, queryRow } from './query.ts';
+import { statement } from './statement.ts';
 
-// The audit trail has a partition for each month, in UTC. Making and dropping them is the owner's business; the
-// server only adds rows, and needs none of this to go on.
+// The audit trail has a partition for each month, in UTC. Only the owner of the tables makes and drops them; the server
+// only adds rows, and works without.
 
-/** How far ahead partitions are made: a server that nobody migrates for longer fills the partition for the rest. */
+/** Events after these go to the partition for the rest, unless somebody migrates before. */
 const MONTHS_AHEAD = 12;
+
 /** The role that we are connected as may only read and write rows. */
 export class NotOwnerError extends Error {
+  override readonly name = 'NotOwnerError';
+
   constructor() {
     super('only the owner of the tables may do this: set DATABASE_URL to the role that migrates');
   }
@@ -17,7 +22,7 @@ export class NotOwnerError extends Error {
 
 /** Whether the role that we are connected as may change the tables. */
 export async function ownsTables(db: Database): Promise<boolean> {
-  return (await selectOne<{ owns: boolean }>(db, OWNS_TABLES, []))?.owns ?? false;
+  return (await queryOne<{ owns: boolean }>(db, OWNS_TABLES))?.owns ?? false;
 }
 
 const OWNS_TABLES = {
@@ -30,17 +35,18 @@ const THIS_MONTH = `date_trunc('month', clock_timestamp() at time zone 'UTC')`;
 
 // The first month that has no partition, of those from the oldest row that is in none to some time from now. What claims to
 // be from before or after the months that partitions are made for stays where it is: it could be from any year.
-const NEXT_MONTH = {
-  name: '',
-  text: `
+const NEXT_MONTH = statement(
+  '',
+  ['monthsAhead', 'monthsKept'],
+  `
 select to_char(month, 'YYYY-MM-DD') as month, to_char(month + interval '1 month', 'YYYY-MM-DD') as next
   from generate_series(
          (select least(${THIS_MONTH}, date_trunc('month', min(at) at time zone 'UTC')) from audit_events_rest
-           where at >= (${THIS_MONTH} - make_interval(months => $2)) at time zone 'UTC'),
-         ${THIS_MONTH} + make_interval(months => $1), '1 month') as month
+           where at >= (${THIS_MONTH} - make_interval(months => @monthsKept)) at time zone 'UTC'),
+         ${THIS_MONTH} + make_interval(months => @monthsAhead), '1 month') as month
  where to_regclass(to_char(month, '"audit_events_"YYYY_MM')) is null
  order by month limit 1`,
-};
+);
 
 const STRAYS = {
   name: '',
@@ -48,10 +54,10 @@ const STRAYS = {
 select count(*)::int as rows, count(*) filter (where at < ${THIS_MONTH} at time zone 'UTC')::int as early from audit_events_rest`,
 };
 
-/** How many rows of the trail are in no month's partition once all are made, and how many of them claim to be too old for it. */
+/** How many events are in no month's partition, and how many of them claim to be older than this month. */
 export async function countStrays(db: Database): Promise<{ readonly rows: number; readonly early: number }> {
   if (!(await ownsTables(db))) return { rows: 0, early: 0 };
-  return (await selectOne<{ rows: number; early: number }>(db, STRAYS, [])) ?? { rows: 0, early: 0 };
+  return queryRow<{ rows: number; early: number }>(db, STRAYS);
 }
 
 /**
@@ -62,15 +68,13 @@ export async function countStrays(db: Database): Promise<{ readonly rows: number
  */
 export async function prepareAuditPartition(connection: pg.PoolClient): Promise<boolean> {
   if (!(await ownsTables(connection))) return false;
-  const found = await selectOne<{ month: string; next: string }>(connection, NEXT_MONTH, [
-    MONTHS_AHEAD,
-    AUDIT_KEPT_MONTHS,
-  ]);
-  if (found === undefined) return false;
+  const next = NEXT_MONTH({ monthsAhead: MONTHS_AHEAD, monthsKept: AUDIT_KEPT_MONTHS });
+  const found = await queryOne<{ month: string; next: string }>(connection, next);
+  if (found === null) return false;
   const name = `audit_events_${found.month.slice(0, 7).replace('-', '_')}`;
   const [from, to] = [`'${found.month} 00:00Z'`, `'${found.next} 00:00Z'`];
-  // The rows are moved, not changed: the one time that the trail's own guard stands aside, for its owner.
-  await runLong(
+  // Moving rows is the one thing that the owner may do past the trigger that refuses every change.
+  await executeLong(
     connection,
     `create table ${name} (like audit_events including defaults);
     alter table audit_events_rest disable trigger append_only;

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { askTwice, isOneCallersFault } from './failures.ts';
+import { askTwice, isOneCallersFault } from './errors.ts';
 
 /** Requests that one statement answers, at most. */
 const MAX_BATCH = 128;

@@ -1,43 +1,46 @@
-import { asciiOnly, type Database, select, selectOne } from './database.ts';
+import type { Database } from './database.ts';
 import { GRANT_COLUMNS, type Grant, LIVE } from './grants.ts';
+import { asciiOnly, query, queryOne } from './query.ts';
+import { statement } from './statement.ts';
 
 /** A live grant as its user sees it. */
 export interface Connection extends Grant {
   readonly clientName: string;
-  /** A blocked application can't do anything with what it was allowed. */
+  /** A blocked application can't use its grants. */
   readonly clientStatus: 'active' | 'blocked';
 }
 
-/** Which grants to look through: those older or newer than one of the same user, from the newest when it is null. */
+/** Where a page begins: at grants older or newer than one of the same user, at the newest when it is null. */
 export interface Cursor {
   readonly direction: 'older' | 'newer';
   readonly grantId: string | null;
 }
 
-/** So many grants are looked through at once, live or not: what a user has collected costs others nothing. */
+/** Of grants, live or not: bounds the cost of a page, however many a user has. */
 const MAX_READ = 500;
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 function find(name: string, beyond: '<' | '>', order: 'asc' | 'desc') {
   const inOrder = `order by g.confirmed_at ${order}, g.grant_id ${order}`;
-  return {
+  return statement(
     name,
-    text: `
+    ['userId', 'grantId', 'most'],
+    `
 with place as (
-  select coalesce((select confirmed_at from grants where user_id = $1 and grant_id = $2), 'infinity') as confirmed_at,
-         coalesce($2, '${LAST_ID}') as grant_id
+  select coalesce((select confirmed_at from grants where user_id = @userId and grant_id = @grantId), 'infinity') as confirmed_at,
+         coalesce(@grantId, '${LAST_ID}') as grant_id
 ), passed as (
   select g.*, row_number() over (${inOrder}) as n
     from grants g
-   where g.user_id = $1 and (g.confirmed_at, g.grant_id) ${beyond} (select confirmed_at, grant_id from place)
+   where g.user_id = @userId and (g.confirmed_at, g.grant_id) ${beyond} (select confirmed_at, grant_id from place)
    ${inOrder} limit ${MAX_READ}
 )
 select ${GRANT_COLUMNS}, c.name as "clientName", c.status as "clientStatus",
        ${LIVE} as live, g.n = ${MAX_READ} as last
   from passed g join clients c using (client_id)
  where ${LIVE} or g.n = ${MAX_READ}
- order by g.n limit $3 + 1`,
-  };
+ order by g.n limit @most + 1`,
+  );
 }
 
 const FIND = {
@@ -56,17 +59,14 @@ export async function findConnections(
   { direction, grantId }: Cursor,
   most: number,
 ): Promise<{ found: Connection[]; goOnFrom: string | null }> {
-  const rows = await select<Connection & { live: boolean; last: boolean }>(db, FIND[direction], [
-    userId,
-    grantId,
-    most,
-  ]);
+  const statement = FIND[direction]({ userId, grantId, most });
+  const rows = await query<Connection & { live: boolean; last: boolean }>(db, statement);
   const found = rows.filter(({ live }) => live).slice(0, most);
   const goesOn = rows.length > most || rows.at(-1)?.last === true;
   return { found, goOnFrom: goesOn ? (rows[Math.min(most, rows.length) - 1]?.grantId ?? null) : null };
 }
 
-/** How many live grants an application has of a user; `orMore` when only the newest were looked at. */
+/** How many live grants of a user an application has; `orMore` when only the newest were counted. */
 export interface ConnectionCount {
   readonly clientId: string;
   readonly live: number;
@@ -75,49 +75,52 @@ export interface ConnectionCount {
 
 const MAX_COUNTED = 1_000;
 
-const count = {
-  name: 'connection-count',
-  text: `
+const count = statement(
+  'connection-count',
+  ['userId', 'clientIds'],
+  `
 with read as materialized (
-  select * from grants where user_id = $1 order by confirmed_at desc limit ${MAX_COUNTED}
+  select * from grants where user_id = @userId order by confirmed_at desc limit ${MAX_COUNTED}
 )
 select client_id as "clientId", (select count(*) from read) = ${MAX_COUNTED} as "orMore",
        (select count(*)::int from read g where g.client_id = c.client_id and ${LIVE}) as live
-  from unnest($2::text[]) as c (client_id)`,
-};
+  from unnest(@clientIds::text[]) as c (client_id)`,
+);
 
-/** Counts what these applications may do for a user. */
+/** Counts the live grants of a user by application. */
 export function countConnections(
   db: Database,
   userId: string,
   clientIds: readonly string[],
 ): Promise<ConnectionCount[]> {
-  return select<ConnectionCount>(db, count, [userId, clientIds]);
+  return query<ConnectionCount>(db, count({ userId, clientIds }));
 }
 
-const isTakenBack = {
-  name: 'connection-is-taken-back',
-  text: 'select from grants where user_id = $1 and grant_id = $2 and revoked_at is not null',
-};
+const isRevoked = statement(
+  'connection-is-revoked',
+  ['userId', 'grantId'],
+  'select from grants where user_id = @userId and grant_id = @grantId and revoked_at is not null',
+);
 
 /** Whether this is a grant of the user and revoked. */
 export async function isConnectionTakenBack(db: Database, userId: string, grantId: string): Promise<boolean> {
-  return (await selectOne(db, isTakenBack, [userId, grantId])) !== undefined;
+  return (await queryOne(db, isRevoked({ userId, grantId }))) !== null;
 }
 
-const areTakenBack = {
-  name: 'connection-are-taken-back',
-  text: `
-select from (select * from grants where user_id = $1 order by confirmed_at desc limit ${MAX_COUNTED}) g
- where client_id = $2
+const areRevoked = statement(
+  'connection-are-revoked',
+  ['userId', 'clientId'],
+  `
+select from (select * from grants where user_id = @userId order by confirmed_at desc limit ${MAX_COUNTED}) g
+ where client_id = @clientId
 having count(*) filter (where revoked_at is not null) > 0 and count(*) filter (where ${LIVE}) = 0`,
-};
+);
 
-/** Whether the user had allowed this application something, and nothing of it is live. Looks at the newest grants. */
+/** Whether this application has revoked grants of the user and no live one. Only the newest grants are read. */
 export async function areConnectionsTakenBack(
   db: Database,
   userId: string,
   clientId: string,
 ): Promise<boolean> {
-  return (await selectOne(db, areTakenBack, [userId, asciiOnly(clientId)])) !== undefined;
+  return (await queryOne(db, areRevoked({ userId, clientId: asciiOnly(clientId) }))) !== null;
 }

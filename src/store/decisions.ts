@@ -1,4 +1,5 @@
-import { type Database, selectOne } from './database.ts';
+import type { Database } from './database.ts';
+import { queryOne } from './positional.ts';
 
 /** Decisions that a user may write at once: far more than a person reads. Then one in so many seconds. */
 const MAX_DECISIONS = 1_000;
@@ -20,5 +21,5 @@ const count = {
 
 /** Counts a decision of a user that is written elsewhere. @returns whether the user may make it now */
 export async function countDecision(db: Database, userId: string): Promise<boolean> {
-  return (await selectOne(db, count, [userId])) !== undefined;
+  return (await queryOne(db, count, [userId])) !== null;
 }

@@ -1,6 +1,7 @@
 import type { Approval } from './approvals.ts';
-import { type Database, decideOne, momentOf } from './database.ts';
+import type { Database } from './database.ts';
 import { COUNT_DECISION, MAY_DECIDE } from './decisions.ts';
+import { decideOne, momentOf } from './positional.ts';
 import { STANDS } from './sessions.ts';
 
 /** What a refusal notes: the same as an approval, of which it does nothing. */

@@ -1,6 +1,8 @@
 import type { GrantTimes } from '../rules/grantState.ts';
 import { batched } from './batch.ts';
-import { type Database, select, selectEach } from './database.ts';
+import type { Database } from './database.ts';
+import { query, queryBatch, required } from './query.ts';
+import { batchStatement, statement } from './statement.ts';
 
 /** The authorization of one user for one application instance, in whatever state it is. */
 export interface Grant extends GrantTimes {
@@ -21,8 +23,14 @@ export const GRANT_COLUMNS = `g.grant_id as "grantId", g.user_id as "userId", g.
   g.code_expires_at as "codeExpiresAt", g.token_issued_at as "tokenIssuedAt", g.revoked_at as "revokedAt",
   clock_timestamp() as now`;
 
-/** Of `grants g`: `isLive` of `rules/grantState.ts`, where PostgreSQL has to know it. */
+// The states of `rules/grantState.ts`, of `grants g`, where PostgreSQL has to know them.
+
+/** `isLive`: the code can be exchanged, or the token used. */
 export const LIVE = 'is_live(g.code_expires_at, g.token_issued_at, g.revoked_at)';
+
+/** The code can be exchanged. */
+export const CODE_IS_USABLE =
+  'g.token_hash is null and g.revoked_at is null and g.code_expires_at > clock_timestamp()';
 
 /** One application instance of one user. */
 export interface Instance {
@@ -34,57 +42,59 @@ export interface Instance {
   readonly most: number;
 }
 
-/** What is known of an instance. */
+/** What is stored about an instance. */
 export interface InstanceState {
   /** Null where the user never allowed it anything. */
   readonly grant: Grant | null;
   /**
-   * Whether it is live, or may become so beside the others of this user and application. Only the newest grants of the
-   * user are looked at; approval counts all.
+   * Whether the instance is live, or may become so beside the user's others of this application. Only the newest grants
+   * are counted; approval counts all.
    */
   readonly mayHold: boolean;
 }
 
-/** How many grants are read beside those that are looked for: a page is to cost no more, whatever a user has collected. */
+/** How many more grants than allowed are read: bounds the cost of a page, however many grants a user has. */
 const MAX_BESIDE = 1_000;
 
-const find = {
-  name: 'grant-find',
-  text: `
-select a.n::int as n, ${GRANT_COLUMNS},
+const find = batchStatement<Instance>(
+  'grant-find',
+  {
+    grant_id: ['uuid', ({ grantId }) => grantId],
+    user_id: ['uuid', ({ userId }) => userId],
+    client_id: ['text', ({ clientId }) => clientId],
+    most: ['bigint', ({ most }) => most],
+  },
+  (input) => `
+select input.n::int as n, ${GRANT_COLUMNS},
        case when ${LIVE} then true
-            else a.most > (select count(*)
-                                 from (select * from grants where user_id = a.user_id
-                                        order by confirmed_at desc limit a.most + ${MAX_BESIDE}) g
-                                where g.client_id = a.client_id and ${LIVE})
+            else input.most > (select count(*)
+                                 from (select * from grants where user_id = input.user_id
+                                        order by confirmed_at desc limit input.most + ${MAX_BESIDE}) g
+                                where g.client_id = input.client_id and ${LIVE})
         end as "mayHold"
-  from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[]) with ordinality
-       as a (grant_id, user_id, client_id, most, n)
-  left join lateral (select * from grants where grant_id = a.grant_id offset 0) g on true`, // offset 0: see sessions.ts
-};
+  from ${input}
+  left join lateral (select * from grants where grant_id = input.grant_id offset 0) g on true`, // offset 0: see sessions.ts
+);
 
 /** The state of an application instance. */
 export const findInstance = batched(findInstances);
 
 async function findInstances(db: Database, instances: readonly Instance[]): Promise<InstanceState[]> {
-  const rows = await selectEach<Grant & { grantId: string | null; mayHold: boolean }>(db, find, instances, [
-    instances.map(({ grantId }) => grantId),
-    instances.map(({ userId }) => userId),
-    instances.map(({ clientId }) => clientId),
-    instances.map(({ most }) => most),
-  ]);
-  return rows.map((row, index) => {
-    if (row === null) throw new Error(`grants: no answer about ${instances[index]?.grantId}`);
-    return { grant: row.grantId === null ? null : row, mayHold: row.mayHold };
+  const statement = find(instances);
+  const rows = await queryBatch<Grant & { grantId: string | null; mayHold: boolean }>(db, statement);
+  return rows.map((row) => {
+    const found = required(row, statement);
+    return { grant: found.grantId === null ? null : found, mayHold: found.mayHold };
   });
 }
 
-const findOfUser = {
-  name: 'grant-find-of-user',
-  text: `select ${GRANT_COLUMNS} from grants g where g.user_id = $1 order by g.confirmed_at desc, g.grant_id`,
-};
+const findOfUser = statement(
+  'grant-find-of-user',
+  ['userId'],
+  `select ${GRANT_COLUMNS} from grants g where g.user_id = @userId order by g.confirmed_at desc, g.grant_id`,
+);
 
 /** All grants of a user, newest first. */
 export function findGrantsOfUser(db: Database, userId: string): Promise<Grant[]> {
-  return select<Grant>(db, findOfUser, [userId]);
+  return query<Grant>(db, findOfUser({ userId }));
 }

@@ -1,10 +1,12 @@
-import { type Database, selectOne } from './database.ts';
-import { StandbyError } from './hosts.ts';
+import type { Database } from './database.ts';
+import { StandbyError } from './errors.ts';
+import { queryRow } from './query.ts';
+import { statement } from './statement.ts';
 
-/** @throws when the database is away, has not our tables, or takes no writes */
+/** @throws when the database is away, lacks our tables, or takes no writes */
 export async function checkTables(db: Database): Promise<void> {
-  const row = await selectOne<{ readOnly: boolean }>(db, TABLES, []);
-  if (row?.readOnly !== false) throw new StandbyError();
+  const { readOnly } = await queryRow<{ readOnly: boolean }>(db, TABLES);
+  if (readOnly) throw new StandbyError();
 }
 
 const TABLES = {
@@ -31,9 +33,10 @@ export interface DatabaseFacts {
   readonly role: string;
 }
 
-const FACTS = {
-  name: '',
-  text: `select current_setting('server_version_num')::int as "versionNumber",
+const FACTS = statement(
+  '',
+  ['now'],
+  `select current_setting('server_version_num')::int as "versionNumber",
                 current_setting('server_version') as version,
                 current_setting('server_encoding') as encoding,
                 pg_is_in_recovery() as "isStandby",
@@ -42,18 +45,16 @@ const FACTS = {
                 current_setting('full_page_writes') = 'on' as "fullPageWrites",
                 current_setting('synchronous_commit') as "synchronousCommit",
                 current_setting('transaction_isolation') as isolation,
-                abs(extract(epoch from clock_timestamp()) - $1)::float8 as "skewSeconds",
+                abs(extract(epoch from clock_timestamp()) - @now)::float8 as "skewSeconds",
                 current_user as role`,
-};
+);
 
 /** @throws when the database is away */
-export async function findDatabaseFacts(db: Database): Promise<DatabaseFacts> {
-  const facts = await selectOne<DatabaseFacts>(db, FACTS, [Date.now() / 1000]);
-  if (facts === undefined) throw new Error('PostgreSQL gave no row of facts about itself');
-  return facts;
+export function findDatabaseFacts(db: Database): Promise<DatabaseFacts> {
+  return queryRow<DatabaseFacts>(db, FACTS({ now: Date.now() / 1000 }));
 }
 
-/** How the audit trail lies on the disk. */
+/** The size of the audit trail, and how far its partitions reach. */
 export interface TrailFacts {
   /** For people, such as `12 MB`. */
   readonly size: string;
@@ -80,8 +81,6 @@ select pg_size_pretty((select sum(pg_total_relation_size(relid)) from pg_partiti
 };
 
 /** @throws when there is no trail */
-export async function findTrailFacts(db: Database): Promise<TrailFacts> {
-  const facts = await selectOne<TrailFacts>(db, TRAIL, []);
-  if (facts === undefined) throw new Error('PostgreSQL gave no row of facts about the audit trail');
-  return facts;
+export function findTrailFacts(db: Database): Promise<TrailFacts> {
+  return queryRow<TrailFacts>(db, TRAIL);
 }

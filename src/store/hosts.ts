@@ -1,28 +1,6 @@
 import pg from 'pg';
 import type { Address } from './address.ts';
-
-/** A host that was reached and takes no writes. Its code is PostgreSQL's own for a statement that tries to. */
-export class StandbyError extends Error {
-  override readonly name = 'StandbyError';
-  readonly code = '25006';
-
-  constructor() {
-    super('it takes no writes: it is a standby, or set to read only');
-  }
-}
-
-/** No connection could be made. Its code is the one of what happened: of the network, of TLS, or of PostgreSQL. */
-export class ConnectError extends Error {
-  override readonly name = 'ConnectError';
-  readonly code: string | undefined;
-
-  constructor(cause: unknown) {
-    // The error of several addresses that were tried in vain has no text of its own.
-    const causes = cause instanceof AggregateError ? cause.errors : [cause];
-    super(`while connecting to PostgreSQL: ${causes.map((error) => error.message).join('; ')}`, { cause });
-    this.code = (cause as NodeJS.ErrnoException).code;
-  }
-}
+import { ConnectError } from './errors.ts';
 
 /** What the driver says when it has none. */
 const NO_PASSWORD = /client password must be a/;

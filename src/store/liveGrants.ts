@@ -1,29 +1,35 @@
 import type pg from 'pg';
-import { selectLong, transaction } from './database.ts';
+import { transaction } from './database.ts';
 import { LIVE } from './grants.ts';
-import { type Where, whereOf } from './where.ts';
+import { queryLong } from './query.ts';
+import { statement } from './statement.ts';
+import { whereOf } from './where.ts';
 
-// What an operator asks about all authorizations of a user or an application. There may be millions, so it may take long.
+// For operators: all live grants of a user or an application. There may be millions, so it may take long.
 
 /** Of a user, of an application, or of the user for the application. */
 export type Whose =
   | { readonly userId: string; readonly clientId?: string }
   | { readonly userId?: undefined; readonly clientId: string };
 
-function ofWhom({ userId, clientId }: Whose): Where {
-  return whereOf([
-    ['g.user_id =', userId],
-    ['g.client_id =', clientId],
-  ]);
+/** Selects from the live grants of somebody. */
+function selectLive<Row extends object>(
+  pool: pg.Pool,
+  whose: Whose,
+  list: string,
+  limit = '',
+): Promise<Row[]> {
+  const { condition, values } = whereOf(CONDITIONS, whose);
+  const text = `select ${list} from grants g where ${condition} and ${LIVE} ${limit}`;
+  const find = statement('', Object.keys(values), text);
+  return transaction(pool, (connection) => queryLong<Row>(connection, find(values)));
 }
+
+const CONDITIONS = { userId: 'g.user_id = @userId', clientId: 'g.client_id = @clientId' };
 
 /** The ids of at most `limit` live grants, in the order of their keys. */
 export async function findLiveGrants(pool: pg.Pool, whose: Whose, limit: number): Promise<string[]> {
-  const { condition, values } = ofWhom(whose);
-  const text = `select grant_id as id from grants g where ${condition} and ${LIVE} limit ${limit}`;
-  const rows = await transaction(pool, (connection) =>
-    selectLong<{ id: string }>(connection, { name: '', text }, values),
-  );
+  const rows = await selectLive<{ id: string }>(pool, whose, 'grant_id as id', `limit ${limit}`);
   return rows.map(({ id }) => id).sort();
 }
 
@@ -32,10 +38,7 @@ export async function countLiveGrants(
   pool: pg.Pool,
   whose: Whose,
 ): Promise<{ grants: number; people: number }> {
-  const { condition, values } = ofWhom(whose);
-  const text = `select count(*)::int as grants, count(distinct user_id)::int as people from grants g where ${condition} and ${LIVE}`;
-  const [row] = await transaction(pool, (connection) =>
-    selectLong<{ grants: number; people: number }>(connection, { name: '', text }, values),
-  );
+  const counts = 'count(*)::int as grants, count(distinct user_id)::int as people';
+  const [row] = await selectLive<{ grants: number; people: number }>(pool, whose, counts);
   return row ?? { grants: 0, people: 0 };
 }

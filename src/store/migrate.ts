@@ -1,9 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import type pg from 'pg';
 import { prepareAuditPartition } from './auditPartitions.ts';
-import { type Database, runLong, selectOne, transaction } from './database.ts';
+import { type Database, transaction } from './database.ts';
+import { executeLong, queryRow } from './query.ts';
 
-/** Any number, the same for everybody: only one process migrates at a time, the others wait for it. */
+/** Key of the advisory lock that lets one process migrate at a time. */
 const MIGRATION_LOCK = 7_274_825;
 
 /** SQLSTATE of a role that lacks a privilege. */
@@ -18,7 +19,9 @@ export interface Migration {
 }
 
 /** A database that this build can't work on; the message says what to do. */
-export class MigrationError extends Error {}
+export class MigrationError extends Error {
+  override readonly name = 'MigrationError';
+}
 
 /** The migrations of this build, in order. */
 export async function listMigrations(): Promise<Migration[]> {
@@ -32,9 +35,8 @@ export async function listMigrations(): Promise<Migration[]> {
 
 /** The version of the database's schema; 0 for an empty database. */
 export async function schemaVersion(db: Database): Promise<number> {
-  const exists = await selectOne<{ found: boolean }>(db, SCHEMA_EXISTS, []);
-  if (exists?.found !== true) return 0;
-  return (await selectOne<{ version: number }>(db, SCHEMA_VERSION, []))?.version ?? 0;
+  const { found } = await queryRow<{ found: boolean }>(db, SCHEMA_EXISTS);
+  return found ? (await queryRow<{ version: number }>(db, SCHEMA_VERSION)).version : 0;
 }
 
 const SCHEMA_EXISTS = {
@@ -72,8 +74,8 @@ export async function migrate(pool: pg.Pool): Promise<Migration[]> {
  */
 function alone<Result>(pool: pg.Pool, step: (connection: pg.PoolClient) => Promise<Result>): Promise<Result> {
   return transaction(pool, async (connection) => {
-    await runLong(connection, 'set local statement_timeout = 0; set local lock_timeout = 0');
-    await runLong(connection, `select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+    await executeLong(connection, 'set local statement_timeout = 0; set local lock_timeout = 0');
+    await executeLong(connection, `select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
     return step(connection);
   });
 }
@@ -94,7 +96,7 @@ async function applyNext(
 /** Names and scopes are UTF-8 (contract section 4): another encoding would fail at the first letter it lacks. */
 async function refuseEncoding(connection: pg.PoolClient): Promise<void> {
   const text = `select current_setting('server_encoding') as encoding`;
-  const encoding = (await selectOne<{ encoding: string }>(connection, { name: '', text }, []))?.encoding;
+  const { encoding } = await queryRow<{ encoding: string }>(connection, { name: '', text });
   if (encoding === 'UTF8') return;
   throw new MigrationError(`the database's encoding is ${encoding}: create it with encoding UTF8`);
 }
@@ -111,7 +113,7 @@ async function apply(connection: pg.PoolClient, { version, name }: Migration): P
   try {
     await connection.query(`create table if not exists schema_migrations (
       version integer primary key, name text not null, applied_at timestamptz not null default clock_timestamp())`);
-    await runLong(connection, text);
+    await executeLong(connection, text);
     await connection.query('insert into schema_migrations (version, name) values ($1, $2)', [version, name]);
   } catch (cause) {
     const { message, code } = cause as Error & { code?: string };

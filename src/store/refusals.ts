@@ -1,7 +1,9 @@
 import { REFUSALS_KEPT_DAYS } from '../rules/lifetimes.ts';
-import { type Database, select, selectOne } from './database.ts';
+import type { Database } from './database.ts';
+import { execute, queryOne } from './query.ts';
+import { batchStatement, statement } from './statement.ts';
 
-/** Why a request was refused: what its log line says, without whose it was. */
+/** Why a request was refused: what its log line says, without client and user. */
 export interface Refusal {
   readonly at: Date;
   /** The reference on the error page and of the log line. */
@@ -15,38 +17,40 @@ export interface Refusal {
   readonly rule: string;
 }
 
-const insert = {
-  name: 'refusal-insert',
-  text: `
+const insert = batchStatement<Refusal>(
+  'refusal-insert',
+  {
+    at: ['timestamptz', ({ at }) => at],
+    reference: ['text', ({ reference }) => reference],
+    method: ['text', ({ method }) => method],
+    path: ['text', ({ path }) => path],
+    status: ['int', ({ status }) => status],
+    error: ['text', ({ error }) => error],
+    rule: ['text', ({ rule }) => rule],
+  },
+  (input) => `
 insert into refusals (at, reference, method, path, status, error, rule)
-select * from unnest($1::timestamptz[], $2::text[], $3::text[], $4::text[], $5::int[], $6::text[], $7::text[])
+select at, reference, method, path, status, error, rule from ${input}
 on conflict (slot) do update
    set at = excluded.at, reference = excluded.reference, method = excluded.method, path = excluded.path,
        status = excluded.status, error = excluded.error, rule = excluded.rule`,
-};
+);
 
-/** Keeps refusals, each in the place of the oldest when there are more than slots. */
+/** Keeps refusals; when all slots are taken, in place of the oldest. */
 export async function insertRefusals(db: Database, refusals: readonly Refusal[]): Promise<void> {
-  await select(db, insert, [
-    refusals.map(({ at }) => at),
-    refusals.map(({ reference }) => reference),
-    refusals.map(({ method }) => method),
-    refusals.map(({ path }) => path),
-    refusals.map(({ status }) => status),
-    refusals.map(({ error }) => error),
-    refusals.map(({ rule }) => rule),
-  ]);
+  await execute(db, insert(refusals));
 }
 
-const find = {
-  name: 'refusal-find',
-  text: `select at, reference, method, path, status, error, rule from refusals
-          where reference = $1 and at > clock_timestamp() - interval '${REFUSALS_KEPT_DAYS} days'`,
-};
+const find = statement(
+  'refusal-find',
+  ['reference'],
+  `select at, reference, method, path, status, error, rule from refusals
+    where reference = @reference and at > clock_timestamp() - interval '${REFUSALS_KEPT_DAYS} days'`,
+);
 
-/** The refusal with this reference; undefined when none is kept. */
-export function findRefusal(db: Database, reference: string): Promise<Refusal | undefined> {
-  return selectOne<Refusal>(db, find, [reference]);
+/** The refusal with this reference; null when none is kept. */
+export function findRefusal(db: Database, reference: string): Promise<Refusal | null> {
+  return queryOne<Refusal>(db, find({ reference }));
 }
 
 const removeOld = {
@@ -54,7 +58,7 @@ const removeOld = {
   text: `delete from refusals where at < clock_timestamp() - interval '${REFUSALS_KEPT_DAYS} days'`,
 };
 
-/** Forgets what is older than a week. */
+/** Deletes what no operator can look up any more. */
 export async function removeOldRefusals(db: Database): Promise<void> {
-  await select(db, removeOld, []);
+  await execute(db, removeOld);
 }

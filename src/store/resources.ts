@@ -1,4 +1,6 @@
-import { type Database, select, selectOne } from './database.ts';
+import type { Database } from './database.ts';
+import { execute, query, queryOne } from './query.ts';
+import { statement } from './statement.ts';
 
 /** A server of the payment API that may ask what a token allows. */
 export interface Resource {
@@ -9,13 +11,14 @@ export interface Resource {
 
 const RESOURCE_COLUMNS = 'resource_id as "resourceId", name, status';
 
-const find = {
-  name: 'resource-find',
-  text: `select ${RESOURCE_COLUMNS} from resources where resource_id = $1`,
-};
+const find = statement(
+  'resource-find',
+  ['resourceId'],
+  `select ${RESOURCE_COLUMNS} from resources where resource_id = @resourceId`,
+);
 
-export function findResource(db: Database, resourceId: string): Promise<Resource | undefined> {
-  return selectOne<Resource>(db, find, [resourceId]);
+export function findResource(db: Database, resourceId: string): Promise<Resource | null> {
+  return queryOne<Resource>(db, find({ resourceId }));
 }
 
 const list = {
@@ -25,40 +28,50 @@ const list = {
 
 /** Every resource server, in the order of registration. */
 export function listResources(db: Database): Promise<Resource[]> {
-  return select<Resource>(db, list, []);
+  return query<Resource>(db, list);
 }
 
-const insert = {
-  name: 'resource-insert',
-  text: 'insert into resources (resource_id, name) values ($1, $2)',
-};
+const insert = statement(
+  'resource-insert',
+  ['resourceId', 'name'],
+  'insert into resources (resource_id, name) values (@resourceId, @name)',
+);
 
-/** Registers a caller of introspection. */
+/** Registers a resource server. */
 export async function insertResource(db: Database, resourceId: string, name: string): Promise<void> {
-  await select(db, insert, [resourceId, name]);
+  await execute(db, insert({ resourceId, name }));
 }
 
-const markStatus = {
-  name: 'resource-mark-status',
-  text: `with changed as (update resources set status = $2 where resource_id = $1 and status <> $2 returning resource_id)
-         select exists (select from changed) as changed from resources where resource_id = $1`,
-};
+const setStatus = statement(
+  'resource-set-status',
+  ['resourceId', 'status'],
+  `with changed as (
+     update resources set status = @status where resource_id = @resourceId and status <> @status returning resource_id
+   )
+   select exists (select from changed) as changed from resources where resource_id = @resourceId`,
+);
 
-/** Blocks or unblocks; introspection sees it with its next statement. @returns whether it was another before; undefined when there is no such resource server */
+/**
+ * Blocks or unblocks a resource server; introspection sees it with its next statement.
+ *
+ * @returns whether the status was another before; null when there is no such resource server
+ */
 export async function markResourceStatus(
   db: Database,
   resourceId: string,
   status: Resource['status'],
-): Promise<boolean | undefined> {
-  return (await selectOne<{ changed: boolean }>(db, markStatus, [resourceId, status]))?.changed;
+): Promise<boolean | null> {
+  const row = await queryOne<{ changed: boolean }>(db, setStatus({ resourceId, status }));
+  return row?.changed ?? null;
 }
 
-const remove = {
-  name: 'resource-delete',
-  text: 'delete from resources where resource_id = $1 returning resource_id',
-};
+const remove = statement(
+  'resource-delete',
+  ['resourceId'],
+  'delete from resources where resource_id = @resourceId',
+);
 
 /** Deletes a resource server with its secrets. @returns whether there was one */
 export async function deleteResource(db: Database, resourceId: string): Promise<boolean> {
-  return (await selectOne(db, remove, [resourceId])) !== undefined;
+  return (await execute(db, remove({ resourceId }))) > 0;
 }

@@ -1,88 +1,79 @@
 import type { Digest } from '../secrets/digest.ts';
-import type { Caller } from './auditEvents.ts';
+import { type Caller, OF_GRANT, recordEvents } from './auditEvents.ts';
 import { batched } from './batch.ts';
-import {
-  asciiOnly,
-  type Database,
-  decide,
-  decideOne,
-  inOrder,
-  momentOf,
-  type Statement,
-} from './database.ts';
+import { IS_UNKNOWN_OR_BLOCKED, JOIN_CLIENT, SECRET_IS_WRONG } from './clientAuthentication.ts';
+import type { Database } from './database.ts';
+import { decideBatch, decideOne, momentOf } from './deadline.ts';
 import { LIVE } from './grants.ts';
+import { asciiOnly } from './query.ts';
+import { batchStatement, statement } from './statement.ts';
 
-/** Who takes a grant back, as the audit trail calls it. */
-type RevocationKind = 'revoked_by_user' | 'revoked_by_application' | 'revoked_by_operator';
-
-/** One way to revoke: which grants, by whom, and what is told of it. Values are numbered from 1, the deadline is the last. */
+/** One way to revoke, in SQL. */
 interface Revocation {
-  readonly name: string;
-  readonly kind: RevocationKind;
-  /** Further tables that `which` and `answer` read. */
+  readonly kind: 'revoked_by_user' | 'revoked_by_application' | 'revoked_by_operator';
+  /** Which grants. */
+  readonly where: string;
+  /** Who: columns of the audit event. */
+  readonly by: { readonly address?: string; readonly reference?: string; readonly operator?: string };
+  /** The select list. It may ask `locked`, all those grants, and `revoked`, those that were not revoked before. */
+  readonly result: string;
+  /** Further tables that `where`, `by` and `result` read. */
   readonly tables?: string;
-  readonly which: string;
-  readonly address: string;
-  readonly reference: string;
-  readonly operator?: string;
-  readonly deadline: string;
-  /** The select list; `revoked` holds what is revoked now and was not before. */
-  readonly answer: string;
-  /** What it is selected from, where that is more than the one row of `moment`. */
+  /** What `result` is selected from, beside the one row of `moment`. */
   readonly from?: string;
 }
 
-// Rows are locked in the order of their keys, like everywhere, so that two of these can't block each other.
-function revocation(way: Revocation): Statement {
-  const text = `
-with ${way.tables ?? ''} held as (
-  select grant_id from grants where ${way.which} order by grant_id for no key update
-), ${momentOf(way.deadline, 'held')}, revoked as (
+// The one statement that revokes. Rows are locked in the order of their keys, so that two of these can't deadlock.
+const revocation = ({ kind, where, by, result, tables = '', from = '' }: Revocation) => `
+with ${tables} locked as (
+  select grant_id from grants where ${where} order by grant_id for no key update
+), ${momentOf('locked')}, revoked as (
   update grants g set revoked_at = clock_timestamp(), revision = g.revision + 1
-    from held, moment where g.grant_id = held.grant_id and g.revoked_at is null and not late
+    from locked, moment where g.grant_id = locked.grant_id and g.revoked_at is null and not late
   returning g.grant_id, g.user_id, g.client_id, g.instance_name, g.scope
-), logged as (
-  insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, address, reference, operator)
-  select '${way.kind}', revoked.*, ${way.address}, ${way.reference}, ${way.operator ?? 'null'} from revoked
+), recorded as (
+  ${recordEvents({ kind: `'${kind}'`, ...OF_GRANT, ...by }, 'revoked')}
 )
-select ${way.answer}, late from ${way.from ?? 'moment'}`;
-  return { name: way.name, text };
-}
+select ${result}, late from moment ${from}`;
 
-const ofUser = revocation({
-  name: 'grant-revoke-of-user',
-  kind: 'revoked_by_user',
-  which: 'user_id = $1 and grant_id = $2',
-  address: '$3',
-  reference: '$4',
-  deadline: '$5',
-  answer: 'exists (select from revoked) as revoked',
-});
+const REQUEST = { address: '@address', reference: '@reference' };
+
+const ofUser = statement(
+  'grant-revoke-of-user',
+  ['userId', 'grantId', 'address', 'reference'],
+  revocation({
+    kind: 'revoked_by_user',
+    where: 'user_id = @userId and grant_id = @grantId',
+    by: REQUEST,
+    result: 'exists (select from revoked) as revoked',
+  }),
+);
 
 /** The user disconnects an application instance. @throws {TooLateError} */
 export async function revokeGrantOfUser(
   db: Database,
   userId: string,
   grantId: string,
-  { address, reference, decideBy }: Caller,
+  caller: Caller,
 ): Promise<void> {
-  await decideOne(db, ofUser, [userId, grantId, address, reference], decideBy);
+  await decideOne(db, ofUser({ userId, grantId, ...caller }), caller.decideBy);
 }
 
 /** Authorizations for a transaction: whoever needs one of them waits for some tens of milliseconds. */
 export const MAX_AT_ONCE = 500;
 
-const ofUserAndClient = revocation({
-  name: 'grant-revoke-of-user-and-client',
-  kind: 'revoked_by_user',
-  which: `grant_id = any (array(
-    select grant_id from (select * from grants where user_id = $1 offset 0) g
-     where client_id = $2 and ${LIVE} order by grant_id limit ${MAX_AT_ONCE}))`,
-  address: '$3',
-  reference: '$4',
-  deadline: '$5',
-  answer: `(select count(*) from held) = ${MAX_AT_ONCE} as "goesOn"`,
-});
+const ofUserAndClient = statement(
+  'grant-revoke-of-user-and-client',
+  ['userId', 'clientId', 'address', 'reference'],
+  revocation({
+    kind: 'revoked_by_user',
+    where: `grant_id = any (array(
+    select grant_id from (select * from grants where user_id = @userId offset 0) g
+     where client_id = @clientId and ${LIVE} order by grant_id limit ${MAX_AT_ONCE}))`,
+    by: REQUEST,
+    result: `(select count(*) from locked) = ${MAX_AT_ONCE} as "goesOn"`,
+  }),
+);
 
 /**
  * The user disconnects live instances of an application.
@@ -94,98 +85,85 @@ export async function revokeGrantsOfUserAndClient(
   db: Database,
   userId: string,
   clientId: string,
-  { address, reference, decideBy }: Caller,
+  caller: Caller,
 ): Promise<boolean> {
-  const values = [userId, clientId, address, reference];
-  return (await decideOne<{ goesOn: boolean }>(db, ofUserAndClient, values, decideBy)).goesOn;
+  const decision = ofUserAndClient({ userId, clientId, ...caller });
+  return (await decideOne<{ goesOn: boolean }>(db, decision, caller.decideBy)).goesOn;
 }
 
-/** A token that is given back, and by whom. */
+/** A revocation request about a token (RFC 7009). */
 export interface TokenRevocation {
-  /** Null for a token that we can't have made. */
+  /** Null for a token that this server can't have issued. */
   readonly grantId: string | null;
   readonly tokenHash: Digest;
-  /** The application that says so; null when it is enough to hold the token. */
+  /** The application that asks; null when it is enough to hold the token. */
   readonly clientId: string | null;
   /** SHA-256 of the client secret; null when none was sent. */
   readonly secretHash: Digest | null;
   readonly caller: Caller;
 }
 
-/** Whether the application is who it says; `late` when nothing was done because it came too late. */
-export interface TokenRevocationAnswer {
+/** Whether the application authenticated; `late` when nothing was done because it came too late. */
+export interface TokenRevocationResult {
   readonly authenticated: boolean;
   readonly late: boolean;
 }
 
-const OF_TOKEN = `from entitled e join grants using (grant_id, token_hash)
-                 where grant_id = revoked.grant_id order by e.n limit 1`;
-
-const byToken = revocation({
-  name: 'grant-revoke-by-token',
-  kind: 'revoked_by_application',
-  tables: `asked as materialized (
-  select * from unnest($1::uuid[], $2::bytea[], $3::text[], $4::bytea[], $5::text[], $6::text[]) with ordinality
-           as a (grant_id, token_hash, client_id, secret_hash, address, reference, n)
-), entitled as materialized (
-  select a.* from asked a
-   where a.client_id is null or exists (
-           select from clients c
-            where c.client_id = a.client_id and c.status = 'active'
-              and (not c.verified or exists (
-                    select from client_secrets s
-                     where s.client_id = c.client_id and s.secret_hash = a.secret_hash and s.retired_at is null)))
+const byToken = batchStatement<TokenRevocation>(
+  'grant-revoke-by-token',
+  {
+    grant_id: ['uuid', ({ grantId }) => grantId],
+    token_hash: ['bytea', ({ tokenHash }) => tokenHash],
+    client_id: ['text', ({ clientId }) => clientId && asciiOnly(clientId)],
+    secret_hash: ['bytea', ({ secretHash }) => secretHash],
+    address: ['text', ({ caller }) => caller.address],
+    reference: ['text', ({ caller }) => caller.reference],
+  },
+  (input) =>
+    revocation({
+      kind: 'revoked_by_application',
+      tables: `requests as materialized (
+  select r.*, r.client_id is null or not (${IS_UNKNOWN_OR_BLOCKED} or ${SECRET_IS_WRONG}) as authenticated
+    from (select * from ${input}) r ${JOIN_CLIENT}
 ),`,
-  which: `grant_id = any ($1::uuid[]) and exists (
-   select from entitled e
-    where e.grant_id = grants.grant_id and e.token_hash = grants.token_hash
-      and (e.client_id is null or e.client_id = grants.client_id))`,
-  address: `(select e.address ${OF_TOKEN})`,
-  reference: `(select e.reference ${OF_TOKEN})`,
-  deadline: '$7',
-  answer: 'asked.n::int as n, entitled.n is not null as authenticated',
-  from: 'moment cross join asked left join entitled using (n)',
-});
+      where: `grant_id = any (@grant_id::uuid[]) and exists (
+   select from requests r
+    where r.authenticated and r.grant_id = grants.grant_id and r.token_hash = grants.token_hash
+      and (r.client_id is null or r.client_id = grants.client_id))`,
+      // A batch holds each grant at most once, see `rowOf` below.
+      by: {
+        address: '(select address from requests r where r.grant_id = revoked.grant_id)',
+        reference: '(select reference from requests r where r.grant_id = revoked.grant_id)',
+      },
+      result: 'r.n::int as n, authenticated',
+      from: 'cross join requests r',
+    }),
+);
 
 /** Revokes the token that is given back. */
-export const revokeToken = batched(revokeTokens);
+export const revokeToken = batched(revokeTokens, { rowOf: ({ grantId }: TokenRevocation) => grantId });
 
-/** Revokes tokens, any number in one statement. Asked twice it does no harm. @returns an answer for each, in the same order */
-async function revokeTokens(
-  db: Database,
-  given: readonly TokenRevocation[],
-): Promise<TokenRevocationAnswer[]> {
-  const values = [
-    given.map(({ grantId }) => grantId),
-    given.map(({ tokenHash }) => tokenHash),
-    given.map(({ clientId }) => clientId && asciiOnly(clientId)),
-    given.map(({ secretHash }) => secretHash),
-    given.map(({ caller }) => caller.address),
-    given.map(({ caller }) => caller.reference),
-  ];
-  const decideBy = Math.min(...given.map(({ caller }) => caller.decideBy));
-  const rows = await decide<TokenRevocationAnswer & { n: number }>(db, byToken, values, decideBy);
-  return inOrder(given, rows).map((row, index) => {
-    if (row === null) throw new Error(`grants: no answer about the token of ${given[index]?.grantId}`);
-    return row;
-  });
+/** Running it twice does no harm. @returns a result for each request, in their order */
+function revokeTokens(db: Database, requests: readonly TokenRevocation[]): Promise<TokenRevocationResult[]> {
+  const decideBy = Math.min(...requests.map(({ caller }) => caller.decideBy));
+  return decideBatch<TokenRevocationResult>(db, byToken(requests), decideBy);
 }
 
-const byOperator = revocation({
-  name: 'grant-revoke-by-operator',
-  kind: 'revoked_by_operator',
-  which: 'grant_id = any ($1::uuid[])',
-  address: 'null',
-  reference: 'null',
-  operator: '$2',
-  deadline: '$3',
-  answer: '(select count(*)::int from held) as found, (select count(*)::int from revoked) as revoked',
-});
+const byOperator = statement(
+  'grant-revoke-by-operator',
+  ['grantIds', 'operator'],
+  revocation({
+    kind: 'revoked_by_operator',
+    where: 'grant_id = any (@grantIds::uuid[])',
+    by: { operator: '@operator' },
+    result: '(select count(*)::int from locked) as found, (select count(*)::int from revoked) as revoked',
+  }),
+);
 
 /**
- * The operator takes grants back.
+ * The operator revokes grants.
  *
- * @returns `found`: how many of them there are; `revoked`: how many are revoked now and were not before
+ * @returns `found`: how many of them there are; `revoked`: how many were not revoked before
  * @throws {TooLateError}
  */
 export function revokeGrants(
@@ -194,5 +172,5 @@ export function revokeGrants(
   operator: string,
   decideBy: number,
 ): Promise<{ found: number; revoked: number }> {
-  return decideOne(db, byOperator, [grantIds, operator], decideBy);
+  return decideOne(db, byOperator({ grantIds, operator }), decideBy);
 }

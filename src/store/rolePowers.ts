@@ -1,4 +1,6 @@
-import { type Database, select } from './database.ts';
+import type { Database } from './database.ts';
+import { query } from './query.ts';
+import { statement } from './statement.ts';
 
 /** Something that a role can do beside what it was given on our tables. */
 export interface Power {
@@ -11,13 +13,14 @@ export interface Power {
 // PostgreSQL notes in pg_shdepend what a role owns ("o") and what it was given rights on ("a"), in every database; what
 // PUBLIC was given stands only with each thing. Rights on our own tables are the grant's business; TEMPORARY and CONNECT
 // are everybody's as PostgreSQL is shipped, and open none of our tables; so are the system's and extensions' things.
-const POWERS = {
-  name: '',
-  text: `
-with role as (select *, quote_ident(rolname) as name from pg_roles where rolname = coalesce($2, current_user)::name),
+const POWERS = statement(
+  '',
+  ['tables', 'role'],
+  `
+with role as (select *, quote_ident(rolname) as name from pg_roles where rolname = coalesce(@role, current_user)::name),
 place as (select c.relnamespace as schema, d.oid as database, d.datname, d.datacl, d.datdba
             from pg_class c, pg_database d where c.oid = 'audit_events'::regclass and d.datname = current_database()),
-ours as (select name::regclass::oid as oid from unnest($1::text[]) as name
+ours as (select name::regclass::oid as oid from unnest(@tables::text[]) as name
          union all select inhrelid from pg_inherits where inhparent = 'audit_events'::regclass),
 noted as (select s.*, s.dbid in (0, database) as here,
                  case when s.dbid in (0, database) then pg_describe_object(s.classid, s.objid, s.objsubid) end as thing
@@ -95,7 +98,7 @@ select format('it may create in the database %I', datname), format('revoke creat
          select distinct case acl.grantee when 0 then 'public' else name end as grantee
            from aclexplode(coalesce(datacl, acldefault('d', datdba))) acl
           where acl.privilege_type = 'CREATE' and acl.grantee in (0, role.oid)) as given`,
-};
+);
 
 /**
  * What a role can do beyond signing in: attributes, memberships, what it owns, what it may create, and rights on anything
@@ -105,5 +108,5 @@ select format('it may create in the database %I', datname), format('revoke creat
  * @param role undefined for the one that we are connected as
  */
 export function findPowersBut(db: Database, tables: readonly string[], role?: string): Promise<Power[]> {
-  return select<Power>(db, POWERS, [tables, role ?? null]);
+  return query<Power>(db, POWERS({ tables, role: role ?? null }));
 }

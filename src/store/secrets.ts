@@ -1,80 +1,104 @@
 import type { Digest } from '../secrets/digest.ts';
-import { type Database, select, selectOne } from './database.ts';
+import type { Database } from './database.ts';
+import { execute, query, queryRow } from './query.ts';
+import { statement } from './statement.ts';
 
 /** Who has secrets, several at a time if need be: an application, or a resource server. */
 export type SecretOwner = 'client' | 'resource';
 
-/** What may be told of a secret. The secret itself is nowhere. */
+/** What may be told of a secret. The secret itself is stored nowhere. */
 export interface Secret {
   readonly secretId: string;
   readonly createdAt: Date;
-  /** The day when it was last shown to us, as `2026-11-20`; null when it never was. */
+  /** The day of its last use, as `2026-11-20`; null before the first. */
   readonly lastUsedOn: string | null;
   readonly retiredAt: Date | null;
 }
 
+/** Of secrets `s`: whether one is still accepted. */
+export const IS_ACCEPTED = 's.retired_at is null';
+
+/** Of secrets `s`: whether a use now is the first of the day. */
+export const IS_FIRST_USE = 's.last_used_on is distinct from current_date';
+
+/**
+ * The statement that notes today as the day of some secrets' last use. Concurrent ones don't wait for each other: a row
+ * that is locked is being noted.
+ *
+ * @param used a query for the owners' ids and the hashes of the secrets
+ */
+export const noteUse = (owner: SecretOwner, used: string) => `
+  update ${owner}_secrets set last_used_on = current_date
+   where (${owner}_id, secret_hash) in (
+           select ${owner}_id, secret_hash from ${owner}_secrets
+            where (${owner}_id, secret_hash) in (${used})
+              for no key update skip locked)`;
+
 function statementsOf(owner: SecretOwner) {
   const [table, id] = [`${owner}_secrets`, `${owner}_id`];
   return {
-    insert: {
-      name: `${owner}-secret-insert`,
-      text: `insert into ${table} (${id}, secret_id, secret_hash) values ($1, $2, $3)`,
-    },
-    list: {
-      name: `${owner}-secret-list`,
-      text: `select secret_id as "secretId", created_at as "createdAt", to_char(last_used_on, 'YYYY-MM-DD') as "lastUsedOn",
-                    retired_at as "retiredAt"
-               from ${table} where ${id} = $1 order by created_at, secret_id`,
-    },
-    retire: {
-      name: `${owner}-secret-retire`,
-      text: `with live as (
-               select secret_id from ${table} where ${id} = $1 and retired_at is null order by secret_id for update
-             ), retired as (
-               update ${table} set retired_at = clock_timestamp()
-                where ${id} = $1 and secret_id = $2 and retired_at is null
-                  and ($3 or (select count(*) from live) > 1)
-               returning secret_id
-             )
-             select exists (select from live where secret_id = $2) as found, exists (select from retired) as retired`,
-    },
+    insert: statement(
+      `${owner}-secret-insert`,
+      ['ownerId', 'secretId', 'secretHash'],
+      `insert into ${table} (${id}, secret_id, secret_hash) values (@ownerId, @secretId, @secretHash)`,
+    ),
+    list: statement(
+      `${owner}-secret-list`,
+      ['ownerId'],
+      `select secret_id as "secretId", created_at as "createdAt", to_char(last_used_on, 'YYYY-MM-DD') as "lastUsedOn",
+              retired_at as "retiredAt"
+         from ${table} where ${id} = @ownerId order by created_at, secret_id`,
+    ),
+    retire: statement(
+      `${owner}-secret-retire`,
+      ['ownerId', 'secretId', 'force'],
+      `with accepted as (
+         select secret_id from ${table} s where ${id} = @ownerId and ${IS_ACCEPTED} order by secret_id for update
+       ), retired as (
+         update ${table} s set retired_at = clock_timestamp()
+          where ${id} = @ownerId and secret_id = @secretId and ${IS_ACCEPTED}
+            and (@force or (select count(*) from accepted) > 1)
+         returning secret_id
+       )
+       select exists (select from accepted where secret_id = @secretId) as found,
+              exists (select from retired) as retired`,
+    ),
   };
 }
 
 const STATEMENTS = { client: statementsOf('client'), resource: statementsOf('resource') };
 
-/** @param id of the owner @param secretHash SHA-256 of the secret */
+/** @param secretHash SHA-256 of the secret */
 export async function insertSecret(
   db: Database,
   owner: SecretOwner,
-  id: string,
+  ownerId: string,
   secretId: string,
   secretHash: Digest,
 ): Promise<void> {
-  await select(db, STATEMENTS[owner].insert, [id, secretId, secretHash]);
+  await execute(db, STATEMENTS[owner].insert({ ownerId, secretId, secretHash }));
 }
 
-/** The secrets of an owner, live and retired, oldest first. */
-export function listSecrets(db: Database, owner: SecretOwner, id: string): Promise<Secret[]> {
-  return select<Secret>(db, STATEMENTS[owner].list, [id]);
+/** The secrets of an owner, accepted and retired, oldest first. */
+export function listSecrets(db: Database, owner: SecretOwner, ownerId: string): Promise<Secret[]> {
+  return query<Secret>(db, STATEMENTS[owner].list({ ownerId }));
 }
 
 /** What came of retiring a secret. */
 export interface Retirement {
-  /** There is such a live secret. */
+  /** The owner had such a secret, and it was accepted. */
   readonly found: boolean;
   /** It is retired now. */
   readonly retired: boolean;
 }
 
-/** Retires a secret, the last live one only when forced: without any, its owner can't say who it is. */
-export async function markSecretRetired(
+/** Retires a secret; the last accepted one only when forced, because without one its owner can't authenticate. */
+export function markSecretRetired(
   db: Database,
   owner: SecretOwner,
-  id: string,
+  ownerId: string,
   secretId: string,
   force: boolean,
 ): Promise<Retirement> {
-  const row = await selectOne<Retirement>(db, STATEMENTS[owner].retire, [id, secretId, force]);
-  return row ?? { found: false, retired: false };
+  return queryRow<Retirement>(db, STATEMENTS[owner].retire({ ownerId, secretId, force }));
 }

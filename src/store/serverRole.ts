@@ -1,7 +1,9 @@
 import pg from 'pg';
 import { noteAct } from './auditEvents.ts';
-import { type Database, select, transaction } from './database.ts';
+import { type Database, transaction } from './database.ts';
+import { query } from './query.ts';
 import { findPowersBut, type Power } from './rolePowers.ts';
+import { statement } from './statement.ts';
 
 /**
  * What a server and its commands need: to read and write rows. Nothing here lets them change a table, drop one, or
@@ -34,12 +36,13 @@ const CLOCKED: Readonly<Record<string, string>> = {
 };
 
 // Each privilege on each column, or on the table where there are none on columns; of partitions none is needed.
-const DEVIATIONS = {
-  name: '',
-  text: `
-with role (name) as (select coalesce($4, current_user)::name), ours (oid, privileges, clocked) as (
+const DEVIATIONS = statement(
+  '',
+  ['tables', 'privileges', 'clocked', 'role'],
+  `
+with role (name) as (select coalesce(@role, current_user)::name), ours (oid, privileges, clocked) as (
   select name::regclass::oid, string_to_array(privileges, ', '), clocked
-    from unnest($1::text[], $2::text[], $3::text[]) as needed (name, privileges, clocked)
+    from unnest(@tables::text[], @privileges::text[], @clocked::text[]) as needed (name, privileges, clocked)
   union all
   select inhrelid, '{}', null from pg_inherits where inhparent = 'audit_events'::regclass
 ), cells as (
@@ -57,7 +60,7 @@ select needed as lacks,
   from (select *, case when needed then count(*) filter (where needed) over place else count(*) over place end as most
           from cells window place as (partition by oid, privilege)) cells
  where has <> needed group by oid, cells.privilege, needed, most order by oid::regclass::text, cells.privilege`,
-};
+);
 
 /** How the privileges of a role differ from what a server needs, each such as `INSERT on grants`. */
 export interface Deviations {
@@ -67,14 +70,10 @@ export interface Deviations {
 
 /** @param role undefined for the one that we are connected as; `public` for what every role may */
 export async function findDeviations(db: Database, role?: string): Promise<Deviations> {
-  const tables = Object.entries(PRIVILEGES);
-  const values = [
-    tables.map(([table]) => table),
-    tables.map(([, privileges]) => privileges),
-    tables.map(([table]) => CLOCKED[table] ?? null),
-    role ?? null,
-  ];
-  const found = await select<{ lacks: boolean; privilege: string }>(db, DEVIATIONS, values);
+  const tables = Object.keys(PRIVILEGES);
+  const clocked = tables.map((table) => CLOCKED[table] ?? null);
+  const values = { tables, privileges: Object.values(PRIVILEGES), clocked, role: role ?? null };
+  const found = await query<{ lacks: boolean; privilege: string }>(db, DEVIATIONS(values));
   const those = (lacks: boolean) =>
     found.filter((one) => one.lacks === lacks).map(({ privilege }) => privilege);
   return { lacking: those(true), beyond: those(false) };
@@ -86,7 +85,9 @@ export function findPowers(db: Database, role?: string): Promise<Power[]> {
 }
 
 /** A role that can't be the server's; the message says what to do. */
-export class ServerRoleError extends Error {}
+export class ServerRoleError extends Error {
+  override readonly name = 'ServerRoleError';
+}
 
 /**
  * Gives a role exactly what the server needs, and takes whatever else it had on our tables. Only for their owner.
@@ -140,12 +141,14 @@ function refusePowers(role: string, powers: readonly Power[]): void {
   );
 }
 
+const COLUMNS_BUT = statement(
+  '',
+  ['table', 'but'],
+  `select quote_ident(attname) as name from pg_attribute
+    where attrelid = @table::regclass and attnum > 0 and not attisdropped and attname is distinct from @but`,
+);
+
 async function columnsBut(db: Database, table: string, but: string | undefined): Promise<string> {
-  const statement = {
-    name: '',
-    text: `select quote_ident(attname) as name from pg_attribute
-            where attrelid = $1::regclass and attnum > 0 and not attisdropped and attname is distinct from $2`,
-  };
-  const columns = await select<{ name: string }>(db, statement, [table, but ?? null]);
+  const columns = await query<{ name: string }>(db, COLUMNS_BUT({ table, but: but ?? null }));
   return columns.map(({ name }) => name).join(', ');
 }

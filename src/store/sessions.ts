@@ -1,11 +1,14 @@
 import { MAX_SESSION_HOURS, SESSION_IDLE_MINUTES } from '../rules/lifetimes.ts';
 import type { Digest } from '../secrets/digest.ts';
-import type { Caller } from './auditEvents.ts';
+import { type Caller, recordEvents } from './auditEvents.ts';
 import { batched } from './batch.ts';
-import { type Database, decideOne, momentOf, select, selectEach } from './database.ts';
+import type { Database } from './database.ts';
+import { decideOne, momentOf } from './deadline.ts';
+import { execute, queryBatch } from './query.ts';
+import { batchStatement, statement } from './statement.ts';
 import type { User } from './users.ts';
 
-/** A page view is noted at most this often, so that reading pages doesn't write a row each time. */
+/** A page view is recorded at most this often, so that reading pages doesn't write a row each time. */
 const SEEN_INTERVAL = '1 minute';
 
 /** A signed-in browser. */
@@ -15,42 +18,47 @@ export interface Session {
   /** Digest of the request that the payment password last confirmed, and when. */
   readonly confirmedRequest: Digest | null;
   readonly confirmedAt: Date | null;
-  /** The database's clock when this was read: what every lifetime on the page is compared with. */
+  /** The database's clock when this was read; every lifetime on the page is compared with it. */
   readonly now: Date;
 }
 
 const HAS_ENDED = `(s.seen_at < clock_timestamp() - interval '${SESSION_IDLE_MINUTES} minutes'
                      or s.created_at < clock_timestamp() - interval '${MAX_SESSION_HOURS} hours')`;
 
-/** Of `sessions s`: whether its cookie is still good. */
+/** Of `sessions s`: whether its cookie still signs a user in. */
 export const STANDS = `not ${HAS_ENDED}`;
 
-/** So many sessions a user may have: with another one the oldest ends. */
+/** Of one user; with another one the oldest ends. */
 const MAX_SESSIONS = 100;
 
-// The share lock makes a change of the password wait for this sign-in, or this sign-in fail by it.
-const insert = {
-  name: 'session-insert',
-  text: `
-with held as (
-  select user_id from users where user_id = $2 and password_hash = $3 and status = 'active' for share
+// The share lock makes a change of the password wait for this sign-in, or this sign-in fail because of it.
+const insert = statement(
+  'session-insert',
+  ['sessionHash', 'userId', 'passwordHash', 'earlierHash', 'address', 'reference'],
+  `
+with locked as (
+  select user_id from users
+   where user_id = @userId and password_hash = @passwordHash and status = 'active' for share
 ), ending as (
-  select s.session_hash from sessions s, held
-   where s.session_hash = $4 or (s.user_id = held.user_id and (${HAS_ENDED} or s.session_hash in (
-           select session_hash from sessions where user_id = $2 order by created_at desc offset ${MAX_SESSIONS - 1})))
+  select s.session_hash from sessions s, locked
+   where s.session_hash = @earlierHash or (s.user_id = locked.user_id and (${HAS_ENDED} or s.session_hash in (
+           select session_hash from sessions where user_id = @userId
+            order by created_at desc offset ${MAX_SESSIONS - 1})))
    order by s.session_hash for update of s
-), ${momentOf('$7', 'held', 'ending')}, signed_in as (
-  insert into sessions (session_hash, user_id) select $1, user_id from held, moment where not late
+), ${momentOf('locked', 'ending')}, signed_in as (
+  insert into sessions (session_hash, user_id) select @sessionHash, user_id from locked, moment where not late
 ), ended as (
   delete from sessions s using ending, moment where s.session_hash = ending.session_hash and not late
 ), logged as (
-  insert into audit_events (kind, user_id, address, reference)
-  select 'signed_in', user_id, $5, $6 from held, moment where not late
+  ${recordEvents(
+    { kind: `'signed_in'`, user_id: 'user_id', address: '@address', reference: '@reference' },
+    'locked, moment where not late',
+  )}
 )
-select exists (select from held) as valid, late from moment`,
-};
+select exists (select from locked) as valid, late from moment`,
+);
 
-/** A sign-in whose password was found right. */
+/** A sign-in whose password is right. */
 export interface NewSession {
   /** SHA-256 of the new cookie value. */
   readonly sessionHash: Digest;
@@ -62,33 +70,32 @@ export interface NewSession {
 }
 
 /**
- * Signs a user in. A session never outlives a sign-in: the one that the browser had before ends, and the
- * user's sessions that no cookie can use any more go with it.
+ * Signs a user in. The browser's earlier session ends, and expired sessions of the user are deleted.
  *
  * @returns false when the password was changed or the user blocked while it was being checked
  * @throws {TooLateError}
  */
 export async function insertSession(db: Database, session: NewSession, caller: Caller): Promise<boolean> {
-  const { sessionHash, userId, passwordHash, earlierHash } = session;
-  const values = [sessionHash, userId, passwordHash, earlierHash, caller.address, caller.reference];
-  return (await decideOne<{ valid: boolean }>(db, insert, values, caller.decideBy)).valid;
+  const decision = insert({ ...session, ...caller });
+  return (await decideOne<{ valid: boolean }>(db, decision, caller.decideBy)).valid;
 }
 
-// Each session and each user is looked up by its key, whatever PostgreSQL believes about the tables: a subquery with
-// `offset 0` is never merged into a join. An ANALYZE in the middle of a bulk load finds a table empty, and a join planned
-// by that goes through all of it for each question.
-const find = {
-  name: 'session-find',
-  text: `
+// `offset 0` keeps a subquery from being merged into a join, so that each row is looked up by its key, whatever PostgreSQL's
+// statistics say: an ANALYZE in the middle of a bulk load finds a table empty, and a join planned by that reads all of the
+// table for each request.
+const find = batchStatement<Digest>(
+  'session-find',
+  { session_hash: ['bytea', (hash) => hash] },
+  (input) => `
 with found as (
-  select a.n, s.session_hash, s.user_id, s.confirmed_request, s.confirmed_at,
+  select input.n, s.session_hash, s.user_id, s.confirmed_request, s.confirmed_at,
          u.login, u.name, u.status, u.payment_password_hash,
          s.seen_at < clock_timestamp() - interval '${SEEN_INTERVAL}' as unseen
-    from unnest($1::bytea[]) with ordinality as a (session_hash, n)
-   cross join lateral (select * from sessions where session_hash = a.session_hash offset 0) s
+    from ${input}
+   cross join lateral (select * from sessions where session_hash = input.session_hash offset 0) s
    cross join lateral (select * from users where user_id = s.user_id offset 0) u
    where u.status = 'active' and not ${HAS_ENDED}
-), seen as (  -- nobody waits for another who notes the same
+), seen as (  -- a row that is locked is being updated to the same
   update sessions set seen_at = clock_timestamp()
    where session_hash = any (array(
            select session_hash from sessions
@@ -99,17 +106,17 @@ select n::int as n, session_hash as "sessionHash", user_id as "userId", login, n
        payment_password_hash as "paymentPasswordHash", confirmed_request as "confirmedRequest",
        confirmed_at as "confirmedAt", clock_timestamp() as now
   from found`,
-};
+);
 
 type SessionRow = Omit<Session, 'user'> & Session['user'];
 
 /**
- * The session of a cookie, by its SHA-256; null when it is unknown, too old, unused for too long, or its user is blocked.
+ * The session of a cookie, by its SHA-256; null when it is unknown, too old or idle for too long, or its user is blocked.
  */
 export const findSession = batched(findSessions);
 
 async function findSessions(db: Database, hashes: readonly Digest[]): Promise<(Session | null)[]> {
-  const rows = await selectEach<SessionRow>(db, find, hashes, [hashes]);
+  const rows = await queryBatch<SessionRow>(db, find(hashes));
   return rows.map((row) => row && sessionOf(row));
 }
 
@@ -120,25 +127,34 @@ function sessionOf(row: SessionRow): Session {
   return { sessionHash, confirmedRequest, confirmedAt, now, user };
 }
 
-const markConfirmed = {
-  name: 'session-mark-confirmed',
-  text: `
-with held as (
+const markConfirmed = statement(
+  'session-mark-confirmed',
+  ['sessionHash', 'requestDigest', 'paymentPasswordHash', 'clientId', 'address', 'reference'],
+  `
+with locked as (
   select s.session_hash, s.user_id from sessions s join users u using (user_id)
-   where s.session_hash = $1 and u.payment_password_hash = $3
+   where s.session_hash = @sessionHash and u.payment_password_hash = @paymentPasswordHash
      for no key update of s
-), ${momentOf('$7', 'held')}, confirmed as (
-  update sessions s set confirmed_request = $2, confirmed_at = clock_timestamp()
-    from held, moment where s.session_hash = held.session_hash and not late
+), ${momentOf('locked')}, confirmed as (
+  update sessions s set confirmed_request = @requestDigest, confirmed_at = clock_timestamp()
+    from locked, moment where s.session_hash = locked.session_hash and not late
 ), logged as (
-  insert into audit_events (kind, user_id, client_id, address, reference)
-  select 'payment_confirmed', user_id, $4, $5, $6 from held, moment where not late
+  ${recordEvents(
+    {
+      kind: `'payment_confirmed'`,
+      user_id: 'user_id',
+      client_id: '@clientId',
+      address: '@address',
+      reference: '@reference',
+    },
+    'locked, moment where not late',
+  )}
 )
-select exists (select from held) as valid, late from moment`,
-};
+select exists (select from locked) as valid, late from moment`,
+);
 
 /**
- * Notes that the payment password confirmed this very request.
+ * Records that the payment password confirmed this very request.
  *
  * @param paymentPasswordHash the stored hash that it was checked against
  * @returns false when the session ended or the payment password was changed while it was being checked
@@ -152,21 +168,28 @@ export async function markSessionConfirmed(
   paymentPasswordHash: string,
   caller: Caller,
 ): Promise<boolean> {
-  const about = [sessionHash, requestDigest, paymentPasswordHash, clientId];
-  const values = [...about, caller.address, caller.reference];
-  return (await decideOne<{ valid: boolean }>(db, markConfirmed, values, caller.decideBy)).valid;
+  const decision = markConfirmed({ sessionHash, requestDigest, paymentPasswordHash, clientId, ...caller });
+  return (await decideOne<{ valid: boolean }>(db, decision, caller.decideBy)).valid;
 }
 
-const remove = { name: 'session-delete', text: 'delete from sessions where session_hash = $1' };
+const remove = statement(
+  'session-delete',
+  ['sessionHash'],
+  'delete from sessions where session_hash = @sessionHash',
+);
 
 /** Signs out. */
 export async function deleteSession(db: Database, sessionHash: Digest): Promise<void> {
-  await select(db, remove, [sessionHash]);
+  await execute(db, remove({ sessionHash }));
 }
 
-const removeOfUser = { name: 'session-delete-of-user', text: 'delete from sessions where user_id = $1' };
+const removeOfUser = statement(
+  'session-delete-of-user',
+  ['userId'],
+  'delete from sessions where user_id = @userId',
+);
 
 /** Signs a user out everywhere. */
 export async function deleteSessionsOfUser(db: Database, userId: string): Promise<void> {
-  await select(db, removeOfUser, [userId]);
+  await execute(db, removeOfUser({ userId }));
 }

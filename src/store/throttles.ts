@@ -1,99 +1,105 @@
 import type pg from 'pg';
-import type { Caller, GuessingKind } from './auditEvents.ts';
-import { type Database, select } from './database.ts';
+import { type Caller, type GuessingKind, recordEvents } from './auditEvents.ts';
+import type { Database } from './database.ts';
+import { execute, query } from './query.ts';
+import { batchStatement, statement } from './statement.ts';
 
-/** A counter of tries, as it stands. */
+/** A counter of password attempts, as of a moment. */
 export interface Throttle {
   readonly slot: number;
-  /** Tries that count, as of `countedAt`: each is forgotten a little with time. */
+  /** Attempts as of `countedAt`; they decay with time. */
   readonly level: number;
   readonly countedAt: Date;
-  /** When the next try may be made. */
+  /** When the next attempt may be made. */
   readonly freeAt: Date;
   /** The database's clock when this was read. */
   readonly now: Date;
 }
 
-const find = {
-  name: 'throttle-find',
-  text: `
+const find = statement(
+  'throttle-find',
+  ['slots'],
+  `
 with clock as materialized (select clock_timestamp() as now)
-select asked.slot, coalesce(level, 0) as level, coalesce(counted_at, now) as "countedAt", coalesce(free_at, now) as "freeAt", now
-  from unnest($1::int[]) as asked (slot) cross join clock left join throttles using (slot)`,
-};
+select input.slot, coalesce(level, 0) as level, coalesce(counted_at, now) as "countedAt", coalesce(free_at, now) as "freeAt", now
+  from unnest(@slots::int[]) as input (slot) cross join clock left join throttles using (slot)`,
+);
 
-/** The counters in these slots, as they are now. Writes and locks nothing. */
+/** The counters in these slots. Writes and locks nothing. */
 export function findThrottles(db: Database, slots: readonly number[]): Promise<Throttle[]> {
-  return select<Throttle>(db, find, [slots]);
+  return query<Throttle>(db, find({ slots }));
 }
 
-// The update changes nothing: it locks what is there already, and gives it back as it is now.
-const hold = {
-  name: 'throttle-hold',
-  text: `
-insert into throttles as t (slot) select asked.slot from unnest($1::int[]) as asked (slot) order by asked.slot
+// The update changes nothing: it locks a row that exists, and returns it as it is now.
+const lock = statement(
+  'throttle-lock',
+  ['slots'],
+  `
+insert into throttles as t (slot) select input.slot from unnest(@slots::int[]) as input (slot) order by input.slot
 on conflict (slot) do update set level = t.level
 returning slot, level, counted_at as "countedAt", free_at as "freeAt", clock_timestamp() as now`,
-};
+);
 
 /**
- * Locks counters until the end of the transaction, new ones at nothing. So of tries that come at once each sees the
- * one before it, on whichever replica that was.
+ * Locks counters until the end of the transaction; missing ones are created at zero. So of concurrent attempts each sees
+ * the one before it, on whichever replica that was.
  *
- * @param slots each once, sorted, so that two transactions can't wait for each other
+ * @param slots each once, sorted: transactions that lock in one order can't deadlock
  */
 export async function holdThrottles(
   connection: pg.PoolClient,
   slots: readonly number[],
 ): Promise<Throttle[]> {
-  const throttles = await select<Throttle>(connection, hold, [slots]);
+  const throttles = await query<Throttle>(connection, lock({ slots }));
   if (throttles.length !== slots.length) throw new Error('throttles: a counter is missing');
   return throttles;
 }
 
-const mark = {
-  name: 'throttle-mark',
-  text: `
-update throttles t set level = a.level, counted_at = a.counted_at, free_at = a.free_at
-  from unnest($1::int[], $2::float8[], $3::timestamptz[], $4::timestamptz[])
-       as a (slot, level, counted_at, free_at)
- where t.slot = a.slot`,
-};
+const update = batchStatement<Throttle>(
+  'throttle-update',
+  {
+    slot: ['int', ({ slot }) => slot],
+    level: ['float8', ({ level }) => level],
+    counted_at: ['timestamptz', ({ countedAt }) => countedAt],
+    free_at: ['timestamptz', ({ freeAt }) => freeAt],
+  },
+  (input) => `
+update throttles t set level = input.level, counted_at = input.counted_at, free_at = input.free_at
+  from ${input} where t.slot = input.slot`,
+);
 
-/** Writes counters that are held. */
+/** Writes counters that are locked. */
 export async function markThrottles(db: Database, throttles: readonly Throttle[]): Promise<void> {
-  await select(db, mark, [
-    throttles.map((throttle) => throttle.slot),
-    throttles.map((throttle) => throttle.level),
-    throttles.map((throttle) => throttle.countedAt),
-    throttles.map((throttle) => throttle.freeAt),
-  ]);
+  await execute(db, update(throttles));
 }
 
-// Noted when it is written, not when it is counted: a try that is taken back uses up nobody's notice.
-const noteGuess = {
-  name: 'throttle-note-guess',
-  text: `
+// A statement of its own, not part of counting: an attempt that is cleared again must not use up the hour's event.
+const noteGuess = statement(
+  'throttle-note-guess',
+  ['slot', 'kind', 'userId', 'address', 'reference'],
+  `
 with due as (
   update throttles set noted_at = clock_timestamp()
-   where slot = $1 and (noted_at is null or noted_at < clock_timestamp() - interval '1 hour')
+   where slot = @slot and (noted_at is null or noted_at < clock_timestamp() - interval '1 hour')
   returning slot
 )
-insert into audit_events (kind, user_id, address, reference)
-select $2, $3, $4, $5 from due where $3::uuid is not null`,
-};
+${recordEvents(
+  { kind: '@kind', user_id: '@userId', address: '@address', reference: '@reference' },
+  'due where @userId::uuid is not null',
+)}`,
+);
 
 /**
- * Tells the audit trail that somebody guesses at a user's password, at most once an hour for each counter.
+ * Records that somebody guesses at a user's password, at most once an hour for each counter.
  *
- * @param userId null for a login that nobody has: nearly the same work for nothing
+ * @param userId null for a login that nobody has: it takes nearly the same time and records nothing
  */
 export async function noteGuessing(
   db: Database,
   slot: number,
   kind: GuessingKind,
   userId: string | null,
-  { address, reference }: Caller,
+  caller: Caller,
 ): Promise<void> {
-  await select(db, noteGuess, [slot, kind, userId, address, reference]);
+  await execute(db, noteGuess({ slot, kind, userId, ...caller }));
 }

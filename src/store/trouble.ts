@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { isDatabaseAway } from './failures.ts';
+import { isDatabaseAway } from './errors.ts';
 
 // What goes wrong with the database, in words for the operator: for the log, and for what a command says.
 

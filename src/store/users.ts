@@ -1,5 +1,7 @@
 import type pg from 'pg';
-import { type Database, select, selectLong, selectOne } from './database.ts';
+import type { Database } from './database.ts';
+import { query, queryLong, queryOne } from './query.ts';
+import { statement } from './statement.ts';
 
 /** A person with an account. */
 export interface User {
@@ -32,89 +34,99 @@ export function loginKey(login: string): string {
 const USER_COLUMNS = 'user_id as "userId", login, name, status';
 const PASSWORD_COLUMNS = 'password_hash as "passwordHash", payment_password_hash as "paymentPasswordHash"';
 
-const findByKey = {
-  name: 'user-find-by-key',
-  text: `select ${USER_COLUMNS}, ${PASSWORD_COLUMNS} from users where login_key = $1`,
-};
+const findByKey = statement(
+  'user-find-by-key',
+  ['key'],
+  `select ${USER_COLUMNS}, ${PASSWORD_COLUMNS} from users where login_key = @key`,
+);
 
 /** The user of a login, whatever its status; logins ignore case. */
-export function findUserByLogin(db: Database, login: string): Promise<UserWithPasswords | undefined> {
+export function findUserByLogin(db: Database, login: string): Promise<UserWithPasswords | null> {
   return findUserByKey(db, loginKey(login));
 }
 
 /** Like {@link findUserByLogin}, by the {@link loginKey}. */
-export function findUserByKey(db: Database, key: string): Promise<UserWithPasswords | undefined> {
-  return selectOne<UserWithPasswords>(db, findByKey, [key]);
+export function findUserByKey(db: Database, key: string): Promise<UserWithPasswords | null> {
+  return queryOne<UserWithPasswords>(db, findByKey({ key }));
 }
 
 const list = { name: 'user-list', text: `select ${USER_COLUMNS} from users order by created_at, user_id` };
 
 /** Every user, in the order of creation. */
 export function listUsers(db: Database): Promise<User[]> {
-  return select<User>(db, list, []);
+  return query<User>(db, list);
 }
 
-const insert = {
-  name: 'user-insert',
-  text: `insert into users (login, login_key, name, password_hash, payment_password_hash)
-         values ($1, $2, $3, $4, $5)
-         on conflict (login_key) do nothing returning user_id as "userId"`,
-};
+const insert = statement(
+  'user-insert',
+  ['login', 'key', 'name', 'passwordHash', 'paymentPasswordHash'],
+  `insert into users (login, login_key, name, password_hash, payment_password_hash)
+   values (@login, @key, @name, @passwordHash, @paymentPasswordHash)
+   on conflict (login_key) do nothing returning user_id as "userId"`,
+);
 
-/** @returns the new user's id, or undefined when the login is taken */
+/** @returns the new user's id, null when the login is taken */
 export async function insertUser(
   db: Database,
   user: { login: string; name: string; passwordHash: string; paymentPasswordHash: string | null },
-): Promise<string | undefined> {
-  const values = [user.login, loginKey(user.login), user.name, user.passwordHash, user.paymentPasswordHash];
-  return (await selectOne<{ userId: string }>(db, insert, values))?.userId;
+): Promise<string | null> {
+  const row = await queryOne<{ userId: string }>(db, insert({ ...user, key: loginKey(user.login) }));
+  return row?.userId ?? null;
 }
 
-const markStatus = {
-  name: 'user-mark-status',
-  text: `with changed as (update users set status = $2 where login_key = $1 and status <> $2 returning user_id)
-         select user_id as "userId", exists (select from changed) as changed from users where login_key = $1`,
-};
+const setStatus = statement(
+  'user-set-status',
+  ['key', 'status'],
+  `with changed as (update users set status = @status where login_key = @key and status <> @status returning user_id)
+   select user_id as "userId", exists (select from changed) as changed from users where login_key = @key`,
+);
 
-/** Which user an operator's command was about, and whether anything is otherwise than before. */
+/** The user of an operator's command, and whether the command changed anything. */
 export interface UserChange {
   readonly userId: string;
   readonly changed: boolean;
 }
 
-/** Blocks or unblocks. @returns undefined when there is no such user */
+/** Blocks or unblocks a user. @returns null when there is no such user */
 export function markUserStatus(
   db: Database,
   login: string,
   status: User['status'],
-): Promise<UserChange | undefined> {
-  return selectOne<UserChange>(db, markStatus, [loginKey(login), status]);
+): Promise<UserChange | null> {
+  return queryOne<UserChange>(db, setStatus({ key: loginKey(login), status }));
 }
 
-const markPasswords = {
-  name: 'user-mark-passwords',
-  text: `update users set password_hash = $2, payment_password_hash = coalesce($3, payment_password_hash)
-          where login_key = $1 returning user_id as "userId"`,
-};
+const setPasswords = statement(
+  'user-set-passwords',
+  ['key', 'passwordHash', 'paymentPasswordHash'],
+  `update users set password_hash = @passwordHash,
+                    payment_password_hash = coalesce(@paymentPasswordHash, payment_password_hash)
+    where login_key = @key returning user_id as "userId"`,
+);
 
 /**
  * Sets a new password, and a new payment password unless it is null.
  *
- * @returns the user's id, undefined when there is no such user
+ * @returns the user's id, null when there is no such user
  */
 export async function markUserPasswords(
   db: Database,
   login: string,
   passwordHash: string,
   paymentPasswordHash: string | null,
-): Promise<string | undefined> {
-  const values = [loginKey(login), passwordHash, paymentPasswordHash];
-  return (await selectOne<{ userId: string }>(db, markPasswords, values))?.userId;
+): Promise<string | null> {
+  const values = { key: loginKey(login), passwordHash, paymentPasswordHash };
+  const row = await queryOne<{ userId: string }>(db, setPasswords(values));
+  return row?.userId ?? null;
 }
 
-const remove = { name: 'user-delete', text: 'delete from users where user_id = $1 returning user_id' };
+const remove = statement(
+  'user-delete',
+  ['userId'],
+  'delete from users where user_id = @userId returning user_id',
+);
 
 /** Deletes a user with sessions and grants, within a transaction. @returns whether there was one */
 export async function deleteUser(connection: pg.PoolClient, userId: string): Promise<boolean> {
-  return (await selectLong(connection, remove, [userId])).length > 0;
+  return (await queryLong(connection, remove({ userId }))).length > 0;
 }

@@ -1,18 +1,23 @@
-/** The conditions of a statement that were asked for, and their values. */
-export interface Where {
+/** The conditions of a statement that were asked for, and the values of their parameters. */
+interface Where {
   /** `true` when nothing was asked for. */
   readonly condition: string;
-  /** Numbered from 1. */
-  readonly values: unknown[];
+  readonly values: Readonly<Record<string, Value>>;
 }
 
+type Value = string | Date;
+
 /**
- * Only what is asked for stands in the statement, so that its plan is made for that.
+ * Conditions for a `where` clause. Only those with a value stand in the statement, so that its plan is made for them.
  *
- * @param conditions each up to its value, such as `a.at <`; what is null or undefined is not asked for
+ * @param conditions by their parameter, such as `{ since: 'a.at >= @since' }`
+ * @param filter values; null and undefined ones ask for nothing
  */
-export function whereOf(conditions: readonly (readonly [condition: string, value: unknown])[]): Where {
-  const asked = conditions.filter(([, value]) => value !== null && value !== undefined);
-  const condition = asked.map(([start], index) => `${start} $${index + 1}`).join(' and ');
-  return { condition: condition || 'true', values: asked.map(([, value]) => value) };
+export function whereOf<Name extends string>(
+  conditions: Readonly<Record<Name, string>>,
+  filter: Readonly<Partial<Record<Name, Value | null | undefined>>>,
+): Where {
+  const entries = Object.entries<Value | null | undefined>(filter).filter(([, value]) => value != null);
+  const condition = entries.map(([name]) => conditions[name as Name]).join(' and ');
+  return { condition: condition || 'true', values: Object.fromEntries(entries) as Record<string, Value> };
 }

@@ -6,7 +6,8 @@ import { sha256 } from '../secrets/digest.ts';
 import { hashPassword, type Turn, verifyPassword } from '../secrets/password.ts';
 import { randomHex } from '../secrets/random.ts';
 import { findClients, insertClient, listClients, updateClient } from '../store/clients.ts';
-import { lockForTransaction, transaction } from '../store/database.ts';
+import { transaction } from '../store/database.ts';
+import { lockForTransaction } from '../store/query.ts';
 import { insertSecret } from '../store/secrets.ts';
 import { findUserByLogin, insertUser, listUsers } from '../store/users.ts';
 
@@ -43,7 +44,7 @@ export async function prepareDemo(pool: pg.Pool, dataDir: string, redirectUri: s
     await seed(pool, demo, redirectUri);
   }
   const found = await transaction(pool, (db) => updateClient(db, demo.clientId, { redirectUri }));
-  if (found === undefined) return null;
+  if (found === null) return null;
   return withCurrentPasswords(pool, demo);
 }
 

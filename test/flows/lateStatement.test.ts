@@ -3,8 +3,9 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { revokeByBearer } from '../../src/flows/revoke.ts';
 import { type Digest, sha256 } from '../../src/secrets/digest.ts';
 import { parseToken } from '../../src/secrets/tokens.ts';
-import { openDatabase, TooLateError } from '../../src/store/database.ts';
-import { type ExchangeQuestion, exchangeCodes } from '../../src/store/exchanges.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { TooLateError } from '../../src/store/errors.ts';
+import { type ExchangeRequest, exchangeCodes } from '../../src/store/exchanges.ts';
 import { revokeGrants } from '../../src/store/revocations.ts';
 import { insertSession } from '../../src/store/sessions.ts';
 import { Agent, type Answer } from '../support/agent.ts';
@@ -281,7 +282,7 @@ it('an exchange that was carried out is answered, although another of its batch 
     challenge: null,
     tokenHash: sha256(`token ${index}`),
     caller: CALLER,
-  })) as [ExchangeQuestion, ExchangeQuestion];
+  })) as [ExchangeRequest, ExchangeRequest];
   expect(await exchangeCodes(database.pool, [first])).toMatchObject([{ verdict: 'issued' }]);
   const late = { ...CALLER, decideBy: performance.now() };
   const answers = await exchangeCodes(database.pool, [

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/secrets/digest.ts';
 import { openDatabase, transaction, withConnection } from '../../src/store/database.ts';
-import { isDatabaseAway } from '../../src/store/failures.ts';
+import { isDatabaseAway } from '../../src/store/errors.ts';
 import { useDatabase } from '../support/database.ts';
 
 const database = useDatabase();

@@ -1,7 +1,8 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { AddressError, parseAddresses } from '../../src/store/address.ts';
-import { openDatabase, select } from '../../src/store/database.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { query } from '../../src/store/query.ts';
 import { OwnPostgres } from '../support/ownPostgres.ts';
 import { onDatabase, runAssent } from '../support/process.ts';
 
@@ -31,7 +32,7 @@ describe('an address with several hosts', () => {
   /** Which of the two a statement gets to. */
   async function reached(): Promise<string> {
     const where = { name: '', text: `select current_setting('unix_socket_directories') as folder` };
-    const [row] = await select<{ folder: string }>(pool, where, []);
+    const [row] = await query<{ folder: string }>(pool, where);
     return row?.folder.replaceAll('"', '') ?? '';
   }
 

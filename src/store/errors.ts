@@ -1,6 +1,36 @@
-import { ConnectError } from './hosts.ts';
+// What an error of the database means: that it is away, that a connection was lost, that one request was wrong.
 
-// What an error of the database says: that it is away, that a connection was lost, that one question was wrong.
+/** A statement came to PostgreSQL when its caller no longer waited for it, and did nothing. */
+export class TooLateError extends Error {
+  override readonly name = 'TooLateError';
+
+  constructor() {
+    super('the statement came to the database too late and did nothing');
+  }
+}
+
+/** A host that was reached and takes no writes. Its code is PostgreSQL's own for a statement that tries to. */
+export class StandbyError extends Error {
+  override readonly name = 'StandbyError';
+  readonly code = '25006';
+
+  constructor() {
+    super('it takes no writes: it is a standby, or set to read only');
+  }
+}
+
+/** No connection could be made. Its code is the one of what happened: of the network, of TLS, or of PostgreSQL. */
+export class ConnectError extends Error {
+  override readonly name = 'ConnectError';
+  readonly code: string | undefined;
+
+  constructor(cause: unknown) {
+    // The error of several addresses that were tried in vain has no text of its own.
+    const causes = cause instanceof AggregateError ? cause.errors : [cause];
+    super(`while connecting to PostgreSQL: ${causes.map((error) => error.message).join('; ')}`, { cause });
+    this.code = (cause as NodeJS.ErrnoException).code;
+  }
+}
 
 /**
  * SQLSTATEs of a database that can't answer now but may answer the same statement later: connection lost (08),

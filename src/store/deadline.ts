@@ -1,0 +1,74 @@
+import { compareClocks, inDatabaseTime } from './connection.ts';
+import type { Database } from './database.ts';
+import { TooLateError } from './errors.ts';
+import { inOrder, onConnection, required } from './query.ts';
+import type { BatchQuery, Query } from './statement.ts';
+
+// Deciding statements. A caller that was told 503 was told "not done", and that must stay true whenever its statement gets
+// through, or it would undo what was done since. So each takes `@deadline`, looks at the clock when it holds its
+// locks, and says in its column `late` that it did nothing because of it.
+
+/** Longer than the caller is kept waiting: the statement may have been carried out. */
+const DECISION_TIMEOUT_MS = 7_500;
+
+/** Every deciding statement has this in its rows. */
+interface Decided {
+  readonly late: boolean;
+}
+
+/**
+ * The table `moment` of a deciding statement, with its one column `late`. It is read when every row of the locking
+ * queries is locked, because PostgreSQL has to count them first: after it only the commit is left to wait for.
+ *
+ * @param locked the queries that lock rows
+ */
+export const momentOf = (...locked: readonly string[]) => `moment as materialized (
+  select clock_timestamp() >= @deadline::timestamptz as late
+    from (select ${locked.map((query) => `(select count(*) from ${query})`).join(' + ')} as rows) locked where rows >= 0
+)`;
+
+/**
+ * Runs a deciding statement over a batch.
+ *
+ * @param decideBy of `performance.now()`
+ * @returns a row for each request, in their order
+ */
+export async function decideBatch<Row extends object>(
+  db: Database,
+  batch: BatchQuery,
+  decideBy: number,
+): Promise<(Row & Decided)[]> {
+  const rows = await decide<Row & { n: number }>(db, batch, decideBy);
+  return inOrder(batch, rows).map((row) => required(row, batch));
+}
+
+/** Runs a deciding statement that gives one row. @param decideBy of `performance.now()` @throws {TooLateError} */
+export async function decideOne<Row extends object>(
+  db: Database,
+  query: Query,
+  decideBy: number,
+): Promise<Row> {
+  const [first = null] = await decide<Row>(db, query, decideBy);
+  const row = required(first, query);
+  if (row.late) throw new TooLateError();
+  return row;
+}
+
+function decide<Row extends object>(
+  db: Database,
+  { name, text, values = [] }: Query,
+  decideBy: number,
+): Promise<(Row & Decided)[]> {
+  return onConnection(db, async (connection, run) => {
+    const attempt = async () => {
+      const deadline = inDatabaseTime(connection, decideBy);
+      const config = { name, text, values: [...values, deadline], query_timeout: DECISION_TIMEOUT_MS };
+      return (await run<Row & Decided>(connection, config)).rows;
+    };
+    const rows = await attempt();
+    if (!rows.some(({ late }) => late) || performance.now() >= decideBy) return rows;
+    // In time by our clock: PostgreSQL's was set since they were last compared.
+    await compareClocks(connection);
+    return attempt();
+  });
+}

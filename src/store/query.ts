@@ -1,0 +1,89 @@
+import pg from 'pg';
+import { runAlone, runWithin } from './connection.ts';
+import { type Database, withConnection } from './database.ts';
+import type { BatchQuery, Query } from './statement.ts';
+
+/** Runs a statement; `Row` says what its select list is, checked by the tests against the real database. */
+export function query<Row extends object>(db: Database, statement: Query): Promise<Row[]> {
+  return onConnection(db, async (connection, run) => (await run<Row>(connection, statement)).rows);
+}
+
+/** Runs a statement that gives one row or none. */
+export async function queryOne<Row extends object>(db: Database, statement: Query): Promise<Row | null> {
+  return (await query<Row>(db, statement))[0] ?? null;
+}
+
+/** Runs a statement that gives exactly one row. */
+export async function queryRow<Row extends object>(db: Database, statement: Query): Promise<Row> {
+  return required(await queryOne<Row>(db, statement), statement);
+}
+
+/** Runs a statement whose rows are of no interest. @returns how many it wrote or found */
+export function execute(db: Database, statement: Query): Promise<number> {
+  return onConnection(db, async (connection, run) => (await run(connection, statement)).rowCount ?? 0);
+}
+
+/** Runs a statement over a batch. @returns for each request its row, null where there is none */
+export async function queryBatch<Row extends object>(
+  db: Database,
+  batch: BatchQuery,
+): Promise<(Row | null)[]> {
+  return inOrder(batch, await query<Row & { n: number }>(db, batch));
+}
+
+/** Rows in the order of the requests, by their column `n`; null for a request without one. */
+export function inOrder<Row extends { n: number }>(
+  { size }: BatchQuery,
+  rows: readonly Row[],
+): (Row | null)[] {
+  const ordered: (Row | null)[] = Array.from({ length: size }, () => null);
+  for (const row of rows) ordered[row.n - 1] = row;
+  return ordered;
+}
+
+/** @throws {Error} when there is no row where the statement has to give one */
+export function required<Row>(row: Row | null, { name }: Query): Row {
+  if (row === null) throw new Error(`the statement ${name} left a row out`);
+  return row;
+}
+
+/** Gives `work` a connection, and how to run a statement there: within the transaction that `db` is, or alone. */
+export function onConnection<Result>(
+  db: Database,
+  work: (connection: pg.PoolClient, run: typeof runAlone) => Promise<Result>,
+): Promise<Result> {
+  return db instanceof pg.Pool
+    ? withConnection(db, (connection) => work(connection, runAlone))
+    : work(db, runWithin);
+}
+
+/**
+ * What is registered is visible ASCII, so a text that isn't matches nothing. It goes out as no text at all: no
+ * caller can make the statement of a whole batch fail by what it sends.
+ */
+export function asciiOnly(text: string): string {
+  return /^[\x21-\x7e]*$/.test(text) ? text : '';
+}
+
+/** Longer than any migration takes; an operator waits for it and sees it. */
+const MAX_RUN_MS = 6 * 60 * 60 * 1000;
+
+/** Runs one or several statements within a transaction, without the time limit of requests. */
+export async function executeLong(connection: pg.PoolClient, text: string): Promise<void> {
+  await connection.query({ text, query_timeout: MAX_RUN_MS } as pg.QueryConfig);
+}
+
+/** Like {@link query}, within a transaction, without the time limit of requests: for operators. */
+export async function queryLong<Row extends object>(
+  connection: pg.PoolClient,
+  { text, values }: Query,
+): Promise<Row[]> {
+  await connection.query('set local statement_timeout = 0');
+  const config = { text, values, query_timeout: MAX_RUN_MS };
+  return (await connection.query<Row>(config as pg.QueryConfig)).rows;
+}
+
+/** Waits for an advisory lock and holds it until the end of the transaction. */
+export async function lockForTransaction(connection: pg.PoolClient, lock: number): Promise<void> {
+  await connection.query('select pg_advisory_xact_lock($1)', [lock]);
+}
