@@ -15,26 +15,26 @@ const MAY_IMPORT: Record<string, string[]> = {
   store: ['rules', 'secrets'],
   flows: ['rules', 'secrets', 'store'],
   http: ['rules', 'flows'],
-  trial: ['secrets', 'store'],
+  trial: ['config.ts', 'flows', 'secrets', 'store'],
   'config.ts': ['rules', 'store'],
   'ending.ts': [],
-  'engine.ts': [],
   'log.ts': [],
   'nodeVersion.ts': [],
-  'openStore.ts': ['store', 'trial'],
+  'v8Flags.ts': [],
+  'openStore.ts': ['config.ts', 'ending.ts', 'store', 'trial'],
   'serve.ts': [
     'config.ts',
     'ending.ts',
-    'engine.ts',
     'flows',
     'http',
     'log.ts',
     'openStore.ts',
     'secrets',
     'trial',
+    'v8Flags.ts',
   ],
   cli: ['config.ts', 'flows', 'openStore.ts', 'rules', 'secrets', 'store'],
-  'cli.ts': ['cli', 'ending.ts', 'openStore.ts', 'serve.ts', 'store', 'trial'],
+  'cli.ts': ['cli', 'serve.ts', 'store'],
 };
 
 /** Packages without I/O: the rules may use them and stay pure. */
@@ -43,7 +43,9 @@ const PURE_PACKAGES = ['unhomoglyph', 'node:net'];
 const area = (file: string) => file.split('/')[0] ?? file;
 
 function importsOf(file: string): string[] {
-  const specifiers = [...text(file).matchAll(/\bfrom '(\.[^']+)'/g)].map((match) => match[1] ?? '');
+  const specifiers = [...text(file).matchAll(/\b(?:from |import\()'(\.[^']+)'/g)].map(
+    (match) => match[1] ?? '',
+  );
   return specifiers.map((specifier) => relative(SRC, normalize(join(SRC, dirname(file), specifier))));
 }
 
