@@ -16,11 +16,13 @@ const MAY_IMPORT: Record<string, string[]> = {
   flows: ['rules', 'secrets', 'store'],
   http: ['rules', 'flows'],
   trial: ['config.ts', 'flows', 'secrets', 'store'],
-  'config.ts': ['rules', 'store'],
+  'config.ts': ['environment.ts', 'rules', 'variables.ts'],
+  'environment.ts': [],
   'ending.ts': [],
   'log.ts': [],
   'nodeVersion.ts': [],
   'v8Flags.ts': [],
+  'variables.ts': ['rules', 'store'],
   'openStore.ts': ['config.ts', 'ending.ts', 'store', 'trial'],
   'serve.ts': [
     'config.ts',
@@ -38,7 +40,7 @@ const MAY_IMPORT: Record<string, string[]> = {
 };
 
 /** Packages without I/O: the rules may use them and stay pure. */
-const PURE_PACKAGES = ['unhomoglyph', 'node:net'];
+const PURE_PACKAGES = ['unhomoglyph', 'node:net', 'zod'];
 
 const area = (file: string) => file.split('/')[0] ?? file;
 
