@@ -57,7 +57,7 @@ export class Site {
 
   /** Where PostgreSQL is. */
   get postgres() {
-    return this.#embedded.connection();
+    return this.#embedded.connection;
   }
 
   file(name) {

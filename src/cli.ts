@@ -9,9 +9,7 @@ import { grantCommands } from './cli/grant.ts';
 import { complain, print, speakJson, speaksJson, UsageError } from './cli/output.ts';
 import { resourceCommands } from './cli/resource.ts';
 import { userCommands } from './cli/user.ts';
-import { closeBeforeEnd } from './ending.ts';
 import { explainTrouble } from './store/trouble.ts';
-import { leaveEmbeddedPostgres } from './trial/postgres/join.ts';
 
 // The `assent` command. Results go to standard output, messages to standard error; the exit code is 0 only
 // on success, 2 for a call that can't be understood, and 128 and its number for a signal. How they speak to programs is in
@@ -82,12 +80,6 @@ doctorCommand(program);
 // Output that nobody reads any more (`assent … | head`) is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
-});
-
-// To end is enough for the operator's PostgreSQL: it rolls back what is under way when the connection closes.
-closeBeforeEnd(async () => {
-  await leaveEmbeddedPostgres();
-  return false;
 });
 
 try {

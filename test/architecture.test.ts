@@ -15,39 +15,43 @@ const MAY_IMPORT: Record<string, string[]> = {
   store: ['rules', 'secrets'],
   flows: ['rules', 'secrets', 'store'],
   http: ['rules', 'flows'],
-  trial: ['secrets', 'store'],
-  'config.ts': ['rules', 'store'],
+  trial: ['config.ts', 'flows', 'secrets', 'store'],
+  'config.ts': ['environment.ts', 'rules', 'variables.ts'],
+  'environment.ts': [],
   'ending.ts': [],
-  'engine.ts': [],
   'log.ts': [],
   'nodeVersion.ts': [],
-  'openStore.ts': ['store', 'trial'],
+  'v8Flags.ts': [],
+  'variables.ts': ['rules', 'store'],
+  'openStore.ts': ['config.ts', 'ending.ts', 'store', 'trial'],
   'serve.ts': [
     'config.ts',
     'ending.ts',
-    'engine.ts',
     'flows',
     'http',
     'log.ts',
     'openStore.ts',
     'secrets',
     'trial',
+    'v8Flags.ts',
   ],
   cli: ['config.ts', 'flows', 'openStore.ts', 'rules', 'secrets'],
   // Commands about the database itself.
   'cli/database.ts': ['config.ts', 'openStore.ts', 'store'],
   'cli/databaseChecks.ts': ['store'],
   'cli/doctor.ts': ['config.ts', 'openStore.ts', 'store'],
-  'cli.ts': ['cli', 'ending.ts', 'openStore.ts', 'serve.ts', 'store', 'trial'],
+  'cli.ts': ['cli', 'serve.ts', 'store'],
 };
 
 /** Packages without I/O: the rules may use them and stay pure. */
-const PURE_PACKAGES = ['unhomoglyph', 'node:net'];
+const PURE_PACKAGES = ['unhomoglyph', 'node:net', 'zod'];
 
 const area = (file: string) => file.split('/')[0] ?? file;
 
 function importsOf(file: string): string[] {
-  const specifiers = [...text(file).matchAll(/\bfrom '(\.[^']+)'/g)].map((match) => match[1] ?? '');
+  const specifiers = [...text(file).matchAll(/\b(?:from |import\()'(\.[^']+)'/g)].map(
+    (match) => match[1] ?? '',
+  );
   return specifiers.map((specifier) => relative(SRC, normalize(join(SRC, dirname(file), specifier))));
 }
 

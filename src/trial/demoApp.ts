@@ -20,10 +20,11 @@ export interface DemoSettings {
   readonly redirectUri: string;
 }
 
-interface Answer {
-  code?: string;
-  error?: string;
-  state?: string;
+/** The parameters of an authorization response (RFC 6749, sections 4.1.2 and 4.1.2.1). */
+interface AuthorizationResponse {
+  readonly code?: string;
+  readonly error?: string;
+  readonly state?: string;
 }
 
 /** @returns the application, ready to listen */
@@ -35,81 +36,70 @@ export async function buildDemo(settings: DemoSettings): Promise<FastifyInstance
     root: VIEWS,
     production: true,
   });
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.header('cache-control', 'no-store');
+  });
 
   app.get('/', async (_request, reply) => {
     const state = randomBytes(16).toString('base64url');
     const { baseUrl, clientId, redirectUri } = settings;
-    return reply
-      .setCookie(STATE_COOKIE, state, {
-        path: '/',
-        httpOnly: true,
-        sameSite: 'lax',
-        maxAge: STATE_LIFETIME_SECONDS,
-      })
-      .header('content-type', 'text/html; charset=utf-8')
-      .header('cache-control', 'no-store')
-      .view('home', { baseUrl, clientId, redirectUri, state });
+    const options = { path: '/', httpOnly: true, sameSite: 'lax', maxAge: STATE_LIFETIME_SECONDS } as const;
+    reply.setCookie(STATE_COOKIE, state, options);
+    return reply.view('home', { baseUrl, clientId, redirectUri, state });
   });
 
-  app.get<{ Querystring: Answer }>('/callback', async (request, reply) => {
-    const outcome = await finish(settings, request.query, request.cookies[STATE_COOKIE]);
-    return reply
-      .clearCookie(STATE_COOKIE, { path: '/' })
-      .header('content-type', 'text/html; charset=utf-8')
-      .header('cache-control', 'no-store')
-      .header('referrer-policy', 'no-referrer')
-      .view('result', outcome);
+  app.get<{ Querystring: AuthorizationResponse }>('/callback', async (request, reply) => {
+    const result = await finish(settings, request.query, request.cookies[STATE_COOKIE]);
+    reply.clearCookie(STATE_COOKIE, { path: '/' });
+    return reply.header('referrer-policy', 'no-referrer').view('result', { accessToken: null, ...result });
   });
   return app;
 }
 
 /** What the page after the return says. */
-interface Outcome {
+interface Result {
   readonly title: string;
   readonly text: string;
-  readonly accessToken: string | null;
-  readonly expiresOn: string | null;
+  readonly accessToken?: string;
+  readonly expiresOn?: string;
 }
 
 async function finish(
   settings: DemoSettings,
-  answer: Answer,
+  { code, error, state }: AuthorizationResponse,
   expectedState: string | undefined,
-): Promise<Outcome> {
-  if (expectedState === undefined || answer.state !== expectedState) {
-    return failed(
-      'This answer was not asked for',
-      'The state is not the one that this browser was sent away with.',
-    );
+): Promise<Result> {
+  if (expectedState === undefined || state !== expectedState) {
+    const text = 'The state is not the one that this browser was sent away with.';
+    return { title: 'This answer was not asked for', text };
   }
-  if (answer.error === 'access_denied') {
-    return failed('You rejected the request', 'The application got no token.');
+  if (error === 'access_denied') {
+    return { title: 'You rejected the request', text: 'The application got no token.' };
   }
-  if (answer.code === undefined) return failed('There is no code in the answer', answer.error ?? '');
-  return exchange(settings, answer.code);
+  if (code === undefined) return { title: 'There is no code in the answer', text: error ?? '' };
+  return exchange(settings, code);
 }
 
-async function exchange(settings: DemoSettings, code: string): Promise<Outcome> {
-  const response = await fetch(`${settings.baseUrl}/oauth/token`, {
+async function exchange(
+  { baseUrl, clientId, clientSecret, redirectUri }: DemoSettings,
+  code: string,
+): Promise<Result> {
+  const response = await fetch(`${baseUrl}/oauth/token`, {
     method: 'POST',
     body: new URLSearchParams({
       grant_type: 'authorization_code',
       code,
-      client_id: settings.clientId,
-      client_secret: settings.clientSecret,
-      redirect_uri: settings.redirectUri,
+      client_id: clientId,
+      client_secret: clientSecret,
+      redirect_uri: redirectUri,
     }),
   });
   const body = (await response.json()) as { access_token?: string; expires_in?: number; error?: string };
-  if (body.access_token === undefined) return failed('The code was not accepted', body.error ?? '');
+  if (body.access_token === undefined) return { title: 'The code was not accepted', text: body.error ?? '' };
   return {
     title: 'The application received an access token',
     text: 'It was sent from server to server: your browser never had it before this page showed it to you.',
     accessToken: body.access_token,
     expiresOn: new Date(Date.now() + (body.expires_in ?? 0) * 1000).toISOString().slice(0, 10),
   };
-}
-
-function failed(title: string, text: string): Outcome {
-  return { title, text, accessToken: null, expiresOn: null };
 }

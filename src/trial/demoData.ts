@@ -1,105 +1,73 @@
 import { randomBytes } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type pg from 'pg';
-import { sha256 } from '../secrets/digest.ts';
-import { hashPassword, type Turn, verifyPassword } from '../secrets/password.ts';
-import { randomHex } from '../secrets/random.ts';
-import { findClients, insertClient, listClients, updateClient } from '../store/clients.ts';
+import { changeClient, registerClient } from '../flows/clients.ts';
+import { registerUser, setPasswords } from '../flows/users.ts';
+import { listClients } from '../store/clients.ts';
 import { transaction } from '../store/database.ts';
 import { lockForTransaction } from '../store/query.ts';
-import { insertSecret } from '../store/secrets.ts';
-import { findUserByLogin, insertUser, listUsers } from '../store/users.ts';
+import { listUsers } from '../store/users.ts';
+import { readOrMake } from './readOrMake.ts';
 
-/** Any number, the same for everybody: of servers that start together one makes the demo rows. */
-const SEED_LOCK = 7_274_827;
+/** Any number, the same for every server: of those that start together one makes the demo. */
+const DEMO_LOCK = 7_274_827;
+const OPERATOR = 'trial mode';
+const NAME = 'Demo Shop';
+const LOGIN = 'demo';
 
 /** The demo application and user of trial mode, kept in `DATA_DIR/demo.json` so that they can be shown again. */
 export interface Demo {
   readonly clientId: string;
   readonly clientSecret: string;
   readonly login: string;
+  /** The passwords as they were made; changing them is not noticed here. */
   readonly password: string;
   readonly paymentPassword: string;
 }
 
-/** The secret that trial mode signs with: made once, kept in `DATA_DIR/secrets`. */
-export function trialSecrets(dataDir: string): readonly [string] {
-  const file = join(dataDir, 'secrets');
-  const secret = readOrMake(file, () => randomHex(32));
-  if (secret.length < 32) throw new Error(`${file} is damaged: delete it, and another is made`);
-  return [secret];
-}
-
 /**
- * Makes the demo application and user on an empty database.
+ * Registers the demo application and user, unless the database has others.
  *
- * @param redirectUri where the demo application is this time: the port may have changed since the last start
- * @returns null when the database is somebody's already and has no demo
+ * @param redirectUri of the demo application; its port may have changed since the last start
+ * @returns null when the database has others and no demo
  */
 export async function prepareDemo(pool: pg.Pool, dataDir: string, redirectUri: string): Promise<Demo | null> {
   const file = join(dataDir, 'demo.json');
-  const demo = readDemo(file);
-  if ((await listClients(pool)).length === 0 && (await listUsers(pool)).length === 0) {
-    await seed(pool, demo, redirectUri);
-  }
-  const found = await transaction(pool, (db) => updateClient(db, demo.clientId, { redirectUri }));
-  if (found === null) return null;
-  return withCurrentPasswords(pool, demo);
-}
-
-async function seed(pool: pg.Pool, demo: Demo, redirectUri: string): Promise<void> {
-  const { clientId, clientSecret, login, ...passwords } = demo;
-  const passwordHash = await hashPassword(passwords.password);
-  const paymentPasswordHash = await hashPassword(passwords.paymentPassword);
   await transaction(pool, async (db) => {
-    await lockForTransaction(db, SEED_LOCK);
-    const [known] = await findClients(db, [clientId]);
-    if (known) return; // another server was first
-    await insertClient(db, {
-      clientId,
-      name: 'Demo Shop',
-      redirectUri,
-      verified: true,
-      allowedRights: null,
-      most: null,
-    });
-    await insertSecret(db, 'client', clientId, randomHex(4), sha256(clientSecret));
-    await insertUser(db, { login, name: 'Dana Demo', passwordHash, paymentPasswordHash });
+    await lockForTransaction(db, DEMO_LOCK);
+    if (existsSync(file) || !(await isUnused(pool))) return;
+    const demo = await register(pool, redirectUri);
+    readOrMake(file, () => JSON.stringify(demo, null, 2));
   });
+  if (!existsSync(file)) return null;
+  const demo = readDemo(file);
+  const found = await changeClient(pool, demo.clientId, { redirectUri }, OPERATOR);
+  return found === null ? null : demo;
 }
 
-const AT_LEISURE: Turn = { lane: 'known', share: 'demo', until: Number.POSITIVE_INFINITY };
+/** Whether there is nothing but what a start left behind that was broken off before it wrote `demo.json`. */
+async function isUnused(pool: pg.Pool): Promise<boolean> {
+  const [clients, users] = await Promise.all([listClients(pool), listUsers(pool)]);
+  return clients.every(({ name }) => name === NAME) && users.every(({ login }) => login === LOGIN);
+}
 
-/** What is printed must work: a password that was changed since is not shown. */
-async function withCurrentPasswords(pool: pg.Pool, demo: Demo): Promise<Demo> {
-  const user = await findUserByLogin(pool, demo.login);
-  const current = async (stored: string | null | undefined, password: string) =>
-    (await verifyPassword(stored ?? null, password, AT_LEISURE)) ? password : '(changed)';
-  return {
-    ...demo,
-    password: await current(user?.passwordHash, demo.password),
-    paymentPassword: await current(user?.paymentPasswordHash, demo.paymentPassword),
-  };
+async function register(pool: pg.Pool, redirectUri: string): Promise<Demo> {
+  const passwords = { password: easyToType(), paymentPassword: easyToType() };
+  if ((await setPasswords(pool, LOGIN, passwords, OPERATOR)) === null) {
+    await registerUser(pool, { login: LOGIN, name: 'Dana Demo', ...passwords }, OPERATOR);
+  }
+  const client = { name: NAME, redirectUri, verified: true, allowedRights: null, most: null };
+  const { clientId, clientSecret } = await registerClient(pool, client, OPERATOR);
+  return { clientId, clientSecret: clientSecret ?? '', login: LOGIN, ...passwords };
 }
 
 function readDemo(file: string): Demo {
-  const text = readOrMake(file, () => JSON.stringify(makeDemo(), null, 2));
   try {
-    return JSON.parse(text) as Demo;
+    return JSON.parse(readFileSync(file, 'utf8')) as Demo;
   } catch (cause) {
     throw new Error(`${file} is damaged: delete ${dirname(file)} to start anew`, { cause });
   }
-}
-
-function makeDemo(): Demo {
-  return {
-    clientId: randomHex(16),
-    clientSecret: randomHex(32),
-    login: 'demo',
-    password: easyToType(),
-    paymentPassword: easyToType(),
-  };
 }
 
 /** Three groups of four letters that can't be mistaken for each other. */
@@ -108,24 +76,4 @@ function easyToType(): string {
   return [letters.slice(0, 4), letters.slice(4, 8), letters.slice(8)]
     .map((group) => group.join(''))
     .join('-');
-}
-
-/** Reads a file of ours, or makes it whole: of several that come first at once, one makes it and all read the same. */
-function readOrMake(file: string, make: () => string): string {
-  mkdirSync(join(file, '..'), { recursive: true, mode: 0o700 });
-  const mine = `${file}.${randomHex(4)}`;
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-  }
-  try {
-    writeFileSync(mine, make(), { mode: 0o600 });
-    linkSync(mine, file);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  } finally {
-    rmSync(mine, { force: true });
-  }
-  return readFileSync(file, 'utf8');
 }

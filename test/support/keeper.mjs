@@ -21,7 +21,7 @@ const LINGER_MS = 500;
 if (!url) {
   const dataDir = mkdtempSync(join(tmpdir(), 'assent-test-'));
   const embedded = await joinEmbeddedPostgres(dataDir);
-  const { host, port, user } = embedded.connection();
+  const { host, port, user } = embedded.connection;
   const ours = `postgres://${user}@localhost:${port}/postgres?host=${encodeURIComponent(host)}`;
   await askForPasswords(ours);
   await keep({ url: ours, logFile: join(dataDir, 'postgres.log') });

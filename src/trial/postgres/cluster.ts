@@ -24,17 +24,9 @@ export const DATABASE_USER = 'assent';
  * Authentication is `trust` because the door is the folder of the socket, which only its owner (and root) may enter.
  * Without --no-sync the first start waits for the disk, to save data that can be made again.
  */
-const INITDB_OPTIONS = [
-  '-U',
-  DATABASE_USER,
-  '-A',
-  'trust',
-  '-E',
-  'UTF8',
-  '--locale=C',
-  '--no-sync',
-  '--no-instructions',
-];
+const INITDB_OPTIONS = `-U ${DATABASE_USER} -A trust -E UTF8 --locale=C --no-sync --no-instructions`.split(
+  ' ',
+);
 
 /**
  * Creates the cluster if there is none. It is made aside and renamed into place, so that a crash midway leaves nothing
@@ -71,15 +63,14 @@ function requireSameVersion(place: Place, binaries: Binaries): void {
 async function initdb(folder: string, { place, binaries, cancelled }: Cluster): Promise<void> {
   const program = path.join(binaries.folder, 'bin', 'initdb');
   const options = { ...place.runAs, cwd: '/', env: CLEAN_ENVIRONMENT };
+  const running = promisify(execFile)(program, ['-D', folder, ...INITDB_OPTIONS], options);
+  cancelled.addEventListener('abort', () => running.child.kill(), { once: true });
   try {
-    const running = promisify(execFile)(program, ['-D', folder, ...INITDB_OPTIONS], options);
-    cancelled.addEventListener('abort', () => running.child.kill(), { once: true });
     await running;
   } catch (cause) {
-    const said = cause instanceof Error && 'stderr' in cause ? String(cause.stderr).trim() : '';
-    const reason = said.split('\n').join(' / ') || String(cause);
-    throw new EmbeddedPostgresError(`PostgreSQL cannot create its data in ${place.cluster}: ${reason}`, {
-      cause,
-    });
+    const { stderr = '' } = cause as { stderr?: string };
+    const reason = stderr.trim().replaceAll('\n', ' / ') || String(cause);
+    const message = `PostgreSQL cannot create its data in ${place.cluster}: ${reason}`;
+    throw new EmbeddedPostgresError(message, { cause });
   }
 }

