@@ -8,7 +8,7 @@ import { TooLateError } from '../store/database.ts';
 import { isDatabaseAway } from '../store/failures.ts';
 import type { Grant } from '../store/grants.ts';
 import type { Session } from '../store/sessions.ts';
-import { UnansweredError } from './deadline.ts';
+import { UnansweredError } from './errors.ts';
 
 // The words of the store that HTTP uses too; it never asks the store itself.
 export type { Caller, Grant, Session };

@@ -1,7 +1,7 @@
 import cookie from '@fastify/cookie';
 import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
-import { refuseEmbedding } from './browser/browserOnly.ts';
-import type { Site } from './browser/session.ts';
+import type { Site } from './browser/cookies.ts';
+import { refuseEmbedding } from './browser/fetchMetadata.ts';
 import { views } from './browser/views.ts';
 import { accountRoutes } from './routes/account.ts';
 import { authorizeRoutes } from './routes/authorize.ts';
@@ -13,18 +13,18 @@ import { countRequests } from './routes/metrics.ts';
 import { revokeRoutes } from './routes/revoke.ts';
 import { signInRoutes } from './routes/signIn.ts';
 import { tokenRoutes } from './routes/token.ts';
-import { answerBadPath, answerClientError, answerConnect, newReference } from './server/clientError.ts';
-import { idleTimeout, limitConnections } from './server/connections.ts';
+import { idleTimeout, limitConnections } from './server/connectionLimit.ts';
 import { limitAnswerTime } from './server/deadline.ts';
 import { closeConnectionsWhenClosing } from './server/drain.ts';
-import { headEveryAnswer } from './server/everyAnswer.ts';
-import { answerFaults } from './server/faults.ts';
-import { keepFraming } from './server/framing.ts';
+import { answerErrors } from './server/errors.ts';
+import { answerBadPath, answerClientError, answerConnect, newReference } from './server/malformedRequests.ts';
 import { CONTRACT_BODY_LIMIT_BYTES, requestParameters } from './server/parameters.ts';
 import { keepRefusals } from './server/refusal.ts';
 import { RequestLog } from './server/requestLog.ts';
+import { preventSmuggling } from './server/requestSmuggling.ts';
+import { addResponseHeaders } from './server/responseHeaders.ts';
+import { endSlowReaders } from './server/slowReaders.ts';
 import { answerUnknownRoutes } from './server/unknownRoutes.ts';
-import { endUnreadAnswers } from './server/unreadAnswers.ts';
 
 /** What the HTTP surface is built from. */
 export interface Dependencies extends Site {
@@ -70,13 +70,13 @@ export async function buildApp({
     clientErrorHandler: answerClientError,
     frameworkErrors: answerBadPath,
   });
-  endUnreadAnswers(app);
-  keepFraming(app);
+  endSlowReaders(app);
+  preventSmuggling(app);
   answerConnect(app);
-  headEveryAnswer(app, site.baseUrl);
+  addResponseHeaders(app, site.baseUrl);
   const watch = watchDatabase(app, site);
   keepRefusals(app, site);
-  answerFaults(app, watch);
+  answerErrors(app, watch);
   answerUnknownRoutes(app);
   limitAnswerTime(app);
   countRequests(app, watch);

@@ -3,7 +3,7 @@ import type { Session } from '../../flows/context.ts';
 import { loadAuthorizationRequest } from '../../flows/loadRequest.ts';
 import type { AuthorizationRequest } from '../../rules/authorizationRequest.ts';
 import { Parameters } from '../../rules/parameters.ts';
-import { type Site, sessionOf } from './session.ts';
+import { type Site, sessionOf } from './cookies.ts';
 
 /** Route options of our forms: they carry a canonical query, which a browser may encode to three times its length. */
 export const OWN_FORM = { bodyLimit: 32 * 1024 };

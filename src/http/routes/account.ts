@@ -9,17 +9,17 @@ import {
   disconnectAll,
   findConnectionsPage,
   isDisconnected,
-} from '../../flows/connections.ts';
+} from '../../flows/authorizations.ts';
 import type { Session } from '../../flows/context.ts';
 import { formTokenFits, printFormToken } from '../../flows/formToken.ts';
 import { rightsOf } from '../../flows/grantRights.ts';
 import { tokenExpiresAt } from '../../rules/lifetimes.ts';
 import type { Parameters } from '../../rules/parameters.ts';
+import { type Site, sessionOf } from '../browser/cookies.ts';
 import { describeDay, describeRights } from '../browser/describe.ts';
-import { showSignIn, showTooMany } from '../browser/flowPages.ts';
 import { OWN_FORM, senderOf } from '../browser/forms.ts';
 import type { ConnectedApplication, Connection } from '../browser/pages.ts';
-import { type Site, sessionOf } from '../browser/session.ts';
+import { showSignIn, showTooMany } from '../browser/steps.ts';
 import { showPage } from '../browser/views.ts';
 import { callerOf } from '../server/caller.ts';
 import { bodyParameters, queryParameters } from '../server/parameters.ts';

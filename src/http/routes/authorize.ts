@@ -4,8 +4,8 @@ import { nextStep } from '../../flows/nextStep.ts';
 import { AUTHORIZATION_PARAMETERS } from '../../rules/authorizationRequest.ts';
 import { OAuthError } from '../../rules/error.ts';
 import type { Parameters } from '../../rules/parameters.ts';
-import { backToRequest, showSignIn, showStep } from '../browser/flowPages.ts';
-import { type Site, sessionOf } from '../browser/session.ts';
+import { type Site, sessionOf } from '../browser/cookies.ts';
+import { backToRequest, showSignIn, showStep } from '../browser/steps.ts';
 import { bodyParameters, queryParameters } from '../server/parameters.ts';
 
 /** The authorization endpoint (contract 4.1). A request that nobody has decided writes nothing: its URL is its state. */

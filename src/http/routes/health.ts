@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { DatabaseWatch } from '../../flows/databaseWatch.ts';
-import type { Site } from '../browser/session.ts';
-import { RETRY_AFTER_SECONDS } from '../server/faults.ts';
+import type { Site } from '../browser/cookies.ts';
+import { RETRY_AFTER_SECONDS } from '../server/errors.ts';
 import { sendJson } from '../server/json.ts';
 
 /** Watches the database from the first moment on which requests may come until the server closes. */

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { introspect } from '../../flows/introspect.ts';
 import { type Credentials, readBasicCredentials } from '../../rules/clientCredentials.ts';
 import { OAuthError } from '../../rules/error.ts';
-import type { Site } from '../browser/session.ts';
+import type { Site } from '../browser/cookies.ts';
 import { sendJson } from '../server/json.ts';
 import { bodyParameters } from '../server/parameters.ts';
 
@@ -13,7 +13,7 @@ export async function introspectRoutes(app: FastifyInstance, { context }: Site):
     const answer =
       credentials && (await introspect(context, credentials, bodyParameters(request).get('token') ?? ''));
     if (answer === null) {
-      request.logDetail = {
+      request.logFields = {
         error: 'invalid_client',
         rule: 'unknown or blocked resource, or wrong resource secret',
       };

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { ANY_PAYMENT_RIGHTS, SIMPLE_RIGHTS } from '../../rules/scope.ts';
-import type { Site } from '../browser/session.ts';
+import type { Site } from '../browser/cookies.ts';
 import { sendJson } from '../server/json.ts';
 
 /** What a client library can find out by itself (RFC 8414): what is true and nothing else. */

@@ -44,7 +44,7 @@ export function countRequests(app: FastifyInstance, watch: DatabaseWatch): void 
 
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none';
-    const error = request.logDetail?.error ?? '';
+    const error = request.logFields?.error ?? '';
     requests.inc({ method: request.method, route, status: reply.statusCode, error });
     if (request.unavailable !== undefined) unavailable.inc({ reason: request.unavailable });
     seconds.observe({ route }, reply.elapsedTime / 1000);

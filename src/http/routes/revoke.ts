@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { revokeByBearer, revokeByClient } from '../../flows/revoke.ts';
 import { OAuthError } from '../../rules/error.ts';
 import { readClientCredentials } from '../../rules/tokenRequest.ts';
-import type { Site } from '../browser/session.ts';
+import type { Site } from '../browser/cookies.ts';
 import { callerOf } from '../server/caller.ts';
 import { sendJson } from '../server/json.ts';
 import { bodyParameters } from '../server/parameters.ts';

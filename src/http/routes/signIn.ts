@@ -3,8 +3,6 @@ import { formTokenFits } from '../../flows/formToken.ts';
 import { signIn, signOut } from '../../flows/signIn.ts';
 import type { AuthorizationRequest } from '../../rules/authorizationRequest.ts';
 import type { Parameters } from '../../rules/parameters.ts';
-import { backToRequest, failed, showSignIn } from '../browser/flowPages.ts';
-import { carriedRequest, isFromOwnPage, OWN_FORM, senderOf } from '../browser/forms.ts';
 import {
   clearSessionCookie,
   deviceCookie,
@@ -13,7 +11,9 @@ import {
   setDeviceCookie,
   setSessionCookie,
   visitOf,
-} from '../browser/session.ts';
+} from '../browser/cookies.ts';
+import { carriedRequest, isFromOwnPage, OWN_FORM, senderOf } from '../browser/forms.ts';
+import { backToRequest, failed, showSignIn } from '../browser/steps.ts';
 import { callerOf } from '../server/caller.ts';
 import { bodyParameters } from '../server/parameters.ts';
 

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { exchange } from '../../flows/exchange.ts';
 import { OAuthError } from '../../rules/error.ts';
 import { readTokenRequest, TOKEN_PARAMETERS } from '../../rules/tokenRequest.ts';
-import type { Site } from '../browser/session.ts';
+import type { Site } from '../browser/cookies.ts';
 import { callerOf } from '../server/caller.ts';
 import { sendJson } from '../server/json.ts';
 import { bodyParameters, queryParameters } from '../server/parameters.ts';

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { UnansweredError } from '../../flows/deadline.ts';
+import { UnansweredError } from '../../flows/errors.ts';
 import { ANSWER_MS, DECISION_MS } from '../../rules/lifetimes.ts';
 
 declare module 'fastify' {

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { RefusalLog } from '../../flows/refusals.ts';
-import type { Site } from '../browser/session.ts';
+import type { Site } from '../browser/cookies.ts';
 import { showPage } from '../browser/views.ts';
 import { callerOf } from './caller.ts';
 import { sendJson } from './json.ts';
@@ -51,8 +51,8 @@ const SHOWN_AGAIN = ['wrong_password', 'too_many_tries'];
 
 /** Keeps why a request was refused, under the reference that its answer has. */
 export function noteRefusal(request: FastifyRequest, status: number): void {
-  const { id: reference, method, server, logDetail } = request;
-  const { error = 'server_error', rule = 'a fault of ours' } = logDetail ?? {};
+  const { id: reference, method, server, logFields } = request;
+  const { error = 'server_error', rule = 'a fault of ours' } = logFields ?? {};
   if (SHOWN_AGAIN.includes(error)) return;
   const refusal = { reference, method, path: loggedPathOf(request), status, error, rule };
   server.refusals.note(refusal, callerOf(request).address);

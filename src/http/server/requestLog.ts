@@ -31,7 +31,7 @@ export class RequestLog extends LogController {
       status: reply.statusCode,
       address: callerOf(request).address,
       ms: Math.round(reply.elapsedTime * 10) / 10,
-      ...request.logDetail,
+      ...request.logFields,
     };
     if (reply.statusCode >= 400) noteRefusal(request, reply.statusCode);
     if (error) request.log.warn({ ...line, err: error }, 'the answer was not sent whole');

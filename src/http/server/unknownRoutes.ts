@@ -19,7 +19,7 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
     const refusal = allowed === undefined ? NOT_FOUND : notAllowed(allowed, request.method);
     if (allowed !== undefined) reply.header('allow', allowed);
     const known = allowed === undefined ? {} : { path };
-    request.logDetail = { error: refusal.error, rule: refusal.text, ...known };
+    request.logFields = { error: refusal.error, rule: refusal.text, ...known };
     answerRefusal(request, reply, refusal);
   });
 }

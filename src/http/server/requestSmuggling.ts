@@ -23,7 +23,7 @@ export function newestAnswerOf(socket: Socket): ServerResponse | undefined {
  * Keeps what two readers of one connection could understand differently from mattering, where Node is lenient: each
  * request gets one answer, in its turn, and the connection ends where somebody before us may have cut it elsewhere.
  */
-export function keepFraming(app: FastifyInstance): void {
+export function preventSmuggling(app: FastifyInstance): void {
   app.server.prependListener('request', (request, response) => {
     newest.set(request.socket, response);
     request.method ??= 'QUERY'; // the one method that early versions of Node 20.19 and 22 read without naming it

@@ -3,9 +3,9 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorPage } from '../browser/pages.ts';
 import { pageHeaders, renderPage } from '../browser/views.ts';
-import { inOrder } from './framing.ts';
 import { noteRefusal } from './refusal.ts';
-import { mayWait } from './unreadAnswers.ts';
+import { inOrder } from './requestSmuggling.ts';
+import { mayWait } from './slowReaders.ts';
 
 // The two answers to what comes before any route: Fastify's plugins, the views among them, are not there yet.
 
@@ -18,9 +18,9 @@ export function newReference(): string {
 export function answerBadPath(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
   if (!mayWait(request, reply)) return;
   const text = 'The address can’t be read.';
-  request.logDetail = { error: 'not_found', rule: text };
+  request.logFields = { error: 'not_found', rule: text };
   request.log.info(
-    { method: request.method, path: '(no address of ours)', status: 404, ...request.logDetail },
+    { method: request.method, path: '(no address of ours)', status: 404, ...request.logFields },
     'request',
   );
   noteRefusal(request, 404);

@@ -6,9 +6,9 @@ import { rightsOf } from '../../flows/grantRights.ts';
 import type { Step } from '../../flows/nextStep.ts';
 import type { AuthorizationRequest } from '../../rules/authorizationRequest.ts';
 import { tokenExpiresAt } from '../../rules/lifetimes.ts';
+import { ensureVisit, type Site } from './cookies.ts';
 import { describeDay, describeRights } from './describe.ts';
 import type { NoticePage, Page, RequestedContent, SignInPage } from './pages.ts';
-import { ensureVisit, type Site } from './session.ts';
 import { showPage } from './views.ts';
 
 /** What comes of a password that does not open anything. */
@@ -79,7 +79,7 @@ function pageOfStep(site: Site, request: AuthorizationRequest, step: AskingStep,
 
 /** Says that one connection has to go before there can be another one. */
 export function showFull(reply: FastifyReply, { client }: AuthorizationRequest): FastifyReply {
-  reply.request.logDetail = {
+  reply.request.logFields = {
     error: 'too_many_instances',
     rule: 'as many live authorizations of this user and application as MAX_INSTANCES allows',
   };
@@ -94,7 +94,7 @@ const A_MINUTE = 60;
 
 /** Says that nothing was decided, because the user has decided very much just now. */
 export function showTooMany(reply: FastifyReply, link: NoticePage['link']): FastifyReply {
-  reply.request.logDetail = {
+  reply.request.logFields = {
     error: 'too_many_decisions',
     rule: 'more decisions of one user than anybody reads in that time',
   };
@@ -132,11 +132,11 @@ export function showSignIn(
 /** Says on the form, and in the log, that what was typed is wrong, or that it was wrong too often. */
 export function failed(request: FastifyRequest, result: Failure, wrong: string): Attempt {
   if (result.outcome === 'wrong') {
-    request.logDetail = { error: 'wrong_password', rule: wrong };
+    request.logFields = { error: 'wrong_password', rule: wrong };
     return { status: 422, error: wrong };
   }
   const { waitSeconds } = result;
-  request.logDetail = { error: 'too_many_tries', rule: `a wait of ${waitSeconds} s is not over` };
+  request.logFields = { error: 'too_many_tries', rule: `a wait of ${waitSeconds} s is not over` };
   const error = `Too many tries. Wait ${describeWait(waitSeconds)} and try again.`;
   return { status: 429, retryAfter: waitSeconds, error };
 }

@@ -29,7 +29,7 @@ const PATIENCE: Patience = {
  * Ends connections whose peer asks and does not read: what it asked for would stay in memory for as long as it likes.
  * One that is slow but reads is not cut, and neither is one whose answer is not ready yet.
  */
-export function endUnreadAnswers(app: FastifyInstance, patience = PATIENCE): void {
+export function endSlowReaders(app: FastifyInstance, patience = PATIENCE): void {
   app.server.timeout = patience.standstillMs;
   endSlowTaking(app, patience);
   app.addHook('onRequest', (request, reply, done) => {

@@ -11,7 +11,7 @@ export const RETRY_AFTER_SECONDS = '5';
 declare module 'fastify' {
   interface FastifyRequest {
     /** What the request's log line says beside its status. */
-    logDetail?: { readonly error: string; readonly rule: string; readonly path?: string };
+    logFields?: { readonly error: string; readonly rule: string; readonly path?: string };
     /** Why it is answered 503, for the metrics. */
     unavailable?: 'database' | 'overload';
   }
@@ -25,12 +25,12 @@ declare module 'fastify' {
  * Answers every error of every route, here and nowhere else. A refusal is noted in the request's log line with
  * its rule, and so is that the database was away or too much came at once; a fault of ours is logged with its cause.
  */
-export function answerFaults(app: FastifyInstance, watch: DatabaseWatch): void {
+export function answerErrors(app: FastifyInstance, watch: DatabaseWatch): void {
   const failures = new FailureLimit();
   app.setErrorHandler(async (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
     const refused = asOAuthError(error);
     if (refused !== undefined) {
-      request.logDetail = { error: refused.code, rule: refused.rule };
+      request.logFields = { error: refused.code, rule: refused.rule };
       const wait = request.routeOptions.config.limitsFailures ? failures.note(request) : 0;
       if (wait > 0) return answerRefusal(request, reply.header('retry-after', wait), TOO_MANY);
       return answerRefusal(request, reply, describe(refused));
@@ -41,7 +41,7 @@ export function answerFaults(app: FastifyInstance, watch: DatabaseWatch): void {
     }
     const overload = isOverload(error);
     request.unavailable = overload ? 'overload' : 'database';
-    request.logDetail = { error: AWAY.error, rule: overload ? error.message : watch.note(error) };
+    request.logFields = { error: AWAY.error, rule: overload ? error.message : watch.note(error) };
     watch.countRefused();
     return answerRefusal(request, reply.header('retry-after', RETRY_AFTER_SECONDS), AWAY);
   });

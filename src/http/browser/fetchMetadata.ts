@@ -11,7 +11,7 @@ export function refuseEmbedding(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     const destination = request.headers['sec-fetch-dest'];
     if (destination === undefined || destination === 'document') return done();
-    request.logDetail = {
+    request.logFields = {
       error: 'embedded',
       rule: 'asked for as a part of another page or by a script, not as a page',
     };

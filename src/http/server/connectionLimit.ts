@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { networkOf } from '../../rules/network.ts';
 import { addressOf } from './caller.ts';
-import { newestAnswerOf } from './framing.ts';
+import { newestAnswerOf } from './requestSmuggling.ts';
 
 /** How long a connection of a stranger may be idle between two requests. Node tells it in each answer (`Keep-Alive`). */
 const IDLE_MS = 5_000;
