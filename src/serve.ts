@@ -79,8 +79,8 @@ async function listen(config: Config, { pool }: Store, log: Logger): Promise<Fas
   const { catalogue, currency, codeLifetimeSeconds, maxInstances } = config;
   const keyRing = new KeyRing(config.secrets ?? trialSecrets(config.dataDir));
   const settings = { catalogue, currency, codeLifetimeSeconds, maxInstances };
-  const context: Context = { db: pool, keyRing, ...settings };
-  const app = await buildApp({ context, baseUrl, log, trustProxy, maxConnections });
+  const context: Context = { db: pool, keyRing, baseUrl, ...settings };
+  const app = await buildApp({ context, log, trustProxy, maxConnections });
   const describe = (address: string) => `listening at ${address} for ${baseUrl}`;
   await listenAt(app, await addressesOf(host), port, describe).catch(async (cause: NodeJS.ErrnoException) => {
     await app.close();

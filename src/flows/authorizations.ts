@@ -1,8 +1,10 @@
+import { tokenExpiresAt } from '../rules/lifetimes.ts';
+import type { Right } from '../rules/scope.ts';
 import { isUuid } from '../secrets/uuid.ts';
+import type { Caller } from '../store/auditEvents.ts';
 import {
   areConnectionsTakenBack,
   type Connection,
-  type ConnectionCount,
   type Cursor,
   countConnections,
   findConnections,
@@ -11,97 +13,163 @@ import {
 import { countDecision } from '../store/decisions.ts';
 import { revokeGrantOfUser, revokeGrantsOfUserAndClient } from '../store/revocations.ts';
 import type { Session } from '../store/sessions.ts';
-import type { Caller, Context } from './context.ts';
+import type { Context } from './context.ts';
+import { rightsOf } from './grantRights.ts';
+import { signOutToken } from './session.ts';
+import { type Form, signForm, verifyForm } from './signedForm.ts';
 
-export type { Connection, ConnectionCount, Cursor };
-
-/** What one page shows: so many connections, fewer when much was allowed. */
+/** What one page shows: so many authorizations, fewer when much was allowed. */
 const MAX_SHOWN = 20;
 const MAX_SCOPE = 16_000;
 
-/** A page of what can act on the user's account, newest first. */
-export interface ConnectionsPage {
-  readonly connections: readonly Connection[];
-  /** How many of each application there are on all pages. */
-  readonly counts: readonly ConnectionCount[];
+/** A page of what can act on the user's account, newest first, with the tokens of its forms. */
+export interface AuthorizationsPage {
+  readonly user: { readonly name: string; readonly login: string };
+  readonly signOutToken: string;
+  readonly authorizations: readonly LiveAuthorization[];
+  /** The applications on this page that have more than one authorization, on whichever page. */
+  readonly several: readonly AuthorizedClient[];
   /** Where the pages of the newer and of the older ones begin; null where there are none. */
   readonly newer: Cursor | null;
   readonly older: Cursor | null;
 }
 
-/** One page of the user's connections. It reads little more than that, however many there are. */
-export async function findConnectionsPage(
-  { db }: Context,
-  { user: { userId } }: Session,
+/** What one application instance may do, or could if the application were not blocked. */
+export interface LiveAuthorization {
+  readonly grantId: string;
+  readonly clientName: string;
+  readonly isBlocked: boolean;
+  readonly instanceName: string | null;
+  readonly confirmedAt: Date;
+  readonly expiresAt: Date;
+  readonly rights: readonly Right[];
+  readonly disconnectToken: string;
+}
+
+/** An application and how many authorizations it has. */
+export interface AuthorizedClient {
+  readonly clientId: string;
+  readonly clientName: string;
+  readonly live: number;
+  /** Whether there may be more: only the newest are counted. */
+  readonly orMore: boolean;
+  readonly disconnectAllToken: string;
+}
+
+/** One page of the user's authorizations. It reads little more than that, however many there are. */
+export async function findAuthorizationsPage(
+  context: Context,
+  session: Session,
   cursor: Cursor,
-): Promise<ConnectionsPage> {
-  const { found, goOnFrom } = await findConnections(db, userId, cursor, MAX_SHOWN);
+): Promise<AuthorizationsPage> {
+  const { userId } = session.user;
+  const { found, goOnFrom } = await findConnections(context.db, userId, cursor, MAX_SHOWN);
   const fitting = found.slice(0, countFitting(found));
   const onwards = fitting.length < found.length ? (fitting.at(-1)?.grantId ?? null) : goOnFrom;
-  // On the side that we come from there is at least the one that the cursor names.
+  // On the side that the cursor comes from there is at least the authorization that it names.
   const back = cursor.grantId === null ? null : (fitting[0]?.grantId ?? null);
   const [newer, older] = cursor.direction === 'older' ? [back, onwards] : [onwards, back];
-  const connections = cursor.direction === 'older' ? fitting : fitting.toReversed();
+  const shown = cursor.direction === 'older' ? fitting : fitting.toReversed();
   return {
-    connections,
-    counts: await countAll(db, userId, connections, newer !== null || older !== null),
+    user: session.user,
+    signOutToken: signOutToken(context, session),
+    authorizations: shown.map((grant) => authorizationOf(context, session, grant)),
+    several: await findSeveral(context, session, shown, newer !== null || older !== null),
     newer: newer === null ? null : { direction: 'newer', grantId: newer },
     older: older === null ? null : { direction: 'older', grantId: older },
   };
 }
 
 /** How many of the first fit on a page, at least one. */
-function countFitting(connections: readonly Connection[]): number {
+function countFitting(grants: readonly Connection[]): number {
   let length = 0;
-  const tooMuch = connections.findIndex(({ scope }) => {
+  const tooMuch = grants.findIndex(({ scope }) => {
     length += scope.length;
     return length > MAX_SCOPE;
   });
-  return tooMuch < 0 ? connections.length : Math.max(1, tooMuch);
+  return tooMuch < 0 ? grants.length : Math.max(1, tooMuch);
 }
 
-async function countAll(
-  db: Context['db'],
-  userId: string,
+function authorizationOf(context: Context, session: Session, grant: Connection): LiveAuthorization {
+  return {
+    grantId: grant.grantId,
+    clientName: grant.clientName,
+    isBlocked: grant.clientStatus === 'blocked',
+    instanceName: grant.instanceName,
+    confirmedAt: grant.confirmedAt,
+    expiresAt: tokenExpiresAt(grant.tokenIssuedAt ?? grant.confirmedAt),
+    rights: rightsOf(grant),
+    disconnectToken: signForm(context, disconnectForm(session, grant.grantId)),
+  };
+}
+
+async function findSeveral(
+  context: Context,
+  session: Session,
   shown: readonly Connection[],
   thereAreOthers: boolean,
-): Promise<ConnectionCount[]> {
-  const clientIds = [...new Set(shown.map(({ clientId }) => clientId))];
-  const counts = thereAreOthers ? await countConnections(db, userId, clientIds) : [];
-  return clientIds.map((clientId) => {
-    const here = shown.filter((connection) => connection.clientId === clientId).length;
+): Promise<AuthorizedClient[]> {
+  const names = new Map(shown.map(({ clientId, clientName }) => [clientId, clientName]));
+  const counts = thereAreOthers
+    ? await countConnections(context.db, session.user.userId, [...names.keys()])
+    : [];
+  const clients = [...names].map(([clientId, clientName]) => {
+    const here = shown.filter((grant) => grant.clientId === clientId).length;
     const count = counts.find((counted) => counted.clientId === clientId);
-    return { clientId, live: Math.max(here, count?.live ?? 0), orMore: count?.orMore ?? false };
+    return {
+      clientId,
+      clientName,
+      live: Math.max(here, count?.live ?? 0),
+      orMore: count?.orMore ?? false,
+      disconnectAllToken: signForm(context, disconnectAllForm(session, clientId)),
+    };
   });
+  return clients.filter(({ live }) => live > 1);
 }
 
-/** The user takes an authorization back; its code and token are worth nothing from now on. */
-export function disconnect(
-  { db }: Context,
+function disconnectForm(owner: Session, grantId: string): Form {
+  return { action: 'disconnect', owner, subject: [grantId] };
+}
+
+function disconnectAllForm(owner: Session, clientId: string): Form {
+  return { action: 'disconnect-all', owner, subject: [clientId] };
+}
+
+/** The user revokes an authorization; its code and token are worth nothing from now on. */
+export async function disconnect(
+  context: Context,
   session: Session,
-  grantId: string,
+  { grantId, formToken }: { readonly grantId: string; readonly formToken: string | undefined },
   caller: Caller,
-): Promise<void> {
-  return revokeGrantOfUser(db, session.user.userId, grantId, caller);
+): Promise<{ readonly outcome: 'disconnected' | 'stale' }> {
+  // The token was made for this very grant, so a grant id that fits it is one that the page listed.
+  if (verifyForm(context, formToken, disconnectForm(session, grantId)) === null) return { outcome: 'stale' };
+  await revokeGrantOfUser(context.db, session.user.userId, grantId, caller);
+  return { outcome: 'disconnected' };
 }
 
 /**
- * The user takes back all that an application may do, for as long as the caller waits: of many thousands some may be left.
+ * The user revokes all that an application may do, for as long as the caller waits: of many thousands some may be left.
  *
- * @returns false when the user has decided too much in a short time
+ * @returns `too many` when the user has decided too much in a short time: it may have to look through all that the user
+ *   ever allowed
  */
 export async function disconnectAll(
-  { db }: Context,
-  { user: { userId } }: Session,
-  clientId: string,
+  context: Context,
+  session: Session,
+  { clientId, formToken }: { readonly clientId: string; readonly formToken: string | undefined },
   caller: Caller,
-): Promise<boolean> {
-  if (!(await countDecision(db, userId))) return false; // it may have to look through all that the user ever allowed
+): Promise<{ readonly outcome: 'disconnected' | 'stale' | 'too many' }> {
+  const { db } = context;
+  const { userId } = session.user;
+  if (verifyForm(context, formToken, disconnectAllForm(session, clientId)) === null)
+    return { outcome: 'stale' };
+  if (!(await countDecision(db, userId))) return { outcome: 'too many' };
   let goesOn = true;
   while (goesOn && performance.now() < caller.decideBy) {
     goesOn = await revokeGrantsOfUserAndClient(db, userId, clientId, caller);
   }
-  return true;
+  return { outcome: 'disconnected' };
 }
 
 /** What a link says is disconnected: an authorization by its id, or all of an application by the application's. */
@@ -110,7 +178,7 @@ export interface Disconnected {
   readonly clientId: string | undefined;
 }
 
-/** Whether the user had such authorizations and all are taken back, whoever says so in a link. */
+/** Whether it is: the ids come from the URL, and are checked against the user. */
 export async function isDisconnected(
   { db }: Context,
   { user: { userId } }: Session,
@@ -120,7 +188,7 @@ export async function isDisconnected(
   return clientId !== undefined && areConnectionsTakenBack(db, userId, clientId);
 }
 
-/** The cursor of a link; the beginning when it holds none that can be one. */
+/** The cursor of a link; the beginning when the link holds none. */
 export function cursorOf(older: string | undefined, newer: string | undefined): Cursor {
   if (newer !== undefined && isUuid(newer)) return { direction: 'newer', grantId: newer };
   return { direction: 'older', grantId: older !== undefined && isUuid(older) ? older : null };

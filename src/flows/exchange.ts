@@ -4,9 +4,10 @@ import type { TokenRequest } from '../rules/tokenRequest.ts';
 import { printBearer, referBearer } from '../secrets/bearer.ts';
 import { s256, sha256 } from '../secrets/digest.ts';
 import { randomSecret } from '../secrets/random.ts';
+import type { Caller } from '../store/auditEvents.ts';
 import { TooLateError } from '../store/database.ts';
 import { type ExchangeVerdict, exchangeCode } from '../store/exchanges.ts';
-import type { Caller, Context } from './context.ts';
+import type { Context } from './context.ts';
 
 /** Any valid uuid: a token for a code that names no grant is never issued, but the statement wants a hash. */
 const NO_GRANT = '00000000-0000-0000-0000-000000000000';

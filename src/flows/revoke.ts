@@ -2,9 +2,10 @@ import type { Credentials } from '../rules/clientCredentials.ts';
 import { OAuthError } from '../rules/error.ts';
 import { referBearer } from '../secrets/bearer.ts';
 import { sha256 } from '../secrets/digest.ts';
+import type { Caller } from '../store/auditEvents.ts';
 import { TooLateError } from '../store/database.ts';
 import { revokeToken } from '../store/revocations.ts';
-import type { Caller, Context } from './context.ts';
+import type { Context } from './context.ts';
 
 /**
  * An application gives an access token back (RFC 7009). Whether the token existed, and whose it was, stays

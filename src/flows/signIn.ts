@@ -1,18 +1,22 @@
+import type { AuthorizationRequest } from '../rules/authorizationRequest.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { verifyPassword } from '../secrets/password.ts';
 import { randomSecret } from '../secrets/random.ts';
-import { deleteSession, findSession, insertSession, type Session } from '../store/sessions.ts';
+import type { Caller } from '../store/auditEvents.ts';
+import { insertSession } from '../store/sessions.ts';
 import { noteGuessing } from '../store/throttles.ts';
 import { findUserByKey, loginKey, type UserWithPasswords } from '../store/users.ts';
-import type { Caller, Context } from './context.ts';
+import type { Context } from './context.ts';
 import { printDevice, readDevice } from './device.ts';
+import { beginPreLoginSession, readPreLoginSession } from './session.ts';
+import { type Form, type FormOwner, signForm, verifyForm } from './signedForm.ts';
 import { tryPassword } from './tryPassword.ts';
 
 /** What comes of a sign-in. */
 export type SignInOutcome =
   /** With the values of the new session cookie and of the new device cookie. */
   | { readonly outcome: 'signed-in'; readonly cookie: string; readonly deviceCookie: string }
-  /** The login, the password, or both; or the user is blocked. Nobody is told which. */
+  /** The login, the password, or both; or the user is blocked. It is never said which. */
   | { readonly outcome: 'wrong' }
   | { readonly outcome: 'wait'; readonly waitSeconds: number };
 
@@ -84,16 +88,39 @@ async function knownDevice(
   return device.isFor(user?.passwordHash ?? null) ? device.name : undefined;
 }
 
-/** The session of a cookie, undefined when nobody is signed in with it. */
-export async function currentSession(
-  { db }: Context,
-  cookie: string | undefined,
-): Promise<Session | undefined> {
-  if (cookie === undefined) return undefined;
-  return (await findSession(db, sha256(cookie))) ?? undefined;
+/** The sign-in page, on the way to a request or to the account page. */
+export interface SignInStep {
+  readonly step: 'sign-in';
+  /** Null on the way to the account page. */
+  readonly authorizationRequest: AuthorizationRequest | null;
+  readonly formToken: string;
+  /** The cookie of a pre-login session that begins here; null when the browser has one. */
+  readonly newCookie: string | null;
 }
 
-/** Ends a session for good: the cookie that named it is worth nothing afterwards. */
-export async function signOut({ db }: Context, session: Session): Promise<void> {
-  await deleteSession(db, session.sessionHash);
+/** @param preLoginCookie that the browser sent: several tabs share one pre-login session */
+export function signInStep(
+  context: Context,
+  authorizationRequest: AuthorizationRequest | null,
+  preLoginCookie: string | undefined,
+): SignInStep {
+  const known = readPreLoginSession(context, preLoginCookie);
+  const { owner, cookie } = known ? { owner: known, cookie: null } : beginPreLoginSession(context);
+  const formToken = signForm(context, signInForm(owner, authorizationRequest));
+  return { step: 'sign-in', authorizationRequest, formToken, newCookie: cookie };
+}
+
+/** Whether a sign-in form was shown in this browser, on the way to this very request. */
+export function isSignInForm(
+  context: Context,
+  authorizationRequest: AuthorizationRequest | null,
+  preLoginCookie: string | undefined,
+  formToken: string | undefined,
+): boolean {
+  const owner = readPreLoginSession(context, preLoginCookie);
+  return owner !== null && verifyForm(context, formToken, signInForm(owner, authorizationRequest)) !== null;
+}
+
+function signInForm(owner: FormOwner, authorizationRequest: AuthorizationRequest | null): Form {
+  return { action: 'sign-in', owner, subject: [authorizationRequest?.canonicalQuery ?? null] };
 }

@@ -1,6 +1,7 @@
 import { networkOf } from '../rules/network.ts';
 import { requirePlace, type Turn } from '../secrets/password.ts';
-import type { Caller, Context } from './context.ts';
+import type { Caller } from '../store/auditEvents.ts';
+import type { Context } from './context.ts';
 import type { Guarded } from './device.ts';
 import { countersOf, settleTry, takeTry } from './throttle.ts';
 

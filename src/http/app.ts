@@ -1,6 +1,6 @@
 import cookie from '@fastify/cookie';
 import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
-import type { Site } from './browser/cookies.ts';
+import type { Context } from '../flows/context.ts';
 import { refuseEmbedding } from './browser/fetchMetadata.ts';
 import { views } from './browser/views.ts';
 import { accountRoutes } from './routes/account.ts';
@@ -9,25 +9,25 @@ import { decisionRoutes } from './routes/decision.ts';
 import { healthRoutes, watchDatabase } from './routes/health.ts';
 import { introspectRoutes } from './routes/introspect.ts';
 import { metadataRoutes } from './routes/metadata.ts';
-import { countRequests } from './routes/metrics.ts';
+import { countRequests, metricsRoutes } from './routes/metrics.ts';
 import { revokeRoutes } from './routes/revoke.ts';
 import { signInRoutes } from './routes/signIn.ts';
 import { tokenRoutes } from './routes/token.ts';
 import { idleTimeout, limitConnections } from './server/connectionLimit.ts';
 import { limitAnswerTime } from './server/deadline.ts';
 import { closeConnectionsWhenClosing } from './server/drain.ts';
-import { answerErrors } from './server/errors.ts';
+import { answerErrors, answerUnknownRoutes } from './server/errors.ts';
 import { answerBadPath, answerClientError, answerConnect, newReference } from './server/malformedRequests.ts';
 import { CONTRACT_BODY_LIMIT_BYTES, requestParameters } from './server/parameters.ts';
-import { keepRefusals } from './server/refusal.ts';
-import { RequestLog } from './server/requestLog.ts';
+import { keepRefusals, RequestLog } from './server/requestLog.ts';
 import { preventSmuggling } from './server/requestSmuggling.ts';
 import { addResponseHeaders } from './server/responseHeaders.ts';
+import { answerWith } from './server/routeTable.ts';
 import { endSlowReaders } from './server/slowReaders.ts';
-import { answerUnknownRoutes } from './server/unknownRoutes.ts';
 
 /** What the HTTP surface is built from. */
-export interface Dependencies extends Site {
+export interface Dependencies {
+  readonly context: Context;
   readonly log: FastifyBaseLogger;
   /** Hop count or networks whose `X-Forwarded-*` headers are believed; false for none. */
   readonly trustProxy: false | number | string[];
@@ -48,7 +48,7 @@ export async function buildApp({
   log,
   trustProxy,
   maxConnections,
-  ...site
+  context,
 }: Dependencies): Promise<FastifyInstance> {
   const direct = trustProxy === false;
   const app = fastify({
@@ -73,24 +73,29 @@ export async function buildApp({
   endSlowReaders(app);
   preventSmuggling(app);
   answerConnect(app);
-  addResponseHeaders(app, site.baseUrl);
-  const watch = watchDatabase(app, site);
-  keepRefusals(app, site);
+  addResponseHeaders(app, context.baseUrl);
+  const watch = watchDatabase(app, context);
+  keepRefusals(app, context);
   answerErrors(app, watch);
   answerUnknownRoutes(app);
   limitAnswerTime(app);
-  countRequests(app, watch);
+  const registry = countRequests(app, watch);
   limitConnections(app, { most: maxConnections, direct });
   closeConnectionsWhenClosing(app);
   await app.register(requestParameters);
   await app.register(views);
   await app.register(async (pages) => {
+    answerWith(pages, 'page');
     refuseEmbedding(pages);
     await pages.register(cookie);
-    for (const addRoutes of FOR_PEOPLE) await addRoutes(pages, site);
+    for (const addRoutes of FOR_PEOPLE) await addRoutes(pages, context);
   });
-  for (const addRoutes of FOR_PROGRAMS) await addRoutes(app, site);
-  healthRoutes(app, watch);
+  await app.register(async (documents) => {
+    answerWith(documents, 'json');
+    for (const addRoutes of FOR_PROGRAMS) await addRoutes(documents, context);
+    healthRoutes(documents, watch);
+    metricsRoutes(documents, registry);
+  });
   return app;
 }
 

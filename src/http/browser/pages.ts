@@ -76,13 +76,13 @@ export interface AccountPage {
   readonly userName: string;
   readonly userLogin: string;
   readonly signOutToken: string;
-  /** Live authorizations, newest first. */
-  readonly connections: readonly Connection[];
-  /** Those of the page's applications that have more than one connection, on whichever page. */
-  readonly several: readonly ConnectedApplication[];
+  /** Live ones, newest first. */
+  readonly authorizations: readonly Authorization[];
+  /** The applications on this page that have more than one authorization, on whichever page. */
+  readonly several: readonly AuthorizedApplication[];
   /** Which page this is, as a field that its forms send along; null on the first. */
   readonly place: { readonly name: string; readonly value: string } | null;
-  /** The pages of newer and older connections; null where there are none. */
+  /** The pages of newer and older authorizations; null where there are none. */
   readonly newer: string | null;
   readonly older: string | null;
   /** Said once at the top after something was done, for example `Demo Shop is disconnected.` */
@@ -92,7 +92,7 @@ export interface AccountPage {
 }
 
 /** One application instance that can act on the user's account, or could if the application were not blocked. */
-export interface Connection {
+export interface Authorization {
   readonly grantId: string;
   readonly clientName: string;
   readonly isBlocked: boolean;
@@ -103,8 +103,8 @@ export interface Connection {
   readonly disconnectToken: string;
 }
 
-/** An application with all its connections. */
-export interface ConnectedApplication {
+/** An application with all its authorizations. */
+export interface AuthorizedApplication {
   readonly clientId: string;
   readonly clientName: string;
   /** How many there are, for example `37`. */

@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
+import type { Context } from '../../flows/context.ts';
 import { DatabaseWatch } from '../../flows/databaseWatch.ts';
-import type { Site } from '../browser/cookies.ts';
 import { RETRY_AFTER_SECONDS } from '../server/errors.ts';
 import { sendJson } from '../server/json.ts';
 
 /** Watches the database from the first moment on which requests may come until the server closes. */
-export function watchDatabase(app: FastifyInstance, { context }: Site): DatabaseWatch {
+export function watchDatabase(app: FastifyInstance, context: Context): DatabaseWatch {
   const watch = new DatabaseWatch(context, app.log);
   app.addHook('onListen', async () => void watch.ask());
   app.addHook('preClose', async () => watch.stop());

@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Context } from '../../flows/context.ts';
 import { introspect } from '../../flows/introspect.ts';
 import { type Credentials, readBasicCredentials } from '../../rules/clientCredentials.ts';
 import { OAuthError } from '../../rules/error.ts';
-import type { Site } from '../browser/cookies.ts';
 import { sendJson } from '../server/json.ts';
 import { bodyParameters } from '../server/parameters.ts';
 
 /** What a token allows, told to the servers of the payment API (RFC 7662). */
-export async function introspectRoutes(app: FastifyInstance, { context }: Site): Promise<void> {
+export async function introspectRoutes(app: FastifyInstance, context: Context): Promise<void> {
   app.post('/oauth/introspect', async (request, reply) => {
     const credentials = basicOf(request);
     const answer =

@@ -6,11 +6,10 @@ import type { DatabaseWatch } from '../../flows/databaseWatch.ts';
 const LATENCY_BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
 /**
- * What the server did, for Prometheus, at `/metrics`: requests by route and status, refusals by the contract's
- * code, latencies, whether the database is there, and the process. Labels are routes and codes only, never what a
- * request carried.
+ * Counts what the server does, for Prometheus: requests by route and status, refusals by the contract's code, latencies,
+ * whether the database is there, and the process. Labels are routes and codes only, never what a request carried.
  */
-export function countRequests(app: FastifyInstance, watch: DatabaseWatch): void {
+export function countRequests(app: FastifyInstance, watch: DatabaseWatch): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const requests = new Counter({
@@ -50,7 +49,11 @@ export function countRequests(app: FastifyInstance, watch: DatabaseWatch): void 
     seconds.observe({ route }, reply.elapsedTime / 1000);
     done();
   });
+  return registry;
+}
 
+/** The metrics, to be read by Prometheus. */
+export function metricsRoutes(app: FastifyInstance, registry: Registry): void {
   app.get('/metrics', async (_request, reply) =>
     reply.header('content-type', registry.contentType).send(await registry.metrics()),
   );

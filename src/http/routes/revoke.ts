@@ -1,14 +1,14 @@
 import type { FastifyInstance } from 'fastify';
+import type { Context } from '../../flows/context.ts';
 import { revokeByBearer, revokeByClient } from '../../flows/revoke.ts';
 import { OAuthError } from '../../rules/error.ts';
 import { readClientCredentials } from '../../rules/tokenRequest.ts';
-import type { Site } from '../browser/cookies.ts';
 import { callerOf } from '../server/caller.ts';
 import { sendJson } from '../server/json.ts';
 import { bodyParameters } from '../server/parameters.ts';
 
 /** Giving an access token back: RFC 7009, and the call that the payment SDKs make. */
-export async function revokeRoutes(app: FastifyInstance, { context }: Site): Promise<void> {
+export async function revokeRoutes(app: FastifyInstance, context: Context): Promise<void> {
   // 200 whatever became of the token (RFC 7009 section 2.2); `token_type_hint` could only name the one type there is.
   app.post('/oauth/revoke', { config: { limitsFailures: true } }, async (request, reply) => {
     const form = bodyParameters(request);

@@ -1,10 +1,9 @@
 import { isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
-import type { Caller } from '../../flows/context.ts';
 import { decideBy } from './deadline.ts';
 
 /** Whose request it is, for the audit trail and the counters of failures. */
-export function callerOf(request: FastifyRequest): Caller {
+export function callerOf(request: FastifyRequest) {
   return { address: addressOf(request), reference: request.id, decideBy: decideBy(request) };
 }
 

@@ -30,7 +30,7 @@ export function limitAnswerTime(app: FastifyInstance): void {
         const timer = setTimeout(() => {
           if (reply.sent) return;
           sendOnce(reply);
-          reject(new UnansweredError());
+          reject(new UnansweredError(ANSWER_MS));
         }, ANSWER_MS);
         answered.then(resolve, reject).finally(() => clearTimeout(timer));
       });

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorPage } from '../browser/pages.ts';
 import { pageHeaders, renderPage } from '../browser/views.ts';
-import { noteRefusal } from './refusal.ts';
+import { noteRefusal } from './requestLog.ts';
 import { inOrder } from './requestSmuggling.ts';
 import { mayWait } from './slowReaders.ts';
 
