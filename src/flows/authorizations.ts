@@ -1,5 +1,4 @@
 import { tokenExpiresAt } from '../rules/lifetimes.ts';
-import type { Right } from '../rules/scope.ts';
 import { isUuid } from '../secrets/uuid.ts';
 import type { Caller } from '../store/auditEvents.ts';
 import {
@@ -18,13 +17,13 @@ import { rightsOf } from './grantRights.ts';
 import { signOutToken } from './session.ts';
 import { type Form, signForm, verifyForm } from './signedForm.ts';
 
-/** What one page shows: so many authorizations, fewer when much was allowed. */
+/** Authorizations on one page, and bytes of their scopes, whichever is less. */
 const MAX_SHOWN = 20;
 const MAX_SCOPE = 16_000;
 
 /** A page of what can act on the user's account, newest first, with the tokens of its forms. */
 export interface AuthorizationsPage {
-  readonly user: { readonly name: string; readonly login: string };
+  readonly user: Pick<Session['user'], 'name' | 'login'>;
   readonly signOutToken: string;
   readonly authorizations: readonly LiveAuthorization[];
   /** The applications on this page that have more than one authorization, on whichever page. */
@@ -34,24 +33,14 @@ export interface AuthorizationsPage {
   readonly older: Cursor | null;
 }
 
-/** What one application instance may do, or could if the application were not blocked. */
-export interface LiveAuthorization {
-  readonly grantId: string;
-  readonly clientName: string;
-  readonly isBlocked: boolean;
-  readonly instanceName: string | null;
-  readonly confirmedAt: Date;
-  readonly expiresAt: Date;
-  readonly rights: readonly Right[];
-  readonly disconnectToken: string;
-}
+/** One live authorization. */
+export type LiveAuthorization = ReturnType<typeof authorizationOf>;
 
-/** An application and how many authorizations it has. */
+/** An application and how many live authorizations it has; `orMore` when only the newest were counted. */
 export interface AuthorizedClient {
   readonly clientId: string;
   readonly clientName: string;
   readonly live: number;
-  /** Whether there may be more: only the newest are counted. */
   readonly orMore: boolean;
   readonly disconnectAllToken: string;
 }
@@ -62,8 +51,7 @@ export async function findAuthorizationsPage(
   session: Session,
   cursor: Cursor,
 ): Promise<AuthorizationsPage> {
-  const { userId } = session.user;
-  const { found, goOnFrom } = await findConnections(context.db, userId, cursor, MAX_SHOWN);
+  const { found, goOnFrom } = await findConnections(context.db, session.user.userId, cursor, MAX_SHOWN);
   const fitting = found.slice(0, countFitting(found));
   const onwards = fitting.length < found.length ? (fitting.at(-1)?.grantId ?? null) : goOnFrom;
   // On the side that the cursor comes from there is at least the authorization that it names.
@@ -90,19 +78,21 @@ function countFitting(grants: readonly Connection[]): number {
   return tooMuch < 0 ? grants.length : Math.max(1, tooMuch);
 }
 
-function authorizationOf(context: Context, session: Session, grant: Connection): LiveAuthorization {
+function authorizationOf(context: Context, session: Session, grant: Connection) {
+  const { grantId, clientName, clientStatus, instanceName, confirmedAt, tokenIssuedAt } = grant;
   return {
-    grantId: grant.grantId,
-    clientName: grant.clientName,
-    isBlocked: grant.clientStatus === 'blocked',
-    instanceName: grant.instanceName,
-    confirmedAt: grant.confirmedAt,
-    expiresAt: tokenExpiresAt(grant.tokenIssuedAt ?? grant.confirmedAt),
+    grantId,
+    clientName,
+    isBlocked: clientStatus === 'blocked',
+    instanceName,
+    confirmedAt,
+    expiresAt: tokenExpiresAt(tokenIssuedAt ?? confirmedAt),
     rights: rightsOf(grant),
-    disconnectToken: signForm(context, disconnectForm(session, grant.grantId)),
+    disconnectToken: signForm(context, disconnectForm('disconnect', session, grantId)),
   };
 }
 
+/** @param thereAreOthers whether there are other pages */
 async function findSeveral(
   context: Context,
   session: Session,
@@ -110,29 +100,21 @@ async function findSeveral(
   thereAreOthers: boolean,
 ): Promise<AuthorizedClient[]> {
   const names = new Map(shown.map(({ clientId, clientName }) => [clientId, clientName]));
-  const counts = thereAreOthers
-    ? await countConnections(context.db, session.user.userId, [...names.keys()])
-    : [];
-  const clients = [...names].map(([clientId, clientName]) => {
+  const ids = [...names.keys()];
+  const counts = thereAreOthers ? await countConnections(context.db, session.user.userId, ids) : [];
+  return [...names].flatMap(([clientId, clientName]) => {
     const here = shown.filter((grant) => grant.clientId === clientId).length;
     const count = counts.find((counted) => counted.clientId === clientId);
-    return {
-      clientId,
-      clientName,
-      live: Math.max(here, count?.live ?? 0),
-      orMore: count?.orMore ?? false,
-      disconnectAllToken: signForm(context, disconnectAllForm(session, clientId)),
-    };
+    const live = Math.max(here, count?.live ?? 0);
+    if (live < 2) return [];
+    const disconnectAllToken = signForm(context, disconnectForm('disconnect-all', session, clientId));
+    return [{ clientId, clientName, live, orMore: count?.orMore ?? false, disconnectAllToken }];
   });
-  return clients.filter(({ live }) => live > 1);
 }
 
-function disconnectForm(owner: Session, grantId: string): Form {
-  return { action: 'disconnect', owner, subject: [grantId] };
-}
-
-function disconnectAllForm(owner: Session, clientId: string): Form {
-  return { action: 'disconnect-all', owner, subject: [clientId] };
+/** @param id of the grant or, for all of an application, of the client */
+function disconnectForm(action: 'disconnect' | 'disconnect-all', owner: Session, id: string): Form {
+  return { action, owner, subject: [id] };
 }
 
 /** The user revokes an authorization; its code and token are worth nothing from now on. */
@@ -143,7 +125,8 @@ export async function disconnect(
   caller: Caller,
 ): Promise<{ readonly outcome: 'disconnected' | 'stale' }> {
   // The token was made for this very grant, so a grant id that fits it is one that the page listed.
-  if (verifyForm(context, formToken, disconnectForm(session, grantId)) === null) return { outcome: 'stale' };
+  const form = disconnectForm('disconnect', session, grantId);
+  if (verifyForm(context, formToken, form) === null) return { outcome: 'stale' };
   await revokeGrantOfUser(context.db, session.user.userId, grantId, caller);
   return { outcome: 'disconnected' };
 }
@@ -151,8 +134,7 @@ export async function disconnect(
 /**
  * The user revokes all that an application may do, for as long as the caller waits: of many thousands some may be left.
  *
- * @returns `too many` when the user has decided too much in a short time: it may have to look through all that the user
- *   ever allowed
+ * @returns `too many` when the user has decided too much in a short time: this may look through all that was ever allowed
  */
 export async function disconnectAll(
   context: Context,
@@ -160,29 +142,22 @@ export async function disconnectAll(
   { clientId, formToken }: { readonly clientId: string; readonly formToken: string | undefined },
   caller: Caller,
 ): Promise<{ readonly outcome: 'disconnected' | 'stale' | 'too many' }> {
-  const { db } = context;
+  const form = disconnectForm('disconnect-all', session, clientId);
+  if (verifyForm(context, formToken, form) === null) return { outcome: 'stale' };
   const { userId } = session.user;
-  if (verifyForm(context, formToken, disconnectAllForm(session, clientId)) === null)
-    return { outcome: 'stale' };
-  if (!(await countDecision(db, userId))) return { outcome: 'too many' };
+  if (!(await countDecision(context.db, userId))) return { outcome: 'too many' };
   let goesOn = true;
   while (goesOn && performance.now() < caller.decideBy) {
-    goesOn = await revokeGrantsOfUserAndClient(db, userId, clientId, caller);
+    goesOn = await revokeGrantsOfUserAndClient(context.db, userId, clientId, caller);
   }
   return { outcome: 'disconnected' };
 }
 
-/** What a link says is disconnected: an authorization by its id, or all of an application by the application's. */
-export interface Disconnected {
-  readonly grantId: string | undefined;
-  readonly clientId: string | undefined;
-}
-
-/** Whether it is: the ids come from the URL, and are checked against the user. */
+/** Whether what a link says is disconnected is so: one authorization, or all of an application. */
 export async function isDisconnected(
   { db }: Context,
   { user: { userId } }: Session,
-  { grantId, clientId }: Disconnected,
+  { grantId, clientId }: { readonly grantId: string | undefined; readonly clientId: string | undefined },
 ): Promise<boolean> {
   if (grantId !== undefined) return isUuid(grantId) && isConnectionTakenBack(db, userId, grantId);
   return clientId !== undefined && areConnectionsTakenBack(db, userId, clientId);

@@ -5,6 +5,7 @@ import type { Parameters } from '../rules/parameters.ts';
 import type { Right } from '../rules/scope.ts';
 import { findClient } from '../store/clients.ts';
 import { findInstance, type Grant } from '../store/grants.ts';
+import type { Session } from '../store/sessions.ts';
 import { needsPaymentPassword } from './confirmPayment.ts';
 import type { Context } from './context.ts';
 import { rightsOf } from './grantRights.ts';
@@ -21,7 +22,7 @@ import { type SignInStep, signInStep } from './signIn.ts';
 /** What a page asks the user to allow (contract 1.2). */
 export interface RequestedAccess {
   readonly authorizationRequest: AuthorizationRequest;
-  readonly user: { readonly name: string; readonly login: string };
+  readonly user: Pick<Session['user'], 'name' | 'login'>;
   /** Until when a token that is issued now will be good. */
   readonly expiresAt: Date;
   /** The live authorization that allowing annuls; null for none. */

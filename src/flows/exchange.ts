@@ -23,16 +23,20 @@ export interface IssuedToken {
  *
  * @throws {OAuthError} `unauthorized_client`, `invalid_grant` or `invalid_request` (contract 7.2)
  */
-export async function exchange({ db }: Context, request: TokenRequest, caller: Caller): Promise<IssuedToken> {
-  const code = referBearer('code', request.code);
+export async function exchange(
+  { db }: Context,
+  tokenRequest: TokenRequest,
+  caller: Caller,
+): Promise<IssuedToken> {
+  const code = referBearer('code', tokenRequest.code);
   const accessToken = printBearer('token', code.grantId ?? NO_GRANT, randomSecret());
   const { verdict, issuedAt } = await exchangeCode(db, {
     grantId: code.grantId,
     codeHash: code.hash,
-    clientId: request.clientId,
-    secretHash: request.clientSecret === null ? null : sha256(request.clientSecret),
-    redirectUri: request.redirectUri,
-    challenge: request.codeVerifier === null ? null : s256(request.codeVerifier),
+    clientId: tokenRequest.clientId,
+    secretHash: tokenRequest.clientSecret === null ? null : sha256(tokenRequest.clientSecret),
+    redirectUri: tokenRequest.redirectUri,
+    challenge: tokenRequest.codeVerifier === null ? null : s256(tokenRequest.codeVerifier),
     tokenHash: sha256(accessToken),
     caller,
   });

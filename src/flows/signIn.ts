@@ -20,16 +20,14 @@ export type SignInOutcome =
   | { readonly outcome: 'wrong' }
   | { readonly outcome: 'wait'; readonly waitSeconds: number };
 
-/** The cookies that a browser sent with a sign-in. */
+/** The cookies that a browser sent with a sign-in: its session, which ends, and its device. */
 export interface SentCookies {
-  /** That session ends. */
   readonly session: string | undefined;
   readonly device: string | undefined;
 }
 
 /**
- * Signs a user in (contract 5.1). Unknown login, wrong password and blocked user are one answer after the
- * same work.
+ * Signs a user in (contract 5.1). Unknown login, wrong password and blocked user are one answer after the same work.
  *
  * @throws {BusyError} when too many passwords are being checked
  */
@@ -41,12 +39,9 @@ export async function signIn(
 ): Promise<SignInOutcome> {
   const { db } = context;
   const login = loginKey(typed.login);
+  const device = await knownDevice(context, login, sent.device);
   let user: UserWithPasswords | undefined;
-  const guess = {
-    guarded: 'password',
-    login,
-    device: await knownDevice(context, login, sent.device),
-  } as const;
+  const guess = { guarded: 'password', login, device } as const;
   const result = await tryPassword(context, guess, caller, async (turn) => {
     user = await findUserByKey(db, login);
     const passwordHash = user?.status === 'active' ? user.passwordHash : null;
@@ -59,24 +54,17 @@ export async function signIn(
     }
     return { outcome: 'wrong' };
   }
-  const cookie = randomSecret().toString('base64url');
   const { userId, passwordHash } = result.right;
-  const session = {
-    sessionHash: sha256(cookie),
-    userId,
-    passwordHash,
-    earlierHash: sent.session === undefined ? null : sha256(sent.session),
-  };
+  const cookie = randomSecret().toString('base64url');
+  const earlierHash = sent.session === undefined ? null : sha256(sent.session);
+  const session = { sessionHash: sha256(cookie), userId, passwordHash, earlierHash };
   // Last, so that there is a session only if its cookie is handed out.
   if (!(await insertSession(db, session, caller))) return { outcome: 'wrong' };
-  return {
-    outcome: 'signed-in',
-    cookie,
-    deviceCookie: printDevice(context, 'password', login, passwordHash, sent.device),
-  };
+  const deviceCookie = printDevice(context, 'password', login, passwordHash, sent.device);
+  return { outcome: 'signed-in', cookie, deviceCookie };
 }
 
-/** Only a browser that sends a cookie of ours for this login has its user looked up for it. */
+/** The name of the device; the user is looked up only for a browser that sends a device cookie for this login. */
 async function knownDevice(
   context: Context,
   login: string,
@@ -88,17 +76,16 @@ async function knownDevice(
   return device.isFor(user?.passwordHash ?? null) ? device.name : undefined;
 }
 
-/** The sign-in page, on the way to a request or to the account page. */
+/** The sign-in page, on the way to a request or, where that is null, to the account page. */
 export interface SignInStep {
   readonly step: 'sign-in';
-  /** Null on the way to the account page. */
   readonly authorizationRequest: AuthorizationRequest | null;
   readonly formToken: string;
-  /** The cookie of a pre-login session that begins here; null when the browser has one. */
+  /** The cookie of a pre-login session that begins here; null when the browser has one, which its tabs share. */
   readonly newCookie: string | null;
 }
 
-/** @param preLoginCookie that the browser sent: several tabs share one pre-login session */
+/** The sign-in page for a browser that sent this cookie of a pre-login session. */
 export function signInStep(
   context: Context,
   authorizationRequest: AuthorizationRequest | null,

@@ -35,9 +35,9 @@ export interface Dependencies {
   readonly maxConnections: number;
 }
 
-/** Above the longest request we take, so that one a little too long still gets the contract's error page. */
+/** Above the longest request that is accepted, so that one a little too long still gets the contract's error page. */
 const HEADER_LIMIT_BYTES = 32 * 1024;
-/** How long headers, and headers and body together, may take: otherwise a request half sent stays open for ever. */
+/** How long headers, and headers and body together, may take to arrive (Slowloris). */
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 20_000;
 /** How often Node looks for requests that took too long. */
@@ -54,14 +54,14 @@ export async function buildApp({
   const app = fastify({
     loggerInstance: log,
     logController: new RequestLog(),
-    // Fastify takes a bare number for "trust nobody", since it can't know who sent the request. Here the
-    // operator says that nobody but the proxies can reach us, and how many there are.
+    // A bare number means "trust nobody" to Fastify, which can't know the sender. Here the operator promises that only
+    // proxies can reach us, and says how many.
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
     genReqId: newReference,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: idleTimeout(direct),
     bodyLimit: CONTRACT_BODY_LIMIT_BYTES,
-    return503OnClosing: false, // requests that got through are answered; their connections close with the answer
+    return503OnClosing: false, // requests that arrive are answered; their connections close with the response
     http: {
       maxHeaderSize: HEADER_LIMIT_BYTES,
       headersTimeout: HEADERS_TIMEOUT_MS,

@@ -38,7 +38,7 @@ describe('an answer', () => {
   /** A server that is less patient than ours. */
   async function serve(standstillMs: number, longestTakingMs: number): Promise<string> {
     app = fastify({ forceCloseConnections: true });
-    endSlowReaders(app, { standstillMs, longestTakingMs, lookedAtEveryMs: 100 });
+    endSlowReaders(app, { idleMs: standstillMs, maxReadMs: longestTakingMs, checkEveryMs: 100 });
     app.get('/large', async () => Buffer.alloc(LARGE));
     return app.listen({ port: 0, host: '127.0.0.1' });
   }

@@ -6,7 +6,7 @@ import { OAuthError } from '../../rules/error.ts';
 import { sendJson } from '../server/json.ts';
 import { bodyParameters } from '../server/parameters.ts';
 
-/** What a token allows, told to the servers of the payment API (RFC 7662). */
+/** The introspection endpoint, for the resource servers of the payment API (RFC 7662). */
 export async function introspectRoutes(app: FastifyInstance, context: Context): Promise<void> {
   app.post('/oauth/introspect', async (request, reply) => {
     const credentials = basicOf(request);
@@ -23,7 +23,7 @@ export async function introspectRoutes(app: FastifyInstance, context: Context): 
         error_description: 'Authenticate as a resource.',
       });
     }
-    bodyParameters(request).require('token'); // asked last: who is no resource learns nothing, not even this
+    bodyParameters(request).require('token'); // checked last: other callers learn nothing, not even this
     return sendJson(reply, 200, answer);
   });
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { DatabaseWatch } from '../../flows/databaseWatch.ts';
 
-/** Seconds: from an exchange that found the database idle to one that waited for a lock in vain. */
+/** Seconds: from an exchange on an idle database to one that waited for a lock in vain. */
 const LATENCY_BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
 /**

@@ -7,9 +7,9 @@ import { callerOf } from '../server/caller.ts';
 import { sendJson } from '../server/json.ts';
 import { bodyParameters } from '../server/parameters.ts';
 
-/** Giving an access token back: RFC 7009, and the call that the payment SDKs make. */
+/** The revocation endpoint (RFC 7009), and the call that the payment SDKs make. */
 export async function revokeRoutes(app: FastifyInstance, context: Context): Promise<void> {
-  // 200 whatever became of the token (RFC 7009 section 2.2); `token_type_hint` could only name the one type there is.
+  // 200 whether or not the token was valid (RFC 7009 section 2.2); `token_type_hint` is ignored, as there is one type.
   app.post('/oauth/revoke', { config: { limitsFailures: true } }, async (request, reply) => {
     const form = bodyParameters(request);
     const credentials = readClientCredentials(form, request.headers.authorization);

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { isHttps } from '../browser/cookies.ts';
 
-/** Two years, the least that browsers' preload lists ask for. Only of this host: the others are not ours to speak for. */
+/** Two years, the least that browsers' preload lists ask for; of this host alone. */
 const STRICT_TRANSPORT = 'max-age=63072000';
 
-/** What every answer carries: the reference of its log line and, over https, that it is never to be asked for without. */
+/** Sets the request id, and HSTS over https. */
 export function addResponseHeaders(app: FastifyInstance, baseUrl: string): void {
   const overHttps = isHttps(baseUrl);
   app.addHook('onRequest', (request, reply, done) => {
