@@ -78,8 +78,8 @@ function openHttp(config: Config, { pool }: Store, log: Logger): Promise<Fastify
   const { catalogue, currency, codeLifetimeSeconds, maxInstances } = config;
   const keyRing = new KeyRing(config.secrets ?? trialSecrets(config.dataDir));
   const settings = { catalogue, currency, codeLifetimeSeconds, maxInstances };
-  const context: Context = { db: pool, keyRing, ...settings };
-  return buildApp({ context, baseUrl, log, trustProxy, maxConnections });
+  const context: Context = { db: pool, keyRing, baseUrl, ...settings };
+  return buildApp({ context, log, trustProxy, maxConnections });
 }
 
 async function listen(app: FastifyInstance, { host, port, baseUrl }: Config): Promise<void> {

@@ -1,31 +1,26 @@
-import type { AuthorizationRequest } from '../rules/authorizationRequest.ts';
 import { PAYMENT_CONFIRMATION_MS } from '../rules/lifetimes.ts';
 import { spends } from '../rules/scope.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { verifyPassword } from '../secrets/password.ts';
-import { markSessionConfirmed, type Session } from '../store/sessions.ts';
+import type { Caller } from '../store/auditEvents.ts';
+import { markSessionConfirmed } from '../store/sessions.ts';
 import { noteGuessing } from '../store/throttles.ts';
-import type { Caller, Context } from './context.ts';
+import type { Context } from './context.ts';
 import { printDevice, readDevice } from './device.ts';
 import { attemptPassword } from './passwordAttempts.ts';
+import { type PendingAuthorization, paymentPasswordForm } from './pendingAuthorization.ts';
+import { verifyForm } from './signedForm.ts';
 
 /**
- * Whether the payment password has to be typed before this request's consent page is shown (contract 5.1): a right
- * spends money, the user has such a password, and it has not confirmed this very request just now. One
- * confirmation is good for one authorization.
+ * Whether the payment password has to be typed before the consent page is shown (contract 5.1): a right spends money, the
+ * user has such a password, and it has not confirmed this very request just now. One confirmation is good for one
+ * authorization.
  */
-export function needsPaymentPassword(session: Session, request: AuthorizationRequest): boolean {
-  if (!spends(request.rights) || session.user.paymentPasswordHash === null) return false;
-  return !isConfirmed(session, request);
-}
-
-function isConfirmed(
-  { confirmedRequest, confirmedAt, now }: Session,
-  request: AuthorizationRequest,
-): boolean {
-  if (confirmedRequest === null || confirmedAt === null) return false;
-  if (confirmedRequest !== sha256(request.canonicalQuery)) return false;
-  return now.getTime() - confirmedAt.getTime() < PAYMENT_CONFIRMATION_MS;
+export function needsPaymentPassword({ authorizationRequest, session }: PendingAuthorization): boolean {
+  if (!spends(authorizationRequest.rights) || session.user.paymentPasswordHash === null) return false;
+  const { confirmedRequest, confirmedAt, now } = session;
+  if (confirmedRequest !== sha256(authorizationRequest.canonicalQuery) || confirmedAt === null) return true;
+  return now.getTime() - confirmedAt.getTime() >= PAYMENT_CONFIRMATION_MS;
 }
 
 /** What comes of a payment password. */
@@ -33,44 +28,58 @@ export type Confirmation =
   /** With the value of the new device cookie. */
   | { readonly outcome: 'confirmed'; readonly deviceCookie: string }
   | { readonly outcome: 'wrong' }
+  /** The form does not fit any more. */
+  | { readonly outcome: 'stale' }
   | { readonly outcome: 'wait'; readonly waitSeconds: number };
 
+/** What the payment password's form holds, and the device cookie that an earlier confirmation gave this browser. */
+export interface SentPaymentPassword {
+  readonly formToken: string | undefined;
+  readonly paymentPassword: string;
+  readonly deviceCookie: string | undefined;
+}
+
 /**
- * Confirms a request by the payment password. Its tries are counted apart from those at the password.
+ * Confirms a request by the payment password. Its attempts are counted apart from those at the password.
  *
- * @param deviceCookie the one that an earlier confirmation gave this browser
  * @throws {BusyError} when too many passwords are being checked
  */
 export async function confirmPayment(
   context: Context,
-  session: Session,
-  request: AuthorizationRequest,
-  typed: { readonly paymentPassword: string; readonly deviceCookie: string | undefined },
+  pending: PendingAuthorization,
+  sent: SentPaymentPassword,
   caller: Caller,
 ): Promise<Confirmation> {
-  const { db } = context;
-  const { userId, paymentPasswordHash } = session.user;
-  const sent = readDevice(context, 'payment password', userId, typed.deviceCookie);
-  const device = sent?.isFor(paymentPasswordHash) ? sent.name : undefined;
+  if (verifyForm(context, sent.formToken, paymentPasswordForm(pending)) === null) return { outcome: 'stale' };
+  const { userId, paymentPasswordHash } = pending.session.user;
+  const known = readDevice(context, 'payment password', userId, sent.deviceCookie);
+  const device = known?.isFor(paymentPasswordHash) ? known.name : undefined;
   const guess = { guarded: 'payment password', login: userId, device } as const;
   const result = await attemptPassword(context, guess, caller, async (turn) => {
-    const matches = await verifyPassword(paymentPasswordHash, typed.paymentPassword, turn);
+    const matches = await verifyPassword(paymentPasswordHash, sent.paymentPassword, turn);
     return matches && paymentPasswordHash !== null ? paymentPasswordHash : undefined;
   });
   if (result.outcome === 'wait') return result;
   if (result.outcome === 'wrong') {
     if (result.notable !== null) {
-      await noteGuessing(db, result.notable, 'payment_password_guessed', userId, caller);
+      await noteGuessing(context.db, result.notable, 'payment_password_guessed', userId, caller);
     }
     return { outcome: 'wrong' };
   }
-  const digest = sha256(request.canonicalQuery);
-  const { sessionHash } = session;
-  const { clientId } = request.client;
-  if (!(await markSessionConfirmed(db, sessionHash, digest, clientId, result.right, caller)))
-    return { outcome: 'wrong' };
+  if (!(await markConfirmed(context, pending, result.right, caller))) return { outcome: 'wrong' };
   return {
     outcome: 'confirmed',
-    deviceCookie: printDevice(context, 'payment password', userId, result.right, typed.deviceCookie),
+    deviceCookie: printDevice(context, 'payment password', userId, result.right, sent.deviceCookie),
   };
+}
+
+function markConfirmed(
+  { db }: Context,
+  { authorizationRequest, session }: PendingAuthorization,
+  paymentPasswordHash: string,
+  caller: Caller,
+): Promise<boolean> {
+  const { canonicalQuery, client } = authorizationRequest;
+  const digest = sha256(canonicalQuery);
+  return markSessionConfirmed(db, session.sessionHash, digest, client.clientId, paymentPasswordHash, caller);
 }

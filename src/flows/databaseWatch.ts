@@ -4,16 +4,15 @@ import { checkTables } from '../store/health.ts';
 import { explainTrouble, isRefusal, nameTrouble } from '../store/trouble.ts';
 import type { Context } from './context.ts';
 
-/** A database that takes longer for the simplest question serves no request in time either. */
+/** A database that takes longer for the simplest query serves no request in time either. */
 const LATE_MS = 2_000;
-/** Between two questions while it is away. */
+/** Between two checks while it is away. */
 const PAUSE_MS = 1_000;
-/** However many callers ask whether it is ready, the database is asked once in this time. */
+/** Readiness checks share one query in this time. */
 const READY_MS = 1_000;
-/** A trouble that passes and comes back has one line in this time. */
+/** A trouble that passes and comes back is logged once in this time. */
 const SAME_WARNING_MS = 60_000;
 
-/** Where the watch says what it sees. */
 interface WatchLog {
   error(details: object, message: string): void;
   warn(details: object, message: string): void;
@@ -25,25 +24,24 @@ interface Trouble {
   readonly cause: unknown;
   /** Requests that were answered 503 meanwhile. */
   refused: number;
-  /** Why the database is away, as the log has it; undefined until that is known. */
+  /** The error with which the log said that the database is away; undefined before that. */
   said?: unknown;
 }
 
 /**
- * Says once that the database is away and once that it is back, however many requests fail between. It is told of
- * errors and then asks the database by itself: a statement that failed or a connection that broke does not mean that
- * the database is away. While all is well it does nothing.
+ * Logs once that the database is away and once that it is back, however many requests fail between. An error starts it: a
+ * failed statement or a broken connection alone does not mean that the database is away, so it checks. Otherwise it is idle.
  */
 export class DatabaseWatch {
   readonly #db: pg.Pool;
   readonly #log: WatchLog;
   #trouble: Trouble | undefined;
-  #question: Promise<boolean> | undefined;
-  /** What came of the last question, and when. */
-  #answer = { isReady: false, at: Number.NEGATIVE_INFINITY };
+  #check: Promise<boolean> | undefined;
+  /** The last result, and when it came. */
+  #last = { isReady: false, at: Number.NEGATIVE_INFINITY };
   #next: NodeJS.Timeout | undefined;
   #stopped = false;
-  /** When the log last had a trouble that passed, by its name. */
+  /** When each trouble that passed was last logged, by its name. */
   readonly #warned = new Map<string, number>();
 
   constructor({ db }: Context, log: WatchLog) {
@@ -52,12 +50,12 @@ export class DatabaseWatch {
     db.on('error', this.note); // an idle connection broke
   }
 
-  /** Whether the database can do its work, as far as is known without asking it. */
+  /** False while the log says that the database is away. */
   get isUp(): boolean {
     return this.#trouble?.said === undefined;
   }
 
-  /** Takes note of an error that the database caused. @returns a few words on it, for the request's log line */
+  /** Notes an error of the database. @returns a few words on it, for the request's log line */
   readonly note = (error: unknown): string => {
     if (this.#trouble === undefined && !this.#stopped) {
       this.#trouble = begin(error);
@@ -71,47 +69,47 @@ export class DatabaseWatch {
     if (this.#trouble !== undefined) this.#trouble.refused += 1;
   }
 
-  /** Asks the database whether it can do its work, one question at a time. @returns false also when it is late */
+  /** Checks whether the database can do its work, once at a time. @returns false also when it is late */
   ask(): Promise<boolean> {
-    this.#question ??= this.#ask();
+    this.#check ??= this.#checkNow();
     const late = new Promise<false>((resolve) => setTimeout(resolve, LATE_MS, false).unref());
-    return Promise.race([this.#question, late]);
+    return Promise.race([this.#check, late]);
   }
 
-  /** Whether the database can do its work, as of a second ago at most. @returns false also when it is late */
+  /** Like {@link ask}; a result is good for a second. */
   async isReady(): Promise<boolean> {
-    const isFresh = this.#question === undefined && performance.now() - this.#answer.at < READY_MS;
-    return isFresh ? this.#answer.isReady : this.ask();
+    const isFresh = this.#check === undefined && performance.now() - this.#last.at < READY_MS;
+    return isFresh ? this.#last.isReady : this.ask();
   }
 
-  /** From now on it asks nothing by itself and does not say that the database is away. */
+  /** Ends the checks and the messages that the database is away. */
   stop(): void {
     this.#stopped = true;
     clearTimeout(this.#next);
     this.#db.off('error', this.note);
   }
 
-  async #ask(): Promise<boolean> {
-    clearTimeout(this.#next); // a health check asked before it was time
+  async #checkNow(): Promise<boolean> {
+    clearTimeout(this.#next); // a health check may come before it
     const late = setTimeout(() => this.#isAway(this.#trouble?.cause ?? new Error(LATE)), LATE_MS).unref();
     try {
-      await this.#check();
+      await this.#checkTables();
       this.#isBack();
-      this.#answer = { isReady: true, at: performance.now() };
+      this.#last = { isReady: true, at: performance.now() };
       return true;
     } catch (error) {
       this.#isAway(error);
-      this.#answer = { isReady: false, at: performance.now() };
+      this.#last = { isReady: false, at: performance.now() };
       if (!this.#stopped) this.#next = setTimeout(() => void this.ask(), PAUSE_MS).unref();
       return false;
     } finally {
       clearTimeout(late);
-      this.#question = undefined;
+      this.#check = undefined;
     }
   }
 
-  /** Idle connections may have broken all at once: each is given up in its turn, until a new one decides. */
-  async #check(): Promise<void> {
+  /** Idle connections may have broken all at once: each is tried and closed, until a new one decides. */
+  async #checkTables(): Promise<void> {
     for (let unused = this.#db.idleCount; ; unused -= 1) {
       try {
         return await checkTables(this.#db);
@@ -127,7 +125,7 @@ export class DatabaseWatch {
     const { said } = this.#trouble;
     const reason = explainTrouble(error);
     if (said === undefined) this.#log.error({ reason }, 'the database is away');
-    // It may come back as something else, a standby for example, and that does not pass by waiting.
+    // The database may come back as something else, such as a standby, and that does not pass by waiting.
     else if (isRefusal(error) && nameTrouble(error) !== nameTrouble(said))
       this.#log.error({ reason }, 'the database is still away');
     else return;

@@ -3,19 +3,18 @@ import { KNOWN_DEVICE_SECONDS } from '../rules/lifetimes.ts';
 import { bytesOf, sha256 } from '../secrets/digest.ts';
 import type { Context } from './context.ts';
 
-// A device cookie (OWASP, "Slow Down Online Guessing Attacks with Device Cookies"): after a right password the browser
-// gets one, and from then on tries there are counted for that device alone. Neither neighbours nor strangers can hold
-// its user up, and without it nobody can tell where somebody has signed in.
+// A device cookie (OWASP, "Slow Down Online Guessing Attacks with Device Cookies") is given after a right password. From
+// then on attempts in that browser are counted for it alone, so that others at its network or login can't lock its user out.
 
-/** What is guessed at. Each has counters and devices of its own: knowing one password is no reason to be trusted with the other. */
+/** What is guessed at. Each has counters and devices of its own: knowing one password gives no trust for the other. */
 export type Guarded = 'password' | 'payment password';
 
-/** One browser may be known to so many people, those who signed in last. */
+/** Logins that one browser is known for, those that signed in last. */
 const MAX_PEOPLE = 3;
 const SEPARATOR = '.';
 
-// What is signed: digests of what is guarded with the login, and of the stored password hash, so that a new password
-// makes no device known; then a random name of the device and the expiry.
+// The signed payload: a digest of what is guarded and the login, one of the stored password hash (so that a new password
+// makes every device unknown), a random name of the device, the expiry.
 const DIGEST_BYTES = 16;
 const NAME_BYTES = 16;
 const EXPIRY_BYTES = 8;
@@ -28,10 +27,9 @@ export interface Device {
 }
 
 /**
- * The cookie for a browser in which the right password of this login was typed just now. Each time the device has a new
- * name.
+ * The cookie for a browser in which the right password of this login was typed just now. The device gets a new name.
  *
- * @param earlier the cookie that the browser sent: other people stay known in it
+ * @param earlier the cookie that the browser sent: other logins stay known in it
  */
 export function printDevice(
   context: Context,

@@ -4,9 +4,10 @@ import type { TokenRequest } from '../rules/tokenRequest.ts';
 import { s256, sha256 } from '../secrets/digest.ts';
 import { randomSecret } from '../secrets/random.ts';
 import { formatToken, parseToken } from '../secrets/tokens.ts';
+import type { Caller } from '../store/auditEvents.ts';
 import { TooLateError } from '../store/errors.ts';
 import { type ExchangeVerdict, exchangeCode } from '../store/exchanges.ts';
-import type { Caller, Context } from './context.ts';
+import type { Context } from './context.ts';
 
 /** Any valid uuid: a token for a code that names no grant is never issued, but the statement wants a hash. */
 const NO_GRANT = '00000000-0000-0000-0000-000000000000';
@@ -22,16 +23,20 @@ export interface IssuedToken {
  *
  * @throws {OAuthError} `unauthorized_client`, `invalid_grant` or `invalid_request` (contract 7.2)
  */
-export async function exchange({ db }: Context, request: TokenRequest, caller: Caller): Promise<IssuedToken> {
-  const code = parseToken('code', request.code);
+export async function exchange(
+  { db }: Context,
+  tokenRequest: TokenRequest,
+  caller: Caller,
+): Promise<IssuedToken> {
+  const code = parseToken('code', tokenRequest.code);
   const accessToken = formatToken('token', code.grantId ?? NO_GRANT, randomSecret());
   const { verdict, issuedAt } = await exchangeCode(db, {
     grantId: code.grantId,
     codeHash: code.hash,
-    clientId: request.clientId,
-    secretHash: request.clientSecret === null ? null : sha256(request.clientSecret),
-    redirectUri: request.redirectUri,
-    challenge: request.codeVerifier === null ? null : s256(request.codeVerifier),
+    clientId: tokenRequest.clientId,
+    secretHash: tokenRequest.clientSecret === null ? null : sha256(tokenRequest.clientSecret),
+    redirectUri: tokenRequest.redirectUri,
+    challenge: tokenRequest.codeVerifier === null ? null : s256(tokenRequest.codeVerifier),
     tokenHash: sha256(accessToken),
     caller,
   });

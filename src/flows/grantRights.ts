@@ -2,9 +2,8 @@ import { parseScope, type Right } from '../rules/scope.ts';
 import type { Grant } from '../store/grants.ts';
 
 /**
- * The rights of a grant, by the grammar alone: a rule for requests that came later does not take back what a user
- * allowed. Its scope was read before it was stored, so one that can't be read is a fault of ours and never the
- * application's.
+ * The rights of a grant, by the grammar alone: a later rule for requests does not take back what a user allowed. The scope
+ * was parsed before it was stored, so one that can't be parsed is a fault of ours.
  *
  * @throws {Error} naming the client
  */

@@ -8,10 +8,10 @@ import { findToken, type LiveToken } from '../store/tokens.ts';
 import type { Context } from './context.ts';
 import { rightsOf } from './grantRights.ts';
 
-/** What a resource learns of a token (RFC 7662 section 2.2); of one that gives no right, only that it gives none. */
+/** What a resource server learns of a token (RFC 7662 section 2.2); of an inactive one nothing else. */
 export type Introspection = { readonly active: false } | ActiveToken;
 
-/** A token that gives the right to act, with what its scope says as data. Times in seconds since 1970. */
+/** An active token, with its scope as data too. Times in seconds since 1970. */
 export interface ActiveToken {
   readonly active: true;
   /** As requested, byte for byte. */
@@ -24,7 +24,7 @@ export interface ActiveToken {
   readonly instance_name?: string;
   readonly iat: number;
   readonly exp: number;
-  /** All that the token allows: nobody has to read `scope`, in which a target may look like a right. */
+  /** All that the token allows, so that `scope` need not be parsed: a target in it may look like a right. */
   readonly rights: readonly RightData[];
   /** Those of `rights` that spend. */
   readonly payment_limits: readonly LimitData[];
@@ -33,10 +33,10 @@ export interface ActiveToken {
 }
 
 /**
- * Tells a server of the payment API what an access token allows right now. Unknown, expired, annulled, revoked
- * and blocked look the same.
+ * Tells a resource server what an access token allows right now. Unknown, expired, annulled, revoked and blocked look the
+ * same.
  *
- * @returns null when the caller is no resource: only resources may ask
+ * @returns null when the caller is no resource server: only those may ask
  */
 export async function introspect(
   { db, currency }: Context,
@@ -44,8 +44,8 @@ export async function introspect(
   accessToken: string,
 ): Promise<Introspection | null> {
   const { grantId, hash } = parseToken('token', accessToken);
-  const question = { resourceId: id, secretHash: sha256(secret ?? ''), grantId, tokenHash: hash };
-  const { authenticated, token } = await findToken(db, question);
+  const lookup = { resourceId: id, secretHash: sha256(secret ?? ''), grantId, tokenHash: hash };
+  const { authenticated, token } = await findToken(db, lookup);
   if (!authenticated) return null;
   return token === null ? { active: false } : describe(token, currency);
 }

@@ -2,10 +2,11 @@ import type pg from 'pg';
 import { networkOf } from '../rules/network.ts';
 import { type CounterKind, POLICIES, waitSeconds, withAttempt, withoutAttempt } from '../rules/throttle.ts';
 import { requirePlace, type Turn } from '../secrets/password.ts';
+import type { Caller } from '../store/auditEvents.ts';
 import { batched } from '../store/batch.ts';
 import { transaction } from '../store/database.ts';
 import { findThrottles, holdThrottles, markThrottles, type Throttle } from '../store/throttles.ts';
-import type { Caller, Context } from './context.ts';
+import type { Context } from './context.ts';
 import type { Guarded } from './device.ts';
 
 // Slows down guessing. An attempt is counted before the password is checked, so that a hundred at once are a hundred; one

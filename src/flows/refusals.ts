@@ -6,19 +6,19 @@ export { findRefusal } from '../store/refusals.ts';
 
 /** Refusals wait this long, so that many share one statement. */
 const WRITE_MS = 1_000;
-/** Of one such second no more are kept, and of one network no more of these. */
+/** Refusals kept of one such batch, and of one network in it. */
 const MAX_A_WRITE = 20;
 const MAX_OF_A_NETWORK_A_WRITE = 5;
-/** Of one network no more are kept in one window: in a week it fills two thirds of the slots at most. */
+/** Refusals kept of one network in one window: in a week it fills two thirds of the slots at most. */
 const MAX_OF_A_NETWORK = 60;
 const WINDOW_MS = 10 * 60 * 1000;
-/** Networks that are counted apart in one window; of further ones nothing is kept. */
+/** Networks counted apart in one window; of further ones nothing is kept. */
 const MAX_NETWORKS = 10_000;
 const FORGET_EVERY_MS = 60 * 60 * 1000;
 
 /**
- * Keeps why requests were refused, for `assent explain`: all of them as long as they are few, and never so many that a
- * flood costs the database something or pushes out what others were refused.
+ * Keeps why requests were refused, for `assent explain`. Limits for each batch and network keep a flood from loading the
+ * database and from pushing out the refusals of others.
  */
 export class RefusalLog {
   readonly #context: Context;
@@ -32,7 +32,7 @@ export class RefusalLog {
     this.#context = context;
   }
 
-  /** Notes a refusal, unless there are too many. @param address whose request it was: counted, not kept */
+  /** Notes a refusal, unless there are too many. @param address of the caller: counted, not kept */
   note(refusal: Omit<Refusal, 'at'>, address: string): void {
     const network = networkOf(address);
     if (this.#waiting.length >= MAX_A_WRITE || !this.#mayKeep(network)) return;
@@ -40,7 +40,7 @@ export class RefusalLog {
     this.#timer ??= setTimeout(() => void this.write(), WRITE_MS).unref();
   }
 
-  /** Writes what waits. While the database is away that goes on waiting for the next refusal. */
+  /** Writes what waits. What can't be written waits for the next refusal. */
   async write(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -56,7 +56,7 @@ export class RefusalLog {
       this.#forgetAt = performance.now() + FORGET_EVERY_MS;
       await removeOldRefusals(this.#context.db);
     } catch {
-      // The log has all of them, and the database's watch says what is wrong.
+      // The log has all of them, and `DatabaseWatch` reports the database.
       this.#waiting = [...written, ...this.#waiting].slice(0, MAX_A_WRITE);
     }
   }

@@ -2,15 +2,16 @@ import type { Credentials } from '../rules/clientCredentials.ts';
 import { OAuthError } from '../rules/error.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { parseToken } from '../secrets/tokens.ts';
+import type { Caller } from '../store/auditEvents.ts';
 import { TooLateError } from '../store/errors.ts';
 import { revokeToken } from '../store/revocations.ts';
-import type { Caller, Context } from './context.ts';
+import type { Context } from './context.ts';
 
 /**
- * An application gives an access token back (RFC 7009). Whether the token existed, and whose it was, stays
- * untold: a token of another application is left as it is.
+ * An application revokes an access token (RFC 7009). A token of another application is left as it is, and the answer does
+ * not tell whether the token existed.
  *
- * @throws {OAuthError} `unauthorized_client` when the application is not who it says, or blocked
+ * @throws {OAuthError} `unauthorized_client` for an application that is unknown, blocked or not authenticated
  */
 export async function revokeByClient(
   context: Context,
@@ -28,7 +29,7 @@ export async function revokeByClient(
   throw new OAuthError('unauthorized_client', message, 'unknown or blocked client, or wrong client_secret');
 }
 
-/** Whoever holds an access token can give it back: holding it is the proof. */
+/** The bearer of an access token revokes it: holding it is the proof. */
 export async function revokeByBearer(context: Context, accessToken: string, caller: Caller): Promise<void> {
   const { grantId, hash } = parseToken('token', accessToken);
   if (grantId === null) return;

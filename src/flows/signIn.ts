@@ -1,31 +1,33 @@
+import type { AuthorizationRequest } from '../rules/authorizationRequest.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { verifyPassword } from '../secrets/password.ts';
 import { randomSecret } from '../secrets/random.ts';
-import { deleteSession, findSession, insertSession, type Session } from '../store/sessions.ts';
+import type { Caller } from '../store/auditEvents.ts';
+import { insertSession } from '../store/sessions.ts';
 import { noteGuessing } from '../store/throttles.ts';
 import { findUserByKey, loginKey, type UserWithPasswords } from '../store/users.ts';
-import type { Caller, Context } from './context.ts';
+import type { Context } from './context.ts';
 import { printDevice, readDevice } from './device.ts';
 import { attemptPassword } from './passwordAttempts.ts';
+import { beginPreLoginSession, readPreLoginSession } from './session.ts';
+import { type Form, type FormOwner, signForm, verifyForm } from './signedForm.ts';
 
 /** What comes of a sign-in. */
 export type SignInOutcome =
   /** With the values of the new session cookie and of the new device cookie. */
   | { readonly outcome: 'signed-in'; readonly cookie: string; readonly deviceCookie: string }
-  /** The login, the password, or both; or the user is blocked. Nobody is told which. */
+  /** The login, the password, or both; or the user is blocked. It is never said which. */
   | { readonly outcome: 'wrong' }
   | { readonly outcome: 'wait'; readonly waitSeconds: number };
 
-/** The cookies that a browser sent with a sign-in. */
+/** The cookies that a browser sent with a sign-in: its session, which ends, and its device. */
 export interface SentCookies {
-  /** That session ends. */
   readonly session: string | undefined;
   readonly device: string | undefined;
 }
 
 /**
- * Signs a user in (contract 5.1). Unknown login, wrong password and blocked user are one answer after the
- * same work.
+ * Signs a user in (contract 5.1). Unknown login, wrong password and blocked user are one answer after the same work.
  *
  * @throws {BusyError} when too many passwords are being checked
  */
@@ -37,12 +39,9 @@ export async function signIn(
 ): Promise<SignInOutcome> {
   const { db } = context;
   const login = loginKey(typed.login);
+  const device = await knownDevice(context, login, sent.device);
   let user: UserWithPasswords | undefined;
-  const guess = {
-    guarded: 'password',
-    login,
-    device: await knownDevice(context, login, sent.device),
-  } as const;
+  const guess = { guarded: 'password', login, device } as const;
   const result = await attemptPassword(context, guess, caller, async (turn) => {
     user = (await findUserByKey(db, login)) ?? undefined;
     const passwordHash = user?.status === 'active' ? user.passwordHash : null;
@@ -55,24 +54,17 @@ export async function signIn(
     }
     return { outcome: 'wrong' };
   }
-  const cookie = randomSecret().toString('base64url');
   const { userId, passwordHash } = result.right;
-  const session = {
-    sessionHash: sha256(cookie),
-    userId,
-    passwordHash,
-    earlierHash: sent.session === undefined ? null : sha256(sent.session),
-  };
+  const cookie = randomSecret().toString('base64url');
+  const earlierHash = sent.session === undefined ? null : sha256(sent.session);
+  const session = { sessionHash: sha256(cookie), userId, passwordHash, earlierHash };
   // Last, so that there is a session only if its cookie is handed out.
   if (!(await insertSession(db, session, caller))) return { outcome: 'wrong' };
-  return {
-    outcome: 'signed-in',
-    cookie,
-    deviceCookie: printDevice(context, 'password', login, passwordHash, sent.device),
-  };
+  const deviceCookie = printDevice(context, 'password', login, passwordHash, sent.device);
+  return { outcome: 'signed-in', cookie, deviceCookie };
 }
 
-/** Only a browser that sends a cookie of ours for this login has its user looked up for it. */
+/** The name of the device; the user is looked up only for a browser that sends a device cookie for this login. */
 async function knownDevice(
   context: Context,
   login: string,
@@ -84,16 +76,38 @@ async function knownDevice(
   return device.isFor(user?.passwordHash ?? null) ? device.name : undefined;
 }
 
-/** The session of a cookie, undefined when nobody is signed in with it. */
-export async function currentSession(
-  { db }: Context,
-  cookie: string | undefined,
-): Promise<Session | undefined> {
-  if (cookie === undefined) return undefined;
-  return (await findSession(db, sha256(cookie))) ?? undefined;
+/** The sign-in page, on the way to a request or, where that is null, to the account page. */
+export interface SignInStep {
+  readonly step: 'sign-in';
+  readonly authorizationRequest: AuthorizationRequest | null;
+  readonly formToken: string;
+  /** The cookie of a pre-login session that begins here; null when the browser has one, which its tabs share. */
+  readonly newCookie: string | null;
 }
 
-/** Ends a session for good: the cookie that named it is worth nothing afterwards. */
-export async function signOut({ db }: Context, session: Session): Promise<void> {
-  await deleteSession(db, session.sessionHash);
+/** The sign-in page for a browser that sent this cookie of a pre-login session. */
+export function signInStep(
+  context: Context,
+  authorizationRequest: AuthorizationRequest | null,
+  preLoginCookie: string | undefined,
+): SignInStep {
+  const known = readPreLoginSession(context, preLoginCookie);
+  const { owner, cookie } = known ? { owner: known, cookie: null } : beginPreLoginSession(context);
+  const formToken = signForm(context, signInForm(owner, authorizationRequest));
+  return { step: 'sign-in', authorizationRequest, formToken, newCookie: cookie };
+}
+
+/** Whether a sign-in form was shown in this browser, on the way to this very request. */
+export function isSignInForm(
+  context: Context,
+  authorizationRequest: AuthorizationRequest | null,
+  preLoginCookie: string | undefined,
+  formToken: string | undefined,
+): boolean {
+  const owner = readPreLoginSession(context, preLoginCookie);
+  return owner !== null && verifyForm(context, formToken, signInForm(owner, authorizationRequest)) !== null;
+}
+
+function signInForm(owner: FormOwner, authorizationRequest: AuthorizationRequest | null): Form {
+  return { action: 'sign-in', owner, subject: [authorizationRequest?.canonicalQuery ?? null] };
 }

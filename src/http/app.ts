@@ -1,7 +1,7 @@
 import cookie from '@fastify/cookie';
 import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
-import { refuseEmbedding } from './browser/browserOnly.ts';
-import type { Site } from './browser/session.ts';
+import type { Context } from '../flows/context.ts';
+import { refuseEmbedding } from './browser/fetchMetadata.ts';
 import { views } from './browser/views.ts';
 import { accountRoutes } from './routes/account.ts';
 import { authorizeRoutes } from './routes/authorize.ts';
@@ -9,25 +9,25 @@ import { decisionRoutes } from './routes/decision.ts';
 import { healthRoutes, watchDatabase } from './routes/health.ts';
 import { introspectRoutes } from './routes/introspect.ts';
 import { metadataRoutes } from './routes/metadata.ts';
-import { countRequests } from './routes/metrics.ts';
+import { countRequests, metricsRoutes } from './routes/metrics.ts';
 import { revokeRoutes } from './routes/revoke.ts';
 import { signInRoutes } from './routes/signIn.ts';
 import { tokenRoutes } from './routes/token.ts';
-import { answerBadPath, answerClientError, answerConnect, newReference } from './server/clientError.ts';
-import { idleTimeout, limitConnections } from './server/connections.ts';
+import { idleTimeout, limitConnections } from './server/connectionLimit.ts';
 import { limitAnswerTime } from './server/deadline.ts';
 import { closeConnectionsWhenClosing } from './server/drain.ts';
-import { headEveryAnswer } from './server/everyAnswer.ts';
-import { answerFaults } from './server/faults.ts';
-import { keepFraming } from './server/framing.ts';
+import { answerErrors, answerUnknownRoutes } from './server/errors.ts';
+import { answerBadPath, answerClientError, answerConnect, newReference } from './server/malformedRequests.ts';
 import { CONTRACT_BODY_LIMIT_BYTES, requestParameters } from './server/parameters.ts';
-import { keepRefusals } from './server/refusal.ts';
-import { RequestLog } from './server/requestLog.ts';
-import { answerUnknownRoutes } from './server/unknownRoutes.ts';
-import { endUnreadAnswers } from './server/unreadAnswers.ts';
+import { keepRefusals, RequestLog } from './server/requestLog.ts';
+import { preventSmuggling } from './server/requestSmuggling.ts';
+import { addResponseHeaders } from './server/responseHeaders.ts';
+import { answerWith } from './server/routeTable.ts';
+import { endSlowReaders } from './server/slowReaders.ts';
 
 /** What the HTTP surface is built from. */
-export interface Dependencies extends Site {
+export interface Dependencies {
+  readonly context: Context;
   readonly log: FastifyBaseLogger;
   /** Hop count or networks whose `X-Forwarded-*` headers are believed; false for none. */
   readonly trustProxy: false | number | string[];
@@ -35,9 +35,9 @@ export interface Dependencies extends Site {
   readonly maxConnections: number;
 }
 
-/** Above the longest request we take, so that one a little too long still gets the contract's error page. */
+/** Above the longest request that is accepted, so that one a little too long still gets the contract's error page. */
 const HEADER_LIMIT_BYTES = 32 * 1024;
-/** How long headers, and headers and body together, may take: otherwise a request half sent stays open for ever. */
+/** How long headers, and headers and body together, may take to arrive (Slowloris). */
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 20_000;
 /** How often Node looks for requests that took too long. */
@@ -48,20 +48,20 @@ export async function buildApp({
   log,
   trustProxy,
   maxConnections,
-  ...site
+  context,
 }: Dependencies): Promise<FastifyInstance> {
   const direct = trustProxy === false;
   const app = fastify({
     loggerInstance: log,
     logController: new RequestLog(),
-    // Fastify takes a bare number for "trust nobody", since it can't know who sent the request. Here the
-    // operator says that nobody but the proxies can reach us, and how many there are.
+    // A bare number means "trust nobody" to Fastify, which can't know the sender. Here the operator promises that only
+    // proxies can reach us, and says how many.
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
     genReqId: newReference,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: idleTimeout(direct),
     bodyLimit: CONTRACT_BODY_LIMIT_BYTES,
-    return503OnClosing: false, // requests that got through are answered; their connections close with the answer
+    return503OnClosing: false, // requests that arrive are answered; their connections close with the response
     http: {
       maxHeaderSize: HEADER_LIMIT_BYTES,
       headersTimeout: HEADERS_TIMEOUT_MS,
@@ -70,27 +70,32 @@ export async function buildApp({
     clientErrorHandler: answerClientError,
     frameworkErrors: answerBadPath,
   });
-  endUnreadAnswers(app);
-  keepFraming(app);
+  endSlowReaders(app);
+  preventSmuggling(app);
   answerConnect(app);
-  headEveryAnswer(app, site.baseUrl);
-  const watch = watchDatabase(app, site);
-  keepRefusals(app, site);
-  answerFaults(app, watch);
+  addResponseHeaders(app, context.baseUrl);
+  const watch = watchDatabase(app, context);
+  keepRefusals(app, context);
+  answerErrors(app, watch);
   answerUnknownRoutes(app);
   limitAnswerTime(app);
-  countRequests(app, watch);
+  const registry = countRequests(app, watch);
   limitConnections(app, { most: maxConnections, direct });
   closeConnectionsWhenClosing(app);
   await app.register(requestParameters);
   await app.register(views);
   await app.register(async (pages) => {
+    answerWith(pages, 'page');
     refuseEmbedding(pages);
     await pages.register(cookie);
-    for (const addRoutes of FOR_PEOPLE) await addRoutes(pages, site);
+    for (const addRoutes of FOR_PEOPLE) await addRoutes(pages, context);
   });
-  for (const addRoutes of FOR_PROGRAMS) await addRoutes(app, site);
-  healthRoutes(app, watch);
+  await app.register(async (documents) => {
+    answerWith(documents, 'json');
+    for (const addRoutes of FOR_PROGRAMS) await addRoutes(documents, context);
+    healthRoutes(documents, watch);
+    metricsRoutes(documents, registry);
+  });
   return app;
 }
 

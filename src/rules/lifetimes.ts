@@ -14,6 +14,10 @@ export const MAX_SESSION_HOURS = 12;
 
 /** A consent form: time to read it twice. Sent later, it is shown afresh. */
 export const CONSENT_FORM_MS = 15 * MINUTE_MS;
+/** Any other form of a session: the session ends before it does. */
+export const SESSION_FORM_MS = MAX_SESSION_HOURS * 60 * MINUTE_MS;
+/** A sign-in form: a page that was left open over a night or a holiday weekend still signs its user in. */
+export const SIGN_IN_FORM_MS = 7 * 24 * 60 * MINUTE_MS;
 /** A payment password that was typed for a request, for this request alone. */
 export const PAYMENT_CONFIRMATION_MS = 5 * MINUTE_MS;
 

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { describe, expect, it } from 'vitest';
-import { currentSession, signIn } from '../../src/flows/signIn.ts';
+import { currentSession } from '../../src/flows/session.ts';
+import { signIn } from '../../src/flows/signIn.ts';
 import { setPasswords } from '../../src/flows/users.ts';
 import { sha256 } from '../../src/secrets/digest.ts';
 import { BusyError } from '../../src/secrets/password.ts';
@@ -52,7 +53,7 @@ describe('a password that is changed while somebody signs in with the old one', 
     } finally {
       signingIn.release();
     }
-    expect(await currentSession(server.context, cookie)).toBeUndefined();
+    expect(await currentSession(server.context, cookie)).toBeNull();
   });
 });
 

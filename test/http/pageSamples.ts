@@ -1,8 +1,8 @@
 import { type DescribedRight, describeRights } from '../../src/http/browser/describe.ts';
 import type {
   AccountPage,
-  ConnectedApplication,
-  Connection,
+  Authorization,
+  AuthorizedApplication,
   ConsentPage,
   ErrorPage,
   NoticePage,
@@ -157,7 +157,7 @@ function notice(changes: Partial<NoticePage> = {}): NoticePage {
   };
 }
 
-function connection(changes: Partial<Connection> = {}): Connection {
+function connection(changes: Partial<Authorization> = {}): Authorization {
   return {
     grantId: '3d6f0a52-3f0c-4f0e-9a39-0d8f6c1f2b11',
     clientName: 'Demo Shop',
@@ -171,18 +171,18 @@ function connection(changes: Partial<Connection> = {}): Connection {
   };
 }
 
-function allOf(clientName: string, total: string): ConnectedApplication {
+function allOf(clientName: string, total: string): AuthorizedApplication {
   const clientId = '5d41402abc4b2a76b9719d911017c592';
   return { clientId, clientName, total, disconnectAllToken: 'disconnect-all.token' };
 }
 
-function account(connections: readonly Connection[], changes: Partial<AccountPage> = {}): AccountPage {
+function account(authorizations: readonly Authorization[], changes: Partial<AccountPage> = {}): AccountPage {
   return {
     name: 'account',
     userName: 'Anna Petrova',
     userLogin: 'anna',
     signOutToken: 'sign-out.token',
-    connections,
+    authorizations,
     several: [],
     place: null,
     newer: null,

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import fastify, { type FastifyInstance } from 'fastify';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { endUnreadAnswers } from '../../src/http/server/unreadAnswers.ts';
+import { endSlowReaders } from '../../src/http/server/slowReaders.ts';
 import { Agent } from '../support/agent.ts';
 import { signIn } from '../support/flow.ts';
 import { useServer } from '../support/server.ts';
@@ -38,7 +38,7 @@ describe('an answer', () => {
   /** A server that is less patient than ours. */
   async function serve(standstillMs: number, longestTakingMs: number): Promise<string> {
     app = fastify({ forceCloseConnections: true });
-    endUnreadAnswers(app, { standstillMs, longestTakingMs, lookedAtEveryMs: 100 });
+    endSlowReaders(app, { idleMs: standstillMs, maxReadMs: longestTakingMs, checkEveryMs: 100 });
     app.get('/large', async () => Buffer.alloc(LARGE));
     return app.listen({ port: 0, host: '127.0.0.1' });
   }

@@ -5,13 +5,14 @@ import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { afterAll, beforeAll } from 'vitest';
 import { type NewClient, type RegisteredClient, registerClient } from '../../src/flows/clients.ts';
-import type { Caller, Context } from '../../src/flows/context.ts';
+import type { Context } from '../../src/flows/context.ts';
 import { registerResource } from '../../src/flows/resources.ts';
 import { registerUser } from '../../src/flows/users.ts';
 import { buildApp } from '../../src/http/app.ts';
 import { addressesOf, listenAt } from '../../src/http/server/listen.ts';
 import { BUILT_IN_CATALOGUE } from '../../src/rules/catalogue.ts';
 import { KeyRing } from '../../src/secrets/keyRing.ts';
+import type { Caller } from '../../src/store/auditEvents.ts';
 import { createDatabase, type TestDatabase } from './database.ts';
 import { ledger, refuse } from './ledger.ts';
 
@@ -81,6 +82,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   const context: Context = {
     db: database.pool,
     keyRing: new KeyRing(secrets),
+    baseUrl: options.baseUrl ?? address,
     catalogue: BUILT_IN_CATALOGUE,
     currency: 'RUB',
     codeLifetimeSeconds: options.codeLifetimeSeconds ?? 50,
@@ -88,7 +90,6 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   };
   const app = await buildApp({
     context,
-    baseUrl: options.baseUrl ?? address,
     log,
     trustProxy: options.trustProxy ?? false,
     maxConnections: options.maxConnections ?? 1_000,

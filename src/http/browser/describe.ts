@@ -7,22 +7,21 @@ import {
   spends,
 } from '../../rules/scope.ts';
 
-/** A right in plain words: what the application may do and, where money can leave, how much and how often. */
+/** A right in plain words: what the application may do and, where it spends, how much and how often. */
 export interface DescribedRight {
-  /** The sentence, in two parts around the target where it names one. */
+  /** The sentence, in two parts around the target if it has one. */
   readonly before: string;
-  /** The application's own words, to be set apart so that they can't pass for ours; null for none. */
+  /** The application's own words, which a page sets apart from ours; null for none. */
   readonly target: string | null;
   readonly after: string;
   readonly limit: string | null;
-  /** Whether money can leave by it; the source of that money counts too. */
+  /** Whether it spends money, or names the source of it. */
   readonly spending: boolean;
 }
 
 /**
- * The rights of a scope as the user reads them (contract 1.2: "sees the requested rights and the payment
- * limits"). Defaults are shown as plainly as what was written: the default limit, and the wallet as the
- * source of money where none is named.
+ * The rights of a scope as the user reads them (contract 1.2: "sees the requested rights and the payment limits"). Defaults
+ * are shown like what was written: the default limit, and the wallet as the source of money where none is named.
  */
 export function describeRights(
   rights: readonly Right[],
@@ -77,17 +76,13 @@ export function describeLimit(limit: PaymentLimit, currency: string): string {
   return limit.days === 1 ? `At most ${amount} a day` : `At most ${amount} in any ${limit.days} days`;
 }
 
-/**
- * An exact decimal with its currency. The text never becomes a float: 123456789012.34 stays what it is.
- *
- * @param currency ISO 4217 code
- */
+/** An exact decimal with its currency, by ISO 4217. It never becomes a float: 123456789012.34 stays what it is. */
 export function formatAmount(sum: string, currency: string): string {
   // Node formats decimal strings exactly; the type of `format` here knows numbers only.
   return amountFormat(currency).format(sum as `${number}`);
 }
 
-/** To make a format takes a hundred times longer than to use it, and there is one currency. */
+/** Making a format takes a hundred times longer than using it. */
 const amountFormats = new Map<string, Intl.NumberFormat>();
 
 function amountFormat(currency: string): Intl.NumberFormat {

@@ -1,42 +1,58 @@
 import type { FastifyRequest } from 'fastify';
-import type { Session } from '../../flows/context.ts';
-import { loadAuthorizationRequest } from '../../flows/loadRequest.ts';
+import { loadAuthorizationRequest } from '../../flows/authorize.ts';
+import type { Context } from '../../flows/context.ts';
+import { currentSession } from '../../flows/session.ts';
 import type { AuthorizationRequest } from '../../rules/authorizationRequest.ts';
 import { Parameters } from '../../rules/parameters.ts';
-import { type Site, sessionOf } from './session.ts';
+import { bodyParameters } from '../server/parameters.ts';
+import { readCookie } from './cookies.ts';
 
 /** Route options of our forms: they carry a canonical query, which a browser may encode to three times its length. */
 export const OWN_FORM = { bodyLimit: 32 * 1024 };
 
 /**
- * Whether a post of one of our forms comes from one of our pages, as far as the browser says. Not asked on
+ * Whether a post of one of our forms comes from one of our pages, as far as the browser says (CSRF). Not asked on
  * `POST /oauth/authorize`, which comes from the application's site by design.
  */
-export function isFromOwnPage(request: FastifyRequest, { baseUrl }: Site): boolean {
+export function isFromOwnPage(request: FastifyRequest, { baseUrl }: Context): boolean {
   const site = request.headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin';
   return request.headers.origin === undefined || request.headers.origin === baseUrl;
 }
 
-/** Who sent a form of ours; undefined when nobody is signed in or it comes from elsewhere. */
-export async function senderOf(request: FastifyRequest, site: Site): Promise<Session | undefined> {
-  return isFromOwnPage(request, site) ? sessionOf(request, site) : undefined;
+/** The session of this browser. Never asked on a cross-site post: a `Lax` cookie does not come with it. */
+export function sessionOf(request: FastifyRequest, context: Context) {
+  return currentSession(context, readCookie(request, context, 'session'));
+}
+
+/** The session of a posted form; null when nobody is signed in or the form comes from elsewhere. */
+export async function senderOf(request: FastifyRequest, context: Context) {
+  return isFromOwnPage(request, context) ? sessionOf(request, context) : null;
 }
 
 /**
- * The authorization request that a form of ours carries, checked again; null when it carries none.
+ * A posted form that is about an authorization request: the form, its request checked again, and its sender's session.
  *
- * @throws {OAuthError} when it is not valid, or not any more
+ * @throws {OAuthError} when it carries no request, or one that is not valid any more
+ */
+export async function receiveRequestForm(request: FastifyRequest, context: Context) {
+  const form = bodyParameters(request);
+  const [authorizationRequest, session] = await Promise.all([
+    loadAuthorizationRequest(context, new Parameters(form.require('request'))),
+    senderOf(request, context),
+  ]);
+  return { form, authorizationRequest, session };
+}
+
+/**
+ * The authorization request that a form carries, checked again; null when it carries none.
+ *
+ * @throws {OAuthError} when it is not valid any more
  */
 export async function carriedRequest(
-  { context }: Site,
+  context: Context,
   form: Parameters,
 ): Promise<AuthorizationRequest | null> {
   const carried = form.get('request');
   return carried === undefined ? null : loadAuthorizationRequest(context, new Parameters(carried));
-}
-
-/** Like {@link carriedRequest}, for a form that means nothing without. @throws {OAuthError} */
-export async function requiredRequest({ context }: Site, form: Parameters): Promise<AuthorizationRequest> {
-  return loadAuthorizationRequest(context, new Parameters(form.require('request')));
 }

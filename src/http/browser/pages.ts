@@ -1,8 +1,8 @@
 import type { DescribedRight } from './describe.ts';
 
 /**
- * What each page of `views/` shows. Texts are ready to read: a template decides how things look, never what
- * they mean. Everything is escaped by the templates.
+ * The fields of each page of `views/`. Texts are ready to read: a template decides how they look, never what they mean, and
+ * escapes everything.
  */
 export type Page = SignInPage | PaymentPasswordPage | ConsentPage | ErrorPage | NoticePage | AccountPage;
 
@@ -11,7 +11,7 @@ export interface SignInPage {
   /** The canonical query of the request that goes on after signing in; null to go on to the account page. */
   readonly request: string | null;
   readonly formToken: string;
-  /** Who asked; null on the way to the account page. */
+  /** The application that asks; null on the way to the account page. */
   readonly clientName: string | null;
   /** What was typed before, so that a wrong password doesn't cost the login too. */
   readonly login: string;
@@ -20,7 +20,7 @@ export interface SignInPage {
   readonly error: string | null;
 }
 
-/** What the user is about to allow: the same on the payment password page and on the consent page. */
+/** The access that is asked for, on the payment password page and on the consent page. */
 export interface RequestedContent {
   readonly clientName: string;
   readonly instanceName: string | null;
@@ -29,7 +29,7 @@ export interface RequestedContent {
   readonly userName: string;
   readonly userLogin: string;
   readonly rights: readonly DescribedRight[];
-  /** Until when the authorization holds, for example `20 November 2029`. */
+  /** Until when the authorization is valid, for example `20 November 2029`. */
   readonly validUntil: string;
   /** The authorization that confirming disconnects; null when there is none. */
   readonly earlier: { readonly confirmedOn: string; readonly rights: readonly DescribedRight[] } | null;
@@ -76,13 +76,13 @@ export interface AccountPage {
   readonly userName: string;
   readonly userLogin: string;
   readonly signOutToken: string;
-  /** Live authorizations, newest first. */
-  readonly connections: readonly Connection[];
-  /** Those of the page's applications that have more than one connection, on whichever page. */
-  readonly several: readonly ConnectedApplication[];
-  /** Which page this is, as a field that its forms send along; null on the first. */
+  /** Live ones, newest first. */
+  readonly authorizations: readonly Authorization[];
+  /** The applications on this page that have more than one authorization, on whichever page. */
+  readonly several: readonly AuthorizedApplication[];
+  /** This page as a field of its forms; null on the first. */
   readonly place: { readonly name: string; readonly value: string } | null;
-  /** The pages of newer and older connections; null where there are none. */
+  /** The pages of newer and older authorizations; null where there are none. */
   readonly newer: string | null;
   readonly older: string | null;
   /** Said once at the top after something was done, for example `Demo Shop is disconnected.` */
@@ -92,7 +92,7 @@ export interface AccountPage {
 }
 
 /** One application instance that can act on the user's account, or could if the application were not blocked. */
-export interface Connection {
+export interface Authorization {
   readonly grantId: string;
   readonly clientName: string;
   readonly isBlocked: boolean;
@@ -103,8 +103,8 @@ export interface Connection {
   readonly disconnectToken: string;
 }
 
-/** An application with all its connections. */
-export interface ConnectedApplication {
+/** An application with all its authorizations. */
+export interface AuthorizedApplication {
   readonly clientId: string;
   readonly clientName: string;
   /** How many there are, for example `37`. */

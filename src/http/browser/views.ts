@@ -10,7 +10,7 @@ import type { Page } from './pages.ts';
 
 const FOLDER = fileURLToPath(new URL('../../../views', import.meta.url));
 const STYLE = readFileSync(`${FOLDER}/style.css`, 'utf8');
-/** The page's one inline style, by its hash: nothing else inline is let through. */
+/** The one inline style, by its hash: CSP refuses every other. */
 const STYLE_SOURCE = `'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`;
 
 const CONTENT_POLICY = [
@@ -22,12 +22,12 @@ const CONTENT_POLICY = [
 ].join('; ');
 
 const eta = new Eta({ views: FOLDER, cache: true });
-// By their names, with `@` before them: a template that includes another by its path looks that up each time.
+// Templates include each other by name, with `@`: an include by path is looked up each time.
 for (const file of readdirSync(FOLDER).filter((name) => name.endsWith('.eta'))) {
   eta.loadTemplate(`@${basename(file, '.eta')}`, readFileSync(`${FOLDER}/${file}`, 'utf8'));
 }
 
-/** Lets `reply` render the templates of `views/`. */
+/** Gives replies the templates of `views/`. */
 export const views = fp(async (app: FastifyInstance) => {
   await app.register(view, { engine: { eta }, root: FOLDER, production: true });
 });
@@ -40,18 +40,18 @@ export function showPage(reply: FastifyReply, page: Page, status = 200): Fastify
     .view(page.name, { ...page, style: STYLE });
 }
 
-/** A page as text, for the one place that answers without Fastify. */
+/** A page as text, for responses that Fastify does not send. */
 export function renderPage(page: Page): string {
   return eta.render(page.name, { ...page, style: STYLE });
 }
 
-/** The headers of a page: nobody may frame it, keep it, or learn its address from it. */
+/** The headers of a page: against framing, caching, and leaks of its URL. */
 export function pageHeaders(page: Page): Record<string, string> {
   return {
     'content-type': 'text/html; charset=utf-8',
     'cache-control': 'no-store',
-    // The browser applies form-action to the redirect after a post too: on the consent page it would block
-    // the way back to the application. The other pages post to ourselves only.
+    // Browsers apply form-action to the redirect after a post too: on the consent page it would block the way back to the
+    // application. The other pages post to ourselves only.
     'content-security-policy':
       page.name === 'consent' ? CONTENT_POLICY : `${CONTENT_POLICY}; form-action 'self'`,
     // With no-referrer our own forms would be posted with `Origin: null`.

@@ -1,25 +1,23 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import {
-  type Connection as Connected,
-  type ConnectionCount,
-  type ConnectionsPage,
-  type Cursor,
+  type AuthorizationsPage,
+  type AuthorizedClient,
   cursorOf,
   disconnect,
   disconnectAll,
-  findConnectionsPage,
+  findAuthorizationsPage,
   isDisconnected,
-} from '../../flows/connections.ts';
-import type { Session } from '../../flows/context.ts';
-import { formTokenFits, printFormToken } from '../../flows/formToken.ts';
-import { rightsOf } from '../../flows/grantRights.ts';
-import { tokenExpiresAt } from '../../rules/lifetimes.ts';
+  type LiveAuthorization,
+} from '../../flows/authorizations.ts';
+import type { Context } from '../../flows/context.ts';
+import { signInStep } from '../../flows/signIn.ts';
 import type { Parameters } from '../../rules/parameters.ts';
+import { readCookie } from '../browser/cookies.ts';
 import { describeDay, describeRights } from '../browser/describe.ts';
-import { showSignIn, showTooMany } from '../browser/flowPages.ts';
-import { OWN_FORM, senderOf } from '../browser/forms.ts';
-import type { ConnectedApplication, Connection } from '../browser/pages.ts';
-import { type Site, sessionOf } from '../browser/session.ts';
+import { OWN_FORM, senderOf, sessionOf } from '../browser/forms.ts';
+import { showTooMany } from '../browser/notices.ts';
+import type { AccountPage, Authorization, AuthorizedApplication } from '../browser/pages.ts';
+import { seeOther, showSignIn } from '../browser/steps.ts';
 import { showPage } from '../browser/views.ts';
 import { callerOf } from '../server/caller.ts';
 import { bodyParameters, queryParameters } from '../server/parameters.ts';
@@ -31,98 +29,97 @@ const OUT_OF_DATE =
   'Nothing was disconnected yet, because the page was out of date. Press Disconnect again here.';
 
 /** The user's connected applications, each with a way to disconnect it. */
-export async function accountRoutes(app: FastifyInstance, site: Site): Promise<void> {
-  const { context } = site;
-
-  app.get('/', async (_request, reply) => reply.redirect(`${site.baseUrl}/account`, 303));
+export async function accountRoutes(app: FastifyInstance, context: Context): Promise<void> {
+  app.get('/', async (_request, reply) => reply.redirect(`${context.baseUrl}/account`, 303));
 
   app.get('/account', async (request, reply) => {
     const query = queryParameters(request);
-    const session = await sessionOf(request, site);
-    if (session === undefined) {
-      return showSignIn(request, reply, site, null, undefined, isUndone(query) ? NOT_SIGNED_IN : null);
+    const isUndone = query.get('undone') === 'disconnect';
+    const session = await sessionOf(request, context);
+    if (session === null) {
+      const step = signInStep(context, null, readCookie(request, context, 'preLogin'));
+      return showSignIn(reply, context, step, { undone: isUndone ? NOT_SIGNED_IN : null });
     }
-    return showAccount(reply, site, session, query);
+    const [disconnected, disconnected_all] = [query.get('disconnected'), query.get('disconnected_all')];
+    const cursor = cursorIn(query);
+    const [page, isDone] = await Promise.all([
+      findAuthorizationsPage(context, session, cursor),
+      isDisconnected(context, session, { grantId: disconnected, clientId: disconnected_all }),
+    ]);
+    if (cursor.grantId !== null && page.authorizations.length === 0 && page.older === null) {
+      // All that was on this page is gone: the first one has what is left.
+      return backToAccount(reply, context, { disconnected, disconnected_all });
+    }
+    return showPage(reply, {
+      name: 'account',
+      ...describePage(context, page),
+      place: cursor.grantId === null ? null : { name: cursor.direction, value: cursor.grantId },
+      done: isDone ? DONE : null,
+      undone: isUndone ? OUT_OF_DATE : null,
+    });
   });
 
   app.post('/account/disconnect', OWN_FORM, async (request, reply) => {
     const form = bodyParameters(request);
     const grantId = form.get('grant_id') ?? '';
-    const session = await senderOf(request, site);
-    // The token was made for this very grant, so a grant id that fits it is one that the page listed.
-    if (!session || !formTokenFits(context, form.get('form_token'), 'disconnect', session, grantId)) {
-      return backToAccount(reply, site, { undone: 'disconnect' });
-    }
-    await disconnect(context, session, grantId, callerOf(request));
-    return backToAccount(reply, site, { ...queryOf(cursorIn(form)), disconnected: grantId });
+    const session = await senderOf(request, context);
+    if (session === null) return backToAccount(reply, context, UNDONE);
+    const sent = { grantId, formToken: form.get('form_token') };
+    const { outcome } = await disconnect(context, session, sent, callerOf(request));
+    if (outcome === 'stale') return backToAccount(reply, context, UNDONE);
+    return backToAccount(reply, context, { ...queryOf(cursorIn(form)), disconnected: grantId });
   });
 
   app.post('/account/disconnect-all', OWN_FORM, async (request, reply) => {
     const form = bodyParameters(request);
     const clientId = form.get('client_id') ?? '';
-    const session = await senderOf(request, site);
-    if (!session || !formTokenFits(context, form.get('form_token'), 'disconnect-all', session, clientId)) {
-      return backToAccount(reply, site, { undone: 'disconnect' });
-    }
+    const session = await senderOf(request, context);
+    if (session === null) return backToAccount(reply, context, UNDONE);
+    const sent = { clientId, formToken: form.get('form_token') };
+    const { outcome } = await disconnectAll(context, session, sent, callerOf(request));
+    if (outcome === 'stale') return backToAccount(reply, context, UNDONE);
     const place = queryOf(cursorIn(form));
-    if (!(await disconnectAll(context, session, clientId, callerOf(request)))) {
-      return showTooMany(reply, { href: linkTo(place), text: 'See your connected applications' });
-    }
-    return backToAccount(reply, site, { ...place, disconnected_all: clientId });
+    if (outcome === 'disconnected')
+      return backToAccount(reply, context, { ...place, disconnected_all: clientId });
+    return showTooMany(reply, { href: linkTo(place), text: 'See your connected applications' });
   });
 }
 
-async function showAccount(
-  reply: FastifyReply,
-  site: Site,
-  session: Session,
-  query: Parameters,
-): Promise<FastifyReply> {
-  const { context } = site;
-  const [disconnected, disconnected_all] = [query.get('disconnected'), query.get('disconnected_all')];
-  const cursor = cursorIn(query);
-  const [found, isDone] = await Promise.all([
-    findConnectionsPage(context, session, cursor),
-    isDisconnected(context, session, { grantId: disconnected, clientId: disconnected_all }),
-  ]);
-  if (cursor.grantId !== null && found.connections.length === 0 && found.older === null) {
-    // All that was on this page is gone: the first one has what is left.
-    return backToAccount(reply, site, { disconnected, disconnected_all });
-  }
-  return showPage(reply, {
-    name: 'account',
-    userName: session.user.name,
-    userLogin: session.user.login,
-    signOutToken: printFormToken(context, 'sign-out', session),
-    ...describePage(site, session, found),
-    place: cursor.grantId === null ? null : { name: cursor.direction, value: cursor.grantId },
-    done: isDone ? DONE : null,
-    undone: isUndone(query) ? OUT_OF_DATE : null,
-  });
-}
+const UNDONE = { undone: 'disconnect' };
 
-function isUndone(query: Parameters): boolean {
-  return query.get('undone') === 'disconnect';
-}
-
-function describePage(site: Site, session: Session, { connections, counts, newer, older }: ConnectionsPage) {
+function describePage(context: Context, page: AuthorizationsPage) {
   return {
-    connections: connections.map((connection) => describeConnection(site, session, connection)),
-    several: counts
-      .filter(({ live }) => live > 1)
-      .map((count) => describeAll(site, session, count, connections)),
-    newer: newer && linkTo(queryOf(newer)),
-    older: older && linkTo(queryOf(older)),
+    userName: page.user.name,
+    userLogin: page.user.login,
+    signOutToken: page.signOutToken,
+    authorizations: page.authorizations.map((authorization) => describeOne(context, authorization)),
+    several: page.several.map(describeAll),
+    newer: page.newer && linkTo(queryOf(page.newer)),
+    older: page.older && linkTo(queryOf(page.older)),
+  } satisfies Partial<AccountPage>;
+}
+
+function describeOne({ catalogue, currency }: Context, authorization: LiveAuthorization): Authorization {
+  const { confirmedAt, expiresAt, rights, ...shown } = authorization;
+  return {
+    ...shown,
+    confirmedOn: describeDay(confirmedAt),
+    validUntil: describeDay(expiresAt),
+    rights: describeRights(rights, catalogue, currency),
   };
 }
 
-function cursorIn(parameters: Parameters): Cursor {
+function describeAll({ live, orMore, ...shown }: AuthorizedClient): AuthorizedApplication {
+  return { ...shown, total: `${live.toLocaleString('en')}${orMore ? ' or more' : ''}` };
+}
+
+function cursorIn(parameters: Parameters) {
   return cursorOf(parameters.get('older'), parameters.get('newer'));
 }
 
 type Query = Readonly<Record<string, string | undefined>>;
 
-function queryOf({ direction, grantId }: Cursor): Query {
+function queryOf({ direction, grantId }: ReturnType<typeof cursorIn>): Query {
   return grantId === null ? {} : { [direction]: grantId };
 }
 
@@ -131,33 +128,6 @@ function linkTo(query: Query): string {
   return given.length === 0 ? '/account' : `/account?${new URLSearchParams(given)}`;
 }
 
-function backToAccount(reply: FastifyReply, { baseUrl }: Site, query: Query): FastifyReply {
-  return reply.header('cache-control', 'no-store').redirect(`${baseUrl}${linkTo(query)}`, 303);
-}
-
-function describeConnection({ context }: Site, session: Session, grant: Connected): Connection {
-  return {
-    grantId: grant.grantId,
-    clientName: grant.clientName,
-    isBlocked: grant.clientStatus === 'blocked',
-    instanceName: grant.instanceName,
-    confirmedOn: describeDay(grant.confirmedAt),
-    validUntil: describeDay(tokenExpiresAt(grant.tokenIssuedAt ?? grant.confirmedAt)),
-    rights: describeRights(rightsOf(grant), context.catalogue, context.currency),
-    disconnectToken: printFormToken(context, 'disconnect', session, grant.grantId),
-  };
-}
-
-function describeAll(
-  { context }: Site,
-  session: Session,
-  { clientId, live, orMore }: ConnectionCount,
-  shown: readonly Connected[],
-): ConnectedApplication {
-  return {
-    clientId,
-    clientName: shown.find((connection) => connection.clientId === clientId)?.clientName ?? '',
-    total: `${live.toLocaleString('en')}${orMore ? ' or more' : ''}`,
-    disconnectAllToken: printFormToken(context, 'disconnect-all', session, clientId),
-  };
+function backToAccount(reply: FastifyReply, context: Context, query: Query): FastifyReply {
+  return seeOther(reply, context, linkTo(query));
 }

@@ -1,25 +1,25 @@
 import type { FastifyInstance } from 'fastify';
+import type { Context } from '../../flows/context.ts';
 import { DatabaseWatch } from '../../flows/databaseWatch.ts';
-import type { Site } from '../browser/session.ts';
-import { RETRY_AFTER_SECONDS } from '../server/faults.ts';
+import { RETRY_AFTER_SECONDS } from '../server/errors.ts';
 import { sendJson } from '../server/json.ts';
 
-/** Watches the database from the first moment on which requests may come until the server closes. */
-export function watchDatabase(app: FastifyInstance, { context }: Site): DatabaseWatch {
+/** Watches the database while requests may come. */
+export function watchDatabase(app: FastifyInstance, context: Context): DatabaseWatch {
   const watch = new DatabaseWatch(context, app.log);
   app.addHook('onListen', async () => void watch.ask());
   app.addHook('preClose', async () => watch.stop());
   return watch;
 }
 
-/** For whoever runs the container: `live` says the process answers, `ready` that it can do its work. */
+/** For an orchestrator: `live` says that the process answers, `ready` that it can do its work. */
 export function healthRoutes(app: FastifyInstance, watch: DatabaseWatch): void {
   const config = { isHealthCheck: true };
   app.get('/health/live', { config }, async (_request, reply) => sendJson(reply, 200, { status: 'ok' }));
 
   app.get('/health/ready', { config }, async (_request, reply) => {
     if (await watch.isReady()) return sendJson(reply, 200, { status: 'ok' });
-    // Whatever it is, traffic is better sent elsewhere. The log has it from the watch, once.
+    // The watch has logged the reason.
     reply.header('retry-after', RETRY_AFTER_SECONDS);
     return sendJson(reply, 503, { status: 'unavailable' });
   });

@@ -1,19 +1,19 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Context } from '../../flows/context.ts';
 import { introspect } from '../../flows/introspect.ts';
 import { type Credentials, parseBasicCredentials } from '../../rules/clientCredentials.ts';
 import { OAuthError } from '../../rules/error.ts';
-import type { Site } from '../browser/session.ts';
 import { sendJson } from '../server/json.ts';
 import { bodyParameters } from '../server/parameters.ts';
 
-/** What a token allows, told to the servers of the payment API (RFC 7662). */
-export async function introspectRoutes(app: FastifyInstance, { context }: Site): Promise<void> {
+/** The introspection endpoint, for the resource servers of the payment API (RFC 7662). */
+export async function introspectRoutes(app: FastifyInstance, context: Context): Promise<void> {
   app.post('/oauth/introspect', async (request, reply) => {
     const credentials = basicOf(request);
     const answer =
       credentials && (await introspect(context, credentials, bodyParameters(request).get('token') ?? ''));
     if (answer === null) {
-      request.logDetail = {
+      request.logFields = {
         error: 'invalid_client',
         rule: 'unknown or blocked resource, or wrong resource secret',
       };
@@ -23,7 +23,7 @@ export async function introspectRoutes(app: FastifyInstance, { context }: Site):
         error_description: 'Authenticate as a resource.',
       });
     }
-    bodyParameters(request).require('token'); // asked last: who is no resource learns nothing, not even this
+    bodyParameters(request).require('token'); // checked last: other callers learn nothing, not even this
     return sendJson(reply, 200, answer);
   });
 }

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
+import type { Context } from '../../flows/context.ts';
 import { ANY_PAYMENT_RIGHTS, SIMPLE_RIGHTS } from '../../rules/scope.ts';
-import type { Site } from '../browser/session.ts';
 import { sendJson } from '../server/json.ts';
 
-/** What a client library can find out by itself (RFC 8414): what is true and nothing else. */
-export async function metadataRoutes(app: FastifyInstance, { context, baseUrl }: Site): Promise<void> {
+/** Authorization server metadata, for client libraries (RFC 8414). */
+export async function metadataRoutes(app: FastifyInstance, { baseUrl, catalogue }: Context): Promise<void> {
   const ofClients = ['client_secret_post', 'client_secret_basic', 'none'];
   const metadata = {
     issuer: baseUrl,
@@ -15,8 +15,8 @@ export async function metadataRoutes(app: FastifyInstance, { context, baseUrl }:
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
     grant_types_supported: ['authorization_code'],
-    // Rights that are a word by themselves; the others carry a target and can't be listed.
-    scopes_supported: [...SIMPLE_RIGHTS, ...ANY_PAYMENT_RIGHTS].filter((right) => right in context.catalogue),
+    // Rights of one word; the others carry a target and can't be listed.
+    scopes_supported: [...SIMPLE_RIGHTS, ...ANY_PAYMENT_RIGHTS].filter((right) => right in catalogue),
     code_challenge_methods_supported: ['S256'],
     token_endpoint_auth_methods_supported: ofClients,
     revocation_endpoint_auth_methods_supported: ofClients,

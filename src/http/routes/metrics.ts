@@ -2,15 +2,14 @@ import type { FastifyInstance } from 'fastify';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { DatabaseWatch } from '../../flows/databaseWatch.ts';
 
-/** Seconds: from an exchange that found the database idle to one that waited for a lock in vain. */
+/** Seconds: from an exchange on an idle database to one that waited for a lock in vain. */
 const LATENCY_BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
 /**
- * What the server did, for Prometheus, at `/metrics`: requests by route and status, refusals by the contract's
- * code, latencies, whether the database is there, and the process. Labels are routes and codes only, never what a
- * request carried.
+ * Counts what the server does, for Prometheus: requests by route and status, refusals by the contract's code, latencies,
+ * whether the database is there, and the process. Labels are routes and codes only, never what a request carried.
  */
-export function countRequests(app: FastifyInstance, watch: DatabaseWatch): void {
+export function countRequests(app: FastifyInstance, watch: DatabaseWatch): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const requests = new Counter({
@@ -44,13 +43,17 @@ export function countRequests(app: FastifyInstance, watch: DatabaseWatch): void 
 
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none';
-    const error = request.logDetail?.error ?? '';
+    const error = request.logFields?.error ?? '';
     requests.inc({ method: request.method, route, status: reply.statusCode, error });
     if (request.unavailable !== undefined) unavailable.inc({ reason: request.unavailable });
     seconds.observe({ route }, reply.elapsedTime / 1000);
     done();
   });
+  return registry;
+}
 
+/** The metrics, to be read by Prometheus. */
+export function metricsRoutes(app: FastifyInstance, registry: Registry): void {
   app.get('/metrics', async (_request, reply) =>
     reply.header('content-type', registry.contentType).send(await registry.metrics()),
   );

@@ -1,15 +1,15 @@
 import type { FastifyInstance } from 'fastify';
+import type { Context } from '../../flows/context.ts';
 import { revokeByBearer, revokeByClient } from '../../flows/revoke.ts';
 import { parseClientCredentials } from '../../rules/clientCredentials.ts';
 import { OAuthError } from '../../rules/error.ts';
-import type { Site } from '../browser/session.ts';
 import { callerOf } from '../server/caller.ts';
 import { sendJson } from '../server/json.ts';
 import { bodyParameters } from '../server/parameters.ts';
 
-/** Giving an access token back: RFC 7009, and the call that the payment SDKs make. */
-export async function revokeRoutes(app: FastifyInstance, { context }: Site): Promise<void> {
-  // 200 whatever became of the token (RFC 7009 section 2.2); `token_type_hint` could only name the one type there is.
+/** The revocation endpoint (RFC 7009), and the call that the payment SDKs make. */
+export async function revokeRoutes(app: FastifyInstance, context: Context): Promise<void> {
+  // 200 whether or not the token was valid (RFC 7009 section 2.2); `token_type_hint` is ignored, as there is one type.
   app.post('/oauth/revoke', { config: { limitsFailures: true } }, async (request, reply) => {
     const form = bodyParameters(request);
     const credentials = parseClientCredentials(form, request.headers.authorization);

@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify';
+import type { Context } from '../../flows/context.ts';
 import { exchange } from '../../flows/exchange.ts';
 import { parseTokenRequest } from '../../rules/tokenRequest.ts';
-import type { Site } from '../browser/session.ts';
 import { callerOf } from '../server/caller.ts';
 import { sendJson } from '../server/json.ts';
 import { bodyParameters, queryParameters } from '../server/parameters.ts';
 
 /** The token endpoint (contract 4.2). */
-export async function tokenRoutes(app: FastifyInstance, { context }: Site): Promise<void> {
+export async function tokenRoutes(app: FastifyInstance, context: Context): Promise<void> {
   app.post('/oauth/token', { config: { limitsFailures: true } }, async (request, reply) => {
     const [query, body] = [queryParameters(request), bodyParameters(request)];
     const tokenRequest = parseTokenRequest(query, body, request.headers.authorization);

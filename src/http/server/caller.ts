@@ -1,14 +1,13 @@
 import { isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
-import type { Caller } from '../../flows/context.ts';
 import { decideBy } from './deadline.ts';
 
-/** Whose request it is, for the audit trail and the counters of failures. */
-export function callerOf(request: FastifyRequest): Caller {
+/** The caller of a request, as the verbs record it and wait for it. */
+export function callerOf(request: FastifyRequest) {
   return { address: addressOf(request), reference: request.id, decideBy: decideBy(request) };
 }
 
-/** An IPv4 address reads the same whichever kind of socket it came to; what a proxy says may be no address at all. */
+/** The IP address: IPv4 also where the socket is IPv6; `unknown` where a proxy sent something else. */
 export function addressOf({ ip }: { ip?: string | undefined }): string {
   const address = (ip ?? '').replace(/^::ffff:(?=\d+\.)/i, '');
   return isIP(address) === 0 ? 'unknown' : address;

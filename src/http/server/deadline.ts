@@ -1,23 +1,20 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { UnansweredError } from '../../flows/deadline.ts';
+import { UnansweredError } from '../../flows/errors.ts';
 import { ANSWER_MS, DECISION_MS } from '../../rules/lifetimes.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** When it was read, in milliseconds of `performance.now()`. */
+    /** When the whole request was read, in milliseconds of `performance.now()`. */
     readAt: number;
   }
 }
 
-/** Until when a request may be decided. */
+/** Until when a request may be decided, of `performance.now()`. */
 export function decideBy(request: FastifyRequest): number {
   return request.readAt + DECISION_MS;
 }
 
-/**
- * Answers a request that takes too long with 503, whatever it waits for. The time of reading it is not counted: phones
- * can be slow to send.
- */
+/** Answers 503 when a handler takes longer than `ANSWER_MS`. Reading the request does not count: phones can be slow. */
 export function limitAnswerTime(app: FastifyInstance): void {
   app.decorateRequest('readAt', 0);
   app.addHook('onRoute', (route) => {
@@ -30,7 +27,7 @@ export function limitAnswerTime(app: FastifyInstance): void {
         const timer = setTimeout(() => {
           if (reply.sent) return;
           sendOnce(reply);
-          reject(new UnansweredError());
+          reject(new UnansweredError(ANSWER_MS));
         }, ANSWER_MS);
         answered.then(resolve, reject).finally(() => clearTimeout(timer));
       });
@@ -38,11 +35,11 @@ export function limitAnswerTime(app: FastifyInstance): void {
   });
 }
 
-/** Drops what comes after the first answer: Fastify would log each, with the address as it was sent. */
+/** Drops responses after the first: Fastify would log each, with the URL as it was sent. */
 function sendOnce(reply: FastifyReply): void {
   const { send } = reply;
   reply.send = (payload) => {
     if (!(payload instanceof Error)) reply.send = () => reply;
-    return send.call(reply, payload); // an error comes back from the error handler as its answer
+    return send.call(reply, payload); // an error comes back here as the error handler's response
   };
 }

@@ -1,9 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 
 /**
- * Ends each connection with the answer to its last request once the server is closing. Node closes the
- * connections that are idle at that moment; one that becomes idle a little later would keep the server
- * waiting for the whole keep-alive time.
+ * Closes each connection with its next response once the server is closing (connection draining). Node itself closes only
+ * those that are idle at that moment; the others would keep the server waiting for the whole keep-alive time.
  */
 export function closeConnectionsWhenClosing(app: FastifyInstance): void {
   let closing = false;

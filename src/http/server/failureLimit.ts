@@ -5,20 +5,19 @@ import { callerOf } from './caller.ts';
 /** Many more than an application in good order makes in all its life. */
 const MAX_FAILURES = 1_000;
 const WINDOW_MS = 60_000;
-/** Networks that are counted apart in one window; more than these share one count, so that memory is bounded. */
+/** Networks counted apart in one window; further ones share one count, so that memory is bounded. */
 const MAX_NETWORKS = 50_000;
 const ALL_OTHERS = 'all others';
 
 /**
- * Counts the failures of each network, a minute at a time, in this process. Only failures are counted and only
- * failures are answered by it: a merchant exchanges all its codes from one address, and whoever fails beside it must
- * not stop that.
+ * Rate-limits the failures of each network, by fixed windows in this process. Successes are neither counted nor refused: a
+ * merchant exchanges all its codes from one address, and failures beside it must not stop that.
  */
 export class FailureLimit {
   readonly #failures = new Map<string, number>();
   #windowEnds = 0;
 
-  /** Notes a failure. @returns how many seconds to wait when there were too many, 0 otherwise */
+  /** Counts a failure. @returns how many seconds to wait when there were too many, 0 otherwise */
   note(request: FastifyRequest): number {
     const now = performance.now();
     if (now >= this.#windowEnds) {

@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify';
 
 /**
- * Answers with a JSON document and the headers of contract 4.2, as they are written there: with a serializer of its
- * own Fastify does not add a charset to `application/json`.
+ * Answers with a JSON document and exactly the headers of contract 4.2. Setting a serializer keeps Fastify from adding a
+ * charset to `application/json`.
  */
 export function sendJson(reply: FastifyReply, status: number, document: object): FastifyReply {
   return reply

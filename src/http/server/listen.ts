@@ -9,11 +9,11 @@ export async function addressesOf(host: string): Promise<string[]> {
 }
 
 /**
- * Listens at several addresses with one server. Fastify would make another one for the second address of `localhost`,
- * which knows nothing of our limits on connections, of `CONNECT` and of framing.
+ * Listens at several addresses with one HTTP server. Fastify would make a second server for the second address of
+ * `localhost`, without our limits on connections and our protection from request smuggling.
  *
  * @param describe what the log says of the first address
- * @throws what kept it from listening; that this machine lacks one of the further addresses does not
+ * @throws what kept it from listening, except that this machine lacks one of the further addresses
  */
 export async function listenAt(
   app: FastifyInstance,
@@ -21,37 +21,37 @@ export async function listenAt(
   port: number,
   describe: (address: string) => string,
 ): Promise<void> {
-  const doors = others.map((host) => ({ host, door: openDoor(app) }));
+  const listeners = others.map((host) => ({ host, listener: createListener(app) }));
   app.addHook('onClose', async () => {
-    await Promise.all(doors.map(({ door }) => closeDoor(door)));
+    await Promise.all(listeners.map(({ listener }) => close(listener)));
   });
   await app.listen({ host: first ?? 'localhost', port, listenTextResolver: describe });
-  await Promise.all(doors.map(({ host, door }) => listenAtDoor(door, host, port)));
+  await Promise.all(listeners.map(({ host, listener }) => listen(listener, host, port)));
 }
 
-/** Hands its connections to the server, which reads and answers them like its own. */
-function openDoor({ server }: FastifyInstance): Server {
+/** A TCP server that hands its connections to the HTTP server. */
+function createListener({ server }: FastifyInstance): Server {
   return createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
     server.emit('connection', socket);
   });
 }
 
-/** `localhost` may be said to have an address of a family that is switched off. */
+/** `localhost` may resolve to an address of a family that is switched off. */
 const NOT_HERE = ['EADDRNOTAVAIL', 'EAFNOSUPPORT'];
 
-function listenAtDoor(door: Server, host: string, port: number): Promise<void> {
+function listen(listener: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    door.once('listening', resolve);
-    door.once('error', (error: NodeJS.ErrnoException) =>
+    listener.once('listening', resolve);
+    listener.once('error', (error: NodeJS.ErrnoException) =>
       NOT_HERE.includes(error.code ?? '') ? resolve() : reject(error),
     );
-    door.listen(port, host);
+    listener.listen(port, host);
   });
 }
 
-/** Once the requests under way there are answered. */
-function closeDoor(door: Server): Promise<void> {
+/** Resolves when its last connection is closed. */
+function close(listener: Server): Promise<void> {
   return new Promise((resolve) => {
-    door.close(() => resolve());
+    listener.close(() => resolve());
   });
 }

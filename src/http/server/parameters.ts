@@ -4,12 +4,12 @@ import fp from 'fastify-plugin';
 import { OAuthError } from '../../rules/error.ts';
 import { Parameters } from '../../rules/parameters.ts';
 
-/** More than anything that the contract sends. */
+/** More than any request of the contract needs. */
 export const CONTRACT_BODY_LIMIT_BYTES = 8 * 1024;
 
 const NONE = new Parameters('');
 
-/** Reads form bodies strictly, and no other kind: contract section 4. */
+/** Parses form bodies strictly, and no other kind (contract section 4). */
 export const requestParameters = fp(async (app: FastifyInstance) => {
   app.removeAllContentTypeParsers();
   await app.register(formbody, {
@@ -33,16 +33,13 @@ export function queryParameters(request: FastifyRequest): Parameters {
   return start < 0 ? NONE : new Parameters(url.slice(start + 1));
 }
 
-/** The path of a request as the router reads it: without the host that a whole address begins with, and decoded. */
+/** The path of a request as the router reads it: decoded, and without the origin of an absolute URL. */
 export function pathOf(request: FastifyRequest): string {
   const path = request.raw.url?.replace(/^https?:\/\/[^/]*/i, '').split(/[?#]/, 1)[0];
   return decodeURI(path ?? ''); // what can't be decoded was answered before
 }
 
-/**
- * The path for the log: which address of ours it is. Of any other only that it is none, since people and programs put
- * into addresses by mistake what must not be logged.
- */
+/** The route's path, for the log. An unknown path is not logged: secrets get into URLs by mistake. */
 export function loggedPathOf(request: FastifyRequest): string {
   return request.routeOptions.url ?? '(no address of ours)';
 }

@@ -1,19 +1,23 @@
-import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
-import { callerOf } from './caller.ts';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
+import type { Context } from '../../flows/context.ts';
+import { RefusalLog } from '../../flows/refusals.ts';
+import { addressOf } from './caller.ts';
 import { loggedPathOf } from './parameters.ts';
-import { noteRefusal } from './refusal.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Whether machines ask it every few seconds: its lines are for `debug` only. */
     readonly isHealthCheck?: boolean;
   }
+  interface FastifyInstance {
+    /** Why requests were refused, for `assent explain`. */
+    readonly refusals: RefusalLog;
+  }
 }
 
 /**
- * One line for each request, written when it is answered: who asked what, what came of it and, for a refusal,
- * which rule. Never the query, a header or a body: those hold what must not be logged. Fastify's own lines
- * about requests are off.
+ * Writes one log line for each request when it is answered: who asked what, the status and, for a refusal, the rule.
+ * Never the query, a header or a body: those hold what must not be logged. Fastify's own lines about requests are off.
  */
 export class RequestLog extends LogController {
   constructor() {
@@ -29,13 +33,32 @@ export class RequestLog extends LogController {
       method: request.method,
       path: loggedPathOf(request),
       status: reply.statusCode,
-      address: callerOf(request).address,
+      address: addressOf(request),
       ms: Math.round(reply.elapsedTime * 10) / 10,
-      ...request.logDetail,
+      ...request.logFields,
     };
     if (reply.statusCode >= 400) noteRefusal(request, reply.statusCode);
     if (error) request.log.warn({ ...line, err: error }, 'the answer was not sent whole');
     else if (request.routeOptions.config?.isHealthCheck) request.log.debug(line, 'request');
     else request.log.info(line, 'request');
   }
+}
+
+/** Keeps refusals for `assent explain`; those that wait are written before the server ends. */
+export function keepRefusals(app: FastifyInstance, context: Context): void {
+  const refusals = new RefusalLog(context);
+  app.decorate('refusals', refusals);
+  app.addHook('preClose', () => refusals.write());
+}
+
+/** Forms that are shown again: no reference stands on them, and being told to wait writes nothing. */
+const SHOWN_AGAIN = ['wrong_password', 'too_many_tries'];
+
+/** Keeps why a request was refused, under the reference that its answer has. */
+export function noteRefusal(request: FastifyRequest, status: number): void {
+  const { id: reference, method, server, logFields } = request;
+  const { error = 'server_error', rule = 'a fault of ours' } = logFields ?? {};
+  if (SHOWN_AGAIN.includes(error)) return;
+  const refusal = { reference, method, path: loggedPathOf(request), status, error, rule };
+  server.refusals.note(refusal, addressOf(request));
 }

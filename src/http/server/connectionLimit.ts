@@ -2,25 +2,25 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { networkOf } from '../../rules/network.ts';
 import { addressOf } from './caller.ts';
-import { newestAnswerOf } from './framing.ts';
+import { newestResponseOf } from './requestSmuggling.ts';
 
-/** How long a connection of a stranger may be idle between two requests. Node tells it in each answer (`Keep-Alive`). */
+/** How long a client's connection may be idle between two requests. Node says so in each response (`Keep-Alive`). */
 const IDLE_MS = 5_000;
-/** Those of a trusted proxy, which keeps them for 60 seconds as a rule: it must be the one to close them. */
+/** The same for a trusted proxy, which usually keeps connections for 60 seconds: it must be the one to close them. */
 const IDLE_BEHIND_PROXY_MS = 72_000;
 
-/** From this part of all places on, a new connection takes the place of one that only waits. */
+/** From this part of `maxConnections` on, a new connection replaces one that waits for its client. */
 const CROWDED = 0.9;
-/** The part that one network may have of them then. What is left is for the others. */
+/** The part of `maxConnections` that one network may have then. */
 const SHARE = 0.1;
 
-/** How often the log says it, at most. */
-const SAID_EVERY_MS = 60_000;
+/** Each warning is logged once in this time. */
+const SAME_WARNING_MS = 60_000;
 
 /** How many connections may be open. */
 export interface ConnectionLimit {
   readonly most: number;
-  /** Whether the callers are the networks that the connections come from, and not the operator's proxies. */
+  /** Whether connections come from the callers themselves, and not from the operator's proxies. */
   readonly direct: boolean;
 }
 
@@ -30,17 +30,16 @@ export function idleTimeout(direct: boolean): number {
 }
 
 /**
- * Limits the connections that are open at once, so that opening thousands and sending nothing keeps nobody out. When there
- * are nearly as many as there may be, a new one takes the place of the one that has waited longest for its client: for a
- * request, or for the rest of one. What we are about to answer is never closed. A network that has more than its share
- * then pays with its own connections, and gets no further when all of them are at work.
+ * Limits open connections, against slow clients that hold thousands of them (Slowloris). Near the limit a new connection
+ * replaces the one that has waited longest for its client: for a request, or for the rest of one. A connection that is about
+ * to be answered is never closed. A network above its share loses its own connections, and gets no more when all are at work.
  */
 export function limitConnections(app: FastifyInstance, { most, direct }: ConnectionLimit): void {
   const open = new OpenConnections();
-  const said = new Map<string, number>();
-  const say = (text: string) => {
-    if (performance.now() - (said.get(text) ?? Number.NEGATIVE_INFINITY) < SAID_EVERY_MS) return;
-    said.set(text, performance.now());
+  const warned = new Map<string, number>();
+  const warn = (text: string) => {
+    if (performance.now() - (warned.get(text) ?? Number.NEGATIVE_INFINITY) < SAME_WARNING_MS) return;
+    warned.set(text, performance.now());
     app.log.warn(`${text} (MAX_CONNECTIONS is ${most})`);
   };
   const close = (socket: Socket) => {
@@ -48,7 +47,7 @@ export function limitConnections(app: FastifyInstance, { most, direct }: Connect
     socket.destroy();
   };
 
-  // Before Node's own listeners, which find a connection that is closed already.
+  // Runs before Node's own listeners, so that they find the connection closed.
   app.server.prependListener('connection', (socket) => {
     const network = direct ? networkOf(addressOf({ ip: socket.remoteAddress })) : '';
     const size = open.add(socket, network);
@@ -57,17 +56,17 @@ export function limitConnections(app: FastifyInstance, { most, direct }: Connect
     const greedy = direct && size > Math.max(1, most * SHARE);
     const waiting = open.longestWaiting(greedy ? network : undefined, socket);
     if (waiting !== undefined) {
-      say('nearly as many connections as may be are open: the longest idle ones are closed');
+      warn('nearly as many connections as may be are open: the longest idle ones are closed');
       close(waiting);
     } else if (greedy || open.size > most) {
-      say('more connections than may be are open: others are turned away');
+      warn('more connections than may be are open: others are turned away');
       close(socket);
     }
   });
   app.server.prependListener('request', ({ socket }) => open.touch(socket));
 }
 
-/** What is open, in the order in which it was last heard of: with its opening, or its newest request. */
+/** Open connections in the order of their last request, or of their opening. */
 class OpenConnections {
   readonly #networks = new Map<Socket, string>();
   readonly #sizes = new Map<string, number>();
@@ -76,7 +75,7 @@ class OpenConnections {
     return this.#networks.size;
   }
 
-  /** @returns how many the network has now */
+  /** @returns how many connections the network has now */
   add(socket: Socket, network: string): number {
     const size = (this.#sizes.get(network) ?? 0) + 1;
     this.#sizes.set(network, size);
@@ -84,7 +83,7 @@ class OpenConnections {
     return size;
   }
 
-  /** Forgets a connection that is closed. */
+  /** Removes a closed connection. */
   remove(socket: Socket): void {
     const network = this.#networks.get(socket);
     if (network === undefined) return;
@@ -94,7 +93,7 @@ class OpenConnections {
     else this.#sizes.set(network, size);
   }
 
-  /** Notes that a request has come. */
+  /** Moves a connection to the end, since a request has come. */
   touch(socket: Socket): void {
     const network = this.#networks.get(socket);
     if (network === undefined) return;
@@ -102,10 +101,10 @@ class OpenConnections {
     this.#networks.set(socket, network);
   }
 
-  /** @param network of these only; undefined for any */
-  longestWaiting(network: string | undefined, but: Socket): Socket | undefined {
+  /** @param network undefined for any */
+  longestWaiting(network: string | undefined, except: Socket): Socket | undefined {
     for (const [socket, from] of this.#networks) {
-      if (socket !== but && (network === undefined || from === network) && waits(socket)) return socket;
+      if (socket !== except && (network === undefined || from === network) && waits(socket)) return socket;
     }
     return undefined;
   }
@@ -113,6 +112,6 @@ class OpenConnections {
 
 /** Whether it is the client's turn. */
 function waits(socket: Socket): boolean {
-  const answer = newestAnswerOf(socket);
-  return answer === undefined || answer.writableFinished || !answer.req.complete;
+  const response = newestResponseOf(socket);
+  return response === undefined || response.writableFinished || !response.req.complete;
 }

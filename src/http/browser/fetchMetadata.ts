@@ -3,15 +3,15 @@ import type { NoticePage } from './pages.ts';
 import { showPage } from './views.ts';
 
 /**
- * Refuses what a browser asks for on behalf of a frame, an embed or a script, before anything is looked up: here people
- * decide about money, and they have to see whose page they are on. The page that says so is for browsers that show it;
- * those that heed the headers of our pages show an error of their own. Programs without a browser send no such header.
+ * Refuses requests for a frame, an embed or a script by their Fetch Metadata header (clickjacking), before anything is looked
+ * up. Browsers that heed the headers of our pages show an error of their own instead of this page; programs send no such
+ * header.
  */
 export function refuseEmbedding(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     const destination = request.headers['sec-fetch-dest'];
     if (destination === undefined || destination === 'document') return done();
-    request.logDetail = {
+    request.logFields = {
       error: 'embedded',
       rule: 'asked for as a part of another page or by a script, not as a page',
     };

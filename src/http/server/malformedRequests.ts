@@ -3,24 +3,24 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorPage } from '../browser/pages.ts';
 import { pageHeaders, renderPage } from '../browser/views.ts';
-import { inOrder } from './framing.ts';
-import { noteRefusal } from './refusal.ts';
-import { mayWait } from './unreadAnswers.ts';
+import { noteRefusal } from './requestLog.ts';
+import { afterEarlierResponses } from './requestSmuggling.ts';
+import { limitPipelining } from './slowReaders.ts';
 
-// The two answers to what comes before any route: Fastify's plugins, the views among them, are not there yet.
+// Responses to what no route ever sees: Fastify's plugins, the views among them, are not there yet.
 
-/** Names one request in its log line and on its error page: 10 hexadecimal digits. */
+/** A request id, for the log line and the error page: 10 hexadecimal digits. */
 export function newReference(): string {
-  return randomUUID().slice(-10); // Node draws many at once, and all of the end of each is random
+  return randomUUID().slice(-10); // cheap, since Node draws many UUIDs at once; their last digits are all random
 }
 
-/** Answers a path that can't be decoded. Fastify calls no hook for it, so the line for the log is written here. */
+/** Answers a path that can't be decoded. Fastify calls no hook for it, so the log line is written here. */
 export function answerBadPath(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
-  if (!mayWait(request, reply)) return;
+  if (!limitPipelining(request, reply)) return;
   const text = 'The address can’t be read.';
-  request.logDetail = { error: 'not_found', rule: text };
+  request.logFields = { error: 'not_found', rule: text };
   request.log.info(
-    { method: request.method, path: '(no address of ours)', status: 404, ...request.logDetail },
+    { method: request.method, path: '(no address of ours)', status: 404, ...request.logFields },
     'request',
   );
   noteRefusal(request, 404);
@@ -29,18 +29,17 @@ export function answerBadPath(_error: Error, request: FastifyRequest, reply: Fas
 }
 
 /**
- * Answers what is not HTTP, or is more of it than we read: Node gives up before there is a request, so the
- * page is written to the socket by hand.
+ * Answers malformed or oversized HTTP. Node gives up before there is a request, so the page is written to the socket.
  */
 export function answerClientError(this: FastifyInstance, error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
-  inOrder(socket, () => refuseUnreadable(this, error, socket));
+  afterEarlierResponses(socket, () => refuseUnreadable(this, error, socket));
 }
 
-/** Answers `CONNECT`, which asks a proxy for another host: Node would close without a word. */
+/** Answers `CONNECT`, which is for proxies: Node would close the connection silently. */
 export function answerConnect(app: FastifyInstance): void {
   app.server.on('connect', (_request, socket) => {
     socket.on('error', () => socket.destroy());
@@ -53,7 +52,7 @@ export function answerConnect(app: FastifyInstance): void {
 }
 
 function refuseUnreadable(app: FastifyInstance, error: NodeJS.ErrnoException, socket: Socket): void {
-  if (!socket.writable) return; // the answer before was the last one of the connection
+  if (!socket.writable) return; // an earlier response closed the connection
   const late = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
   const [status, text] = late
     ? ['408 Request Timeout', 'It took too long.']

@@ -1,0 +1,117 @@
+import {
+  type AuthorizationRequest,
+  parseAuthorizationRequest,
+  requestedClientId,
+} from '../rules/authorizationRequest.ts';
+import { grantState, isLive } from '../rules/grantState.ts';
+import { tokenExpiresAt } from '../rules/lifetimes.ts';
+import type { Parameters } from '../rules/parameters.ts';
+import type { Right } from '../rules/scope.ts';
+import { findClient } from '../store/clients.ts';
+import { findInstance, type Grant } from '../store/grants.ts';
+import type { Session } from '../store/sessions.ts';
+import { needsPaymentPassword } from './confirmPayment.ts';
+import type { Context } from './context.ts';
+import { rightsOf } from './grantRights.ts';
+import {
+  decisionForm,
+  grantIdOf,
+  type PendingAuthorization,
+  paymentPasswordForm,
+} from './pendingAuthorization.ts';
+import { currentSession, signOutToken } from './session.ts';
+import { signForm } from './signedForm.ts';
+import { type SignInStep, signInStep } from './signIn.ts';
+
+/** What a page asks the user to allow (contract 1.2). */
+export interface RequestedAccess {
+  readonly authorizationRequest: AuthorizationRequest;
+  readonly user: Pick<Session['user'], 'name' | 'login'>;
+  /** Until when a token that is issued now will be good. */
+  readonly expiresAt: Date;
+  /** The live authorization that allowing annuls; null for none. */
+  readonly earlier: { readonly confirmedAt: Date; readonly rights: readonly Right[] } | null;
+  readonly signOutToken: string;
+}
+
+/** What stands between a checked request and its answer, with all that its page shows and the tokens of its forms. */
+export type Step =
+  | SignInStep
+  /** The user has as many live instances of this application as one may have: another one has to go first. */
+  | { readonly step: 'full'; readonly authorizationRequest: AuthorizationRequest }
+  | (RequestedAccess & { readonly step: 'payment-password'; readonly formToken: string })
+  | (RequestedAccess & { readonly step: 'consent'; readonly decisionToken: string });
+
+/**
+ * The authorization endpoint (contract 4.1): checks the request and decides which page comes next. Writes nothing.
+ *
+ * @param cookies of the browser: its session and, before sign-in, its pre-login session
+ * @throws {OAuthError} `unauthorized_client`, `invalid_request` or `invalid_scope`
+ */
+export async function authorize(
+  context: Context,
+  parameters: Parameters,
+  cookies: { readonly session: string | undefined; readonly preLogin: string | undefined },
+): Promise<Step> {
+  const [authorizationRequest, session] = await Promise.all([
+    loadAuthorizationRequest(context, parameters),
+    currentSession(context, cookies.session),
+  ]);
+  if (session === null) return signInStep(context, authorizationRequest, cookies.preLogin);
+  return nextStep(context, { authorizationRequest, session });
+}
+
+/**
+ * Checks an authorization request against what is registered now. Every step of the flow does it again, so that a client
+ * which is blocked or changed meanwhile counts at once.
+ *
+ * @throws {OAuthError} `unauthorized_client`, `invalid_request` or `invalid_scope`
+ */
+export async function loadAuthorizationRequest(
+  { db, catalogue }: Context,
+  parameters: Parameters,
+): Promise<AuthorizationRequest> {
+  const client = await findClient(db, requestedClientId(parameters));
+  return parseAuthorizationRequest(parameters, client ?? undefined, catalogue);
+}
+
+/**
+ * The one function that decides which page a signed-in user sees next (contract 1.2). Pages post to their own paths and
+ * lead back to the request; none of them knows what follows it.
+ */
+export async function nextStep(
+  context: Context,
+  pending: PendingAuthorization,
+): Promise<Exclude<Step, SignInStep>> {
+  const { authorizationRequest, session } = pending;
+  const { clientId } = authorizationRequest.client;
+  const { userId } = session.user;
+  const instance = { grantId: grantIdOf(pending), userId, clientId, most: context.maxInstances };
+  const { grant, mayHold } = await findInstance(context.db, instance);
+  if (!mayHold) return { step: 'full', authorizationRequest };
+  const access = requestedAccess(context, pending, grant);
+  if (needsPaymentPassword(pending)) {
+    return {
+      step: 'payment-password',
+      ...access,
+      formToken: signForm(context, paymentPasswordForm(pending)),
+    };
+  }
+  const decisionToken = signForm(context, decisionForm(pending), grant?.revision);
+  return { step: 'consent', ...access, decisionToken };
+}
+
+function requestedAccess(
+  context: Context,
+  { authorizationRequest, session }: PendingAuthorization,
+  grant: Grant | null,
+): RequestedAccess {
+  const earlier = grant !== null && isLive(grantState(grant, grant.now)) ? grant : null;
+  return {
+    authorizationRequest,
+    user: session.user,
+    expiresAt: tokenExpiresAt(session.now),
+    earlier: earlier && { confirmedAt: earlier.confirmedAt, rights: rightsOf(earlier) },
+    signOutToken: signOutToken(context, session),
+  };
+}

@@ -1,0 +1,25 @@
+import { BusyError } from '../secrets/password.ts';
+import { OverloadedError } from '../store/batch.ts';
+import { isDatabaseAway, TooLateError } from '../store/errors.ts';
+
+/** No answer came in time. What was asked is not done, and won't be. */
+export class UnansweredError extends Error {
+  override readonly name = 'UnansweredError';
+
+  /** @param milliseconds how long was waited */
+  constructor(milliseconds: number) {
+    super(`no answer within ${milliseconds} ms`);
+  }
+}
+
+const OVERLOADS = [OverloadedError, BusyError, TooLateError, UnansweredError];
+
+/**
+ * Why a request can't be carried out now but may be in a moment: there are too many at once, or the database is away.
+ *
+ * @returns null for a fault of ours
+ */
+export function whyUnavailable(error: unknown): 'overload' | 'database' | null {
+  if (OVERLOADS.some((overload) => error instanceof overload)) return 'overload';
+  return isDatabaseAway(error) ? 'database' : null;
+}

@@ -1,0 +1,51 @@
+import { randomBytes } from 'node:crypto';
+import { sha256 } from '../secrets/digest.ts';
+import { deleteSession, findSession, type Session } from '../store/sessions.ts';
+import type { Context } from './context.ts';
+import { type Form, type FormOwner, signForm, verifyForm } from './signedForm.ts';
+
+/** The session of a cookie; null when nobody is signed in with it. */
+export async function currentSession({ db }: Context, cookie: string | undefined): Promise<Session | null> {
+  return cookie === undefined ? null : findSession(db, sha256(cookie));
+}
+
+/** The token of the form that signs out, the same form on every page. */
+export function signOutToken(context: Context, session: Session): string {
+  return signForm(context, signOutForm(session));
+}
+
+/** Ends a session for good: the cookie that named it is worth nothing afterwards. */
+export async function signOut(
+  context: Context,
+  session: Session,
+  formToken: string | undefined,
+): Promise<{ readonly outcome: 'signed-out' | 'stale' }> {
+  if (verifyForm(context, formToken, signOutForm(session)) === null) return { outcome: 'stale' };
+  await deleteSession(context.db, session.sessionHash);
+  return { outcome: 'signed-out' };
+}
+
+function signOutForm(session: Session): Form {
+  return { action: 'sign-out', owner: session, subject: [] };
+}
+
+const PRE_LOGIN_BYTES = 16;
+
+/**
+ * Begins a pre-login session, which ties a sign-in form to its browser (login CSRF): a signed random value in a cookie.
+ * It writes nothing and gives no right.
+ */
+export function beginPreLoginSession({ keyRing }: Context): { cookie: string; owner: FormOwner } {
+  const cookie = keyRing.sign('visit', randomBytes(PRE_LOGIN_BYTES));
+  return { cookie, owner: preLoginOwner(cookie) };
+}
+
+/** The pre-login session of a cookie; null when the cookie is none of ours. */
+export function readPreLoginSession({ keyRing }: Context, cookie: string | undefined): FormOwner | null {
+  if (cookie === undefined || keyRing.verify('visit', cookie) === undefined) return null;
+  return preLoginOwner(cookie);
+}
+
+function preLoginOwner(cookie: string): FormOwner {
+  return { sessionHash: sha256(cookie), now: new Date() };
+}

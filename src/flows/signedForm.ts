@@ -1,0 +1,71 @@
+import { CONSENT_FORM_MS, SESSION_FORM_MS, SIGN_IN_FORM_MS } from '../rules/lifetimes.ts';
+import { type Digest, hexOf, sha256 } from '../secrets/digest.ts';
+import type { Context } from './context.ts';
+
+/** How long each kind of form is good. A token for one kind is worth nothing in another. */
+const LIFETIMES_MS = {
+  'sign-in': SIGN_IN_FORM_MS,
+  'payment-password': SESSION_FORM_MS,
+  decision: CONSENT_FORM_MS,
+  'sign-out': SESSION_FORM_MS,
+  disconnect: SESSION_FORM_MS,
+  'disconnect-all': SESSION_FORM_MS,
+};
+
+/** Whose form it is: the session of the browser that it is shown to, before sign-in its pre-login session. */
+export interface FormOwner {
+  readonly sessionHash: Digest;
+  /** The clock that the expiry is compared with: the database's for a session, ours before sign-in. */
+  readonly now: Date;
+}
+
+/** What a form does, for whom, and to what: its token is good for exactly that. */
+export interface Form {
+  readonly action: keyof typeof LIFETIMES_MS;
+  readonly owner: FormOwner;
+  /** What the form acts on, such as a canonical query or a grant id. */
+  readonly subject: readonly (string | number | null)[];
+}
+
+/** The content of a token that fits its form. */
+export interface SignedForm {
+  /** The revision of the grant that the page showed; 0 where it showed none. */
+  readonly revision: number;
+  /** By the clock of the owner. */
+  readonly expiresAt: Date;
+  /** The entry of `SECRETS` that signed it. */
+  readonly keyId: Buffer;
+  /** All that is signed but the expiry: the same for every token of one form and revision. */
+  readonly content: string;
+}
+
+/**
+ * The CSRF token of a form: signed, so that no other site, browser, session or request can send the form.
+ *
+ * @param revision of the grant that the page shows; 0 for none
+ */
+export function signForm({ keyRing }: Context, form: Form, revision = 0): string {
+  const expiresAt = form.owner.now.getTime() + LIFETIMES_MS[form.action];
+  return keyRing.sign('form', Buffer.from(JSON.stringify([digestOf(form), revision, expiresAt])));
+}
+
+const SIGNED = /^\["([0-9a-f]{64})",(\d+),(\d+)\]$/;
+
+/** Checks the token that came with a form. @returns null when it was not made by us for this form, or is too old */
+export function verifyForm({ keyRing }: Context, token: string | undefined, form: Form): SignedForm | null {
+  const signed = keyRing.verify('form', token ?? '');
+  const [, digest, revision, expiresAt] = SIGNED.exec(signed?.payload.toString() ?? '') ?? [];
+  if (signed === undefined || digest !== digestOf(form)) return null;
+  if (form.owner.now.getTime() >= Number(expiresAt)) return null;
+  return {
+    revision: Number(revision),
+    expiresAt: new Date(Number(expiresAt)),
+    keyId: signed.keyId,
+    content: JSON.stringify([digest, Number(revision)]),
+  };
+}
+
+/** JSON makes the encoding unambiguous. */
+function digestOf({ action, owner, subject }: Form): string {
+  return hexOf(sha256(JSON.stringify([action, hexOf(owner.sessionHash), ...subject])));
+}

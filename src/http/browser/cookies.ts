@@ -1,0 +1,53 @@
+import type { CookieSerializeOptions } from '@fastify/cookie';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Context } from '../../flows/context.ts';
+import { KNOWN_DEVICE_SECONDS } from '../../rules/lifetimes.ts';
+
+/** Our cookies, by what the code calls them. Those without an age end with the browser. */
+const COOKIES = {
+  /** Who is signed in. */
+  session: { name: 'session' },
+  /** The pre-login session: which browser a sign-in form was shown to. */
+  preLogin: { name: 'visit' },
+  /** Whose passwords, and whose payment passwords, were right in this browser. Both stay after sign-out. */
+  device: { name: 'device', maxAge: KNOWN_DEVICE_SECONDS },
+  paymentDevice: { name: 'payment_device', maxAge: KNOWN_DEVICE_SECONDS },
+};
+
+type Cookie = keyof typeof COOKIES;
+
+/** The value of a cookie as the browser sent it; undefined when it sent none. */
+export function readCookie(
+  request: FastifyRequest,
+  { baseUrl }: Context,
+  cookie: Cookie,
+): string | undefined {
+  return request.cookies[wireName(baseUrl, cookie)];
+}
+
+/** Sets a cookie of this browser. */
+export function setCookie(reply: FastifyReply, { baseUrl }: Context, cookie: Cookie, value: string): void {
+  const { name: _name, ...age } = COOKIES[cookie];
+  reply.setCookie(wireName(baseUrl, cookie), value, { ...optionsFor(baseUrl), ...age });
+}
+
+/** Takes a cookie from the browser. */
+export function clearCookie(reply: FastifyReply, { baseUrl }: Context, cookie: Cookie): void {
+  reply.clearCookie(wireName(baseUrl, cookie), optionsFor(baseUrl));
+}
+
+/** `SameSite=Lax` is said explicitly: browsers treat a cookie without it differently. */
+function optionsFor(baseUrl: string): CookieSerializeOptions {
+  return { path: '/', httpOnly: true, sameSite: 'lax', secure: isHttps(baseUrl) };
+}
+
+/** `__Host-` keeps other hosts of the domain from setting it; browsers take the prefix over https only. */
+function wireName(baseUrl: string, cookie: Cookie): string {
+  const { name } = COOKIES[cookie];
+  return isHttps(baseUrl) ? `__Host-assent_${name}` : `assent_${name}`;
+}
+
+/** Whether browsers speak to us over TLS, with or without a proxy between. */
+export function isHttps(baseUrl: string): boolean {
+  return baseUrl.startsWith('https:');
+}

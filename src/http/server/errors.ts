@@ -1,0 +1,155 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { DatabaseWatch } from '../../flows/databaseWatch.ts';
+import { whyUnavailable } from '../../flows/errors.ts';
+import { OAuthError } from '../../rules/error.ts';
+import { showPage } from '../browser/views.ts';
+import { FailureLimit } from './failureLimit.ts';
+import { sendJson } from './json.ts';
+import { pathOf } from './parameters.ts';
+import { RouteTable } from './routeTable.ts';
+
+/** How long a client should wait before it tries again while the database is away. */
+export const RETRY_AFTER_SECONDS = '5';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What the request's log line says beside its status. */
+    logFields?: { readonly error: string; readonly rule: string; readonly path?: string };
+    /** Why it is answered 503, for the metrics. */
+    unavailable?: 'database' | 'overload';
+  }
+  interface FastifyContextConfig {
+    /** Whether secrets could be guessed here, so that failures are limited. */
+    readonly limitsFailures?: boolean;
+  }
+}
+
+/** An error before it takes the form that its caller reads. */
+interface ErrorResponse {
+  readonly status: number;
+  /** The contract's code, or a word of our own. */
+  readonly error: string;
+  readonly title: string;
+  readonly text: string;
+}
+
+/**
+ * Answers every error of every route. The log line of a refused request names the rule, that of an unavailable one the
+ * reason; any other error is a fault of ours and logged with its cause.
+ */
+export function answerErrors(app: FastifyInstance, watch: DatabaseWatch): void {
+  const failures = new FailureLimit();
+  app.setErrorHandler(async (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
+    const refused = asOAuthError(error);
+    if (refused !== null) {
+      request.logFields = { error: refused.code, rule: refused.rule };
+      const wait = request.routeOptions.config.limitsFailures ? failures.note(request) : 0;
+      if (wait > 0) return answerError(request, reply.header('retry-after', wait), TOO_MANY_FAILURES);
+      return answerError(request, reply, responseOf(refused));
+    }
+    const unavailable = whyUnavailable(error);
+    if (unavailable === null) {
+      request.log.error({ err: error }, 'the request failed');
+      return answerError(request, reply, OUR_FAULT);
+    }
+    request.unavailable = unavailable;
+    const rule = unavailable === 'overload' ? error.message : watch.note(error);
+    request.logFields = { error: UNAVAILABLE.error, rule };
+    watch.countRefused();
+    return answerError(request, reply.header('retry-after', RETRY_AFTER_SECONDS), UNAVAILABLE);
+  });
+}
+
+/**
+ * Answers what no route takes, before its body is read: 405 with `Allow` where the path exists, 404 where it doesn't.
+ * Call it before the routes are added.
+ */
+export function answerUnknownRoutes(app: FastifyInstance): void {
+  const routeTable = new RouteTable();
+  app.decorate('routeTable', routeTable);
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!request.is404) return done();
+    const path = pathOf(request);
+    const allowed = routeTable.allowedAt(path);
+    const response = allowed === null ? NOT_FOUND : notAllowed(allowed, request.method);
+    if (allowed !== null) reply.header('allow', allowed);
+    request.logFields = {
+      error: response.error,
+      rule: response.text,
+      ...(allowed === null ? {} : { path }),
+    };
+    answerError(request, reply, response);
+  });
+}
+
+/** The contract's codes that a page shows (7.1); other errors are ours and mean nothing to an application. */
+const SHOWN_CODES = ['invalid_request', 'invalid_scope', 'unauthorized_client'];
+
+/** Answers with JSON (contract 7.2) or a page (7.1), whichever the route answers with, never with a redirect. */
+function answerError(request: FastifyRequest, reply: FastifyReply, response: ErrorResponse): FastifyReply {
+  const { status, error, title, text } = response;
+  const { id: reference, routeOptions, server } = request;
+  if (server.routeTable.answersAt(routeOptions.url ?? pathOf(request)) === 'json') {
+    const description = status < 500 ? text : `${text} Reference ${reference}.`;
+    return sendJson(reply, status, { error, error_description: description });
+  }
+  const code = SHOWN_CODES.includes(error) ? error : null;
+  return showPage(reply, { name: 'error', title, text, code, reference }, status);
+}
+
+/** Fastify's own complaints about a request (too long, unreadable type) are `invalid_request` too. */
+function asOAuthError(error: FastifyError): OAuthError | null {
+  if (error instanceof OAuthError) return error;
+  const { statusCode = 500, code } = error;
+  if (statusCode < 400 || statusCode >= 500) return null;
+  const tooLong = code === 'FST_ERR_CTP_BODY_TOO_LARGE';
+  const message = tooLong
+    ? 'The request is too long.'
+    : 'The body must be application/x-www-form-urlencoded.';
+  return new OAuthError('invalid_request', message, `the body can't be read: ${code}`, { cause: error });
+}
+
+/** Always 400: the contract shows it for `invalid_grant`, and several clients lose the body of a 401. */
+function responseOf({ code, message }: OAuthError): ErrorResponse {
+  return { status: 400, error: code, title: TITLES[code], text: message };
+}
+
+const TITLES: Record<OAuthError['code'], string> = {
+  invalid_request: 'This request can’t be carried out',
+  invalid_scope: 'The application asked for rights we can’t give',
+  unauthorized_client: 'This application may not ask you',
+  invalid_grant: 'This code can’t be used',
+};
+
+const TOO_MANY_FAILURES: ErrorResponse = {
+  status: 429,
+  error: 'temporarily_unavailable',
+  title: 'Too many failures',
+  text: 'Too many requests from this address failed. Find out why before you try again.',
+};
+
+const UNAVAILABLE: ErrorResponse = {
+  status: 503,
+  error: 'temporarily_unavailable',
+  title: 'We can’t answer just now',
+  text: 'Please try again in a moment.',
+};
+
+const OUR_FAULT: ErrorResponse = {
+  status: 500,
+  error: 'server_error',
+  title: 'Something went wrong',
+  text: 'The fault is ours. Please try again.',
+};
+
+const NOT_FOUND: ErrorResponse = {
+  status: 404,
+  error: 'not_found',
+  title: 'There is no such page',
+  text: 'There is nothing at this address.',
+};
+
+function notAllowed(allowed: string, method: string): ErrorResponse {
+  const text = `This address takes ${allowed}, not ${method}.`;
+  return { status: 405, error: 'invalid_request', title: 'This page can’t be opened like that', text };
+}

@@ -1,0 +1,76 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { OAuthError } from '../../rules/error.ts';
+
+/**
+ * Node shows a thousand headers. Before 22.23.2, 24.18.1 and 26.5.1 it drops further ones silently but frames the request
+ * by them (CVE-2026-58044); since then it refuses the request itself.
+ */
+const MAX_HEADERS = 999;
+
+/** The response to the newest request of each connection. */
+const newest = new WeakMap<Socket, ServerResponse>();
+/** Connections on which something was not HTTP: further input is ignored. */
+const broken = new WeakSet<Socket>();
+
+/** The response to the newest request of a connection, sent or not; undefined before the first. */
+export function newestResponseOf(socket: Socket): ServerResponse | undefined {
+  return newest.get(socket);
+}
+
+/**
+ * Closes the gaps that request smuggling needs: one response per request, in order, and the connection is closed where a
+ * proxy may have framed it differently.
+ */
+export function preventSmuggling(app: FastifyInstance): void {
+  app.server.prependListener('request', (request, response) => {
+    newest.set(request.socket, response);
+    request.method ??= 'QUERY'; // the one method that early versions of Node 20.19 and 22 read without naming it
+  });
+  app.addHook('onRequest', ({ raw, headers }, reply, done) => {
+    // Node discards pipelined bytes after an `Upgrade` header, and HTTP/1.0 has no chunks (RFC 9112 section 6.1).
+    if (headers.upgrade !== undefined || (raw.httpVersion === '1.0' && headers['transfer-encoding'])) {
+      reply.header('connection', 'close');
+    }
+    const problem = problemOf(raw.rawHeaders);
+    if (problem === null) done();
+    else done(new OAuthError('invalid_request', problem));
+  });
+}
+
+/** @param raw names and values in turn */
+function problemOf(raw: readonly string[]): string | null {
+  if (raw.length > 2 * MAX_HEADERS) return 'The request has too many headers.';
+  // RFC 9112 section 3.2: 400 for more than one, since a proxy may have routed by either.
+  return hasTwoHosts(raw) ? 'The request names two hosts.' : null;
+}
+
+/** Runs for every request, so it allocates nothing. @param raw names and values in turn */
+function hasTwoHosts(raw: readonly string[]): boolean {
+  let hosts = 0;
+  for (let index = 0; index < raw.length; index += 2) {
+    const name = raw[index] ?? '';
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts > 1;
+}
+
+/**
+ * Calls `refuse` after the responses to earlier pipelined requests. Malformed input that belongs to a request which has its
+ * response already gets none: the connection is closed.
+ */
+export function afterEarlierResponses(socket: Socket, refuse: () => void): void {
+  if (broken.has(socket)) return;
+  broken.add(socket);
+  const response = newest.get(socket);
+  if (response?.req.complete) whenFinished(response, refuse);
+  else if (response?.headersSent) whenFinished(response, () => socket.destroySoon());
+  else if (response?.socket === null) response.once('socket', refuse);
+  else refuse();
+}
+
+function whenFinished(response: ServerResponse, act: () => void): void {
+  if (response.writableFinished) act();
+  else response.once('finish', act);
+}
