@@ -54,7 +54,7 @@ export async function decideOne<Row extends object>(
   return row;
 }
 
-function decide<Row extends object>(
+export function decide<Row extends object>(
   db: Database,
   { name, text, values = [] }: Query,
   decideBy: number,
