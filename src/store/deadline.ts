@@ -54,7 +54,7 @@ export async function decideOne<Row extends object>(
   return row;
 }
 
-export function decide<Row extends object>(
+function decide<Row extends object>(
   db: Database,
   { name, text, values = [] }: Query,
   decideBy: number,

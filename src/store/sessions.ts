@@ -1,6 +1,6 @@
 import { MAX_SESSION_HOURS, SESSION_IDLE_MINUTES } from '../rules/lifetimes.ts';
 import type { Digest } from '../secrets/digest.ts';
-import { type Caller, recordEvents } from './auditEvents.ts';
+import { type Caller, OF_CALLER, recordEvents } from './auditEvents.ts';
 import { batched } from './batch.ts';
 import type { Database } from './database.ts';
 import { decideOne, momentOf } from './deadline.ts';
@@ -50,10 +50,7 @@ with locked as (
 ), ended as (
   delete from sessions s using ending, moment where s.session_hash = ending.session_hash and not late
 ), logged as (
-  ${recordEvents(
-    { kind: `'signed_in'`, user_id: 'user_id', address: '@address', reference: '@reference' },
-    'locked, moment where not late',
-  )}
+  ${recordEvents({ kind: `'signed_in'`, user_id: 'user_id', ...OF_CALLER }, 'locked, moment where not late')}
 )
 select exists (select from locked) as valid, late from moment`,
 );
@@ -144,8 +141,7 @@ with locked as (
       kind: `'payment_confirmed'`,
       user_id: 'user_id',
       client_id: '@clientId',
-      address: '@address',
-      reference: '@reference',
+      ...OF_CALLER,
     },
     'locked, moment where not late',
   )}

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { type Caller, type GuessingKind, recordEvents } from './auditEvents.ts';
+import { type Caller, type GuessingKind, OF_CALLER, recordEvents } from './auditEvents.ts';
 import type { Database } from './database.ts';
 import { execute, query } from './query.ts';
 import { batchStatement, statement } from './statement.ts';
@@ -83,10 +83,7 @@ with due as (
    where slot = @slot and (noted_at is null or noted_at < clock_timestamp() - interval '1 hour')
   returning slot
 )
-${recordEvents(
-  { kind: '@kind', user_id: '@userId', address: '@address', reference: '@reference' },
-  'due where @userId::uuid is not null',
-)}`,
+${recordEvents({ kind: '@kind', user_id: '@userId', ...OF_CALLER }, 'due where @userId::uuid is not null')}`,
 );
 
 /**

@@ -129,7 +129,7 @@ describe('an application that is deleted', () => {
       ['revoked_by_operator', 'token'],
     ]);
     expect(await ask('select from clients where client_id = $1', [client.clientId])).toEqual([]);
-    expect(await removeClient(server.database.pool, client.clientId, 'olga', ignore)).toBeUndefined();
+    expect(await removeClient(server.database.pool, client.clientId, 'olga', ignore)).toBeNull();
   });
 
   it.each([
@@ -327,8 +327,8 @@ describe('what the trail says of operators’ acts', () => {
         ['client', 'resource', 'user'].map((who) => `${who}_${what}`),
       ),
     );
-    expect(await setClientStatus(pool, 'x', 'blocked', 'olga')).toBeUndefined();
-    expect(await blockUser(pool, 'nobody', 'olga')).toBeUndefined();
+    expect(await setClientStatus(pool, 'x', 'blocked', 'olga')).toBeNull();
+    expect(await blockUser(pool, 'nobody', 'olga')).toBeNull();
   });
 
   it('holds no secret, login or name of a person', async () => {
