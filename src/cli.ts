@@ -10,7 +10,7 @@ import { complain, print, speakJson, speaksJson, UsageError } from './cli/output
 import { resourceCommands } from './cli/resource.ts';
 import { userCommands } from './cli/user.ts';
 import { closeBeforeEnd } from './ending.ts';
-import { explainTrouble } from './store/trouble.ts';
+import { explainTrouble } from './store/errorTexts.ts';
 import { leaveEmbeddedPostgres } from './trial/postgres/join.ts';
 
 // The `assent` command. Results go to standard output, messages to standard error; the exit code is 0 only

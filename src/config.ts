@@ -8,7 +8,7 @@ import { BUILT_IN_CATALOGUE, type Catalogue } from './rules/catalogue.ts';
 import { DEFAULT_CODE_SECONDS, MAX_CODE_SECONDS } from './rules/lifetimes.ts';
 import { RIGHT_NAMES } from './rules/scope.ts';
 import { findUnclearInName, isVisible } from './rules/text.ts';
-import { AddressError, parseAddresses } from './store/address.ts';
+import { AddressError, parseAddresses } from './store/databaseUrl.ts';
 
 /** The folder of package.json: relative paths are relative to it, wherever the command was started. */
 const CHECKOUT = fileURLToPath(new URL('..', import.meta.url));

@@ -7,7 +7,7 @@ import {
   countConnections,
   findConnections,
   isConnectionTakenBack,
-} from '../store/connections.ts';
+} from '../store/accountGrants.ts';
 import { countDecision } from '../store/decisions.ts';
 import { revokeGrantOfUser, revokeGrantsOfUserAndClient } from '../store/revocations.ts';
 import type { Session } from '../store/sessions.ts';

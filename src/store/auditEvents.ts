@@ -1,8 +1,8 @@
 import type pg from 'pg';
+import { whereOf } from './conditions.ts';
 import { transaction } from './database.ts';
 import { execute, queryLong } from './query.ts';
 import { statement } from './statement.ts';
-import { whereOf } from './where.ts';
 
 /** The HTTP request that is recorded with an event, and how long its caller waits. */
 export interface Caller {

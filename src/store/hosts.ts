@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { Address } from './address.ts';
+import type { Address } from './databaseUrl.ts';
 import { ConnectError } from './errors.ts';
 
 /** What the driver says when it has none. */

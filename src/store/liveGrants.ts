@@ -1,9 +1,9 @@
 import type pg from 'pg';
+import { whereOf } from './conditions.ts';
 import { transaction } from './database.ts';
 import { LIVE } from './grants.ts';
 import { queryLong } from './query.ts';
 import { statement } from './statement.ts';
-import { whereOf } from './where.ts';
 
 // For operators: all live grants of a user or an application. There may be millions, so it may take long.
 

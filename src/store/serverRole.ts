@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { noteAct } from './auditEvents.ts';
 import { type Database, transaction } from './database.ts';
+import { findPowersBut, type Power } from './excessPrivileges.ts';
 import { query } from './query.ts';
-import { findPowersBut, type Power } from './rolePowers.ts';
 import { statement } from './statement.ts';
 
 /**
