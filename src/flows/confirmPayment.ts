@@ -3,8 +3,8 @@ import { PAYMENT_CONFIRMATION_MS } from '../rules/lifetimes.ts';
 import { spends } from '../rules/scope.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { verifyPassword } from '../secrets/password.ts';
-import { markSessionConfirmed, type Session } from '../store/sessions.ts';
-import { noteGuessing } from '../store/throttles.ts';
+import { type Session, setSessionConfirmed } from '../store/sessions.ts';
+import { recordGuessing } from '../store/throttles.ts';
 import type { Caller, Context } from './context.ts';
 import { printDevice, readDevice } from './device.ts';
 import { tryPassword } from './tryPassword.ts';
@@ -60,14 +60,14 @@ export async function confirmPayment(
   if (result.outcome === 'wait') return result;
   if (result.outcome === 'wrong') {
     if (result.notable !== null) {
-      await noteGuessing(db, result.notable, 'payment_password_guessed', userId, caller);
+      await recordGuessing(db, result.notable, 'payment_password_guessed', userId, caller);
     }
     return { outcome: 'wrong' };
   }
   const digest = sha256(request.canonicalQuery);
   const { sessionHash } = session;
   const { clientId } = request.client;
-  if (!(await markSessionConfirmed(db, sessionHash, digest, clientId, result.right, caller)))
+  if (!(await setSessionConfirmed(db, sessionHash, digest, clientId, result.right, caller)))
     return { outcome: 'wrong' };
   return {
     outcome: 'confirmed',

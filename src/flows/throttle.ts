@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { batched } from '../store/batch.ts';
 import { transaction } from '../store/database.ts';
-import { findThrottles, holdThrottles, markThrottles, type Throttle } from '../store/throttles.ts';
+import { findThrottles, lockThrottles, type Throttle, updateThrottles } from '../store/throttles.ts';
 import type { Context } from './context.ts';
 import type { Guarded } from './device.ts';
 
@@ -139,14 +139,14 @@ function changeThrottles<Result>(
   change: (held: Held) => Result,
 ): Promise<Result> {
   return transaction(db, async (connection) => {
-    const before = await holdThrottles(connection, slots);
+    const before = await lockThrottles(connection, slots);
     const held = bySlot(before);
     const result = change(held);
     const changed = before.flatMap((throttle) => {
       const after = throttleIn(held, throttle.slot);
       return after === throttle ? [] : [after];
     });
-    if (changed.length > 0) await markThrottles(connection, changed);
+    if (changed.length > 0) await updateThrottles(connection, changed);
     return result;
   });
 }

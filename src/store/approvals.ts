@@ -6,7 +6,7 @@ import { decideBatch, momentOf } from './deadline.ts';
 import { COUNT_DECISION, MAY_DECIDE } from './decisions.ts';
 import { TooLateError } from './errors.ts';
 import { CODE_IS_USABLE } from './grants.ts';
-import { STANDS } from './sessions.ts';
+import { SESSION_IS_VALID } from './sessions.ts';
 import { batchStatement } from './statement.ts';
 
 /** What approval writes. */
@@ -75,22 +75,22 @@ with requests as materialized (
     left join lateral (select u.*, ${MAY_DECIDE} as may_decide from users u
                         where u.user_id = r.user_id and u.status = 'active' offset 0) u on true
     left join lateral (select * from sessions where session_hash = r.session_hash offset 0) s
-           on s.user_id = r.user_id and ${STANDS}
+           on s.user_id = r.user_id and ${SESSION_IS_VALID}
     left join lateral (select * from grants where user_id = r.user_id and grant_id = r.grant_id offset 0) g on true
 ), locked as materialized (
   select u.user_id from users u
    where u.user_id = any (array(select user_id from judged where is_allowed and stands and may_decide and is_current))
      and u.status = 'active' and ${MAY_DECIDE}
    order by u.user_id for no key update
-), holder as (
+), counted as (
   update users u set ${COUNT_DECISION} where u.user_id = any (array(select user_id from locked)) returning u.user_id
-), held as materialized (
+), locked_sessions as materialized (
   select s.session_hash from sessions s
-   where s.session_hash = any (array(select session_hash from judged join holder using (user_id))) and ${STANDS}
+   where s.session_hash = any (array(select session_hash from judged join counted using (user_id))) and ${SESSION_IS_VALID}
    order by s.session_hash for key share
-), ${momentOf('holder', 'held')}, room as materialized (
+), ${momentOf('counted', 'locked_sessions')}, room as materialized (
   select judged.*, may_hold(grant_id, user_id, client_id, most_instances) as is_enough
-    from judged join holder using (user_id) join held using (session_hash), moment where not late
+    from judged join counted using (user_id) join locked_sessions using (session_hash), moment where not late
 ), written as (
   insert into grants as g (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri,
                            code_hash, code_expires_at, code_challenge, confirmed_at, client_revision)

@@ -136,7 +136,7 @@ const note = statement(
 );
 
 /** Records an operator's act, within the transaction of the act itself. */
-export async function noteAct(connection: pg.PoolClient, act: Act): Promise<void> {
+export async function recordAct(connection: pg.PoolClient, act: Act): Promise<void> {
   const NOTHING = { userId: null, clientId: null, resourceId: null, detail: null };
   await execute(connection, note({ ...NOTHING, ...act }));
 }

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { askTwice, isOneCallersFault } from './errors.ts';
+import { askTwice, isOneCallersFault, OverloadedError } from './errors.ts';
 
 /** Requests that one statement answers, at most. */
 const MAX_BATCH = 128;
@@ -8,15 +8,6 @@ const MAX_IN_FLIGHT = 2;
 /** Beyond these a caller is told to come back later: an answer that late helps nobody. */
 const MAX_WAITING = 2_000;
 const MAX_WAIT_MS = 2_000;
-
-/** More came than the database can answer in time. */
-export class OverloadedError extends Error {
-  override readonly name = 'OverloadedError';
-
-  constructor() {
-    super('too many requests are waiting for the database');
-  }
-}
 
 /** How requests may share a statement. */
 interface Sharing<Request> {

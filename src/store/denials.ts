@@ -3,7 +3,7 @@ import { OF_CALLER, recordEvents } from './auditEvents.ts';
 import type { Database } from './database.ts';
 import { decideOne, momentOf } from './deadline.ts';
 import { COUNT_DECISION, MAY_DECIDE } from './decisions.ts';
-import { STANDS } from './sessions.ts';
+import { SESSION_IS_VALID } from './sessions.ts';
 import { statement } from './statement.ts';
 
 /** What a refusal notes: the same as an approval, of which it does nothing. */
@@ -46,18 +46,18 @@ with taken as materialized (
          exists (select from denials where code_hash = @codeHash) as denied
 ), session as materialized (
   select ${MAY_DECIDE} as may_decide from sessions s join users u using (user_id)
-   where s.session_hash = @sessionHash and s.user_id = @userId and ${STANDS}
-), holder as (
+   where s.session_hash = @sessionHash and s.user_id = @userId and ${SESSION_IS_VALID}
+), counted as (
   update users u set ${COUNT_DECISION}
    where u.user_id = @userId and ${MAY_DECIDE} and exists (select from taken where not allowed and not denied)
      and exists (select from session where may_decide)
   returning u.user_id
-), held as (
+), locked_sessions as (
   select s.session_hash from sessions s
-   where s.session_hash = @sessionHash and s.user_id = (select user_id from holder) and ${STANDS}
+   where s.session_hash = @sessionHash and s.user_id = (select user_id from counted) and ${SESSION_IS_VALID}
      for key share
-), ${momentOf('holder', 'held')}, noted as (
-  insert into denials (code_hash, expires_at) select @codeHash, @formExpiresAt from held, moment where not late
+), ${momentOf('counted', 'locked_sessions')}, noted as (
+  insert into denials (code_hash, expires_at) select @codeHash, @formExpiresAt from locked_sessions, moment where not late
   on conflict do nothing returning code_hash
 ), logged as (
   ${recordEvents(
@@ -78,7 +78,7 @@ with taken as materialized (
     select code_hash from denials where expires_at < clock_timestamp() order by expires_at limit 2 for update skip locked))
 )
 select case when allowed then 'allowed'
-            when denied or exists (select from held) then 'denied'
+            when denied or exists (select from locked_sessions) then 'denied'
             when not exists (select from session) then 'ended'
             when exists (select from session where not may_decide) then 'too many'
             else 'stale' end as verdict,

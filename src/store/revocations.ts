@@ -4,7 +4,7 @@ import { batched } from './batch.ts';
 import { IS_UNKNOWN_OR_BLOCKED, JOIN_CLIENT, SECRET_IS_WRONG } from './clientAuthentication.ts';
 import type { Database } from './database.ts';
 import { decideBatch, decideOne, momentOf } from './deadline.ts';
-import { LIVE } from './grants.ts';
+import { IS_LIVE } from './grants.ts';
 import { asciiOnly } from './query.ts';
 import { batchStatement, statement } from './statement.ts';
 
@@ -67,7 +67,7 @@ const ofUserAndClient = statement(
     kind: 'revoked_by_user',
     where: `grant_id = any (array(
     select grant_id from (select * from grants where user_id = @userId offset 0) g
-     where client_id = @clientId and ${LIVE} order by grant_id limit ${MAX_AT_ONCE}))`,
+     where client_id = @clientId and ${IS_LIVE} order by grant_id limit ${MAX_AT_ONCE}))`,
     by: OF_CALLER,
     result: `(select count(*) from locked) = ${MAX_AT_ONCE} as "goesOn"`,
   }),

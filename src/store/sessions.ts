@@ -26,7 +26,7 @@ const HAS_ENDED = `(s.seen_at < clock_timestamp() - interval '${SESSION_IDLE_MIN
                      or s.created_at < clock_timestamp() - interval '${MAX_SESSION_HOURS} hours')`;
 
 /** Of `sessions s`: whether its cookie still signs a user in. */
-export const STANDS = `not ${HAS_ENDED}`;
+export const SESSION_IS_VALID = `not ${HAS_ENDED}`;
 
 /** Of one user; with another one the oldest ends. */
 const MAX_SESSIONS = 100;
@@ -156,7 +156,7 @@ select exists (select from locked) as valid, late from moment`,
  * @returns false when the session ended or the payment password was changed while it was being checked
  * @throws {TooLateError}
  */
-export async function markSessionConfirmed(
+export async function setSessionConfirmed(
   db: Database,
   sessionHash: Digest,
   requestDigest: Digest,

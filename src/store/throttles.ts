@@ -46,7 +46,7 @@ returning slot, level, counted_at as "countedAt", free_at as "freeAt", clock_tim
  *
  * @param slots each once, sorted: transactions that lock in one order can't deadlock
  */
-export async function holdThrottles(
+export async function lockThrottles(
   connection: pg.PoolClient,
   slots: readonly number[],
 ): Promise<Throttle[]> {
@@ -69,7 +69,7 @@ update throttles t set level = input.level, counted_at = input.counted_at, free_
 );
 
 /** Writes counters that are locked. */
-export async function markThrottles(db: Database, throttles: readonly Throttle[]): Promise<void> {
+export async function updateThrottles(db: Database, throttles: readonly Throttle[]): Promise<void> {
   await execute(db, update(throttles));
 }
 
@@ -91,7 +91,7 @@ ${recordEvents({ kind: '@kind', user_id: '@userId', ...OF_CALLER }, 'due where @
  *
  * @param userId null for a login that nobody has: it takes nearly the same time and records nothing
  */
-export async function noteGuessing(
+export async function recordGuessing(
   db: Database,
   slot: number,
   kind: GuessingKind,

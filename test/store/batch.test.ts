@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { describe, expect, it, vi } from 'vitest';
-import { batched, OverloadedError } from '../../src/store/batch.ts';
+import { batched } from '../../src/store/batch.ts';
+import { OverloadedError } from '../../src/store/errors.ts';
 
 const POOL = {} as pg.Pool;
 
