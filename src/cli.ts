@@ -9,7 +9,7 @@ import { grantCommands } from './cli/grant.ts';
 import { complain, print, speakJson, speaksJson, UsageError } from './cli/output.ts';
 import { resourceCommands } from './cli/resource.ts';
 import { userCommands } from './cli/user.ts';
-import { explainTrouble } from './store/trouble.ts';
+import { explainTrouble } from './store/errorTexts.ts';
 
 // The `assent` command. Results go to standard output, messages to standard error; the exit code is 0 only
 // on success, 2 for a call that can't be understood, and 128 and its number for a signal. How they speak to programs is in

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { DEFAULT_CODE_SECONDS, MAX_CODE_SECONDS } from './rules/lifetimes.ts';
 import { findUnclearInName } from './rules/text.ts';
-import { AddressError, parseAddresses } from './store/address.ts';
+import { AddressError, parseAddresses } from './store/databaseUrl.ts';
 
 // Every variable of the environment, once: what it may be, its default, and what a message says that it must be.
 

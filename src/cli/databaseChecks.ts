@@ -4,7 +4,7 @@ import { type ConnectionFacts, inspectConnection } from '../store/connection.ts'
 import { transaction } from '../store/database.ts';
 import { type DatabaseFacts, findDatabaseFacts, findTrailFacts } from '../store/health.ts';
 import { listMigrations, schemaVersion } from '../store/migrate.ts';
-import { findDeviations, findPowers } from '../store/serverRole.ts';
+import { findDeviations, findExcessPrivileges } from '../store/serverRole.ts';
 import { advice, type Finding, ok, wrong } from './finding.ts';
 
 const MIN_POSTGRES = 150_000;
@@ -141,7 +141,7 @@ async function checkRole(pool: pg.Pool, { role }: DatabaseFacts): Promise<Findin
   if (await ownsTables(pool)) {
     return advice('role', `the role ${role} may change tables`, 'see "Two roles" in docs/operating.md');
   }
-  const powers = await findPowers(pool);
+  const powers = await findExcessPrivileges(pool);
   const more = [...powers.map(({ what }) => what), ...beyond.map((privilege) => `it has ${privilege}`)];
   return more.length > 0
     ? advice('role', `the role ${role} can do more than a server needs: ${more.join(', ')}`, remedy)

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { ConfigError, type DatabaseConfig, readConfig, readDatabaseConfig } from '../config.ts';
 import { openStore } from '../openStore.ts';
-import { explainTrouble } from '../store/trouble.ts';
+import { explainTrouble } from '../store/errorTexts.ts';
 import { checkDatabase } from './databaseChecks.ts';
 import { advice, type Finding, ok, wrong } from './finding.ts';
 import { print } from './output.ts';

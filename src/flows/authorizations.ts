@@ -1,6 +1,5 @@
 import { tokenExpiresAt } from '../rules/lifetimes.ts';
 import { isUuid } from '../secrets/uuid.ts';
-import type { Caller } from '../store/auditEvents.ts';
 import {
   areConnectionsTakenBack,
   type Connection,
@@ -8,7 +7,8 @@ import {
   countConnections,
   findConnections,
   isConnectionTakenBack,
-} from '../store/connections.ts';
+} from '../store/accountGrants.ts';
+import type { Caller } from '../store/auditEvents.ts';
 import { countDecision } from '../store/decisions.ts';
 import { revokeGrantOfUser, revokeGrantsOfUserAndClient } from '../store/revocations.ts';
 import type { Session } from '../store/sessions.ts';

@@ -3,14 +3,14 @@ import type { Client } from '../rules/client.ts';
 import { lookAlikeProblem } from '../rules/lookAlike.ts';
 import { checkName, checkRedirectUri, checkRights, RegistrationError } from '../rules/registration.ts';
 import { randomId } from '../secrets/random.ts';
-import { nameOperator, noteAct } from '../store/auditEvents.ts';
+import { nameOperator, recordAct } from '../store/auditEvents.ts';
 import {
   type ClientSettings,
   deleteClient,
   insertClient,
   listClients,
-  markClientStatus,
   updateClient,
+  updateClientStatus,
 } from '../store/clients.ts';
 import { type Database, transaction } from '../store/database.ts';
 import { revokeAll } from './grants.ts';
@@ -45,7 +45,7 @@ export async function registerClient(
   const detail = { ...settingsOf(client), verified };
   return transaction(pool, async (db) => {
     await insertClient(db, { clientId, ...client });
-    await noteAct(db, { kind: 'client_created', operator, clientId, detail });
+    await recordAct(db, { kind: 'client_created', operator, clientId, detail });
     const clientSecret = verified ? (await makeSecret(db, 'client', clientId, operator)).secret : null;
     return { clientId, clientSecret, hasNamesake };
   });
@@ -100,7 +100,7 @@ export async function changeClient(
     if (result === null) return null;
     const changed = differences(settingsOf(result.before), settingsOf(result.after));
     if (Object.keys(changed).length > 0) {
-      await noteAct(connection, { kind: 'client_updated', operator, clientId, detail: changed });
+      await recordAct(connection, { kind: 'client_updated', operator, clientId, detail: changed });
     }
     return { client: result.after, changed, hasNamesake };
   });
@@ -129,9 +129,9 @@ export function setClientStatus(
   operator: string,
 ): Promise<boolean | null> {
   return transaction(pool, async (connection) => {
-    const changed = await markClientStatus(connection, clientId, status);
+    const changed = await updateClientStatus(connection, clientId, status);
     const kind = status === 'blocked' ? 'client_blocked' : 'client_unblocked';
-    if (changed) await noteAct(connection, { kind, operator, clientId });
+    if (changed) await recordAct(connection, { kind, operator, clientId });
     return changed;
   });
 }
@@ -153,7 +153,7 @@ export async function removeClient(
   await transaction(pool, async (connection) => {
     await nameOperator(connection, operator);
     if (await deleteClient(connection, clientId)) {
-      await noteAct(connection, { kind: 'client_deleted', operator, clientId });
+      await recordAct(connection, { kind: 'client_deleted', operator, clientId });
     }
   });
   return revoked;

@@ -3,8 +3,8 @@ import { spends } from '../rules/scope.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { verifyPassword } from '../secrets/password.ts';
 import type { Caller } from '../store/auditEvents.ts';
-import { markSessionConfirmed } from '../store/sessions.ts';
-import { noteGuessing } from '../store/throttles.ts';
+import { setSessionConfirmed } from '../store/sessions.ts';
+import { recordGuessing } from '../store/throttles.ts';
 import type { Context } from './context.ts';
 import { printDevice, readDevice } from './device.ts';
 import { attemptPassword } from './passwordAttempts.ts';
@@ -62,7 +62,7 @@ export async function confirmPayment(
   if (result.outcome === 'wait') return result;
   if (result.outcome === 'wrong') {
     if (result.notable !== null) {
-      await noteGuessing(context.db, result.notable, 'payment_password_guessed', userId, caller);
+      await recordGuessing(context.db, result.notable, 'payment_password_guessed', userId, caller);
     }
     return { outcome: 'wrong' };
   }
@@ -81,5 +81,5 @@ function markConfirmed(
 ): Promise<boolean> {
   const { canonicalQuery, client } = authorizationRequest;
   const digest = sha256(canonicalQuery);
-  return markSessionConfirmed(db, session.sessionHash, digest, client.clientId, paymentPasswordHash, caller);
+  return setSessionConfirmed(db, session.sessionHash, digest, client.clientId, paymentPasswordHash, caller);
 }

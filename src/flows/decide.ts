@@ -3,10 +3,9 @@ import { answerLocation } from '../rules/redirectUri.ts';
 import { limitsAmong, rightData } from '../rules/rightData.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { formatToken } from '../secrets/tokens.ts';
-import { type Approval, type ApprovalVerdict, approveGrant, findStanding } from '../store/approvals.ts';
+import { type Approval, approveGrant } from '../store/approvals.ts';
 import type { Caller } from '../store/auditEvents.ts';
 import { type Denial, denyGrant } from '../store/denials.ts';
-import { askTwice } from '../store/errors.ts';
 import type { Context } from './context.ts';
 import { decisionForm, grantIdOf, type PendingAuthorization } from './pendingAuthorization.ts';
 import { type SignedForm, verifyForm } from './signedForm.ts';
@@ -49,7 +48,7 @@ export async function decide(
   const { authorizationRequest } = pending;
   const code = codeOf(context, pending, form);
   const decision = decisionOf(context, pending, form, code, caller);
-  const verdict = await (sent.choice === 'allow' ? allow : denyGrant)(context.db, decision);
+  const verdict = await (sent.choice === 'allow' ? approveGrant : denyGrant)(context.db, decision);
   switch (verdict) {
     case 'written':
       return { outcome: 'answered', location: answerLocation(authorizationRequest, 'code', code) };
@@ -107,13 +106,4 @@ function decisionOf(
     formExpiresAt: expiresAt,
     caller,
   };
-}
-
-/** Writes an approval, and says whether it was written by the same form before. */
-async function allow(db: Context['db'], approval: Approval): Promise<ApprovalVerdict | 'spent'> {
-  const verdict = await askTwice(() => approveGrant(db, approval));
-  if (verdict === 'written' || verdict === 'blocked' || verdict === 'ended') return verdict;
-  const { same, usable } = await findStanding(db, approval.grantId, approval.codeHash);
-  if (!same) return verdict;
-  return usable ? 'written' : 'spent';
 }

@@ -1,6 +1,5 @@
 import { BusyError } from '../secrets/password.ts';
-import { OverloadedError } from '../store/batch.ts';
-import { isDatabaseAway, TooLateError } from '../store/errors.ts';
+import { isDatabaseAway, OverloadedError, TooLateError } from '../store/errors.ts';
 
 /** No answer came in time. What was asked is not done, and won't be. */
 export class UnansweredError extends Error {

@@ -5,7 +5,7 @@ import { requirePlace, type Turn } from '../secrets/password.ts';
 import type { Caller } from '../store/auditEvents.ts';
 import { batched } from '../store/batch.ts';
 import { transaction } from '../store/database.ts';
-import { findThrottles, holdThrottles, markThrottles, type Throttle } from '../store/throttles.ts';
+import { findThrottles, lockThrottles, type Throttle, updateThrottles } from '../store/throttles.ts';
 import type { Context } from './context.ts';
 import type { Guarded } from './device.ts';
 
@@ -164,12 +164,12 @@ function changeThrottles<Result>(
   work: (locked: Throttles) => Result,
 ): Promise<Result> {
   return transaction(db, async (connection) => {
-    const before = await holdThrottles(connection, slots);
+    const before = await lockThrottles(connection, slots);
     const locked = bySlot(before);
     const result = work(locked);
     const unchanged = new Set(before);
     const changed = [...locked.values()].filter((throttle) => !unchanged.has(throttle));
-    if (changed.length > 0) await markThrottles(connection, changed);
+    if (changed.length > 0) await updateThrottles(connection, changed);
     return result;
   });
 }

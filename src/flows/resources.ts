@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import { checkName } from '../rules/registration.ts';
 import { randomId } from '../secrets/random.ts';
-import { noteAct } from '../store/auditEvents.ts';
+import { recordAct } from '../store/auditEvents.ts';
 import { transaction } from '../store/database.ts';
-import { deleteResource, insertResource, markResourceStatus, type Resource } from '../store/resources.ts';
+import { deleteResource, insertResource, type Resource, updateResourceStatus } from '../store/resources.ts';
 import { makeSecret } from './secrets.ts';
 
 export { findResource, listResources, type Resource } from '../store/resources.ts';
@@ -18,7 +18,7 @@ export async function registerResource(
   const resourceId = randomId();
   return transaction(pool, async (db) => {
     await insertResource(db, resourceId, name);
-    await noteAct(db, { kind: 'resource_created', operator, resourceId, detail: { name } });
+    await recordAct(db, { kind: 'resource_created', operator, resourceId, detail: { name } });
     const { secret } = await makeSecret(db, 'resource', resourceId, operator);
     return { resourceId, resourceSecret: secret };
   });
@@ -36,9 +36,9 @@ export function setResourceStatus(
   operator: string,
 ): Promise<boolean | null> {
   return transaction(pool, async (connection) => {
-    const changed = await markResourceStatus(connection, resourceId, status);
+    const changed = await updateResourceStatus(connection, resourceId, status);
     const kind = status === 'blocked' ? 'resource_blocked' : 'resource_unblocked';
-    if (changed) await noteAct(connection, { kind, operator, resourceId });
+    if (changed) await recordAct(connection, { kind, operator, resourceId });
     return changed;
   });
 }
@@ -47,7 +47,7 @@ export function setResourceStatus(
 export function removeResource(pool: pg.Pool, resourceId: string, operator: string): Promise<boolean> {
   return transaction(pool, async (connection) => {
     const found = await deleteResource(connection, resourceId);
-    if (found) await noteAct(connection, { kind: 'resource_deleted', operator, resourceId });
+    if (found) await recordAct(connection, { kind: 'resource_deleted', operator, resourceId });
     return found;
   });
 }

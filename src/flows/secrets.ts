@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import { sha256 } from '../secrets/digest.ts';
 import { randomHex } from '../secrets/random.ts';
-import { type AuditKind, noteAct } from '../store/auditEvents.ts';
+import { type AuditKind, recordAct } from '../store/auditEvents.ts';
 import { transaction } from '../store/database.ts';
-import { insertSecret, markSecretRetired, type Retirement, type SecretOwner } from '../store/secrets.ts';
+import { insertSecret, type Retirement, type SecretOwner, setSecretRetired } from '../store/secrets.ts';
 
 export { listSecrets, type SecretOwner } from '../store/secrets.ts';
 
@@ -37,7 +37,7 @@ export async function makeSecret(
 ): Promise<NewSecret> {
   const [secretId, secret] = [randomHex(SECRET_ID_BYTES), randomHex(SECRET_BYTES)];
   await insertSecret(connection, owner, id, secretId, sha256(secret));
-  await noteAct(connection, actOf(owner, id, 'secret_added', secretId, operator));
+  await recordAct(connection, actOf(owner, id, 'secret_added', secretId, operator));
   return { secretId, secret };
 }
 
@@ -51,8 +51,8 @@ export function retireSecret(
   operator: string,
 ): Promise<Retirement> {
   return transaction(pool, async (connection) => {
-    const result = await markSecretRetired(connection, owner, id, secretId, force);
-    if (result.retired) await noteAct(connection, actOf(owner, id, 'secret_retired', secretId, operator));
+    const result = await setSecretRetired(connection, owner, id, secretId, force);
+    if (result.retired) await recordAct(connection, actOf(owner, id, 'secret_retired', secretId, operator));
     return result;
   });
 }

@@ -4,7 +4,7 @@ import { verifyPassword } from '../secrets/password.ts';
 import { randomSecret } from '../secrets/random.ts';
 import type { Caller } from '../store/auditEvents.ts';
 import { insertSession } from '../store/sessions.ts';
-import { noteGuessing } from '../store/throttles.ts';
+import { recordGuessing } from '../store/throttles.ts';
 import { findUserByKey, loginKey, type UserWithPasswords } from '../store/users.ts';
 import type { Context } from './context.ts';
 import { printDevice, readDevice } from './device.ts';
@@ -50,7 +50,7 @@ export async function signIn(
   if (result.outcome === 'wait') return result;
   if (result.outcome === 'wrong') {
     if (result.notable !== null) {
-      await noteGuessing(db, result.notable, 'password_guessed', user?.userId ?? null, caller);
+      await recordGuessing(db, result.notable, 'password_guessed', user?.userId ?? null, caller);
     }
     return { outcome: 'wrong' };
   }

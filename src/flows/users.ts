@@ -1,16 +1,16 @@
 import type pg from 'pg';
 import { checkLogin, checkName, checkPassword, RegistrationError } from '../rules/registration.ts';
 import { hashPassword } from '../secrets/password.ts';
-import { type Act, nameOperator, noteAct } from '../store/auditEvents.ts';
+import { type Act, nameOperator, recordAct } from '../store/auditEvents.ts';
 import { type Database, transaction } from '../store/database.ts';
 import { deleteSessionsOfUser } from '../store/sessions.ts';
 import {
   deleteUser,
   findUserByLogin,
   insertUser,
-  markUserPasswords,
-  markUserStatus,
   type UserChange,
+  updateUserPasswords,
+  updateUserStatus,
 } from '../store/users.ts';
 import { revokeAll } from './grants.ts';
 
@@ -39,7 +39,7 @@ export async function registerUser(pool: pg.Pool, user: NewUser, operator: strin
   const userId = await transaction(pool, async (db) => {
     const created = await insertUser(db, { login, name, ...hashes });
     if (created !== null) {
-      await noteAct(db, { kind: 'user_created', operator, userId: created, detail: detailOf(user) });
+      await recordAct(db, { kind: 'user_created', operator, userId: created, detail: detailOf(user) });
     }
     return created;
   });
@@ -68,14 +68,14 @@ export async function setPasswords(
   const { passwordHash, paymentPasswordHash } = await hashPasswords(passwords);
   const act = { kind: 'user_password_set', operator, detail: detailOf(passwords) } as const;
   return endingSessions(pool, act, async (db) =>
-    changeOf(await markUserPasswords(db, login, passwordHash, paymentPasswordHash)),
+    changeOf(await updateUserPasswords(db, login, passwordHash, paymentPasswordHash)),
   );
 }
 
 /** Blocks a user: every session ends for good, codes and tokens are refused until the user is unblocked. */
 export function blockUser(pool: pg.Pool, login: string, operator: string): Promise<UserChange | null> {
   return endingSessions(pool, { kind: 'user_blocked', operator }, (db) =>
-    markUserStatus(db, login, 'blocked'),
+    updateUserStatus(db, login, 'blocked'),
   );
 }
 
@@ -105,7 +105,7 @@ function endingSessions(
     if (done === null) return null;
     const { userId, changed } = done;
     await deleteSessionsOfUser(db, userId);
-    if (changed) await noteAct(db, { ...act, userId });
+    if (changed) await recordAct(db, { ...act, userId });
     return done;
   });
 }
@@ -113,8 +113,8 @@ function endingSessions(
 /** Lets a user sign in again. */
 export function unblockUser(pool: pg.Pool, login: string, operator: string): Promise<UserChange | null> {
   return transaction(pool, async (db) => {
-    const done = await markUserStatus(db, login, 'active');
-    if (done?.changed) await noteAct(db, { kind: 'user_unblocked', operator, userId: done.userId });
+    const done = await updateUserStatus(db, login, 'active');
+    if (done?.changed) await recordAct(db, { kind: 'user_unblocked', operator, userId: done.userId });
     return done;
   });
 }
@@ -138,7 +138,7 @@ export async function removeUser(
   await transaction(pool, async (connection) => {
     await nameOperator(connection, operator);
     if (await deleteUser(connection, userId)) {
-      await noteAct(connection, { kind: 'user_deleted', operator, userId });
+      await recordAct(connection, { kind: 'user_deleted', operator, userId });
     }
   });
   return { userId, revoked };

@@ -29,7 +29,7 @@ export const REFUSALS_KEPT_DAYS = 7;
 /** The audit trail: as long as a token lives, and a month to look at it. */
 export const AUDIT_KEPT_MONTHS = 37;
 
-/** A request is decided within this time of being read, or not at all: see `decide` in `store/database.ts`. */
+/** A request is decided within this time of being read, or not at all: see `store/deadline.ts`. */
 export const DECISION_MS = 4_500;
 /** Each request is answered within this time. What is left is for one more wait for a lock, and for the commit. */
 export const ANSWER_MS = 7_000;

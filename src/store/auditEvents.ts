@@ -1,8 +1,8 @@
 import type pg from 'pg';
+import { whereOf } from './conditions.ts';
 import { transaction } from './database.ts';
 import { execute, queryLong } from './query.ts';
 import { statement } from './statement.ts';
-import { whereOf } from './where.ts';
 
 /** The HTTP request that is recorded with an event, and how long its caller waits. */
 export interface Caller {
@@ -97,7 +97,7 @@ type EventColumns = { readonly kind: `'${AuditKind}'` | `case ${string}` | '@kin
     | 'detail']?: string;
 };
 
-/** The columns of an event about a grant, selected from rows that have them. */
+/** Of an event about a grant, selected from rows with these columns. */
 export const OF_GRANT = {
   grant_id: 'grant_id',
   user_id: 'user_id',
@@ -105,6 +105,12 @@ export const OF_GRANT = {
   instance_name: 'instance_name',
   scope: 'scope',
 };
+
+/** Of an event that an HTTP request caused, selected from rows with these columns. */
+export const OF_REQUEST = { address: 'address', reference: 'reference' };
+
+/** The same for a statement over one request: its parameters. */
+export const OF_CALLER = { address: '@address', reference: '@reference' };
 
 /** The part of a statement that records an event for each row of `from`. */
 export function recordEvents(columns: EventColumns, from: string): string {
@@ -130,7 +136,7 @@ const note = statement(
 );
 
 /** Records an operator's act, within the transaction of the act itself. */
-export async function noteAct(connection: pg.PoolClient, act: Act): Promise<void> {
+export async function recordAct(connection: pg.PoolClient, act: Act): Promise<void> {
   const NOTHING = { userId: null, clientId: null, resourceId: null, detail: null };
   await execute(connection, note({ ...NOTHING, ...act }));
 }

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { AUDIT_KEPT_MONTHS } from '../rules/lifetimes.ts';
-import { noteAct } from './auditEvents.ts';
+import { recordAct } from './auditEvents.ts';
 import { type Database, transaction } from './database.ts';
 import { executeLong, queryOne, queryRow } from './query.ts';
 import { statement } from './statement.ts';
@@ -114,7 +114,7 @@ export async function pruneAuditPartitions(
     const strays = await pruneStrays(connection, months);
     const gone = [...new Set([...rows.map(({ month }) => month), ...strays])].sort();
     if (gone.length > 0) {
-      await noteAct(connection, { kind: 'trail_pruned', operator, detail: { months: gone, kept: months } });
+      await recordAct(connection, { kind: 'trail_pruned', operator, detail: { months: gone, kept: months } });
     }
     return gone;
   });

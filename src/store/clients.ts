@@ -64,7 +64,7 @@ const setStatus = statement(
  *
  * @returns whether the status was another before; null when there is no such application
  */
-export async function markClientStatus(
+export async function updateClientStatus(
   db: Database,
   clientId: string,
   status: Client['status'],

@@ -3,40 +3,39 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type pg from 'pg';
 
-// What every statement of ours runs under, whatever the role, the database, the URL or a pooler in between say.
-// It is set after the connection is made: poolers refuse start-up parameters that they don't know, and a URL's own
-// `options` would replace ours.
+// The settings of every statement, whatever the role, the database, the URL or a pooler in between say. They are set after
+// the connection is made: poolers refuse start-up parameters that they don't know, and a URL's `options` replace others.
 
-/** Far above what any statement here takes: what lasts longer waits for a lock that will not come. */
+/** Far above what any statement takes: one that lasts longer waits for a lock. */
 const STATEMENT_TIMEOUT_MS = 4_000;
-/** Locks here are held for one statement and its commit: so long only if somebody holds one by hand. */
+/** Locks are held for one statement and its commit; longer only if somebody holds one by hand. */
 const LOCK_TIMEOUT_MS = 2_000;
 
 const SETTINGS: Readonly<Record<string, string>> = {
-  // Each statement has one good plan, whatever its values: to make it anew would cost as much as to carry it out.
+  // Each statement has one good plan, whatever its values; planning costs as much as execution.
   plan_cache_mode: 'force_generic_plan',
-  // To compile a statement takes longer than any of ours, and what PostgreSQL expects of a generic plan may suggest it.
+  // Compiling takes longer than any statement, and the estimates of a generic plan may suggest it.
   jit: 'off',
-  // Digests, times and numbers are written the one way we read, and nulls in arrays read as we write them.
+  // The formats that our parsers and pg's arrays expect.
   bytea_output: 'hex',
   datestyle: 'ISO',
   extra_float_digits: '1',
   array_nulls: 'on',
-  // A guarded update has to see what the transaction it waited for has written.
+  // A guarded update has to see what the transaction that it waited for has written.
   default_transaction_isolation: 'read committed',
   statement_timeout: String(STATEMENT_TIMEOUT_MS),
   lock_timeout: String(LOCK_TIMEOUT_MS),
 };
 
-/** The same for one transaction, behind a pooler. Its values hold no quotes. */
+/** The same for one transaction, behind a pooler. No value has quotes. */
 const BEGIN = [
   'begin isolation level read committed',
   ...Object.entries(SETTINGS).map(([name, value]) => `set local ${name} = '${value}'`),
 ].join('; ');
 
-/** What is learned of a connection when it is opened. */
+/** What is found out when a connection is opened. */
 interface Nature {
-  /** False behind a pooler, which may carry each transaction to another session of PostgreSQL. */
+  /** False behind a pooler, which may send each transaction to another session of PostgreSQL. */
   readonly ownSession: boolean;
   /** Whether a prepared statement is found again by its name. */
   readonly keepsNames: boolean;
@@ -44,17 +43,17 @@ interface Nature {
 
 const natures = new WeakMap<pg.ClientBase, Nature>();
 
-/** By how many milliseconds PostgreSQL's clock is ahead of `performance.now()`, or a little less. */
+/** By how many milliseconds PostgreSQL's clock is ahead of `performance.now()`; never too much. */
 const clocks = new WeakMap<pg.ClientBase, number>();
 
-/** A pooler tells a process id of its own at the start, and PostgreSQL's own gives it away. */
+/** A pooler is known by its process id: it differs from the one of PostgreSQL's session. */
 const OPENING = `
 select pg_backend_pid() = $1 as "ownSession", current_setting('transaction_read_only') = 'off' as "takesWrites",
        (select count(set_config(name, value, false)) from unnest($2::text[], $3::text[]) as setting (name, value)
          where pg_backend_pid() = $1)`;
 
 /**
- * Finds out what kind of connection this is and settles what its statements run under; once, before its first use.
+ * Finds out what kind of connection this is and makes its settings; once, before its first use.
  *
  * @returns `takesWrites`: whether it is no standby
  */
@@ -70,9 +69,9 @@ export async function prepareConnection(connection: pg.ClientBase): Promise<{ ta
   return { takesWrites };
 }
 
-/** Asks PostgreSQL for its time. It has gone on until the answer is here, so what is noted is never too late. */
+/** Asks PostgreSQL for its time. The round trip only makes the stored difference smaller, never too great. */
 export async function compareClocks(connection: pg.ClientBase): Promise<void> {
-  // As a whole number, because how times and fractions are written is not settled yet.
+  // A whole number, because the formats of times and fractions are not set yet.
   const { rows } = await connection.query<{ ms: string }>(
     'select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as ms',
   );
@@ -82,13 +81,13 @@ export async function compareClocks(connection: pg.ClientBase): Promise<void> {
 }
 
 /**
- * Whether a pooler keeps prepared statements for its clients: then it calls them by names of its own, so that those of
- * two clients never meet in one session.
+ * Whether a pooler keeps prepared statements for its clients. It then gives them names of its own, so that those of two
+ * clients don't collide in one session.
  */
 async function translatesNames(connection: pg.ClientBase): Promise<boolean> {
   const name = `assent-${randomUUID()}`;
   const text = `select '${name}'`;
-  // In a transaction, so that all of it meets the same session.
+  // A transaction stays in one session.
   await connection.query('begin');
   await connection.query({ name, text });
   const kept = await connection.query('select from pg_prepared_statements where name = $1', [name]);
@@ -109,7 +108,7 @@ export interface ConnectionFacts {
   readonly pooler: 'none' | 'keeps names' | 'keeps no names';
   /** Whether it goes through a Unix socket or stays on this machine. */
   readonly isLocal: boolean;
-  /** What TLS makes sure of: nothing, not who is at the other end, that a trusted CA knows it, or also its name. */
+  /** What TLS verifies: nothing, the CA, or the CA and the name. */
   readonly tls: 'none' | 'unverified' | 'verified CA' | 'verified';
 }
 
@@ -126,7 +125,7 @@ export function inspectConnection(connection: pg.ClientBase): ConnectionFacts {
 
 type Ssl = boolean | { rejectUnauthorized?: boolean; checkServerIdentity?: unknown };
 
-/** By what is demanded: that a certificate happened to be good says nothing of the next connection. */
+/** By what is demanded: a good certificate now says nothing about the next connection. */
 function tlsOf(ssl: Ssl): ConnectionFacts['tls'] {
   if (typeof ssl === 'boolean') return 'verified';
   if (ssl.rejectUnauthorized === false) return 'unverified';
@@ -147,8 +146,8 @@ export function runWithin<Row extends pg.QueryResultRow>(
 }
 
 /**
- * Runs a statement as a transaction of its own. Behind a pooler it is sent together with one's beginning and end, so that
- * the settings hold for it wherever it is carried out.
+ * Runs a statement as a transaction of its own. Behind a pooler, `begin` with the settings, the statement and `commit` are
+ * pipelined, so that the settings hold in whatever session it is carried out.
  */
 export async function runAlone<Row extends pg.QueryResultRow>(
   connection: pg.ClientBase,
@@ -164,8 +163,8 @@ export async function runAlone<Row extends pg.QueryResultRow>(
 }
 
 /**
- * A moment of our own clock in PostgreSQL's, or a little before it: never later, so that what PostgreSQL does before the
- * one was done before the other.
+ * Translates a moment of our clock to PostgreSQL's. It may come out a little early, never late: what PostgreSQL does before
+ * the result was done before the moment.
  *
  * @param moment of `performance.now()`
  * @returns for a `timestamptz`

@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { type Address, parseAddresses } from './address.ts';
 import { begin, prepareConnection } from './connection.ts';
+import { type Address, parseAddresses } from './databaseUrl.ts';
 import { StandbyError } from './errors.ts';
 import { Hosts } from './hosts.ts';
 

@@ -1,5 +1,6 @@
 import type { Database } from './database.ts';
-import { queryOne } from './positional.ts';
+import { execute } from './query.ts';
+import { statement } from './statement.ts';
 
 /** Decisions that a user may write at once: far more than a person reads. Then one in so many seconds. */
 const MAX_DECISIONS = 1_000;
@@ -14,12 +15,13 @@ export const MAY_DECIDE = `${DECISIONS} < ${MAX_DECISIONS}`;
 /** For `update users u set`: counts one. It locks the user, too. */
 export const COUNT_DECISION = `decisions = ${DECISIONS} + 1, decided_at = clock_timestamp()`;
 
-const count = {
-  name: 'user-count-decision',
-  text: `update users u set ${COUNT_DECISION} where u.user_id = $1 and ${MAY_DECIDE} returning u.user_id`,
-};
+const count = statement(
+  'user-count-decision',
+  ['userId'],
+  `update users u set ${COUNT_DECISION} where u.user_id = @userId and ${MAY_DECIDE}`,
+);
 
 /** Counts a decision of a user that is written elsewhere. @returns whether the user may make it now */
 export async function countDecision(db: Database, userId: string): Promise<boolean> {
-  return (await queryOne(db, count, [userId])) !== null;
+  return (await execute(db, count({ userId }))) > 0;
 }

@@ -1,8 +1,10 @@
 import type { Approval } from './approvals.ts';
+import { OF_CALLER, recordEvents } from './auditEvents.ts';
 import type { Database } from './database.ts';
+import { decideOne, momentOf } from './deadline.ts';
 import { COUNT_DECISION, MAY_DECIDE } from './decisions.ts';
-import { decideOne, momentOf } from './positional.ts';
-import { STANDS } from './sessions.ts';
+import { SESSION_IS_VALID } from './sessions.ts';
+import { statement } from './statement.ts';
 
 /** What a refusal notes: the same as an approval, of which it does nothing. */
 export interface Denial
@@ -23,42 +25,66 @@ export interface Denial
 }
 
 // Each that is noted sweeps two away, so that none is kept for long when it is of no more use.
-const deny = {
-  name: 'grant-deny',
-  text: `
+const deny = statement(
+  'grant-deny',
+  [
+    'grantId',
+    'userId',
+    'clientId',
+    'instanceName',
+    'codeHash',
+    'scope',
+    'limits',
+    'address',
+    'reference',
+    'sessionHash',
+    'formExpiresAt',
+  ],
+  `
 with taken as materialized (
-  select exists (select from grants where grant_id = $1 and code_hash = $5) as allowed,
-         exists (select from denials where code_hash = $5) as denied
+  select exists (select from grants where grant_id = @grantId and code_hash = @codeHash) as allowed,
+         exists (select from denials where code_hash = @codeHash) as denied
 ), session as materialized (
   select ${MAY_DECIDE} as may_decide from sessions s join users u using (user_id)
-   where s.session_hash = $10 and s.user_id = $2 and ${STANDS}
-), holder as (
+   where s.session_hash = @sessionHash and s.user_id = @userId and ${SESSION_IS_VALID}
+), counted as (
   update users u set ${COUNT_DECISION}
-   where u.user_id = $2 and ${MAY_DECIDE} and exists (select from taken where not allowed and not denied)
+   where u.user_id = @userId and ${MAY_DECIDE} and exists (select from taken where not allowed and not denied)
      and exists (select from session where may_decide)
   returning u.user_id
-), held as (
+), locked_sessions as (
   select s.session_hash from sessions s
-   where s.session_hash = $10 and s.user_id = (select user_id from holder) and ${STANDS}
+   where s.session_hash = @sessionHash and s.user_id = (select user_id from counted) and ${SESSION_IS_VALID}
      for key share
-), ${momentOf('$12', 'holder', 'held')}, noted as (
-  insert into denials (code_hash, expires_at) select $5, $11 from held, moment where not late
+), ${momentOf('counted', 'locked_sessions')}, noted as (
+  insert into denials (code_hash, expires_at) select @codeHash, @formExpiresAt from locked_sessions, moment where not late
   on conflict do nothing returning code_hash
 ), logged as (
-  insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, limits, address, reference)
-  select 'refused', $1::uuid, $2, $3, $4, $6, $7, $8, $9 from noted
+  ${recordEvents(
+    {
+      kind: `'refused'`,
+      grant_id: '@grantId::uuid',
+      user_id: '@userId',
+      client_id: '@clientId',
+      instance_name: '@instanceName',
+      scope: '@scope',
+      limits: '@limits',
+      ...OF_CALLER,
+    },
+    'noted',
+  )}
 ), swept as (
   delete from denials where exists (select from noted) and code_hash = any (array(
     select code_hash from denials where expires_at < clock_timestamp() order by expires_at limit 2 for update skip locked))
 )
 select case when allowed then 'allowed'
-            when denied or exists (select from held) then 'denied'
+            when denied or exists (select from locked_sessions) then 'denied'
             when not exists (select from session) then 'ended'
             when exists (select from session where not may_decide) then 'too many'
             else 'stale' end as verdict,
        late and not allowed and not denied as late
   from taken, moment`,
-};
+);
 
 /** What came of a refusal. */
 export type DenialVerdict =
@@ -79,8 +105,7 @@ export type DenialVerdict =
  * @throws {TooLateError}
  */
 export async function denyGrant(db: Database, denial: Denial): Promise<DenialVerdict> {
-  const { grantId, userId, clientId, instanceName, codeHash, scope, limits, caller } = denial;
-  const about = [grantId, userId, clientId, instanceName, codeHash, scope, JSON.stringify(limits)];
-  const values = [...about, caller.address, caller.reference, denial.sessionHash, denial.formExpiresAt];
-  return (await decideOne<{ verdict: DenialVerdict }>(db, deny, values, caller.decideBy)).verdict;
+  const { limits, caller } = denial;
+  const decision = deny({ ...denial, ...caller, limits: JSON.stringify(limits) });
+  return (await decideOne<{ verdict: DenialVerdict }>(db, decision, caller.decideBy)).verdict;
 }

@@ -1,5 +1,14 @@
 // What an error of the database means: that it is away, that a connection was lost, that one request was wrong.
 
+/** More came than the database can answer in time. */
+export class OverloadedError extends Error {
+  override readonly name = 'OverloadedError';
+
+  constructor() {
+    super('too many requests are waiting for the database');
+  }
+}
+
 /** A statement came to PostgreSQL when its caller no longer waited for it, and did nothing. */
 export class TooLateError extends Error {
   override readonly name = 'TooLateError';
@@ -9,7 +18,7 @@ export class TooLateError extends Error {
   }
 }
 
-/** A host that was reached and takes no writes. Its code is PostgreSQL's own for a statement that tries to. */
+/** A host that takes no writes. The code is PostgreSQL's own for a statement that tries to. */
 export class StandbyError extends Error {
   override readonly name = 'StandbyError';
   readonly code = '25006';
@@ -19,7 +28,7 @@ export class StandbyError extends Error {
   }
 }
 
-/** No connection could be made. Its code is the one of what happened: of the network, of TLS, or of PostgreSQL. */
+/** No connection could be made. The code is its cause's: of the network, of TLS, or of PostgreSQL. */
 export class ConnectError extends Error {
   override readonly name = 'ConnectError';
   readonly code: string | undefined;
@@ -51,17 +60,17 @@ const CONNECTION_LOST =
 const TOO_LATE =
   /ETIMEDOUT|Query read timeout|due to connection timeout|timeout exceeded when trying to connect/i;
 
-/** SQLSTATE classes that one caller's data can cause: they must not fail the others of a batch. */
+/** SQLSTATE classes that one caller's data can cause; the other requests of a batch must not fail because of it. */
 const ONE_CALLERS_FAULT = /^(22|23|40|55)/;
 
-/** Whether an error of a batch may be the fault of one of its questions: data, constraint, deadlock or lock. */
+/** Whether one request of a batch may have caused the error: data, constraint, deadlock or lock. */
 export function isOneCallersFault(error: unknown): boolean {
   return error instanceof Error && ONE_CALLERS_FAULT.test((error as NodeJS.ErrnoException).code ?? '');
 }
 
 /**
- * Asks once more when the connection was lost on the way, but not when time ran out: that would take it twice.
- * The statement may have been carried out, so this is only for those that do no harm when asked twice.
+ * Runs a statement again when the connection was lost, but not when time ran out: that would take as long again. Only for
+ * statements that do no harm when run twice, because the first may have been carried out.
  */
 export async function askTwice<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
   return ask().catch((error: unknown) => {
@@ -70,17 +79,17 @@ export async function askTwice<Answer>(ask: () => Promise<Answer>): Promise<Answ
   });
 }
 
-/** SQLSTATEs of a connection that is of no use any more: PostgreSQL restarts, or became a standby by a failover. */
+/** SQLSTATEs of a connection to give up: PostgreSQL restarts, or became a standby by a failover. */
 const CONNECTION_ENDED = /^(08|57P0|25006)/;
 
-/** Whether `error` says that the connection was lost on the way, or is of no use any more. */
+/** Whether the connection was lost, or is to be given up. */
 export function isConnectionLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code = '' } = error as NodeJS.ErrnoException;
   return CONNECTION_ENDED.test(code) || NETWORK_ERRORS.has(code) || CONNECTION_LOST.test(error.message);
 }
 
-/** Whether `error` says that PostgreSQL could not be reached or could not answer, so that trying again may help. */
+/** Whether PostgreSQL could not be reached or could not answer, so that trying again may help. */
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code = '', syscall } = error as NodeJS.ErrnoException;

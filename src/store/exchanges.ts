@@ -1,5 +1,5 @@
 import type { Digest } from '../secrets/digest.ts';
-import { type Caller, OF_GRANT, recordEvents } from './auditEvents.ts';
+import { type Caller, OF_GRANT, OF_REQUEST, recordEvents } from './auditEvents.ts';
 import { batched } from './batch.ts';
 import { IS_UNKNOWN_OR_BLOCKED, JOIN_CLIENT, SECRET_IS_WRONG } from './clientAuthentication.ts';
 import type { Database } from './database.ts';
@@ -48,8 +48,6 @@ export interface ExchangeResult {
   /** Null unless a token was issued. */
   readonly issuedAt: Date | null;
 }
-
-const REQUEST = { address: 'address', reference: 'reference' };
 
 // One guarded statement for everything (contract 2.4, section 3, 7.2): the row is locked, judged and written in it, so two
 // exchanges of one code can't both see it unused. Rows are locked in the order of their keys, so that statements over
@@ -108,9 +106,9 @@ with requests as materialized (
 ), noted as (
   ${noteUse('client', 'select client_id, secret_hash from judged where first_use')}
 ), recorded_issues as (
-  ${recordEvents({ kind: `'exchanged'`, ...OF_GRANT, ...REQUEST }, 'issued')}
+  ${recordEvents({ kind: `'exchanged'`, ...OF_GRANT, ...OF_REQUEST }, 'issued')}
 ), recorded_replays as (
-  ${recordEvents({ kind: `'replayed'`, ...OF_GRANT, ...REQUEST }, 'revoked')}
+  ${recordEvents({ kind: `'replayed'`, ...OF_GRANT, ...OF_REQUEST }, 'revoked')}
 )
 select j.n::int as n,
        case when i.n is null then j.verdict else 'issued' end as verdict,

@@ -26,7 +26,7 @@ export const GRANT_COLUMNS = `g.grant_id as "grantId", g.user_id as "userId", g.
 // The states of `rules/grantState.ts`, of `grants g`, where PostgreSQL has to know them.
 
 /** `isLive`: the code can be exchanged, or the token used. */
-export const LIVE = 'is_live(g.code_expires_at, g.token_issued_at, g.revoked_at)';
+export const IS_LIVE = 'is_live(g.code_expires_at, g.token_issued_at, g.revoked_at)';
 
 /** The code can be exchanged. */
 export const CODE_IS_USABLE =
@@ -66,11 +66,11 @@ const find = batchStatement<Instance>(
   },
   (input) => `
 select input.n::int as n, ${GRANT_COLUMNS},
-       case when ${LIVE} then true
+       case when ${IS_LIVE} then true
             else input.most > (select count(*)
                                  from (select * from grants where user_id = input.user_id
                                         order by confirmed_at desc limit input.most + ${MAX_BESIDE}) g
-                                where g.client_id = input.client_id and ${LIVE})
+                                where g.client_id = input.client_id and ${IS_LIVE})
         end as "mayHold"
   from ${input}
   left join lateral (select * from grants where grant_id = input.grant_id offset 0) g on true`, // offset 0: see sessions.ts

@@ -1,15 +1,15 @@
 import pg from 'pg';
-import type { Address } from './address.ts';
+import type { Address } from './databaseUrl.ts';
 import { ConnectError } from './errors.ts';
 
-/** What the driver says when it has none. */
+/** The driver's error when it has no password. */
 const NO_PASSWORD = /client password must be a/;
 const ASKED_FOR_PASSWORD = 'it asks for a password: set PGPASSWORD or PGPASSWORD_FILE';
 
-/** What the pool says when no connection became free in time: that is no fault of the host. */
+/** The pool's error when no connection became free in time; not the host's fault. */
 const POOL_IS_FULL = /timeout exceeded when trying to connect/;
 
-/** The hosts of an address, and which of them takes writes as far as is known: after a failure the next is tried. */
+/** Failover: the hosts of a URL, and the one in use. After a failure the next is tried. */
 export class Hosts {
   readonly #addresses: readonly Address[];
   #current = 0;
@@ -22,7 +22,7 @@ export class Hosts {
     return this.#addresses.length > 1;
   }
 
-  /** What a pool makes its connections with. */
+  /** The class that a pool makes its connections with. */
   clientClass(): typeof pg.Client {
     const current = () => this.#addresses[this.#current];
     return class extends pg.Client {
@@ -45,7 +45,7 @@ export class Hosts {
   }
 
   /**
-   * Connects to the first of the hosts that lets us in.
+   * Connects to the first of the hosts that admits us.
    *
    * @throws {ConnectError}
    */
@@ -56,7 +56,7 @@ export class Hosts {
         return await pool.connect();
       } catch (error) {
         if (POOL_IS_FULL.test((error as Error).message)) throw new ConnectError(error);
-        // Of many that fail at once one moves on.
+        // Of many connections that fail at once, one moves on to the next host.
         if (this.#current === tried) this.#current = (tried + 1) % this.#addresses.length;
         if (left === 1) throw new ConnectError(error);
       }

@@ -1,9 +1,9 @@
 import type pg from 'pg';
+import { whereOf } from './conditions.ts';
 import { transaction } from './database.ts';
-import { LIVE } from './grants.ts';
+import { IS_LIVE } from './grants.ts';
 import { queryLong } from './query.ts';
 import { statement } from './statement.ts';
-import { whereOf } from './where.ts';
 
 // For operators: all live grants of a user or an application. There may be millions, so it may take long.
 
@@ -20,7 +20,7 @@ function selectLive<Row extends object>(
   limit = '',
 ): Promise<Row[]> {
   const { condition, values } = whereOf(CONDITIONS, whose);
-  const text = `select ${list} from grants g where ${condition} and ${LIVE} ${limit}`;
+  const text = `select ${list} from grants g where ${condition} and ${IS_LIVE} ${limit}`;
   const find = statement('', Object.keys(values), text);
   return transaction(pool, (connection) => queryLong<Row>(connection, find(values)));
 }

@@ -56,7 +56,7 @@ const setStatus = statement(
  *
  * @returns whether the status was another before; null when there is no such resource server
  */
-export async function markResourceStatus(
+export async function updateResourceStatus(
   db: Database,
   resourceId: string,
   status: Resource['status'],

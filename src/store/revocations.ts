@@ -1,10 +1,10 @@
 import type { Digest } from '../secrets/digest.ts';
-import { type Caller, OF_GRANT, recordEvents } from './auditEvents.ts';
+import { type Caller, OF_CALLER, OF_GRANT, recordEvents } from './auditEvents.ts';
 import { batched } from './batch.ts';
 import { IS_UNKNOWN_OR_BLOCKED, JOIN_CLIENT, SECRET_IS_WRONG } from './clientAuthentication.ts';
 import type { Database } from './database.ts';
 import { decideBatch, decideOne, momentOf } from './deadline.ts';
-import { LIVE } from './grants.ts';
+import { IS_LIVE } from './grants.ts';
 import { asciiOnly } from './query.ts';
 import { batchStatement, statement } from './statement.ts';
 
@@ -36,15 +36,13 @@ with ${tables} locked as (
 )
 select ${result}, late from moment ${from}`;
 
-const REQUEST = { address: '@address', reference: '@reference' };
-
 const ofUser = statement(
   'grant-revoke-of-user',
   ['userId', 'grantId', 'address', 'reference'],
   revocation({
     kind: 'revoked_by_user',
     where: 'user_id = @userId and grant_id = @grantId',
-    by: REQUEST,
+    by: OF_CALLER,
     result: 'exists (select from revoked) as revoked',
   }),
 );
@@ -69,8 +67,8 @@ const ofUserAndClient = statement(
     kind: 'revoked_by_user',
     where: `grant_id = any (array(
     select grant_id from (select * from grants where user_id = @userId offset 0) g
-     where client_id = @clientId and ${LIVE} order by grant_id limit ${MAX_AT_ONCE}))`,
-    by: REQUEST,
+     where client_id = @clientId and ${IS_LIVE} order by grant_id limit ${MAX_AT_ONCE}))`,
+    by: OF_CALLER,
     result: `(select count(*) from locked) = ${MAX_AT_ONCE} as "goesOn"`,
   }),
 );

@@ -93,7 +93,7 @@ export interface Retirement {
 }
 
 /** Retires a secret; the last accepted one only when forced, because without one its owner can't authenticate. */
-export function markSecretRetired(
+export function setSecretRetired(
   db: Database,
   owner: SecretOwner,
   ownerId: string,

@@ -1,8 +1,8 @@
 import pg from 'pg';
-import { noteAct } from './auditEvents.ts';
+import { recordAct } from './auditEvents.ts';
 import { type Database, transaction } from './database.ts';
+import { type ExcessPrivilege, findPrivilegesBeyond } from './excessPrivileges.ts';
 import { query } from './query.ts';
-import { findPowersBut, type Power } from './rolePowers.ts';
 import { statement } from './statement.ts';
 
 /**
@@ -80,8 +80,8 @@ export async function findDeviations(db: Database, role?: string): Promise<Devia
 }
 
 /** What a role can do beside what it was given on our tables. @param role undefined for the one that we are connected as */
-export function findPowers(db: Database, role?: string): Promise<Power[]> {
-  return findPowersBut(db, Object.keys(PRIVILEGES), role);
+export function findExcessPrivileges(db: Database, role?: string): Promise<ExcessPrivilege[]> {
+  return findPrivilegesBeyond(db, Object.keys(PRIVILEGES), role);
 }
 
 /** A role that can't be the server's; the message says what to do. */
@@ -108,7 +108,7 @@ export async function grantServerRole(pool: pg.Pool, role: string, operator: str
         `there is no role ${role}: create it, and give it a password with \\password in psql\n  create role ${name} login;`,
       );
     }
-    refusePowers(role, await findExcess(connection, role));
+    refusePrivileges(role, await findExcess(connection, role));
     await connection.query(`revoke all on all tables in schema ${found.schema} from ${name}`);
     await connection.query(`grant usage on schema ${found.schema} to ${name}`);
     for (const [table, privileges] of Object.entries(PRIVILEGES)) {
@@ -118,22 +118,22 @@ export async function grantServerRole(pool: pg.Pool, role: string, operator: str
         await connection.query(`grant ${privilege} ${which} on ${table} to ${name}`);
       }
     }
-    await noteAct(connection, { kind: 'server_role_granted', operator, detail: { role } });
+    await recordAct(connection, { kind: 'server_role_granted', operator, detail: { role } });
   });
 }
 
 /** Everything that a role can do and a server needn't, and that no `revoke` on our tables takes from the role itself. */
-async function findExcess(db: Database, role: string): Promise<Power[]> {
+async function findExcess(db: Database, role: string): Promise<ExcessPrivilege[]> {
   const { beyond } = await findDeviations(db, 'public');
   const ofEveryRole = beyond.map((privilege) => ({
     what: `every role has ${privilege}`,
     remedy: `revoke ${privilege} from public`,
   }));
-  return [...(await findPowers(db, role)), ...ofEveryRole];
+  return [...(await findExcessPrivileges(db, role)), ...ofEveryRole];
 }
 
 /** The message is a script: what is wrong stands as a comment above the statement that mends it. */
-function refusePowers(role: string, powers: readonly Power[]): void {
+function refusePrivileges(role: string, powers: readonly ExcessPrivilege[]): void {
   if (powers.length === 0) return;
   const lines = powers.map(({ what, remedy }) => `\n  -- ${what.replaceAll(/\s+/g, ' ')}\n  ${remedy};`);
   throw new ServerRoleError(

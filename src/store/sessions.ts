@@ -1,6 +1,6 @@
 import { MAX_SESSION_HOURS, SESSION_IDLE_MINUTES } from '../rules/lifetimes.ts';
 import type { Digest } from '../secrets/digest.ts';
-import { type Caller, recordEvents } from './auditEvents.ts';
+import { type Caller, OF_CALLER, recordEvents } from './auditEvents.ts';
 import { batched } from './batch.ts';
 import type { Database } from './database.ts';
 import { decideOne, momentOf } from './deadline.ts';
@@ -26,7 +26,7 @@ const HAS_ENDED = `(s.seen_at < clock_timestamp() - interval '${SESSION_IDLE_MIN
                      or s.created_at < clock_timestamp() - interval '${MAX_SESSION_HOURS} hours')`;
 
 /** Of `sessions s`: whether its cookie still signs a user in. */
-export const STANDS = `not ${HAS_ENDED}`;
+export const SESSION_IS_VALID = `not ${HAS_ENDED}`;
 
 /** Of one user; with another one the oldest ends. */
 const MAX_SESSIONS = 100;
@@ -50,10 +50,7 @@ with locked as (
 ), ended as (
   delete from sessions s using ending, moment where s.session_hash = ending.session_hash and not late
 ), logged as (
-  ${recordEvents(
-    { kind: `'signed_in'`, user_id: 'user_id', address: '@address', reference: '@reference' },
-    'locked, moment where not late',
-  )}
+  ${recordEvents({ kind: `'signed_in'`, user_id: 'user_id', ...OF_CALLER }, 'locked, moment where not late')}
 )
 select exists (select from locked) as valid, late from moment`,
 );
@@ -144,8 +141,7 @@ with locked as (
       kind: `'payment_confirmed'`,
       user_id: 'user_id',
       client_id: '@clientId',
-      address: '@address',
-      reference: '@reference',
+      ...OF_CALLER,
     },
     'locked, moment where not late',
   )}
@@ -160,7 +156,7 @@ select exists (select from locked) as valid, late from moment`,
  * @returns false when the session ended or the payment password was changed while it was being checked
  * @throws {TooLateError}
  */
-export async function markSessionConfirmed(
+export async function setSessionConfirmed(
   db: Database,
   sessionHash: Digest,
   requestDigest: Digest,

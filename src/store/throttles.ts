@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { type Caller, type GuessingKind, recordEvents } from './auditEvents.ts';
+import { type Caller, type GuessingKind, OF_CALLER, recordEvents } from './auditEvents.ts';
 import type { Database } from './database.ts';
 import { execute, query } from './query.ts';
 import { batchStatement, statement } from './statement.ts';
@@ -46,7 +46,7 @@ returning slot, level, counted_at as "countedAt", free_at as "freeAt", clock_tim
  *
  * @param slots each once, sorted: transactions that lock in one order can't deadlock
  */
-export async function holdThrottles(
+export async function lockThrottles(
   connection: pg.PoolClient,
   slots: readonly number[],
 ): Promise<Throttle[]> {
@@ -69,7 +69,7 @@ update throttles t set level = input.level, counted_at = input.counted_at, free_
 );
 
 /** Writes counters that are locked. */
-export async function markThrottles(db: Database, throttles: readonly Throttle[]): Promise<void> {
+export async function updateThrottles(db: Database, throttles: readonly Throttle[]): Promise<void> {
   await execute(db, update(throttles));
 }
 
@@ -83,10 +83,7 @@ with due as (
    where slot = @slot and (noted_at is null or noted_at < clock_timestamp() - interval '1 hour')
   returning slot
 )
-${recordEvents(
-  { kind: '@kind', user_id: '@userId', address: '@address', reference: '@reference' },
-  'due where @userId::uuid is not null',
-)}`,
+${recordEvents({ kind: '@kind', user_id: '@userId', ...OF_CALLER }, 'due where @userId::uuid is not null')}`,
 );
 
 /**
@@ -94,7 +91,7 @@ ${recordEvents(
  *
  * @param userId null for a login that nobody has: it takes nearly the same time and records nothing
  */
-export async function noteGuessing(
+export async function recordGuessing(
   db: Database,
   slot: number,
   kind: GuessingKind,

@@ -17,15 +17,15 @@ export interface UserWithPasswords extends User {
   readonly paymentPasswordHash: string | null;
 }
 
-/** No login that is registered is longer. */
+/** Registered logins are shorter. */
 const MAX_LOGIN_BYTES = 512;
 
 /**
- * The one spelling that a login is compared in: logins ignore case, ways of writing the same letter, and what can't be
- * seen. PostgreSQL's own `lower` depends on its locale.
+ * The spelling in which logins are compared: it ignores case, Unicode variants of a letter, and invisible characters.
+ * PostgreSQL's own `lower` depends on its locale.
  */
 export function loginKey(login: string): string {
-  // Normalising can take quadratic time. No login has a key with capitals.
+  // Normalising can take quadratic time. The key of a registered login has no capitals, so this one matches none.
   if (Buffer.byteLength(login) > MAX_LOGIN_BYTES) return `TOO LONG ${login}`;
   const visible = login.replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '');
   return visible.normalize('NFKC').toLowerCase().normalize('NFKC');
@@ -88,7 +88,7 @@ export interface UserChange {
 }
 
 /** Blocks or unblocks a user. @returns null when there is no such user */
-export function markUserStatus(
+export function updateUserStatus(
   db: Database,
   login: string,
   status: User['status'],
@@ -109,7 +109,7 @@ const setPasswords = statement(
  *
  * @returns the user's id, null when there is no such user
  */
-export async function markUserPasswords(
+export async function updateUserPasswords(
   db: Database,
   login: string,
   passwordHash: string,

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { AddressError, parseAddresses } from '../../src/store/address.ts';
 import { openDatabase } from '../../src/store/database.ts';
+import { AddressError, parseAddresses } from '../../src/store/databaseUrl.ts';
 import { query } from '../../src/store/query.ts';
 import { OwnPostgres } from '../support/ownPostgres.ts';
 import { onDatabase, runAssent } from '../support/process.ts';

@@ -1,5 +1,5 @@
 import type { Database } from './database.ts';
-import { GRANT_COLUMNS, type Grant, LIVE } from './grants.ts';
+import { GRANT_COLUMNS, type Grant, IS_LIVE } from './grants.ts';
 import { asciiOnly, query, queryOne } from './query.ts';
 import { statement } from './statement.ts';
 
@@ -36,9 +36,9 @@ with place as (
    ${inOrder} limit ${MAX_READ}
 )
 select ${GRANT_COLUMNS}, c.name as "clientName", c.status as "clientStatus",
-       ${LIVE} as live, g.n = ${MAX_READ} as last
+       ${IS_LIVE} as live, g.n = ${MAX_READ} as last
   from passed g join clients c using (client_id)
- where ${LIVE} or g.n = ${MAX_READ}
+ where ${IS_LIVE} or g.n = ${MAX_READ}
  order by g.n limit @most + 1`,
   );
 }
@@ -83,7 +83,7 @@ with read as materialized (
   select * from grants where user_id = @userId order by confirmed_at desc limit ${MAX_COUNTED}
 )
 select client_id as "clientId", (select count(*) from read) = ${MAX_COUNTED} as "orMore",
-       (select count(*)::int from read g where g.client_id = c.client_id and ${LIVE}) as live
+       (select count(*)::int from read g where g.client_id = c.client_id and ${IS_LIVE}) as live
   from unnest(@clientIds::text[]) as c (client_id)`,
 );
 
@@ -113,7 +113,7 @@ const areRevoked = statement(
   `
 select from (select * from grants where user_id = @userId order by confirmed_at desc limit ${MAX_COUNTED}) g
  where client_id = @clientId
-having count(*) filter (where revoked_at is not null) > 0 and count(*) filter (where ${LIVE}) = 0`,
+having count(*) filter (where revoked_at is not null) > 0 and count(*) filter (where ${IS_LIVE}) = 0`,
 );
 
 /** Whether this application has revoked grants of the user and no live one. Only the newest grants are read. */

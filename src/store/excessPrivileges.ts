@@ -2,8 +2,8 @@ import type { Database } from './database.ts';
 import { query } from './query.ts';
 import { statement } from './statement.ts';
 
-/** Something that a role can do beside what it was given on our tables. */
-export interface Power {
+/** Something that a role can do beyond the privileges on our tables. */
+export interface ExcessPrivilege {
   /** For example `it is a member of pg_read_all_data`. */
   readonly what: string;
   /** The SQL statement that takes it away; for the role's owner or a superuser. */
@@ -13,7 +13,7 @@ export interface Power {
 // PostgreSQL notes in pg_shdepend what a role owns ("o") and what it was given rights on ("a"), in every database; what
 // PUBLIC was given stands only with each thing. Rights on our own tables are the grant's business; TEMPORARY and CONNECT
 // are everybody's as PostgreSQL is shipped, and open none of our tables; so are the system's and extensions' things.
-const POWERS = statement(
+const EXCESS = statement(
   '',
   ['tables', 'role'],
   `
@@ -107,6 +107,10 @@ select format('it may create in the database %I', datname), format('revoke creat
  * @param tables the names of ours
  * @param role undefined for the one that we are connected as
  */
-export function findPowersBut(db: Database, tables: readonly string[], role?: string): Promise<Power[]> {
-  return query<Power>(db, POWERS({ tables, role: role ?? null }));
+export function findPrivilegesBeyond(
+  db: Database,
+  tables: readonly string[],
+  role?: string,
+): Promise<ExcessPrivilege[]> {
+  return query<ExcessPrivilege>(db, EXCESS({ tables, role: role ?? null }));
 }

@@ -1,7 +1,7 @@
 import type { ClientConfig } from 'pg';
 import { parse } from 'pg-connection-string';
 
-/** One PostgreSQL, and how to get in. */
+/** One PostgreSQL host, and the credentials for it. */
 export type Address = Pick<
   ClientConfig,
   | 'host'
@@ -15,15 +15,15 @@ export type Address = Pick<
   | 'application_name'
 >;
 
-/** An address that can't be used. The message goes on from "must", and holds nothing of the address but names. */
+/** A URL that can't be used. The message goes on from "must", and has nothing of the URL but names: no password. */
 export class AddressError extends Error {
   override readonly name = 'AddressError';
 }
 
 const FORM = 'postgres://user@host/database, with what is special encoded as %XX';
-/** What `sslmode` may be. `allow` and `prefer` would go on in plain text when somebody in between says so. */
+/** Values of `sslmode`. Not `allow` and `prefer`: an attacker in between can make them fall back to plain text. */
 const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full', 'no-verify'];
-/** What `target_session_attrs` may be: nothing here works where it can't write. */
+/** Values of `target_session_attrs`. Not the read-only ones: nothing here works without writing. */
 const SESSIONS = ['read-write', 'primary', 'any'];
 
 /**

@@ -1,14 +1,14 @@
 import pg from 'pg';
 import { isDatabaseAway } from './errors.ts';
 
-// What goes wrong with the database, in words for the operator: for the log, and for what a command says.
+// Errors of the database in words for the operator: in the log, and in the output of a command.
 
 const UNTRUSTED = [
   'the certificate of PostgreSQL is by no CA that is trusted here',
   'name the file with its CA as sslrootcert in DATABASE_URL',
 ] as const;
 
-/** What an SQLSTATE or a code of TLS comes to, and what to do about it. */
+/** By SQLSTATE or TLS code: what is wrong, and what to do about it. */
 const SENTENCES: Readonly<Record<string, readonly [what: string, remedy: string]>> = {
   '25006': ['PostgreSQL takes no writes there', 'most likely it is a standby, so connect to the primary'],
   '28000': ['PostgreSQL does not admit this role', 'check the role in DATABASE_URL, and pg_hba.conf there'],
@@ -35,18 +35,18 @@ const SENTENCES: Readonly<Record<string, readonly [what: string, remedy: string]
   CERT_HAS_EXPIRED: ['the certificate of PostgreSQL has expired', 'renew it there'],
 };
 
-/** Whether PostgreSQL is there, and refuses for a reason that does not pass by itself. */
+/** Whether PostgreSQL refuses for a reason that does not pass by itself. */
 export function isRefusal(error: unknown): boolean {
   const code = codeOf(error);
   return code in SENTENCES && !code.startsWith('57');
 }
 
-/** A few words for the log line of a request: what it is, with its code. */
+/** A few words for the log line of a request: what is wrong, with its code. */
 export function nameTrouble(error: unknown): string {
   return `${whatOf(error)} (${codeOf(error) || messageOf(error)})`;
 }
 
-/** A sentence for the operator: what it is, what to do, and how it was reported. */
+/** A sentence for the operator: what is wrong, what to do, and the original message. */
 export function explainTrouble(error: unknown): string {
   const known = SENTENCES[codeOf(error)] ?? SENTENCES[codeOf((error as Error | undefined)?.cause)];
   if (known !== undefined) return `${known.join(': ')} (${messageOf(error)})`;
@@ -63,7 +63,7 @@ function codeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException | undefined)?.code ?? '';
 }
 
-/** The error of several addresses that were tried in vain has no text of its own. */
+/** The error of several addresses that all failed has no message of its own. */
 function messageOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ');
   return error instanceof Error ? error.message : String(error);
