@@ -1,4 +1,5 @@
 import { MAX_SESSION_HOURS, SESSION_IDLE_MINUTES } from '../rules/lifetimes.ts';
+import { MAX_SESSIONS } from '../rules/limits.ts';
 import type { Digest } from '../secrets/digest.ts';
 import type { Caller } from './auditEvents.ts';
 import { batched } from './batch.ts';
@@ -24,9 +25,6 @@ const HAS_ENDED = `(s.seen_at < clock_timestamp() - interval '${SESSION_IDLE_MIN
 
 /** Of `sessions s`: whether its cookie is still good. */
 export const STANDS = `not ${HAS_ENDED}`;
-
-/** So many sessions a user may have: with another one the oldest ends. */
-const MAX_SESSIONS = 100;
 
 // The share lock makes a change of the password wait for this sign-in, or this sign-in fail by it.
 const insert = {

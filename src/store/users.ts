@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { MAX_LOGIN_BYTES } from '../rules/limits.ts';
 import { type Database, select, selectLong, selectOne } from './database.ts';
 
 /** A person with an account. */
@@ -14,9 +15,6 @@ export interface UserWithPasswords extends User {
   readonly passwordHash: string;
   readonly paymentPasswordHash: string | null;
 }
-
-/** No login that is registered is longer. */
-const MAX_LOGIN_BYTES = 512;
 
 /**
  * The one spelling that a login is compared in: logins ignore case, ways of writing the same letter, and what can't be
