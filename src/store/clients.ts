@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { type Client, whatIsNew } from '../rules/client.ts';
+import { type Client, effectiveChange } from '../rules/client.ts';
 import { batched } from './batch.ts';
 import { asciiOnly, type Database, select, selectEach, selectLong, selectOne } from './database.ts';
 
@@ -93,7 +93,7 @@ export async function updateClient(
 ): Promise<{ before: Client; after: Client } | undefined> {
   const before = await selectOne<Client>(db, lock, [clientId]);
   if (before === undefined) return undefined;
-  const news = whatIsNew(before, change);
+  const news = effectiveChange(before, change);
   if (Object.keys(news).length === 0) return { before, after: before };
   const { name, redirectUri, allowedRights, most } = { ...before, ...news };
   const values = [clientId, name, redirectUri, allowedRights, most?.days ?? null, most?.sum ?? null];
