@@ -77,7 +77,7 @@ export async function requireClient(db: pg.Pool, id: string): Promise<Client> {
   return found(await findClient(db, id), 'client', id);
 }
 
-/** An application that is asked for secrets. @throws {NotFoundError} */
+/** Fails for an application without authenticity verification: it never needs a secret. */
 async function requireVerified(db: pg.Pool, id: string): Promise<void> {
   const { verified } = await requireClient(db, id);
   if (verified) return;

@@ -57,7 +57,7 @@ export function updateCommand(client: Command): void {
     .action(update);
 }
 
-/** What an application may ask. */
+/** Adds the options for what an application may ask. */
 function takesLimits(command: Command): Command {
   return command
     .option(
@@ -80,7 +80,7 @@ function readMost(text: string): Ceiling | null {
   return most;
 }
 
-/** Commander takes all words behind `--right` for rights, so a name that is none may be the id. */
+/** Commander takes all words behind `--right`, so one that is no right may be the id. */
 function readRights(text: string, before: readonly string[] = []): readonly string[] {
   const names = text.split(',');
   const unknown = names.find((name) => !['all', ...RIGHT_NAMES].includes(name));
@@ -92,7 +92,7 @@ function readRights(text: string, before: readonly string[] = []): readonly stri
   return [...new Set([...before, ...names])];
 }
 
-/** The rights that were named; null for all of them. */
+/** @returns null for all rights */
 function rightsOf(names: readonly string[]): readonly string[] | null {
   return names.length === 1 && names[0] === 'all' ? null : names;
 }
@@ -150,7 +150,7 @@ async function update(
   report(clientRow(updated.client), sentence);
 }
 
-/** An application in the words of the documents that commands print. */
+/** An application as commands print it. */
 export function clientRow({ clientId, verified, status, ...settings }: Client) {
   const { name, redirect_uri, ...limits } = settingsOf(settings);
   return { client_id: clientId, name, redirect_uri, verified, status, ...limits };
