@@ -51,12 +51,8 @@ async function show(id: string): Promise<void> {
 }
 
 async function setStatus(id: string, status: Client['status']): Promise<void> {
-  const changed = found(
-    await withStore((db, operator) => setClientStatus(db, id, status, operator)),
-    'client',
-    id,
-  );
-  report({ client_id: id, status }, statusSentence(id, status, changed));
+  const changed = await withStore((db, operator) => setClientStatus(db, id, status, operator));
+  report({ client_id: id, status }, statusSentence(id, status, found(changed, 'client', id)));
 }
 
 async function remove(id: string, { yes = false }: { yes?: boolean }): Promise<void> {

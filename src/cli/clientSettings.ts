@@ -138,11 +138,8 @@ async function update(
   if (Object.keys(change).length === 0) {
     throw new UsageError('say what to change: --name, --redirect-uri, --right or --most');
   }
-  const updated = found(
-    await withStore((db, operator) => changeClient(db, id, change, operator, { force })),
-    'client',
-    id,
-  );
+  const result = await withStore((db, operator) => changeClient(db, id, change, operator, { force }));
+  const updated = found(result, 'client', id);
   if (redirectUri !== undefined) warnOfPlainHttp(redirectUri);
   if (updated.hasNamesake) warnOfNamesake(updated.client.name);
   const changed = Object.keys(updated.changed);
