@@ -24,7 +24,7 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 
 if (process.argv.includes('--json')) speakJson(); // before anything can be said
 
-/** What commander would print by itself, for a program. */
+/** The help text of commander, kept for a JSON document. */
 let helpText = '';
 
 const program: Command = new Command('assent')
@@ -45,7 +45,7 @@ const program: Command = new Command('assent')
   })
   .hook('preAction', (_program, command) => refuseIgnored(command));
 
-/** What every command takes; commander would add the options of the command above, which are refused below it. */
+/** The options that every command takes. Commander would add those of the parent command, which are refused here. */
 function visibleGlobalOptions(command: Command): Option[] {
   return command === program ? [] : program.options.filter(({ long }) => long !== '--version');
 }
@@ -88,14 +88,14 @@ try {
   process.exitCode = explain(error);
 }
 
-/** Says what went wrong on standard error. @returns the exit code */
+/** Reports an error on standard error. @returns the exit code */
 function explain(error: unknown): number {
   if (error instanceof CommanderError) return explainUsage(error);
   complain(explainTrouble(error));
   return error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
 }
 
-/** Commander has said it already to people: it prints usage errors, help and the version by itself. */
+/** Commander has printed usage errors, help and the version for people already. */
 function explainUsage({ code, exitCode, message }: CommanderError): number {
   if (speaksJson()) {
     if (code === 'commander.version') print({ version }, version);

@@ -52,7 +52,10 @@ export function auditCommands(program: Command): void {
     .option('--until <time>', 'before this day (UTC) or time', readTime)
     .option('--limit <number>', 'only so many, the newest ones', readLimit)
     .action(show);
+  pruneCommand(audit);
+}
 
+function pruneCommand(audit: Command): void {
   audit
     .command('prune')
     .description('drop old months of the trail; run as the owner of the tables')
@@ -96,7 +99,7 @@ async function filterOf(db: pg.Pool, options: AuditOptions): Promise<AuditFilter
   };
 }
 
-/** What an id without events may be: a mistake in typing. */
+/** Ids in the filter that name nothing: they may be mistyped. */
 async function findUnknown(db: pg.Pool, { client, resource }: AuditOptions): Promise<string[]> {
   const application = client === undefined ? undefined : await findClient(db, client);
   const server = resource === undefined ? undefined : await findResource(db, resource);
@@ -106,7 +109,7 @@ async function findUnknown(db: pg.Pool, { client, resource }: AuditOptions): Pro
   ];
 }
 
-/** Everything that is known, for programs. */
+/** All fields of an event, for programs. */
 function rowOf(event: AuditEvent) {
   return {
     at: event.at,
@@ -126,7 +129,7 @@ function rowOf(event: AuditEvent) {
   };
 }
 
-/** What fits on a line, for people: what only programs need is left out, and so are columns in which nothing stands. */
+/** The fields that fit on a line, for people; columns without a value are left out. */
 function summarize(rows: readonly ReturnType<typeof rowOf>[]): Record<string, unknown>[] {
   const short = rows.map(({ at, outcome, user_id, login, limits: _limits, grant_id: _grantId, ...rest }) => ({
     at,
@@ -144,7 +147,7 @@ function readKind(text: string): AuditKind {
   return kind;
 }
 
-/** A day, or a time with a zone: what JavaScript makes of anything else is a guess. */
+/** A day, or a time with a zone: of anything else JavaScript guesses what it means. */
 const TIME = z.union([z.iso.date(), z.iso.datetime({ offset: true })]);
 
 function readTime(text: string): Date {

@@ -51,12 +51,8 @@ async function show(id: string): Promise<void> {
 }
 
 async function setStatus(id: string, status: Client['status']): Promise<void> {
-  const changed = found(
-    await withStore((db, operator) => setClientStatus(db, id, status, operator)),
-    'client',
-    id,
-  );
-  report({ client_id: id, status }, statusSentence(id, status, changed));
+  const changed = await withStore((db, operator) => setClientStatus(db, id, status, operator));
+  report({ client_id: id, status }, statusSentence(id, status, found(changed, 'client', id)));
 }
 
 async function remove(id: string, { yes = false }: { yes?: boolean }): Promise<void> {
@@ -77,7 +73,7 @@ export async function requireClient(db: pg.Pool, id: string): Promise<Client> {
   return found(await findClient(db, id), 'client', id);
 }
 
-/** An application that is asked for secrets. @throws {NotFoundError} */
+/** Fails for an application without authenticity verification: it never needs a secret. */
 async function requireVerified(db: pg.Pool, id: string): Promise<void> {
   const { verified } = await requireClient(db, id);
   if (verified) return;

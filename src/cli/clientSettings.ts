@@ -57,7 +57,7 @@ export function updateCommand(client: Command): void {
     .action(update);
 }
 
-/** What an application may ask. */
+/** Adds the options for what an application may ask. */
 function takesLimits(command: Command): Command {
   return command
     .option(
@@ -80,7 +80,7 @@ function readMost(text: string): Ceiling | null {
   return most;
 }
 
-/** Commander takes all words behind `--right` for rights, so a name that is none may be the id. */
+/** Commander takes all words behind `--right`, so one that is no right may be the id. */
 function readRights(text: string, before: readonly string[] = []): readonly string[] {
   const names = text.split(',');
   const unknown = names.find((name) => !['all', ...RIGHT_NAMES].includes(name));
@@ -92,7 +92,7 @@ function readRights(text: string, before: readonly string[] = []): readonly stri
   return [...new Set([...before, ...names])];
 }
 
-/** The rights that were named; null for all of them. */
+/** @returns null for all rights */
 function rightsOf(names: readonly string[]): readonly string[] | null {
   return names.length === 1 && names[0] === 'all' ? null : names;
 }
@@ -138,11 +138,8 @@ async function update(
   if (Object.keys(change).length === 0) {
     throw new UsageError('say what to change: --name, --redirect-uri, --right or --most');
   }
-  const updated = found(
-    await withStore((db, operator) => changeClient(db, id, change, operator, { force })),
-    'client',
-    id,
-  );
+  const result = await withStore((db, operator) => changeClient(db, id, change, operator, { force }));
+  const updated = found(result, 'client', id);
   if (redirectUri !== undefined) warnOfPlainHttp(redirectUri);
   if (updated.hasNamesake) warnOfNamesake(updated.client.name);
   const changed = Object.keys(updated.changed);
@@ -150,7 +147,7 @@ async function update(
   report(clientRow(updated.client), sentence);
 }
 
-/** An application in the words of the documents that commands print. */
+/** An application as commands print it. */
 export function clientRow({ clientId, verified, status, ...settings }: Client) {
   const { name, redirect_uri, ...limits } = settingsOf(settings);
   return { client_id: clientId, name, redirect_uri, verified, status, ...limits };

@@ -1,10 +1,10 @@
 import { createInterface } from 'node:readline/promises';
 import { speaksJson, UsageError } from './output.ts';
 
-/** What a command that can't be undone takes instead of an answer. */
+/** The option that answers the question of {@link confirm} beforehand. */
 export const YES = ['--yes', 'do it without asking'] as const;
 
-/** Whether there is a person to ask: not where a program listens, even if it was started at a terminal. */
+/** Whether a person can be asked: at a terminal, without `--json`. */
 export function canAsk(): boolean {
   return process.stdin.isTTY && !speaksJson();
 }
@@ -25,7 +25,7 @@ export async function confirm(deed: string, yes: boolean): Promise<void> {
   }
 }
 
-/** So many authorizations, and of how many people. */
+/** For example `3 authorizations of 2 people`. */
 export function countedGrants({
   grants,
   people,

@@ -49,7 +49,7 @@ async function run({ status = false, serverRole }: MigrateOptions): Promise<void
   }
 }
 
-/** Rows of the trail that claim to be of another time than Assent's: somebody wrote them, or set the database's clock. */
+/** Rows whose time is out of range: somebody wrote them by hand, or set the database's clock. */
 function warnOfStrays({ rows, early }: { readonly rows: number; readonly early: number }): void {
   if (rows === 0) return;
   const where = `${early} of months that no partition is made for because they are too long ago, ${rows - early} too far ahead`;

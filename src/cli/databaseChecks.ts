@@ -8,12 +8,12 @@ import { findDeviations, findExcessPrivileges } from '../store/serverRole.ts';
 import { advice, type Finding, ok, wrong } from './finding.ts';
 
 const MIN_POSTGRES = 150_000;
-/** Beyond this the operator's own timestamps mislead; Assent itself goes by the database's clock alone. */
+/** Above this, times in the log mislead; Assent itself goes by the database's clock alone. */
 const TOLERABLE_SKEW_SECONDS = 5;
-/** The trail goes on without a partition of its own for a month, but then its rows have to be moved. */
+/** Rows of a month without a partition go to the default partition, and have to be moved later. */
 const MIN_MONTHS_AHEAD = 2;
 
-/** Everything about the database. @throws when it can't be reached */
+/** @throws when the database can't be reached */
 export async function checkDatabase(pool: pg.Pool): Promise<Finding[]> {
   const { facts, connection } = await transaction(pool, async (db) => ({
     facts: await findDatabaseFacts(db),
@@ -35,7 +35,7 @@ export async function checkDatabase(pool: pg.Pool): Promise<Finding[]> {
   ];
 }
 
-/** What can't be looked at keeps nothing else from being looked at. */
+/** A check that fails itself is a finding, so that the others still run. */
 async function attempt(check: string, look: () => Promise<Finding>): Promise<Finding> {
   return look().catch((error: Error) =>
     wrong(
@@ -71,7 +71,7 @@ function checkWrites({ isStandby, readOnly }: DatabaseFacts): Finding {
     : ok('writes', 'the database takes writes');
 }
 
-/** What is answered must be there after a crash: a code that was used, a token that was revoked. */
+/** A committed change (a used code, a revoked token) must survive a crash. */
 function checkDurability({ fsync, fullPageWrites, synchronousCommit }: DatabaseFacts): Finding {
   const off = [...(fsync ? [] : ['fsync']), ...(synchronousCommit === 'off' ? ['synchronous_commit'] : [])];
   if (off.length > 0) {

@@ -7,7 +7,6 @@ import { advice, type Finding, ok, wrong } from './finding.ts';
 import { print } from './output.ts';
 import { toStandardError } from './withStore.ts';
 
-/** How long the public address may take to answer. */
 const ADDRESS_TIMEOUT_MS = 5_000;
 
 /** `assent doctor`: looks at what usually is wrong before a person has to. */
@@ -32,7 +31,7 @@ function checkConfiguration(): Finding[] {
   return problems.map((problem) => wrong('configuration', problem, 'see "Environment" in docs/operating.md'));
 }
 
-/** What is wrong in the environment, a line each. */
+/** The problems of the environment, one sentence each. */
 function problemsOf(read: () => DatabaseConfig): string[] {
   try {
     read();
@@ -43,7 +42,7 @@ function problemsOf(read: () => DatabaseConfig): string[] {
   }
 }
 
-/** Everything that is left is looked at, also when the configuration or the database is wrong. */
+/** The findings about the database; none while the configuration doesn't say which. */
 async function checkStore(): Promise<Finding[]> {
   if (problemsOf(readDatabaseConfig).length > 0) return [];
   const away = (error: unknown) => [
@@ -87,7 +86,7 @@ function checkCookies(baseUrl: string): Finding {
       );
 }
 
-/** The answer has to be ours: a proxy may lead the address somewhere else. */
+/** Checks that Assent answers at `BASE_URL`: a proxy may lead it somewhere else. */
 async function checkReachable(baseUrl: string): Promise<Finding> {
   try {
     const answer = await fetch(`${baseUrl}/.well-known/oauth-authorization-server`, {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { findRefusal } from '../flows/refusals.ts';
+import { REFUSALS_KEPT_DAYS } from '../rules/lifetimes.ts';
 import { NotFoundError, printOne } from './output.ts';
 import { remedyFor } from './remedies.ts';
 import { withStore } from './withStore.ts';
@@ -16,7 +17,7 @@ async function explain(reference: string): Promise<void> {
   const refusal = await withStore((db) => findRefusal(db, reference.toLowerCase()));
   if (refusal === null) {
     throw new NotFoundError(
-      `no refusal is kept under ${reference}: it is older than 7 days, or came with too many others, and then only the log has it; or the request went well (assent audit --ref ${reference}), or had a form shown again, as after a wrong password`,
+      `no refusal is kept under ${reference}: it is older than ${REFUSALS_KEPT_DAYS} days, or came with too many others, and then only the log has it; or the request went well (assent audit --ref ${reference}), or had a form shown again, as after a wrong password`,
     );
   }
   const { at, method, path, status, error, rule } = refusal;

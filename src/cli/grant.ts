@@ -73,11 +73,8 @@ async function revoke(grantId: string | undefined, options: WhoseOptions): Promi
 }
 
 async function revokeOne(grantId: string): Promise<void> {
-  const revoked = found(
-    await withStore((db, operator) => revokeGrant(db, grantId, operator)),
-    'grant',
-    grantId,
-  );
+  const result = await withStore((db, operator) => revokeGrant(db, grantId, operator));
+  const revoked = found(result, 'grant', grantId);
   report(
     { grant_id: grantId, revoked: Number(revoked) },
     revoked ? `revoked ${grantId}` : `${grantId} was revoked before`,

@@ -11,7 +11,7 @@ export class NotFoundError extends Error {
   override readonly name = 'NotFoundError';
 }
 
-/** What was found under the name that a command was given. @throws {NotFoundError} */
+/** The thing that a command named. @throws {NotFoundError} when it was not found */
 export function found<Thing extends NonNullable<unknown>>(
   thing: Thing | null,
   kind: string,
@@ -23,19 +23,19 @@ export function found<Thing extends NonNullable<unknown>>(
 
 let toProgram = false;
 
-/** Speaks to a program from now on. */
+/** Switches to JSON. */
 export function speakJson(): void {
   toProgram = true;
 }
 
-/** Whether a program listens. */
+/** Whether `--json` was given. */
 export function speaksJson(): boolean {
   return toProgram;
 }
 
 const warnings: string[] = [];
 
-/** Says what should be looked at, though it is done: to people at once, to programs in the document that follows. */
+/** Warns of something that was done all the same: people at once, programs in the document that follows. */
 export function warn(sentence: string): void {
   if (toProgram) warnings.push(sentence);
   else console.error(`warning: ${sentence}`);
@@ -43,7 +43,7 @@ export function warn(sentence: string): void {
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Prints a result: the document, or its text for people. Only the document of one thing has room for warnings. */
+/** Prints a result: the document, or its text for people. Documents that are lists have no room for warnings. */
 export function print(document: Row | readonly unknown[], text: string): void {
   const whole = warnings.length === 0 || Array.isArray(document) ? document : { ...document, warnings };
   console.log(toProgram ? JSON.stringify(whole, null, 2) : text);
@@ -66,22 +66,22 @@ export function report(document: Row | readonly unknown[], sentence: string): vo
   else console.error(sentence);
 }
 
-/** What became of a block or unblock, for people. */
+/** The sentence after a block or unblock. */
 export function statusSentence(name: string, status: 'active' | 'blocked', changed: boolean): string {
   return changed ? `${name} is ${status}` : `${name} was ${status} before: nothing has changed`;
 }
 
-/** Tells people how it goes. */
+/** A message for people. */
 export function say(sentence: string): void {
   if (!toProgram) console.error(sentence);
 }
 
-/** Says what went wrong. */
+/** Reports an error. */
 export function complain(sentence: string): void {
   console.error(toProgram ? JSON.stringify({ error: sentence }) : sentence);
 }
 
-/** Shows how far something long is, to people at a terminal; what is said next takes its place. */
+/** Shows progress to people at a terminal; the next line overwrites it. */
 export function showProgress(count: number): void {
   if (!toProgram && process.stderr.isTTY) process.stderr.write(`${count} revoked\r`);
 }

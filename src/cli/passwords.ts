@@ -6,7 +6,7 @@ import { canAsk } from './confirm.ts';
 import { UsageError } from './output.ts';
 
 /**
- * Gets the passwords of a user, never from an argument: those are in the list of processes.
+ * Asks for the passwords of a user. They are never arguments, which every process on the machine can list.
  *
  * @throws {UsageError} when nobody can be asked
  */

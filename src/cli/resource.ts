@@ -73,12 +73,8 @@ function deleteCommand(resource: Command): void {
 }
 
 async function setStatus(id: string, status: Resource['status']): Promise<void> {
-  const changed = found(
-    await withStore((db, operator) => setResourceStatus(db, id, status, operator)),
-    'resource',
-    id,
-  );
-  report({ resource_id: id, status }, statusSentence(id, status, changed));
+  const changed = await withStore((db, operator) => setResourceStatus(db, id, status, operator));
+  report({ resource_id: id, status }, statusSentence(id, status, found(changed, 'resource', id)));
 }
 
 function rowOf({ resourceId, name, status }: Resource) {

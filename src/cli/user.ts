@@ -12,6 +12,7 @@ import {
   type User,
   unblockUser,
 } from '../flows/users.ts';
+import { MIN_PASSWORD_CHARACTERS } from '../rules/limits.ts';
 import { confirm, countedGrants, YES } from './confirm.ts';
 import { found, printList, printOne, report, showProgress, statusSentence } from './output.ts';
 import { askPasswords } from './passwords.ts';
@@ -86,7 +87,7 @@ function deleteCommand(user: Command): void {
 function takesPasswords(command: Command): Command {
   return command
     .option('--password-stdin', 'read the password from line 1 and the payment password, if any, from line 2')
-    .option('--allow-weak', 'accept passwords of fewer than 8 characters');
+    .option('--allow-weak', `accept passwords of fewer than ${MIN_PASSWORD_CHARACTERS} characters`);
 }
 
 async function create(login: string, options: PasswordOptions & { name: string }): Promise<void> {

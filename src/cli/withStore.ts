@@ -3,10 +3,10 @@ import { readDatabaseConfig, readOperator } from '../config.ts';
 import { openMigratedStore, type StoreLog } from '../openStore.ts';
 import { say } from './output.ts';
 
-/** What happens to the database is a message, not a result. */
+/** Messages about the database; results go to standard output. */
 export const toStandardError: StoreLog = { info: say, warn: say };
 
-/** Runs a command on the database, beside a running server or without one, and leaves it as it was. */
+/** Opens the database for a command, with or without a running server, and closes it again. */
 export async function withStore<Result>(
   work: (db: pg.Pool, operator: string) => Promise<Result>,
 ): Promise<Result> {

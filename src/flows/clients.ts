@@ -18,7 +18,7 @@ import { makeSecret } from './secrets.ts';
 
 export { type ClientSettings, findClient, listClients } from '../store/clients.ts';
 
-/** What an operator says of a new application (contract 2.1). */
+/** An application to register (contract 2.1). */
 export interface NewClient extends ClientSettings {
   readonly verified: boolean;
 }
@@ -31,7 +31,7 @@ export interface RegisteredClient {
   readonly hasNamesake: boolean;
 }
 
-/** @param force also with a name that looks like something else @throws {RegistrationError} */
+/** @param force accepts a name that could be mistaken for another @throws {RegistrationError} */
 export async function registerClient(
   pool: pg.Pool,
   client: NewClient,
@@ -52,10 +52,10 @@ export async function registerClient(
 }
 
 /**
- * Refuses the name of an application that could be taken for something else, unless it is forced.
+ * Checks that the name of an application can't be mistaken for another.
  *
- * @param clientId the application that is to have the name, if it is there already
- * @returns whether another one has the very same name
+ * @param clientId the application that is renamed; undefined for a new one
+ * @returns whether another application has the very same name
  * @throws {RegistrationError}
  */
 async function checkLooks(db: Database, name: string, force: boolean, clientId?: string): Promise<boolean> {
@@ -67,12 +67,12 @@ async function checkLooks(db: Database, name: string, force: boolean, clientId?:
   return names.includes(name);
 }
 
-/** What an application's settings are called outside. */
+/** The settings of an application, by their names in JSON documents and the audit trail. */
 export function settingsOf({ name, redirectUri, allowedRights, most }: ClientSettings) {
   return { name, redirect_uri: redirectUri, allowed_rights: allowedRights, most };
 }
 
-/** @throws {RegistrationError} for a setting that an application can't have */
+/** @throws {RegistrationError} */
 function checkClientSettings({ name, redirectUri, allowedRights }: Partial<ClientSettings>): void {
   if (name !== undefined) checkName(name);
   if (redirectUri !== undefined) checkRedirectUri(redirectUri);
@@ -80,10 +80,10 @@ function checkClientSettings({ name, redirectUri, allowedRights }: Partial<Clien
 }
 
 /**
- * Changes an application. Forms that were shown before decide nothing any more, and codes under way are refused.
+ * Changes an application. Consent pages already shown and codes not yet exchanged become invalid.
  *
- * @param force also to a name that looks like something else
- * @returns the application, and what changed, by the names of the trail; null when there is none
+ * @param force accepts a name that could be mistaken for another
+ * @returns null when there is no such application
  * @throws {RegistrationError}
  */
 export async function changeClient(
@@ -106,7 +106,7 @@ export async function changeClient(
   });
 }
 
-/** From what to what, by setting. */
+/** The old and the new value of each setting that changed. */
 export type Changes = Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>>;
 
 function differences(before: object, after: object): Changes {
@@ -137,10 +137,10 @@ export function setClientStatus(
 }
 
 /**
- * Deletes an application with its secrets and authorizations. It is blocked first, so that nothing new comes and its
- * tokens are refused from the first moment on, and what it may still do is taken back in batches: there may be millions.
+ * Deletes an application with its secrets and authorizations. It is blocked first, which refuses its tokens at once; then
+ * its authorizations are revoked in batches, since there may be millions.
  *
- * @returns how many authorizations were taken back; null when there is no such application
+ * @returns how many authorizations were revoked; null when there is no such application
  */
 export async function removeClient(
   pool: pg.Pool,

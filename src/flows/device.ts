@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { KNOWN_DEVICE_SECONDS } from '../rules/lifetimes.ts';
+import { MAX_KNOWN_USERS } from '../rules/limits.ts';
 import { bytesOf, sha256 } from '../secrets/digest.ts';
 import type { Context } from './context.ts';
 
@@ -9,8 +10,6 @@ import type { Context } from './context.ts';
 /** What is guessed at. Each has counters and devices of its own: knowing one password gives no trust for the other. */
 export type Guarded = 'password' | 'payment password';
 
-/** Logins that one browser is known for, those that signed in last. */
-const MAX_PEOPLE = 3;
 const SEPARATOR = '.';
 
 // The signed payload: a digest of what is guarded and the login, one of the stored password hash (so that a new password
@@ -46,7 +45,7 @@ export function printDevice(
     const payload = payloadOf(context, part);
     return payload !== undefined && !isOf(payload, guarded, login);
   });
-  return [own, ...others].slice(0, MAX_PEOPLE).join(SEPARATOR);
+  return [own, ...others].slice(0, MAX_KNOWN_USERS).join(SEPARATOR);
 }
 
 /** The device that a cookie makes known for this login; undefined when it makes none known. */
@@ -70,7 +69,7 @@ export function readDevice(
 }
 
 function partsOf(cookie: string | undefined): string[] {
-  return cookie?.split(SEPARATOR, MAX_PEOPLE) ?? [];
+  return cookie?.split(SEPARATOR, MAX_KNOWN_USERS) ?? [];
 }
 
 function payloadOf({ keyRing }: Context, part: string): Buffer | undefined {

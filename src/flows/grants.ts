@@ -4,7 +4,7 @@ import { isUuid } from '../secrets/uuid.ts';
 import { findLiveGrants, type Whose } from '../store/liveGrants.ts';
 import { MAX_AT_ONCE, revokeGrants } from '../store/revocations.ts';
 
-// What operators do with authorizations. Users do it in `connections.ts`, applications in `revoke.ts`.
+// Operators list and revoke grants. Users do so on their page, applications at the revocation endpoint.
 export { findGrantsOfUser, type Grant } from '../store/grants.ts';
 export { countLiveGrants, type Whose } from '../store/liveGrants.ts';
 

@@ -16,7 +16,7 @@ import type { Guarded } from './device.ts';
 /** An attempt at a password. */
 export interface Attempt {
   readonly guarded: Guarded;
-  /** In the one spelling that counters are kept under, whether it exists or not. */
+  /** In its normal form, whether it exists or not. */
   readonly login: string;
   /** The name of the known device that it is made with; undefined for none. */
   readonly device: string | undefined;
@@ -65,7 +65,7 @@ function turnOf({ guarded, login, device }: Attempt, { address, decideBy }: Call
     : { lane: 'stranger', share: networkOf(address), until: decideBy };
 }
 
-/** One counter: its kind and its place in the table. */
+/** A counter: its kind and its row in the table. */
 interface Counter {
   readonly kind: CounterKind;
   readonly slot: number;
@@ -81,7 +81,7 @@ interface Counters {
 const SLOTS = 2 ** 18;
 const KINDS = Object.keys(POLICIES) as CounterKind[];
 
-/** A known device has a counter of its own, which nobody else can raise; otherwise login, network and both are counted. */
+/** A known device (OWASP's device cookie) has its own counter, which nobody else can raise. */
 function countersOf({ keyRing }: Context, { guarded, login, device }: Attempt, network: string): Counters {
   const counter = (kind: CounterKind, ...names: string[]): Counter => {
     const digest = keyRing.slotDigest(JSON.stringify([guarded, kind, ...names]));
@@ -94,7 +94,7 @@ function countersOf({ keyRing }: Context, { guarded, login, device }: Attempt, n
   return { attempt, right: counter('right', login) };
 }
 
-/** How long an attempt has to wait; if it need not, it is counted. */
+/** The wait of an attempt; without one it was counted. */
 interface Recorded {
   readonly waitSeconds: number;
   /** The slot that the audit trail should name if the password is wrong: from here on attempts have to wait. */

@@ -8,7 +8,7 @@ import { makeSecret } from './secrets.ts';
 
 export { findResource, listResources, type Resource } from '../store/resources.ts';
 
-/** Registers a caller of introspection. @throws {RegistrationError} */
+/** Registers a server of the payment API for introspection. @throws {RegistrationError} */
 export async function registerResource(
   pool: pg.Pool,
   name: string,

@@ -7,18 +7,17 @@ import { insertSecret, type Retirement, type SecretOwner, setSecretRetired } fro
 
 export { listSecrets, type SecretOwner } from '../store/secrets.ts';
 
-// The secrets of applications and of resource servers. What is copied by hand is hex: it needs no escaping in a form, a
-// header or a shell.
+// The secrets of applications and of resource servers.
 const SECRET_BYTES = 32;
 const SECRET_ID_BYTES = 4;
 
-/** A secret that was just made. It is shown this once. */
+/** A new secret, shown this once. */
 export interface NewSecret {
   readonly secretId: string;
   readonly secret: string;
 }
 
-/** Makes another secret; the others stay live until they are retired. */
+/** Adds a secret; the others stay valid until they are retired. */
 export function addSecret(
   pool: pg.Pool,
   owner: SecretOwner,
@@ -41,7 +40,7 @@ export async function makeSecret(
   return { secretId, secret };
 }
 
-/** Accepts a secret no more, the last live one only when forced. */
+/** Stops accepting a secret; the last live one only with `force`. */
 export function retireSecret(
   pool: pg.Pool,
   owner: SecretOwner,

@@ -20,11 +20,11 @@ export { findUserByLogin, listUsers, type User } from '../store/users.ts';
 export interface Passwords {
   readonly password: string;
   readonly paymentPassword: string | null;
-  /** Whether they may be short. */
+  /** Accepts passwords below the minimum length. */
   readonly allowWeak?: boolean;
 }
 
-/** What an operator says of a new user. */
+/** A user to register. */
 export interface NewUser extends Passwords {
   readonly login: string;
   readonly name: string;
@@ -47,14 +47,14 @@ export async function registerUser(pool: pg.Pool, user: NewUser, operator: strin
   return userId;
 }
 
-/** What the trail says of passwords: whether there is one for payments. */
+/** The audit detail of passwords: whether there is one for payments. */
 function detailOf({ paymentPassword }: Passwords) {
   return { payment_password: paymentPassword !== null };
 }
 
 /**
- * Sets a new password, and a new payment password unless it is null. Every session of the user ends: whoever
- * knew the old one is out.
+ * Sets a new password, and a new payment password unless it is null. All sessions of the user end, since the old password
+ * may be known to others.
  *
  * @returns null when there is no such user; so do the other verbs
  * @throws {RegistrationError}
@@ -86,14 +86,14 @@ export function signOutUser(pool: pg.Pool, login: string, operator: string): Pro
   );
 }
 
-/** Of what is done anew whenever it is asked. */
+/** The result of a change that has no earlier state to compare with. */
 function changeOf(userId: string | null): UserChange | null {
   return userId === null ? null : { userId, changed: true };
 }
 
 /**
- * Changes a user and then ends the sessions. Two statements, so that the second sees a sign-in that the first
- * had to wait for. The trail is told only of a change.
+ * Changes a user, then ends the sessions. Two statements, so that the second sees a sign-in that the first waited for. Only
+ * an actual change is audited.
  */
 function endingSessions(
   pool: pg.Pool,
@@ -120,10 +120,10 @@ export function unblockUser(pool: pg.Pool, login: string, operator: string): Pro
 }
 
 /**
- * Erases a user: the account, its sessions and its authorizations. What is left is the trail, which knows the user's id.
- * The user is blocked first, so that nothing new comes.
+ * Erases a user with sessions and authorizations; the audit trail keeps the user's id. The user is blocked first, so that no
+ * authorization is added meanwhile.
  *
- * @returns how many authorizations were taken back
+ * @returns how many authorizations were revoked
  */
 export async function removeUser(
   pool: pg.Pool,

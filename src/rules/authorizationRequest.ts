@@ -10,7 +10,7 @@ import type { Right } from './scope.ts';
 import { parseRequestedScope } from './scopeRules.ts';
 import { byteLength } from './text.ts';
 
-/** The parameters of an authorization request that mean something, in the order of the canonical query. */
+/** The parameters that an authorization request may have, in the order of the canonical query; others are ignored. */
 export const AUTHORIZATION_PARAMETERS = [
   'client_id',
   'response_type',
@@ -87,7 +87,7 @@ export function parseAuthorizationRequest(
   };
 }
 
-/** 7.1 unauthorized_client: wrong `client_id`, or one that was blocked. */
+/** 7.1 unauthorized_client: the `client_id` is wrong or blocked. */
 function checkClient(client: Client | undefined): Client {
   const message = 'The application is not registered here, or it may not ask for authorization.';
   if (client === undefined) {
@@ -99,7 +99,7 @@ function checkClient(client: Client | undefined): Client {
   return client;
 }
 
-/** 2.2 redirect_uri: identical, character by character, to the registered one. */
+/** 2.2 redirect_uri: identical, character by character, to the registered one, but for parameters appended to it. */
 function checkRedirectUri(sent: string, client: Client): string {
   const match = matchRedirectUri(client.redirectUri, sent);
   if (match.matches) return sent;
@@ -119,8 +119,8 @@ function checkResponseType(value: string): void {
 }
 
 /**
- * Only the parameters that mean something, in one order, empty ones left out, spaces as `%20`. A client
- * secret that was sent here by mistake does not travel on.
+ * The known parameters in one order, empty ones left out, spaces as `%20`. A client secret that was sent here by mistake
+ * is left out, too.
  */
 function formatCanonicalQuery(parameters: Parameters): string {
   const query = AUTHORIZATION_PARAMETERS.flatMap((name) => {

@@ -1,12 +1,12 @@
 import type { RightName } from './scope.ts';
 
 /**
- * What a right lets the application do, as the user reads it after "Demo Shop will be able to".
- * `{target}` stands for the shop or account that the right names. A right that is not here is not offered.
+ * The rights that this service offers, each with the sentence that users read after "Demo Shop will be able to".
+ * `{target}` stands for the shop or account that the right names.
  */
 export type Catalogue = Readonly<Partial<Record<RightName, string>>>;
 
-/** The rights of this API family. An operator can put another catalogue in its place (`CATALOGUE`). */
+/** All rights of this API family. An operator's file (`CATALOGUE`) replaces it, and may offer fewer. */
 export const BUILT_IN_CATALOGUE: Catalogue = {
   'account-info': 'See your account number, balance and status',
   'operation-history': 'See the list of your operations',

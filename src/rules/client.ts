@@ -8,16 +8,16 @@ export interface Client {
   /** Registered with authenticity verification: every token request must carry the client secret. */
   readonly verified: boolean;
   readonly status: 'active' | 'blocked';
-  /** The rights it may ask; null for all of them. */
+  /** Names of the rights that it may ask; null for all. */
   readonly allowedRights: readonly string[] | null;
-  /** The most that it may ask of a right that spends; null for no ceiling. */
+  /** Null for no ceiling. */
   readonly most: Ceiling | null;
-  /** Another number after each change of name, redirect URI, rights or ceiling: what was shown before no longer fits. */
+  /** Raised by each change of name, redirect URI, rights or ceiling: consent pages and codes from before are refused. */
   readonly revision: number;
 }
 
-/** What of a change to an application says something new: another order of rights and zeros behind a sum don't. */
-export function whatIsNew(before: Client, change: Partial<Client>): Partial<Client> {
+/** The part of a change that has an effect: another order of rights, or zeros behind a sum, has none. */
+export function effectiveChange(before: Client, change: Partial<Client>): Partial<Client> {
   const [old, wanted] = [inOneSpelling(before), inOneSpelling(change)];
   return Object.fromEntries(Object.entries(change).filter(([name]) => wanted.get(name) !== old.get(name)));
 }

@@ -2,10 +2,10 @@ import { OAuthError } from './error.ts';
 import type { Parameters } from './parameters.ts';
 
 /**
- * The PKCE challenge of an authorization request (RFC 7636 section 4.3): S256 only, since `plain` proves
- * nothing to whoever saw the request. Null when none was sent.
+ * The PKCE challenge of an authorization request (RFC 7636 section 4.3): S256 only, because a `plain` challenge is the
+ * verifier itself.
  *
- * @returns the challenge as sent: base64url of a SHA-256, 43 characters
+ * @returns base64url of a SHA-256, 43 characters, as sent; null when none was sent
  * @throws {OAuthError} `invalid_request`
  */
 export function parseCodeChallenge(parameters: Parameters): string | null {

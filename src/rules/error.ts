@@ -1,14 +1,12 @@
 /**
- * The error codes of the contract for requests that we refuse (sections 7.1 and 7.2). `access_denied` is not
- * among them: it is the user's answer, see `flows/deny.ts`.
+ * The error codes for requests that are refused (contract 7.1 and 7.2). `access_denied` is not among them: it is the
+ * user's answer, and no error of a request.
  */
 export type OAuthErrorCode = 'invalid_request' | 'invalid_scope' | 'unauthorized_client' | 'invalid_grant';
 
 /**
- * A request that the contract refuses (sections 7.1 and 7.2).
- *
- * It carries two texts: `message` is for the person who sees the page or reads the JSON and never quotes
- * what an attacker sent; `rule` is for the operator's log and names the exact rule that was broken.
+ * A request that is refused (contract 7.1 and 7.2). `message` is for the person who reads the page or the JSON, and never
+ * quotes the request; `rule` is for the operator's log, and names the exact rule that was broken.
  */
 export class OAuthError extends Error {
   override readonly name = 'OAuthError';

@@ -1,9 +1,9 @@
 import { tokenExpiresAt } from './lifetimes.ts';
 
-/** Where a grant stands in the lifecycle of contract section 3. */
+/** The states of contract section 3. */
 export type GrantState = 'code issued' | 'code expired' | 'active' | 'expired' | 'revoked';
 
-/** The times that decide the state of a grant. */
+/** The times that the state of a grant follows from. */
 export interface GrantTimes {
   readonly codeExpiresAt: Date;
   readonly tokenIssuedAt: Date | null;
@@ -17,7 +17,7 @@ export function grantState(grant: GrantTimes, now: Date): GrantState {
   return now < grant.codeExpiresAt ? 'code issued' : 'code expired';
 }
 
-/** Whether a grant in this state still lets somebody act, or get a token to act with. */
+/** Whether the token of a grant in this state is valid, or its code may still give one. */
 export function isLive(state: GrantState): boolean {
   return state === 'active' || state === 'code issued';
 }

@@ -3,7 +3,7 @@ import { MAX_INSTANCE_NAME_BYTES } from './limits.ts';
 import { byteLength, findUnclearInName } from './text.ts';
 
 /**
- * The identifier of an authorization within the application (contract 2.2); null for none, which is an
+ * The identifier of an authorization within the application (contract 2.2); null for none. Without a name it is an
  * instance of its own.
  *
  * @throws {OAuthError} `invalid_request`

@@ -1,5 +1,5 @@
-// How long things last, each with its unit and its reason. What the database's clock times is compared there, or with the
-// `now` that came with a row.
+// Every duration, with its unit and its reason. Times of rows are compared with the database's clock: in a statement, or
+// with the `now` that it returned.
 
 const MINUTE_MS = 60 * 1_000;
 
@@ -7,7 +7,7 @@ const MINUTE_MS = 60 * 1_000;
 export const MAX_CODE_SECONDS = 59;
 export const DEFAULT_CODE_SECONDS = 50;
 
-/** A session that nothing is done with: its user may have left the device. */
+/** A session without requests: its user may have left the device. */
 export const SESSION_IDLE_MINUTES = 30;
 /** A session in use: a working day, then the password is asked again. */
 export const MAX_SESSION_HOURS = 12;
@@ -18,7 +18,7 @@ export const CONSENT_FORM_MS = 15 * MINUTE_MS;
 export const SESSION_FORM_MS = MAX_SESSION_HOURS * 60 * MINUTE_MS;
 /** A sign-in form: a page that was left open over a night or a holiday weekend still signs its user in. */
 export const SIGN_IN_FORM_MS = 7 * 24 * 60 * MINUTE_MS;
-/** A payment password that was typed for a request, for this request alone. */
+/** A confirmation by the payment password, good for one request. */
 export const PAYMENT_CONFIRMATION_MS = 5 * MINUTE_MS;
 
 /** A browser in which a password was right is known for it (OWASP's device cookie), also after sign-out. */
@@ -31,7 +31,7 @@ export const AUDIT_KEPT_MONTHS = 37;
 
 /** A request is decided within this time of being read, or not at all: see `store/deadline.ts`. */
 export const DECISION_MS = 4_500;
-/** Each request is answered within this time. What is left is for one more wait for a lock, and for the commit. */
+/** Each request is answered within this time: after the decision there is room for one wait for a lock, and the commit. */
 export const ANSWER_MS = 7_000;
 
 /** From here on a token lives 3 years, before it 6 months (contract section 8). */
@@ -48,7 +48,7 @@ export function tokenExpiresAt(issuedAt: Date): Date {
   const months = issuedAt.getTime() < LONG_LIVED_SINCE ? SHORT_LIFETIME_MONTHS : LONG_LIFETIME_MONTHS;
   const expiresAt = new Date(issuedAt);
   expiresAt.setUTCMonth(issuedAt.getUTCMonth() + months);
-  // Too few days in that month: JavaScript has run over into the next one, day 0 is the last of the month before.
+  // Too few days in that month: JavaScript has gone on into the next one, whose day 0 is the last of the month before.
   if (expiresAt.getUTCDate() !== issuedAt.getUTCDate()) expiresAt.setUTCDate(0);
   return expiresAt;
 }

@@ -21,3 +21,15 @@ export const MAX_LOGIN_BYTES = 4 * MAX_LOGIN_CHARACTERS;
 export const MIN_PASSWORD_CHARACTERS = 8;
 /** Passphrases fit, and hashing one takes no longer than hashing another. */
 export const MAX_PASSWORD_BYTES = 1000;
+
+/** Sessions of a user: with another one the oldest ends. */
+export const MAX_SESSIONS = 100;
+/** People who are known in one browser, those who signed in last. */
+export const MAX_KNOWN_USERS = 3;
+
+/** Decisions (Allow, Reject) of a user at once: far more than a person reads. After these one is free every 2 seconds. */
+export const MAX_DECISIONS = 1_000;
+export const DECISION_DECAY_SECONDS = 2;
+
+/** Failed requests of programs from one network in a minute: many more than an application in good order ever makes. */
+export const MAX_FAILURES_PER_MINUTE = 1_000;

@@ -2,13 +2,13 @@ import unhomoglyph from 'unhomoglyph';
 
 /** Scripts whose letters look like those of the others. */
 const ALIKE = ['Latin', 'Cyrillic', 'Greek'];
-/** Written together with Latin letters in one word, and not to be taken for them. */
+/** Scripts that share words with Latin letters and don't look like them. */
 const EAST_ASIAN = ['Han', 'Hiragana', 'Katakana', 'Hangul', 'Bopomofo'];
 
 const oneOf = (scripts: readonly string[]) =>
   scripts.map((script) => `\\p{Script_Extensions=${script}}`).join('');
 
-/** For each of the scripts: whether a word has a letter of it, and whether it has one that doesn't go with it. */
+/** For each script of {@link ALIKE}: the letters of it, and those that no word may mix with them. */
 const MIXTURES = ALIKE.map((script) => ({
   own: new RegExp(`\\p{Script=${script}}`, 'u'),
   foreign: new RegExp(
@@ -17,18 +17,18 @@ const MIXTURES = ALIKE.map((script) => ({
   ),
 }));
 
-/** What this service calls itself; no application has its name. */
+/** This service's own name, which no application may have. */
 const OWN_NAME = 'Assent';
 
-/** What is alike to the eye, and not in Unicode's list: it has 0 and 1, and takes a small palochka for an i. */
+/** Look-alikes that Unicode's list lacks: it has 0 and 1, and takes a small palochka for an i. */
 const TWINS: Readonly<Record<string, string>> = { 2: 'z', 5: 's', 8: 'b', ӏ: 'l' };
 
-/** Symbols and pictures: a tick, a shield or a lock beside a name says that somebody has looked at it. */
+/** Symbols and pictures: a tick, a shield or a lock beside a name looks like a seal of approval. */
 const MARK = /(?![©®™℠№°])[\p{So}\p{Extended_Pictographic}√]/u;
 
 /**
- * Why an application's name could be taken for something else than it is, as the end of a sentence; `undefined` when it
- * can't. Names of applications that are the same are not meant: several registrations of one application have one name.
+ * Why an application's name could be mistaken for another, as the end of a sentence; undefined when it can't. The very same
+ * name is fine: one application may have several registrations.
  *
  * @param others names of the other applications
  */
@@ -49,9 +49,8 @@ function isMixed(word: string): boolean {
 }
 
 /**
- * What a name looks like: its skeleton (UTS 39 section 4) without case, accents, spaces and punctuation. Three of them,
- * since a capital may look like another letter than the small one does (I and l, В and в). Not shown to anybody: it is
- * no name.
+ * The looks of a name: its skeleton (UTS 39 section 4) without case, accents, spaces and punctuation. Three of them, because
+ * a capital may look like another letter than the small one does (I and l, В and в). For comparison only.
  */
 function looksOf(name: string): string[] {
   const text = name.normalize('NFKC').replaceAll(/[258ӏ]/g, (twin) => TWINS[twin] ?? twin);

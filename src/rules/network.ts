@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net';
 
-/** One subscriber's network: an IPv4 address, or the first 48 bits of an IPv6 address, which one subscriber may have all of. */
+/** The network of one subscriber: an IPv4 address, or the first 48 bits of an IPv6 address. @param address as Node writes it */
 export function networkOf(address: string): string {
   if (isIPv4(address) || !address.includes(':')) return address;
   const [head = ''] = address.split('::', 1);

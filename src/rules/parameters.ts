@@ -1,13 +1,13 @@
 import { OAuthError, type OAuthErrorCode } from './error.ts';
 
-/** Why the value of a parameter can't be used. */
+/** Why a parameter has no usable value. */
 type Fault = 'doubled' | 'malformed';
 
 /**
  * The parameters of one request in `application/x-www-form-urlencoded`, UTF-8 (contract section 4).
  *
- * A fault stays with the parameter that has it and is raised when that parameter is read: unknown parameters
- * are ignored whatever they hold, and the order of checks stays the contract's.
+ * A fault is raised when its parameter is read, so that unknown parameters are ignored whatever they hold, and the order of
+ * checks stays the contract's.
  */
 export class Parameters {
   readonly #values: ReadonlyMap<string, string | { fault: Fault }>;
@@ -24,7 +24,7 @@ export class Parameters {
     this.#values = values;
   }
 
-  /** Whether any of `names` was sent, even empty or at fault. */
+  /** Whether any of `names` was sent, also empty or with a fault. */
   hasAny(names: readonly string[]): boolean {
     return names.some((name) => this.#values.has(name));
   }

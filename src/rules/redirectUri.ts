@@ -1,21 +1,20 @@
 import { MAX_CANONICAL_QUERY_BYTES } from './limits.ts';
 
 /**
- * Names that mean something in an answer of ours, or of a server that a library takes us for (tokens in the URL, OpenID
- * Connect): appended by somebody else, they would forge a part of it.
+ * Parameters of our answer, or of an answer that a library may take it for (implicit flow, OpenID Connect). Appended to a
+ * redirect URI, they would forge a part of it.
  */
 const ANSWER_PARAMETERS = [
   ...['code', 'error', 'error_description', 'error_uri', 'state', 'iss', 'session_state'],
   ...['access_token', 'id_token', 'token_type', 'expires_in', 'scope'],
 ];
 
-/** What came of comparing a redirect URI with the registered one; `at` is the first character that differs. */
+/** The result of a comparison with the registered redirect URI; `at` is the first character that differs. */
 export type RedirectUriMatch = { matches: true } | { matches: false; rule: string; at?: number };
 
 /**
- * Compares the redirect URI of a request with the registered one, character by character, and lets pass
- * application-specific parameters appended at the end (contract 2.2). Nothing is decoded, lower-cased or
- * normalised before the comparison: two spellings of an address are two addresses.
+ * Compares the redirect URI of a request with the registered one, character by character; application-specific parameters
+ * may be appended (contract 2.2). Nothing is decoded, lower-cased or normalised first: two spellings are two addresses.
  */
 export function matchRedirectUri(registered: string, sent: string): RedirectUriMatch {
   if (sent === registered) return { matches: true };
@@ -100,15 +99,15 @@ function firstDifference(a: string, b: string): number {
   return at;
 }
 
-/** What an answer goes to: the redirect URI exactly as it was sent, and the state if one was. */
+/** Where an answer goes: the redirect URI exactly as it was sent, and the state if one was. */
 export interface AnswerTarget {
   readonly redirectUri: string;
   readonly state: string | null;
 }
 
 /**
- * The `Location` of an answer (contract 4.1). `state` goes first and nothing follows the answer itself:
- * applications exist that cut off whatever stands behind `code`.
+ * The `Location` of an answer (contract 4.1). `state` goes first and nothing follows the answer itself: some applications
+ * cut off whatever follows `code`.
  */
 export function answerLocation(target: AnswerTarget, name: 'code' | 'error', value: string): string {
   const answer = `${name}=${encodeURIComponent(value)}`;

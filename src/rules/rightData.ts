@@ -1,6 +1,6 @@
 import { effectiveLimit, type MoneySource, type Right, spends, targetOf } from './scope.ts';
 
-/** A right as data, so that no resource server has to read the scope grammar. What a right doesn't have is left out. */
+/** A right as data, so that resource servers need no parser of scopes. Fields that a right doesn't have are left out. */
 export interface RightData {
   readonly right: Right['name'];
   /** The shop or account that the right names. */
@@ -11,7 +11,7 @@ export interface RightData {
   readonly sources?: readonly MoneySource[];
   /** At most `amount` in any so many days; left out for one payment of exactly `amount`. */
   readonly period_days?: number;
-  /** An exact decimal as text: it never was a float. Only for a right that spends. */
+  /** An exact decimal as text, never a float. Only for a right that spends. */
   readonly amount?: string;
   /** ISO 4217; beside `amount`. */
   readonly currency?: string;
@@ -42,7 +42,7 @@ export function limitsAmong(rights: readonly RightData[]): LimitData[] {
   return rights.filter((right): right is LimitData => right.amount !== undefined);
 }
 
-/** Where the money may come from: as the scope says, the wallet when it says nothing, nowhere when nothing is spent. */
+/** The sources that money may come from: those of the scope, otherwise the wallet; none when nothing is spent. */
 export function moneySources(rights: readonly Right[]): readonly MoneySource[] {
   if (!spends(rights)) return [];
   return rights.find((right) => right.name === 'money-source')?.sources ?? ['wallet'];

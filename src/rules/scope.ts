@@ -65,8 +65,8 @@ export function spends(rights: readonly Right[]): boolean {
 }
 
 /**
- * Reads a scope by the grammar: elements separated by spaces, case-sensitive, in any order (contract 2.2). What a
- * request may not say beside that is for `parseRequestedScope`: a scope that was stored is read by the grammar alone.
+ * Parses a scope by the grammar: elements separated by spaces, case-sensitive, in any order (contract 2.2). A stored scope
+ * is parsed by the grammar alone; `parseRequestedScope` checks the other rules, for requests.
  *
  * @returns at least one right, in the order written
  * @throws {OAuthError} `invalid_scope` for anything outside the grammar (contract 7.1)

@@ -6,11 +6,11 @@ import { effectiveLimit, parseScope, type Right, type RightName, targetOf } from
 import { findUnclear } from './text.ts';
 
 /**
- * Reads the scope of a request and refuses what is not in the catalogue, what the application may not ask, targets that
- * can't be told apart, and what contradicts itself (contract 2.2 and 7.1).
+ * Parses the scope of a request. Refuses rights that are not in the catalogue or not allowed to the application, targets
+ * that can't be told apart, contradictions, and limits above the application's ceiling (contract 2.2 and 7.1).
  *
- * @param allowed names of the rights the application may ask; null for all of them
- * @param most what it may ask at most of each right that spends; null for no ceiling
+ * @param allowed names of the rights that the application may ask; null for all
+ * @param most the application's ceiling; null for none
  * @throws {OAuthError} `invalid_scope`
  */
 export function parseRequestedScope(
@@ -37,7 +37,7 @@ export function parseRequestedScope(
   return rights;
 }
 
-/** The limit that holds counts, also where the application wrote none. */
+/** The default limit counts where the application wrote none. */
 function refuseExcess(right: Right, most: Ceiling): void {
   const limit = effectiveLimit(right);
   if (limit === undefined || !exceeds(limit, most)) return;
@@ -65,7 +65,7 @@ function refuseUnavailable(name: RightName, catalogue: Catalogue, allowed: reado
   }
 }
 
-/** White space within a target would be a separator to a resource server that splits the scope at spaces. */
+/** A resource server that splits the scope at spaces would break a target with white space in two. */
 function refuseUnclear(right: Right): void {
   const unclear = findUnclear(targetOf(right) ?? '');
   if (unclear === undefined) return;
@@ -76,7 +76,7 @@ function refuseUnclear(right: Right): void {
   );
 }
 
-/** What makes a scope "logically contradictory" (contract 7.1), each rule beside its test. */
+/** The ways to be "logically contradictory" (contract 7.1). */
 const CONTRADICTIONS: readonly (readonly [rule: string, broken: (rights: readonly Right[]) => boolean])[] = [
   ['the same right twice', (rights) => new Set(rights.map(identity)).size < rights.length],
   ['a source of money named twice', (rights) => rights.some(hasDoubledSource)],

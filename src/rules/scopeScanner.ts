@@ -1,7 +1,7 @@
 import { OAuthError } from './error.ts';
 import { MAX_SCOPE_TEXT_CHARACTERS } from './limits.ts';
 
-/** Reads a scope from left to right. A scope has strings with spaces inside, so splitting at spaces would not do. */
+/** Scans a scope from left to right: its strings may have spaces inside, so it can't be split at them. */
 export class Scanner {
   readonly #text: string;
   #at = 0;
@@ -14,7 +14,7 @@ export class Scanner {
     return this.#at === this.#text.length;
   }
 
-  /** Takes what `pattern` (sticky) matches here, or nothing. */
+  /** Takes what `pattern` (sticky) matches here; undefined when it doesn't. */
   take(pattern: RegExp): string | undefined {
     pattern.lastIndex = this.#at;
     const taken = pattern.exec(this.#text)?.[0];

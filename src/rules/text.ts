@@ -1,7 +1,7 @@
 /**
- * What a text can hold without anybody seeing it: white space, what Unicode says to ignore, control and format characters,
- * what it has not assigned or leaves to private use (all of it the same box), what is drawn as nothing (braille blank,
- * object replacement, null notehead, fillers). And a mark at the beginning, which is drawn over the text before it.
+ * Characters that can't be seen or told apart: white space, default-ignorable, control and format characters, unassigned and
+ * private-use ones (all the same box), those drawn as nothing (braille blank, object replacement, null notehead, fillers),
+ * and a combining mark at the beginning, which is drawn over the text before it.
  */
 const UNCLEAR =
   /^\p{M}|[\p{White_Space}\p{Default_Ignorable_Code_Point}\p{C}\u2800\uFFFC\u{13441}\u{13442}\u{16FE4}\u{1D159}]/u;
@@ -14,7 +14,7 @@ const JOINING_LETTERS = [
   .map((script) => `\\p{Script_Extensions=${script}}`)
   .join('');
 
-/** The places where a single space, a joiner or a variation selector belongs: between words, in scripts and in emoji. */
+/** Where a single space, a joiner or a variation selector belongs: between words, within some scripts and emoji. */
 const NEEDED_INSIDE = new RegExp(
   [
     '(?<=[^ ]) (?=[^ ])',
@@ -26,11 +26,10 @@ const NEEDED_INSIDE = new RegExp(
 );
 
 /**
- * The first character of a text that can't be seen or told from another, for example `U+00A0 at character 3`;
- * `undefined` when there is none. For a text that a program compares and a person reads: two that look the same are the
- * same.
+ * The first character of a text that can't be seen or told apart, for example `U+00A0 at character 3`; undefined when there
+ * is none. For texts that people read and programs compare.
  *
- * @param text short: the caller has bounded it
+ * @param text of bounded length
  */
 export function findUnclear(text: string): string | undefined {
   const found = UNCLEAR.exec(text);
@@ -49,7 +48,7 @@ export function isVisible(text: string): boolean {
   return /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{C}]/u.test(text);
 }
 
-/** Length in bytes of UTF-8, the unit of every limit on a size here. */
+/** Length in bytes of UTF-8. */
 export function byteLength(text: string): number {
   return Buffer.byteLength(text, 'utf8');
 }

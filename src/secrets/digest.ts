@@ -1,22 +1,22 @@
 import { hash } from 'node:crypto';
 
 /**
- * A SHA-256 the way PostgreSQL writes 32 bytes: `\x` and 64 hex digits. Digests are made, compared and stored many
- * times for each request; as text they are all that without a detour through bytes.
+ * A SHA-256 the way PostgreSQL writes 32 bytes: `\x` and 64 hex digits. As text it is compared and stored without a
+ * conversion.
  */
 export type Digest = `\\x${string}`;
 
 const PREFIX = '\\x';
 
 /**
- * What is stored in place of every secret that we made ourselves. Such a secret has 256 random bits, so a slow hash
- * would protect nothing that this one doesn't. Passwords go to `password.ts`.
+ * Stored in place of every secret of ours. Such a secret has 256 random bits, so a slow hash would protect it no better.
+ * Passwords are hashed by `password.ts`.
  */
 export function sha256(data: string | Uint8Array): Digest {
   return `${PREFIX}${hash('sha256', data, 'hex')}`;
 }
 
-/** The digits of a digest alone. */
+/** The 64 hex digits of a digest. */
 export function hexOf(digest: Digest): string {
   return digest.slice(PREFIX.length);
 }

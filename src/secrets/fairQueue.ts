@@ -1,17 +1,17 @@
-/** Of the turns that a share had, half are forgotten in this time. So many shares are remembered. */
+/** The count of a share's turns is halved in this time; it is kept for so many shares. */
 const HALF_LIFE_MS = 10_000;
 const MAX_REMEMBERED = 10_000;
 
 /**
- * A queue that no one of its shares can fill for the others: shares take turns, and when there is no place left the
- * share with the most waiting gives up its newest task; of shares with as many, the one that had the most turns lately.
+ * A bounded queue that no single share can fill: shares take turns (round robin), and when it is full the share with the
+ * most tasks gives up its newest one; among equals, the one that had the most turns lately.
  */
 export class FairQueue<Task> {
   readonly #places: number;
   /** Tasks by share; the share whose turn it is comes first. */
   readonly #waiting = new Map<string, Task[]>();
   #size = 0;
-  /** How many turns each share had lately. */
+  /** Turns of each share, decaying. */
   readonly #turns = new Map<string, number>();
   #halveAt = 0;
 
@@ -52,7 +52,7 @@ export class FairQueue<Task> {
     return task;
   }
 
-  /** The share that gives up a place to this one: the longest that is still no shorter then, or that had more turns. */
+  /** The share that gives up a place to this one: with more tasks than this would have, or as many and more turns. */
   #findYielding(share: string): string | undefined {
     let yielding: string | undefined;
     let most = (this.#waiting.get(share)?.length ?? 0) + 1;

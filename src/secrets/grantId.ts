@@ -4,8 +4,8 @@ import { formatUuid } from './uuid.ts';
 const UUID_DIGITS = 32;
 
 /**
- * The one id that a grant of this user to this application instance can have: the database then cannot
- * hold two (contract 1.5 and section 8). JSON makes the encoding unambiguous, with null for no instance.
+ * The primary key of a user's grant to an application instance, derived from the three so that there can't be two (contract
+ * 1.5 and section 8). JSON makes the encoding unambiguous, with null for no instance.
  *
  * @returns a uuid: the first 16 bytes of a SHA-256
  */

@@ -3,9 +3,9 @@ import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 const KEY_BYTES = 32;
 const KEY_ID_BYTES = 4;
 
-/** The keys that one entry of `SECRETS` gives, one for each use, by HKDF with a label. */
+/** The keys of one entry of `SECRETS`, one for each use, derived by HKDF with a label. */
 interface Keys {
-  /** Names the entry inside what it signed, so that all but one need not be tried. */
+  /** Part of each signature, so that the right entry is found without trying all. */
   readonly id: Buffer;
   readonly decision: Buffer;
   readonly form: Buffer;
@@ -15,11 +15,11 @@ interface Keys {
   readonly slot: Buffer;
 }
 
-/** The uses of a signature: what was signed for one can't be shown for another. */
+/** The uses of a signature; one for one use is not valid for another. */
 export type SignaturePurpose = 'decision' | 'form' | 'visit' | 'device';
 
 /**
- * Signs what our pages carry and verifies it when it comes back. The first entry of `SECRETS` signs, all
+ * Signs what our pages and cookies carry, and verifies it when it comes back. The first entry of `SECRETS` signs, all
  * verify, so that entries can be replaced while people are in the middle of a flow.
  */
 export class KeyRing {
@@ -36,10 +36,10 @@ export class KeyRing {
     return Buffer.concat([keys.id, payload, hmac(keys[purpose], payload)]).toString('base64url');
   }
 
-  /** The payload of a signature made with any of the entries; undefined when it is none of ours. */
+  /** Key id and payload of a signature by any of the entries; undefined for every other text. */
   verify(purpose: SignaturePurpose, signed: string): { keyId: Buffer; payload: Buffer } | undefined {
     const bytes = Buffer.from(signed, 'base64url');
-    // base64url is lenient: only the one spelling that we made is ours.
+    // Node's base64url decoder is lenient: only the canonical spelling is accepted.
     if (bytes.length < KEY_ID_BYTES + KEY_BYTES || bytes.toString('base64url') !== signed) return undefined;
     const keyId = bytes.subarray(0, KEY_ID_BYTES);
     const payload = bytes.subarray(KEY_ID_BYTES, -KEY_BYTES);
@@ -51,8 +51,8 @@ export class KeyRing {
   }
 
   /**
-   * The 32 secret bytes of the code that a decision gives: the same decision gives the same code, and
-   * nobody without the entry that signed the page can compute it.
+   * The 32 secret bytes of the code of a decision. The same decision has the same code, so that pressing Allow twice is
+   * harmless; computing it takes the entry that signed the page.
    *
    * @throws {Error} when no entry has that id
    */
@@ -63,7 +63,7 @@ export class KeyRing {
   }
 
   /**
-   * Where a counter of this name is kept, so that nobody without `SECRETS` can tell which names share a place.
+   * The keyed hash that places a counter, so that only an owner of `SECRETS` can find names that share a slot.
    *
    * @returns 32 bits
    */

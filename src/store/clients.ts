@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { type Client, whatIsNew } from '../rules/client.ts';
+import { type Client, effectiveChange } from '../rules/client.ts';
 import { batched } from './batch.ts';
 import type { Database } from './database.ts';
 import { asciiOnly, execute, query, queryBatch, queryLong, queryOne, queryRow } from './query.ts';
@@ -102,7 +102,7 @@ export async function updateClient(
 ): Promise<{ before: Client; after: Client } | null> {
   const before = await queryOne<Client>(db, lock({ clientId }));
   if (before === null) return null;
-  const news = whatIsNew(before, change);
+  const news = effectiveChange(before, change);
   if (Object.keys(news).length === 0) return { before, after: before };
   const changed = { ...before, ...news };
   return { before, after: await queryRow<Client>(db, write({ ...changed, ...limitOf(changed) })) };

@@ -1,13 +1,10 @@
+import { DECISION_DECAY_SECONDS, MAX_DECISIONS } from '../rules/limits.ts';
 import type { Database } from './database.ts';
 import { execute } from './query.ts';
 import { statement } from './statement.ts';
 
-/** Decisions that a user may write at once: far more than a person reads. Then one in so many seconds. */
-const MAX_DECISIONS = 1_000;
-const FORGOTTEN_SECONDS = 2;
-
 /** Of `users u`: how many still count. A clock that was set back makes them no more. */
-const DECISIONS = `greatest(0, u.decisions - greatest(0, extract(epoch from clock_timestamp() - u.decided_at)::float8) / ${FORGOTTEN_SECONDS})`;
+const DECISIONS = `greatest(0, u.decisions - greatest(0, extract(epoch from clock_timestamp() - u.decided_at)::float8) / ${DECISION_DECAY_SECONDS})`;
 
 /** Of `users u`: whether one more may be written now. */
 export const MAY_DECIDE = `${DECISIONS} < ${MAX_DECISIONS}`;

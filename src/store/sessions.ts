@@ -1,4 +1,5 @@
 import { MAX_SESSION_HOURS, SESSION_IDLE_MINUTES } from '../rules/lifetimes.ts';
+import { MAX_SESSIONS } from '../rules/limits.ts';
 import type { Digest } from '../secrets/digest.ts';
 import { type Caller, OF_CALLER, recordEvents } from './auditEvents.ts';
 import { batched } from './batch.ts';
@@ -27,9 +28,6 @@ const HAS_ENDED = `(s.seen_at < clock_timestamp() - interval '${SESSION_IDLE_MIN
 
 /** Of `sessions s`: whether its cookie still signs a user in. */
 export const SESSION_IS_VALID = `not ${HAS_ENDED}`;
-
-/** Of one user; with another one the oldest ends. */
-const MAX_SESSIONS = 100;
 
 // The share lock makes a change of the password wait for this sign-in, or this sign-in fail because of it.
 const insert = statement(

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { MAX_LOGIN_BYTES } from '../rules/limits.ts';
 import type { Database } from './database.ts';
 import { query, queryLong, queryOne } from './query.ts';
 import { statement } from './statement.ts';
@@ -16,9 +17,6 @@ export interface UserWithPasswords extends User {
   readonly passwordHash: string;
   readonly paymentPasswordHash: string | null;
 }
-
-/** Registered logins are shorter. */
-const MAX_LOGIN_BYTES = 512;
 
 /**
  * The spelling in which logins are compared: it ignores case, Unicode variants of a letter, and invisible characters.

@@ -1,9 +1,8 @@
 import type { FastifyRequest } from 'fastify';
+import { MAX_FAILURES_PER_MINUTE } from '../../rules/limits.ts';
 import { networkOf } from '../../rules/network.ts';
 import { callerOf } from './caller.ts';
 
-/** Many more than an application in good order makes in all its life. */
-const MAX_FAILURES = 1_000;
 const WINDOW_MS = 60_000;
 /** Networks counted apart in one window; further ones share one count, so that memory is bounded. */
 const MAX_NETWORKS = 50_000;
@@ -28,6 +27,6 @@ export class FailureLimit {
     const network = this.#failures.has(own) || this.#failures.size < MAX_NETWORKS ? own : ALL_OTHERS;
     const failures = (this.#failures.get(network) ?? 0) + 1;
     this.#failures.set(network, failures);
-    return failures > MAX_FAILURES ? Math.ceil((this.#windowEnds - now) / 1000) : 0;
+    return failures > MAX_FAILURES_PER_MINUTE ? Math.ceil((this.#windowEnds - now) / 1000) : 0;
   }
 }

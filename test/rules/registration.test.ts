@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest';
+import {
+  checkLogin,
+  checkName,
+  checkPassword,
+  checkRedirectUri,
+  checkRights,
+  RegistrationError,
+  redirectUriProblem,
+} from '../../src/rules/registration.ts';
+import { RIGHT_NAMES } from '../../src/rules/scope.ts';
+
+const PLAIN = 'https://app.example/cb';
+const WITH_QUERY = 'https://app.example/cb?user=7&shop%5Fid=a';
+
+describe('contract 2.1: registration of a redirect URI', () => {
+  it.each([
+    PLAIN,
+    WITH_QUERY,
+    'https://app.example',
+    'https://app.example?x=1',
+    'https://app.example/?',
+    'https://app.example:8443/cb',
+    'http://localhost:3000/cb',
+    'http://127.0.0.1:9/cb',
+    'http://[::1]:9/cb',
+    'HTTPS://APP.EXAMPLE/CB',
+    'https://app.example/@user;a=1/~x/%D0%9F',
+    'https://app.example/cb?mail=a@b',
+    'com.example.app:/oauth2redirect',
+    'myapp://done',
+    `${PLAIN}?${'x'.repeat(2000 - PLAIN.length - 1)}`,
+  ])('accepts %s', (uri) => {
+    expect(redirectUriProblem(uri)).toBeUndefined();
+  });
+
+  it.each([
+    ['more than 2000 characters', `${PLAIN}?${'x'.repeat(2000 - PLAIN.length)}`, 'longer'],
+    ['a fragment', `${PLAIN}#top`, 'fragment'],
+    ['an empty fragment', `${PLAIN}#`, 'fragment'],
+    ['a space', 'https://app.example/a b', 'characters'],
+    ['a line break', `${PLAIN}\n`, 'characters'],
+    ['a backslash', 'https://app.example\\@evil.example/', 'characters'],
+    ['a letter outside ASCII', 'https://пример.example/cb', 'characters'],
+    ['a quote', `${PLAIN}?"`, 'characters'],
+    ['nothing', '', 'characters'],
+    ['a path', '/cb', 'absolute'],
+    ['no scheme', '//app.example/cb', 'absolute'],
+    ['a host alone', 'app.example', 'absolute'],
+    ['a port that is none', 'https://app.example:99999/', 'absolute'],
+    ['no host', 'https:///cb', 'host'],
+    ['a path after the scheme', 'https:/app.example/cb', 'host'],
+    ['no slashes after the scheme', 'https:app.example/cb', 'host'],
+    ['a user name', 'https://user@app.example/cb', 'user name'],
+    ['a user name and a password', 'https://user:pass@app.example/cb', 'user name'],
+    ['a user name in front of a query', 'https://app.example@evil.example?x', 'user name'],
+    ['a user name in an address of an app', 'myapp://user@done', 'user name'],
+    ['a cut-off escape', `${PLAIN}?x=%Z1`, 'two hex digits'],
+    ['a code of its own', `${PLAIN}?code=x`, 'code'],
+    ['a state of its own, spelled differently', `${PLAIN}?a=1&ST%41TE[]=x`, 'state'],
+    ['a user name behind an upper-case scheme', 'HTTPS://user@app.example/cb', 'user name'],
+  ])('refuses %s', (_what, uri, reason) => {
+    expect(redirectUriProblem(uri)).toContain(reason);
+  });
+
+  it.each([
+    'javascript:alert(1)',
+    'JavaScript://app.example/%0Aalert(1)',
+    'data:text/html,x',
+    'vbscript:x',
+    'file:///etc/passwd',
+    'blob:https://app.example/x',
+    'about:blank',
+    'view-source:https://app.example/',
+    'filesystem:https://app.example/x',
+  ])('refuses a scheme that does not lead to an application: %s', (uri) => {
+    expect(redirectUriProblem(uri)).toContain('does not lead to an application');
+  });
+});
+
+describe('a name or a login to register', () => {
+  it.each([
+    ['name', checkName, 100],
+    ['login', checkLogin, 128],
+  ])('a %s has 1 to a number of characters, and none that can’t be seen', (what, check, max) => {
+    for (const text of ['x', 'Zoë Q', '😀'.repeat(max)]) expect(() => check(text)).not.toThrow();
+    for (const text of ['', 'x'.repeat(max + 1)]) {
+      expect(() => check(text)).toThrow(`the ${what} needs 1 to ${max} characters`);
+    }
+    for (const text of [' x', 'x  y', 'x\u200by', 'x\ny']) {
+      expect(() => check(text)).toThrow(`the ${what} has U+`);
+    }
+  });
+});
+
+describe('a password to register', () => {
+  const check = (password: string, allowWeak = false) => checkPassword('password', password, allowWeak);
+
+  it('has 8 characters under NFKC to 1000 bytes, or 1 when a weak one is allowed', () => {
+    for (const password of ['x'.repeat(8), '😀'.repeat(8), 'x'.repeat(1000)]) {
+      expect(() => check(password)).not.toThrow();
+    }
+    for (const password of ['x'.repeat(7), 'e\u0301'.repeat(7)]) {
+      expect(() => check(password)).toThrow('fewer than 8 characters');
+      expect(() => check(password, true)).not.toThrow();
+    }
+    for (const password of ['', 'x'.repeat(1001), 'é'.repeat(501)]) {
+      expect(() => check(password, true)).toThrow('needs 1 to 1000 bytes');
+    }
+  });
+
+  it('has no control characters, also when a weak one is allowed', () => {
+    expect(() => check('long enough\n', true)).toThrow('no control characters');
+  });
+});
+
+describe('the settings of an application to register', () => {
+  it('name rights of the grammar only', () => {
+    expect(() => checkRights(RIGHT_NAMES)).not.toThrow();
+    expect(() => checkRights(['account-info', 'fly'])).toThrow(
+      /^fly is not a right; there are: account-info/,
+    );
+  });
+
+  it('have a redirect URI that can be registered', () => {
+    expect(() => checkRedirectUri(PLAIN)).not.toThrow();
+    expect(() => checkRedirectUri('/cb')).toThrow(RegistrationError);
+  });
+});
