@@ -1,18 +1,17 @@
 /**
  * How the process ends before its work is done.
  *
- * SIGINT, SIGTERM and SIGHUP are one wish, however many of them come: a terminal and npm both pass a Ctrl-C on. SIGQUIT
- * (Ctrl-\) is the insistence that waits for nothing. They are handled in every command, because a process that runs as
- * PID 1 is spared what it does not handle. All other signals keep their default: what the engine raises when it is
- * broken (SIGSEGV, SIGTRAP …) would come again and again behind a handler.
+ * SIGINT, SIGTERM and SIGHUP mean the same, and repeats change nothing: a terminal and npm both pass a Ctrl-C on.
+ * SIGQUIT (Ctrl-\) ends at once. Every command handles them, because the kernel ignores unhandled signals for PID 1.
+ * Fatal signals (SIGSEGV, SIGTRAP …) keep their default action: a handler would return to the same fault.
  */
 import { constants } from 'node:os';
 
-const WISHES = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-const INSISTENCE = 'SIGQUIT';
+const END_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const QUIT_SIGNAL = 'SIGQUIT';
 
 /** How long closing may take, all before a container's usual 10 seconds are over. */
-const CLOSE_MS = 9_000;
+const MAX_CLOSE_MS = 9_000;
 
 const PARENT = process.ppid;
 const PARENT_CHECK_MS = 1_000;
@@ -20,7 +19,7 @@ const PARENT_CHECK_MS = 1_000;
 /** What makes the process end: a signal, or an error that nothing caught. */
 export type Cause = NodeJS.Signals | 'error';
 
-/** Closes what is open. @returns whether the process has done all that it was there for: then its exit code is 0 */
+/** Closes what is open. @returns whether the process did its work to the end: then its exit code is 0 */
 export type Close = (cause: Cause) => Promise<boolean>;
 
 let close: Close = async () => false;
@@ -28,21 +27,21 @@ let ending = false;
 
 /** Handles the signals from now on. */
 export function handleSignals(): void {
-  for (const signal of WISHES) process.on(signal, () => end(signal));
-  process.on(INSISTENCE, () => process.exit(exitCode(INSISTENCE)));
+  for (const signal of END_SIGNALS) process.on(signal, () => end(signal));
+  process.on(QUIT_SIGNAL, () => process.exit(exitCode(QUIT_SIGNAL)));
 }
 
-/** Says what is to be closed before the end, in place of what was said before. */
+/** Sets what is closed before the end; replaces what was set earlier. */
 export function closeBeforeEnd(how: Close): void {
   close = how;
 }
 
-/** Closes what is open and exits, at the latest after {@link CLOSE_MS}. Once is enough: a repeat changes nothing. */
+/** Closes what is open and exits, at the latest after {@link MAX_CLOSE_MS}. Repeats change nothing. */
 export function end(cause: Cause): void {
   if (ending) return;
   ending = true;
   const code = exitCode(cause);
-  setTimeout(() => process.exit(code), CLOSE_MS);
+  setTimeout(() => process.exit(code), MAX_CLOSE_MS);
   close(cause)
     .catch((error: Error) => {
       console.error(`not everything could be closed: ${error.message}`);
@@ -51,7 +50,7 @@ export function end(cause: Cause): void {
     .then((done) => process.exit(done ? 0 : code));
 }
 
-/** Ends when the process that started this one is gone, however it went: it can't pass a signal on any more. */
+/** Ends when the parent process is gone, however it ended: it can't pass a signal on any more. */
 export function endWithParent(): void {
   const look = () => {
     if (process.ppid !== PARENT) end('SIGHUP');

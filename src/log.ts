@@ -10,7 +10,7 @@ export function openLog(level: string): Logger {
     serializers: { err: describeError },
   };
   const destination = pino.destination({ dest: process.stdout.fd, sync: true });
-  // A full disk under the log must not end the service: it is said once where somebody may see it.
+  // A full disk under the log must not end the service: one line on standard error says so.
   process.stderr.on('error', () => {});
   destination.once('error', (error: Error) => console.error(`the log can't be written: ${error.message}`));
   destination.on('error', () => {});
@@ -20,7 +20,7 @@ export function openLog(level: string): Logger {
 let lastMs = 0;
 let lastTime = '';
 
-/** The time as pino's own `isoTime` has it, written out once for all lines of a millisecond. */
+/** Like pino's own `isoTime`, but formatted once for all lines of a millisecond. */
 function timeOfLine(): string {
   const now = Date.now();
   if (now !== lastMs) {
@@ -31,8 +31,8 @@ function timeOfLine(): string {
 }
 
 /**
- * Writes the lines of one turn of the event loop together at its end: many requests at once share one system call, and
- * the line of a single one waits for nothing. When the process ends, what there is left is written first.
+ * Writes the lines of one turn of the event loop together at its end, so that concurrent requests share one system call;
+ * at exit the rest is written.
  */
 function writeEachTurn(destination: DestinationStream): DestinationStream {
   let lines = '';
@@ -49,7 +49,7 @@ function writeEachTurn(destination: DestinationStream): DestinationStream {
   };
 }
 
-/** A database error carries the row that failed (`detail`): what is in rows stays out of logs. */
+/** Leaves out `detail`: in a PostgreSQL error it carries the row that failed. */
 function describeError(error: Error & { code?: string }): object {
   return {
     type: error.name,

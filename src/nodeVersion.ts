@@ -1,6 +1,6 @@
 /**
- * The first version of Node's HTTP parser that ends a request where other readers do. Earlier ones accept line ends of
- * their own (CVE-2025-23167) or overlook a length that a space stands before (CVE-2024-27982).
+ * The first version of Node's HTTP parser without request smuggling: earlier ones accept other line ends
+ * (CVE-2025-23167) or overlook a Content-Length after a space (CVE-2024-27982).
  */
 const SAFE_PARSER = '9.2.1';
 
@@ -11,10 +11,9 @@ interface Versions {
 }
 
 /**
- * Says why this Node is no safe ground. The parser is judged, not Node: each line of Node got the safe one at another
- * version.
+ * Checks the version of the HTTP parser; each release line of Node got the safe one at another version.
  *
- * @returns a sentence for the operator; null when all is well
+ * @returns why this Node is refused, for the operator; null when it is safe
  */
 export function refuseNode({ node, llhttp = 'unknown' }: Versions): string | null {
   if (/^\d/.test(llhttp) && llhttp.localeCompare(SAFE_PARSER, 'en', { numeric: true }) >= 0) return null;

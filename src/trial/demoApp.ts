@@ -13,12 +13,7 @@ const STATE_COOKIE = 'demo_state';
 const STATE_LIFETIME_SECONDS = 600;
 
 /** What the application was given when it was registered, and where the server is. */
-export interface DemoSettings {
-  readonly baseUrl: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-  readonly redirectUri: string;
-}
+export type DemoSettings = Readonly<Record<'baseUrl' | 'clientId' | 'clientSecret' | 'redirectUri', string>>;
 
 /** The parameters of an authorization response (RFC 6749, sections 4.1.2 and 4.1.2.1). */
 interface AuthorizationResponse {

@@ -8,11 +8,7 @@ import { buildDemo } from './demoApp.ts';
 import { type Demo, prepareDemo } from './demoData.ts';
 import { readOrMake } from './readOrMake.ts';
 
-/** A demo application that runs, and what a person needs to try it. */
-interface RunningDemo extends Demo {
-  readonly app: FastifyInstance;
-  readonly url: string;
-}
+type RunningDemo = Demo & { readonly app: FastifyInstance; readonly url: string };
 
 const SECRET_BYTES = 32;
 

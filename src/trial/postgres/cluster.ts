@@ -35,7 +35,7 @@ const INITDB_OPTIONS = `-U ${DATABASE_USER} -A trust -E UTF8 --locale=C --no-syn
  */
 export async function createCluster(cluster: Cluster): Promise<void> {
   const { place, binaries } = cluster;
-  if (existsSync(versionFile(place))) return requireSameVersion(place, binaries);
+  if (isMade(place, binaries)) return;
   const draft = mkdtempSync(`${place.cluster}.new-`);
   try {
     if (place.runAs.uid !== undefined) chownSync(draft, place.runAs.uid, place.runAs.gid);
@@ -47,16 +47,15 @@ export async function createCluster(cluster: Cluster): Promise<void> {
   }
 }
 
-function versionFile(place: Place): string {
-  return path.join(place.cluster, 'PG_VERSION');
-}
-
-function requireSameVersion(place: Place, binaries: Binaries): void {
-  const made = readFileSync(versionFile(place), 'utf8').trim();
-  const [installed] = binaries.version.split('.');
-  if (made === installed) return;
+/** @returns whether there is a cluster @throws EmbeddedPostgresError when another major version made it */
+function isMade({ cluster }: Place, { version }: Binaries): boolean {
+  const file = path.join(cluster, 'PG_VERSION');
+  if (!existsSync(file)) return false;
+  const made = readFileSync(file, 'utf8').trim();
+  const [installed] = version.split('.');
+  if (made === installed) return true;
   throw new EmbeddedPostgresError(
-    `${place.cluster} was made by PostgreSQL ${made} and PostgreSQL ${installed} is installed: set DATA_DIR to another folder`,
+    `${cluster} was made by PostgreSQL ${made} and PostgreSQL ${installed} is installed: set DATA_DIR to another folder`,
   );
 }
 

@@ -1,13 +1,12 @@
-import { spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { hasCode } from './error.ts';
 import { SOCKET_NUMBER, socketFolder } from './socket.ts';
 
-/** What a running PostgreSQL says about itself in `postmaster.pid`. */
-export interface Postmaster {
+/** What a PostgreSQL says about itself in `postmaster.pid`; `host` is the folder of its socket. */
+interface Postmaster {
   readonly pid: number;
-  /** Folder of the Unix socket. */
   readonly host: string;
   readonly port: number;
   /** Whether it accepts connections. A file that a crash left behind may say so too. */
@@ -21,10 +20,10 @@ export function readPostmaster(cluster: string): Postmaster | undefined {
   return { pid: Number(pid), host, port: Number(port), ready: status.trim() === 'ready' };
 }
 
-/** Whether a PostgreSQL has the cluster in its hands, be it starting, running or stopping. */
+/** Whether a PostgreSQL is starting, running or stopping on the cluster. */
 export function isPostmasterAlive(cluster: string): boolean {
-  const postmaster = readPostmaster(cluster);
-  return postmaster !== undefined && isPostmaster(postmaster.pid, cluster);
+  const pid = readPostmaster(cluster)?.pid;
+  return pid !== undefined && isPostmaster(pid, cluster);
 }
 
 /** Whether the process is a PostgreSQL on this very cluster, judged by the command that started it. */
@@ -76,13 +75,9 @@ function isProcess(pid: number): boolean {
 
 /** @returns undefined when there is no such process or the system hides it; empty for one that has just died */
 function commandLine(pid: number): string | undefined {
-  if (!existsSync('/proc/self')) {
-    return (
-      spawnSync('ps', ['-ww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8' }).stdout ?? undefined
-    );
-  }
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+    if (existsSync('/proc/self')) return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+    return execFileSync('ps', ['-ww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8' });
   } catch {
     return undefined;
   }
