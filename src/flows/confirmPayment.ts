@@ -66,20 +66,10 @@ export async function confirmPayment(
     }
     return { outcome: 'wrong' };
   }
-  if (!(await markConfirmed(context, pending, result.right, caller))) return { outcome: 'wrong' };
-  return {
-    outcome: 'confirmed',
-    deviceCookie: printDevice(context, 'payment password', userId, result.right, sent.deviceCookie),
-  };
-}
-
-function markConfirmed(
-  { db }: Context,
-  { authorizationRequest, session }: PendingAuthorization,
-  paymentPasswordHash: string,
-  caller: Caller,
-): Promise<boolean> {
-  const { canonicalQuery, client } = authorizationRequest;
-  const digest = sha256(canonicalQuery);
-  return setSessionConfirmed(db, session.sessionHash, digest, client.clientId, paymentPasswordHash, caller);
+  const { canonicalQuery, client } = pending.authorizationRequest;
+  const confirmed = [pending.session.sessionHash, sha256(canonicalQuery), client.clientId] as const;
+  if (!(await setSessionConfirmed(context.db, ...confirmed, result.right, caller)))
+    return { outcome: 'wrong' };
+  const deviceCookie = printDevice(context, 'payment password', userId, result.right, sent.deviceCookie);
+  return { outcome: 'confirmed', deviceCookie };
 }

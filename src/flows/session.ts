@@ -32,20 +32,18 @@ function signOutForm(session: Session): Form {
 const PRE_LOGIN_BYTES = 16;
 
 /**
- * Begins a pre-login session, which ties a sign-in form to its browser (login CSRF): a signed random value in a cookie.
- * It writes nothing and gives no right.
+ * The pre-login session of a browser, which ties sign-in forms to it (login CSRF): a signed random value in a cookie, shared
+ * by all tabs. It writes nothing and gives no right.
+ *
+ * @param sent the cookie; another session begins when it is none of ours
+ * @returns the owner of sign-in forms, and the cookie to set; null for none
  */
-export function beginPreLoginSession({ keyRing }: Context): { cookie: string; owner: FormOwner } {
-  const cookie = keyRing.sign('visit', randomBytes(PRE_LOGIN_BYTES));
-  return { cookie, owner: preLoginOwner(cookie) };
-}
-
-/** The pre-login session of a cookie; null when the cookie is none of ours. */
-export function readPreLoginSession({ keyRing }: Context, cookie: string | undefined): FormOwner | null {
-  if (cookie === undefined || keyRing.verify('visit', cookie) === undefined) return null;
-  return preLoginOwner(cookie);
-}
-
-function preLoginOwner(cookie: string): FormOwner {
-  return { sessionHash: sha256(cookie), now: new Date() };
+export function preLoginSession(
+  { keyRing }: Context,
+  sent: string | undefined,
+): { owner: FormOwner; newCookie: string | null } {
+  const isOurs = sent !== undefined && keyRing.verify('visit', sent) !== undefined;
+  const cookie = isOurs ? sent : keyRing.sign('visit', randomBytes(PRE_LOGIN_BYTES));
+  const owner = { sessionHash: sha256(cookie), now: new Date() };
+  return { owner, newCookie: isOurs ? null : cookie };
 }

@@ -9,7 +9,7 @@ import { findUserByKey, loginKey, type UserWithPasswords } from '../store/users.
 import type { Context } from './context.ts';
 import { printDevice, readDevice } from './device.ts';
 import { attemptPassword } from './passwordAttempts.ts';
-import { beginPreLoginSession, readPreLoginSession } from './session.ts';
+import { preLoginSession } from './session.ts';
 import { type Form, type FormOwner, signForm, verifyForm } from './signedForm.ts';
 
 /** What comes of a sign-in. */
@@ -81,20 +81,19 @@ export interface SignInStep {
   readonly step: 'sign-in';
   readonly authorizationRequest: AuthorizationRequest | null;
   readonly formToken: string;
-  /** The cookie of a pre-login session that begins here; null when the browser has one, which its tabs share. */
+  /** The pre-login cookie to set; null where the browser has one. */
   readonly newCookie: string | null;
 }
 
-/** The sign-in page for a browser that sent this cookie of a pre-login session. */
+/** The sign-in page for a browser that sent this pre-login cookie. */
 export function signInStep(
   context: Context,
   authorizationRequest: AuthorizationRequest | null,
   preLoginCookie: string | undefined,
 ): SignInStep {
-  const known = readPreLoginSession(context, preLoginCookie);
-  const { owner, cookie } = known ? { owner: known, cookie: null } : beginPreLoginSession(context);
+  const { owner, newCookie } = preLoginSession(context, preLoginCookie);
   const formToken = signForm(context, signInForm(owner, authorizationRequest));
-  return { step: 'sign-in', authorizationRequest, formToken, newCookie: cookie };
+  return { step: 'sign-in', authorizationRequest, formToken, newCookie };
 }
 
 /** Whether a sign-in form was shown in this browser, on the way to this very request. */
@@ -104,8 +103,8 @@ export function isSignInForm(
   preLoginCookie: string | undefined,
   formToken: string | undefined,
 ): boolean {
-  const owner = readPreLoginSession(context, preLoginCookie);
-  return owner !== null && verifyForm(context, formToken, signInForm(owner, authorizationRequest)) !== null;
+  const { owner } = preLoginSession(context, preLoginCookie);
+  return verifyForm(context, formToken, signInForm(owner, authorizationRequest)) !== null;
 }
 
 function signInForm(owner: FormOwner, authorizationRequest: AuthorizationRequest | null): Form {

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { Agent, type Answer, formWith } from '../support/agent.ts';
 import { decide, reachConsent, requestOf } from '../support/flow.ts';
 import { type TestClient, type TestUser, useServer } from '../support/server.ts';
@@ -64,6 +64,22 @@ describe('the sign-in form', () => {
     browser.cookies.set('assent_visit', value);
     expect((await browser.post(action, { ...fields, ...credentials() })).status).toBe(303);
     expect(await isSignedIn(browser)).toBe(false);
+  });
+
+  it.each([
+    ['signs in after a night, and after a holiday weekend', 4, true],
+    ['is shown afresh when it was open for more than a week', 8, false],
+  ])('%s', async (_what, days, signsIn) => {
+    const browser = newBrowser();
+    const page = await open(browser);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + days * 24 * 60 * 60 * 1000 });
+    try {
+      const answer = await browser.submit(page, 'login', credentials());
+      expect([answer.status, await isSignedIn(browser)]).toEqual([303, signsIn]);
+      if (!signsIn) expect((await browser.get(answer.location ?? '')).page).toBe('sign-in');
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('stays good for a whole visit: one cookie, however many pages', async () => {

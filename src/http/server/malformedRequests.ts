@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { ErrorPage } from '../browser/pages.ts';
 import { pageHeaders, renderPage } from '../browser/views.ts';
+import { loggedPathOf } from './parameters.ts';
 import { noteRefusal } from './requestLog.ts';
 import { afterEarlierResponses } from './requestSmuggling.ts';
 import { limitPipelining } from './slowReaders.ts';
@@ -19,18 +19,14 @@ export function answerBadPath(_error: Error, request: FastifyRequest, reply: Fas
   if (!limitPipelining(request, reply)) return;
   const text = 'The address can’t be read.';
   request.logFields = { error: 'not_found', rule: text };
-  request.log.info(
-    { method: request.method, path: '(no address of ours)', status: 404, ...request.logFields },
-    'request',
-  );
+  const { id: reference, method, logFields } = request;
+  request.log.info({ method, path: loggedPathOf(request), status: 404, ...logFields }, 'request');
   noteRefusal(request, 404);
-  const page = errorPage('There is no such page', text, request.id);
-  reply.code(404).headers(pageHeaders(page)).header('x-request-id', request.id).send(renderPage(page));
+  const page = { name: 'error', title: 'There is no such page', text, code: null, reference } as const;
+  reply.code(404).headers(pageHeaders(page)).header('x-request-id', reference).send(renderPage(page));
 }
 
-/**
- * Answers malformed or oversized HTTP. Node gives up before there is a request, so the page is written to the socket.
- */
+/** Answers malformed or oversized HTTP. Node gives up before there is a request, so the page is written to the socket. */
 export function answerClientError(this: FastifyInstance, error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -43,11 +39,8 @@ export function answerClientError(this: FastifyInstance, error: NodeJS.ErrnoExce
 export function answerConnect(app: FastifyInstance): void {
   app.server.on('connect', (_request, socket) => {
     socket.on('error', () => socket.destroy());
-    answerClientError.call(
-      app,
-      Object.assign(new Error('this is no proxy'), { code: 'CONNECT' }),
-      socket as Socket,
-    );
+    const error = Object.assign(new Error('this is no proxy'), { code: 'CONNECT' });
+    answerClientError.call(app, error, socket as Socket);
   });
 }
 
@@ -58,11 +51,12 @@ function refuseUnreadable(app: FastifyInstance, error: NodeJS.ErrnoException, so
     ? ['408 Request Timeout', 'It took too long.']
     : ['400 Bad Request', 'It is too long, or is not HTTP.'];
   const reference = newReference();
-  const refusal = { reference, status: Number.parseInt(status, 10), rule: `unreadable HTTP: ${error.code}` };
-  app.log.info({ ref: reference, status: refusal.status, rule: refusal.rule }, 'request');
-  const unread = { method: '-', path: '-', error: 'invalid_request' };
-  app.refusals.note({ ...unread, ...refusal }, socket.remoteAddress ?? 'unknown');
-  const page = errorPage('This request can’t be read', text, reference, 'invalid_request');
+  const code = 'invalid_request';
+  const logged = { status: Number.parseInt(status, 10), rule: `unreadable HTTP: ${error.code}` };
+  app.log.info({ ref: reference, ...logged }, 'request');
+  const refusal = { reference, method: '-', path: '-', error: code, ...logged };
+  app.refusals.note(refusal, socket.remoteAddress ?? 'unknown');
+  const page = { name: 'error', title: 'This request can’t be read', text, code, reference } as const;
   const body = renderPage(page);
   const headers = {
     ...pageHeaders(page),
@@ -72,13 +66,4 @@ function refuseUnreadable(app: FastifyInstance, error: NodeJS.ErrnoException, so
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status}\r\n${lines.join('')}\r\n${body}`);
-}
-
-function errorPage(
-  title: string,
-  text: string,
-  reference: string,
-  code: ErrorPage['code'] = null,
-): ErrorPage {
-  return { name: 'error', title, text, code, reference };
 }

@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest';
+import { Agent } from '../support/agent.ts';
+import { useServer } from '../support/server.ts';
+
+const server = useServer();
+
+/** At and below these paths there are only endpoints of programs. */
+const OF_PROGRAMS = [
+  '/oauth/token/',
+  '/oauth/token/x',
+  '/oauth/introspect/x/y',
+  '/oauth/revoke/x',
+  '/api',
+  '/api/',
+  '/api/x/y/z',
+  '/health',
+  '/health/x',
+  '/metrics/x',
+  '/.well-known/openid-configuration',
+];
+
+const OF_PEOPLE = [
+  '/nothing',
+  '/oauth',
+  '/oauth/',
+  '/oauth/tokens',
+  '/oauth/authorize/x',
+  '/account/x',
+  '/account/disconnect/x',
+  '//api/revoke',
+  '/API/revoke',
+  '/apis',
+  '/x/api/revoke',
+  '/api;x',
+  '/health%2Flive',
+];
+
+it.each([
+  ...OF_PROGRAMS.map((path) => [path, 'application/json']),
+  ...OF_PEOPLE.map((path) => [path, 'text/html; charset=utf-8']),
+])('answers 404 at %s with %s', async (path, type) => {
+  const answer = await new Agent(server.baseUrl).send(`${server.baseUrl}${path}`, { headers: {} });
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([404, type]);
+});
