@@ -4,10 +4,43 @@ import { describe, expect, it } from 'vitest';
 const root = new URL('../', import.meta.url);
 const read = (file: string) => readFileSync(new URL(file, root), 'utf8');
 
-const folders = ['', 'docs/'];
-const documents = folders
-  .flatMap((folder) => readdirSync(new URL(`./${folder}`, root)).map((file) => folder + file))
-  .filter((file) => file.endsWith('.md'));
+/** Folders that are made or installed, and not kept. */
+const made = ['.git', ...[...read('.gitignore').matchAll(/^(.+)\/$/gm)].map(([, folder = '']) => folder)];
+const isKept = (file: string) => !made.some((folder) => `/${file}/`.includes(`/${folder}/`));
+
+function filesIn(folder: string): string[] {
+  const entries = readdirSync(new URL(`./${folder}`, root), { withFileTypes: true });
+  return entries.flatMap((entry) => {
+    const path = folder + entry.name;
+    if (!isKept(path)) return [];
+    return entry.isDirectory() ? filesIn(`${path}/`) : [path];
+  });
+}
+
+/** Every file that is kept, by its path from the root. */
+const files = filesIn('');
+const documents = files.filter((file) => file.endsWith('.md'));
+
+const folderOf = (document: string) => new URL('./', new URL(document, root));
+
+/** Where a document's links and pictures lead to within the checkout, by their paths from the root. */
+function linksOf(document: string): string[] {
+  const links = read(document).matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)|src="([^":]+)"/g);
+  return [...links].map(
+    ([, link, image]) => new URL(link ?? image ?? '', folderOf(document)).href.slice(root.href.length) || '.',
+  );
+}
+
+/** The headings of a document as links name them. */
+function anchorsOf(document: string): string[] {
+  const headings = [...read(document).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading);
+  return headings.map((heading) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\d _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
 
 /** The rows of a document's tables that end with a test: the file and the beginning of the title. */
 function testsOf(document: string): [file: string, title: string][] {
@@ -53,17 +86,38 @@ describe('docs/vulnerabilities.md', () => {
   });
 });
 
+/** Whether `name` is a file or folder of the checkout, or the end of the path of one. */
+function isNamed(name: string): boolean {
+  return files.some((file) => `/${file}`.endsWith(`/${name}`) || `/${file}`.includes(`/${name}/`));
+}
+
 describe('the documents', () => {
+  it.each(documents)('%s links only to what is there', (document) => {
+    const known = [...files, ...files.map((file) => `${file}/`)];
+    expect(linksOf(document).filter((link) => !known.includes(link))).toEqual([]);
+    const anchors = [...read(document).matchAll(/\]\(#([^)]+)\)/g)].map(([, anchor = '']) => anchor);
+    expect(anchors.filter((anchor) => !anchorsOf(document).includes(anchor))).toEqual([]);
+  });
+
   it.each(documents)('%s names only files that are there', (document) => {
-    const folder = document.includes('/') ? document.slice(0, document.lastIndexOf('/') + 1) : '';
-    const links = [...read(document).matchAll(/\]\(([^)#:]+)\)|src="([^":]+)"/g)].map(
-      (match) => match[1] ?? match[2] ?? '',
-    );
-    const sources = [
-      ...read(document).matchAll(/`((?:src|test|docs|views|migrations)\/[\w./-]+\.\w+)`/g),
-    ].map((match) => match[1] ?? '');
-    for (const link of links) expect(() => readFileSync(new URL(folder + link, root))).not.toThrow();
-    for (const source of sources) expect(() => readFileSync(new URL(source, root))).not.toThrow();
+    const names = [
+      ...read(document).matchAll(/`((?:\.\.\/)*[\w./-]+(?:\.(?:ts|js|mjs|sql|eta|css|md|txt|svg)|\/))`/g),
+    ];
+    const missing = names
+      .map(([, name = '']) => name.replace(/^(\.\.\/)+/, '').replace(/\/$/, ''))
+      // The examples of the guide are saved under names of their own, without a folder.
+      .filter((name) => document !== 'docs/integrating.md' || name.includes('/'))
+      .filter((name) => !made.includes(name) && !isNamed(name));
+    expect(missing).toEqual([]);
+  });
+
+  it('are all reached from README.md, and so are the pictures', () => {
+    const reached = new Set(['README.md']);
+    for (const document of reached) {
+      if (document.endsWith('.md')) for (const link of linksOf(document)) reached.add(link);
+    }
+    const wanted = [...documents, ...files.filter((file) => /^docs\/.+\./.test(file))];
+    expect(wanted.filter((file) => !reached.has(file))).toEqual([]);
   });
 
   it('docs/operating.md describes every variable of the configuration', () => {
