@@ -3,8 +3,7 @@ import { OAuthError } from '../rules/error.ts';
 import { answerLocation } from '../rules/redirectUri.ts';
 import { limitsAmong, rightData } from '../rules/rightData.ts';
 import { sha256 } from '../secrets/digest.ts';
-import { type Approval, approveGrant, findStanding } from '../store/approvals.ts';
-import { askTwice } from '../store/failures.ts';
+import { type Approval, approveGrant } from '../store/approvals.ts';
 import type { Session } from '../store/sessions.ts';
 import type { Caller, Context } from './context.ts';
 import { type Decision, readDecision, type Undecided } from './decision.ts';
@@ -41,12 +40,10 @@ export async function approve(
     outcome: 'allowed',
     location: answerLocation(request, 'code', decision.code),
   };
-  const verdict = await askTwice(() => approveGrant(context.db, approval));
+  const verdict = await approveGrant(context.db, approval);
   if (verdict === 'written') return allowed;
   if (verdict === 'blocked') throw refused();
   if (verdict === 'ended') return { outcome: 'stale' };
-  const { same, usable } = await findStanding(context.db, approval.grantId, approval.codeHash);
-  if (same) return usable ? allowed : { outcome: 'spent' };
   return { outcome: verdict };
 }
 
