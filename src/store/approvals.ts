@@ -61,9 +61,9 @@ with asked as materialized (
     left join lateral (select * from clients where client_id = a.client_id and status = 'active' offset 0) c on true
     left join lateral (select u.*, ${MAY_DECIDE} as may_decide from users u
                         where u.user_id = a.user_id and u.status = 'active' offset 0) u on true
-    left join lateral (select * from sessions s where s.session_hash = a.session_hash and s.user_id = a.user_id
-                          and ${STANDS} offset 0) s on true
-    left join lateral (select * from grants where grant_id = a.grant_id offset 0) g on true
+    left join lateral (select * from sessions where session_hash = a.session_hash offset 0) s
+           on s.user_id = a.user_id and ${STANDS}
+    left join lateral (select * from grants where user_id = a.user_id and grant_id = a.grant_id offset 0) g on true
 ), locked as materialized (
   select u.user_id from users u
    where u.user_id = any (array(select user_id from judged where is_allowed and stands and may_decide and is_current))

@@ -63,9 +63,11 @@ interface Call<Request, Result> {
 class Batcher<Request, Result> {
   readonly #ask: (requests: readonly Request[]) => Promise<readonly Result[]>;
   readonly #sharing: Sharing<Request>;
-  #waiting: Call<Request, Result>[] = [];
-  /** Rows that the statements in flight are about. */
-  readonly #rows = new Set<string>();
+  /** What the next statement takes, each row once. */
+  #ready: Call<Request, Result>[] = [];
+  /** By row of what is ready or in flight: the requests that wait for it to be answered. */
+  readonly #behind = new Map<string, Call<Request, Result>[]>();
+  #waiting = 0;
   #inFlight = 0;
   #scheduled = false;
   #sweeping = false;
@@ -77,12 +79,23 @@ class Batcher<Request, Result> {
 
   send(request: Request): Promise<Result> {
     return new Promise((resolve, reject) => {
-      if (this.#waiting.length >= MAX_WAITING) return reject(new OverloadedError());
+      if (this.#waiting >= MAX_WAITING) return reject(new OverloadedError());
       const row = this.#sharing.rowOf?.(request) ?? null;
-      this.#waiting.push({ request, row, since: performance.now(), resolve, reject });
-      this.#schedule();
+      this.#enqueue({ request, row, since: performance.now(), resolve, reject });
       this.#sweepLater();
     });
+  }
+
+  #enqueue(call: Call<Request, Result>): void {
+    this.#waiting += 1;
+    const behind = call.row === null ? undefined : this.#behind.get(call.row);
+    if (behind !== undefined) {
+      behind.push(call);
+      return;
+    }
+    if (call.row !== null) this.#behind.set(call.row, []);
+    this.#ready.push(call);
+    this.#schedule();
   }
 
   #schedule(): void {
@@ -98,20 +111,15 @@ class Batcher<Request, Result> {
     });
   }
 
-  /** The first that wait, but none about a row that is in flight or taken already. */
   #takeBatch(): Call<Request, Result>[] {
     const batch: Call<Request, Result>[] = [];
-    const rest: Call<Request, Result>[] = [];
-    for (const call of this.#waiting) {
-      if (!isInTime(call)) continue;
-      if (batch.length === MAX_BATCH || (call.row !== null && this.#rows.has(call.row))) {
-        rest.push(call);
-        continue;
-      }
-      batch.push(call);
-      if (call.row !== null) this.#rows.add(call.row);
+    while (batch.length < MAX_BATCH) {
+      const call = this.#ready.shift();
+      if (call === undefined) break;
+      if (this.#isInTime(call)) batch.push(call);
+      else this.#release(call);
     }
-    this.#waiting = rest;
+    this.#waiting -= batch.length;
     return batch;
   }
 
@@ -119,41 +127,65 @@ class Batcher<Request, Result> {
     this.#inFlight += 1;
     await this.#answer(batch);
     this.#inFlight -= 1;
-    for (const { row } of batch) if (row !== null) this.#rows.delete(row);
-    if (this.#waiting.length > 0) this.#schedule();
+    this.#schedule();
   }
 
-  /** After an error that one of them may have caused each is asked alone, and everybody else gets an answer. */
+  /** After an error that one request may have caused, each is asked alone, so that the others get their answers. */
   async #answer(calls: readonly Call<Request, Result>[]): Promise<void> {
     try {
       const results = await this.#ask(calls.map(({ request }) => request));
       calls.forEach((call, index) => {
         const result = results[index];
+        this.#release(call);
         if (result === undefined) call.reject(new Error('a request was left without an answer'));
         else call.resolve(result);
       });
     } catch (error) {
       if (calls.length > 1 && isOneCallersFault(error)) {
         await Promise.all(calls.map((call) => this.#answer([call])));
-      } else for (const call of calls) call.reject(error);
+        return;
+      }
+      for (const call of calls) {
+        this.#release(call);
+        call.reject(error);
+      }
     }
   }
 
-  /** Nobody waits longer for a place than an answer is worth, also while all statements are stuck. */
+  /** Makes the next request about the same row ready. */
+  #release({ row }: Call<Request, Result>): void {
+    if (row === null) return;
+    const next = this.#behind.get(row)?.shift();
+    if (next === undefined) {
+      this.#behind.delete(row);
+      return;
+    }
+    this.#ready.push(next);
+    this.#schedule();
+  }
+
+  /** Turns away what waits for too long, also while all statements are stuck. */
   #sweepLater(): void {
     if (this.#sweeping) return;
     this.#sweeping = true;
     setTimeout(() => {
       this.#sweeping = false;
-      this.#waiting = this.#waiting.filter(isInTime);
-      if (this.#waiting.length > 0) this.#sweepLater();
+      for (const [row, calls] of this.#behind) this.#behind.set(row, calls.filter(this.#isInTime));
+      const ready = this.#ready;
+      this.#ready = [];
+      for (const call of ready) {
+        if (this.#isInTime(call)) this.#ready.push(call);
+        else this.#release(call);
+      }
+      if (this.#waiting > 0) this.#sweepLater();
     }, MAX_WAIT_MS).unref();
   }
-}
 
-/** Turns a call away that has waited too long; its caller has given up or is about to. */
-function isInTime<Request, Result>(call: Call<Request, Result>): boolean {
-  if (performance.now() - call.since <= MAX_WAIT_MS) return true;
-  call.reject(new OverloadedError());
-  return false;
+  /** Whether an answer is still worth something; otherwise the caller, who has given up or is about to, is turned away. */
+  readonly #isInTime = (call: Call<Request, Result>): boolean => {
+    if (performance.now() - call.since <= MAX_WAIT_MS) return true;
+    this.#waiting -= 1;
+    call.reject(new OverloadedError());
+    return false;
+  };
 }

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { batched, OverloadedError } from '../../src/store/batch.ts';
 
 const POOL = {} as pg.Pool;
@@ -80,6 +80,44 @@ describe('requests that share a statement', () => {
     batches[1]?.answer();
     batches[3]?.answer();
     expect(await Promise.all(results)).toHaveLength(8);
+  });
+
+  it('wait no longer for one about the same row than it takes itself, whatever else was in its statement', async () => {
+    const stuck: (() => void)[] = [];
+    const one = batched(
+      async (_pool, requests: readonly number[]) => {
+        if (requests.length > 1) throw DATA_ERROR;
+        if (requests[0] === 2) await new Promise<void>((resolve) => stuck.push(resolve));
+        return requests.map(String);
+      },
+      { rowOf: (request) => String(request % 10) },
+    );
+    const held = [1, 2].map((request) => one(POOL, request));
+    expect(await one(POOL, 11)).toBe('11');
+    stuck[0]?.();
+    expect(await Promise.all(held)).toEqual(['1', '2']);
+  });
+
+  it('are turned away after two seconds, also behind one about the same row', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
+    try {
+      const { batches, ask, asked } = slowStatement();
+      const one = batched(ask, { rowOf: (request) => String(request % 10) });
+      const first = one(POOL, 1);
+      await turn();
+      const behind = [11, 21].map((request) => settled(one(POOL, request)));
+      vi.advanceTimersByTime(4_001);
+      expect(await Promise.all(behind)).toEqual([new OverloadedError(), new OverloadedError()]);
+      batches[0]?.answer();
+      expect(await first).toBe('answer 1');
+      const later = one(POOL, 31);
+      await turn();
+      batches[1]?.answer();
+      expect(await later).toBe('answer 31');
+      expect(asked()).toEqual([[1], [31]]);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('are those for one database', async () => {

@@ -1,0 +1,267 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { sha256 } from '../../src/secrets/digest.ts';
+import { grantIdFor } from '../../src/secrets/grantId.ts';
+import { type Approval, approveGrant } from '../../src/store/approvals.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { Agent, type Answer } from '../support/agent.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { codeOf, decide, requestOf, tokenRequestOf } from '../support/flow.ts';
+import { intercept } from '../support/intercept.ts';
+import { approvalOf } from '../support/samples.ts';
+import { startServer, type TestClient, type TestServer } from '../support/server.ts';
+
+// Approvals of many users at one moment share statements, here and at a second server on the same database.
+
+const MANY = 40;
+
+let database: TestDatabase;
+let server: TestServer;
+let replica: TestServer;
+let second: TestDatabase['pool'];
+let client: TestClient;
+/** What became of each statement that approved something: undefined when it was carried out, or its SQLSTATE. */
+let statements: (string | undefined)[] = [];
+
+beforeAll(async () => {
+  database = await createDatabase();
+  second = openDatabase(database.url, () => {});
+  server = await startServer({ database: { ...database, pool: watched(database.pool) }, maxInstances: 3 });
+  replica = await startServer({ database: { ...database, pool: watched(second) }, maxInstances: 3 });
+});
+
+afterAll(async () => {
+  await server?.close();
+  await replica?.close();
+  await second?.end();
+  await database?.drop();
+});
+
+beforeEach(async () => {
+  client = await server.createClient();
+  statements = [];
+});
+
+function watched(pool: TestDatabase['pool']): TestDatabase['pool'] {
+  return intercept(pool, async (statement, run) => {
+    if (statement.name !== 'grant-approve') return run();
+    const index = statements.push(undefined) - 1;
+    return run().catch((error: { code?: string }) => {
+      statements[index] = error.code ?? String(error);
+      throw error;
+    });
+  });
+}
+
+interface SignedIn {
+  readonly userId: string;
+  readonly cookie: string;
+}
+
+/** Users with a browser each; nobody has to type a password for that. */
+async function signIn(count: number): Promise<SignedIn[]> {
+  const users = Array.from({ length: count }, () => ({
+    login: `user-${randomBytes(6).toString('hex')}`,
+    cookie: randomBytes(32).toString('base64url'),
+  }));
+  const { rows } = await database.pool.query<{ userId: string }>(
+    `with u as (
+       insert into users (login, login_key, name, password_hash) select login, login, 'Test User', 'none' from unnest($1::text[]) login
+       returning user_id, login
+     ), s as (
+       insert into sessions (session_hash, user_id)
+       select session_hash, user_id from unnest($1::text[], $2::bytea[]) as s (login, session_hash) join u using (login)
+     )
+     select user_id as "userId" from unnest($1::text[]) with ordinality as a (login, n) join u using (login) order by n`,
+    [users.map(({ login }) => login), users.map(({ cookie }) => sha256(cookie))],
+  );
+  return users.map(({ cookie }, index) => ({ cookie, userId: rows[index]?.userId ?? '' }));
+}
+
+async function signInAs<Name extends string>(names: readonly Name[]): Promise<Record<Name, SignedIn>> {
+  const users = await signIn(names.length);
+  return Object.fromEntries(names.map((name, index) => [name, users[index]])) as Record<Name, SignedIn>;
+}
+
+function browserOf({ cookie }: SignedIn, { baseUrl }: TestServer): Agent {
+  const agent = new Agent(baseUrl);
+  agent.cookies.set('assent_session', cookie);
+  return agent;
+}
+
+/** A consent page, and what pressing Allow on it gives. */
+interface Open {
+  allow(at?: TestServer): Promise<Answer>;
+}
+
+function openPages(users: readonly SignedIn[]): Promise<Open[]> {
+  return Promise.all(
+    users.map(async (user) => {
+      const page = await browserOf(user, server).get(
+        `/oauth/authorize?${new URLSearchParams(requestOf(client))}`,
+      );
+      expect(page.page).toBe('consent');
+      return { allow: (at = server) => decide(browserOf(user, at), page, 'allow') };
+    }),
+  );
+}
+
+async function approved(users: readonly SignedIn[]): Promise<string[]> {
+  const { rows } = await database.pool.query<{ userId: string }>(
+    `select user_id as "userId" from audit_events where kind like 'approved%' and user_id = any ($1) order by user_id`,
+    [users.map(({ userId }) => userId)],
+  );
+  return rows.map(({ userId }) => userId);
+}
+
+const idsOf = (users: readonly SignedIn[]) => users.map(({ userId }) => userId).toSorted();
+const distinct = (answers: readonly Answer[]) => new Set(answers.map(codeOf)).size;
+
+describe('many users who allow at one moment', () => {
+  it('get each a code of their own that is good for a token, and one row of the audit trail', async () => {
+    const users = await signIn(MANY);
+    const pages = await openPages(users);
+    const answers = await Promise.all(pages.map(({ allow }) => allow()));
+    expect(distinct(answers)).toBe(MANY);
+    expect(await approved(users)).toEqual(idsOf(users));
+    const tokens = await Promise.all(
+      answers.map((answer) =>
+        new Agent(server.baseUrl).post('/oauth/token', tokenRequestOf(client, codeOf(answer))),
+      ),
+    );
+    expect(new Set(tokens.map(({ status }) => status))).toEqual(new Set([200]));
+  });
+
+  it('and click twice get one answer each, which is written once', async () => {
+    const users = await signIn(MANY);
+    const pages = await openPages(users);
+    const twice = await Promise.all(pages.map(({ allow }) => Promise.all([allow(), allow()])));
+    for (const [first, again] of twice) expect(again.location).toBe(first.location);
+    expect(distinct(twice.map(([first]) => first))).toBe(MANY);
+    expect(await approved(users)).toEqual(idsOf(users));
+  });
+
+  it('at two servers at once with the same pages get one code each, without a deadlock', async () => {
+    const users = await signIn(MANY);
+    const pages = await openPages(users);
+    const here = pages.map(({ allow }) => allow());
+    const there = pages.toReversed().map(({ allow }) => allow(replica));
+    const [first, again] = [await Promise.all(here), (await Promise.all(there)).toReversed()];
+    expect(again.map(({ location }) => location)).toEqual(first.map(({ location }) => location));
+    expect(distinct(first)).toBe(MANY);
+    expect(await approved(users)).toEqual(idsOf(users));
+    expect(statements.filter((outcome) => outcome !== undefined)).toEqual([]);
+  });
+
+  it('wait for nobody whom somebody has locked by hand, but share the time that it takes to notice', async () => {
+    const users = await signIn(8);
+    const pages = await openPages(users);
+    const holder = await database.pool.connect();
+    try {
+      await holder.query('begin');
+      await holder.query('select from users where user_id = $1 for update', [users[0]?.userId]);
+      const [stuck, ...others] = await Promise.all(pages.map(({ allow }) => allow()));
+      expect(distinct(others)).toBe(others.length);
+      expect([stuck?.status, stuck?.headers.get('retry-after')]).toEqual([503, '5']);
+      await holder.query('rollback');
+    } finally {
+      holder.release();
+    }
+    expect((await pages[0]?.allow())?.status).toBe(302);
+    expect(await approved(users)).toEqual(idsOf(users));
+  });
+});
+
+describe('approvals of many users', () => {
+  const set = (change: string, { userId }: SignedIn) =>
+    database.pool.query(`update ${change} where user_id = $1`, [userId]);
+
+  function approvalBy({ userId, cookie }: SignedIn, given: Partial<Approval> = {}): Approval {
+    const { instanceName = null, clientId = client.clientId } = given;
+    return {
+      ...approvalOf(client, { userId, login: '', password: '', paymentPassword: null }),
+      grantId: grantIdFor(userId, clientId, instanceName),
+      sessionHash: sha256(cookie),
+      codeHash: sha256(randomBytes(8).toString('hex')),
+      ...given,
+    };
+  }
+
+  const ask = (approvals: readonly Approval[]) => {
+    const pool = watched(database.pool);
+    return Promise.all(approvals.map((approval) => approveGrant(pool, approval)));
+  };
+
+  it('share one statement, and all that are sent again meanwhile the next', async () => {
+    const users = await signIn(MANY);
+    const approvals = users.map((user) => approvalBy(user));
+    expect(new Set(await ask(approvals))).toEqual(new Set(['written']));
+    expect(statements).toHaveLength(1);
+    const twice = approvals.flatMap((approval) => {
+      const next = { ...approval, revision: 1, codeHash: sha256(`next ${approval.grantId}`) };
+      return [next, next];
+    });
+    expect(new Set(await ask(twice))).toEqual(new Set(['written']));
+    expect(statements).toHaveLength(3);
+    expect(await approved(users)).toHaveLength(2 * MANY);
+  });
+
+  it('fail alone in a shared statement, each for its own reason', async () => {
+    const { well, blocked, shopping, ended, busy, full, stale, spent, again } = await signInAs([
+      'well',
+      'blocked',
+      'shopping',
+      'ended',
+      'busy',
+      'full',
+      'stale',
+      'spent',
+      'again',
+    ]);
+    const closed = await server.createClient();
+    const [isSpent, isThere] = [approvalBy(spent), approvalBy(again)];
+    await ask([isSpent, isThere, approvalBy(full, { instanceName: 'first' })]);
+    await set(`users set status = 'blocked'`, blocked);
+    await database.pool.query(`update clients set status = 'blocked' where client_id = $1`, [
+      closed.clientId,
+    ]);
+    await set(`sessions set seen_at = seen_at - interval '1 hour'`, ended);
+    await set('users set decisions = 1001', busy);
+    await set('grants set code_expires_at = confirmed_at', spent);
+    const before = await approved([full, spent, again]);
+    statements = [];
+    const asked: [Approval, string][] = [
+      [approvalBy(well), 'written'],
+      [approvalBy(blocked), 'blocked'],
+      [approvalBy(shopping, { clientId: closed.clientId }), 'blocked'],
+      [approvalBy(ended), 'ended'],
+      [approvalBy(busy), 'too many'],
+      [approvalBy(full, { instanceName: 'second', mostInstances: 1 }), 'full'],
+      [approvalBy(stale, { revision: 1 }), 'stale'],
+      [isSpent, 'spent'],
+      [isThere, 'written'],
+    ];
+    expect(await ask(asked.map(([approval]) => approval))).toEqual(asked.map(([, verdict]) => verdict));
+    expect(statements).toHaveLength(1);
+    expect(await approved([well])).toHaveLength(1);
+    expect(await approved([full, spent, again])).toEqual(before);
+    expect(await approved([blocked, shopping, ended, busy, stale])).toEqual([]);
+  });
+
+  it('use up the confirmation of their own session, and of no other that confirmed the same request', async () => {
+    const { paying, looking, other } = await signInAs(['paying', 'looking', 'other']);
+    const users = [paying, looking, other];
+    const [request, another] = [sha256('the request'), sha256('another request')];
+    for (const user of users) await set(`sessions set confirmed_request = '${request}'`, user);
+    await ask([
+      approvalBy(paying, { requestDigest: request }),
+      approvalBy(looking, { requestDigest: another }),
+      approvalBy(other, { requestDigest: request, revision: 1 }),
+    ]);
+    const { rows } = await database.pool.query(
+      'select user_id from sessions where confirmed_request = $1 and user_id = any ($2) order by user_id',
+      [request, users.map(({ userId }) => userId)],
+    );
+    expect(rows.map(({ user_id }) => user_id)).toEqual(idsOf([looking, other]));
+  });
+});
