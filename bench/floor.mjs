@@ -9,7 +9,7 @@ const app = fastify({ logger: false });
 await app.register(formbody);
 
 /** @type {Record<string, object>} the answer of the product by path */
-const answers = JSON.parse(process.env.ANSWERS);
+const answers = JSON.parse(process.env.ANSWERS ?? '{}');
 for (const [path, answer] of Object.entries(answers)) {
   app.post(path, async (_request, reply) => {
     reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');

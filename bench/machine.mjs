@@ -23,7 +23,7 @@ const DURABLE = { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' 
 
 const BYTES_PER_GB = 2 ** 30;
 
-/** On what everything was measured. */
+/** On what everything was measured. @param {import('./site.mjs').Site} site */
 export async function describeMachine(site) {
   const pgbench = findPgbench();
   return {
@@ -41,7 +41,10 @@ export async function describeMachine(site) {
   };
 }
 
-async function postgresSettings({ admin }) {
+/** @param {import('./site.mjs').Site} site */
+async function postgresSettings(site) {
+  const admin = await site.admin();
+  /** @type {Record<string, string>} */
   const settings = {};
   for (const name of POSTGRES_SETTINGS) settings[name] = (await admin.query(`show ${name}`)).rows[0][name];
   for (const [name, value] of Object.entries(DURABLE)) {
@@ -51,13 +54,14 @@ async function postgresSettings({ admin }) {
   return settings;
 }
 
+/** @param {string} file a `package.json` */
 function versionOf(file) {
   return JSON.parse(readFileSync(`${CHECKOUT}${file}`, 'utf8')).version;
 }
 
 function commit() {
   try {
-    const git = (...args) =>
+    const git = (/** @type {string[]} */ ...args) =>
       execFileSync('git', args, { cwd: CHECKOUT, encoding: 'utf8', stdio: 'pipe' }).trim();
     return git('describe', '--always', '--dirty');
   } catch {

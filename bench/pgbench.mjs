@@ -31,7 +31,7 @@ export async function pgbenchVersion(pgbench) {
 /**
  * Runs a script of `pgbench/` with one connection for each of `clients`, over the same socket as the server's.
  *
- * @param {{ pgbench: string, script: string, postgres: object, database: string, users: number, clients: number, seconds: number,
+ * @param {{ pgbench: string, script: string, postgres: import('pg').ClientConfig, database: string, users: number, clients: number, seconds: number,
  *   warmSeconds: number, logPrefix: string }} options
  * @returns a result like a load process's
  */
@@ -61,7 +61,7 @@ function readTransactions(logPrefix) {
   const lines = files.flatMap((file) => readFileSync(file, 'utf8').trim().split('\n'));
   for (const file of files) rmSync(file);
   return lines.map((line) => {
-    const [, , took, , second, microsecond] = line.split(' ').map(Number);
+    const [, , took = NaN, , second = NaN, microsecond = NaN] = line.split(' ').map(Number);
     return { took, ended: second * US_PER_SECOND + microsecond };
   });
 }

@@ -40,7 +40,7 @@ export async function startProgram(args, variables, logFile) {
   );
   dies.catch(() => {}); // later on it ends because it is stopped
   await Promise.race([untilReady(port), dies]);
-  return { pid: child.pid, port, readySeconds: (performance.now() - started) / 1000, stop };
+  return { pid: child.pid ?? NaN, port, readySeconds: (performance.now() - started) / 1000, stop };
 }
 
 async function untilReady(port) {
@@ -56,7 +56,7 @@ async function untilReady(port) {
 async function freePort() {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');
-  const { port } = probe.address();
+  const { port } = /** @type {import('node:net').AddressInfo} */ (probe.address());
   probe.close();
   await once(probe, 'close');
   return port;

@@ -4,38 +4,44 @@ import { CAN_SEE_USAGE, cpuSeconds, memory, postgresCpuSeconds, postgresMemory }
  * @typedef {object} Line what is measured, round after round
  * @property {string} name
  * @property {{ pid: number }} [server] whose CPU and memory are noted
- * @property {{ pid: number }} [loader]
- * @property {() => Promise<Round>} prepare makes ready for one round
+ * @property {{ pid: number | undefined }} [loader]
+ * @property {() => Round | Promise<Round>} prepare makes ready for one round
  *
  * @typedef {object} Round
- * @property {(onCounting: () => void) => Promise<object>} run tells when answers begin to count, @returns their figures
- * @property {(result: object) => Promise<void>} [check] throws when something is not right afterwards
+ * @property {(onCounting: () => void) => Promise<Result>} run tells when answers begin to count, and gives their figures
+ * @property {(result: Result) => Promise<void>} [check] throws when something is not right afterwards
+ *
+ * @typedef {Record<string, any>} Result figures of one round, by name
  */
 
 /**
  * Measures lines in turn, so that whatever slows the machine down meanwhile hits all alike.
  *
  * @param {Line[]} lines @param {number} rounds @param {number} postmaster
- * @returns {Promise<Record<string, object>>} by name: medians of the rounds, sums of answers and errors
+ * @returns {Promise<Record<string, Result>>} by name: medians of the rounds, sums of answers and errors
  */
 export async function inTurn(lines, rounds, postmaster) {
-  const results = Object.fromEntries(lines.map(({ name }) => [name, []]));
+  const results = lines.map((line) => ({ line, rounds: /** @type {Result[]} */ ([]) }));
   for (let round = 1; round <= rounds; round += 1) {
-    for (const line of lines) results[line.name].push(await measure(line, postmaster));
+    for (const result of results) result.rounds.push(await measure(result.line, postmaster));
     process.stderr.write(`  round ${round} of ${rounds}\r`);
   }
   process.stderr.write('\n');
-  return Object.fromEntries(lines.map(({ name }) => [name, summarize(results[name])]));
+  return Object.fromEntries(results.map(({ line, rounds }) => [line.name, summarize(rounds)]));
 }
 
-/** One round of one line, with the CPU that everybody used while answers counted. */
+/**
+ * One round of one line, with the CPU that everybody used while answers counted.
+ *
+ * @param {Line} line @param {number} postmaster
+ */
 async function measure({ prepare, server, loader }, postmaster) {
   const { run, check } = await prepare();
   const used = () => ({
     at: performance.now() / 1000,
     server: server && cpuSeconds(server.pid),
     postgres: postgresCpuSeconds(postmaster),
-    load: loader && cpuSeconds(loader.pid),
+    load: loader?.pid && cpuSeconds(loader.pid),
   });
   if (!CAN_SEE_USAGE) return checked(await run(() => {}), check);
   let before = used();
@@ -46,25 +52,29 @@ async function measure({ prepare, server, loader }, postmaster) {
   const memories = {
     server: server && memory(server.pid),
     postgres: { now: postgresMemory(postmaster) },
-    load: loader && memory(loader.pid),
+    load: loader?.pid && memory(loader.pid),
   };
   return checked({ ...result, cpu, memory: memories }, check);
 }
 
+/** @param {Result} result @param {Round['check']} check */
 async function checked(result, check) {
   await check?.(result);
   return result;
 }
 
-/** CPU seconds for each second, by who used them. */
+/** CPU seconds for each second, by who used them. @param {Result} before @param {Result} after */
 function coresBetween(before, after) {
-  const share = (name) => (after[name] - before[name]) / (after.at - before.at);
+  const share = (/** @type {string} */ name) => (after[name] - before[name]) / (after.at - before.at);
   return { server: share('server'), postgres: share('postgres'), load: share('load') };
 }
 
+/** @typedef {(round: Result) => number} Pick */
+
+/** @param {Result[]} rounds @returns {Result} */
 function summarize(rounds) {
-  const medianOf = (pick) => median(rounds.map(pick).filter(Number.isFinite));
-  const sumOf = (pick) => rounds.reduce((sum, round) => sum + pick(round), 0);
+  const medianOf = (/** @type {Pick} */ pick) => median(rounds.map(pick).filter(Number.isFinite));
+  const sumOf = (/** @type {Pick} */ pick) => rounds.reduce((sum, round) => sum + pick(round), 0);
   return {
     perSecond: medianOf((round) => round.perSecond),
     p50: medianOf((round) => round.p50),
@@ -78,15 +88,16 @@ function summarize(rounds) {
       postgres: medianOf((round) => round.cpu?.postgres),
       load: medianOf((round) => round.cpu?.load),
     },
-    memory: rounds.at(-1).memory ?? {},
+    memory: rounds.at(-1)?.memory ?? {},
     rounds,
   };
 }
 
-/** @returns null for no numbers */
+/** @param {readonly number[]} numbers @returns {number | null} null for no numbers */
 export function median(numbers) {
   const sorted = [...numbers].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
+  const [below = NaN, above = NaN] = [sorted[middle - 1], sorted[middle]];
   if (sorted.length === 0) return null;
-  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+  return sorted.length % 2 === 1 ? above : (below + above) / 2;
 }

@@ -36,7 +36,7 @@ function settingsOrExit() {
     const names = STAGES.flatMap((stage) => stage.names);
     return readSettings(process.argv.slice(2), names);
   } catch (error) {
-    console.error(error.message);
+    console.error(String(error));
     return process.exit(2);
   }
 }

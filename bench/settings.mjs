@@ -48,16 +48,21 @@ const QUICK = {
   soak: { first: 10_000, all: 20_000 },
 };
 
-const FLAGS = {
-  quick: { type: 'boolean', default: false },
-  only: { type: 'string' },
-  profile: { type: 'boolean', default: false },
-  out: { type: 'string', default: `${RESULTS}latest.json` },
-};
-
-/** @param {string[]} args of the command line @param {string[]} stages their names, in order */
+/**
+ * @typedef {ReturnType<typeof readSettings>} Settings
+ *
+ * @param {string[]} args of the command line @param {string[]} stages their names, in order
+ */
 export function readSettings(args, stages) {
-  const { values } = parseArgs({ args, options: FLAGS });
+  const { values } = parseArgs({
+    args,
+    options: {
+      quick: { type: 'boolean', default: false },
+      only: { type: 'string' },
+      profile: { type: 'boolean', default: false },
+      out: { type: 'string', default: `${RESULTS}latest.json` },
+    },
+  });
   const only = values.only?.split(',') ?? null;
   const unknown = only?.filter((name) => !stages.includes(name)) ?? [];
   if (unknown.length > 0) throw new Error(`--only knows ${stages.join(', ')}; not ${unknown.join(', ')}`);

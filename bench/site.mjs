@@ -16,32 +16,43 @@ export const SERVE = [join(CHECKOUT, 'bin/assent.js'), 'serve'];
 const SECRET = 'a secret of the benchmark with more than 32 characters';
 
 /**
+ * @typedef {Awaited<ReturnType<typeof joinEmbeddedPostgres>>} EmbeddedPostgres
+ * @typedef {{ name: string, grants: number, db: pg.Client, url: string }} BenchDatabase
+ */
+
+/**
  * Where the benchmark takes place: one real PostgreSQL with the settings it is shipped with, and the processes that are
  * started on it. `close` ends and removes all of it.
  */
 export class Site {
   #folder;
   #embedded;
+  /** @type {Promise<pg.Client> | undefined} */
+  #admin;
+  /** Process id of PostgreSQL's first process. */
+  postmaster = NaN;
+  /** @type {(() => Promise<unknown>)[]} */
   #closers = [];
+  /** @type {Promise<void> | undefined} */
   #closed;
 
   /** @param {Record<string, string>} postgresSettings what differs from PostgreSQL as it is shipped */
   static async open(postgresSettings) {
     const folder = mkdtempSync(join(tmpdir(), 'assent-bench-'));
-    const site = new Site(folder);
-    site.#embedded = await joinEmbeddedPostgres(join(folder, 'data'));
+    const site = new Site(folder, await joinEmbeddedPostgres(join(folder, 'data')));
     await site.#configure(postgresSettings);
-    site.admin = await site.connect('postgres');
-    const { rows } = await site.admin.query('select pg_backend_pid() as pid');
+    const { rows } = await (await site.admin()).query('select pg_backend_pid() as pid');
     site.postmaster = parentOf(rows[0].pid);
     return site;
   }
 
-  constructor(folder) {
+  /** @param {string} folder @param {EmbeddedPostgres} embedded */
+  constructor(folder, embedded) {
     this.#folder = folder;
+    this.#embedded = embedded;
   }
 
-  /** Some settings need a start of PostgreSQL. */
+  /** Some settings need a start of PostgreSQL. @param {Record<string, string>} settings */
   async #configure(settings) {
     const client = new pg.Client(this.postgres);
     await client.connect();
@@ -60,11 +71,18 @@ export class Site {
     return this.#embedded.connection();
   }
 
+  /** @param {string} name */
   file(name) {
     return join(this.#folder, name);
   }
 
-  /** A connection for the benchmark's own statements, without the server's time limits. */
+  /** A connection that may create databases. */
+  admin() {
+    this.#admin ??= this.connect('postgres');
+    return this.#admin;
+  }
+
+  /** A connection for the benchmark's own statements, without the server's time limits. @param {string} database */
   async connect(database) {
     const client = new pg.Client({ ...this.postgres, database });
     client.on('error', () => {});
@@ -73,9 +91,9 @@ export class Site {
     return client;
   }
 
-  /** A migrated database with so many grants. */
+  /** A migrated database with so many grants. @param {string} name @param {number} grants @returns {Promise<BenchDatabase>} */
   async createDatabase(name, grants) {
-    await this.admin.query(`create database ${name}`);
+    await (await this.admin()).query(`create database ${name}`);
     const pool = openDatabase({ ...this.postgres, database: name }, () => {});
     await migrate(pool);
     await pool.end();
@@ -84,6 +102,7 @@ export class Site {
     return { name, grants, db, url: this.urlOf(name) };
   }
 
+  /** @param {string} name of a database */
   urlOf(name) {
     const { host, port, user } = this.postgres;
     return `postgres://${user}@localhost/${name}?host=${encodeURIComponent(host)}&port=${port}`;
@@ -92,13 +111,17 @@ export class Site {
   /**
    * The server under test as its operator would start it: `assent serve`, with its log on.
    *
-   * @param {string[]} [nodeOptions]
+   * @param {BenchDatabase} database @param {string[]} [nodeOptions]
    */
   startAssent(database, nodeOptions = []) {
     return this.startServer(`assent-${database.name}`, [...nodeOptions, ...SERVE], assentVariables(database));
   }
 
-  /** Any server. It is stopped at the end if not before. */
+  /**
+   * Any server. It is stopped at the end if not before.
+   *
+   * @param {string} name @param {string[]} args of node @param {Record<string, string>} variables
+   */
   async startServer(name, args, variables) {
     const program = await startProgram(args, variables, this.file(`${name}.log`));
     this.#closers.push(program.stop);
@@ -119,13 +142,13 @@ export class Site {
   /** What fails to end must not keep the rest from ending. */
   async #close() {
     for (const close of this.#closers.reverse()) await close().catch(console.error);
-    await this.#embedded?.leave();
+    await this.#embedded.leave();
     removeData(join(this.#folder, 'data'));
     rmSync(this.#folder, { recursive: true });
   }
 }
 
-/** As an operator sets them behind one proxy: the sign-in flood comes from many networks through it. */
+/** As an operator sets them behind one proxy: the sign-in flood comes from many networks through it. @param {{ url: string }} database */
 export function assentVariables({ url }) {
   return {
     DATABASE_URL: url,
@@ -136,7 +159,7 @@ export function assentVariables({ url }) {
   };
 }
 
-/** Root's cluster is kept outside of its folder. */
+/** Root's cluster is kept outside of its folder. @param {string} dataDir */
 export function removeData(dataDir) {
   const location = join(dataDir, 'postgres.location');
   if (existsSync(location)) rmSync(readFileSync(location, 'utf8').trim(), { recursive: true, force: true });

@@ -21,11 +21,15 @@ export function targetsFor({ growth: { sizes, figures } }) {
   return [...FIXED, ...grown];
 }
 
+/** @typedef {Record<string, any>} Lines */
+
+/** @param {string} line @param {string} other @returns {Target['of']} */
 const rates = (line, other) => (lines) => [lines[line].perSecond, lines[other].perSecond];
 
 /** How much more memory counts as none: V8 keeps some of what it once needed. */
 const FLAT = 1.15;
 
+/** @type {Target[]} */
 const FIXED = [
   { name: 'exchange / floor', of: rates('exchange', 'floor of exchange'), atLeast: 0.3 },
   { name: 'exchange / pgbench', of: rates('exchange', 'pgbench'), atLeast: 1 },
@@ -50,7 +54,7 @@ const FIXED = [
   },
 ];
 
-/** @returns each target with its figures and their ratio, null when they were not measured, and whether it is met */
+/** @param {Target[]} targets @param {Lines} lines @returns each target with its figures and their ratio, null when they were not measured, and whether it is met */
 export function judge(targets, lines) {
   return targets.map(({ name, of, atLeast = -Infinity, atMost = Infinity }) => {
     const figures = measured(of, lines);
@@ -60,7 +64,7 @@ export function judge(targets, lines) {
   });
 }
 
-/** A line that was not measured has no figures to read. */
+/** A line that was not measured has no figures to read. @param {Target['of']} of @param {Lines} lines */
 function measured(of, lines) {
   try {
     return of(lines);

@@ -7,47 +7,62 @@ const KIB_PER_MB = 1024;
 /** Whether this machine tells what processes use: Linux does. */
 export const CAN_SEE_USAGE = process.platform === 'linux';
 
-/** CPU seconds that a process used so far. */
+/** CPU seconds that a process used so far. @param {number} pid */
 export function cpuSeconds(pid) {
-  return own(statOf(pid));
+  return own(mustBe(statOf(pid)));
 }
 
-/** CPU seconds of all of PostgreSQL: the postmaster, the processes it has, and those that ended. */
+/** CPU seconds of all of PostgreSQL: the postmaster, the processes it has, and those that ended. @param {number} postmaster */
 export function postgresCpuSeconds(postmaster) {
-  const stat = statOf(postmaster);
+  const stat = mustBe(statOf(postmaster));
   const ended = (stat.endedUser + stat.endedSystem) / TICKS_PER_SECOND;
   return childrenOf(postmaster)
     .map(own)
     .reduce((sum, seconds) => sum + seconds, own(stat) + ended);
 }
 
-/** Resident memory now and at its highest, in MB. */
+/** Resident memory now and at its highest, in MB. @param {number} pid */
 export function memory(pid) {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return { now: kibField(status, 'VmRSS'), highest: kibField(status, 'VmHWM') };
 }
 
-/** Memory of all of PostgreSQL in MB, what its processes share counted once. */
+/** Memory of all of PostgreSQL in MB, what its processes share counted once. @param {number} postmaster */
 export function postgresMemory(postmaster) {
   const pids = [postmaster, ...childrenOf(postmaster).map(({ pid }) => pid)];
   const shares = pids.map((pid) => readOrNothing(`/proc/${pid}/smaps_rollup`)).filter((text) => text !== '');
   return shares.reduce((sum, text) => sum + kibField(text, 'Pss'), 0);
 }
 
+/** @param {number} pid */
 export function parentOf(pid) {
-  return statOf(pid).parent;
+  return mustBe(statOf(pid)).parent;
 }
 
+/** @typedef {{ pid: number, parent: number, user: number, system: number, endedUser: number, endedSystem: number }} Stat */
+
+/** @param {Stat | undefined} stat */
+function mustBe(stat) {
+  if (stat === undefined) throw new Error('a process has ended');
+  return stat;
+}
+
+/** @param {Stat} stat */
 function own({ user, system }) {
   return (user + system) / TICKS_PER_SECOND;
 }
 
+/** @param {number} parent @returns {Stat[]} */
 function childrenOf(parent) {
   const processes = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  return processes.map(statOf).filter((stat) => stat?.parent === parent);
+  return processes.flatMap((name) => statOf(Number(name)) ?? []).filter((stat) => stat.parent === parent);
 }
 
-/** Fields of `/proc/PID/stat` behind the name, which may hold anything; undefined when the process has ended. */
+/**
+ * Fields of `/proc/PID/stat` behind the name, which may hold anything.
+ *
+ * @param {number} pid @returns {Stat | undefined} undefined when the process has ended
+ */
 function statOf(pid) {
   const stat = readOrNothing(`/proc/${pid}/stat`);
   if (stat === '') return undefined;
@@ -55,11 +70,11 @@ function statOf(pid) {
     .slice(stat.lastIndexOf(')') + 2)
     .split(' ')
     .map(Number);
-  const [user, system, endedUser, endedSystem] = fields.slice(11, 15);
-  return { pid, parent: fields[1], user, system, endedUser, endedSystem };
+  const [user = NaN, system = NaN, endedUser = NaN, endedSystem = NaN] = fields.slice(11, 15);
+  return { pid, parent: fields[1] ?? NaN, user, system, endedUser, endedSystem };
 }
 
-/** Processes end at any moment. */
+/** Processes end at any moment. @param {string} file */
 function readOrNothing(file) {
   try {
     return readFileSync(file, 'utf8');
@@ -68,6 +83,7 @@ function readOrNothing(file) {
   }
 }
 
+/** @param {string} text @param {string} name */
 function kibField(text, name) {
   return Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1]) / KIB_PER_MB;
 }

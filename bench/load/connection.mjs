@@ -13,10 +13,14 @@ const NOTHING = Buffer.alloc(0);
  */
 export class Connection {
   #port;
+  /** @type {import('node:net').Socket | undefined} */
   #socket;
+  /** @type {Buffer} */
   #received = NOTHING;
+  /** @type {{ resolve(answer: Answer): void, reject(error: Error): void } | undefined} */
   #waiting;
 
+  /** @param {number} port */
   constructor(port) {
     this.#port = port;
   }
@@ -43,6 +47,7 @@ export class Connection {
     return socket;
   }
 
+  /** @param {Buffer} chunk */
   #read(chunk) {
     this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk]);
     try {
@@ -51,10 +56,11 @@ export class Connection {
       this.#received = NOTHING;
       this.#settle()?.resolve(answer);
     } catch (error) {
-      this.#socket?.destroy(error);
+      this.#socket?.destroy(/** @type {Error} */ (error));
     }
   }
 
+  /** @param {Error} error */
   #fail(error) {
     this.#socket = undefined;
     this.#received = NOTHING;
@@ -68,20 +74,24 @@ export class Connection {
   }
 }
 
-/** @returns {Answer | undefined} undefined while a part is missing @throws when it is not what one request gets */
+/** @param {Buffer} bytes @returns {Answer | undefined} undefined while a part is missing @throws when it is not what one request gets */
 function readAnswer(bytes) {
   const headEnd = bytes.indexOf(HEAD_END);
   if (headEnd < 0) return undefined;
-  const head = bytes.latin1Slice(0, headEnd);
+  const head = bytes.toString('latin1', 0, headEnd);
   const length = headerOf(head, 'content-length');
   if (length === undefined) throw new Error(`an answer without content-length: ${head}`);
   const end = headEnd + HEAD_END.length + Number(length);
   if (bytes.length < end) return undefined;
   if (bytes.length > end) throw new Error('more than one answer to one request');
-  return { status: Number(head.slice(9, 12)), head, body: bytes.utf8Slice(headEnd + HEAD_END.length, end) };
+  return {
+    status: Number(head.slice(9, 12)),
+    head,
+    body: bytes.toString('utf8', headEnd + HEAD_END.length, end),
+  };
 }
 
-/** @returns {string | undefined} the value of the first header with this name */
+/** @param {string} head @param {string} name @returns {string | undefined} the value of the first header with this name */
 export function headerOf(head, name) {
   return new RegExp(`\\r\\n${name}: *([^\\r]*)`, 'i').exec(head)?.[1];
 }

@@ -12,17 +12,27 @@ import { Latencies } from './latencies.mjs';
  * @property {number} seconds how long answers count
  * @property {number} warmSeconds how long before that they don't
  * @property {number} [perSecond] at most so many, evenly spread; as fast as answers come when left out
+ *
+ * @typedef {any} Question an item as the workload has prepared it
+ *
+ * @typedef {object} Workload
+ * @property {(item: any, job: any) => Question} [prepare] makes a question of an item before anything starts
+ * @property {(connection: Connection, question: Question, job: any) => Promise<void>} [before] outside of the time that counts
+ * @property {(connection: Connection, question: Question, job: any) => Promise<string | void>} ask what is measured: it throws
+ *   unless every answer is right, and may name the outcome
  */
 
 /**
  * Carries a job out. Answers that are not right, or don't come, are errors and no latencies.
  *
+ * @param {Job} job
+ * @param {Workload} workload
  * @param {() => void} onCounting told when answers begin to count
  */
 export async function drive(job, workload, onCounting) {
   const connections = Array.from({ length: job.connections }, () => new Connection(job.port));
   const questions = job.items.map((item) => workload.prepare?.(item, job) ?? item);
-  if (workload.before) await askBefore(connections, questions, workload, job);
+  if (workload.before) await askBefore(connections, questions, workload.before, job);
   const run = new Run(job, questions);
   setTimeout(onCounting, job.warmSeconds * 1000);
   await Promise.all(connections.map((connection) => run.lane(connection, workload)));
@@ -30,29 +40,38 @@ export async function drive(job, workload, onCounting) {
   return run.result();
 }
 
-/** What has to be there first, such as the page that holds a form: asked outside of the time that counts. */
-async function askBefore(connections, questions, workload, job) {
+/**
+ * What has to be there first, such as the page that holds a form: asked outside of the time that counts.
+ *
+ * @param {Connection[]} connections @param {Question[]} questions @param {Required<Workload>['before']} before @param {Job} job
+ */
+async function askBefore(connections, questions, before, job) {
   let next = 0;
   const lane = async (connection) => {
-    while (next < questions.length) await workload.before(connection, questions[next++], job);
+    while (next < questions.length) await before(connection, questions[next++], job);
   };
   await Promise.all(connections.map(lane));
 }
 
 class Run {
+  /** @type {Job} */
   #job;
+  /** @type {Question[]} */
   #questions;
   #asked = 0;
   #latencies = new Latencies();
   #inTime = 0;
+  /** @type {Record<string, number>} */
   #outcomes = {};
   #right = 0;
   #errors = 0;
+  /** @type {string | null} */
   #firstError = null;
   #start = performance.now();
   #counting;
   #end;
 
+  /** @param {Job} job @param {Question[]} questions */
   constructor(job, questions) {
     this.#job = job;
     this.#questions = questions;
@@ -60,16 +79,20 @@ class Run {
     this.#end = this.#counting + job.seconds * 1000;
   }
 
-  /** One connection's share: the next question as soon as it has its answer. */
+  /**
+   * One connection's share: the next question as soon as it has its answer.
+   *
+   * @param {Connection} connection @param {Workload} workload
+   */
   async lane(connection, workload) {
     for (let question = await this.#next(); question !== undefined; question = await this.#next()) {
       const asked = performance.now();
       try {
         const outcome = await workload.ask(connection, question, this.#job);
-        this.#note(asked, performance.now(), outcome);
+        this.#note(asked, performance.now(), outcome ?? 'right');
       } catch (error) {
         this.#errors += 1;
-        this.#firstError ??= error.message;
+        this.#firstError ??= String(error);
       }
     }
   }
@@ -87,8 +110,12 @@ class Run {
     return question;
   }
 
-  /** Answers that come when the time is over have a latency, but are not part of the rate. */
-  #note(asked, answered, outcome = 'right') {
+  /**
+   * Answers that come when the time is over have a latency, but are not part of the rate.
+   *
+   * @param {number} asked @param {number} answered @param {string} outcome
+   */
+  #note(asked, answered, outcome) {
     this.#right += 1;
     if (answered < this.#counting) return;
     this.#latencies.add(answered - asked);

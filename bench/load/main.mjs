@@ -8,12 +8,16 @@
 import { drive } from './drive.mjs';
 import { WORKLOADS } from './workloads.mjs';
 
-process.on('message', async (job) => {
+/** @param {object} message */
+const tell = (message) => process.send?.(message);
+
+process.on('message', async (/** @type {import('./drive.mjs').Job} */ job) => {
   try {
-    const onCounting = () => process.send({ counting: true });
-    process.send({ result: await drive(job, WORKLOADS[job.workload], onCounting) });
+    const workload = WORKLOADS[job.workload];
+    if (workload === undefined) throw new Error(`there is no workload ${job.workload}`);
+    tell({ result: await drive(job, workload, () => tell({ counting: true })) });
   } catch (error) {
-    process.send({ failure: error.stack });
+    tell({ failure: error instanceof Error ? error.stack : error });
   }
 });
 process.on('disconnect', () => process.exit());

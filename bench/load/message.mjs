@@ -1,16 +1,22 @@
 import { headerOf } from './connection.mjs';
 
-/** @returns {Buffer} a whole GET request */
+/** @typedef {import('./connection.mjs').Answer} Answer */
+
+/** @param {string} target @param {Record<string, string>} headers @returns {Buffer} a whole GET request */
 export function get(target, headers = {}) {
   return Buffer.from(`GET ${target} HTTP/1.1\r\nhost: 127.0.0.1\r\n${lines(headers)}\r\n`);
 }
 
-/** @param {string} body form-encoded, as a browser or an application sends it @returns {Buffer} a whole POST request */
+/**
+ * @param {string} target @param {string} body form-encoded, as a browser or an application sends it
+ * @param {Record<string, string>} headers @returns {Buffer} a whole POST request
+ */
 export function post(target, body, headers = {}) {
   const form = `content-type: application/x-www-form-urlencoded\r\ncontent-length: ${Buffer.byteLength(body)}\r\n`;
   return Buffer.from(`POST ${target} HTTP/1.1\r\nhost: 127.0.0.1\r\n${form}${lines(headers)}\r\n${body}`);
 }
 
+/** @param {Record<string, string>} headers */
 function lines(headers) {
   return Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}\r\n`)
@@ -24,39 +30,55 @@ export function form(fields) {
     .join('&');
 }
 
-/** An answer that is not the right one ends the attempt and counts as an error. */
+/**
+ * An answer that is not the right one ends the attempt and counts as an error.
+ *
+ * @param {unknown} condition @param {string} what @param {Answer} answer
+ */
 export function require(condition, what, answer) {
-  if (!condition) throw new Error(`${what}: ${answer.status} ${answer.body.slice(0, 300)}`);
+  if (!condition) throw notThis(what, answer);
 }
 
-/** The `Location` of a redirect with this status. */
+/** @param {string} what @param {Answer} answer */
+function notThis(what, answer) {
+  return new Error(`${what}: ${answer.status} ${answer.body.slice(0, 300)}`);
+}
+
+/** The `Location` of a redirect with this status. @param {Answer} answer @param {number} status */
 export function locationOf(answer, status) {
   const location = headerOf(answer.head, 'location');
-  require(answer.status === status && location !== undefined, `no ${status} redirect`, answer);
+  if (answer.status !== status || location === undefined) throw notThis(`no ${status} redirect`, answer);
   return location;
 }
 
-/** The hidden fields of the form on a page that posts to `action`. */
+/** The hidden fields of the form on a page that posts to `action`. @param {Answer} answer @param {string} action */
 export function hiddenFields(answer, action) {
   const start = answer.body.indexOf(`action="${action}"`);
   require(start >= 0, `no form to ${action}`, answer);
   const formText = answer.body.slice(start, answer.body.indexOf('</form>', start));
   const inputs = formText.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)">/g);
-  return Object.fromEntries([...inputs].map(([, name, value]) => [name, unescapeHtml(value)]));
+  return Object.fromEntries([...inputs].map(([, name, value = '']) => [name, unescapeHtml(value)]));
 }
 
+/** @type {Record<string, string>} */
 const ENTITIES = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'" };
 
+/** @param {string} text */
 function unescapeHtml(text) {
-  return text.replaceAll(/&(?:amp|lt|gt|quot|#39);/g, (entity) => ENTITIES[entity]);
+  return text.replaceAll(/&(?:amp|lt|gt|quot|#39);/g, (entity) => ENTITIES[entity] ?? entity);
 }
 
-/** The cookies of an answer as a browser would send them back, together with those it had. */
+/**
+ * The cookies of an answer as a browser would send them back, together with those it had.
+ *
+ * @param {Answer} answer @param {Record<string, string>} cookies @returns {Record<string, string>}
+ */
 export function cookiesAfter(answer, cookies = {}) {
   const set = [...answer.head.matchAll(/\r\nset-cookie: *([^=\r]+)=([^;\r]*)/gi)];
   return { ...cookies, ...Object.fromEntries(set.map(([, name, value]) => [name, value])) };
 }
 
+/** @param {Record<string, string>} cookies */
 export function cookieHeader(cookies) {
   return Object.entries(cookies)
     .filter(([, value]) => value !== '')

@@ -29,7 +29,7 @@ export const peerFlow = {
     const back = await browser.send(`${interaction}/confirm`, '');
     const location = await browser.follow(back, 303);
     SESSIONS.set(item.login, browser.cookies);
-    const code = new URL(location).searchParams.get('code');
+    const code = new URL(location).searchParams.get('code') ?? '';
     const answer = await connection.send(post('/token', form({ ...job.tokenRequest, code })));
     require(answer.status === 200 && JSON.parse(answer.body).access_token !== undefined, 'no token', answer);
   },

@@ -8,7 +8,7 @@ import { askOnce, exchangeRound, introspectionRound, loadRound, rightsAreAudited
 
 const FLOOR = fileURLToPath(new URL('../floor.mjs', import.meta.url));
 
-/** The floor, the limit, and the two questions that an application and the payment API ask all the time. */
+/** The floor, the limit, and the two questions that an application and the payment API ask all the time. @type {import('./shared.mjs').Stage} */
 export const core = {
   names: ['floor', 'pgbench', 'exchange', 'introspection'],
 
@@ -54,7 +54,7 @@ function limit({ site, settings, database }, name, script) {
     await database.db.query(PREPARE);
     const run = () =>
       runPgbench({
-        pgbench: findPgbench(),
+        pgbench: findPgbench() ?? '',
         script,
         postgres: site.postgres,
         database: database.name,

@@ -12,7 +12,7 @@ const GUESSES = 10_000;
 /** The flood is there before the exchanges begin, and until they have ended. */
 const AHEAD_SECONDS = 0.3;
 
-/** What a flood of wrong passwords does to the exchanges of everybody else. */
+/** What a flood of wrong passwords does to the exchanges of everybody else. @type {import('./shared.mjs').Stage} */
 export const flood = {
   names: ['flood'],
 

@@ -8,7 +8,7 @@ import { loadRound } from './shared.mjs';
 /** How many are made ready for each second of a round. Each approval's page is fetched before it: fewer end it early. */
 const PER_SECOND = { page: 1_000, approval: 2_000, flow: 4_000 };
 
-/** What a signed-in browser does, alone and together with the exchange, and the peer's equal flow. */
+/** What a signed-in browser does, alone and together with the exchange, and the peer's equal flow. @type {import('./shared.mjs').Stage} */
 export const flows = {
   names: ['page', 'approval', 'flow', 'peer'],
 
@@ -35,7 +35,7 @@ export async function flowRound(bench, server, database, name) {
 
 async function peer(bench) {
   const { site, loader } = bench;
-  await site.admin.query('create database peer');
+  await (await site.admin()).query('create database peer');
   const tokenRequest = tokenRequestOf(0);
   const { client_id: CLIENT_ID, client_secret: CLIENT_SECRET } = tokenRequest;
   const server = await startPeer(site, 'peer', { CLIENT_ID, CLIENT_SECRET, REDIRECT_URI, SCOPE });

@@ -12,7 +12,7 @@ const ROUNDS = {
 
 export const growthLine = (figure, grants) => `${figure}, ${grants} grants`;
 
-/** The same figures with more and more grants in the table: each size is a database with a server of its own. */
+/** The same figures with more and more grants in the table: each size is a database with a server of its own. @type {import('./shared.mjs').Stage} */
 export const growth = {
   names: ['growth'],
 

@@ -1,7 +1,15 @@
 import { exchanges, introspections } from '../questions.mjs';
 import { SATURATING_CONNECTIONS } from '../settings.mjs';
 
-/** A round of any job as fast as the server answers. */
+/** @typedef {Pick<import('../load/drive.mjs').Job, 'workload' | 'items'> & Partial<import('../load/drive.mjs').Job>} JobOf */
+
+/**
+ * A round of any job as fast as the server answers.
+ *
+ * @param {Pick<Bench, 'loader'> & { settings: { seconds: number, warmSeconds: number } }} bench @param {{ port: number }} server
+ * @param {JobOf} job @param {number} [connections]
+ * @returns {import('../rounds.mjs').Round}
+ */
 export function loadRound({ settings, loader }, { port }, job, connections = SATURATING_CONNECTIONS) {
   const { seconds, warmSeconds } = settings;
   return { run: (onCounting) => loader.run({ seconds, warmSeconds, connections, port, ...job }, onCounting) };
@@ -23,7 +31,25 @@ export async function introspectionRound(bench, server, database) {
 
 const COUNT = `select count(*)::int as rows from audit_events where kind = 'exchanged'`;
 
-/** @returns a check that the audit trail grew by one row for each right answer of the round */
+/**
+ * @typedef {object} Bench what every stage is given
+ * @property {import('../site.mjs').Site} site
+ * @property {import('../settings.mjs').Settings} settings
+ * @property {import('../site.mjs').BenchDatabase} database
+ * @property {import('../program.mjs').Program} server
+ * @property {import('../loader.mjs').Loader} loader
+ * @property {(name: string) => boolean} wanted
+ *
+ * @typedef {object} Stage
+ * @property {string[]} names what `--only` may name
+ * @property {(bench: Bench) => Promise<Record<string, import('../rounds.mjs').Result>>} run gives its lines
+ */
+
+/**
+ * @param {import('../site.mjs').BenchDatabase} database
+ * @returns {Promise<(result: import('../rounds.mjs').Result) => Promise<void>>} a check that the audit trail grew by one row
+ *   for each right answer of the round
+ */
 export async function rightsAreAudited({ db }) {
   const before = (await db.query(COUNT)).rows[0].rows;
   return async ({ right, transactions = right }) => {
@@ -33,7 +59,12 @@ export async function rightsAreAudited({ db }) {
   };
 }
 
-/** What the product answers to the first question of a job. */
+/**
+ * What the product answers to the first question of a job.
+ *
+ * @param {number} port
+ * @param {{ path: string, headers?: Record<string, string>, shape: RegExp, items: any[] }} job
+ */
 export async function askOnce(port, { path, headers, shape, items }) {
   const [{ body, holds }] = items;
   const type = { 'content-type': 'application/x-www-form-urlencoded' };

@@ -5,7 +5,7 @@ const BATCH = 10_000;
 /** Long enough for any batch of codes to be used up. */
 const BATCH_SECONDS = 60;
 
-/** Memory of a fresh server after its first exchanges and after many more. */
+/** Memory of a fresh server after its first exchanges and after many more. @type {import('./shared.mjs').Stage} */
 export const soak = {
   names: ['soak'],
 

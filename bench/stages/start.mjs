@@ -2,7 +2,7 @@ import { startProgram } from '../program.mjs';
 import { median } from '../rounds.mjs';
 import { assentVariables, removeData, SERVE } from '../site.mjs';
 
-/** Time from the start of the process to the first good answer. */
+/** Time from the start of the process to the first good answer. @type {import('./shared.mjs').Stage} */
 export const start = {
   names: ['start'],
 

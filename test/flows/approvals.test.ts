@@ -187,8 +187,8 @@ describe('approvals of many users', () => {
     };
   }
 
-  const ask = (approvals: readonly Approval[]) => {
-    const pool = watched(database.pool);
+  const ask = (approvals: readonly Approval[], by = database.pool) => {
+    const pool = watched(by);
     return Promise.all(approvals.map((approval) => approveGrant(pool, approval)));
   };
 
@@ -204,6 +204,17 @@ describe('approvals of many users', () => {
     expect(new Set(await ask(twice))).toEqual(new Set(['written']));
     expect(statements).toHaveLength(3);
     expect(await approved(users)).toHaveLength(2 * MANY);
+  });
+
+  it('never wait for each other in a circle when two servers are asked the same in different order', async () => {
+    const users = await signIn(MANY);
+    for (let revision = 0; revision < 5; revision += 1) {
+      const approvals = users.map((user) => approvalBy(user, { revision }));
+      const verdicts = [ask(approvals), ask(approvals.toReversed(), second)];
+      expect(new Set((await Promise.all(verdicts)).flat())).toEqual(new Set(['written']));
+    }
+    expect(await approved(users)).toHaveLength(5 * MANY);
+    expect(statements.filter((outcome) => outcome !== undefined)).toEqual([]);
   });
 
   it('fail alone in a shared statement, each for its own reason', async () => {
