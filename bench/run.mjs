@@ -42,7 +42,7 @@ function settingsOrExit() {
 }
 
 async function measure() {
-  const wanted = (name) => settings.only?.includes(name) ?? true;
+  const wanted = (/** @type {string} */ name) => settings.only?.includes(name) ?? true;
   const machine = await describeMachine(site);
   const database = await site.createDatabase('bench', settings.grants);
   const server = await site.startAssent(database, settings.profile ? PROFILING : []);
@@ -59,6 +59,7 @@ async function measure() {
   return { machine, settings, lines, targets: judge(targetsFor(settings), lines), notes: notesOn(server) };
 }
 
+/** @param {import('./program.mjs').Program} server */
 function notesOn(server) {
   const notes = [];
   if (findPgbench() === undefined)
@@ -67,7 +68,7 @@ function notesOn(server) {
   return notes;
 }
 
-/** Every target that was measured is met, and every answer was right. */
+/** Every target that was measured is met, and every answer was right. @param {import('./report.mjs').Report} report */
 function isGood({ lines, targets }) {
   return (
     targets.every(({ met }) => met !== false) && Object.values(lines).every(({ errors = 0 }) => errors === 0)

@@ -12,7 +12,7 @@ import { growthLine } from './stages/growth.mjs';
 
 /** @param {{ growth: { sizes: number[], figures: string[] } }} settings @returns {Target[]} */
 export function targetsFor({ growth: { sizes, figures } }) {
-  const [smallest, largest] = [sizes[0], sizes.at(-1)];
+  const [smallest = 0, largest = 0] = [sizes[0], sizes.at(-1)];
   const grown = figures.map((figure) => ({
     name: `${figure}: ${largest} grants / ${smallest}`,
     of: rates(growthLine(figure, largest), growthLine(figure, smallest)),
