@@ -10,11 +10,12 @@ import { core } from './stages/core.mjs';
 import { flood } from './stages/flood.mjs';
 import { flows } from './stages/flows.mjs';
 import { growth } from './stages/growth.mjs';
+import { rest } from './stages/rest.mjs';
 import { soak } from './stages/soak.mjs';
 import { start } from './stages/start.mjs';
 import { judge, targetsFor } from './targets.mjs';
 
-const STAGES = [start, core, flows, flood, soak, growth];
+const STAGES = [start, core, flows, rest, flood, soak, growth];
 
 const settings = settingsOrExit();
 mkdirSync(RESULTS, { recursive: true });
