@@ -25,7 +25,11 @@ const INSERT_USERS = `
 insert into users (user_id, login, login_key, name, password_hash)
 select md5('user ' || n)::uuid, 'user-' || n, 'user-' || n, 'User ' || n, $2 from generate_series(1, $1::int) n`;
 
-/** A grant's id as `grantIdFor` makes it: the first 16 bytes of the SHA-256 of a JSON list. */
+/**
+ * A grant's id as `grantIdFor` makes it: the first 16 bytes of the SHA-256 of a JSON list.
+ *
+ * @param {string} user @param {string} client
+ */
 export const GRANT_ID = (user, client) =>
   `encode(substr(sha256(convert_to('["' || ${user} || '","' || ${client} || '",null]', 'UTF8')), 1, 16), 'hex')::uuid`;
 
@@ -69,7 +73,11 @@ export async function fill(db, grants) {
   await db.query('checkpoint');
 }
 
-/** Ten million rows are indexed faster at once than one by one; afterwards everything is as it was. */
+/**
+ * Ten million rows are indexed faster at once than one by one; afterwards everything is as it was.
+ *
+ * @param {import('pg').Client} db @param {() => Promise<unknown>} work
+ */
 async function withoutSecondaryIndexes(db, work) {
   const { rows } = await db.query(SECONDARY_INDEXES);
   for (const { name } of rows) await db.query(`drop index ${name}`);

@@ -11,7 +11,11 @@ export function lockedPeerVersion() {
   return readJson('package-lock.json').packages['node_modules/oidc-provider'].version;
 }
 
-/** Starts the peer on a database of its own; its packages are installed first when they are not there. */
+/**
+ * Starts the peer on a database of its own; its packages are installed first when they are not there.
+ *
+ * @param {import('./site.mjs').Site} site @param {string} database @param {Record<string, string>} variables
+ */
 export function startPeer(site, database, variables) {
   if (installedVersion() !== lockedPeerVersion()) {
     execFileSync('npm', ['ci', '--silent', '--prefix', FOLDER], { stdio: ['ignore', 2, 2] });
@@ -25,6 +29,7 @@ function installedVersion() {
   return existsSync(`${FOLDER}${file}`) ? readJson(file).version : null;
 }
 
+/** @param {string} file */
 function readJson(file) {
   return JSON.parse(readFileSync(`${FOLDER}${file}`, 'utf8'));
 }

@@ -11,24 +11,29 @@ export const CLIENTS = 10;
 export const REDIRECT_URI = 'https://shop.example/callback';
 export const SCOPE = 'account-info operation-history';
 
+/** @param {number} user */
 export const loginOf = (user) => `user-${user}`;
+/** @param {number} user */
 const userIdOf = (user) => uuidOf(`user ${user}`);
+/** @param {number} client */
 export const clientIdOf = (client) => md5(`client ${client}`);
+/** @param {number} client */
 export const clientSecretOf = (client) => md5(`secret of client ${client}`);
 
 /** The one resource, which asks about tokens. */
 export const RESOURCE = { id: 'bench-resource', secret: md5('secret of the resource') };
 
-/** What PostgreSQL's `md5` gives: everything here is as easy to compute there. */
+/** What PostgreSQL's `md5` gives: everything here is as easy to compute there. @param {string} text */
 function md5(text) {
   return createHash('md5').update(text).digest('hex');
 }
 
+/** @param {string} text */
 function uuidOf(text) {
   return md5(text).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
-/** A grant by its number, from 0. */
+/** A grant by its number, from 0. @param {number} number */
 export function grantOf(number) {
   const user = Math.floor(number / CLIENTS) + 1;
   const client = number % CLIENTS;
@@ -40,40 +45,53 @@ export function grantOf(number) {
   };
 }
 
-/** Numbers of `count` different grants of `grants`, in no order. */
+/**
+ * Numbers of `count` different grants of `grants`, in no order.
+ *
+ * @param {number} grants @param {number} count @returns {number[]}
+ */
 export function anyOf(grants, count) {
   if (count === grants) return shuffled(Array.from({ length: grants }, (_, number) => number));
-  const chosen = new Set();
+  const chosen = /** @type {Set<number>} */ (new Set());
   while (chosen.size < count) chosen.add(Math.floor(Math.random() * grants));
   return [...chosen];
 }
 
+/** @param {number[]} numbers */
 function shuffled(numbers) {
   for (let last = numbers.length - 1; last > 0; last -= 1) {
     const other = Math.floor(Math.random() * (last + 1));
-    [numbers[last], numbers[other]] = [numbers[other], numbers[last]];
+    [numbers[last], numbers[other]] = [numbers[other] ?? 0, numbers[last] ?? 0];
   }
   return numbers;
 }
 
-/** A fresh code or token of a grant, in the product's own form, and what is stored of it. */
+/**
+ * A fresh code or token of a grant, in the product's own form, and what is stored of it.
+ *
+ * @param {'code' | 'token'} kind @param {{ grantId: string }} grant
+ */
 export function freshBearer(kind, { grantId }) {
   const bearer = formatToken(kind, grantId, randomBytes(32));
   return { bearer, hash: sha256(bearer) };
 }
 
-/** The token that a grant has from the beginning, and what is stored of it. */
+/** The token that a grant has from the beginning, and what is stored of it. @param {{ grantId: string }} grant */
 export function firstTokenOf({ grantId }) {
   const id = Buffer.from(grantId.replaceAll('-', ''), 'hex');
   const bearer = formatToken('token', grantId, createHash('sha256').update(id).digest());
   return { bearer, hash: sha256(bearer) };
 }
 
-/** {@link firstTokenOf} in SQL. */
+/** {@link firstTokenOf} in SQL. @param {string} grantId */
 export const FIRST_TOKEN = (grantId) =>
   `'assent_at_' || translate(encode(uuid_send(${grantId}) || sha256(uuid_send(${grantId})), 'base64'), '+/', '-_')`;
 
-/** What a token and a code of the same grant begin with behind their prefixes: 21 letters hold 126 of its 128 bits. */
+/**
+ * What a token and a code of the same grant begin with behind their prefixes: 21 letters hold 126 of its 128 bits.
+ *
+ * @param {string} code
+ */
 export function startOfToken(code) {
   return `assent_at_${code.slice('assent_ac_'.length, 'assent_ac_'.length + 21)}`;
 }

@@ -23,6 +23,7 @@ export function findPgbench() {
   return folders.map((folder) => join(folder, 'pgbench')).find((file) => existsSync(file));
 }
 
+/** @param {string} pgbench */
 export async function pgbenchVersion(pgbench) {
   const { stdout } = await promisify(execFile)(pgbench, ['--version']);
   return /\d[\d.]*/.exec(stdout)?.[0];
@@ -52,7 +53,11 @@ export async function runPgbench(options) {
   );
 }
 
-/** The log has a line for each transaction: client, number, microseconds, script, and when it ended. */
+/**
+ * The log has a line for each transaction: client, number, microseconds, script, and when it ended.
+ *
+ * @param {string} logPrefix
+ */
 function readTransactions(logPrefix) {
   const folder = join(logPrefix, '..');
   const files = readdirSync(folder)
@@ -66,7 +71,11 @@ function readTransactions(logPrefix) {
   });
 }
 
-/** What ended in the first `warmSeconds` doesn't count, as in every other line. */
+/**
+ * What ended in the first `warmSeconds` doesn't count, as in every other line.
+ *
+ * @param {{ took: number, ended: number }[]} transactions @param {number} reported @param {{ warmSeconds: number }} options
+ */
 function summarize(transactions, reported, { warmSeconds }) {
   if (transactions.length !== reported) throw new Error('the log of pgbench is not whole');
   const ends = transactions.map(({ ended }) => ended);

@@ -8,7 +8,7 @@ const IDLE = '(idle)';
 /** What Node is told so that it writes where its time went when it ends. */
 export const PROFILING = ['--cpu-prof', `--cpu-prof-dir=${RESULTS}`];
 
-/** Where the time of a server went that has ended, busiest function first. */
+/** Where the time of a server went that has ended, busiest function first. @param {number} pid */
 export function describeProfile(pid) {
   const file = readdirSync(RESULTS).find((name) => name.endsWith('.cpuprofile') && name.includes(`.${pid}.`));
   if (file === undefined) throw new Error(`the server ${pid} left no profile`);
@@ -23,8 +23,8 @@ export function describeProfile(pid) {
   );
 }
 
-/** Time by function, without what it called. */
-function selfTimes({ nodes, samples, timeDeltas }) {
+/** Time by function, without what it called. @param {import('node:inspector').Profiler.Profile} profile */
+function selfTimes({ nodes, samples = [], timeDeltas = [] }) {
   const places = new Map(nodes.map(({ id, callFrame }) => [id, placeOf(callFrame)]));
   const times = new Map();
   samples.forEach((id, index) => {
@@ -34,10 +34,12 @@ function selfTimes({ nodes, samples, timeDeltas }) {
   return times;
 }
 
+/** @param {import('node:inspector').Runtime.CallFrame} frame */
 function placeOf({ functionName, url, lineNumber }) {
   if (url === '') return functionName || '(anonymous)';
   const file = url.replace(/^.*\/(node_modules|dist)\//, '$1/');
   return `${functionName || '(anonymous)'} ${file}:${lineNumber + 1}`;
 }
 
+/** @param {number} share */
 const percent = (share) => `${(share * 100).toFixed(1)} %`.padStart(7);

@@ -43,6 +43,7 @@ export async function startProgram(args, variables, logFile) {
   return { pid: child.pid ?? NaN, port, readySeconds: (performance.now() - started) / 1000, stop };
 }
 
+/** @param {number} port */
 async function untilReady(port) {
   const deadline = performance.now() + READY_DEADLINE_MS;
   while (performance.now() < deadline) {

@@ -32,32 +32,33 @@ update grants g set token_hash = t.hash, token_issued_at = clock_timestamp(), re
   from unnest($1::uuid[], $2::bytea[]) as t (grant_id, hash)
  where g.grant_id = t.grant_id and (g.token_hash, g.revoked_at) is distinct from (t.hash, null)`;
 
-/** Token requests with fresh codes. */
+/** Token requests with fresh codes. @param {import('./site.mjs').BenchDatabase} database @param {number} count */
 export async function exchanges({ db, grants }, count) {
   const chosen = anyOf(grants, count).map(grantOf);
   const codes = chosen.map((grant) => freshBearer('code', grant));
   const { rowCount } = await db.query(GIVE_CODES, valuesOf(chosen, codes));
   if (rowCount !== count) throw new Error(`${count} grants were to be given codes, ${rowCount} were`);
   const items = chosen.map(({ client }, index) => {
-    const code = codes[index].bearer;
+    const code = codes[index]?.bearer ?? '';
     return { body: form({ ...tokenRequestOf(client), code }), holds: startOfToken(code) };
   });
   return { workload: 'token', path: '/oauth/token', shape: TOKEN_SHAPE, items };
 }
 
-/** Questions about live tokens. */
+/** Questions about live tokens. @param {import('./site.mjs').BenchDatabase} database @param {number} count */
 export async function introspections({ db, grants }, count) {
   const chosen = anyOf(grants, count).map(grantOf);
   const tokens = chosen.map(firstTokenOf);
   await db.query(GIVE_FIRST_TOKENS_BACK, valuesOf(chosen, tokens));
   const items = chosen.map(({ userId }, index) => {
-    return { body: form({ token: tokens[index].bearer }), holds: `"sub":"${userId}"` };
+    return { body: form({ token: tokens[index]?.bearer ?? '' }), holds: `"sub":"${userId}"` };
   });
   const credentials = Buffer.from(`${RESOURCE.id}:${RESOURCE.secret}`).toString('base64');
   const headers = { authorization: `Basic ${credentials}` };
   return { workload: 'token', path: '/oauth/introspect', headers, shape: ACTIVE_SHAPE, items, again: true };
 }
 
+/** @param {{ grantId: string }[]} chosen @param {{ hash: string }[]} bearers */
 function valuesOf(chosen, bearers) {
   return [chosen.map(({ grantId }) => grantId), bearers.map(({ hash }) => hash)];
 }
@@ -66,7 +67,11 @@ const INSERT_SESSIONS = `
 insert into sessions (session_hash, user_id)
 select s.hash, u.user_id from unnest($1::bytea[], $2::text[]) as s (hash, login) join users u using (login)`;
 
-/** Authorization requests of browsers that just signed in, each for a grant of its own. */
+/**
+ * Authorization requests of browsers that just signed in, each for a grant of its own.
+ *
+ * @param {import('./site.mjs').BenchDatabase} database @param {number} count
+ */
 export async function authorizations({ db, grants }, count) {
   const chosen = anyOf(grants, count).map(grantOf);
   const cookies = chosen.map(() => randomBytes(32).toString('base64url'));
@@ -83,7 +88,11 @@ export async function authorizations({ db, grants }, count) {
   return { items, tokenShape: TOKEN_SHAPE };
 }
 
-/** Wrong guesses for many logins from many networks, of those that RFC 2544 sets aside for benchmarks. */
+/**
+ * Wrong guesses for many logins from many networks, of those that RFC 2544 sets aside for benchmarks.
+ *
+ * @param {{ grants: number }} database @param {number} count
+ */
 export function guesses({ grants }, count) {
   const items = anyOf(grants, count).map((number, index) => ({
     query: queryOf(number % 2),
@@ -93,7 +102,7 @@ export function guesses({ grants }, count) {
   return { workload: 'signIn', items, again: true };
 }
 
-/** The canonical query of an authorization request. */
+/** The canonical query of an authorization request. @param {number} client */
 export function queryOf(client) {
   return form({
     client_id: clientIdOf(client),
@@ -103,6 +112,7 @@ export function queryOf(client) {
   });
 }
 
+/** @param {number} client */
 export function tokenRequestOf(client) {
   return {
     grant_type: 'authorization_code',

@@ -16,7 +16,20 @@ const COLUMNS = [
   'load MB',
 ];
 
-/** The whole report as text. */
+/**
+ * @typedef {import('./rounds.mjs').Result} Result
+ * @typedef {import('./settings.mjs').Settings} Settings
+ * @typedef {ReturnType<typeof import('./targets.mjs').judge>[number]} Judgement
+ *
+ * @typedef {object} Report
+ * @property {Awaited<ReturnType<typeof import('./machine.mjs').describeMachine>>} machine
+ * @property {Settings} settings
+ * @property {Record<string, Result>} lines
+ * @property {Judgement[]} targets
+ * @property {string[]} notes
+ */
+
+/** The whole report as text. @param {Report} report */
 export function printReport({ machine, settings, lines, targets, notes }) {
   return [
     describe(machine),
@@ -33,17 +46,20 @@ export function printReport({ machine, settings, lines, targets, notes }) {
 
 const NOTES =
   'cpu: cores used on average; server µs: of them, for each answer. The load shares the cores with what it measures. Floor: logging off; Assent: log level info.';
+/** @param {Settings} settings */
 const QUICK_NOTE = ({ growth, soak }) =>
   `Short form: few seconds each, growth of ${growth.figures.join(', ')} up to ${growth.sizes.at(-1)} grants, a soak of ${soak.all} exchanges.`;
 
+/** @param {Report['machine']} machine */
 function describe({ postgres, ...machine }) {
-  const list = (entries) =>
+  const list = (/** @type {object} */ entries) =>
     Object.entries(entries)
       .map(([name, value]) => `${name} ${value}`)
       .join(' · ');
   return `${list(machine)}\nPostgreSQL: ${list(postgres)}`;
 }
 
+/** @param {[name: string, line: Result]} entry */
 function row([name, line]) {
   const { cpu = {}, memory = {} } = line;
   const rate = line.seconds === undefined ? whole(line.perSecond) : `${line.seconds.toFixed(2)} s`;
@@ -54,28 +70,37 @@ function row([name, line]) {
   return [name, rate, ...latencies, line.errors ?? '', ...used, whole(microseconds), ...kept];
 }
 
+/** @param {Record<string, Result>} lines */
 function firstErrors(lines) {
   const faulty = Object.entries(lines).filter(([, { firstError }]) => firstError);
   return faulty.map(([name, { firstError }]) => `The first error of ${name}: ${firstError}`);
 }
 
-/** With `--only` most targets are not measured, on purpose. */
+/** With `--only` most targets are not measured, on purpose. @param {Settings} settings @param {Judgement[]} targets */
 function judged({ only }, targets) {
   return only === null ? targets : targets.filter(({ value }) => value !== null);
 }
 
+/** @param {Judgement} judgement */
 function verdict({ name, figures, value, target, met }) {
-  if (value === null) return [name, '', 'not measured', target, ''];
+  if (value === null || figures === null) return [name, '', 'not measured', target, ''];
   return [name, figures.map(short).join(' / '), value.toFixed(2), target, met ? 'met' : 'MISSED'];
 }
 
-const fixed = (value) => (Number.isFinite(value) ? value.toFixed(2) : '');
+/** @param {number | null | undefined} value */
+const fixed = (value) => (isNumber(value) ? value.toFixed(2) : '');
+/** @param {number} value */
 const short = (value) => (value < 1_000 ? value.toFixed(2) : whole(value));
-const whole = (value) => (Number.isFinite(value) ? String(Math.round(value)) : '');
+/** @param {number | null | undefined} value */
+const whole = (value) => (isNumber(value) ? String(Math.round(value)) : '');
+/** @param {number | null | undefined} value @returns {value is number} */
+const isNumber = (value) => Number.isFinite(value);
 
+/** @param {unknown[][]} rows */
 function table(rows) {
-  const widths = rows[0].map((_, column) => Math.max(...rows.map((cells) => String(cells[column]).length)));
-  const pad = (cell, column) =>
-    column === 0 ? String(cell).padEnd(widths[0]) : String(cell).padStart(widths[column]);
+  const [head = []] = rows;
+  const widths = head.map((_, column) => Math.max(...rows.map((cells) => String(cells[column]).length)));
+  const pad = (/** @type {unknown} */ cell, /** @type {number} */ column) =>
+    column === 0 ? String(cell).padEnd(widths[0] ?? 0) : String(cell).padStart(widths[column] ?? 0);
   return rows.map((cells) => cells.map(pad).join('  ').trimEnd()).join('\n');
 }

@@ -10,11 +10,12 @@ import { core } from './stages/core.mjs';
 import { flood } from './stages/flood.mjs';
 import { flows } from './stages/flows.mjs';
 import { growth } from './stages/growth.mjs';
+import { rest } from './stages/rest.mjs';
 import { soak } from './stages/soak.mjs';
 import { start } from './stages/start.mjs';
 import { judge, targetsFor } from './targets.mjs';
 
-const STAGES = [start, core, flows, flood, soak, growth];
+const STAGES = [start, core, flows, rest, flood, soak, growth];
 
 const settings = settingsOrExit();
 mkdirSync(RESULTS, { recursive: true });
@@ -42,7 +43,7 @@ function settingsOrExit() {
 }
 
 async function measure() {
-  const wanted = (name) => settings.only?.includes(name) ?? true;
+  const wanted = (/** @type {string} */ name) => settings.only?.includes(name) ?? true;
   const machine = await describeMachine(site);
   const database = await site.createDatabase('bench', settings.grants);
   const server = await site.startAssent(database, settings.profile ? PROFILING : []);
@@ -59,6 +60,7 @@ async function measure() {
   return { machine, settings, lines, targets: judge(targetsFor(settings), lines), notes: notesOn(server) };
 }
 
+/** @param {import('./program.mjs').Program} server */
 function notesOn(server) {
   const notes = [];
   if (findPgbench() === undefined)
@@ -67,7 +69,7 @@ function notesOn(server) {
   return notes;
 }
 
-/** Every target that was measured is met, and every answer was right. */
+/** Every target that was measured is met, and every answer was right. @param {import('./report.mjs').Report} report */
 function isGood({ lines, targets }) {
   return (
     targets.every(({ met }) => met !== false) && Object.values(lines).every(({ errors = 0 }) => errors === 0)

@@ -33,6 +33,7 @@ const FULL = {
     rounds: 5,
   },
   soak: { first: 50_000, all: 1_000_000 },
+  rest: { rounds: 3, quietSeconds: 60, seconds: 3 },
 };
 const QUICK = {
   rounds: 3,
@@ -46,6 +47,7 @@ const QUICK = {
   tokens: 10_000,
   growth: { sizes: [10_000, 100_000], figures: ['exchange', 'introspection', 'flow'], rounds: 2 },
   soak: { first: 10_000, all: 20_000 },
+  rest: { rounds: 1, quietSeconds: 60, seconds: 3 }, // only when it is named
 };
 
 /**

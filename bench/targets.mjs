@@ -12,7 +12,7 @@ import { growthLine } from './stages/growth.mjs';
 
 /** @param {{ growth: { sizes: number[], figures: string[] } }} settings @returns {Target[]} */
 export function targetsFor({ growth: { sizes, figures } }) {
-  const [smallest, largest] = [sizes[0], sizes.at(-1)];
+  const [smallest = 0, largest = 0] = [sizes[0], sizes.at(-1)];
   const grown = figures.map((figure) => ({
     name: `${figure}: ${largest} grants / ${smallest}`,
     of: rates(growthLine(figure, largest), growthLine(figure, smallest)),
@@ -26,6 +26,9 @@ export function targetsFor({ growth: { sizes, figures } }) {
 /** @param {string} line @param {string} other @returns {Target['of']} */
 const rates = (line, other) => (lines) => [lines[line].perSecond, lines[other].perSecond];
 
+/** @param {import('./rounds.mjs').Result} line */
+const cpuOfEach = (line) => line.cpu.server / line.perSecond;
+
 /** How much more memory counts as none: V8 keeps some of what it once needed. */
 const FLAT = 1.15;
 
@@ -37,6 +40,11 @@ const FIXED = [
   { name: 'whole flow / node-oidc-provider', of: rates('flow', 'peer'), atLeast: 10 },
   { name: 'exchange p99 / p50, saturated', of: ({ exchange }) => [exchange.p99, exchange.p50], atMost: 5 },
   { name: 'p99 flooded / quiet', of: ({ flooded, quiet }) => [flooded.p99, quiet.p99], atMost: 2 },
+  {
+    name: 'server CPU of a flow after a minute of quiet / steady',
+    of: (lines) => [cpuOfEach(lines['flow, after a minute of quiet']), cpuOfEach(lines['flow, steady'])],
+    atMost: 1.15,
+  },
   {
     name: 'memory after the soak / after its first',
     of: (lines) => [lines['soak, then'].memory.server.now, lines['soak, first'].memory.server.now],

@@ -5,17 +5,21 @@ import { form, get, hiddenFields, locationOf, post, require } from './message.mj
  * authorization request, and the fields of the token request but the code.
  */
 
-/** The authorize page of a signed-in user: what is asked, by whom, and the form with the decision. */
+/**
+ * The authorize page of a signed-in user: what is asked, by whom, and the form with the decision.
+ *
+ * @type {import('./drive.mjs').Workload}
+ */
 export const page = {
-  prepare: (item) => ({ ...item, request: pageRequest(item) }),
+  prepare: asked,
   async ask(connection, item) {
     await seeConsent(connection, item);
   },
 };
 
-/** Allow on a page that was fetched before: a redirect with a code. */
+/** Allow on a page that was fetched before: a redirect with a code. @type {import('./drive.mjs').Workload} */
 export const approval = {
-  prepare: page.prepare,
+  prepare: asked,
   async before(connection, item) {
     item.allow = allowRequest(item, await seeConsent(connection, item));
   },
@@ -24,9 +28,9 @@ export const approval = {
   },
 };
 
-/** The whole flow: page, approval, exchange. */
+/** The whole flow: page, approval, exchange. @type {import('./drive.mjs').Workload} */
 export const flow = {
-  prepare: page.prepare,
+  prepare: asked,
   async ask(connection, item, { tokenShape }) {
     const fields = await seeConsent(connection, item);
     const code = await allow(connection, item, allowRequest(item, fields));
@@ -35,11 +39,21 @@ export const flow = {
   },
 };
 
+/** @param {{ query: string, cookie: string }} item */
+function asked(item) {
+  return { ...item, request: pageRequest(item) };
+}
+
+/** @param {{ query: string, cookie: string }} item */
 function pageRequest({ query, cookie }) {
   return get(`/oauth/authorize?${query}`, { cookie, 'sec-fetch-site': 'cross-site' });
 }
 
-/** @returns the hidden fields of the consent form */
+/**
+ * @returns the hidden fields of the consent form
+ *
+ * @param {import('./connection.mjs').Connection} connection @param {{ request: Buffer, login: string }} item
+ */
 async function seeConsent(connection, { request, login }) {
   const answer = await connection.send(request);
   const isConsent = answer.status === 200 && answer.body.includes('data-page="consent"');
@@ -47,6 +61,7 @@ async function seeConsent(connection, { request, login }) {
   return hiddenFields(answer, '/consent');
 }
 
+/** @param {{ cookie: string }} item @param {Record<string, string>} fields */
 function allowRequest({ cookie }, fields) {
   return post('/consent', form({ ...fields, decision: 'allow' }), {
     cookie,
@@ -54,7 +69,11 @@ function allowRequest({ cookie }, fields) {
   });
 }
 
-/** @returns the code */
+/**
+ * @returns the code
+ *
+ * @param {import('./connection.mjs').Connection} connection @param {{ redirectUri: string }} item @param {Buffer} request
+ */
 async function allow(connection, { redirectUri }, request) {
   const location = locationOf(await connection.send(request), 302);
   const [, code] = location.split(`${redirectUri}?code=`);

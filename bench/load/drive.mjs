@@ -47,7 +47,7 @@ export async function drive(job, workload, onCounting) {
  */
 async function askBefore(connections, questions, before, job) {
   let next = 0;
-  const lane = async (connection) => {
+  const lane = async (/** @type {Connection} */ connection) => {
     while (next < questions.length) await before(connection, questions[next++], job);
   };
   await Promise.all(connections.map(lane));

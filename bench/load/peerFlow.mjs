@@ -6,6 +6,8 @@ const SESSIONS = new Map();
 /**
  * The peer's flow that is equal to ours: a signed-in browser goes through authorization request, consent page and
  * confirmation, and its application exchanges the code. `item` has the account's login.
+ *
+ * @type {import('./drive.mjs').Workload}
  */
 export const peerFlow = {
   /** Signs in, in the first round only, and keeps the session's cookies. */
@@ -35,6 +37,7 @@ export const peerFlow = {
   },
 };
 
+/** @param {{ query: string }} job */
 function authorizationRequest({ query }) {
   return `/auth?${query}&prompt=consent`;
 }
@@ -43,24 +46,29 @@ function authorizationRequest({ query }) {
 class Browser {
   #connection;
 
+  /** @param {import('./connection.mjs').Connection} connection @param {Record<string, string>} cookies */
   constructor(connection, cookies) {
     this.#connection = connection;
     this.cookies = cookies;
   }
 
+  /** @param {string} target */
   async page(target) {
     const answer = await this.#ask(get(pathOf(target), this.#headers()));
     require(answer.status === 200 && answer.body.includes('<form'), 'no page', answer);
   }
 
+  /** @param {string} target @param {number} status */
   async follow(target, status) {
     return locationOf(await this.#ask(get(pathOf(target), this.#headers())), status);
   }
 
+  /** @param {string} target @param {string} body */
   async send(target, body) {
     return locationOf(await this.#ask(post(pathOf(target), body, this.#headers())), 303);
   }
 
+  /** @param {Buffer} request */
   async #ask(request) {
     const answer = await this.#connection.send(request);
     this.cookies = cookiesAfter(answer, this.cookies);
@@ -73,6 +81,7 @@ class Browser {
   }
 }
 
+/** @param {string} target */
 function pathOf(target) {
   const { pathname, search } = new URL(target, 'http://127.0.0.1');
   return pathname + search;

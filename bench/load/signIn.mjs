@@ -4,6 +4,8 @@ import { cookieHeader, cookiesAfter, form, get, hiddenFields, post, require } fr
  * A guess at somebody's password over the real form: the page first, then the post with whatever hidden fields and
  * cookies the page gave. Each guess is for another login and comes from another network (`X-Forwarded-For`), so that
  * neither is throttled at once. Being refused, told to wait or told to come back are all right answers.
+ *
+ * @type {import('./drive.mjs').Workload}
  */
 export const signIn = {
   async ask(connection, { query, login, address }) {

@@ -3,6 +3,8 @@ import { post, require } from './message.mjs';
 /**
  * A form posted to `job.path`, answered with JSON: exchange, introspection, and the floor of both. The answer must have
  * the form `job.shape`, and hold what only the answer to this very question holds.
+ *
+ * @type {import('./drive.mjs').Workload}
  */
 export const token = {
   prepare: ({ body, holds }, { path, headers }) => ({ request: post(path, body, headers), holds }),

@@ -18,21 +18,31 @@ export const core = {
     const lines = [
       ...(wanted('floor') ? await floors(bench) : []),
       ...(wanted('pgbench') && findPgbench() !== undefined ? limits(bench) : []),
-      ...Object.keys(round)
-        .filter(wanted)
-        .map((name) => ({ name, server, loader, prepare: () => round[name](bench, server, database) })),
+      ...Object.entries(round)
+        .filter(([name]) => wanted(name))
+        .map(([name, prepare]) => ({
+          name,
+          server,
+          loader,
+          prepare: () => prepare(bench, server, database),
+        })),
     ];
     return inTurn(lines, settings.rounds, site.postmaster);
   },
 };
 
-/** A bare Fastify with the answers that the product gave to the same questions. */
+/**
+ * A bare Fastify with the answers that the product gave to the same questions.
+ *
+ * @param {import('./shared.mjs').Bench} bench
+ */
 async function floors(bench) {
   const { site, server, database, loader } = bench;
   const questions = {
     exchange: await exchanges(database, 1),
     introspection: await introspections(database, 1),
   };
+  /** @type {Record<string, object>} */
   const answers = {};
   for (const job of Object.values(questions)) answers[job.path] = await askOnce(server.port, job);
   const floor = await site.startServer('floor', [FLOOR], { ANSWERS: JSON.stringify(answers) });
@@ -44,11 +54,16 @@ async function floors(bench) {
   }));
 }
 
+/** @param {import('./shared.mjs').Bench} bench */
 function limits(bench) {
   return [limit(bench, 'pgbench', 'same'), limit(bench, 'pgbench, bare update', 'bare')];
 }
 
-/** What PostgreSQL does without a server in front of it. */
+/**
+ * What PostgreSQL does without a server in front of it.
+ *
+ * @param {import('./shared.mjs').Bench} bench @param {string} name @param {'same' | 'bare'} script
+ */
 function limit({ site, settings, database }, name, script) {
   const prepare = async () => {
     await database.db.query(PREPARE);

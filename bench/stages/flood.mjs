@@ -30,6 +30,7 @@ export const flood = {
   },
 };
 
+/** @param {import('./shared.mjs').Bench} bench @param {import('../loader.mjs').Loader} flooder @param {import('../rounds.mjs').Round} round */
 async function withFlood({ settings, server, database }, flooder, round) {
   const job = {
     ...guesses(database, GUESSES),
@@ -39,7 +40,7 @@ async function withFlood({ settings, server, database }, flooder, round) {
     warmSeconds: AHEAD_SECONDS,
     seconds: settings.warmSeconds + settings.seconds,
   };
-  const run = async (onCounting) => {
+  const run = async (/** @type {() => void} */ onCounting) => {
     const flooding = flooder.run(job);
     await sleep(AHEAD_SECONDS * 1000);
     const result = await round.run(onCounting);

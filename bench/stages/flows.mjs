@@ -5,6 +5,8 @@ import { inTurn } from '../rounds.mjs';
 import { BROWSERS } from '../settings.mjs';
 import { loadRound } from './shared.mjs';
 
+/** @typedef {import('./shared.mjs').RoundBench} RoundBench */
+
 /** How many are made ready for each second of a round. Each approval's page is fetched before it: fewer end it early. */
 const PER_SECOND = { page: 1_000, approval: 2_000, flow: 4_000 };
 
@@ -14,7 +16,8 @@ export const flows = {
 
   async run(bench) {
     const { site, settings, server, loader, database, wanted } = bench;
-    const own = ['page', 'approval', 'flow'].filter(wanted).map((name) => ({
+    const names = /** @type {const} */ (['page', 'approval', 'flow']);
+    const own = names.filter(wanted).map((name) => ({
       name,
       server,
       loader,
@@ -25,7 +28,11 @@ export const flows = {
   },
 };
 
-/** A round of pages, approvals or whole flows; no two at the same time are about the same grant. */
+/**
+ * A round of pages, approvals or whole flows; no two at the same time are about the same grant.
+ *
+ * @param {RoundBench} bench @param {{ port: number }} server @param {import('../site.mjs').BenchDatabase} database @param {'page' | 'approval' | 'flow'} name
+ */
 export async function flowRound(bench, server, database, name) {
   const { seconds, warmSeconds } = bench.settings;
   const count = Math.min(database.grants, Math.ceil(PER_SECOND[name] * (seconds + warmSeconds)));
@@ -33,6 +40,7 @@ export async function flowRound(bench, server, database, name) {
   return loadRound(bench, server, { ...job, workload: name, again: name === 'page' }, BROWSERS);
 }
 
+/** @param {import('./shared.mjs').Bench} bench */
 async function peer(bench) {
   const { site, loader } = bench;
   await (await site.admin()).query('create database peer');

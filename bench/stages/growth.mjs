@@ -2,6 +2,9 @@ import { inTurn } from '../rounds.mjs';
 import { flowRound } from './flows.mjs';
 import { exchangeRound, introspectionRound } from './shared.mjs';
 
+/** @typedef {import('./shared.mjs').RoundBench} RoundBench @typedef {import('../rounds.mjs').Round} Round */
+
+/** @type {Record<string, (bench: RoundBench, server: { port: number }, database: import('../site.mjs').BenchDatabase) => Promise<Round>>} */
 const ROUNDS = {
   exchange: exchangeRound,
   introspection: introspectionRound,
@@ -10,6 +13,7 @@ const ROUNDS = {
   flow: (bench, server, database) => flowRound(bench, server, database, 'flow'),
 };
 
+/** @param {string} figure @param {number} grants */
 export const growthLine = (figure, grants) => `${figure}, ${grants} grants`;
 
 /** The same figures with more and more grants in the table: each size is a database with a server of its own. @type {import('./shared.mjs').Stage} */
@@ -19,7 +23,7 @@ export const growth = {
   async run(bench) {
     const { site, loader } = bench;
     const settings = withRoundsOfOneSize(bench.settings);
-    const grown = [];
+    const grown = /** @type {Awaited<ReturnType<typeof grow>>[]} */ ([]);
     for (const grants of settings.growth.sizes) grown.push(await grow(site, grants));
     // The sizes of one figure right after each other.
     const lines = settings.growth.figures.flatMap((figure) =>
@@ -27,7 +31,7 @@ export const growth = {
         name: growthLine(figure, database.grants),
         server,
         loader,
-        prepare: () => ROUNDS[figure]({ ...bench, settings }, server, database),
+        prepare: () => roundOf(figure)({ ...bench, settings }, server, database),
       })),
     );
     const results = await inTurn(lines, settings.growth.rounds, site.postmaster);
@@ -36,11 +40,23 @@ export const growth = {
   },
 };
 
-/** No more codes in a round than the smallest has grants, so that rounds are of one length. */
-function withRoundsOfOneSize(settings) {
-  return { ...settings, codes: Math.min(settings.codes, settings.growth.sizes[0]) };
+/** @param {string} figure */
+function roundOf(figure) {
+  const round = ROUNDS[figure];
+  if (round === undefined) throw new Error(`nothing measures ${figure}`);
+  return round;
 }
 
+/**
+ * No more codes in a round than the smallest has grants, so that rounds are of one length.
+ *
+ * @param {import('../settings.mjs').Settings} settings
+ */
+function withRoundsOfOneSize(settings) {
+  return { ...settings, codes: Math.min(settings.codes, settings.growth.sizes[0] ?? 0) };
+}
+
+/** @param {import('../site.mjs').Site} site @param {number} grants */
 async function grow(site, grants) {
   process.stderr.write(`  filling ${grants} grants\n`);
   const database = await site.createDatabase(`grown_${grants}`, grants);

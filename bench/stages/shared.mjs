@@ -1,6 +1,12 @@
 import { exchanges, introspections } from '../questions.mjs';
 import { SATURATING_CONNECTIONS } from '../settings.mjs';
 
+/**
+ * @typedef {object} RoundBench what a round needs of it
+ * @property {import('../loader.mjs').Loader} loader
+ * @property {Pick<import('../settings.mjs').Settings, 'seconds' | 'warmSeconds' | 'codes' | 'tokens'>} settings
+ */
+
 /** @typedef {Pick<import('../load/drive.mjs').Job, 'workload' | 'items'> & Partial<import('../load/drive.mjs').Job>} JobOf */
 
 /**
@@ -18,12 +24,15 @@ export function loadRound({ settings, loader }, { port }, job, connections = SAT
 /**
  * A round of exchanges, which ends early when all codes are used. Each one that was answered must be in the audit trail,
  * and nothing else.
+ *
+ * @param {RoundBench} bench @param {{ port: number }} server @param {import('../site.mjs').BenchDatabase} database @param {number} [connections]
  */
 export async function exchangeRound(bench, server, database, connections) {
   const job = await exchanges(database, Math.min(bench.settings.codes, database.grants));
   return { ...loadRound(bench, server, job, connections), check: await rightsAreAudited(database) };
 }
 
+/** @param {RoundBench} bench @param {{ port: number }} server @param {import('../site.mjs').BenchDatabase} database */
 export async function introspectionRound(bench, server, database) {
   const { tokens } = bench.settings;
   return loadRound(bench, server, await introspections(database, Math.min(tokens, database.grants)));

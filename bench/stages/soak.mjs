@@ -13,7 +13,10 @@ export const soak = {
     const { site, settings, database } = bench;
     if (!CAN_SEE_USAGE) return {};
     const server = await site.startAssent(database);
-    const patient = { ...bench, settings: { codes: BATCH, seconds: BATCH_SECONDS, warmSeconds: 0 } };
+    const patient = {
+      ...bench,
+      settings: { ...settings, codes: BATCH, seconds: BATCH_SECONDS, warmSeconds: 0 },
+    };
     const first = await exchangeMany(patient, server, settings.soak.first);
     const then = await exchangeMany(patient, server, settings.soak.all - settings.soak.first);
     await server.stop();
@@ -21,6 +24,7 @@ export const soak = {
   },
 };
 
+/** @param {import('./shared.mjs').RoundBench & { database: import('../site.mjs').BenchDatabase }} bench @param {import('../program.mjs').Program} server @param {number} count */
 async function exchangeMany(bench, server, count) {
   const total = { answers: 0, errors: 0 };
   while (total.answers < count) {

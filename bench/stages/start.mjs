@@ -7,7 +7,7 @@ export const start = {
   names: ['start'],
 
   async run({ site, settings, database }) {
-    const startOnce = async (variables) => {
+    const startOnce = async (/** @type {Record<string, string>} */ variables) => {
       const server = await startProgram(SERVE, variables, site.file('start.log'));
       await server.stop();
       return server.readySeconds;
@@ -25,6 +25,7 @@ export const start = {
   },
 };
 
+/** @param {number} count @param {() => Promise<number>} work */
 async function times(count, work) {
   const results = [];
   while (results.length < count) results.push(await work());
