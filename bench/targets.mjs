@@ -26,8 +26,8 @@ export function targetsFor({ growth: { sizes, figures } }) {
 /** @param {string} line @param {string} other @returns {Target['of']} */
 const rates = (line, other) => (lines) => [lines[line].perSecond, lines[other].perSecond];
 
-/** @param {import('./rounds.mjs').Result} line */
-const cpuOfEach = (line) => line.cpu.server / line.perSecond;
+/** In µs. @param {import('./rounds.mjs').Result} line */
+const cpuOfEach = (line) => (line.cpu.server / line.perSecond) * 1_000_000;
 
 /** How much more memory counts as none: V8 keeps some of what it once needed. */
 const FLAT = 1.15;
