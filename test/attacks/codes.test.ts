@@ -1,18 +1,5 @@
 import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import {
-  basic,
-  type Changes,
-  change,
-  contentsOf,
-  documentOf,
-  exchange,
-  expectToken,
-  expectTokenError,
-  expireCode,
-  isLive,
-  postToken,
-} from '../contract/stage.ts';
 import { Agent, formWith } from '../support/agent.ts';
 import {
   codeOf,
@@ -25,28 +12,32 @@ import {
   tokenRequestOf,
 } from '../support/flow.ts';
 import { onDatabase, runAssent } from '../support/process.ts';
-import { type TestClient, type TestUser, useServer } from '../support/server.ts';
-import { linkTo, open, signedIn } from './stage.ts';
+import { type TestClient, useServer } from '../support/server.ts';
+import { contentsOf, expireCode, isLive } from '../support/state.ts';
+import {
+  basic,
+  type Changes,
+  change,
+  documentOf,
+  exchange,
+  expectToken,
+  expectTokenError,
+  postToken,
+} from '../support/tokenRequests.ts';
+import { linkTo, open, signedIn } from './browsers.ts';
 
 // An attacker has somebody else's code or token, or wants one that was never meant for them.
 
-const server = useServer();
-let victim: TestUser;
-let attacker: TestUser;
-let browser: Agent;
-let resource: string;
+const server = await useServer();
 let shop: TestClient;
 let evil: TestClient;
-let evilPublic: TestClient;
 
-beforeAll(async () => {
-  victim = await server.createUser({ paymentPassword: null });
-  attacker = await server.createUser({ paymentPassword: null });
-  resource = await server.createResource();
-  [shop, evil] = [await server.createClient(), await server.createClient()];
-  evilPublic = await server.createClient({ verified: false });
-  browser = await signedIn(server, shop, victim);
-});
+const victim = await server.createUser({ paymentPassword: null });
+const attacker = await server.createUser({ paymentPassword: null });
+const resource = await server.createResource();
+[shop, evil] = [await server.createClient(), await server.createClient()];
+const evilPublic = await server.createClient({ verified: false });
+const browser = await signedIn(server, shop, victim);
 
 describe('a code of one application in the hands of another', () => {
   it('gives no token, however the other one names itself and whichever secret it has', async () => {

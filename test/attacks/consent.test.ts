@@ -1,24 +1,20 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import { contentsOf, exchange, expectErrorPage, expectToken, setClientStatus } from '../contract/stage.ts';
+import { describe, expect, it } from 'vitest';
 import { Agent, formWith } from '../support/agent.ts';
 import { codeOf, decide, introspect, obtainCode, obtainToken, requestOf } from '../support/flow.ts';
-import { type TestClient, type TestUser, useServer } from '../support/server.ts';
-import { linkTo, open, signedIn } from './stage.ts';
+import { expectErrorPage } from '../support/pages.ts';
+import { type TestClient, useServer } from '../support/server.ts';
+import { contentsOf, setClientStatus } from '../support/state.ts';
+import { exchange, expectToken } from '../support/tokenRequests.ts';
+import { linkTo, open, signedIn } from './browsers.ts';
 
 // An attacker wants an authorization that the user did not mean to give: another one, a larger one, or one at all.
 
-const server = useServer();
-let victim: TestUser;
-let attacker: TestUser;
-let browser: Agent;
-let resource: string;
+const server = await useServer();
 
-beforeAll(async () => {
-  victim = await server.createUser({ paymentPassword: null });
-  attacker = await server.createUser({ paymentPassword: null });
-  resource = await server.createResource();
-  browser = await signedIn(server, await server.createClient(), victim);
-});
+const victim = await server.createUser({ paymentPassword: null });
+const attacker = await server.createUser({ paymentPassword: null });
+const resource = await server.createResource();
+const browser = await signedIn(server, await server.createClient(), victim);
 
 describe('parameters beside the form of the consent page', () => {
   it('change nothing of what is allowed: neither in the body nor in the URL, under no name', async () => {

@@ -1,11 +1,11 @@
 import { connect } from 'node:net';
 import { performance } from 'node:perf_hooks';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Agent, type Form, formWith } from '../support/agent.ts';
 import { requestOf, tokenRequestOf } from '../support/flow.ts';
 import { forgetTries } from '../support/rows.ts';
-import { type TestClient, type TestUser, useServer } from '../support/server.ts';
-import { type Fields, open, signedIn } from './stage.ts';
+import { useServer } from '../support/server.ts';
+import { type Fields, open, signedIn } from './browsers.ts';
 
 // An attacker sends texts that look short on the wire and take long to read, and everybody else waits: there is one
 // thread for all. What is measured is the time in which that thread did nothing else, the least of some tries.
@@ -13,16 +13,11 @@ import { type Fields, open, signedIn } from './stage.ts';
 const MAX_MS = 5;
 const TRIES = 40;
 
-const server = useServer();
-let user: TestUser;
-let shop: TestClient;
-let resource: string;
+const server = await useServer();
 
-beforeAll(async () => {
-  user = await server.createUser();
-  shop = await server.createClient();
-  resource = await server.createResource();
-});
+const user = await server.createUser();
+const shop = await server.createClient();
+const resource = await server.createResource();
 
 /** Bytes that a text of 31 KB may have. */
 const BYTES = 31_000;

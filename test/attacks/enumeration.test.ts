@@ -1,20 +1,17 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import { expectErrorPage, setClientStatus, setUserStatus } from '../contract/stage.ts';
+import { describe, expect, it } from 'vitest';
 import { Agent, type Answer } from '../support/agent.ts';
 import { introspect, obtainToken, tokenRequestOf } from '../support/flow.ts';
-import { type TestClient, type TestUser, useServer } from '../support/server.ts';
-import { open, signedIn, signIn } from './stage.ts';
+import { expectErrorPage } from '../support/pages.ts';
+import { useServer } from '../support/server.ts';
+import { setClientStatus, setUserStatus } from '../support/state.ts';
+import { open, signedIn, signIn } from './browsers.ts';
 
 // An attacker asks until our answers tell who has an account, which application there is, or what somebody allowed.
 
-const server = useServer();
-let user: TestUser;
-let shop: TestClient;
+const server = await useServer();
 
-beforeAll(async () => {
-  user = await server.createUser({ paymentPassword: null });
-  shop = await server.createClient();
-});
+const user = await server.createUser({ paymentPassword: null });
+const shop = await server.createClient();
 
 /** What an answer tells beside the time it took: all of it but what is new in each answer. */
 function toldBy({ status, headers, text, forms }: Answer): unknown {

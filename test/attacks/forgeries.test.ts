@@ -1,29 +1,24 @@
 import { createHash, createHmac } from 'node:crypto';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { KeyRing } from '../../src/secrets/keyRing.ts';
-import { contentsOf, exchange, expectTokenError } from '../contract/stage.ts';
 import { Agent, formWith } from '../support/agent.ts';
 import { codeOf, decide, introspect, obtainToken, reachConsent, requestOf } from '../support/flow.ts';
-import { type TestClient, type TestUser, useServer } from '../support/server.ts';
-import { formTo, open, sessionOf, signedIn } from './stage.ts';
+import { useServer } from '../support/server.ts';
+import { contentsOf } from '../support/state.ts';
+import { exchange, expectTokenError } from '../support/tokenRequests.ts';
+import { formTo, open, sessionOf, signedIn } from './browsers.ts';
 
 // Our pages carry signed values. An attacker makes such a value, spoils one, or shows one where another belongs.
 
-const server = useServer();
-let victim: TestUser;
-let browser: Agent;
-let resource: string;
-let shop: TestClient;
+const server = await useServer();
 
 const KEY_ID_BYTES = 4;
 const SIGNATURE_BYTES = 32;
 
-beforeAll(async () => {
-  victim = await server.createUser();
-  resource = await server.createResource();
-  shop = await server.createClient();
-  browser = await signedIn(server, shop, victim);
-});
+const victim = await server.createUser();
+const resource = await server.createResource();
+const shop = await server.createClient();
+const browser = await signedIn(server, shop, victim);
 
 /** The parts of a signed value: which key, what it says, and the HMAC over it. */
 function partsOf(signed: string): { keyId: Buffer; payload: Buffer; signature: Buffer } {

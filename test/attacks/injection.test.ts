@@ -1,25 +1,22 @@
 import * as cheerio from 'cheerio';
-import { beforeAll, describe, expect, it } from 'vitest';
-import { contentsOf, documentOf, expectErrorPage, postToken } from '../contract/stage.ts';
+import { describe, expect, it } from 'vitest';
 import { Agent, type Answer } from '../support/agent.ts';
 import { obtainToken, requestOf, tokenRequestOf } from '../support/flow.ts';
-import { type TestClient, type TestUser, useServer } from '../support/server.ts';
-import { type Fields, linkTo, open, rawRequest, signedIn, signIn } from './stage.ts';
+import { expectErrorPage } from '../support/pages.ts';
+import { useServer } from '../support/server.ts';
+import { contentsOf } from '../support/state.ts';
+import { documentOf, postToken } from '../support/tokenRequests.ts';
+import { type Fields, linkTo, open, rawRequest, signedIn, signIn } from './browsers.ts';
 
 // An attacker sends text that somebody else might run: a browser, a template engine, the database, or whoever reads
 // the headers and the log.
 
 // The worst case: what a proxy says of the caller and the address is believed.
-const server = useServer({ trustProxy: 1 });
-let user: TestUser;
-let browser: Agent;
-let shop: TestClient;
+const server = await useServer({ trustProxy: 1 });
 
-beforeAll(async () => {
-  user = await server.createUser({ paymentPassword: null });
-  shop = await server.createClient();
-  browser = await signedIn(server, shop, user);
-});
+const user = await server.createUser({ paymentPassword: null });
+const shop = await server.createClient();
+const browser = await signedIn(server, shop, user);
 
 /** The elements of a page with the names of their attributes, in order: what markup in a text would change. */
 function skeletonOf({ body }: Answer): string[] {

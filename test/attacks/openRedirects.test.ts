@@ -1,20 +1,16 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import { expectErrorPage } from '../contract/stage.ts';
+import { describe, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
 import { obtainToken, requestOf } from '../support/flow.ts';
-import { type TestClient, type TestUser, useServer } from '../support/server.ts';
-import { type Fields, formTo, linkTo, open } from './stage.ts';
+import { expectErrorPage } from '../support/pages.ts';
+import { type TestClient, useServer } from '../support/server.ts';
+import { type Fields, formTo, linkTo, open } from './browsers.ts';
 
 // An attacker wants us to send the browser of the victim somewhere: as an error, silently, or after a form of ours.
 
-const server = useServer();
-let victim: TestUser;
-let browser: Agent;
+const server = await useServer();
 
-beforeAll(async () => {
-  victim = await server.createUser({ paymentPassword: null });
-  browser = new Agent(server.baseUrl);
-});
+const victim = await server.createUser({ paymentPassword: null });
+const browser = new Agent(server.baseUrl);
 
 /** An application that the victim has a live token for. */
 async function knownClient(): Promise<TestClient> {

@@ -1,33 +1,22 @@
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  contentsOf,
-  exchange,
-  expectErrorPage,
-  expectToken,
-  expectTokenError,
-  postToken,
-} from '../contract/stage.ts';
 import { Agent, formWith } from '../support/agent.ts';
 import { codeOf, decide, requestOf, tokenRequestOf } from '../support/flow.ts';
+import { expectErrorPage } from '../support/pages.ts';
 import { onDatabase, type ServerProcess, spawnServer } from '../support/process.ts';
-import { type TestClient, type TestUser, useServer } from '../support/server.ts';
-import { formTo, open, signedIn } from './stage.ts';
+import { useServer } from '../support/server.ts';
+import { contentsOf } from '../support/state.ts';
+import { exchange, expectToken, expectTokenError, postToken } from '../support/tokenRequests.ts';
+import { formTo, open, signedIn } from './browsers.ts';
 
 // An attacker sends what costs us more than it costs them, or what a careless reader falls over.
 
-const server = useServer();
-let user: TestUser;
-let browser: Agent;
-let resource: string;
-let shop: TestClient;
+const server = await useServer();
 
-beforeAll(async () => {
-  user = await server.createUser();
-  resource = await server.createResource();
-  shop = await server.createClient();
-  browser = await signedIn(server, shop, user);
-});
+const user = await server.createUser();
+const resource = await server.createResource();
+const shop = await server.createClient();
+const browser = await signedIn(server, shop, user);
 
 /** Whether everybody else is still served: the whole way to a token. */
 async function expectServed(): Promise<void> {

@@ -1,21 +1,18 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import { contentsOf, expectErrorPage } from '../contract/stage.ts';
+import { describe, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
 import { codeOf, decide, obtainToken, reachConsent, requestOf } from '../support/flow.ts';
-import { type TestClient, type TestUser, useServer } from '../support/server.ts';
-import { linkTo } from './stage.ts';
+import { expectErrorPage } from '../support/pages.ts';
+import { type TestClient, useServer } from '../support/server.ts';
+import { contentsOf } from '../support/state.ts';
+import { linkTo } from './browsers.ts';
 
 // An attacker wants the code at an address of their own. The victim is signed in and has allowed the application
 // before: whoever skips a page for what is known already would skip it here.
 
-const server = useServer();
-let victim: TestUser;
-let browser: Agent;
+const server = await useServer();
 
-beforeAll(async () => {
-  victim = await server.createUser({ paymentPassword: null });
-  browser = new Agent(server.baseUrl);
-});
+const victim = await server.createUser({ paymentPassword: null });
+const browser = new Agent(server.baseUrl);
 
 /** An application at this address that the victim has a live token for. */
 async function knownClient(redirectUri: string): Promise<TestClient> {

@@ -1,23 +1,18 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import { basic, exchange } from '../contract/stage.ts';
+import { describe, expect, it } from 'vitest';
 import { Agent, formWith } from '../support/agent.ts';
 import { codeOf, decide, obtainCode, obtainToken, requestOf, tokenRequestOf } from '../support/flow.ts';
 import { onDatabase, spawnServer } from '../support/process.ts';
-import { type TestClient, type TestUser, useServer } from '../support/server.ts';
-import { open, rawRequest, sessionOf, signedIn, signIn } from './stage.ts';
+import { useServer } from '../support/server.ts';
+import { basic, exchange } from '../support/tokenRequests.ts';
+import { open, rawRequest, sessionOf, signedIn, signIn } from './browsers.ts';
 
 // An attacker reads the log, or writes it. The server of this file logs everything there is to log (level trace).
 
-const server = useServer();
-let user: TestUser;
-let browser: Agent;
-let shop: TestClient;
+const server = await useServer();
 
-beforeAll(async () => {
-  user = await server.createUser({ paymentPassword: null });
-  shop = await server.createClient();
-  browser = await signedIn(server, shop, user);
-});
+const user = await server.createUser({ paymentPassword: null });
+const shop = await server.createClient();
+const browser = await signedIn(server, shop, user);
 
 /** What was logged since: whole lines of JSON. */
 async function loggedBy(

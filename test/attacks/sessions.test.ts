@@ -1,25 +1,20 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import { contentsOf, exchange, expectToken, isLive } from '../contract/stage.ts';
+import { describe, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
 import { codeOf, decide, introspect, obtainToken } from '../support/flow.ts';
 import { onDatabase, runAssent } from '../support/process.ts';
-import { type TestClient, type TestUser, useServer } from '../support/server.ts';
-import { copyOf, formTo, open, sessionOf, signedIn, signIn } from './stage.ts';
+import { useServer } from '../support/server.ts';
+import { contentsOf, isLive } from '../support/state.ts';
+import { exchange, expectToken } from '../support/tokenRequests.ts';
+import { copyOf, formTo, open, sessionOf, signedIn, signIn } from './browsers.ts';
 
 // An attacker wants the victim's session, wants to give the victim one of their own, or wants its forms sent.
 
-const server = useServer();
-let victim: TestUser;
-let attacker: TestUser;
-let resource: string;
-let shop: TestClient;
+const server = await useServer();
 
-beforeAll(async () => {
-  victim = await server.createUser({ paymentPassword: null });
-  attacker = await server.createUser({ paymentPassword: null });
-  resource = await server.createResource();
-  shop = await server.createClient();
-});
+const victim = await server.createUser({ paymentPassword: null });
+const attacker = await server.createUser({ paymentPassword: null });
+const resource = await server.createResource();
+const shop = await server.createClient();
 
 function assent(args: string[], stdin = ''): Promise<{ code: number | null }> {
   return runAssent(args, onDatabase(server.database.url), stdin);

@@ -5,7 +5,8 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Agent, type Answer, formWith } from '../support/agent.ts';
 import { introspect, obtainToken } from '../support/flow.ts';
-import { freePort, type TestClient, type TestUser, useServer } from '../support/server.ts';
+import { freePort, type TestClient, useServer } from '../support/server.ts';
+import { callerOf, decideAt } from './callers.ts';
 import {
   block,
   describeWith,
@@ -16,7 +17,6 @@ import {
   removeFolder,
   startExample,
 } from './examples.ts';
-import { callerOf, decideAt } from './stage.ts';
 
 // docs/integrating.md keeps its word: its examples run as they are printed, and its answers are the real ones.
 
@@ -26,17 +26,12 @@ const KINDS = [
   ['an application without verification', false],
 ] as const;
 
-const server = useServer();
-let user: TestUser;
-let resource: string;
+const server = await useServer();
 /** Where the examples are saved and run. */
-let folder: string;
 
-beforeAll(async () => {
-  user = await server.createUser();
-  resource = await server.createResource();
-  folder = makeFolder();
-});
+const user = await server.createUser();
+const resource = await server.createResource();
+const folder = makeFolder();
 
 afterAll(() => {
   removeFolder(folder);

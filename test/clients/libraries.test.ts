@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
 import { introspect } from '../support/flow.ts';
-import { type TestClient, type TestUser, useServer } from '../support/server.ts';
+import { type TestClient, useServer } from '../support/server.ts';
+import { type Authentication, type Caller, callerOf, decideAt } from './callers.ts';
 import {
   type Application,
   type Attempt,
@@ -12,7 +13,6 @@ import {
   refusalOf,
   simpleOauth2,
 } from './libraries.ts';
-import { type Authentication, type Caller, callerOf, decideAt } from './stage.ts';
 
 const LIBRARIES = [openidClient, oauth4webapi, simpleOauth2];
 const FULL_LIBRARIES = [openidClient, oauth4webapi];
@@ -47,17 +47,12 @@ function rowOf(library: Library, { authentication, pkce }: Kind) {
   return { title, library, authentication, pkce, verified };
 }
 
-const server = useServer();
-let resource: string;
-let user: TestUser;
+const server = await useServer();
 /** A browser in which the user is signed in after the first test. */
-let agent: Agent;
 
-beforeAll(async () => {
-  resource = await server.createResource();
-  user = await server.createUser();
-  agent = new Agent(server.baseUrl);
-});
+const resource = await server.createResource();
+const user = await server.createUser();
+const agent = new Agent(server.baseUrl);
 
 function randomText(): string {
   return randomBytes(32).toString('base64url');

@@ -3,7 +3,7 @@ import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
 import { AuthorizationCode } from 'simple-oauth2';
 import type { TestServer } from '../support/server.ts';
-import type { Caller } from './stage.ts';
+import type { Caller } from './callers.ts';
 
 // Other people's client libraries behind one interface, each used as its own manual says.
 

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Agent, type Answer, formWith } from '../support/agent.ts';
 import {
   codeOf,
@@ -9,20 +9,17 @@ import {
   reachConsent,
   requestOf,
 } from '../support/flow.ts';
-import { type TestClient, type TestUser, useServer } from '../support/server.ts';
-import { contentsOf, exchange, expectToken, expireCode, type Fields, factsOf } from './stage.ts';
+import { factsOf } from '../support/pages.ts';
+import { type TestClient, useServer } from '../support/server.ts';
+import { contentsOf, expireCode } from '../support/state.ts';
+import { exchange, expectToken, type Fields } from '../support/tokenRequests.ts';
 
-const server = useServer();
+const server = await useServer();
 /** Someone without a payment password, so that every consent page is one step away. */
-let user: TestUser;
-let agent: Agent;
-let resource: string;
 
-beforeAll(async () => {
-  user = await server.createUser({ name: 'Maria Petrova', paymentPassword: null });
-  agent = new Agent(server.baseUrl);
-  resource = await server.createResource();
-});
+const user = await server.createUser({ name: 'Maria Petrova', paymentPassword: null });
+const agent = new Agent(server.baseUrl);
+const resource = await server.createResource();
 
 function reachPage(client: TestClient, fields: Fields = {}): Promise<Answer> {
   return reachConsent(agent, requestOf(client, fields), user);

@@ -1,39 +1,32 @@
 import { createHash } from 'node:crypto';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Agent, type Answer } from '../support/agent.ts';
 import { codeOf, decide, introspect, obtainCode, reachConsent, requestOf } from '../support/flow.ts';
-import { type TestClient, type TestUser, useServer } from '../support/server.ts';
+import { expectErrorPage } from '../support/pages.ts';
+import { type TestClient, useServer } from '../support/server.ts';
+import { contentsOf } from '../support/state.ts';
 import {
   basic,
   type Changes,
   change,
-  contentsOf,
   documentOf,
   exchange,
-  expectErrorPage,
   expectToken,
   expectTokenError,
   type Fields,
-} from './stage.ts';
+} from '../support/tokenRequests.ts';
 
-const server = useServer();
-let user: TestUser;
+const server = await useServer();
 /** Signed in, so that a request which is taken leads to the consent page at once. */
-let agent: Agent;
-let resource: string;
-let shop: TestClient;
-let unverified: TestClient;
 
 const CALLBACK = 'http://127.0.0.1:9/callback';
 
-beforeAll(async () => {
-  user = await server.createUser({ paymentPassword: null });
-  agent = new Agent(server.baseUrl);
-  resource = await server.createResource();
-  shop = await server.createClient();
-  unverified = await server.createClient({ verified: false });
-  await reachConsent(agent, requestOf(shop), user);
-});
+const user = await server.createUser({ paymentPassword: null });
+const agent = new Agent(server.baseUrl);
+const resource = await server.createResource();
+const shop = await server.createClient();
+const unverified = await server.createClient({ verified: false });
+await reachConsent(agent, requestOf(shop), user);
 
 /** Sends a request that is right but for `changes`, and follows the 303 when it is taken. */
 async function ask(client: TestClient, changes: Changes): Promise<Answer> {

@@ -1,28 +1,21 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Agent, type Answer } from '../support/agent.ts';
 import { codeOf, decide, obtainCode, obtainToken, reachConsent, requestOf } from '../support/flow.ts';
-import { type TestClient, type TestUser, useServer } from '../support/server.ts';
+import { type TestClient, useServer } from '../support/server.ts';
+import { contentsOf, expireCode, isLive } from '../support/state.ts';
 import {
-  contentsOf,
   documentOf,
   exchange,
   expectToken,
   expectTokenError,
-  expireCode,
   type Fields,
-  isLive,
-} from './stage.ts';
+} from '../support/tokenRequests.ts';
 
-const server = useServer();
-let user: TestUser;
-let agent: Agent;
-let resource: string;
+const server = await useServer();
 
-beforeAll(async () => {
-  user = await server.createUser({ paymentPassword: null });
-  agent = new Agent(server.baseUrl);
-  resource = await server.createResource();
-});
+const user = await server.createUser({ paymentPassword: null });
+const agent = new Agent(server.baseUrl);
+const resource = await server.createResource();
 
 function codeFor(client: TestClient, fields: Fields = {}): Promise<string> {
   return obtainCode(agent, requestOf(client, fields), user);

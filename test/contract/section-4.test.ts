@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Agent, type Answer, formWith } from '../support/agent.ts';
 import {
   codeOf,
@@ -9,38 +9,29 @@ import {
   requestOf,
   tokenRequestOf,
 } from '../support/flow.ts';
-import { type TestClient, type TestUser, useServer } from '../support/server.ts';
+import { expectErrorPage } from '../support/pages.ts';
+import { useServer } from '../support/server.ts';
+import { contentsOf, expireCode, isLive, setClientStatus } from '../support/state.ts';
 import {
   change,
-  contentsOf,
   documentOf,
   exchange,
-  expectErrorPage,
   expectToken,
   expectTokenError,
-  expireCode,
   type Fields,
-  isLive,
   postToken,
-  setClientStatus,
-} from './stage.ts';
+} from '../support/tokenRequests.ts';
 import { useTimeMachine } from './timeMachine.ts';
 
-const server = useServer();
-let user: TestUser;
-let agent: Agent;
-let resource: string;
-let shop: TestClient;
+const server = await useServer();
 
 const FORM = 'application/x-www-form-urlencoded';
 
-beforeAll(async () => {
-  user = await server.createUser({ paymentPassword: null });
-  agent = new Agent(server.baseUrl);
-  resource = await server.createResource();
-  shop = await server.createClient();
-  await reachConsent(agent, requestOf(shop), user);
-});
+const user = await server.createUser({ paymentPassword: null });
+const agent = new Agent(server.baseUrl);
+const resource = await server.createResource();
+const shop = await server.createClient();
+await reachConsent(agent, requestOf(shop), user);
 
 function queryOf(fields: Fields): string {
   return new URLSearchParams(fields).toString();
@@ -516,8 +507,8 @@ describe('contract 4.1: a decision is taken once', () => {
   });
 });
 
-describe('contract 4.1: a page that was open for long', () => {
-  const time = useTimeMachine();
+describe('contract 4.1: a page that was open for long', async () => {
+  const time = await useTimeMachine();
 
   it.each([
     ['2018-06-01T12:14:59.999Z', 302],

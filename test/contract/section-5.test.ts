@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Agent, type Answer, formWith } from '../support/agent.ts';
 import {
   codeOf,
@@ -9,34 +9,25 @@ import {
   reachConsent,
   requestOf,
 } from '../support/flow.ts';
+import { expectErrorPage } from '../support/pages.ts';
 import { type TestClient, type TestUser, useServer } from '../support/server.ts';
+import { contentsOf, isLive, setClientStatus, setUserStatus } from '../support/state.ts';
 import {
   basic,
   change,
-  contentsOf,
   exchange,
-  expectErrorPage,
   expectToken,
   expectTokenError,
   type Fields,
-  isLive,
   postToken,
-  setClientStatus,
-  setUserStatus,
-} from './stage.ts';
+} from '../support/tokenRequests.ts';
 
-const server = useServer();
-let user: TestUser;
-let payer: TestUser;
-let resource: string;
-let shop: TestClient;
+const server = await useServer();
 
-beforeAll(async () => {
-  user = await server.createUser({ paymentPassword: null });
-  payer = await server.createUser();
-  resource = await server.createResource();
-  shop = await server.createClient({ name: 'Corner Shop' });
-});
+const user = await server.createUser({ paymentPassword: null });
+const payer = await server.createUser();
+const resource = await server.createResource();
+const shop = await server.createClient({ name: 'Corner Shop' });
 
 /** The page that a browser gets for a request. */
 async function open(browser: Agent, client: TestClient, fields: Fields = {}): Promise<Answer> {

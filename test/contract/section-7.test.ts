@@ -1,42 +1,30 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Agent, type Answer } from '../support/agent.ts';
 import { decide, obtainCode, reachConsent, requestOf } from '../support/flow.ts';
-import { type TestClient, type TestUser, useServer } from '../support/server.ts';
+import { expectErrorPage } from '../support/pages.ts';
+import { type TestClient, useServer } from '../support/server.ts';
+import { contentsOf, expireCode, isLive, setClientStatus, setUserStatus } from '../support/state.ts';
 import {
   type Changes,
   change,
-  contentsOf,
   documentOf,
   exchange,
-  expectErrorPage,
   expectToken,
   expectTokenError,
-  expireCode,
   type Fields,
-  isLive,
   postToken,
-  setClientStatus,
-  setUserStatus,
-} from './stage.ts';
+} from '../support/tokenRequests.ts';
 
-const server = useServer();
-let user: TestUser;
-let agent: Agent;
-let resource: string;
-let shop: TestClient;
-let blocked: TestClient;
-let reader: TestClient;
+const server = await useServer();
 
-beforeAll(async () => {
-  user = await server.createUser({ paymentPassword: null });
-  agent = new Agent(server.baseUrl);
-  resource = await server.createResource();
-  shop = await server.createClient();
-  reader = await server.createClient({ allowedRights: ['account-info', 'operation-history'] });
-  blocked = await server.createClient();
-  await setClientStatus(server, blocked, 'blocked');
-  await reachConsent(agent, requestOf(shop), user);
-});
+const user = await server.createUser({ paymentPassword: null });
+const agent = new Agent(server.baseUrl);
+const resource = await server.createResource();
+const shop = await server.createClient();
+const reader = await server.createClient({ allowedRights: ['account-info', 'operation-history'] });
+const blocked = await server.createClient();
+await setClientStatus(server, blocked, 'blocked');
+await reachConsent(agent, requestOf(shop), user);
 
 function codeFor(client: TestClient, fields: Fields = {}): Promise<string> {
   return obtainCode(agent, requestOf(client, fields), user);

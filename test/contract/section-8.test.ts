@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
 import {
   codeOf,
@@ -9,25 +9,20 @@ import {
   reachConsent,
   requestOf,
 } from '../support/flow.ts';
-import type { TestClient, TestUser } from '../support/server.ts';
-import { documentOf, exchange, expectToken, expectTokenError, isLive } from './stage.ts';
+import type { TestClient } from '../support/server.ts';
+import { isLive } from '../support/state.ts';
+import { documentOf, exchange, expectToken, expectTokenError } from '../support/tokenRequests.ts';
 import { useTimeMachine } from './timeMachine.ts';
 
-const time = useTimeMachine();
-let user: TestUser;
-let agent: Agent;
-let resource: string;
-let client: TestClient;
+const time = await useTimeMachine();
 
 const NOON = '2018-06-01T12:00:00.000Z';
 const LIFETIME_MS = 50_000;
 
-beforeAll(async () => {
-  user = await time.server.createUser({ paymentPassword: null });
-  agent = new Agent(time.server.baseUrl);
-  resource = await time.server.createResource();
-  client = await time.server.createClient();
-});
+const user = await time.server.createUser({ paymentPassword: null });
+const agent = new Agent(time.server.baseUrl);
+const resource = await time.server.createResource();
+const client = await time.server.createClient();
 
 function later(start: string, milliseconds: number): Date {
   return new Date(Date.parse(start) + milliseconds);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll } from 'vitest';
 import { openDatabase } from '../../src/store/database.ts';
 import { createDatabase } from '../support/database.ts';
 import { startServer, type TestServer } from '../support/server.ts';
@@ -14,26 +14,7 @@ export interface TimeMachine {
  * Every lifetime counts by `clock_timestamp()` of the database; here a function of that name stands before
  * PostgreSQL's own. Only years before this one: the times of a session stay real, and must not look old.
  */
-export function useTimeMachine(): TimeMachine {
-  let running: { server: TestServer; close(): Promise<void> } | undefined;
-  beforeAll(async () => {
-    running = await startTimeMachine();
-  });
-  afterAll(async () => {
-    await running?.close();
-  });
-  return {
-    get server() {
-      if (running === undefined) throw new Error('the server is not running yet');
-      return running.server;
-    },
-    async travelTo(time) {
-      await running?.server.database.pool.query('update clock.setting set moment = $1', [new Date(time)]);
-    },
-  };
-}
-
-async function startTimeMachine() {
+export async function useTimeMachine(): Promise<TimeMachine> {
   const database = await createDatabase();
   await database.pool.query(`
     create schema clock;
@@ -44,10 +25,13 @@ async function startTimeMachine() {
   await database.pool.query(`alter database ${name} set search_path = clock, pg_catalog, public`);
   const pool = openDatabase(database.url, () => {});
   const server = await startServer({ database: { ...database, pool } });
-  const close = async () => {
+  afterAll(async () => {
     await server.close();
     await pool.end();
     await database.drop();
+  });
+  const travelTo = async (time: string | Date) => {
+    await pool.query('update clock.setting set moment = $1', [new Date(time)]);
   };
-  return { server, close };
+  return { server, travelTo };
 }

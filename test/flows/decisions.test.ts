@@ -4,7 +4,7 @@ import { codeOf, decide, reachConsent, requestOf, signIn, tokenRequestOf } from 
 import { rowsOf } from '../support/rows.ts';
 import { type TestClient, type TestUser, useServer } from '../support/server.ts';
 
-const server = useServer({ maxInstances: 10_000 });
+const server = await useServer({ maxInstances: 10_000 });
 
 let client: TestClient;
 let user: TestUser;

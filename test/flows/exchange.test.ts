@@ -7,7 +7,7 @@ import { introspect, obtainCode, requestOf } from '../support/flow.ts';
 import { intercept } from '../support/intercept.ts';
 import { CALLER, type TestClient, useServer } from '../support/server.ts';
 
-const server = useServer();
+const server = await useServer();
 
 /** The pool, but the answer to its first exchange is lost on the way: the commit is not. */
 function losesFirstAnswer(pool: pg.Pool): pg.Pool {

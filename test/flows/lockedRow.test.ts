@@ -3,7 +3,7 @@ import { Agent } from '../support/agent.ts';
 import { obtainCode, requestOf, tokenRequestOf } from '../support/flow.ts';
 import { useServer } from '../support/server.ts';
 
-const server = useServer();
+const server = await useServer();
 
 it('a grant that somebody locks by hand delays its own exchange only, and loses nothing', async () => {
   const client = await server.createClient();

@@ -12,7 +12,7 @@ import {
 } from '../support/flow.ts';
 import { useServer } from '../support/server.ts';
 
-const server = useServer();
+const server = await useServer();
 
 const WAITING = `
 select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;

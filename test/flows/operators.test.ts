@@ -19,7 +19,7 @@ import {
 import { approvalOf } from '../support/samples.ts';
 import { type TestClient, type TestUser, useServer } from '../support/server.ts';
 
-const server = useServer();
+const server = await useServer();
 
 type Row = Record<string, unknown>;
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RefusalLog } from '../../src/flows/refusals.ts';
 import { useServer } from '../support/server.ts';
 
-const server = useServer();
+const server = await useServer();
 const MINUTE_MS = 60_000;
 
 beforeEach(() => {

@@ -10,7 +10,7 @@ import { findUserByLogin } from '../../src/store/users.ts';
 import { intercept } from '../support/intercept.ts';
 import { CALLER, useServer } from '../support/server.ts';
 
-const server = useServer();
+const server = await useServer();
 const NO_COOKIES = { session: undefined, device: undefined };
 const CHANGED = { password: 'another one', paymentPassword: null };
 

@@ -6,7 +6,7 @@ import { decide, obtainCode, obtainToken, reachConsent, requestOf, tokenRequestO
 import { approvalOf } from '../support/samples.ts';
 import { CALLER, type TestClient, type TestUser, useServer } from '../support/server.ts';
 
-const server = useServer();
+const server = await useServer();
 
 /** Everything that raises the revision of a grant: a page from before it shows what is not so any more. */
 const CHANGES: Record<string, (agent: Agent, client: TestClient, user: TestUser) => Promise<void>> = {

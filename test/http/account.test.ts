@@ -4,7 +4,7 @@ import { introspect, obtainToken, signIn } from '../support/flow.ts';
 import { rowsOf } from '../support/rows.ts';
 import { type TestClient, type TestUser, useServer } from '../support/server.ts';
 
-const server = useServer();
+const server = await useServer();
 
 let client: TestClient;
 let user: TestUser;

@@ -1,17 +1,13 @@
 import { connect } from 'node:net';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
 import { requestOf, tokenRequestOf } from '../support/flow.ts';
-import { type TestClient, useServer } from '../support/server.ts';
+import { useServer } from '../support/server.ts';
 
-const server = useServer();
-let client: TestClient;
-let agent: Agent;
+const server = await useServer();
 
-beforeAll(async () => {
-  client = await server.createClient();
-  agent = new Agent(server.baseUrl);
-});
+const client = await server.createClient();
+const agent = new Agent(server.baseUrl);
 
 const FORM = 'application/x-www-form-urlencoded';
 

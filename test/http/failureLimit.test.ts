@@ -3,7 +3,7 @@ import { Agent } from '../support/agent.ts';
 import { obtainCode, requestOf, tokenRequestOf } from '../support/flow.ts';
 import { useServer } from '../support/server.ts';
 
-const server = useServer({ trustProxy: 1 });
+const server = await useServer({ trustProxy: 1 });
 const MOST = 1_000;
 
 /** Sends the same token request many times, some at once. @returns how often each status came */

@@ -78,10 +78,10 @@ const FORGED: Record<string, Values> = {
 
 const EVERYTHING: Values = Object.assign({}, ...Object.values(FORGED));
 
-const direct = useServer();
-const behindOne = useServer({ trustProxy: 1 });
-const behindNetworks = useServer({ trustProxy: ['127.0.0.0/8', '::1/128'] });
-const secure = useServer({ baseUrl: 'https://assent.example' });
+const direct = await useServer();
+const behindOne = await useServer({ trustProxy: 1 });
+const behindNetworks = await useServer({ trustProxy: ['127.0.0.0/8', '::1/128'] });
+const secure = await useServer({ baseUrl: 'https://assent.example' });
 
 const SERVERS = [
   ['without TRUST_PROXY', direct],

@@ -6,7 +6,7 @@ import { useServer } from '../support/server.ts';
 
 // Where two readers of one connection could part ways: each request gets one answer, in its turn.
 
-const server = useServer();
+const server = await useServer();
 
 const FORM = 'Content-Type: application/x-www-form-urlencoded\r\n';
 const READY = 'GET /health/ready HTTP/1.1\r\nHost: x\r\n\r\n';

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Parameters } from '../../src/rules/parameters.ts';
 import { FUZZ_TIMEOUT_MS, fuzz } from '../support/fuzz.ts';
 import {
@@ -12,7 +12,7 @@ import {
   writeRequest,
 } from '../support/rawRequest.ts';
 import { forgetTries, rowsOf } from '../support/rows.ts';
-import { prepareSamples, ROUTES, type Route, type Samples } from '../support/samples.ts';
+import { prepareSamples, ROUTES, type Route } from '../support/samples.ts';
 import { useServer } from '../support/server.ts';
 import { expectDone, expectSound, faultsOf } from '../support/sound.ts';
 import { type Splice, splice } from '../support/splice.ts';
@@ -20,12 +20,9 @@ import { type Splice, splice } from '../support/splice.ts';
 // A request to each route that is right but for one secret, and then changed in one place, anything at all put there:
 // it is answered soundly and changes nothing. What is right but for the change is in fuzzNeeds.test.ts.
 
-const server = useServer({ codeLifetimeSeconds: 3600 });
-let samples: Samples;
+const server = await useServer({ codeLifetimeSeconds: 3600 });
 
-beforeAll(async () => {
-  samples = await prepareSamples(server);
-});
+const samples = await prepareSamples(server);
 
 /** For each place of each request. */
 const RUNS = 3;

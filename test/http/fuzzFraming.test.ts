@@ -1,22 +1,19 @@
 import fc from 'fast-check';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { FUZZ_TIMEOUT_MS, fuzz } from '../support/fuzz.ts';
 import { converse, type RawAnswer } from '../support/rawHttp.ts';
 import { FILLER, spoiled, writeRequest } from '../support/rawRequest.ts';
 import { rowsOf } from '../support/rows.ts';
-import { prepareSamples, ROUTES, type Route, type Samples } from '../support/samples.ts';
+import { prepareSamples, ROUTES, type Route } from '../support/samples.ts';
 import { useServer } from '../support/server.ts';
 import { expectDone, expectSound, faultsOf } from '../support/sound.ts';
 import { bytes, splice, spliced } from '../support/splice.ts';
 
 // Bytes below the level of headers and parameters: where a request begins and ends, and what comes in which packet.
 
-const server = useServer();
-let samples: Samples;
+const server = await useServer();
 
-beforeAll(async () => {
-  samples = await prepareSamples(server);
-});
+const samples = await prepareSamples(server);
 
 /** A sign-in is slow on purpose, and is read like the other forms. */
 const FAST_ROUTES = ROUTES.filter((route) => route !== 'POST /sign-in');

@@ -1,13 +1,13 @@
 import { fastifyCookie } from '@fastify/cookie';
 import fc from 'fast-check';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { AUTHORIZATION_PARAMETERS } from '../../src/rules/authorizationRequest.ts';
 import { Agent } from '../support/agent.ts';
 import { signIn } from '../support/flow.ts';
 import { FUZZ_TIMEOUT_MS, fuzz } from '../support/fuzz.ts';
 import { needOf, type RawRequest, sendRequest, withNeed, writeRequest } from '../support/rawRequest.ts';
 import { forgetTries, rowsOf } from '../support/rows.ts';
-import { prepareSamples, type Route, type Samples } from '../support/samples.ts';
+import { prepareSamples, type Route } from '../support/samples.ts';
 import { useServer } from '../support/server.ts';
 import { contentOf, expectDone, expectSound, faultsOf } from '../support/sound.ts';
 import { splice, spliced } from '../support/splice.ts';
@@ -15,14 +15,10 @@ import { splice, spliced } from '../support/splice.ts';
 // Requests that are right, with real cookies, tokens and secrets, and then have one of them changed in one place: none
 // is carried out, and the untouched one still is.
 
-const server = useServer({ codeLifetimeSeconds: 3600 });
-let samples: Samples;
-let ofSomebodyElse: Samples;
+const server = await useServer({ codeLifetimeSeconds: 3600 });
 
-beforeAll(async () => {
-  samples = await prepareSamples(server);
-  ofSomebodyElse = await prepareSamples(server);
-});
+const samples = await prepareSamples(server);
+const ofSomebodyElse = await prepareSamples(server);
 
 /** The routes that somebody has to have a right to. */
 const GUARDED: readonly Route[] = [

@@ -3,15 +3,12 @@ import { setPasswords } from '../../src/flows/users.ts';
 import { BusyError, verifyPassword } from '../../src/secrets/password.ts';
 import { Agent, type Answer } from '../support/agent.ts';
 import { reachConsent, requestOf, signIn } from '../support/flow.ts';
-import { type TestClient, type TestUser, useServer } from '../support/server.ts';
+import { type TestUser, useServer } from '../support/server.ts';
 
 // Addresses are what the trusted proxy says, so that one test can be many people in many places.
-const server = useServer({ trustProxy: 1 });
-let client: TestClient;
+const server = await useServer({ trustProxy: 1 });
 
-beforeAll(async () => {
-  client = await server.createClient();
-});
+const client = await server.createClient();
 
 const FREE_TRIES = 5;
 

@@ -13,8 +13,8 @@ const PATHS = [
   '/%zz',
 ];
 
-describe('every answer', () => {
-  const server = useServer();
+describe('every answer', async () => {
+  const server = await useServer();
 
   it.each(PATHS)('carries the reference of its log line: %s', async (path) => {
     const answer = await new Agent(server.baseUrl).get(path);

@@ -1,22 +1,19 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
 import { obtainToken } from '../support/flow.ts';
 import { type TestClient, type TestUser, useServer } from '../support/server.ts';
 
-const server = useServer();
-let agent: Agent;
+const server = await useServer();
 let resource: string;
 let client: TestClient;
 let user: TestUser;
 
-beforeAll(async () => {
-  agent = new Agent(server.baseUrl);
-  [resource, client, user] = await Promise.all([
-    server.createResource(),
-    server.createClient(),
-    server.createUser({ paymentPassword: null }),
-  ]);
-});
+const agent = new Agent(server.baseUrl);
+[resource, client, user] = await Promise.all([
+  server.createResource(),
+  server.createClient(),
+  server.createUser({ paymentPassword: null }),
+]);
 
 const ask = (token: string, authorization = resource) =>
   agent.post('/oauth/introspect', { token }, { authorization });

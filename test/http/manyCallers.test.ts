@@ -7,7 +7,7 @@ import { CALLER, startServer, type TestServer, useServer } from '../support/serv
 
 // What one caller may ask thousands of times a second must not cost the database a statement each.
 
-const server = useServer();
+const server = await useServer();
 /** On the same database, with its statements counted by their names. */
 let counted: TestServer;
 let statements: string[] = [];

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
 import { useServer } from '../support/server.ts';
 
-const server = useServer();
+const server = await useServer();
 
 it('RFC 8414: tells a client library what is true', async () => {
   const answer = await new Agent(server.baseUrl).get('/.well-known/oauth-authorization-server');

@@ -1,17 +1,14 @@
 import { METHODS } from 'node:http';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { converse } from '../support/rawHttp.ts';
 import { rowsOf } from '../support/rows.ts';
-import { prepareSamples, ROUTES, type Samples } from '../support/samples.ts';
+import { prepareSamples, ROUTES } from '../support/samples.ts';
 import { useServer } from '../support/server.ts';
 import { expectSound } from '../support/sound.ts';
 
-const server = useServer();
-let samples: Samples;
+const server = await useServer();
 
-beforeAll(async () => {
-  samples = await prepareSamples(server);
-});
+const samples = await prepareSamples(server);
 
 const PATHS = [...new Set(ROUTES.map(pathOf))];
 

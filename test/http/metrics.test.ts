@@ -3,7 +3,7 @@ import { Agent } from '../support/agent.ts';
 import { requestOf, tokenRequestOf } from '../support/flow.ts';
 import { useServer } from '../support/server.ts';
 
-const server = useServer();
+const server = await useServer();
 
 describe('/metrics', () => {
   it('counts requests by route, status and refusal, and tells nothing of what they carried', async () => {

@@ -1,17 +1,13 @@
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Agent, type Answer, formWith } from '../support/agent.ts';
 import { decide, reachConsent, requestOf } from '../support/flow.ts';
-import { type TestClient, type TestUser, useServer } from '../support/server.ts';
+import { useServer } from '../support/server.ts';
 
 // Every form of ours belongs to the browser it was shown to and to what it is about: what does not fit changes nothing.
-const server = useServer();
-let client: TestClient;
-let user: TestUser;
+const server = await useServer();
 
-beforeAll(async () => {
-  client = await server.createClient();
-  user = await server.createUser({ paymentPassword: null });
-});
+const client = await server.createClient();
+const user = await server.createUser({ paymentPassword: null });
 
 function newBrowser(): Agent {
   return new Agent(server.baseUrl);

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { registerResource, removeResource, setResourceStatus } from '../../src/flows/resources.ts';
 import { addSecret, retireSecret } from '../../src/flows/secrets.ts';
 import { listSecrets } from '../../src/store/secrets.ts';
@@ -6,14 +6,10 @@ import { Agent } from '../support/agent.ts';
 import { obtainToken } from '../support/flow.ts';
 import { useServer } from '../support/server.ts';
 
-const server = useServer();
-let agent: Agent;
-let token: string;
+const server = await useServer();
 
-beforeAll(async () => {
-  agent = new Agent(server.baseUrl);
-  token = await obtainToken(agent, await server.createClient(), await server.createUser());
-});
+const agent = new Agent(server.baseUrl);
+const token = await obtainToken(agent, await server.createClient(), await server.createUser());
 
 interface Known {
   readonly resourceId: string;

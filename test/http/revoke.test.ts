@@ -1,17 +1,14 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
 import { introspect, obtainToken } from '../support/flow.ts';
 import { type TestClient, type TestUser, useServer } from '../support/server.ts';
 
-const server = useServer();
+const server = await useServer();
 let resource: string;
 let user: TestUser;
-let agent: Agent;
 
-beforeAll(async () => {
-  [resource, user] = await Promise.all([server.createResource(), server.createUser()]);
-  agent = new Agent(server.baseUrl);
-});
+[resource, user] = await Promise.all([server.createResource(), server.createUser()]);
+const agent = new Agent(server.baseUrl);
 
 const isActive = async (token: string) => (await introspect(server, resource, token)).active;
 

@@ -8,7 +8,7 @@ import { useServer } from '../support/server.ts';
 // Where one request ends and the next begins, said in ways that two readers on a line could understand differently.
 // Each connection carries a spoiled request, maybe with another one hidden in it, and an honest one behind it.
 
-const server = useServer();
+const server = await useServer();
 let logged: number;
 
 beforeEach(() => {

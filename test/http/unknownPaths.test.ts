@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
 import { useServer } from '../support/server.ts';
 
-const server = useServer();
+const server = await useServer();
 
 /** At and below these paths there are only endpoints of programs. */
 const OF_PROGRAMS = [

@@ -83,8 +83,8 @@ describe('an answer', () => {
   });
 });
 
-describe('a connection on which pages are asked for and not read', () => {
-  const server = useServer();
+describe('a connection on which pages are asked for and not read', async () => {
+  const server = await useServer();
   let cookie: string;
 
   beforeAll(async () => {

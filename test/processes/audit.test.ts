@@ -5,7 +5,7 @@ import { decide, obtainToken, reachConsent, requestOf } from '../support/flow.ts
 import { onDatabase, type Run, runAssent } from '../support/process.ts';
 import { useServer } from '../support/server.ts';
 
-const server = useServer();
+const server = await useServer();
 
 function assent(args: string[]): Promise<Run> {
   return runAssent(args, onDatabase(server.database.url));

@@ -5,7 +5,7 @@ import { introspect, obtainToken, signIn } from '../support/flow.ts';
 import { onDatabase, type Run, runAssent } from '../support/process.ts';
 import { startServer, type TestClient, type TestUser } from '../support/server.ts';
 
-const database = useDatabase();
+const database = await useDatabase();
 
 function assent(args: string[], stdin = ''): Promise<Run> {
   return runAssent(args, onDatabase(database.url), stdin);

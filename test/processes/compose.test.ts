@@ -91,8 +91,8 @@ const NASTY = [
 
 describe.skipIf(psqlVersion() < 14)(
   'its set-up of the database (with psql 14 or newer, if installed)',
-  () => {
-    const database = useDatabase();
+  async () => {
+    const database = await useDatabase();
     let folder: string;
     beforeAll(() => {
       folder = mkdtempSync(join(tmpdir(), 'assent-compose-'));

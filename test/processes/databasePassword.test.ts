@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { registerUser } from '../../src/flows/users.ts';
 import { createRole, useDatabase } from '../support/database.ts';
 import { ledger } from '../support/ledger.ts';
@@ -10,14 +10,10 @@ import { runAssent, spawnServer } from '../support/process.ts';
 import { TEST_SECRET } from '../support/server.ts';
 
 // As Docker and Kubernetes give secrets: in a variable of its own, or as a file.
-const database = useDatabase();
+const database = await useDatabase();
 const BASE_URL = 'http://localhost:3000';
 const PASSWORD = `-it's a p@ss/w:rd "of" \\ $HOME %41 ключ`;
-let folder: string;
 /** Without the password. */
-let url: string;
-let byVariable: Record<string, string>;
-let byFile: Record<string, string>;
 
 function fileOf(name: string, text: string): string {
   const file = join(folder, name);
@@ -25,21 +21,19 @@ function fileOf(name: string, text: string): string {
   return file;
 }
 
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'assent-secrets-'));
-  const anna = { login: 'anna', name: 'Anna', password: 'password', paymentPassword: null };
-  await registerUser(database.pool, anna, 'tests');
-  const { name } = await createRole('superuser', PASSWORD);
-  ledger.note('database password', PASSWORD);
-  url = urlOf(database.url, { user: name, password: '' });
-  byVariable = { DATABASE_URL: url, PGPASSWORD: PASSWORD, SECRETS: TEST_SECRET, BASE_URL };
-  byFile = {
-    DATABASE_URL_FILE: fileOf('url', `${url}\n`),
-    PGPASSWORD_FILE: fileOf('password', `${PASSWORD}\n`),
-    SECRETS_FILE: fileOf('secrets', `${TEST_SECRET}\n`),
-    BASE_URL,
-  };
-});
+const folder = mkdtempSync(join(tmpdir(), 'assent-secrets-'));
+const anna = { login: 'anna', name: 'Anna', password: 'password', paymentPassword: null };
+await registerUser(database.pool, anna, 'tests');
+const { name } = await createRole('superuser', PASSWORD);
+ledger.note('database password', PASSWORD);
+const url = urlOf(database.url, { user: name, password: '' });
+const byVariable = { DATABASE_URL: url, PGPASSWORD: PASSWORD, SECRETS: TEST_SECRET, BASE_URL };
+const byFile = {
+  DATABASE_URL_FILE: fileOf('url', `${url}\n`),
+  PGPASSWORD_FILE: fileOf('password', `${PASSWORD}\n`),
+  SECRETS_FILE: fileOf('secrets', `${TEST_SECRET}\n`),
+  BASE_URL,
+};
 
 afterAll(() => {
   rmSync(folder, { recursive: true });

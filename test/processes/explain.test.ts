@@ -1,17 +1,14 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Agent, type Answer } from '../support/agent.ts';
 import { requestOf, tokenRequestOf } from '../support/flow.ts';
 import { onDatabase, type Run, runAssent } from '../support/process.ts';
 import { converse } from '../support/rawHttp.ts';
-import { type TestClient, useServer } from '../support/server.ts';
+import { useServer } from '../support/server.ts';
 
-const server = useServer({ trustProxy: 1 });
-let client: TestClient;
+const server = await useServer({ trustProxy: 1 });
 let networks = 0;
 
-beforeAll(async () => {
-  client = await server.createClient();
-});
+const client = await server.createClient();
 
 /** Somebody in a network of their own. */
 function stranger(): Agent {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { useDatabase } from '../support/database.ts';
 import { onDatabase, spawnServer } from '../support/process.ts';
 
-const database = useDatabase();
+const database = await useDatabase();
 
 it('a server prints lines of its log and nothing else, each with the time at which it was written', async () => {
   const started = Date.now();

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { useDatabase } from '../support/database.ts';
 import { onDatabase, runAssent } from '../support/process.ts';
 
-const database = useDatabase();
+const database = await useDatabase();
 
 const create = (name: string, ...more: string[]) =>
   runAssent(

@@ -1,26 +1,23 @@
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
 import { createRole, useDatabase } from '../support/database.ts';
 import { obtainToken } from '../support/flow.ts';
-import { onDatabase, type Run, runAssent, type ServerProcess, spawnServer } from '../support/process.ts';
+import { onDatabase, type Run, runAssent, spawnServer } from '../support/process.ts';
 
 // Two roles, as docs/operating.md advises: one owns the tables and migrates, the other serves.
-const database = useDatabase();
+const database = await useDatabase();
 let role: string;
 let roleUrl: string;
-let server: ServerProcess;
 
 const BASE_URL = 'http://localhost:3000';
 const asOwner = (args: string[]) => runAssent(args, { ...onDatabase(database.url), BASE_URL });
 const asServer = (args: string[], stdin = '') => runAssent(args, { ...onDatabase(roleUrl), BASE_URL }, stdin);
 
-beforeAll(async () => {
-  const created = await createRole();
-  [role, roleUrl] = [created.name, created.urlOf(database)];
-  expect((await asOwner(['migrate', '--server-role', role])).code).toBe(0);
-  server = await spawnServer(onDatabase(roleUrl));
-});
+const created = await createRole();
+[role, roleUrl] = [created.name, created.urlOf(database)];
+expect((await asOwner(['migrate', '--server-role', role])).code).toBe(0);
+const server = await spawnServer(onDatabase(roleUrl));
 
 afterAll(async () => {
   await server?.stop();

@@ -1,21 +1,16 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { countStrays, pruneAuditPartitions } from '../../src/store/auditPartitions.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { Agent } from '../support/agent.ts';
 import { decide, obtainCode, obtainToken, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
-import { type TestClient, type TestUser, useServer } from '../support/server.ts';
+import { useServer } from '../support/server.ts';
 
-const server = useServer({ trustProxy: 1 });
+const server = await useServer({ trustProxy: 1 });
 const ADDRESS = '198.51.100.7';
-let client: TestClient;
-let user: TestUser;
-let agent: Agent;
 
-beforeAll(async () => {
-  client = await server.createClient();
-  user = await server.createUser();
-  agent = new Agent(server.baseUrl, { 'x-forwarded-for': ADDRESS });
-});
+const client = await server.createClient();
+const user = await server.createUser();
+const agent = new Agent(server.baseUrl, { 'x-forwarded-for': ADDRESS });
 
 type Row = Record<string, unknown>;
 

@@ -7,7 +7,7 @@ import { openDatabase, transaction, withConnection } from '../../src/store/datab
 import { isDatabaseAway } from '../../src/store/errors.ts';
 import { useDatabase } from '../support/database.ts';
 
-const database = useDatabase();
+const database = await useDatabase();
 
 async function errorOf(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(

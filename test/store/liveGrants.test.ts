@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { grantState, isLive } from '../../src/rules/grantState.ts';
 import { useDatabase } from '../support/database.ts';
 
-const database = useDatabase();
+const database = await useDatabase();
 
 /** Days where months end differently, and either side of the day from which tokens live longer. */
 const time = fc.oneof(

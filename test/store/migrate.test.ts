@@ -6,7 +6,7 @@ import { findTokens } from '../../src/store/tokens.ts';
 import { createDatabase, useDatabase } from '../support/database.ts';
 import { withClient } from '../support/postgres.ts';
 
-const database = useDatabase();
+const database = await useDatabase();
 
 describe('migrations', () => {
   it('are applied once by ten servers that start together', async () => {

@@ -3,7 +3,7 @@ import { Agent } from '../support/agent.ts';
 import { introspect, obtainToken, reachConsent, requestOf } from '../support/flow.ts';
 import { useServer } from '../support/server.ts';
 
-const server = useServer();
+const server = await useServer();
 
 const MANY = 20_000;
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
-import { afterAll, beforeAll, inject } from 'vitest';
+import { afterAll, inject } from 'vitest';
 import { openDatabase } from '../../src/store/database.ts';
 import { ledger, refuse } from './ledger.ts';
 import { makeRole, urlOf, withClient } from './postgres.ts';
@@ -61,17 +61,10 @@ export function ownName(): string {
 }
 
 /** A database for all tests of a file. */
-export function useDatabase(): TestDatabase {
-  let database: TestDatabase | undefined;
-  beforeAll(async () => {
-    database = await createDatabase();
-  });
-  afterAll(async () => {
-    await database?.drop();
-  });
-  return new Proxy({} as TestDatabase, {
-    get: (_target, property: keyof TestDatabase) => database?.[property],
-  });
+export async function useDatabase(): Promise<TestDatabase> {
+  const database = await createDatabase();
+  afterAll(() => database.drop());
+  return database;
 }
 
 /** Searches every row, as a dump would have it, and what PostgreSQL logged since. @throws {Error} */

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { Writable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll } from 'vitest';
 import { type NewClient, type RegisteredClient, registerClient } from '../../src/flows/clients.ts';
 import type { Context } from '../../src/flows/context.ts';
 import { registerResource } from '../../src/flows/resources.ts';
@@ -147,15 +147,10 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
 }
 
 /** A server for all tests of a file. */
-export function useServer(options: ServerOptions = {}): TestServer {
-  let server: TestServer | undefined;
-  beforeAll(async () => {
-    server = await startServer(options);
-  });
-  afterAll(async () => {
-    await server?.close();
-  });
-  return new Proxy({} as TestServer, { get: (_target, property: keyof TestServer) => server?.[property] });
+export async function useServer(options: ServerOptions = {}): Promise<TestServer> {
+  const server = await startServer(options);
+  afterAll(() => server.close());
+  return server;
 }
 
 /** A port that nobody listens on right now. */

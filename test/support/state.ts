@@ -1,0 +1,37 @@
+import { introspect } from './flow.ts';
+import type { TestClient, TestServer } from './server.ts';
+
+// What the database holds, and how a test changes it.
+
+/** Whether a token gives any right now. */
+export async function isLive(server: TestServer, resource: string, token: string): Promise<boolean> {
+  return (await introspect(server, resource, token)).active === true;
+}
+
+/** Everything that an authorization can write. Equal before and after: nothing was written. */
+export async function contentsOf(server: TestServer): Promise<unknown> {
+  const { rows } = await server.database.pool.query(`
+    select (select json_agg(g order by grant_id) from grants g) as grants,
+           (select json_agg(s order by session_hash) from sessions s) as sessions,
+           (select json_agg(e order by at) from audit_events e where operator is null) as events`);
+  return rows[0];
+}
+
+/** Lets the lifetime of a code be over. */
+export async function expireCode(server: TestServer, client: TestClient): Promise<void> {
+  await server.database.pool.query(
+    `update grants set code_expires_at = clock_timestamp() - interval '1 second' where client_id = $1`,
+    [client.clientId],
+  );
+}
+
+export async function setClientStatus(server: TestServer, client: TestClient, status: string): Promise<void> {
+  await server.database.pool.query('update clients set status = $2 where client_id = $1', [
+    client.clientId,
+    status,
+  ]);
+}
+
+export async function setUserStatus(server: TestServer, login: string, status: string): Promise<void> {
+  await server.database.pool.query('update users set status = $2 where login = $1', [login, status]);
+}
