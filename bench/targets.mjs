@@ -43,7 +43,7 @@ const FIXED = [
   {
     name: 'server CPU of a flow after a minute of quiet / steady',
     of: (lines) => [cpuOfEach(lines['flow, after a minute of quiet']), cpuOfEach(lines['flow, steady'])],
-    atMost: 2.5, // V8's memory reducer drops compiled code in the quiet: bench/EXPERIMENTS.md
+    atMost: 2.5, // V8's memory reducer collects everything in the quiet: bench/EXPERIMENTS.md
   },
   {
     name: 'memory after the soak / after its first',
