@@ -14,12 +14,11 @@ import { type SignedForm, verifyForm } from './signedForm.ts';
 export type DecisionOutcome =
   /** The browser goes back to the application, with a code or with `access_denied`. */
   | { readonly outcome: 'answered'; readonly location: string }
-  /** The form does not fit any more, or the session is over: the request is to be shown afresh. */
-  | { readonly outcome: 'stale' }
-  | { readonly outcome: 'not-decided'; readonly reason: NotDecided };
+  /** `stale`: the form does not fit any more, or the session is over, so the request is to be shown afresh. */
+  | { readonly outcome: 'stale' | NotDecided };
 
 /** Why nothing was decided although the form is good. */
-export type NotDecided =
+type NotDecided =
   /** The user has decided more than anybody reads in that time. */
   | 'too_many'
   /** The user has as many live instances of this application as one may have. */
@@ -40,23 +39,21 @@ export type NotDecided =
 export async function decide(
   context: Context,
   pending: PendingAuthorization,
-  sent: { readonly choice: 'allow' | 'reject'; readonly token: string | undefined },
+  sent: { readonly choice: 'allow' | 'reject'; readonly decisionToken: string | undefined },
   caller: Caller,
 ): Promise<DecisionOutcome> {
-  const form = verifyForm(context, sent.token, decisionForm(pending));
+  const form = verifyForm(context, sent.decisionToken, decisionForm(pending));
   if (form === null) return { outcome: 'stale' };
-  const { authorizationRequest } = pending;
   const code = codeOf(context, pending, form);
   const decision = decisionOf(context, pending, form, code, caller);
   const verdict = await (sent.choice === 'allow' ? approveGrant : denyGrant)(context.db, decision);
+  const answer = (name: 'code' | 'error', value: string) =>
+    ({ outcome: 'answered', location: answerLocation(pending.authorizationRequest, name, value) }) as const;
   switch (verdict) {
     case 'written':
-      return { outcome: 'answered', location: answerLocation(authorizationRequest, 'code', code) };
+      return answer('code', code);
     case 'denied':
-      return {
-        outcome: 'answered',
-        location: answerLocation(authorizationRequest, 'error', 'access_denied'),
-      };
+      return answer('error', 'access_denied');
     case 'blocked':
       throw new OAuthError(
         'unauthorized_client',
@@ -64,10 +61,9 @@ export async function decide(
         'the client or the user was blocked',
       );
     case 'ended':
-    case 'stale':
       return { outcome: 'stale' };
     default:
-      return { outcome: 'not-decided', reason: verdict };
+      return { outcome: verdict };
   }
 }
 

@@ -2,8 +2,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { nextStep } from '../../flows/authorize.ts';
 import { confirmPayment } from '../../flows/confirmPayment.ts';
 import type { Context } from '../../flows/context.ts';
-import { decide, type NotDecided } from '../../flows/decide.ts';
-import type { AuthorizationRequest } from '../../rules/authorizationRequest.ts';
+import { decide } from '../../flows/decide.ts';
 import { readCookie, setCookie } from '../browser/cookies.ts';
 import { OWN_FORM, receiveRequestForm } from '../browser/forms.ts';
 import { showAlreadyAllowed, showFull, showTooMany } from '../browser/notices.ts';
@@ -41,12 +40,22 @@ export async function decisionRoutes(app: FastifyInstance, context: Context): Pr
     if (session === null || (choice !== 'allow' && choice !== 'reject')) {
       return backToRequest(reply, context, authorizationRequest);
     }
-    const pending = { authorizationRequest, session };
-    const token = form.get('decision_token');
-    const result = await decide(context, pending, { choice, token }, callerOf(request));
-    if (result.outcome === 'answered') return backToApplication(reply, result.location);
-    if (result.outcome === 'stale') return backToRequest(reply, context, authorizationRequest);
-    return showNotDecided(reply, result.reason, authorizationRequest);
+    const sent = { choice, decisionToken: form.get('decision_token') } as const;
+    const result = await decide(context, { authorizationRequest, session }, sent, callerOf(request));
+    switch (result.outcome) {
+      case 'answered':
+        return backToApplication(reply, result.location);
+      case 'stale':
+        return backToRequest(reply, context, authorizationRequest);
+      case 'full':
+        return showFull(reply, authorizationRequest);
+      case 'too_many':
+        return showTooMany(reply, { href: requestPath(authorizationRequest), text: 'See the request again' });
+      case 'spent':
+        return showAlreadyAllowed(reply, 'allow');
+      case 'allowed':
+        return showAlreadyAllowed(reply, 'reject');
+    }
   });
 }
 
@@ -56,21 +65,4 @@ function backToApplication(reply: FastifyReply, location: string): FastifyReply 
     .header('cache-control', 'no-store')
     .header('referrer-policy', 'no-referrer')
     .redirect(location, 302);
-}
-
-function showNotDecided(
-  reply: FastifyReply,
-  reason: NotDecided,
-  authorizationRequest: AuthorizationRequest,
-): FastifyReply {
-  switch (reason) {
-    case 'full':
-      return showFull(reply, authorizationRequest);
-    case 'too_many':
-      return showTooMany(reply, { href: requestPath(authorizationRequest), text: 'See the request again' });
-    case 'spent':
-      return showAlreadyAllowed(reply, 'allow');
-    case 'allowed':
-      return showAlreadyAllowed(reply, 'reject');
-  }
 }
