@@ -21,7 +21,7 @@ import {
 } from './pendingAuthorization.ts';
 import { currentSession, signOutToken } from './session.ts';
 import { signForm } from './signedForm.ts';
-import { type SignInStep, signInStep } from './signIn.ts';
+import { type SentCookies, type SignInStep, signInStep } from './signIn.ts';
 
 /** What a page asks the user to allow (contract 1.2). */
 export interface RequestedAccess {
@@ -51,7 +51,7 @@ export type Step =
 export async function authorize(
   context: Context,
   parameters: Parameters,
-  cookies: { readonly session: string | undefined; readonly preLogin: string | undefined },
+  cookies: Pick<SentCookies, 'session' | 'preLogin'>,
 ): Promise<Step> {
   const [authorizationRequest, session] = await Promise.all([
     loadAuthorizationRequest(context, parameters),
