@@ -5,8 +5,8 @@ import type { Context } from '../../flows/context.ts';
 import { decide } from '../../flows/decide.ts';
 import { readCookie, setCookie } from '../browser/cookies.ts';
 import { OWN_FORM, receiveRequestForm } from '../browser/forms.ts';
-import { showAlreadyAllowed, showFull, showTooMany } from '../browser/notices.ts';
-import { backToRequest, failedAttempt, requestPath, showStep } from '../browser/steps.ts';
+import { refuseAttempt, showAlreadyAllowed, showFull, showTooMany } from '../browser/notices.ts';
+import { backToRequest, requestPath, showStep } from '../browser/steps.ts';
 import { callerOf } from '../server/caller.ts';
 
 /**
@@ -31,7 +31,7 @@ export async function decisionRoutes(app: FastifyInstance, context: Context): Pr
     const step = await nextStep(context, pending);
     // Confirmed in another tab meanwhile: there is nothing to type any more.
     if (step.step !== 'payment-password') return backToRequest(reply, context, authorizationRequest);
-    return showStep(reply, context, step, failedAttempt(reply, result, 'The payment password is wrong.'));
+    return showStep(reply, context, step, refuseAttempt(reply, result, 'payment-password'));
   });
 
   app.post('/consent', OWN_FORM, async (request, reply) => {
@@ -50,7 +50,7 @@ export async function decisionRoutes(app: FastifyInstance, context: Context): Pr
       case 'full':
         return showFull(reply, authorizationRequest);
       case 'too_many':
-        return showTooMany(reply, { href: requestPath(authorizationRequest), text: 'See the request again' });
+        return showTooMany(reply, requestPath(authorizationRequest), 'request');
       case 'spent':
         return showAlreadyAllowed(reply, 'allow');
       case 'allowed':

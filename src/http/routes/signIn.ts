@@ -4,14 +4,14 @@ import { signOut } from '../../flows/session.ts';
 import { signIn, signInStep } from '../../flows/signIn.ts';
 import type { AuthorizationRequest } from '../../rules/authorizationRequest.ts';
 import { clearCookie, readCookie, setCookie } from '../browser/cookies.ts';
-import { carriedRequest, isFromOwnPage, OWN_FORM, senderOf } from '../browser/forms.ts';
-import { failedAttempt, requestPath, seeOther, showSignIn } from '../browser/steps.ts';
+import { carriedRequest, isFromOwnPage, OWN_FORM, receiveForm } from '../browser/forms.ts';
+import { refuseAttempt } from '../browser/notices.ts';
+import { requestPath, seeOther, showSignIn } from '../browser/steps.ts';
 import { callerOf } from '../server/caller.ts';
 import { bodyParameters } from '../server/parameters.ts';
 
 /** A login is shown again up to this length: none is longer. */
 const MAX_SHOWN = 512;
-const WRONG = 'The login or the password is wrong.';
 
 /** Signing in and out, on the way to a request or to the account page (contract 5.1). */
 export async function signInRoutes(app: FastifyInstance, context: Context): Promise<void> {
@@ -30,8 +30,8 @@ export async function signInRoutes(app: FastifyInstance, context: Context): Prom
     const result = await signIn(context, sent, cookies, callerOf(request));
     if (result.outcome === 'wrong' || result.outcome === 'wait') {
       const step = signInStep(context, authorizationRequest, cookies.preLogin);
-      const failed = failedAttempt(reply, result, WRONG);
-      return showSignIn(reply, context, step, { login: login.slice(0, MAX_SHOWN), failed });
+      const error = refuseAttempt(reply, result, 'sign-in');
+      return showSignIn(reply, context, step, { login: login.slice(0, MAX_SHOWN), error });
     }
     if (result.outcome === 'signed_in') {
       // The pre-login session goes on: a sign-in form in another tab stays good.
@@ -41,14 +41,8 @@ export async function signInRoutes(app: FastifyInstance, context: Context): Prom
     return goOn(reply, context, authorizationRequest);
   });
 
-  // Where the address bar leads after a wrong password.
-  for (const path of ['/sign-in', '/payment-password']) {
-    app.get(path, async (_request, reply) => reply.redirect(`${context.baseUrl}/account`, 303));
-  }
-
   app.post('/sign-out', OWN_FORM, async (request, reply) => {
-    const form = bodyParameters(request);
-    const session = await senderOf(request, context);
+    const { form, session } = await receiveForm(request, context);
     // Before the request is looked at: leaving must work also when that can't go on any more.
     if (session !== null) {
       const { outcome } = await signOut(context, session, form.get('form_token'));
