@@ -13,7 +13,7 @@ import { countDecision } from '../store/decisions.ts';
 import { revokeGrantOfUser, revokeGrantsOfUserAndClient } from '../store/revocations.ts';
 import type { Session } from '../store/sessions.ts';
 import type { Context } from './context.ts';
-import { rightsOf } from './grantRights.ts';
+import { rightsOf } from './grants.ts';
 import { signOutToken } from './session.ts';
 import { type Form, signForm, verifyForm } from './signedForm.ts';
 

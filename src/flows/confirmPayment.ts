@@ -4,9 +4,9 @@ import { sha256 } from '../secrets/digest.ts';
 import type { Caller } from '../store/auditEvents.ts';
 import { setSessionConfirmed } from '../store/sessions.ts';
 import type { Context } from './context.ts';
+import type { PendingAuthorization } from './decide.ts';
 import { attemptPassword, type FailedAttempt } from './passwordAttempts.ts';
-import { type PendingAuthorization, paymentPasswordForm } from './pendingAuthorization.ts';
-import { verifyForm } from './signedForm.ts';
+import { type Form, verifyForm } from './signedForm.ts';
 
 /**
  * Whether the payment password has to be typed before the consent page is shown (contract 5.1): a right spends money, the
@@ -18,6 +18,11 @@ export function needsPaymentPassword({ authorizationRequest, session }: PendingA
   const { confirmedRequest, confirmedAt, now } = session;
   if (confirmedRequest !== sha256(authorizationRequest.canonicalQuery) || confirmedAt === null) return true;
   return now.getTime() - confirmedAt.getTime() >= PAYMENT_CONFIRMATION_MS;
+}
+
+/** The form that confirms the request by the payment password. */
+export function paymentPasswordForm({ authorizationRequest, session }: PendingAuthorization): Form {
+  return { action: 'payment-password', owner: session, subject: [authorizationRequest.canonicalQuery] };
 }
 
 /** What comes of a payment password. */

@@ -1,14 +1,36 @@
+import type { AuthorizationRequest } from '../rules/authorizationRequest.ts';
 import { OAuthError } from '../rules/error.ts';
 import { answerLocation } from '../rules/redirectUri.ts';
 import { limitsAmong, rightData } from '../rules/rightData.ts';
 import { sha256 } from '../secrets/digest.ts';
+import { grantIdFor } from '../secrets/grantId.ts';
 import { formatToken } from '../secrets/tokens.ts';
 import { type Approval, approveGrant } from '../store/approvals.ts';
 import type { Caller } from '../store/auditEvents.ts';
 import { type Denial, denyGrant } from '../store/denials.ts';
+import type { Session } from '../store/sessions.ts';
 import type { Context } from './context.ts';
-import { decisionForm, grantIdOf, type PendingAuthorization } from './pendingAuthorization.ts';
-import { type SignedForm, verifyForm } from './signedForm.ts';
+import { type Form, type SignedForm, verifyForm } from './signedForm.ts';
+
+/** A checked request and the signed-in user who has not answered it yet. */
+export interface PendingAuthorization {
+  readonly authorizationRequest: AuthorizationRequest;
+  readonly session: Session;
+}
+
+/** The one grant that this user can give this application instance. */
+export function grantIdOf({ authorizationRequest, session }: PendingAuthorization): string {
+  const { client, instanceName } = authorizationRequest;
+  return grantIdFor(session.user.userId, client.clientId, instanceName);
+}
+
+/** The consent form: a decision on this request by this user, as the client is registered now. */
+export function decisionForm(pending: PendingAuthorization): Form {
+  const { authorizationRequest, session } = pending;
+  const { client, canonicalQuery } = authorizationRequest;
+  const subject = [session.user.userId, grantIdOf(pending), client.revision, canonicalQuery];
+  return { action: 'decision', owner: session, subject };
+}
 
 /** What comes of pressing Allow or Reject. */
 export type DecisionOutcome =

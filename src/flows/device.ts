@@ -32,13 +32,11 @@ export function newDeviceCookie(
 ): string {
   const expiry = Buffer.alloc(EXPIRY_BYTES);
   expiry.writeBigUInt64BE(BigInt(Date.now() + KNOWN_DEVICE_SECONDS * 1000));
-  const parts = [describeLogin(guarded, login), digestOf(passwordHash), randomBytes(NAME_BYTES), expiry];
-  const own = context.keyRing.sign('device', Buffer.concat(parts));
-  const others = partsOf(earlier).filter((part) => {
-    const payload = payloadOf(context, part);
-    return payload !== undefined && !isOf(payload, guarded, login);
-  });
-  return [own, ...others].slice(0, MAX_KNOWN_USERS).join(SEPARATOR);
+  const payload = [describeLogin(guarded, login), digestOf(passwordHash), randomBytes(NAME_BYTES), expiry];
+  const own = context.keyRing.sign('device', Buffer.concat(payload));
+  const others = devicesIn(context, earlier).filter(({ payload }) => !isOf(payload, guarded, login));
+  const parts = [own, ...others.map(({ part }) => part)];
+  return parts.slice(0, MAX_KNOWN_USERS).join(SEPARATOR);
 }
 
 /**
@@ -53,9 +51,7 @@ export async function knownDevice(
   cookie: string | null,
   findPasswordHash: () => Promise<string | null>,
 ): Promise<string | null> {
-  const payload = partsOf(cookie)
-    .map((part) => payloadOf(context, part))
-    .find((signed) => signed !== undefined && isOf(signed, guarded, login));
+  const payload = devicesIn(context, cookie).find((device) => isOf(device.payload, guarded, login))?.payload;
   if (payload === undefined) return null;
   const nameAt = 2 * DIGEST_BYTES;
   if (Date.now() >= Number(payload.readBigUInt64BE(nameAt + NAME_BYTES))) return null;
@@ -65,12 +61,11 @@ export async function knownDevice(
   return payload.toString('hex', nameAt, nameAt + NAME_BYTES);
 }
 
-function partsOf(cookie: string | null): string[] {
-  return cookie?.split(SEPARATOR, MAX_KNOWN_USERS) ?? [];
-}
-
-function payloadOf({ keyRing }: Context, part: string): Buffer | undefined {
-  return keyRing.verify('device', part)?.payload;
+function devicesIn({ keyRing }: Context, cookie: string | null) {
+  return (cookie?.split(SEPARATOR, MAX_KNOWN_USERS) ?? []).flatMap((part) => {
+    const signed = keyRing.verify('device', part);
+    return signed === undefined ? [] : [{ part, payload: signed.payload }];
+  });
 }
 
 function isOf(payload: Buffer, guarded: Guarded, login: string): boolean {

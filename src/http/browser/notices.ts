@@ -74,9 +74,8 @@ export function showTooMany(reply: FastifyReply, href: string, page: keyof typeo
 }
 
 /** Says that Allow on this very page was taken before, and what that means for the button pressed now. */
-export function showAlreadyAllowed(reply: FastifyReply, pressed: 'allow' | 'reject'): FastifyReply {
-  const title = 'You already allowed this';
-  const text = ALREADY_ALLOWED[pressed];
+export function showAlreadyAllowed(reply: FastifyReply, pressed: keyof typeof ALREADY_ALLOWED): FastifyReply {
+  const [title, text] = ['You already allowed this', ALREADY_ALLOWED[pressed]];
   return showPage(reply, { name: 'notice', title, text, link: TO_ACCOUNT });
 }
 

@@ -19,13 +19,14 @@ export function seeOther(reply: FastifyReply, { baseUrl }: Context, path: string
   return reply.header('cache-control', 'no-store').redirect(baseUrl + path, 303);
 }
 
-/** Sends the browser back to the request, where the next step is decided afresh. */
+/** Sends the browser back to the request, where the next step is decided afresh; without one to the account page. */
 export function backToRequest(
   reply: FastifyReply,
   context: Context,
-  authorizationRequest: AuthorizationRequest,
+  authorizationRequest: AuthorizationRequest | null,
 ): FastifyReply {
-  return seeOther(reply, context, requestPath(authorizationRequest));
+  const path = authorizationRequest === null ? '/account' : requestPath(authorizationRequest);
+  return seeOther(reply, context, path);
 }
 
 /** Shows the page of a step. @param error why its form is shown again */

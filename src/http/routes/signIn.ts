@@ -1,12 +1,11 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { Context } from '../../flows/context.ts';
 import { signOut } from '../../flows/session.ts';
 import { signIn, signInStep } from '../../flows/signIn.ts';
-import type { AuthorizationRequest } from '../../rules/authorizationRequest.ts';
 import { clearCookie, readCookie, setCookie } from '../browser/cookies.ts';
 import { carriedRequest, isFromOwnPage, OWN_FORM, receiveForm } from '../browser/forms.ts';
 import { refuseAttempt } from '../browser/notices.ts';
-import { requestPath, seeOther, showSignIn } from '../browser/steps.ts';
+import { backToRequest, showSignIn } from '../browser/steps.ts';
 import { callerOf } from '../server/caller.ts';
 import { bodyParameters } from '../server/parameters.ts';
 
@@ -38,7 +37,7 @@ export async function signInRoutes(app: FastifyInstance, context: Context): Prom
       setCookie(reply, context, 'session', result.sessionCookie);
       setCookie(reply, context, 'device', result.deviceCookie);
     }
-    return goOn(reply, context, authorizationRequest);
+    return backToRequest(reply, context, authorizationRequest);
   });
 
   app.post('/sign-out', OWN_FORM, async (request, reply) => {
@@ -48,18 +47,6 @@ export async function signInRoutes(app: FastifyInstance, context: Context): Prom
       const { outcome } = await signOut(context, session, form.get('form_token'));
       if (outcome === 'signed_out') clearCookie(reply, context, 'session');
     }
-    return goOn(reply, context, await carriedRequest(context, form));
+    return backToRequest(reply, context, await carriedRequest(context, form));
   });
-}
-
-function goOn(
-  reply: FastifyReply,
-  context: Context,
-  authorizationRequest: AuthorizationRequest | null,
-): FastifyReply {
-  return seeOther(
-    reply,
-    context,
-    authorizationRequest === null ? '/account' : requestPath(authorizationRequest),
-  );
 }
