@@ -1,4 +1,8 @@
-// What operators do with the audit trail. Every other verb writes its events within its own transaction.
+import type pg from 'pg';
+import { type Act, recordAct } from '../store/auditEvents.ts';
+import { transaction } from '../store/database.ts';
+
+// Users' verbs write their events within their own statement.
 export {
   AUDIT_KINDS,
   type AuditEvent,
@@ -7,3 +11,16 @@ export {
   findAuditEvents,
 } from '../store/auditEvents.ts';
 export { pruneAuditPartitions } from '../store/auditPartitions.ts';
+
+/** Changes something for an operator. The act is recorded in the same transaction, if the change was one. */
+export function audited<Result extends boolean | null>(
+  pool: pg.Pool,
+  act: Act,
+  change: (connection: pg.PoolClient) => Promise<Result>,
+): Promise<Result> {
+  return transaction(pool, async (connection) => {
+    const changed = await change(connection);
+    if (changed) await recordAct(connection, act);
+    return changed;
+  });
+}

@@ -13,7 +13,7 @@ import { countDecision } from '../store/decisions.ts';
 import { revokeGrantOfUser, revokeGrantsOfUserAndClient } from '../store/revocations.ts';
 import type { Session } from '../store/sessions.ts';
 import type { Context } from './context.ts';
-import { rightsOf } from './grantRights.ts';
+import { rightsOf } from './grants.ts';
 import { signOutToken } from './session.ts';
 import { type Form, signForm, verifyForm } from './signedForm.ts';
 
@@ -88,7 +88,7 @@ function authorizationOf(context: Context, session: Session, grant: Connection) 
     confirmedAt,
     expiresAt: tokenExpiresAt(tokenIssuedAt ?? confirmedAt),
     rights: rightsOf(grant),
-    disconnectToken: signForm(context, disconnectForm('disconnect', session, grantId)),
+    disconnectToken: signForm(context, disconnectForm(session, { action: 'disconnect', id: grantId })),
   };
 }
 
@@ -107,48 +107,46 @@ async function findSeveral(
     const count = counts.find((counted) => counted.clientId === clientId);
     const live = Math.max(here, count?.live ?? 0);
     if (live < 2) return [];
-    const disconnectAllToken = signForm(context, disconnectForm('disconnect-all', session, clientId));
+    const form = disconnectForm(session, { action: 'disconnect-all', id: clientId });
+    const disconnectAllToken = signForm(context, form);
     return [{ clientId, clientName, live, orMore: count?.orMore ?? false, disconnectAllToken }];
   });
 }
 
-/** @param id of the grant or, for all of an application, of the client */
-function disconnectForm(action: 'disconnect' | 'disconnect-all', owner: Session, id: string): Form {
-  return { action, owner, subject: [id] };
+/** What is disconnected: one authorization, by its grant's id, or all of an application, by its client's. */
+export interface Disconnection {
+  readonly action: 'disconnect' | 'disconnect-all';
+  readonly id: string;
 }
 
-/** The user revokes an authorization; its code and token are worth nothing from now on. */
-export async function disconnect(
-  context: Context,
-  session: Session,
-  { grantId, formToken }: { readonly grantId: string; readonly formToken: string | undefined },
-  caller: Caller,
-): Promise<{ readonly outcome: 'disconnected' | 'stale' }> {
-  // The token was made for this very grant, so a grant id that fits it is one that the page listed.
-  const form = disconnectForm('disconnect', session, grantId);
-  if (verifyForm(context, formToken, form) === null) return { outcome: 'stale' };
-  await revokeGrantOfUser(context.db, session.user.userId, grantId, caller);
-  return { outcome: 'disconnected' };
+function disconnectForm(session: Session, { action, id }: Disconnection): Form {
+  return { action, owner: session, subject: [id] };
 }
 
 /**
- * The user revokes all that an application may do, for as long as the caller waits: of many thousands some may be left.
+ * The user revokes an authorization, or all that an application may do: codes and tokens are worth nothing from now on. Of
+ * many thousands some may be left when the caller can't wait any longer.
  *
- * @returns `too many` when the user has decided too much in a short time: this may look through all that was ever allowed
+ * @returns `too_many` when the user has decided too much in a short time: all may look through all that was ever allowed
  */
-export async function disconnectAll(
+export async function disconnect(
   context: Context,
   session: Session,
-  { clientId, formToken }: { readonly clientId: string; readonly formToken: string | undefined },
+  sent: Disconnection & { readonly formToken: string | undefined },
   caller: Caller,
-): Promise<{ readonly outcome: 'disconnected' | 'stale' | 'too many' }> {
-  const form = disconnectForm('disconnect-all', session, clientId);
-  if (verifyForm(context, formToken, form) === null) return { outcome: 'stale' };
+): Promise<{ readonly outcome: 'disconnected' | 'stale' | 'too_many' }> {
+  // The token was made for this very id, so one that fits it is one that the page listed.
+  if (verifyForm(context, sent.formToken, disconnectForm(session, sent)) === null)
+    return { outcome: 'stale' };
   const { userId } = session.user;
-  if (!(await countDecision(context.db, userId))) return { outcome: 'too many' };
+  if (sent.action === 'disconnect') {
+    await revokeGrantOfUser(context.db, userId, sent.id, caller);
+    return { outcome: 'disconnected' };
+  }
+  if (!(await countDecision(context.db, userId))) return { outcome: 'too_many' };
   let goesOn = true;
   while (goesOn && performance.now() < caller.decideBy) {
-    goesOn = await revokeGrantsOfUserAndClient(context.db, userId, clientId, caller);
+    goesOn = await revokeGrantsOfUserAndClient(context.db, userId, sent.id, caller);
   }
   return { outcome: 'disconnected' };
 }

@@ -10,18 +10,13 @@ import type { Right } from '../rules/scope.ts';
 import { findClient } from '../store/clients.ts';
 import { findInstance, type Grant } from '../store/grants.ts';
 import type { Session } from '../store/sessions.ts';
-import { needsPaymentPassword } from './confirmPayment.ts';
+import { needsPaymentPassword, paymentPasswordForm } from './confirmPayment.ts';
 import type { Context } from './context.ts';
-import { rightsOf } from './grantRights.ts';
-import {
-  decisionForm,
-  grantIdOf,
-  type PendingAuthorization,
-  paymentPasswordForm,
-} from './pendingAuthorization.ts';
+import { decisionForm, grantIdOf, type PendingAuthorization } from './decide.ts';
+import { rightsOf } from './grants.ts';
 import { currentSession, signOutToken } from './session.ts';
 import { signForm } from './signedForm.ts';
-import { type SignInStep, signInStep } from './signIn.ts';
+import { type SentCookies, type SignInStep, signInStep } from './signIn.ts';
 
 /** What a page asks the user to allow (contract 1.2). */
 export interface RequestedAccess {
@@ -51,7 +46,7 @@ export type Step =
 export async function authorize(
   context: Context,
   parameters: Parameters,
-  cookies: { readonly session: string | undefined; readonly preLogin: string | undefined },
+  cookies: Pick<SentCookies, 'session' | 'preLogin'>,
 ): Promise<Step> {
   const [authorizationRequest, session] = await Promise.all([
     loadAuthorizationRequest(context, parameters),
@@ -72,7 +67,7 @@ export async function loadAuthorizationRequest(
   parameters: Parameters,
 ): Promise<AuthorizationRequest> {
   const client = await findClient(db, requestedClientId(parameters));
-  return parseAuthorizationRequest(parameters, client ?? undefined, catalogue);
+  return parseAuthorizationRequest(parameters, client, catalogue);
 }
 
 /**
@@ -84,18 +79,17 @@ export async function nextStep(
   pending: PendingAuthorization,
 ): Promise<Exclude<Step, SignInStep>> {
   const { authorizationRequest, session } = pending;
-  const { clientId } = authorizationRequest.client;
-  const { userId } = session.user;
-  const instance = { grantId: grantIdOf(pending), userId, clientId, most: context.maxInstances };
-  const { grant, mayHold } = await findInstance(context.db, instance);
+  const { grant, mayHold } = await findInstance(context.db, {
+    grantId: grantIdOf(pending),
+    userId: session.user.userId,
+    clientId: authorizationRequest.client.clientId,
+    most: context.maxInstances,
+  });
   if (!mayHold) return { step: 'full', authorizationRequest };
   const access = requestedAccess(context, pending, grant);
   if (needsPaymentPassword(pending)) {
-    return {
-      step: 'payment-password',
-      ...access,
-      formToken: signForm(context, paymentPasswordForm(pending)),
-    };
+    const formToken = signForm(context, paymentPasswordForm(pending));
+    return { step: 'payment-password', ...access, formToken };
   }
   const decisionToken = signForm(context, decisionForm(pending), grant?.revision);
   return { step: 'consent', ...access, decisionToken };

@@ -13,6 +13,7 @@ import {
   updateClientStatus,
 } from '../store/clients.ts';
 import { type Database, transaction } from '../store/database.ts';
+import { audited } from './audit.ts';
 import { revokeAll } from './grants.ts';
 import { makeSecret } from './secrets.ts';
 
@@ -128,12 +129,8 @@ export function setClientStatus(
   status: Client['status'],
   operator: string,
 ): Promise<boolean | null> {
-  return transaction(pool, async (connection) => {
-    const changed = await updateClientStatus(connection, clientId, status);
-    const kind = status === 'blocked' ? 'client_blocked' : 'client_unblocked';
-    if (changed) await recordAct(connection, { kind, operator, clientId });
-    return changed;
-  });
+  const kind = status === 'blocked' ? 'client_blocked' : 'client_unblocked';
+  return audited(pool, { kind, operator, clientId }, (db) => updateClientStatus(db, clientId, status));
 }
 
 /**
@@ -150,11 +147,9 @@ export async function removeClient(
 ): Promise<number | null> {
   if ((await setClientStatus(pool, clientId, 'blocked', operator)) === null) return null;
   const revoked = await revokeAll(pool, { clientId }, operator, progress);
-  await transaction(pool, async (connection) => {
+  await audited(pool, { kind: 'client_deleted', operator, clientId }, async (connection) => {
     await nameOperator(connection, operator);
-    if (await deleteClient(connection, clientId)) {
-      await recordAct(connection, { kind: 'client_deleted', operator, clientId });
-    }
+    return deleteClient(connection, clientId);
   });
   return revoked;
 }

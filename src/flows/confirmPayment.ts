@@ -1,15 +1,12 @@
 import { PAYMENT_CONFIRMATION_MS } from '../rules/lifetimes.ts';
 import { spends } from '../rules/scope.ts';
 import { sha256 } from '../secrets/digest.ts';
-import { verifyPassword } from '../secrets/password.ts';
 import type { Caller } from '../store/auditEvents.ts';
 import { setSessionConfirmed } from '../store/sessions.ts';
-import { recordGuessing } from '../store/throttles.ts';
 import type { Context } from './context.ts';
-import { printDevice, readDevice } from './device.ts';
-import { attemptPassword } from './passwordAttempts.ts';
-import { type PendingAuthorization, paymentPasswordForm } from './pendingAuthorization.ts';
-import { verifyForm } from './signedForm.ts';
+import type { PendingAuthorization } from './decide.ts';
+import { attemptPassword, type FailedAttempt } from './passwordAttempts.ts';
+import { type Form, verifyForm } from './signedForm.ts';
 
 /**
  * Whether the payment password has to be typed before the consent page is shown (contract 5.1): a right spends money, the
@@ -23,20 +20,24 @@ export function needsPaymentPassword({ authorizationRequest, session }: PendingA
   return now.getTime() - confirmedAt.getTime() >= PAYMENT_CONFIRMATION_MS;
 }
 
+/** The form that confirms the request by the payment password. */
+export function paymentPasswordForm({ authorizationRequest, session }: PendingAuthorization): Form {
+  return { action: 'payment-password', owner: session, subject: [authorizationRequest.canonicalQuery] };
+}
+
 /** What comes of a payment password. */
 export type Confirmation =
   /** With the value of the new device cookie. */
   | { readonly outcome: 'confirmed'; readonly deviceCookie: string }
-  | { readonly outcome: 'wrong' }
   /** The form does not fit any more. */
   | { readonly outcome: 'stale' }
-  | { readonly outcome: 'wait'; readonly waitSeconds: number };
+  | FailedAttempt;
 
 /** What the payment password's form holds, and the device cookie that an earlier confirmation gave this browser. */
 export interface SentPaymentPassword {
   readonly formToken: string | undefined;
   readonly paymentPassword: string;
-  readonly deviceCookie: string | undefined;
+  readonly deviceCookie: string | null;
 }
 
 /**
@@ -51,25 +52,19 @@ export async function confirmPayment(
   caller: Caller,
 ): Promise<Confirmation> {
   if (verifyForm(context, sent.formToken, paymentPasswordForm(pending)) === null) return { outcome: 'stale' };
-  const { userId, paymentPasswordHash } = pending.session.user;
-  const known = readDevice(context, 'payment password', userId, sent.deviceCookie);
-  const device = known?.isFor(paymentPasswordHash) ? known.name : undefined;
-  const guess = { guarded: 'payment password', login: userId, device } as const;
-  const result = await attemptPassword(context, guess, caller, async (turn) => {
-    const matches = await verifyPassword(paymentPasswordHash, sent.paymentPassword, turn);
-    return matches && paymentPasswordHash !== null ? paymentPasswordHash : undefined;
-  });
-  if (result.outcome === 'wait') return result;
-  if (result.outcome === 'wrong') {
-    if (result.notable !== null) {
-      await recordGuessing(context.db, result.notable, 'payment_password_guessed', userId, caller);
-    }
-    return { outcome: 'wrong' };
-  }
+  const { userId, status, paymentPasswordHash } = pending.session.user;
+  const { paymentPassword, deviceCookie } = sent;
+  const attempt = {
+    guarded: 'payment password',
+    login: userId,
+    password: paymentPassword,
+    deviceCookie,
+  } as const;
+  const account = { userId, status, passwordHash: paymentPasswordHash };
+  const result = await attemptPassword(context, attempt, caller, async () => account);
+  if (result.outcome !== 'right') return result;
   const { canonicalQuery, client } = pending.authorizationRequest;
   const confirmed = [pending.session.sessionHash, sha256(canonicalQuery), client.clientId] as const;
-  if (!(await setSessionConfirmed(context.db, ...confirmed, result.right, caller)))
-    return { outcome: 'wrong' };
-  const deviceCookie = printDevice(context, 'payment password', userId, result.right, sent.deviceCookie);
-  return { outcome: 'confirmed', deviceCookie };
+  const isConfirmed = await setSessionConfirmed(context.db, ...confirmed, result.passwordHash, caller);
+  return isConfirmed ? { outcome: 'confirmed', deviceCookie: result.deviceCookie } : { outcome: 'wrong' };
 }

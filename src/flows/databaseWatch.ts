@@ -6,6 +6,7 @@ import type { Context } from './context.ts';
 
 /** A database that takes longer for the simplest query serves no request in time either. */
 const LATE_MS = 2_000;
+const LATE = `no answer within ${LATE_MS / 1000} seconds`;
 /** Between two checks while it is away. */
 const PAUSE_MS = 1_000;
 /** Readiness checks share one query in this time. */
@@ -13,10 +14,7 @@ const READY_MS = 1_000;
 /** A trouble that passes and comes back is logged once in this time. */
 const SAME_WARNING_MS = 60_000;
 
-interface WatchLog {
-  error(details: object, message: string): void;
-  warn(details: object, message: string): void;
-}
+type WatchLog = Record<'error' | 'warn', (details: object, message: string) => void>;
 
 /** From the first error until the database answers. */
 interface Trouble {
@@ -151,8 +149,6 @@ export class DatabaseWatch {
     this.#log.warn({ reason: explainTrouble(trouble.cause) }, 'the database failed once, and answers');
   }
 }
-
-const LATE = `no answer within ${LATE_MS / 1000} seconds`;
 
 function begin(cause: unknown): Trouble {
   return { since: performance.now(), cause, refused: 0 };

@@ -1,27 +1,48 @@
+import type { AuthorizationRequest } from '../rules/authorizationRequest.ts';
 import { OAuthError } from '../rules/error.ts';
 import { answerLocation } from '../rules/redirectUri.ts';
 import { limitsAmong, rightData } from '../rules/rightData.ts';
 import { sha256 } from '../secrets/digest.ts';
+import { grantIdFor } from '../secrets/grantId.ts';
 import { formatToken } from '../secrets/tokens.ts';
 import { type Approval, approveGrant } from '../store/approvals.ts';
 import type { Caller } from '../store/auditEvents.ts';
 import { type Denial, denyGrant } from '../store/denials.ts';
+import type { Session } from '../store/sessions.ts';
 import type { Context } from './context.ts';
-import { decisionForm, grantIdOf, type PendingAuthorization } from './pendingAuthorization.ts';
-import { type SignedForm, verifyForm } from './signedForm.ts';
+import { type Form, type SignedForm, verifyForm } from './signedForm.ts';
+
+/** A checked request and the signed-in user who has not answered it yet. */
+export interface PendingAuthorization {
+  readonly authorizationRequest: AuthorizationRequest;
+  readonly session: Session;
+}
+
+/** The one grant that this user can give this application instance. */
+export function grantIdOf({ authorizationRequest, session }: PendingAuthorization): string {
+  const { client, instanceName } = authorizationRequest;
+  return grantIdFor(session.user.userId, client.clientId, instanceName);
+}
+
+/** The consent form: a decision on this request by this user, as the client is registered now. */
+export function decisionForm(pending: PendingAuthorization): Form {
+  const { authorizationRequest, session } = pending;
+  const { client, canonicalQuery } = authorizationRequest;
+  const subject = [session.user.userId, grantIdOf(pending), client.revision, canonicalQuery];
+  return { action: 'decision', owner: session, subject };
+}
 
 /** What comes of pressing Allow or Reject. */
 export type DecisionOutcome =
   /** The browser goes back to the application, with a code or with `access_denied`. */
   | { readonly outcome: 'answered'; readonly location: string }
-  /** The form does not fit any more, or the session is over: the request is to be shown afresh. */
-  | { readonly outcome: 'stale' }
-  | { readonly outcome: 'not-decided'; readonly reason: NotDecided };
+  /** `stale`: the form does not fit any more, or the session is over, so the request is to be shown afresh. */
+  | { readonly outcome: 'stale' | NotDecided };
 
 /** Why nothing was decided although the form is good. */
-export type NotDecided =
+type NotDecided =
   /** The user has decided more than anybody reads in that time. */
-  | 'too many'
+  | 'too_many'
   /** The user has as many live instances of this application as one may have. */
   | 'full'
   /** Allow was taken from this very page before, and its code is used or too old. */
@@ -40,23 +61,21 @@ export type NotDecided =
 export async function decide(
   context: Context,
   pending: PendingAuthorization,
-  sent: { readonly choice: 'allow' | 'reject'; readonly token: string | undefined },
+  sent: { readonly choice: 'allow' | 'reject'; readonly decisionToken: string | undefined },
   caller: Caller,
 ): Promise<DecisionOutcome> {
-  const form = verifyForm(context, sent.token, decisionForm(pending));
+  const form = verifyForm(context, sent.decisionToken, decisionForm(pending));
   if (form === null) return { outcome: 'stale' };
-  const { authorizationRequest } = pending;
   const code = codeOf(context, pending, form);
   const decision = decisionOf(context, pending, form, code, caller);
   const verdict = await (sent.choice === 'allow' ? approveGrant : denyGrant)(context.db, decision);
+  const answer = (name: 'code' | 'error', value: string) =>
+    ({ outcome: 'answered', location: answerLocation(pending.authorizationRequest, name, value) }) as const;
   switch (verdict) {
     case 'written':
-      return { outcome: 'answered', location: answerLocation(authorizationRequest, 'code', code) };
+      return answer('code', code);
     case 'denied':
-      return {
-        outcome: 'answered',
-        location: answerLocation(authorizationRequest, 'error', 'access_denied'),
-      };
+      return answer('error', 'access_denied');
     case 'blocked':
       throw new OAuthError(
         'unauthorized_client',
@@ -64,10 +83,9 @@ export async function decide(
         'the client or the user was blocked',
       );
     case 'ended':
-    case 'stale':
       return { outcome: 'stale' };
     default:
-      return { outcome: 'not-decided', reason: verdict };
+      return { outcome: verdict };
   }
 }
 

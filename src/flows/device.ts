@@ -18,62 +18,54 @@ const DIGEST_BYTES = 16;
 const NAME_BYTES = 16;
 const EXPIRY_BYTES = 8;
 
-/** A device that had the right password once. */
-export interface Device {
-  readonly name: string;
-  /** Whether that is still the password. */
-  isFor(passwordHash: string | null): boolean;
-}
-
 /**
  * The cookie for a browser in which the right password of this login was typed just now. The device gets a new name.
  *
  * @param earlier the cookie that the browser sent: other logins stay known in it
  */
-export function printDevice(
+export function newDeviceCookie(
   context: Context,
   guarded: Guarded,
   login: string,
   passwordHash: string,
-  earlier: string | undefined,
+  earlier: string | null,
 ): string {
   const expiry = Buffer.alloc(EXPIRY_BYTES);
   expiry.writeBigUInt64BE(BigInt(Date.now() + KNOWN_DEVICE_SECONDS * 1000));
-  const parts = [describeLogin(guarded, login), digestOf(passwordHash), randomBytes(NAME_BYTES), expiry];
-  const own = context.keyRing.sign('device', Buffer.concat(parts));
-  const others = partsOf(earlier).filter((part) => {
-    const payload = payloadOf(context, part);
-    return payload !== undefined && !isOf(payload, guarded, login);
-  });
-  return [own, ...others].slice(0, MAX_KNOWN_USERS).join(SEPARATOR);
+  const payload = [describeLogin(guarded, login), digestOf(passwordHash), randomBytes(NAME_BYTES), expiry];
+  const own = context.keyRing.sign('device', Buffer.concat(payload));
+  const others = devicesIn(context, earlier).filter(({ payload }) => !isOf(payload, guarded, login));
+  const parts = [own, ...others.map(({ part }) => part)];
+  return parts.slice(0, MAX_KNOWN_USERS).join(SEPARATOR);
 }
 
-/** The device that a cookie makes known for this login; undefined when it makes none known. */
-export function readDevice(
+/**
+ * The name of the device that a cookie makes known for this login; null when it makes none known.
+ *
+ * @param findPasswordHash asked only for such a device: with a new password it is not known any more
+ */
+export async function knownDevice(
   context: Context,
   guarded: Guarded,
   login: string,
-  cookie: string | undefined,
-): Device | undefined {
-  const payload = partsOf(cookie)
-    .map((part) => payloadOf(context, part))
-    .find((signed) => signed !== undefined && isOf(signed, guarded, login));
-  if (payload === undefined) return undefined;
+  cookie: string | null,
+  findPasswordHash: () => Promise<string | null>,
+): Promise<string | null> {
+  const payload = devicesIn(context, cookie).find((device) => isOf(device.payload, guarded, login))?.payload;
+  if (payload === undefined) return null;
   const nameAt = 2 * DIGEST_BYTES;
-  if (Date.now() >= Number(payload.readBigUInt64BE(nameAt + NAME_BYTES))) return undefined;
-  return {
-    name: payload.toString('hex', nameAt, nameAt + NAME_BYTES),
-    isFor: (passwordHash) =>
-      passwordHash !== null && payload.subarray(DIGEST_BYTES, nameAt).equals(digestOf(passwordHash)),
-  };
+  if (Date.now() >= Number(payload.readBigUInt64BE(nameAt + NAME_BYTES))) return null;
+  const passwordHash = await findPasswordHash();
+  if (passwordHash === null || !payload.subarray(DIGEST_BYTES, nameAt).equals(digestOf(passwordHash)))
+    return null;
+  return payload.toString('hex', nameAt, nameAt + NAME_BYTES);
 }
 
-function partsOf(cookie: string | undefined): string[] {
-  return cookie?.split(SEPARATOR, MAX_KNOWN_USERS) ?? [];
-}
-
-function payloadOf({ keyRing }: Context, part: string): Buffer | undefined {
-  return keyRing.verify('device', part)?.payload;
+function devicesIn({ keyRing }: Context, cookie: string | null) {
+  return (cookie?.split(SEPARATOR, MAX_KNOWN_USERS) ?? []).flatMap((part) => {
+    const signed = keyRing.verify('device', part);
+    return signed === undefined ? [] : [{ part, payload: signed.payload }];
+  });
 }
 
 function isOf(payload: Buffer, guarded: Guarded, login: string): boolean {

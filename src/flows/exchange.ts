@@ -47,42 +47,31 @@ export async function exchange(
   throw refusal(verdict);
 }
 
+const NOT_AUTHENTICATED = [
+  'unauthorized_client',
+  'The client is unknown, blocked or not authenticated.',
+] as const;
+const INVALID_CODE = ['invalid_grant', 'The code is not valid.'] as const;
+const OTHER_REDIRECT_URI = [
+  'invalid_request',
+  'The parameter redirect_uri is not the one of the authorization request.',
+] as const;
+
 /** Contract 7.2: what the application is told, and what the log says. */
 const REFUSALS: Partial<Record<ExchangeVerdict, readonly [OAuthErrorCode, message: string, rule: string]>> = {
-  client_unknown_or_blocked: [
-    'unauthorized_client',
-    'The client is unknown, blocked or not authenticated.',
-    'unknown or blocked client',
-  ],
-  secret_wrong: [
-    'unauthorized_client',
-    'The client is unknown, blocked or not authenticated.',
-    'wrong or missing client_secret',
-  ],
-  code_unknown: ['invalid_grant', 'The code is not valid.', 'code never issued to this client, or annulled'],
-  code_expired: ['invalid_grant', 'The code is not valid.', 'code expired'],
-  client_changed: [
-    'invalid_grant',
-    'The code is not valid.',
-    'the client was changed after the code was given',
-  ],
+  client_unknown_or_blocked: [...NOT_AUTHENTICATED, 'unknown or blocked client'],
+  secret_wrong: [...NOT_AUTHENTICATED, 'wrong or missing client_secret'],
+  code_unknown: [...INVALID_CODE, 'code never issued to this client, or annulled'],
+  code_expired: [...INVALID_CODE, 'code expired'],
+  client_changed: [...INVALID_CODE, 'the client was changed after the code was given'],
   redirect_uri_differs: [
-    'invalid_request',
-    'The parameter redirect_uri is not the one of the authorization request.',
+    ...OTHER_REDIRECT_URI,
     'redirect_uri differs from the authorization request; the code stays usable',
   ],
-  verifier_mismatch: [
-    'invalid_grant',
-    'The code is not valid.',
-    'code_verifier does not match; the code stays usable',
-  ],
-  code_replayed: [
-    'invalid_grant',
-    'The code is not valid.',
-    'code used again: the token issued from it is revoked',
-  ],
-  code_used: ['invalid_grant', 'The code is not valid.', 'code used or revoked before'],
-  user_blocked: ['invalid_grant', 'The code is not valid.', 'the user is blocked'],
+  verifier_mismatch: [...INVALID_CODE, 'code_verifier does not match; the code stays usable'],
+  code_replayed: [...INVALID_CODE, 'code used again: the token issued from it is revoked'],
+  code_used: [...INVALID_CODE, 'code used or revoked before'],
+  user_blocked: [...INVALID_CODE, 'the user is blocked'],
 };
 
 function refusal(verdict: ExchangeVerdict): Error {

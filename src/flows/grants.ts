@@ -1,6 +1,8 @@
 import type pg from 'pg';
 import { DECISION_MS } from '../rules/lifetimes.ts';
+import { parseScope, type Right } from '../rules/scope.ts';
 import { isUuid } from '../secrets/uuid.ts';
+import type { Grant } from '../store/grants.ts';
 import { findLiveGrants, type Whose } from '../store/liveGrants.ts';
 import { MAX_AT_ONCE, revokeGrants } from '../store/revocations.ts';
 
@@ -40,5 +42,19 @@ export async function revokeAll(
       progress(revoked);
     }
     if (ids.length < CHUNK) return revoked;
+  }
+}
+
+/**
+ * The rights of a grant, by the grammar alone: a later rule for requests does not take back what a user allowed. The scope
+ * was parsed before it was stored, so one that can't be parsed is a fault of ours.
+ *
+ * @throws {Error} naming the client
+ */
+export function rightsOf({ clientId, scope }: Pick<Grant, 'clientId' | 'scope'>): Right[] {
+  try {
+    return parseScope(scope);
+  } catch (cause) {
+    throw new Error(`grants: the scope of a grant to ${clientId} can't be read`, { cause });
   }
 }

@@ -6,7 +6,7 @@ import { sha256 } from '../secrets/digest.ts';
 import { parseToken } from '../secrets/tokens.ts';
 import { findToken, type LiveToken } from '../store/tokens.ts';
 import type { Context } from './context.ts';
-import { rightsOf } from './grantRights.ts';
+import { rightsOf } from './grants.ts';
 
 /** What a resource server learns of a token (RFC 7662 section 2.2); of an inactive one nothing else. */
 export type Introspection = { readonly active: false } | ActiveToken;

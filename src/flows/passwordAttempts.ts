@@ -1,194 +1,89 @@
-import type pg from 'pg';
 import { networkOf } from '../rules/network.ts';
-import { type CounterKind, POLICIES, waitSeconds, withAttempt, withoutAttempt } from '../rules/throttle.ts';
-import { requirePlace, type Turn } from '../secrets/password.ts';
+import { requirePlace, type Turn, verifyPassword } from '../secrets/password.ts';
 import type { Caller } from '../store/auditEvents.ts';
-import { batched } from '../store/batch.ts';
-import { transaction } from '../store/database.ts';
-import { findThrottles, lockThrottles, type Throttle, updateThrottles } from '../store/throttles.ts';
+import { recordGuessing } from '../store/throttles.ts';
+import type { User } from '../store/users.ts';
+import { countersOf, recordAttempt, takeBackAttempt } from './attemptCounters.ts';
 import type { Context } from './context.ts';
-import type { Guarded } from './device.ts';
-
-// Slows down guessing. An attempt is counted before the password is checked, so that a hundred at once are a hundred; one
-// that was right, or was not checked, is taken back. An attempt that has to wait is not counted and writes nothing, so that
-// hammering at the door does not keep it shut.
+import { type Guarded, knownDevice, newDeviceCookie } from './device.ts';
 
 /** An attempt at a password. */
 export interface Attempt {
   readonly guarded: Guarded;
   /** In its normal form, whether it exists or not. */
   readonly login: string;
-  /** The name of the known device that it is made with; undefined for none. */
-  readonly device: string | undefined;
+  /** As typed. */
+  readonly password: string;
+  /** The device cookie that the browser sent; null for none. */
+  readonly deviceCookie: string | null;
+}
+
+/** Whose password it is; without a hash, or while the user is blocked, every password is wrong. */
+export interface Account extends Pick<User, 'userId' | 'status'> {
+  readonly passwordHash: string | null;
 }
 
 /** What comes of an attempt. */
-export type AttemptOutcome<Right> =
-  | { readonly outcome: 'right'; readonly right: Right }
-  /** `notable`: the slot of the counter that the audit trail should name; null when it should not be told. */
-  | { readonly outcome: 'wrong'; readonly notable: number | null }
+export type AttemptOutcome =
+  /** With the hash that the password was checked against, and the value of the new device cookie. */
+  | {
+      readonly outcome: 'right';
+      readonly userId: string;
+      readonly passwordHash: string;
+      readonly deviceCookie: string;
+    }
+  | FailedAttempt;
+
+export type FailedAttempt =
+  | { readonly outcome: 'wrong' }
   | { readonly outcome: 'wait'; readonly waitSeconds: number };
 
+const GUESSED = { password: 'password_guessed', 'payment password': 'payment_password_guessed' } as const;
+
 /**
- * Makes an attempt at a password, unless it has to wait.
+ * Makes an attempt at a password, unless it has to wait. Many wrong ones are recorded in the audit trail.
  *
- * @param check compares the password, in its turn; undefined when it is wrong
+ * @param findAccount of the login; null when there is none
  * @throws {BusyError} when too many passwords are being checked: then the attempt does not count
  */
-export async function attemptPassword<Right>(
+export async function attemptPassword(
   context: Context,
   attempt: Attempt,
   caller: Caller,
-  check: (turn: Turn) => Promise<Right | undefined>,
-): Promise<AttemptOutcome<Right>> {
-  const turn = turnOf(attempt, caller);
+  findAccount: () => Promise<Account | null>,
+): Promise<AttemptOutcome> {
+  const { guarded, login, deviceCookie } = attempt;
+  const findHash = async () => (await findAccount())?.passwordHash ?? null;
+  const device = await knownDevice(context, guarded, login, deviceCookie, findHash);
+  const turn = turnOf(attempt, caller, device);
   requirePlace(turn);
-  const counters = countersOf(context, attempt, networkOf(caller.address));
-  const recorded = await recordAttempt(context.db, counters);
-  if (recorded.waitSeconds > 0) return { outcome: 'wait', waitSeconds: recorded.waitSeconds };
-  let right: Right | undefined;
-  try {
-    right = await check(turn);
-  } catch (error) {
+  const counters = countersOf(context, guarded, login, networkOf(caller.address), device);
+  const { waitSeconds, notable } = await recordAttempt(context.db, counters);
+  if (waitSeconds > 0) return { outcome: 'wait', waitSeconds };
+  const { userId, right } = await check(attempt.password, turn, findAccount).catch(async (error: unknown) => {
     await takeBackAttempt(context.db, { counters, right: false });
     throw error;
+  });
+  if (userId === null || right === null) {
+    if (notable !== null) await recordGuessing(context.db, notable, GUESSED[guarded], userId, caller);
+    return { outcome: 'wrong' };
   }
-  if (right === undefined) return { outcome: 'wrong', notable: recorded.notable };
   await takeBackAttempt(context.db, { counters, right: true });
-  return { outcome: 'right', right };
+  const newCookie = newDeviceCookie(context, guarded, login, right, deviceCookie);
+  return { outcome: 'right', userId, passwordHash: right, deviceCookie: newCookie };
 }
 
 /** A payment password is typed by a user who is signed in, so it is never a stranger's. */
-function turnOf({ guarded, login, device }: Attempt, { address, decideBy }: Caller): Turn {
-  return device !== undefined || guarded === 'payment password'
+function turnOf({ guarded, login }: Attempt, { address, decideBy }: Caller, device: string | null): Turn {
+  return device !== null || guarded === 'payment password'
     ? { lane: 'known', share: login, until: decideBy }
     : { lane: 'stranger', share: networkOf(address), until: decideBy };
 }
 
-/** A counter: its kind and its row in the table. */
-interface Counter {
-  readonly kind: CounterKind;
-  readonly slot: number;
-}
-
-/** The counters that an attempt raises, and the one that it raises when it is right. */
-interface Counters {
-  readonly attempt: readonly Counter[];
-  readonly right: Counter;
-}
-
-/** Slots of each kind: the table never has more rows. Two counters may share one. */
-const SLOTS = 2 ** 18;
-const KINDS = Object.keys(POLICIES) as CounterKind[];
-
-/** A known device (OWASP's device cookie) has its own counter, which nobody else can raise. */
-function countersOf({ keyRing }: Context, { guarded, login, device }: Attempt, network: string): Counters {
-  const counter = (kind: CounterKind, ...names: string[]): Counter => {
-    const digest = keyRing.slotDigest(JSON.stringify([guarded, kind, ...names]));
-    return { kind, slot: KINDS.indexOf(kind) * SLOTS + (digest % SLOTS) };
-  };
-  const attempt =
-    device === undefined
-      ? [counter('login', login), counter('place', login, network), counter('network', network)]
-      : [counter('device', device)];
-  return { attempt, right: counter('right', login) };
-}
-
-/** The wait of an attempt; without one it was counted. */
-interface Recorded {
-  readonly waitSeconds: number;
-  /** The slot that the audit trail should name if the password is wrong: from here on attempts have to wait. */
-  readonly notable: number | null;
-}
-
-/** Counts an attempt, unless it has to wait. Counted twice after a lost connection it only waits too early. */
-const recordAttempt = batched(recordAttempts);
-
-/** Counts attempts, any number in one transaction. Those that have to wait are found before anything is written. */
-async function recordAttempts(db: pg.Pool, asked: readonly Counters[]): Promise<Recorded[]> {
-  const slots = slotsOf(asked.flatMap(({ attempt, right }) => [...attempt, right]));
-  const seen = bySlot(await findThrottles(db, slots));
-  const first = asked.map(({ attempt, right }) => record(seen, attempt, [...attempt, right]));
-  const free = asked.filter((_, index) => first[index]?.waitSeconds === 0);
-  if (free.length === 0) return first;
-  const second = await changeThrottles(db, slotsOf(free.flatMap(({ attempt }) => attempt)), (locked) =>
-    free.map(({ attempt }) => record(locked, attempt, attempt)),
-  );
-  return first.map((recorded) => (recorded.waitSeconds > 0 ? recorded : (second.shift() ?? recorded)));
-}
-
-/** Counts an attempt at `counters`, unless one of `heeded` says to wait. */
-function record(throttles: Throttles, counters: readonly Counter[], heeded: readonly Counter[]): Recorded {
-  const wait = Math.max(
-    ...heeded.map(({ slot, kind }) => waitSeconds(throttleIn(throttles, slot), POLICIES[kind])),
-  );
-  if (wait > 0) return { waitSeconds: wait, notable: null };
-  for (const counter of counters) change(throttles, counter, withAttempt);
-  const mustWait = counters.some(({ slot }) => {
-    const { freeAt, now } = throttleIn(throttles, slot);
-    return freeAt > now;
-  });
-  // The first counter is the login's or the device's.
-  return { waitSeconds: 0, notable: mustWait ? (counters[0]?.slot ?? null) : null };
-}
-
-/** An attempt that was counted: it was right, or it was not checked. */
-interface Settled {
-  readonly counters: Counters;
-  readonly right: boolean;
-}
-
-const takeBackAttempt = batched(takeBackAttempts);
-
-/** Takes attempts back, any number in one transaction, and counts those that were right. @returns null for each */
-async function takeBackAttempts(db: pg.Pool, settled: readonly Settled[]): Promise<null[]> {
-  const slots = slotsOf(
-    settled.flatMap(({ counters, right }) => [...counters.attempt, ...(right ? [counters.right] : [])]),
-  );
-  return changeThrottles(db, slots, (locked) =>
-    settled.map(({ counters, right }) => {
-      for (const counter of counters.attempt) change(locked, counter, withoutAttempt);
-      if (right) change(locked, counters.right, withAttempt);
-      return null;
-    }),
-  );
-}
-
-/** Counters as they stand, by slot. */
-type Throttles = Map<number, Throttle>;
-
-/** Locks counters, lets `work` replace some of them, and writes those. */
-function changeThrottles<Result>(
-  db: pg.Pool,
-  slots: number[],
-  work: (locked: Throttles) => Result,
-): Promise<Result> {
-  return transaction(db, async (connection) => {
-    const before = await lockThrottles(connection, slots);
-    const locked = bySlot(before);
-    const result = work(locked);
-    const unchanged = new Set(before);
-    const changed = [...locked.values()].filter((throttle) => !unchanged.has(throttle));
-    if (changed.length > 0) await updateThrottles(connection, changed);
-    return result;
-  });
-}
-
-function change(throttles: Throttles, { slot, kind }: Counter, by: typeof withAttempt<Throttle>): void {
-  throttles.set(slot, by(throttleIn(throttles, slot), POLICIES[kind]));
-}
-
-function throttleIn(throttles: Throttles, slot: number): Throttle {
-  const throttle = throttles.get(slot);
-  if (throttle === undefined) throw new Error(`throttles: the counter in slot ${slot} is not held`);
-  return throttle;
-}
-
-function bySlot(throttles: readonly Throttle[]): Throttles {
-  return new Map(throttles.map((throttle) => [throttle.slot, throttle]));
-}
-
-/** Each slot once, sorted, so that locks are taken in one order (no deadlock). */
-function slotsOf(counters: readonly Counter[]): number[] {
-  return [...new Set(counters.map(({ slot }) => slot))].sort((one, other) => one - other);
+/** Compares a password in its turn. @returns the user of the login and, when it is right, the hash it was compared with */
+async function check(password: string, turn: Turn, findAccount: () => Promise<Account | null>) {
+  const account = await findAccount();
+  const hash = account?.status === 'active' ? account.passwordHash : null;
+  const matches = await verifyPassword(hash, password, turn);
+  return { userId: account?.userId ?? null, right: matches ? hash : null };
 }

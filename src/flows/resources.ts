@@ -4,6 +4,7 @@ import { randomId } from '../secrets/random.ts';
 import { recordAct } from '../store/auditEvents.ts';
 import { transaction } from '../store/database.ts';
 import { deleteResource, insertResource, type Resource, updateResourceStatus } from '../store/resources.ts';
+import { audited } from './audit.ts';
 import { makeSecret } from './secrets.ts';
 
 export { findResource, listResources, type Resource } from '../store/resources.ts';
@@ -35,19 +36,12 @@ export function setResourceStatus(
   status: Resource['status'],
   operator: string,
 ): Promise<boolean | null> {
-  return transaction(pool, async (connection) => {
-    const changed = await updateResourceStatus(connection, resourceId, status);
-    const kind = status === 'blocked' ? 'resource_blocked' : 'resource_unblocked';
-    if (changed) await recordAct(connection, { kind, operator, resourceId });
-    return changed;
-  });
+  const kind = status === 'blocked' ? 'resource_blocked' : 'resource_unblocked';
+  return audited(pool, { kind, operator, resourceId }, (db) => updateResourceStatus(db, resourceId, status));
 }
 
 /** Deletes a resource server with its secrets. @returns whether there was one */
 export function removeResource(pool: pg.Pool, resourceId: string, operator: string): Promise<boolean> {
-  return transaction(pool, async (connection) => {
-    const found = await deleteResource(connection, resourceId);
-    if (found) await recordAct(connection, { kind: 'resource_deleted', operator, resourceId });
-    return found;
-  });
+  const act = { kind: 'resource_deleted', operator, resourceId } as const;
+  return audited(pool, act, (db) => deleteResource(db, resourceId));
 }

@@ -5,8 +5,8 @@ import type { Context } from './context.ts';
 import { type Form, type FormOwner, signForm, verifyForm } from './signedForm.ts';
 
 /** The session of a cookie; null when nobody is signed in with it. */
-export async function currentSession({ db }: Context, cookie: string | undefined): Promise<Session | null> {
-  return cookie === undefined ? null : findSession(db, sha256(cookie));
+export async function currentSession({ db }: Context, cookie: string | null): Promise<Session | null> {
+  return cookie === null ? null : findSession(db, sha256(cookie));
 }
 
 /** The token of the form that signs out, the same form on every page. */
@@ -19,10 +19,10 @@ export async function signOut(
   context: Context,
   session: Session,
   formToken: string | undefined,
-): Promise<{ readonly outcome: 'signed-out' | 'stale' }> {
+): Promise<{ readonly outcome: 'signed_out' | 'stale' }> {
   if (verifyForm(context, formToken, signOutForm(session)) === null) return { outcome: 'stale' };
   await deleteSession(context.db, session.sessionHash);
-  return { outcome: 'signed-out' };
+  return { outcome: 'signed_out' };
 }
 
 function signOutForm(session: Session): Form {
@@ -40,9 +40,9 @@ const PRE_LOGIN_BYTES = 16;
  */
 export function preLoginSession(
   { keyRing }: Context,
-  sent: string | undefined,
+  sent: string | null,
 ): { owner: FormOwner; newCookie: string | null } {
-  const isOurs = sent !== undefined && keyRing.verify('visit', sent) !== undefined;
+  const isOurs = sent !== null && keyRing.verify('visit', sent) !== undefined;
   const cookie = isOurs ? sent : keyRing.sign('visit', randomBytes(PRE_LOGIN_BYTES));
   const owner = { sessionHash: sha256(cookie), now: new Date() };
   return { owner, newCookie: isOurs ? null : cookie };

@@ -12,6 +12,7 @@ import {
   updateUserPasswords,
   updateUserStatus,
 } from '../store/users.ts';
+import { audited } from './audit.ts';
 import { revokeAll } from './grants.ts';
 
 export { findUserByLogin, listUsers, type User } from '../store/users.ts';
@@ -135,11 +136,9 @@ export async function removeUser(
   if (blocked === null) return null;
   const { userId } = blocked;
   const revoked = await revokeAll(pool, { userId }, operator, progress);
-  await transaction(pool, async (connection) => {
+  await audited(pool, { kind: 'user_deleted', operator, userId }, async (connection) => {
     await nameOperator(connection, operator);
-    if (await deleteUser(connection, userId)) {
-      await recordAct(connection, { kind: 'user_deleted', operator, userId });
-    }
+    return deleteUser(connection, userId);
   });
   return { userId, revoked };
 }

@@ -58,12 +58,12 @@ export function requestedClientId(parameters: Parameters): string {
 /**
  * Checks an authorization request in the contract's order (sections 2.2 and 7.1).
  *
- * @param client what is registered under its `client_id`; undefined when nothing is
+ * @param client what is registered under its `client_id`; null when nothing is
  * @throws {OAuthError} `unauthorized_client`, `invalid_request` or `invalid_scope`, shown as a page
  */
 export function parseAuthorizationRequest(
   parameters: Parameters,
-  client: Client | undefined,
+  client: Client | null,
   catalogue: Catalogue,
 ): AuthorizationRequest {
   const checkedClient = checkClient(client);
@@ -88,9 +88,9 @@ export function parseAuthorizationRequest(
 }
 
 /** 7.1 unauthorized_client: the `client_id` is wrong or blocked. */
-function checkClient(client: Client | undefined): Client {
+function checkClient(client: Client | null): Client {
   const message = 'The application is not registered here, or it may not ask for authorization.';
-  if (client === undefined) {
+  if (client === null) {
     throw new OAuthError('unauthorized_client', message, 'client_id is not registered');
   }
   if (client.status !== 'active') {

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { currentSession } from '../../src/flows/session.ts';
-import { signIn } from '../../src/flows/signIn.ts';
+import { signIn, signInStep } from '../../src/flows/signIn.ts';
 import { setPasswords } from '../../src/flows/users.ts';
 import { sha256 } from '../../src/secrets/digest.ts';
 import { BusyError } from '../../src/secrets/password.ts';
@@ -11,7 +11,9 @@ import { intercept } from '../support/intercept.ts';
 import { CALLER, useServer } from '../support/server.ts';
 
 const server = await useServer();
-const NO_COOKIES = { session: undefined, device: undefined };
+const { formToken, newCookie } = signInStep(server.context, null, null);
+const FORM = { formToken, authorizationRequest: null };
+const COOKIES = { session: null, preLogin: newCookie, device: null };
 const CHANGED = { password: 'another one', paymentPassword: null };
 
 describe('a password that is changed while somebody signs in with the old one', () => {
@@ -24,10 +26,12 @@ describe('a password that is changed while somebody signs in with the old one', 
       return run();
     });
     const context = { ...server.context, db: changing };
-    expect(await signIn(context, { login, password }, NO_COOKIES, CALLER)).toEqual({ outcome: 'wrong' });
-    const typed = { login, password: CHANGED.password };
-    const now = await signIn(server.context, typed, NO_COOKIES, CALLER);
-    expect(now.outcome).toBe('signed-in');
+    expect(await signIn(context, { ...FORM, login, password }, COOKIES, CALLER)).toEqual({
+      outcome: 'wrong',
+    });
+    const typed = { ...FORM, login, password: CHANGED.password };
+    const now = await signIn(server.context, typed, COOKIES, CALLER);
+    expect(now.outcome).toBe('signed_in');
   });
 
   it('ends the session when the sign-in is first, although the change began before that was committed', async () => {
@@ -59,14 +63,14 @@ describe('a password that is changed while somebody signs in with the old one', 
 
 it('a try that was not judged in time does not count', async () => {
   const { login } = await server.createUser();
-  const wrong = { login, password: 'wrong' };
+  const wrong = { ...FORM, login, password: 'wrong' };
   for (let n = 0; n < 6; n += 1) {
     const late = { ...CALLER, decideBy: performance.now() };
-    await expect(signIn(server.context, wrong, NO_COOKIES, late)).rejects.toBeInstanceOf(BusyError);
+    await expect(signIn(server.context, wrong, COOKIES, late)).rejects.toBeInstanceOf(BusyError);
   }
   const outcomes = [];
   for (let n = 0; n < 5; n += 1)
-    outcomes.push((await signIn(server.context, wrong, NO_COOKIES, CALLER)).outcome);
+    outcomes.push((await signIn(server.context, wrong, COOKIES, CALLER)).outcome);
   expect(outcomes).toEqual(['wrong', 'wrong', 'wrong', 'wrong', 'wrong']);
 });
 

@@ -106,7 +106,7 @@ describe('contract 2.2: the fields of an authorization request', () => {
 
   it('7.1 refuses an unknown and a blocked application with unauthorized_client, alike for the person', () => {
     const unknown = refusalOf(() =>
-      parseAuthorizationRequest(new Parameters(encode(FIELDS)), undefined, BUILT_IN_CATALOGUE),
+      parseAuthorizationRequest(new Parameters(encode(FIELDS)), null, BUILT_IN_CATALOGUE),
     );
     const blocked = refusalOf(() => read({}, { ...CLIENT, status: 'blocked' }));
     expect([unknown.code, blocked.code]).toEqual(['unauthorized_client', 'unauthorized_client']);
@@ -137,7 +137,7 @@ describe('design.md: client_id → redirect_uri → response_type → scope → 
   };
 
   it.each([
-    ['client_id', 'unauthorized_client', 'application', undefined, []],
+    ['client_id', 'unauthorized_client', 'application', null, []],
     ['redirect_uri', 'invalid_request', 'redirect_uri', CLIENT, []],
     ['response_type', 'invalid_request', 'response_type', CLIENT, ['redirect_uri']],
     ['scope', 'invalid_scope', 'scope', CLIENT, ['redirect_uri', 'response_type']],

@@ -16,13 +16,9 @@ const COOKIES = {
 
 type Cookie = keyof typeof COOKIES;
 
-/** The value of a cookie as the browser sent it; undefined when it sent none. */
-export function readCookie(
-  request: FastifyRequest,
-  { baseUrl }: Context,
-  cookie: Cookie,
-): string | undefined {
-  return request.cookies[wireName(baseUrl, cookie)];
+/** The value of a cookie as the browser sent it; null when it sent none. */
+export function readCookie(request: FastifyRequest, { baseUrl }: Context, cookie: Cookie): string | null {
+  return request.cookies[wireName(baseUrl, cookie)] ?? null;
 }
 
 /** Sets a cookie of this browser. */

@@ -106,3 +106,15 @@ const DAY_FORMAT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZon
 export function describeDay(time: Date): string {
   return DAY_FORMAT.format(time);
 }
+
+/** A wait in plain words, for example "3 minutes". */
+export function describeWait(seconds: number): string {
+  if (seconds > 90) return `${Math.ceil(seconds / 60)} minutes`;
+  return seconds === 1 ? 'a second' : `${seconds} seconds`;
+}
+
+/** Where a redirect URI leads: its host, or the scheme of an application on the device. */
+export function describeTarget(redirectUri: string): string {
+  const { host, protocol } = new URL(redirectUri);
+  return host === '' || !/^https?:$/.test(protocol) ? protocol.slice(0, -1) : host;
+}

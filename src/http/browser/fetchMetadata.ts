@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { NoticePage } from './pages.ts';
+import { OPEN_THE_BROWSER } from './notices.ts';
 import { showPage } from './views.ts';
 
 /**
@@ -18,10 +18,3 @@ export function refuseEmbedding(app: FastifyInstance): void {
     showPage(reply, OPEN_THE_BROWSER, 403);
   });
 }
-
-const OPEN_THE_BROWSER: NoticePage = {
-  name: 'notice',
-  title: 'Open this in your browser',
-  text: 'This page was asked for inside another page or by a script. So that you can see whom you give your password to, it opens only as a page of its own: go back to the application and open it in your browser.',
-  link: null,
-};

@@ -25,23 +25,24 @@ export function sessionOf(request: FastifyRequest, context: Context) {
   return currentSession(context, readCookie(request, context, 'session'));
 }
 
-/** The session of a posted form; null when nobody is signed in or the form comes from elsewhere. */
-export async function senderOf(request: FastifyRequest, context: Context) {
-  return isFromOwnPage(request, context) ? sessionOf(request, context) : null;
+/** A posted form of ours, and its sender's session: null when nobody is signed in or the form comes from elsewhere. */
+export async function receiveForm(request: FastifyRequest, context: Context) {
+  const session = isFromOwnPage(request, context) ? await sessionOf(request, context) : null;
+  return { form: bodyParameters(request), session };
 }
 
 /**
- * A posted form that is about an authorization request: the form, its request checked again, and its sender's session.
+ * The same of a form that is about an authorization request, with that request checked again.
  *
  * @throws {OAuthError} when it carries no request, or one that is not valid any more
  */
 export async function receiveRequestForm(request: FastifyRequest, context: Context) {
-  const form = bodyParameters(request);
-  const [authorizationRequest, session] = await Promise.all([
-    loadAuthorizationRequest(context, new Parameters(form.require('request'))),
-    senderOf(request, context),
+  const carried = new Parameters(bodyParameters(request).require('request'));
+  const [authorizationRequest, received] = await Promise.all([
+    loadAuthorizationRequest(context, carried),
+    receiveForm(request, context),
   ]);
-  return { form, authorizationRequest, session };
+  return { ...received, authorizationRequest };
 }
 
 /**

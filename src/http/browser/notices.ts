@@ -1,7 +1,46 @@
 import type { FastifyReply } from 'fastify';
+import type { FailedAttempt } from '../../flows/passwordAttempts.ts';
 import type { AuthorizationRequest } from '../../rules/authorizationRequest.ts';
+import { describeWait } from './describe.ts';
 import type { NoticePage } from './pages.ts';
 import { showPage } from './views.ts';
+
+// The sentences that say why something was not done, or that it was. What stands on a page in any case is in `views/`.
+
+const WRONG = {
+  'sign-in': 'The login or the password is wrong.',
+  'payment-password': 'The payment password is wrong.',
+};
+
+/**
+ * Sets the status of a password form that is shown again, and says why in the log.
+ *
+ * @returns the sentence on the form
+ */
+export function refuseAttempt(reply: FastifyReply, failed: FailedAttempt, form: keyof typeof WRONG): string {
+  if (failed.outcome === 'wrong') {
+    reply.code(422).request.logFields = { error: 'wrong_password', rule: WRONG[form] };
+    return WRONG[form];
+  }
+  const { waitSeconds } = failed;
+  reply.request.logFields = { error: 'too_many_tries', rule: `a wait of ${waitSeconds} s is not over` };
+  reply.code(429).header('retry-after', waitSeconds);
+  return `Too many tries. Wait ${describeWait(waitSeconds)} and try again.`;
+}
+
+export const DISCONNECTED = 'The application is disconnected.';
+/** Why nothing was disconnected. */
+export const NOT_SIGNED_IN =
+  'Nothing was disconnected yet, because you were no longer signed in. Sign in and press Disconnect again.';
+export const OUT_OF_DATE =
+  'Nothing was disconnected yet, because the page was out of date. Press Disconnect again here.';
+
+export const OPEN_THE_BROWSER: NoticePage = {
+  name: 'notice',
+  title: 'Open this in your browser',
+  text: 'This page was asked for inside another page or by a script. So that you can see whom you give your password to, it opens only as a page of its own: go back to the application and open it in your browser.',
+  link: null,
+};
 
 const TO_ACCOUNT = { href: '/account', text: 'See your connected applications' };
 
@@ -19,8 +58,10 @@ export function showFull(reply: FastifyReply, { client }: AuthorizationRequest):
 /** In seconds; then there is room for a few more decisions. */
 const A_MINUTE = 60;
 
+const BACK_TO = { account: TO_ACCOUNT.text, request: 'See the request again' };
+
 /** Says that nothing was decided because the user has decided too much just now. */
-export function showTooMany(reply: FastifyReply, link: NoticePage['link']): FastifyReply {
+export function showTooMany(reply: FastifyReply, href: string, page: keyof typeof BACK_TO): FastifyReply {
   reply.request.logFields = {
     error: 'too_many_decisions',
     rule: 'more decisions of one user than anybody reads in that time',
@@ -29,13 +70,12 @@ export function showTooMany(reply: FastifyReply, link: NoticePage['link']): Fast
   const title = 'Wait a minute';
   const text =
     'You have decided very much in a short time, so this was not done: nothing was allowed, rejected or disconnected. Wait a minute and try again.';
-  return showPage(reply, { name: 'notice', title, text, link }, 429);
+  return showPage(reply, { name: 'notice', title, text, link: { href, text: BACK_TO[page] } }, 429);
 }
 
 /** Says that Allow on this very page was taken before, and what that means for the button pressed now. */
-export function showAlreadyAllowed(reply: FastifyReply, pressed: 'allow' | 'reject'): FastifyReply {
-  const title = 'You already allowed this';
-  const text = ALREADY_ALLOWED[pressed];
+export function showAlreadyAllowed(reply: FastifyReply, pressed: keyof typeof ALREADY_ALLOWED): FastifyReply {
+  const [title, text] = ['You already allowed this', ALREADY_ALLOWED[pressed]];
   return showPage(reply, { name: 'notice', title, text, link: TO_ACCOUNT });
 }
 

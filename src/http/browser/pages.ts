@@ -1,3 +1,4 @@
+import type { AuthorizedClient, LiveAuthorization } from '../../flows/authorizations.ts';
 import type { DescribedRight } from './describe.ts';
 
 /**
@@ -35,23 +36,24 @@ export interface RequestedContent {
   readonly earlier: { readonly confirmedOn: string; readonly rights: readonly DescribedRight[] } | null;
 }
 
-export interface PaymentPasswordPage {
-  readonly name: 'payment-password';
+/** The pages between sign-in and the answer. */
+interface RequestPage {
   readonly request: string;
   readonly content: RequestedContent;
-  readonly formToken: string;
   /** For the "Not you?" form, which signs out and comes back to this request. */
   readonly signOutToken: string;
+}
+
+export interface PaymentPasswordPage extends RequestPage {
+  readonly name: 'payment-password';
+  readonly formToken: string;
   readonly error: string | null;
 }
 
-export interface ConsentPage {
+export interface ConsentPage extends RequestPage {
   readonly name: 'consent';
-  readonly request: string;
-  readonly content: RequestedContent;
   /** The signed decision that Allow and Reject send back. */
   readonly decisionToken: string;
-  readonly signOutToken: string;
 }
 
 export interface ErrorPage {
@@ -92,22 +94,13 @@ export interface AccountPage {
 }
 
 /** One application instance that can act on the user's account, or could if the application were not blocked. */
-export interface Authorization {
-  readonly grantId: string;
-  readonly clientName: string;
-  readonly isBlocked: boolean;
-  readonly instanceName: string | null;
+export interface Authorization extends Omit<LiveAuthorization, 'confirmedAt' | 'expiresAt' | 'rights'> {
   readonly confirmedOn: string;
   readonly validUntil: string;
   readonly rights: readonly DescribedRight[];
-  readonly disconnectToken: string;
 }
 
-/** An application with all its authorizations. */
-export interface AuthorizedApplication {
-  readonly clientId: string;
-  readonly clientName: string;
-  /** How many there are, for example `37`. */
+/** An application with all its authorizations, and how many there are, for example `37`. */
+export interface AuthorizedApplication extends Omit<AuthorizedClient, 'live' | 'orMore'> {
   readonly total: string;
-  readonly disconnectAllToken: string;
 }

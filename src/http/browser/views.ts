@@ -33,7 +33,7 @@ export const views = fp(async (app: FastifyInstance) => {
 });
 
 /** Answers with a page and the headers that belong to it. */
-export function showPage(reply: FastifyReply, page: Page, status = 200): FastifyReply {
+export function showPage(reply: FastifyReply, page: Page, status = reply.statusCode): FastifyReply {
   return reply
     .code(status)
     .headers(pageHeaders(page))

@@ -4,7 +4,6 @@ import {
   type AuthorizedClient,
   cursorOf,
   disconnect,
-  disconnectAll,
   findAuthorizationsPage,
   isDisconnected,
   type LiveAuthorization,
@@ -14,23 +13,27 @@ import { signInStep } from '../../flows/signIn.ts';
 import type { Parameters } from '../../rules/parameters.ts';
 import { readCookie } from '../browser/cookies.ts';
 import { describeDay, describeRights } from '../browser/describe.ts';
-import { OWN_FORM, senderOf, sessionOf } from '../browser/forms.ts';
-import { showTooMany } from '../browser/notices.ts';
+import { OWN_FORM, receiveForm, sessionOf } from '../browser/forms.ts';
+import { DISCONNECTED, NOT_SIGNED_IN, OUT_OF_DATE, showTooMany } from '../browser/notices.ts';
 import type { AccountPage, Authorization, AuthorizedApplication } from '../browser/pages.ts';
 import { seeOther, showSignIn } from '../browser/steps.ts';
 import { showPage } from '../browser/views.ts';
 import { callerOf } from '../server/caller.ts';
-import { bodyParameters, queryParameters } from '../server/parameters.ts';
+import { queryParameters } from '../server/parameters.ts';
 
-const DONE = 'The application is disconnected.';
-const NOT_SIGNED_IN =
-  'Nothing was disconnected yet, because you were no longer signed in. Sign in and press Disconnect again.';
-const OUT_OF_DATE =
-  'Nothing was disconnected yet, because the page was out of date. Press Disconnect again here.';
+/** The forms that disconnect: what each of them names, and the parameter that says on the account page that it is done. */
+const DISCONNECT_FORMS = [
+  { action: 'disconnect', field: 'grant_id', done: 'disconnected' },
+  { action: 'disconnect-all', field: 'client_id', done: 'disconnected_all' },
+] as const;
+const UNDONE = { undone: 'disconnect' };
 
 /** The user's connected applications, each with a way to disconnect it. */
 export async function accountRoutes(app: FastifyInstance, context: Context): Promise<void> {
-  app.get('/', async (_request, reply) => reply.redirect(`${context.baseUrl}/account`, 303));
+  // The last two are where the address bar leads after a wrong password.
+  for (const path of ['/', '/sign-in', '/payment-password']) {
+    app.get(path, async (_request, reply) => reply.redirect(`${context.baseUrl}/account`, 303));
+  }
 
   app.get('/account', async (request, reply) => {
     const query = queryParameters(request);
@@ -54,38 +57,25 @@ export async function accountRoutes(app: FastifyInstance, context: Context): Pro
       name: 'account',
       ...describePage(context, page),
       place: cursor.grantId === null ? null : { name: cursor.direction, value: cursor.grantId },
-      done: isDone ? DONE : null,
+      done: isDone ? DISCONNECTED : null,
       undone: isUndone ? OUT_OF_DATE : null,
     });
   });
 
-  app.post('/account/disconnect', OWN_FORM, async (request, reply) => {
-    const form = bodyParameters(request);
-    const grantId = form.get('grant_id') ?? '';
-    const session = await senderOf(request, context);
-    if (session === null) return backToAccount(reply, context, UNDONE);
-    const sent = { grantId, formToken: form.get('form_token') };
-    const { outcome } = await disconnect(context, session, sent, callerOf(request));
-    if (outcome === 'stale') return backToAccount(reply, context, UNDONE);
-    return backToAccount(reply, context, { ...queryOf(cursorIn(form)), disconnected: grantId });
-  });
-
-  app.post('/account/disconnect-all', OWN_FORM, async (request, reply) => {
-    const form = bodyParameters(request);
-    const clientId = form.get('client_id') ?? '';
-    const session = await senderOf(request, context);
-    if (session === null) return backToAccount(reply, context, UNDONE);
-    const sent = { clientId, formToken: form.get('form_token') };
-    const { outcome } = await disconnectAll(context, session, sent, callerOf(request));
-    if (outcome === 'stale') return backToAccount(reply, context, UNDONE);
-    const place = queryOf(cursorIn(form));
-    if (outcome === 'disconnected')
-      return backToAccount(reply, context, { ...place, disconnected_all: clientId });
-    return showTooMany(reply, { href: linkTo(place), text: 'See your connected applications' });
-  });
+  for (const { action, field, done } of DISCONNECT_FORMS) {
+    app.post(`/account/${action}`, OWN_FORM, async (request, reply) => {
+      const { form, session } = await receiveForm(request, context);
+      if (session === null) return backToAccount(reply, context, UNDONE);
+      const id = form.get(field) ?? '';
+      const sent = { action, id, formToken: form.get('form_token') };
+      const { outcome } = await disconnect(context, session, sent, callerOf(request));
+      if (outcome === 'stale') return backToAccount(reply, context, UNDONE);
+      const place = queryOf(cursorIn(form));
+      if (outcome === 'too_many') return showTooMany(reply, linkTo(place), 'account');
+      return backToAccount(reply, context, { ...place, [done]: id });
+    });
+  }
 }
-
-const UNDONE = { undone: 'disconnect' };
 
 function describePage(context: Context, page: AuthorizationsPage) {
   return {

@@ -2,12 +2,11 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { nextStep } from '../../flows/authorize.ts';
 import { confirmPayment } from '../../flows/confirmPayment.ts';
 import type { Context } from '../../flows/context.ts';
-import { decide, type NotDecided } from '../../flows/decide.ts';
-import type { AuthorizationRequest } from '../../rules/authorizationRequest.ts';
+import { decide } from '../../flows/decide.ts';
 import { readCookie, setCookie } from '../browser/cookies.ts';
 import { OWN_FORM, receiveRequestForm } from '../browser/forms.ts';
-import { showAlreadyAllowed, showFull, showTooMany } from '../browser/notices.ts';
-import { backToRequest, failedAttempt, requestPath, showStep } from '../browser/steps.ts';
+import { refuseAttempt, showAlreadyAllowed, showFull, showTooMany } from '../browser/notices.ts';
+import { backToRequest, requestPath, showStep } from '../browser/steps.ts';
 import { callerOf } from '../server/caller.ts';
 
 /**
@@ -32,7 +31,7 @@ export async function decisionRoutes(app: FastifyInstance, context: Context): Pr
     const step = await nextStep(context, pending);
     // Confirmed in another tab meanwhile: there is nothing to type any more.
     if (step.step !== 'payment-password') return backToRequest(reply, context, authorizationRequest);
-    return showStep(reply, context, step, failedAttempt(reply, result, 'The payment password is wrong.'));
+    return showStep(reply, context, step, refuseAttempt(reply, result, 'payment-password'));
   });
 
   app.post('/consent', OWN_FORM, async (request, reply) => {
@@ -41,12 +40,22 @@ export async function decisionRoutes(app: FastifyInstance, context: Context): Pr
     if (session === null || (choice !== 'allow' && choice !== 'reject')) {
       return backToRequest(reply, context, authorizationRequest);
     }
-    const pending = { authorizationRequest, session };
-    const token = form.get('decision_token');
-    const result = await decide(context, pending, { choice, token }, callerOf(request));
-    if (result.outcome === 'answered') return backToApplication(reply, result.location);
-    if (result.outcome === 'stale') return backToRequest(reply, context, authorizationRequest);
-    return showNotDecided(reply, result.reason, authorizationRequest);
+    const sent = { choice, decisionToken: form.get('decision_token') } as const;
+    const result = await decide(context, { authorizationRequest, session }, sent, callerOf(request));
+    switch (result.outcome) {
+      case 'answered':
+        return backToApplication(reply, result.location);
+      case 'stale':
+        return backToRequest(reply, context, authorizationRequest);
+      case 'full':
+        return showFull(reply, authorizationRequest);
+      case 'too_many':
+        return showTooMany(reply, requestPath(authorizationRequest), 'request');
+      case 'spent':
+        return showAlreadyAllowed(reply, 'allow');
+      case 'allowed':
+        return showAlreadyAllowed(reply, 'reject');
+    }
   });
 }
 
@@ -56,21 +65,4 @@ function backToApplication(reply: FastifyReply, location: string): FastifyReply 
     .header('cache-control', 'no-store')
     .header('referrer-policy', 'no-referrer')
     .redirect(location, 302);
-}
-
-function showNotDecided(
-  reply: FastifyReply,
-  reason: NotDecided,
-  authorizationRequest: AuthorizationRequest,
-): FastifyReply {
-  switch (reason) {
-    case 'full':
-      return showFull(reply, authorizationRequest);
-    case 'too many':
-      return showTooMany(reply, { href: requestPath(authorizationRequest), text: 'See the request again' });
-    case 'spent':
-      return showAlreadyAllowed(reply, 'allow');
-    case 'allowed':
-      return showAlreadyAllowed(reply, 'reject');
-  }
 }
