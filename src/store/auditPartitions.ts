@@ -12,7 +12,7 @@ import { statement } from './statement.ts';
 const MONTHS_AHEAD = 12;
 
 /** The role that we are connected as may only read and write rows. */
-export class NotOwnerError extends Error {
+class NotOwnerError extends Error {
   override readonly name = 'NotOwnerError';
 
   constructor() {

@@ -16,7 +16,7 @@ const find = batchStatement<string>(
 );
 
 /** The applications with these ids, in the same order; null where there is none. */
-export function findClients(db: Database, clientIds: readonly string[]): Promise<(Client | null)[]> {
+function findClients(db: Database, clientIds: readonly string[]): Promise<(Client | null)[]> {
   return queryBatch<Client>(db, find(clientIds));
 }
 

@@ -85,7 +85,7 @@ export function findExcessPrivileges(db: Database, role?: string): Promise<Exces
 }
 
 /** A role that can't be the server's; the message says what to do. */
-export class ServerRoleError extends Error {
+class ServerRoleError extends Error {
   override readonly name = 'ServerRoleError';
 }
 
