@@ -67,9 +67,13 @@ export async function confirmPayment(
     return { outcome: 'wrong' };
   }
   const { canonicalQuery, client } = pending.authorizationRequest;
-  const confirmed = [pending.session.sessionHash, sha256(canonicalQuery), client.clientId] as const;
-  if (!(await setSessionConfirmed(context.db, ...confirmed, result.right, caller)))
-    return { outcome: 'wrong' };
+  const confirmation = {
+    sessionHash: pending.session.sessionHash,
+    requestDigest: sha256(canonicalQuery),
+    clientId: client.clientId,
+    paymentPasswordHash: result.right,
+  };
+  if (!(await setSessionConfirmed(context.db, confirmation, caller))) return { outcome: 'wrong' };
   const deviceCookie = printDevice(context, 'payment password', userId, result.right, sent.deviceCookie);
   return { outcome: 'confirmed', deviceCookie };
 }

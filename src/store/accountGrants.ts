@@ -22,9 +22,8 @@ const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 function find(name: string, beyond: '<' | '>', order: 'asc' | 'desc') {
   const inOrder = `order by g.confirmed_at ${order}, g.grant_id ${order}`;
-  return statement(
+  return statement<{ userId: string; grantId: string | null; most: number }>(
     name,
-    ['userId', 'grantId', 'most'],
     `
 with place as (
   select coalesce((select confirmed_at from grants where user_id = @userId and grant_id = @grantId), 'infinity') as confirmed_at,
@@ -75,9 +74,8 @@ export interface ConnectionCount {
 
 const MAX_COUNTED = 1_000;
 
-const count = statement(
+const count = statement<{ userId: string; clientIds: readonly string[] }>(
   'connection-count',
-  ['userId', 'clientIds'],
   `
 with read as materialized (
   select * from grants where user_id = @userId order by confirmed_at desc limit ${MAX_COUNTED}
@@ -88,17 +86,14 @@ select client_id as "clientId", (select count(*) from read) = ${MAX_COUNTED} as 
 );
 
 /** Counts the live grants of a user by application. */
-export function countConnections(
+export const countConnections = (
   db: Database,
   userId: string,
   clientIds: readonly string[],
-): Promise<ConnectionCount[]> {
-  return query<ConnectionCount>(db, count({ userId, clientIds }));
-}
+): Promise<ConnectionCount[]> => query(db, count({ userId, clientIds }));
 
-const isRevoked = statement(
+const isRevoked = statement<{ userId: string; grantId: string }>(
   'connection-is-revoked',
-  ['userId', 'grantId'],
   'select from grants where user_id = @userId and grant_id = @grantId and revoked_at is not null',
 );
 
@@ -107,9 +102,8 @@ export async function isConnectionTakenBack(db: Database, userId: string, grantI
   return (await queryOne(db, isRevoked({ userId, grantId }))) !== null;
 }
 
-const areRevoked = statement(
+const areRevoked = statement<{ userId: string; clientId: string }>(
   'connection-are-revoked',
-  ['userId', 'clientId'],
   `
 select from (select * from grants where user_id = @userId order by confirmed_at desc limit ${MAX_COUNTED}) g
  where client_id = @clientId

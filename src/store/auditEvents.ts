@@ -128,9 +128,8 @@ export interface Act {
   readonly detail?: object;
 }
 
-const note = statement(
+const note = statement<Record<keyof Act, string | object | null>>(
   'audit-note-act',
-  ['kind', 'operator', 'userId', 'clientId', 'resourceId', 'detail'],
   `insert into audit_events (kind, operator, user_id, client_id, resource_id, detail)
    values (@kind, @operator, @userId, @clientId, @resourceId, @detail)`,
 );
@@ -141,7 +140,10 @@ export async function recordAct(connection: pg.PoolClient, act: Act): Promise<vo
   await execute(connection, note({ ...NOTHING, ...act }));
 }
 
-const setOperator = statement('', ['operator'], `select set_config('assent.operator', @operator, true)`);
+const setOperator = statement<{ operator: string }>(
+  '',
+  `select set_config('assent.operator', @operator, true)`,
+);
 
 /** Names the operator of this transaction for the events that a trigger records when grants are deleted. */
 export async function nameOperator(connection: pg.PoolClient, operator: string): Promise<void> {
@@ -177,9 +179,8 @@ export function findAuditEvents(
   limit: number | null,
 ): Promise<AuditEvent[]> {
   const { condition, values } = whereOf(CONDITIONS, filter);
-  const find = statement(
+  const find = statement<object>(
     '',
-    [...Object.keys(values), 'limit'],
     `
 select * from (
   select a.at, a.kind, a.operator, a.user_id as "userId", u.login, a.client_id as "clientId",

@@ -127,6 +127,5 @@ export const exchangeCode = batched(exchangeCodes, { rowOf: ({ grantId }: Exchan
  * @returns a result for each request, in their order
  */
 export function exchangeCodes(db: Database, requests: readonly ExchangeRequest[]): Promise<ExchangeResult[]> {
-  const decideBy = Math.min(...requests.map(({ caller }) => caller.decideBy));
-  return decideBatch<ExchangeResult>(db, exchange(requests), decideBy);
+  return decideBatch(db, exchange, requests);
 }

@@ -21,8 +21,8 @@ function selectLive<Row extends object>(
 ): Promise<Row[]> {
   const { condition, values } = whereOf(CONDITIONS, whose);
   const text = `select ${list} from grants g where ${condition} and ${IS_LIVE} ${limit}`;
-  const find = statement('', Object.keys(values), text);
-  return transaction(pool, (connection) => queryLong<Row>(connection, find(values)));
+  const find = statement<object>('', text);
+  return transaction(pool, (connection) => queryLong(connection, find(values)));
 }
 
 const CONDITIONS = { userId: 'g.user_id = @userId', clientId: 'g.client_id = @clientId' };

@@ -36,9 +36,8 @@ with ${tables} locked as (
 )
 select ${result}, late from moment ${from}`;
 
-const ofUser = statement(
+const ofUser = statement<Caller & { userId: string; grantId: string }>(
   'grant-revoke-of-user',
-  ['userId', 'grantId', 'address', 'reference'],
   revocation({
     kind: 'revoked_by_user',
     where: 'user_id = @userId and grant_id = @grantId',
@@ -60,9 +59,8 @@ export async function revokeGrantOfUser(
 /** Authorizations for a transaction: whoever needs one of them waits for some tens of milliseconds. */
 export const MAX_AT_ONCE = 500;
 
-const ofUserAndClient = statement(
+const ofUserAndClient = statement<Caller & { userId: string; clientId: string }>(
   'grant-revoke-of-user-and-client',
-  ['userId', 'clientId', 'address', 'reference'],
   revocation({
     kind: 'revoked_by_user',
     where: `grant_id = any (array(
@@ -143,13 +141,11 @@ export const revokeToken = batched(revokeTokens, { rowOf: ({ grantId }: TokenRev
 
 /** Running it twice does no harm. @returns a result for each request, in their order */
 function revokeTokens(db: Database, requests: readonly TokenRevocation[]): Promise<TokenRevocationResult[]> {
-  const decideBy = Math.min(...requests.map(({ caller }) => caller.decideBy));
-  return decideBatch<TokenRevocationResult>(db, byToken(requests), decideBy);
+  return decideBatch(db, byToken, requests);
 }
 
-const byOperator = statement(
+const byOperator = statement<{ grantIds: readonly string[]; operator: string }>(
   'grant-revoke-by-operator',
-  ['grantIds', 'operator'],
   revocation({
     kind: 'revoked_by_operator',
     where: 'grant_id = any (@grantIds::uuid[])',

@@ -29,10 +29,23 @@ const HAS_ENDED = `(s.seen_at < clock_timestamp() - interval '${SESSION_IDLE_MIN
 /** Of `sessions s`: whether its cookie still signs a user in. */
 export const SESSION_IS_VALID = `not ${HAS_ENDED}`;
 
+/** The rows of `locked`, none when the statement is late. */
+const LOCKED_IN_TIME = 'locked, moment where not late';
+
+/** A sign-in whose password is right. */
+export interface NewSession {
+  /** SHA-256 of the new cookie value. */
+  readonly sessionHash: Digest;
+  readonly userId: string;
+  /** The stored hash that the password was checked against. */
+  readonly passwordHash: string;
+  /** SHA-256 of the cookie that the browser sent, if any. */
+  readonly earlierHash: Digest | null;
+}
+
 // The share lock makes a change of the password wait for this sign-in, or this sign-in fail because of it.
-const insert = statement(
+const insert = statement<NewSession & Caller>(
   'session-insert',
-  ['sessionHash', 'userId', 'passwordHash', 'earlierHash', 'address', 'reference'],
   `
 with locked as (
   select user_id from users
@@ -48,21 +61,10 @@ with locked as (
 ), ended as (
   delete from sessions s using ending, moment where s.session_hash = ending.session_hash and not late
 ), logged as (
-  ${recordEvents({ kind: `'signed_in'`, user_id: 'user_id', ...OF_CALLER }, 'locked, moment where not late')}
+  ${recordEvents({ kind: `'signed_in'`, user_id: 'user_id', ...OF_CALLER }, LOCKED_IN_TIME)}
 )
 select exists (select from locked) as valid, late from moment`,
 );
-
-/** A sign-in whose password is right. */
-export interface NewSession {
-  /** SHA-256 of the new cookie value. */
-  readonly sessionHash: Digest;
-  readonly userId: string;
-  /** The stored hash that the password was checked against. */
-  readonly passwordHash: string;
-  /** SHA-256 of the cookie that the browser sent, if any. */
-  readonly earlierHash: Digest | null;
-}
 
 /**
  * Signs a user in. The browser's earlier session ends, and expired sessions of the user are deleted.
@@ -103,28 +105,30 @@ select n::int as n, session_hash as "sessionHash", user_id as "userId", login, n
   from found`,
 );
 
-type SessionRow = Omit<Session, 'user'> & Session['user'];
-
 /**
  * The session of a cookie, by its SHA-256; null when it is unknown, too old or idle for too long, or its user is blocked.
  */
-export const findSession = batched(findSessions);
-
-async function findSessions(db: Database, hashes: readonly Digest[]): Promise<(Session | null)[]> {
+export const findSession = batched(async (db, hashes: readonly Digest[]) => {
   const rows = await queryBatch<SessionRow>(db, find(hashes));
   return rows.map((row) => row && sessionOf(row));
+});
+
+type SessionRow = Omit<Session, 'user'> & Session['user'];
+
+function sessionOf({ userId, login, name, status, paymentPasswordHash, ...session }: SessionRow): Session {
+  return { ...session, user: { userId, login, name, status, paymentPasswordHash } };
 }
 
-function sessionOf(row: SessionRow): Session {
-  const { sessionHash, confirmedRequest, confirmedAt, now } = row;
-  const { userId, login, name, status, paymentPasswordHash } = row;
-  const user = { userId, login, name, status, paymentPasswordHash };
-  return { sessionHash, confirmedRequest, confirmedAt, now, user };
+/** A payment password that is right, for one authorization request. */
+export interface PaymentConfirmation extends Pick<Session, 'sessionHash'> {
+  readonly requestDigest: Digest;
+  readonly clientId: string;
+  /** The stored hash that the payment password was checked against. */
+  readonly paymentPasswordHash: string;
 }
 
-const markConfirmed = statement(
+const markConfirmed = statement<PaymentConfirmation & Caller>(
   'session-mark-confirmed',
-  ['sessionHash', 'requestDigest', 'paymentPasswordHash', 'clientId', 'address', 'reference'],
   `
 with locked as (
   select s.session_hash, s.user_id from sessions s join users u using (user_id)
@@ -134,15 +138,7 @@ with locked as (
   update sessions s set confirmed_request = @requestDigest, confirmed_at = clock_timestamp()
     from locked, moment where s.session_hash = locked.session_hash and not late
 ), logged as (
-  ${recordEvents(
-    {
-      kind: `'payment_confirmed'`,
-      user_id: 'user_id',
-      client_id: '@clientId',
-      ...OF_CALLER,
-    },
-    'locked, moment where not late',
-  )}
+  ${recordEvents({ kind: `'payment_confirmed'`, user_id: 'user_id', client_id: '@clientId', ...OF_CALLER }, LOCKED_IN_TIME)}
 )
 select exists (select from locked) as valid, late from moment`,
 );
@@ -150,25 +146,20 @@ select exists (select from locked) as valid, late from moment`,
 /**
  * Records that the payment password confirmed this very request.
  *
- * @param paymentPasswordHash the stored hash that it was checked against
  * @returns false when the session ended or the payment password was changed while it was being checked
  * @throws {TooLateError}
  */
 export async function setSessionConfirmed(
   db: Database,
-  sessionHash: Digest,
-  requestDigest: Digest,
-  clientId: string,
-  paymentPasswordHash: string,
+  confirmation: PaymentConfirmation,
   caller: Caller,
 ): Promise<boolean> {
-  const decision = markConfirmed({ sessionHash, requestDigest, paymentPasswordHash, clientId, ...caller });
+  const decision = markConfirmed({ ...confirmation, ...caller });
   return (await decideOne<{ valid: boolean }>(db, decision, caller.decideBy)).valid;
 }
 
-const remove = statement(
+const remove = statement<{ sessionHash: Digest }>(
   'session-delete',
-  ['sessionHash'],
   'delete from sessions where session_hash = @sessionHash',
 );
 
@@ -177,9 +168,8 @@ export async function deleteSession(db: Database, sessionHash: Digest): Promise<
   await execute(db, remove({ sessionHash }));
 }
 
-const removeOfUser = statement(
+const removeOfUser = statement<{ userId: string }>(
   'session-delete-of-user',
-  ['userId'],
   'delete from sessions where user_id = @userId',
 );
 
