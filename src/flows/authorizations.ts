@@ -134,18 +134,18 @@ export async function disconnect(
 /**
  * The user revokes all that an application may do, for as long as the caller waits: of many thousands some may be left.
  *
- * @returns `too many` when the user has decided too much in a short time: this may look through all that was ever allowed
+ * @returns `too_many` when the user has decided too much in a short time: this may look through all that was ever allowed
  */
 export async function disconnectAll(
   context: Context,
   session: Session,
   { clientId, formToken }: { readonly clientId: string; readonly formToken: string | undefined },
   caller: Caller,
-): Promise<{ readonly outcome: 'disconnected' | 'stale' | 'too many' }> {
+): Promise<{ readonly outcome: 'disconnected' | 'stale' | 'too_many' }> {
   const form = disconnectForm('disconnect-all', session, clientId);
   if (verifyForm(context, formToken, form) === null) return { outcome: 'stale' };
   const { userId } = session.user;
-  if (!(await countDecision(context.db, userId))) return { outcome: 'too many' };
+  if (!(await countDecision(context.db, userId))) return { outcome: 'too_many' };
   let goesOn = true;
   while (goesOn && performance.now() < caller.decideBy) {
     goesOn = await revokeGrantsOfUserAndClient(context.db, userId, clientId, caller);

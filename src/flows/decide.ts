@@ -21,7 +21,7 @@ export type DecisionOutcome =
 /** Why nothing was decided although the form is good. */
 export type NotDecided =
   /** The user has decided more than anybody reads in that time. */
-  | 'too many'
+  | 'too_many'
   /** The user has as many live instances of this application as one may have. */
   | 'full'
   /** Allow was taken from this very page before, and its code is used or too old. */

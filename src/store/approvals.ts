@@ -117,7 +117,7 @@ select j.n::int as n,
             when not j.is_allowed then 'blocked'
             when not j.stands then 'ended'
             when j.is_there then case when j.is_usable then 'written' else 'spent' end
-            when not j.may_decide then 'too many'
+            when not j.may_decide then 'too_many'
             when not r.is_enough then 'full'
             when j.is_current then 'overtaken'
             else 'stale' end as verdict,
@@ -137,7 +137,7 @@ export type ApprovalVerdict =
   /** The code of this very form was there before, and is used, revoked or too old. */
   | 'spent'
   /** The user has decided too much in a short time. */
-  | 'too many'
+  | 'too_many'
   /** The user has as many live authorizations of this application as one may have. */
   | 'full'
   /** The grant or the client is not as the page showed it. */

@@ -54,7 +54,7 @@ with taken as materialized (
 select case when allowed then 'allowed'
             when denied or exists (select from locked_sessions) then 'denied'
             when not exists (select from session) then 'ended'
-            when exists (select from session where not may_decide) then 'too many'
+            when exists (select from session where not may_decide) then 'too_many'
             else 'stale' end as verdict,
        late and not allowed and not denied as late
   from taken, moment`,
@@ -69,7 +69,7 @@ export type DenialVerdict =
   /** The session is over. */
   | 'ended'
   /** The user has decided too much in a short time. */
-  | 'too many'
+  | 'too_many'
   /** The session changed at this moment. */
   | 'stale';
 

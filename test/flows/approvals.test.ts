@@ -258,7 +258,7 @@ describe('approvals of many users', () => {
       [approvalBy(blocked), 'blocked'],
       [approvalBy(shopping, { clientId: closed.clientId }), 'blocked'],
       [approvalBy(ended), 'ended'],
-      [approvalBy(busy), 'too many'],
+      [approvalBy(busy), 'too_many'],
       [approvalBy(full, { instanceName: 'second', mostInstances: 1 }), 'full'],
       [approvalBy(stale, { revision: 1 }), 'stale'],
       [isSpent, 'spent'],

@@ -66,7 +66,7 @@ function showNotDecided(
   switch (reason) {
     case 'full':
       return showFull(reply, authorizationRequest);
-    case 'too many':
+    case 'too_many':
       return showTooMany(reply, { href: requestPath(authorizationRequest), text: 'See the request again' });
     case 'spent':
       return showAlreadyAllowed(reply, 'allow');
