@@ -10,9 +10,9 @@ import {
   insertClient,
   listClients,
   updateClient,
-  updateClientStatus,
 } from '../store/clients.ts';
 import { type Database, transaction } from '../store/database.ts';
+import { updateStatus } from '../store/status.ts';
 import { revokeAll } from './grants.ts';
 import { makeSecret } from './secrets.ts';
 
@@ -129,7 +129,7 @@ export function setClientStatus(
   operator: string,
 ): Promise<boolean | null> {
   return transaction(pool, async (connection) => {
-    const changed = await updateClientStatus(connection, clientId, status);
+    const changed = await updateStatus(connection, 'client', clientId, status);
     const kind = status === 'blocked' ? 'client_blocked' : 'client_unblocked';
     if (changed) await recordAct(connection, { kind, operator, clientId });
     return changed;

@@ -3,7 +3,7 @@ import { spends } from '../rules/scope.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { verifyPassword } from '../secrets/password.ts';
 import type { Caller } from '../store/auditEvents.ts';
-import { setSessionConfirmed } from '../store/sessions.ts';
+import { setSessionConfirmed } from '../store/paymentConfirmations.ts';
 import { recordGuessing } from '../store/throttles.ts';
 import type { Context } from './context.ts';
 import { printDevice, readDevice } from './device.ts';

@@ -3,7 +3,8 @@ import { checkName } from '../rules/registration.ts';
 import { randomId } from '../secrets/random.ts';
 import { recordAct } from '../store/auditEvents.ts';
 import { transaction } from '../store/database.ts';
-import { deleteResource, insertResource, type Resource, updateResourceStatus } from '../store/resources.ts';
+import { deleteResource, insertResource, type Resource } from '../store/resources.ts';
+import { updateStatus } from '../store/status.ts';
 import { makeSecret } from './secrets.ts';
 
 export { findResource, listResources, type Resource } from '../store/resources.ts';
@@ -36,7 +37,7 @@ export function setResourceStatus(
   operator: string,
 ): Promise<boolean | null> {
   return transaction(pool, async (connection) => {
-    const changed = await updateResourceStatus(connection, resourceId, status);
+    const changed = await updateStatus(connection, 'resource', resourceId, status);
     const kind = status === 'blocked' ? 'resource_blocked' : 'resource_unblocked';
     if (changed) await recordAct(connection, { kind, operator, resourceId });
     return changed;

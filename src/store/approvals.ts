@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Digest } from '../secrets/digest.ts';
-import { OF_GRANT, OF_REQUEST, recordEvents } from './auditEvents.ts';
+import { CALLER_COLUMNS, OF_GRANT, OF_REQUEST, recordEvents } from './auditEvents.ts';
 import { batched } from './batch.ts';
 import { decideBatch, momentOf } from './deadline.ts';
 import { COUNT_DECISION, type Decision, MAY_DECIDE } from './decisions.ts';
@@ -50,8 +50,7 @@ const approve = batchStatement<Approval>(
     session_hash: ['bytea', ({ sessionHash }) => sessionHash],
     request_digest: ['bytea', ({ requestDigest }) => requestDigest],
     most_instances: ['int', ({ mostInstances }) => mostInstances],
-    address: ['text', ({ caller }) => caller.address],
-    reference: ['text', ({ caller }) => caller.reference],
+    ...CALLER_COLUMNS,
   },
   (input) => `
 with requests as materialized (

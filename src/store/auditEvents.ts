@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { whereOf } from './conditions.ts';
 import { transaction } from './database.ts';
 import { execute, queryLong } from './query.ts';
-import { statement } from './statement.ts';
+import { type Columns, statement } from './statement.ts';
 
 /** The HTTP request that is recorded with an event, and how long its caller waits. */
 export interface Caller {
@@ -82,20 +82,11 @@ export type AuditKind = (typeof AUDIT_KINDS)[number];
 export type GuessingKind = Extract<AuditKind, `${string}_guessed`>;
 
 /** The SQL of each column that an event has. */
-type EventColumns = { readonly kind: `'${AuditKind}'` | `case ${string}` | '@kind' } & {
-  readonly [column in
-    | 'grant_id'
-    | 'user_id'
-    | 'client_id'
-    | 'instance_name'
-    | 'scope'
-    | 'limits'
-    | 'address'
-    | 'reference'
-    | 'operator'
-    | 'resource_id'
-    | 'detail']?: string;
-};
+interface EventColumns extends Partial<typeof OF_GRANT & typeof OF_REQUEST> {
+  readonly kind: `'${AuditKind}'` | `case ${string}` | '@kind';
+  readonly limits?: string;
+  readonly operator?: string;
+}
 
 /** Of an event about a grant, selected from rows with these columns. */
 export const OF_GRANT = {
@@ -111,6 +102,12 @@ export const OF_REQUEST = { address: 'address', reference: 'reference' };
 
 /** The same for a statement over one request: its parameters. */
 export const OF_CALLER = { address: '@address', reference: '@reference' };
+
+/** The columns of a batch that {@link OF_REQUEST} selects. */
+export const CALLER_COLUMNS = {
+  address: ['text', ({ caller }) => caller.address],
+  reference: ['text', ({ caller }) => caller.reference],
+} satisfies Columns<{ readonly caller: Caller }>;
 
 /** The part of a statement that records an event for each row of `from`. */
 export function recordEvents(columns: EventColumns, from: string): string {
@@ -151,11 +148,7 @@ export async function nameOperator(connection: pg.PoolClient, operator: string):
 }
 
 /** Which events; null fields are ignored. */
-export interface AuditFilter {
-  readonly userId: string | null;
-  readonly clientId: string | null;
-  readonly resourceId: string | null;
-  readonly reference: string | null;
+export interface AuditFilter extends Pick<AuditEvent, 'userId' | 'clientId' | 'resourceId' | 'reference'> {
   readonly kind: AuditKind | null;
   readonly since: Date | null;
   /** Before this. */

@@ -43,28 +43,6 @@ export async function insertClient(db: Database, client: Omit<Client, 'status' |
   await execute(db, insert({ ...client, ...ceilingColumns(client) }));
 }
 
-const setStatus = statement<Pick<Client, 'clientId' | 'status'>>(
-  'client-set-status',
-  `with changed as (
-     update clients set status = @status where client_id = @clientId and status <> @status returning client_id
-   )
-   select exists (select from changed) as changed from clients where client_id = @clientId`,
-);
-
-/**
- * Blocks or unblocks an application; every endpoint sees it with its next statement.
- *
- * @returns whether the status was another before; null when there is no such application
- */
-export async function updateClientStatus(
-  db: Database,
-  clientId: string,
-  status: Client['status'],
-): Promise<boolean | null> {
-  const row = await queryOne<{ changed: boolean }>(db, setStatus({ clientId, status }));
-  return row?.changed ?? null;
-}
-
 const lock = statement<Pick<Client, 'clientId'>>(
   'client-lock',
   `select ${CLIENT_COLUMNS} from clients where client_id = @clientId for no key update`,

@@ -37,28 +37,6 @@ export async function insertResource(db: Database, resourceId: string, name: str
   await execute(db, insert({ resourceId, name }));
 }
 
-const setStatus = statement<Pick<Resource, 'resourceId' | 'status'>>(
-  'resource-set-status',
-  `with changed as (
-     update resources set status = @status where resource_id = @resourceId and status <> @status returning resource_id
-   )
-   select exists (select from changed) as changed from resources where resource_id = @resourceId`,
-);
-
-/**
- * Blocks or unblocks a resource server; introspection sees it with its next statement.
- *
- * @returns whether the status was another before; null when there is no such resource server
- */
-export async function updateResourceStatus(
-  db: Database,
-  resourceId: string,
-  status: Resource['status'],
-): Promise<boolean | null> {
-  const row = await queryOne<{ changed: boolean }>(db, setStatus({ resourceId, status }));
-  return row?.changed ?? null;
-}
-
 const remove = statement<Pick<Resource, 'resourceId'>>(
   'resource-delete',
   'delete from resources where resource_id = @resourceId',

@@ -1,5 +1,5 @@
 import type { Digest } from '../secrets/digest.ts';
-import { type Caller, OF_CALLER, OF_GRANT, recordEvents } from './auditEvents.ts';
+import { CALLER_COLUMNS, type Caller, OF_CALLER, OF_GRANT, recordEvents } from './auditEvents.ts';
 import { batched } from './batch.ts';
 import { IS_UNKNOWN_OR_BLOCKED, JOIN_CLIENT, SECRET_IS_WRONG } from './clientAuthentication.ts';
 import type { Database } from './database.ts';
@@ -112,8 +112,7 @@ const byToken = batchStatement<TokenRevocation>(
     token_hash: ['bytea', ({ tokenHash }) => tokenHash],
     client_id: ['text', ({ clientId }) => clientId && asciiOnly(clientId)],
     secret_hash: ['bytea', ({ secretHash }) => secretHash],
-    address: ['text', ({ caller }) => caller.address],
-    reference: ['text', ({ caller }) => caller.reference],
+    ...CALLER_COLUMNS,
   },
   (input) =>
     revocation({

@@ -29,9 +29,6 @@ const HAS_ENDED = `(s.seen_at < clock_timestamp() - interval '${SESSION_IDLE_MIN
 /** Of `sessions s`: whether its cookie still signs a user in. */
 export const SESSION_IS_VALID = `not ${HAS_ENDED}`;
 
-/** The rows of `locked`, none when the statement is late. */
-const LOCKED_IN_TIME = 'locked, moment where not late';
-
 /** A sign-in whose password is right. */
 export interface NewSession {
   /** SHA-256 of the new cookie value. */
@@ -61,7 +58,7 @@ with locked as (
 ), ended as (
   delete from sessions s using ending, moment where s.session_hash = ending.session_hash and not late
 ), logged as (
-  ${recordEvents({ kind: `'signed_in'`, user_id: 'user_id', ...OF_CALLER }, LOCKED_IN_TIME)}
+  ${recordEvents({ kind: `'signed_in'`, user_id: 'user_id', ...OF_CALLER }, 'locked, moment where not late')}
 )
 select exists (select from locked) as valid, late from moment`,
 );
@@ -117,45 +114,6 @@ type SessionRow = Omit<Session, 'user'> & Session['user'];
 
 function sessionOf({ userId, login, name, status, paymentPasswordHash, ...session }: SessionRow): Session {
   return { ...session, user: { userId, login, name, status, paymentPasswordHash } };
-}
-
-/** A payment password that is right, for one authorization request. */
-export interface PaymentConfirmation extends Pick<Session, 'sessionHash'> {
-  readonly requestDigest: Digest;
-  readonly clientId: string;
-  /** The stored hash that the payment password was checked against. */
-  readonly paymentPasswordHash: string;
-}
-
-const markConfirmed = statement<PaymentConfirmation & Caller>(
-  'session-mark-confirmed',
-  `
-with locked as (
-  select s.session_hash, s.user_id from sessions s join users u using (user_id)
-   where s.session_hash = @sessionHash and u.payment_password_hash = @paymentPasswordHash
-     for no key update of s
-), ${momentOf('locked')}, confirmed as (
-  update sessions s set confirmed_request = @requestDigest, confirmed_at = clock_timestamp()
-    from locked, moment where s.session_hash = locked.session_hash and not late
-), logged as (
-  ${recordEvents({ kind: `'payment_confirmed'`, user_id: 'user_id', client_id: '@clientId', ...OF_CALLER }, LOCKED_IN_TIME)}
-)
-select exists (select from locked) as valid, late from moment`,
-);
-
-/**
- * Records that the payment password confirmed this very request.
- *
- * @returns false when the session ended or the payment password was changed while it was being checked
- * @throws {TooLateError}
- */
-export async function setSessionConfirmed(
-  db: Database,
-  confirmation: PaymentConfirmation,
-  caller: Caller,
-): Promise<boolean> {
-  const decision = markConfirmed({ ...confirmation, ...caller });
-  return (await decideOne<{ valid: boolean }>(db, decision, caller.decideBy)).valid;
 }
 
 const remove = statement<{ sessionHash: Digest }>(
