@@ -19,10 +19,9 @@ function selectLive<Row extends object>(
   list: string,
   limit = '',
 ): Promise<Row[]> {
-  const { condition, values } = whereOf(CONDITIONS, whose);
-  const text = `select ${list} from grants g where ${condition} and ${IS_LIVE} ${limit}`;
-  const find = statement<object>('', text);
-  return transaction(pool, (connection) => queryLong(connection, find(values)));
+  const where = `${whereOf(CONDITIONS, whose)} and ${IS_LIVE}`;
+  const find = statement<Whose>('', `select ${list} from grants g where ${where} ${limit}`);
+  return transaction(pool, (connection) => queryLong(connection, find(whose)));
 }
 
 const CONDITIONS = { userId: 'g.user_id = @userId', clientId: 'g.client_id = @clientId' };
