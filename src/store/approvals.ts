@@ -137,7 +137,7 @@ export type ApprovalVerdict =
   | 'spent'
   /** The user has decided too much in a short time. */
   | 'too_many'
-  /** The user has as many live authorizations of this application as one may have. */
+  /** The user has as many live grants of this application as one may have. */
   | 'full'
   /** The grant or the client is not as the page showed it. */
   | 'stale';
@@ -148,7 +148,10 @@ interface ApprovalResult {
   readonly late: boolean;
 }
 
-const approveBatched = batched(approveGrants, { rowOf: ({ userId }: Approval) => userId });
+const approveBatched = batched(
+  (pool, approvals: readonly Approval[]): Promise<ApprovalResult[]> => decideBatch(pool, approve, approvals),
+  { rowOf: ({ userId }) => userId },
+);
 
 /**
  * Writes an approval, unless it is there already: the same form twice is one approval and one answer.
@@ -161,9 +164,4 @@ export async function approveGrant(pool: pg.Pool, approval: Approval): Promise<A
   const { verdict, late } = again ? await approveBatched(pool, approval) : first;
   if (late) throw new TooLateError();
   return verdict === 'overtaken' ? 'stale' : verdict;
-}
-
-/** Approvals of different users. @returns a result for each, in their order */
-function approveGrants(pool: pg.Pool, approvals: readonly Approval[]): Promise<ApprovalResult[]> {
-  return decideBatch(pool, approve, approvals);
 }

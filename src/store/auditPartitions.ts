@@ -8,7 +8,7 @@ import { statement } from './statement.ts';
 // The audit trail has a partition for each month, in UTC. Only the owner of the tables makes and drops them; the server
 // only adds rows, and works without.
 
-/** Events after these go to the partition for the rest, unless somebody migrates before. */
+/** Events after these go to the partition for the rest, unless `assent migrate` runs before. */
 const MONTHS_AHEAD = 12;
 
 /** The role that we are connected as may only read and write rows. */

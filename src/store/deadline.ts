@@ -28,7 +28,11 @@ export const momentOf = (...locked: readonly string[]) => `moment as materialize
     from (select ${locked.map((query) => `(select count(*) from ${query})`).join(' + ')} as rows) locked where rows >= 0
 )`;
 
-/** Runs a deciding statement over a batch, which the first caller to give up ends. @returns a row for each request */
+/**
+ * Runs a deciding statement over a batch, in the time of the caller who gives up first.
+ *
+ * @returns a row for each request, in their order
+ */
 export async function decideBatch<Row extends object, Request extends { readonly caller: Caller }>(
   db: Database,
   statement: (requests: readonly Request[]) => BatchQuery,

@@ -5,7 +5,7 @@ import type { Database } from './database.ts';
 import { execute } from './query.ts';
 import { statement } from './statement.ts';
 
-/** What is stored of every decision, to allow or to refuse. */
+/** What is stored of every decision, to allow or to reject. */
 export interface Decision {
   readonly grantId: string;
   readonly userId: string;

@@ -5,13 +5,13 @@ import { COUNT_DECISION, type Decision, MAY_DECIDE } from './decisions.ts';
 import { SESSION_IS_VALID } from './sessions.ts';
 import { statement } from './statement.ts';
 
-/** A refusal. */
+/** What is stored of pressing Reject. */
 export interface Denial extends Decision {
-  /** Until when the form is good, by the database's clock: the same one notes nothing a second time. */
+  /** When the form expires. Until then the denial is kept, so that the same form records it once. */
   readonly formExpiresAt: Date;
 }
 
-// Each that is noted sweeps two away, so that none is kept for long when it is of no more use.
+// Each denial deletes two whose forms have expired, so that the table stays small.
 const deny = statement<Omit<Denial, 'limits'> & { limits: string } & Caller>(
   'grant-deny',
   `
@@ -60,11 +60,11 @@ select case when allowed then 'allowed'
   from taken, moment`,
 );
 
-/** What came of a refusal. */
+/** What came of a denial. */
 export type DenialVerdict =
-  /** It is noted, now or before. */
+  /** It is recorded, now or before. */
   | 'denied'
-  /** Allow on this very form was taken already, so that refusing comes too late. */
+  /** Allow on this very form was taken already, so that rejecting comes too late. */
   | 'allowed'
   /** The session is over. */
   | 'ended'
@@ -74,7 +74,7 @@ export type DenialVerdict =
   | 'stale';
 
 /**
- * Notes a refusal, once. It annuls nothing.
+ * Records a denial, once. It annuls nothing.
  *
  * @throws {TooLateError}
  */

@@ -12,7 +12,7 @@ export type Whose =
   | { readonly userId: string; readonly clientId?: string }
   | { readonly userId?: undefined; readonly clientId: string };
 
-/** Selects from the live grants of somebody. */
+/** Selects from the live grants of a user or an application. */
 function selectLive<Row extends object>(
   pool: pg.Pool,
   whose: Whose,

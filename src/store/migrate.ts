@@ -70,7 +70,7 @@ export async function migrate(pool: pg.Pool): Promise<Migration[]> {
 }
 
 /**
- * Runs one step while nobody else takes one. Lock and limits are the transaction's, so that they hold behind a pooler too
+ * Runs one step while no other process runs one. Lock and limits are the transaction's, so that they hold behind a pooler too
  * and are gone with it. An index on a large table, or waiting for another server's, takes longer than any request may.
  */
 function alone<Result>(pool: pg.Pool, step: (connection: pg.PoolClient) => Promise<Result>): Promise<Result> {

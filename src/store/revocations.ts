@@ -56,7 +56,7 @@ export async function revokeGrantOfUser(
   await decideOne(db, ofUser({ userId, grantId, ...caller }), caller.decideBy);
 }
 
-/** Authorizations for a transaction: whoever needs one of them waits for some tens of milliseconds. */
+/** Grants that one transaction revokes: a request that needs one of them waits for some tens of milliseconds. */
 export const MAX_AT_ONCE = 500;
 
 const ofUserAndClient = statement<Caller & { userId: string; clientId: string }>(
@@ -99,7 +99,7 @@ export interface TokenRevocation {
   readonly caller: Caller;
 }
 
-/** Whether the application authenticated; `late` when nothing was done because it came too late. */
+/** Whether the application authenticated; `late` when the statement came too late and did nothing. */
 export interface TokenRevocationResult {
   readonly authenticated: boolean;
   readonly late: boolean;
@@ -135,13 +135,12 @@ const byToken = batchStatement<TokenRevocation>(
     }),
 );
 
-/** Revokes the token that is given back. */
-export const revokeToken = batched(revokeTokens, { rowOf: ({ grantId }: TokenRevocation) => grantId });
-
-/** Running it twice does no harm. @returns a result for each request, in their order */
-function revokeTokens(db: Database, requests: readonly TokenRevocation[]): Promise<TokenRevocationResult[]> {
-  return decideBatch(db, byToken, requests);
-}
+/** Revokes the token that is given back. Running it twice does no harm. */
+export const revokeToken = batched(
+  (pool, requests: readonly TokenRevocation[]): Promise<TokenRevocationResult[]> =>
+    decideBatch(pool, byToken, requests),
+  { rowOf: ({ grantId }) => grantId },
+);
 
 const byOperator = statement<{ grantIds: readonly string[]; operator: string }>(
   'grant-revoke-by-operator',

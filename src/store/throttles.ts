@@ -83,7 +83,7 @@ ${recordEvents({ kind: '@kind', user_id: '@userId', ...OF_CALLER }, 'due where @
 );
 
 /**
- * Records that somebody guesses at a user's password, at most once an hour for each counter.
+ * Records that a user's password is being guessed, at most once an hour for each counter.
  *
  * @param userId null for a login that nobody has: it takes nearly the same time and records nothing
  */
