@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { ownsTables } from '../store/auditPartitions.ts';
-import { type ConnectionFacts, inspectConnection } from '../store/connection.ts';
+import { type ConnectionFacts, inspectConnection } from '../store/connectionFacts.ts';
 import { transaction } from '../store/database.ts';
 import { type DatabaseFacts, findDatabaseFacts, findTrailFacts } from '../store/health.ts';
 import { listMigrations, schemaVersion } from '../store/migrate.ts';

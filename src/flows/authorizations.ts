@@ -1,12 +1,12 @@
 import { tokenExpiresAt } from '../rules/lifetimes.ts';
 import { isUuid } from '../secrets/uuid.ts';
 import {
-  areConnectionsTakenBack,
-  type Connection,
+  type AccountGrant,
+  areGrantsRevoked,
   type Cursor,
-  countConnections,
-  findConnections,
-  isConnectionTakenBack,
+  countAccountGrants,
+  findAccountGrants,
+  isGrantRevoked,
 } from '../store/accountGrants.ts';
 import type { Caller } from '../store/auditEvents.ts';
 import { countDecision } from '../store/decisions.ts';
@@ -51,7 +51,7 @@ export async function findAuthorizationsPage(
   session: Session,
   cursor: Cursor,
 ): Promise<AuthorizationsPage> {
-  const { found, goOnFrom } = await findConnections(context.db, session.user.userId, cursor, MAX_SHOWN);
+  const { found, goOnFrom } = await findAccountGrants(context.db, session.user.userId, cursor, MAX_SHOWN);
   const fitting = found.slice(0, countFitting(found));
   const onwards = fitting.length < found.length ? (fitting.at(-1)?.grantId ?? null) : goOnFrom;
   // On the side that the cursor comes from there is at least the authorization that it names.
@@ -69,7 +69,7 @@ export async function findAuthorizationsPage(
 }
 
 /** How many of the first fit on a page, at least one. */
-function countFitting(grants: readonly Connection[]): number {
+function countFitting(grants: readonly AccountGrant[]): number {
   let length = 0;
   const tooMuch = grants.findIndex(({ scope }) => {
     length += scope.length;
@@ -78,7 +78,7 @@ function countFitting(grants: readonly Connection[]): number {
   return tooMuch < 0 ? grants.length : Math.max(1, tooMuch);
 }
 
-function authorizationOf(context: Context, session: Session, grant: Connection) {
+function authorizationOf(context: Context, session: Session, grant: AccountGrant) {
   const { grantId, clientName, clientStatus, instanceName, confirmedAt, tokenIssuedAt } = grant;
   return {
     grantId,
@@ -96,12 +96,12 @@ function authorizationOf(context: Context, session: Session, grant: Connection) 
 async function findSeveral(
   context: Context,
   session: Session,
-  shown: readonly Connection[],
+  shown: readonly AccountGrant[],
   thereAreOthers: boolean,
 ): Promise<AuthorizedClient[]> {
   const names = new Map(shown.map(({ clientId, clientName }) => [clientId, clientName]));
   const ids = [...names.keys()];
-  const counts = thereAreOthers ? await countConnections(context.db, session.user.userId, ids) : [];
+  const counts = thereAreOthers ? await countAccountGrants(context.db, session.user.userId, ids) : [];
   return [...names].flatMap(([clientId, clientName]) => {
     const here = shown.filter((grant) => grant.clientId === clientId).length;
     const count = counts.find((counted) => counted.clientId === clientId);
@@ -127,7 +127,7 @@ function disconnectForm(session: Session, { action, id }: Disconnection): Form {
  * The user revokes an authorization, or all that an application may do: codes and tokens are worth nothing from now on. Of
  * many thousands some may be left when the caller can't wait any longer.
  *
- * @returns `too_many` when the user has decided too much in a short time: all may look through all that was ever allowed
+ * @returns `too_many` when the user has decided too much in a short time: this may look through all that was ever allowed
  */
 export async function disconnect(
   context: Context,
@@ -157,8 +157,8 @@ export async function isDisconnected(
   { user: { userId } }: Session,
   { grantId, clientId }: { readonly grantId: string | undefined; readonly clientId: string | undefined },
 ): Promise<boolean> {
-  if (grantId !== undefined) return isUuid(grantId) && isConnectionTakenBack(db, userId, grantId);
-  return clientId !== undefined && areConnectionsTakenBack(db, userId, clientId);
+  if (grantId !== undefined) return isUuid(grantId) && isGrantRevoked(db, userId, grantId);
+  return clientId !== undefined && areGrantsRevoked(db, userId, clientId);
 }
 
 /** The cursor of a link; the beginning when the link holds none. */

@@ -10,9 +10,9 @@ import {
   insertClient,
   listClients,
   updateClient,
-  updateClientStatus,
 } from '../store/clients.ts';
 import { type Database, transaction } from '../store/database.ts';
+import { updateStatus } from '../store/status.ts';
 import { audited } from './audit.ts';
 import { revokeAll } from './grants.ts';
 import { makeSecret } from './secrets.ts';
@@ -130,7 +130,7 @@ export function setClientStatus(
   operator: string,
 ): Promise<boolean | null> {
   const kind = status === 'blocked' ? 'client_blocked' : 'client_unblocked';
-  return audited(pool, { kind, operator, clientId }, (db) => updateClientStatus(db, clientId, status));
+  return audited(pool, { kind, operator, clientId }, (db) => updateStatus(db, 'client', clientId, status));
 }
 
 /**

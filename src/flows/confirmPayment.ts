@@ -2,7 +2,7 @@ import { PAYMENT_CONFIRMATION_MS } from '../rules/lifetimes.ts';
 import { spends } from '../rules/scope.ts';
 import { sha256 } from '../secrets/digest.ts';
 import type { Caller } from '../store/auditEvents.ts';
-import { setSessionConfirmed } from '../store/sessions.ts';
+import { setSessionConfirmed } from '../store/paymentConfirmations.ts';
 import type { Context } from './context.ts';
 import type { PendingAuthorization } from './decide.ts';
 import { attemptPassword, type FailedAttempt } from './passwordAttempts.ts';
@@ -64,7 +64,12 @@ export async function confirmPayment(
   const result = await attemptPassword(context, attempt, caller, async () => account);
   if (result.outcome !== 'right') return result;
   const { canonicalQuery, client } = pending.authorizationRequest;
-  const confirmed = [pending.session.sessionHash, sha256(canonicalQuery), client.clientId] as const;
-  const isConfirmed = await setSessionConfirmed(context.db, ...confirmed, result.passwordHash, caller);
+  const confirmation = {
+    sessionHash: pending.session.sessionHash,
+    requestDigest: sha256(canonicalQuery),
+    clientId: client.clientId,
+    paymentPasswordHash: result.passwordHash,
+  };
+  const isConfirmed = await setSessionConfirmed(context.db, confirmation, caller);
   return isConfirmed ? { outcome: 'confirmed', deviceCookie: result.deviceCookie } : { outcome: 'wrong' };
 }

@@ -3,7 +3,8 @@ import { checkName } from '../rules/registration.ts';
 import { randomId } from '../secrets/random.ts';
 import { recordAct } from '../store/auditEvents.ts';
 import { transaction } from '../store/database.ts';
-import { deleteResource, insertResource, type Resource, updateResourceStatus } from '../store/resources.ts';
+import { deleteResource, insertResource, type Resource } from '../store/resources.ts';
+import { updateStatus } from '../store/status.ts';
 import { audited } from './audit.ts';
 import { makeSecret } from './secrets.ts';
 
@@ -37,7 +38,9 @@ export function setResourceStatus(
   operator: string,
 ): Promise<boolean | null> {
   const kind = status === 'blocked' ? 'resource_blocked' : 'resource_unblocked';
-  return audited(pool, { kind, operator, resourceId }, (db) => updateResourceStatus(db, resourceId, status));
+  return audited(pool, { kind, operator, resourceId }, (db) =>
+    updateStatus(db, 'resource', resourceId, status),
+  );
 }
 
 /** Deletes a resource server with its secrets. @returns whether there was one */

@@ -66,11 +66,9 @@ export async function setPasswords(
   passwords: Passwords,
   operator: string,
 ): Promise<UserChange | null> {
-  const { passwordHash, paymentPasswordHash } = await hashPasswords(passwords);
+  const hashes = await hashPasswords(passwords);
   const act = { kind: 'user_password_set', operator, detail: detailOf(passwords) } as const;
-  return endingSessions(pool, act, async (db) =>
-    changeOf(await updateUserPasswords(db, login, passwordHash, paymentPasswordHash)),
-  );
+  return endingSessions(pool, act, async (db) => changeOf(await updateUserPasswords(db, login, hashes)));
 }
 
 /** Blocks a user: every session ends for good, codes and tokens are refused until the user is unblocked. */

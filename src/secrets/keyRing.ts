@@ -7,7 +7,6 @@ const KEY_ID_BYTES = 4;
 interface Keys {
   /** Part of each signature, so that the right entry is found without trying all. */
   readonly id: Buffer;
-  readonly decision: Buffer;
   readonly form: Buffer;
   readonly visit: Buffer;
   readonly device: Buffer;
@@ -16,7 +15,7 @@ interface Keys {
 }
 
 /** The uses of a signature; one for one use is not valid for another. */
-export type SignaturePurpose = 'decision' | 'form' | 'visit' | 'device';
+export type SignaturePurpose = 'form' | 'visit' | 'device';
 
 /**
  * Signs what our pages and cookies carry, and verifies it when it comes back. The first entry of `SECRETS` signs, all
@@ -82,7 +81,6 @@ function deriveKeys(secret: string): Keys {
     Buffer.from(hkdfSync('sha256', secret, 'assent', `assent ${label} 1`, length));
   return {
     id: derive('key id', KEY_ID_BYTES),
-    decision: derive('decision', KEY_BYTES),
     form: derive('form', KEY_BYTES),
     visit: derive('visit', KEY_BYTES),
     device: derive('device', KEY_BYTES),

@@ -35,7 +35,7 @@ export interface Turn {
   readonly lane: 'known' | 'stranger';
   /** Checks of one share (a network, a user) wait behind each other; shares take turns. */
   readonly share: string;
-  /** Time of `performance.now()` after which nobody waits for the result. */
+  /** Time of `performance.now()` after which the caller no longer waits for the result. */
   readonly until: number;
 }
 

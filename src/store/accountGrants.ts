@@ -4,7 +4,7 @@ import { asciiOnly, query, queryOne } from './query.ts';
 import { statement } from './statement.ts';
 
 /** A live grant as its user sees it. */
-export interface Connection extends Grant {
+export interface AccountGrant extends Grant {
   readonly clientName: string;
   /** A blocked application can't use its grants. */
   readonly clientStatus: 'active' | 'blocked';
@@ -22,9 +22,8 @@ const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 function find(name: string, beyond: '<' | '>', order: 'asc' | 'desc') {
   const inOrder = `order by g.confirmed_at ${order}, g.grant_id ${order}`;
-  return statement(
+  return statement<{ userId: string; grantId: string | null; most: number }>(
     name,
-    ['userId', 'grantId', 'most'],
     `
 with place as (
   select coalesce((select confirmed_at from grants where user_id = @userId and grant_id = @grantId), 'infinity') as confirmed_at,
@@ -44,8 +43,8 @@ select ${GRANT_COLUMNS}, c.name as "clientName", c.status as "clientStatus",
 }
 
 const FIND = {
-  older: find('connection-find-older', '<', 'desc'),
-  newer: find('connection-find-newer', '>', 'asc'),
+  older: find('account-grant-find-older', '<', 'desc'),
+  newer: find('account-grant-find-newer', '>', 'asc'),
 };
 
 /**
@@ -53,21 +52,21 @@ const FIND = {
  *
  * @returns at most `most`, and the id to go on from when there may be more
  */
-export async function findConnections(
+export async function findAccountGrants(
   db: Database,
   userId: string,
   { direction, grantId }: Cursor,
   most: number,
-): Promise<{ found: Connection[]; goOnFrom: string | null }> {
+): Promise<{ found: AccountGrant[]; goOnFrom: string | null }> {
   const statement = FIND[direction]({ userId, grantId, most });
-  const rows = await query<Connection & { live: boolean; last: boolean }>(db, statement);
+  const rows = await query<AccountGrant & { live: boolean; last: boolean }>(db, statement);
   const found = rows.filter(({ live }) => live).slice(0, most);
   const goesOn = rows.length > most || rows.at(-1)?.last === true;
   return { found, goOnFrom: goesOn ? (rows[Math.min(most, rows.length) - 1]?.grantId ?? null) : null };
 }
 
 /** How many live grants of a user an application has; `orMore` when only the newest were counted. */
-export interface ConnectionCount {
+export interface GrantCount {
   readonly clientId: string;
   readonly live: number;
   readonly orMore: boolean;
@@ -75,9 +74,8 @@ export interface ConnectionCount {
 
 const MAX_COUNTED = 1_000;
 
-const count = statement(
-  'connection-count',
-  ['userId', 'clientIds'],
+const count = statement<{ userId: string; clientIds: readonly string[] }>(
+  'account-grant-count',
   `
 with read as materialized (
   select * from grants where user_id = @userId order by confirmed_at desc limit ${MAX_COUNTED}
@@ -88,28 +86,24 @@ select client_id as "clientId", (select count(*) from read) = ${MAX_COUNTED} as 
 );
 
 /** Counts the live grants of a user by application. */
-export function countConnections(
+export const countAccountGrants = (
   db: Database,
   userId: string,
   clientIds: readonly string[],
-): Promise<ConnectionCount[]> {
-  return query<ConnectionCount>(db, count({ userId, clientIds }));
-}
+): Promise<GrantCount[]> => query(db, count({ userId, clientIds }));
 
-const isRevoked = statement(
-  'connection-is-revoked',
-  ['userId', 'grantId'],
+const isRevoked = statement<{ userId: string; grantId: string }>(
+  'account-grant-is-revoked',
   'select from grants where user_id = @userId and grant_id = @grantId and revoked_at is not null',
 );
 
 /** Whether this is a grant of the user and revoked. */
-export async function isConnectionTakenBack(db: Database, userId: string, grantId: string): Promise<boolean> {
+export async function isGrantRevoked(db: Database, userId: string, grantId: string): Promise<boolean> {
   return (await queryOne(db, isRevoked({ userId, grantId }))) !== null;
 }
 
-const areRevoked = statement(
-  'connection-are-revoked',
-  ['userId', 'clientId'],
+const areRevoked = statement<{ userId: string; clientId: string }>(
+  'account-grant-are-revoked',
   `
 select from (select * from grants where user_id = @userId order by confirmed_at desc limit ${MAX_COUNTED}) g
  where client_id = @clientId
@@ -117,10 +111,6 @@ having count(*) filter (where revoked_at is not null) > 0 and count(*) filter (w
 );
 
 /** Whether this application has revoked grants of the user and no live one. Only the newest grants are read. */
-export async function areConnectionsTakenBack(
-  db: Database,
-  userId: string,
-  clientId: string,
-): Promise<boolean> {
+export async function areGrantsRevoked(db: Database, userId: string, clientId: string): Promise<boolean> {
   return (await queryOne(db, areRevoked({ userId, clientId: asciiOnly(clientId) }))) !== null;
 }

@@ -1,37 +1,27 @@
 import type pg from 'pg';
 import type { Digest } from '../secrets/digest.ts';
-import { type Caller, OF_GRANT, OF_REQUEST, recordEvents } from './auditEvents.ts';
+import { CALLER_COLUMNS, OF_GRANT, OF_REQUEST, recordEvents } from './auditEvents.ts';
 import { batched } from './batch.ts';
 import { decideBatch, momentOf } from './deadline.ts';
-import { COUNT_DECISION, MAY_DECIDE } from './decisions.ts';
+import { COUNT_DECISION, type Decision, MAY_DECIDE } from './decisions.ts';
 import { TooLateError } from './errors.ts';
 import { CODE_IS_USABLE } from './grants.ts';
 import { SESSION_IS_VALID } from './sessions.ts';
 import { batchStatement } from './statement.ts';
 
-/** What approval writes. */
-export interface Approval {
-  readonly grantId: string;
-  readonly userId: string;
-  readonly clientId: string;
+/** An approval, of exactly what the consent page showed. */
+export interface Approval extends Decision {
   /** The revision of the client that the page showed. */
   readonly clientRevision: number;
-  readonly instanceName: string | null;
-  /** The revision that the page showed; 0 when there was no grant yet. */
+  /** The revision of the grant that the page showed; 0 when there was no grant yet. */
   readonly revision: number;
-  readonly scope: string;
-  /** What the scope allows to spend, as data: for the audit trail, whatever the rules say later. */
-  readonly limits: readonly object[];
   readonly redirectUri: string;
-  readonly codeHash: Digest;
   readonly codeLifetimeSeconds: number;
   readonly codeChallenge: string | null;
-  readonly sessionHash: Digest;
   /** The request whose confirmation by the payment password this approval uses up. */
   readonly requestDigest: Digest;
-  /** How many live ones the user may have of this application. */
+  /** How many live grants the user may have of this application. */
   readonly mostInstances: number;
-  readonly caller: Caller;
 }
 
 // The guard is `revision = what the page showed`: of many forms for one key exactly one writes, and what it writes takes
@@ -60,8 +50,7 @@ const approve = batchStatement<Approval>(
     session_hash: ['bytea', ({ sessionHash }) => sessionHash],
     request_digest: ['bytea', ({ requestDigest }) => requestDigest],
     most_instances: ['int', ({ mostInstances }) => mostInstances],
-    address: ['text', ({ caller }) => caller.address],
-    reference: ['text', ({ caller }) => caller.reference],
+    ...CALLER_COLUMNS,
   },
   (input) => `
 with requests as materialized (
@@ -148,7 +137,7 @@ export type ApprovalVerdict =
   | 'spent'
   /** The user has decided too much in a short time. */
   | 'too_many'
-  /** The user has as many live authorizations of this application as one may have. */
+  /** The user has as many live grants of this application as one may have. */
   | 'full'
   /** The grant or the client is not as the page showed it. */
   | 'stale';
@@ -159,7 +148,10 @@ interface ApprovalResult {
   readonly late: boolean;
 }
 
-const approveBatched = batched(approveGrants, { rowOf: ({ userId }: Approval) => userId });
+const approveBatched = batched(
+  (pool, approvals: readonly Approval[]): Promise<ApprovalResult[]> => decideBatch(pool, approve, approvals),
+  { rowOf: ({ userId }) => userId },
+);
 
 /**
  * Writes an approval, unless it is there already: the same form twice is one approval and one answer.
@@ -172,10 +164,4 @@ export async function approveGrant(pool: pg.Pool, approval: Approval): Promise<A
   const { verdict, late } = again ? await approveBatched(pool, approval) : first;
   if (late) throw new TooLateError();
   return verdict === 'overtaken' ? 'stale' : verdict;
-}
-
-/** Approvals of different users. @returns a result for each, in their order */
-function approveGrants(pool: pg.Pool, approvals: readonly Approval[]): Promise<ApprovalResult[]> {
-  const decideBy = Math.min(...approvals.map(({ caller }) => caller.decideBy));
-  return decideBatch<ApprovalResult>(pool, approve(approvals), decideBy);
 }

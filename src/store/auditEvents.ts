@@ -1,8 +1,6 @@
 import type pg from 'pg';
-import { whereOf } from './conditions.ts';
-import { transaction } from './database.ts';
-import { execute, queryLong } from './query.ts';
-import { statement } from './statement.ts';
+import { execute } from './query.ts';
+import { type Columns, statement } from './statement.ts';
 
 /** The HTTP request that is recorded with an event, and how long its caller waits. */
 export interface Caller {
@@ -14,32 +12,7 @@ export interface Caller {
   readonly decideBy: number;
 }
 
-/**
- * One transition of an authorization (contract section 3), one sign-in or one act of an operator, written in the same
- * transaction.
- */
-export interface AuditEvent {
-  readonly at: Date;
-  readonly kind: AuditKind;
-  /** Null for what no operator did. */
-  readonly operator: string | null;
-  readonly userId: string | null;
-  /** Null also for a user who was deleted. */
-  readonly login: string | null;
-  readonly clientId: string | null;
-  readonly resourceId: string | null;
-  readonly instanceName: string | null;
-  readonly grantId: string | null;
-  readonly scope: string | null;
-  /** As a decision's page showed them; null where nothing was decided. */
-  readonly limits: unknown;
-  readonly address: string | null;
-  readonly reference: string | null;
-  /** What an operator changed. */
-  readonly detail: unknown;
-}
-
-/** Everything that the trail may say. */
+/** What an event may be: a transition of an authorization (contract section 3), a sign-in, or an act of an operator. */
 export const AUDIT_KINDS = [
   'approved',
   'approved_again',
@@ -82,20 +55,11 @@ export type AuditKind = (typeof AUDIT_KINDS)[number];
 export type GuessingKind = Extract<AuditKind, `${string}_guessed`>;
 
 /** The SQL of each column that an event has. */
-type EventColumns = { readonly kind: `'${AuditKind}'` | `case ${string}` | '@kind' } & {
-  readonly [column in
-    | 'grant_id'
-    | 'user_id'
-    | 'client_id'
-    | 'instance_name'
-    | 'scope'
-    | 'limits'
-    | 'address'
-    | 'reference'
-    | 'operator'
-    | 'resource_id'
-    | 'detail']?: string;
-};
+interface EventColumns extends Partial<typeof OF_GRANT & typeof OF_REQUEST> {
+  readonly kind: `'${AuditKind}'` | `case ${string}` | '@kind';
+  readonly limits?: string;
+  readonly operator?: string;
+}
 
 /** Of an event about a grant, selected from rows with these columns. */
 export const OF_GRANT = {
@@ -111,6 +75,12 @@ export const OF_REQUEST = { address: 'address', reference: 'reference' };
 
 /** The same for a statement over one request: its parameters. */
 export const OF_CALLER = { address: '@address', reference: '@reference' };
+
+/** The columns of a batch that {@link OF_REQUEST} selects. */
+export const CALLER_COLUMNS = {
+  address: ['text', ({ caller }) => caller.address],
+  reference: ['text', ({ caller }) => caller.reference],
+} satisfies Columns<{ readonly caller: Caller }>;
 
 /** The part of a statement that records an event for each row of `from`. */
 export function recordEvents(columns: EventColumns, from: string): string {
@@ -128,9 +98,8 @@ export interface Act {
   readonly detail?: object;
 }
 
-const note = statement(
+const note = statement<Record<keyof Act, string | object | null>>(
   'audit-note-act',
-  ['kind', 'operator', 'userId', 'clientId', 'resourceId', 'detail'],
   `insert into audit_events (kind, operator, user_id, client_id, resource_id, detail)
    values (@kind, @operator, @userId, @clientId, @resourceId, @detail)`,
 );
@@ -141,53 +110,12 @@ export async function recordAct(connection: pg.PoolClient, act: Act): Promise<vo
   await execute(connection, note({ ...NOTHING, ...act }));
 }
 
-const setOperator = statement('', ['operator'], `select set_config('assent.operator', @operator, true)`);
+const setOperator = statement<{ operator: string }>(
+  '',
+  `select set_config('assent.operator', @operator, true)`,
+);
 
 /** Names the operator of this transaction for the events that a trigger records when grants are deleted. */
 export async function nameOperator(connection: pg.PoolClient, operator: string): Promise<void> {
   await execute(connection, setOperator({ operator }));
-}
-
-/** Which events; null fields are ignored. */
-export interface AuditFilter {
-  readonly userId: string | null;
-  readonly clientId: string | null;
-  readonly resourceId: string | null;
-  readonly reference: string | null;
-  readonly kind: AuditKind | null;
-  readonly since: Date | null;
-  /** Before this. */
-  readonly until: Date | null;
-}
-
-const CONDITIONS = {
-  userId: 'a.user_id = @userId',
-  clientId: 'a.client_id = @clientId',
-  resourceId: 'a.resource_id = @resourceId',
-  reference: 'a.reference = @reference',
-  kind: 'a.kind = @kind',
-  since: 'a.at >= @since',
-  until: 'a.at < @until',
-};
-
-/** The events that fit, oldest first. @param limit how many of the newest; all when null */
-export function findAuditEvents(
-  pool: pg.Pool,
-  filter: AuditFilter,
-  limit: number | null,
-): Promise<AuditEvent[]> {
-  const { condition, values } = whereOf(CONDITIONS, filter);
-  const find = statement(
-    '',
-    [...Object.keys(values), 'limit'],
-    `
-select * from (
-  select a.at, a.kind, a.operator, a.user_id as "userId", u.login, a.client_id as "clientId",
-         a.resource_id as "resourceId", a.instance_name as "instanceName", a.grant_id as "grantId", a.scope, a.limits,
-         a.address, a.reference, a.detail
-    from audit_events a left join users u using (user_id)
-   where ${condition} order by a.at desc limit @limit
-) newest order by at`,
-  );
-  return transaction(pool, (connection) => queryLong<AuditEvent>(connection, find({ ...values, limit })));
 }

@@ -8,11 +8,11 @@ import { statement } from './statement.ts';
 // The audit trail has a partition for each month, in UTC. Only the owner of the tables makes and drops them; the server
 // only adds rows, and works without.
 
-/** Events after these go to the partition for the rest, unless somebody migrates before. */
+/** Events after these go to the partition for the rest, unless `assent migrate` runs before. */
 const MONTHS_AHEAD = 12;
 
 /** The role that we are connected as may only read and write rows. */
-export class NotOwnerError extends Error {
+class NotOwnerError extends Error {
   override readonly name = 'NotOwnerError';
 
   constructor() {
@@ -22,22 +22,21 @@ export class NotOwnerError extends Error {
 
 /** Whether the role that we are connected as may change the tables. */
 export async function ownsTables(db: Database): Promise<boolean> {
-  return (await queryOne<{ owns: boolean }>(db, OWNS_TABLES))?.owns ?? false;
+  return (await queryOne<{ owns: boolean }>(db, OWNS_TABLES()))?.owns ?? false;
 }
 
-const OWNS_TABLES = {
-  name: 'audit-owns-tables',
-  text: `select pg_has_role(relowner, 'usage') as owns from pg_class where oid = to_regclass('audit_events')`,
-};
+const OWNS_TABLES = statement(
+  'audit-owns-tables',
+  `select pg_has_role(relowner, 'usage') as owns from pg_class where oid = to_regclass('audit_events')`,
+);
 
 /** This month, in UTC and without a time zone. */
 const THIS_MONTH = `date_trunc('month', clock_timestamp() at time zone 'UTC')`;
 
 // The first month that has no partition, of those from the oldest row that is in none to some time from now. What claims to
 // be from before or after the months that partitions are made for stays where it is: it could be from any year.
-const NEXT_MONTH = statement(
+const NEXT_MONTH = statement<{ monthsAhead: number; monthsKept: number }>(
   '',
-  ['monthsAhead', 'monthsKept'],
   `
 select to_char(month, 'YYYY-MM-DD') as month, to_char(month + interval '1 month', 'YYYY-MM-DD') as next
   from generate_series(
@@ -48,16 +47,16 @@ select to_char(month, 'YYYY-MM-DD') as month, to_char(month + interval '1 month'
  order by month limit 1`,
 );
 
-const STRAYS = {
-  name: '',
-  text: `
+const STRAYS = statement(
+  '',
+  `
 select count(*)::int as rows, count(*) filter (where at < ${THIS_MONTH} at time zone 'UTC')::int as early from audit_events_rest`,
-};
+);
 
 /** How many events are in no month's partition, and how many of them claim to be older than this month. */
 export async function countStrays(db: Database): Promise<{ readonly rows: number; readonly early: number }> {
   if (!(await ownsTables(db))) return { rows: 0, early: 0 };
-  return queryRow<{ rows: number; early: number }>(db, STRAYS);
+  return queryRow<{ rows: number; early: number }>(db, STRAYS());
 }
 
 /**

@@ -15,73 +15,41 @@ const find = batchStatement<string>(
   (input) => `select n::int as n, ${CLIENT_COLUMNS} from ${input} join clients using (client_id)`,
 );
 
-/** The applications with these ids, in the same order; null where there is none. */
-export function findClients(db: Database, clientIds: readonly string[]): Promise<(Client | null)[]> {
-  return queryBatch<Client>(db, find(clientIds));
-}
-
 /** By `client_id`; null when there is none. */
-export const findClient = batched<string, Client | null>(findClients);
+export const findClient = batched((db, clientIds: readonly string[]) =>
+  queryBatch<Client>(db, find(clientIds)),
+);
 
-const list = {
-  name: 'client-list',
-  text: `select ${CLIENT_COLUMNS} from clients order by created_at, client_id`,
-};
+const list = statement('client-list', `select ${CLIENT_COLUMNS} from clients order by created_at, client_id`);
 
 /** Every application, in the order of registration. */
-export function listClients(db: Database): Promise<Client[]> {
-  return query<Client>(db, list);
+export const listClients = (db: Database): Promise<Client[]> => query(db, list());
+
+/** What is written of an application: the ceiling `most` takes two columns. */
+type ClientRow = Omit<Client, 'status' | 'revision' | 'most'> & ReturnType<typeof ceilingColumns>;
+
+function ceilingColumns({ most }: Pick<Client, 'most'>) {
+  return { days: most?.days ?? null, sum: most?.sum ?? null };
 }
 
-const insert = statement(
+const insert = statement<ClientRow>(
   'client-insert',
-  ['clientId', 'name', 'redirectUri', 'verified', 'allowedRights', 'days', 'sum'],
   `insert into clients (client_id, name, redirect_uri, verified, allowed_rights, most_days, most_sum)
    values (@clientId, @name, @redirectUri, @verified, @allowedRights, @days, @sum)`,
 );
 
 /** Registers an application. */
 export async function insertClient(db: Database, client: Omit<Client, 'status' | 'revision'>): Promise<void> {
-  await execute(db, insert({ ...client, ...limitOf(client) }));
+  await execute(db, insert({ ...client, ...ceilingColumns(client) }));
 }
 
-/** The columns of `most`. */
-function limitOf({ most }: Pick<Client, 'most'>): { days: number | null; sum: string | null } {
-  return { days: most?.days ?? null, sum: most?.sum ?? null };
-}
-
-const setStatus = statement(
-  'client-set-status',
-  ['clientId', 'status'],
-  `with changed as (
-     update clients set status = @status where client_id = @clientId and status <> @status returning client_id
-   )
-   select exists (select from changed) as changed from clients where client_id = @clientId`,
-);
-
-/**
- * Blocks or unblocks an application; every endpoint sees it with its next statement.
- *
- * @returns whether the status was another before; null when there is no such application
- */
-export async function updateClientStatus(
-  db: Database,
-  clientId: string,
-  status: Client['status'],
-): Promise<boolean | null> {
-  const row = await queryOne<{ changed: boolean }>(db, setStatus({ clientId, status }));
-  return row?.changed ?? null;
-}
-
-const lock = statement(
+const lock = statement<Pick<Client, 'clientId'>>(
   'client-lock',
-  ['clientId'],
   `select ${CLIENT_COLUMNS} from clients where client_id = @clientId for no key update`,
 );
 
-const write = statement(
+const write = statement<ClientRow>(
   'client-write',
-  ['clientId', 'name', 'redirectUri', 'allowedRights', 'days', 'sum'],
   `update clients set name = @name, redirect_uri = @redirectUri, allowed_rights = @allowedRights,
           most_days = @days, most_sum = @sum, revision = revision + 1
     where client_id = @clientId returning ${CLIENT_COLUMNS}`,
@@ -105,12 +73,11 @@ export async function updateClient(
   const news = effectiveChange(before, change);
   if (Object.keys(news).length === 0) return { before, after: before };
   const changed = { ...before, ...news };
-  return { before, after: await queryRow<Client>(db, write({ ...changed, ...limitOf(changed) })) };
+  return { before, after: await queryRow<Client>(db, write({ ...changed, ...ceilingColumns(changed) })) };
 }
 
-const remove = statement(
+const remove = statement<Pick<Client, 'clientId'>>(
   'client-delete',
-  ['clientId'],
   'delete from clients where client_id = @clientId returning client_id',
 );
 

@@ -1,19 +1,18 @@
 import type { ClientConfig } from 'pg';
 import { parse } from 'pg-connection-string';
 
+const FIELDS = [
+  'host',
+  'user',
+  'password',
+  'database',
+  'sslnegotiation',
+  'options',
+  'application_name',
+] as const;
+
 /** One PostgreSQL host, and the credentials for it. */
-export type Address = Pick<
-  ClientConfig,
-  | 'host'
-  | 'port'
-  | 'user'
-  | 'password'
-  | 'database'
-  | 'ssl'
-  | 'sslnegotiation'
-  | 'options'
-  | 'application_name'
->;
+export type Address = Pick<ClientConfig, (typeof FIELDS)[number] | 'port' | 'ssl'>;
 
 /** A URL that can't be used. The message goes on from "must", and has nothing of the URL but names: no password. */
 export class AddressError extends Error {
@@ -47,10 +46,12 @@ function parseAddress(url: string): Address {
   refuse('sslmode', given.sslmode, SSL_MODES);
   refuse('target_session_attrs', given.target_session_attrs, SESSIONS);
   if (String(given.host).includes(',')) throw new AddressError('name several hosts before the database');
-  const { host, port, user, password, database, ssl, sslnegotiation, options, application_name } = given;
-  const address = { host, user, password, database, ssl, sslnegotiation, options, application_name };
-  const known = Object.entries({ ...address, port: port && Number(port) }).filter(([, value]) => value);
-  return { ...Object.fromEntries(known), ...(ssl === undefined ? {} : { ssl }) } as Address;
+  const { port, ssl } = given;
+  return {
+    ...Object.fromEntries(FIELDS.map((field) => [field, given[field]]).filter(([, value]) => value)),
+    ...(port ? { port: Number(port) } : {}),
+    ...(ssl === undefined ? {} : { ssl }),
+  } as Address;
 }
 
 function read(url: string) {

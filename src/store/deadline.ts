@@ -1,3 +1,4 @@
+import type { Caller } from './auditEvents.ts';
 import { compareClocks, inDatabaseTime } from './connection.ts';
 import type { Database } from './database.ts';
 import { TooLateError } from './errors.ts';
@@ -28,16 +29,17 @@ export const momentOf = (...locked: readonly string[]) => `moment as materialize
 )`;
 
 /**
- * Runs a deciding statement over a batch.
+ * Runs a deciding statement over a batch, in the time of the caller who gives up first.
  *
- * @param decideBy of `performance.now()`
  * @returns a row for each request, in their order
  */
-export async function decideBatch<Row extends object>(
+export async function decideBatch<Row extends object, Request extends { readonly caller: Caller }>(
   db: Database,
-  batch: BatchQuery,
-  decideBy: number,
+  statement: (requests: readonly Request[]) => BatchQuery,
+  requests: readonly Request[],
 ): Promise<(Row & Decided)[]> {
+  const batch = statement(requests);
+  const decideBy = Math.min(...requests.map(({ caller }) => caller.decideBy));
   const rows = await decide<Row & { n: number }>(db, batch, decideBy);
   return inOrder(batch, rows).map((row) => required(row, batch));
 }

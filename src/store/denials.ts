@@ -1,45 +1,19 @@
-import type { Approval } from './approvals.ts';
-import { OF_CALLER, recordEvents } from './auditEvents.ts';
+import { type Caller, OF_CALLER, recordEvents } from './auditEvents.ts';
 import type { Database } from './database.ts';
 import { decideOne, momentOf } from './deadline.ts';
-import { COUNT_DECISION, MAY_DECIDE } from './decisions.ts';
+import { COUNT_DECISION, type Decision, MAY_DECIDE } from './decisions.ts';
 import { SESSION_IS_VALID } from './sessions.ts';
 import { statement } from './statement.ts';
 
-/** What a refusal notes: the same as an approval, of which it does nothing. */
-export interface Denial
-  extends Pick<
-    Approval,
-    | 'grantId'
-    | 'userId'
-    | 'clientId'
-    | 'instanceName'
-    | 'codeHash'
-    | 'scope'
-    | 'limits'
-    | 'sessionHash'
-    | 'caller'
-  > {
-  /** Until when the form is good, by the database's clock: the same one notes nothing a second time. */
+/** What is stored of pressing Reject. */
+export interface Denial extends Decision {
+  /** When the form expires. Until then the denial is kept, so that the same form records it once. */
   readonly formExpiresAt: Date;
 }
 
-// Each that is noted sweeps two away, so that none is kept for long when it is of no more use.
-const deny = statement(
+// Each denial deletes two whose forms have expired, so that the table stays small.
+const deny = statement<Omit<Denial, 'limits'> & { limits: string } & Caller>(
   'grant-deny',
-  [
-    'grantId',
-    'userId',
-    'clientId',
-    'instanceName',
-    'codeHash',
-    'scope',
-    'limits',
-    'address',
-    'reference',
-    'sessionHash',
-    'formExpiresAt',
-  ],
   `
 with taken as materialized (
   select exists (select from grants where grant_id = @grantId and code_hash = @codeHash) as allowed,
@@ -86,11 +60,11 @@ select case when allowed then 'allowed'
   from taken, moment`,
 );
 
-/** What came of a refusal. */
+/** What came of a denial. */
 export type DenialVerdict =
-  /** It is noted, now or before. */
+  /** It is recorded, now or before. */
   | 'denied'
-  /** Allow on this very form was taken already, so that refusing comes too late. */
+  /** Allow on this very form was taken already, so that rejecting comes too late. */
   | 'allowed'
   /** The session is over. */
   | 'ended'
@@ -100,12 +74,12 @@ export type DenialVerdict =
   | 'stale';
 
 /**
- * Notes a refusal, once. It annuls nothing.
+ * Records a denial, once. It annuls nothing.
  *
  * @throws {TooLateError}
  */
 export async function denyGrant(db: Database, denial: Denial): Promise<DenialVerdict> {
   const { limits, caller } = denial;
-  const decision = deny({ ...denial, ...caller, limits: JSON.stringify(limits) });
+  const decision = deny({ ...denial, limits: JSON.stringify(limits), ...caller });
   return (await decideOne<{ verdict: DenialVerdict }>(db, decision, caller.decideBy)).verdict;
 }

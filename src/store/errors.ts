@@ -47,14 +47,7 @@ export class ConnectError extends Error {
  * deadlock and lock timeout, a replica that takes no writes.
  */
 const AWAY = /^(08|28|53|57|3D000$|40001$|40P01$|55000$|55P03$|25006$)/;
-const NETWORK_ERRORS = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ENOTFOUND',
-  'EPIPE',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-]);
+const NETWORK_ERROR = /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|EPIPE|EAI_AGAIN|EHOSTUNREACH)$/;
 const CONNECTION_LOST =
   /Connection terminated(?! due to connection timeout)|Client has encountered a connection error/i;
 const TOO_LATE =
@@ -86,7 +79,7 @@ const CONNECTION_ENDED = /^(08|57P0|25006)/;
 export function isConnectionLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code = '' } = error as NodeJS.ErrnoException;
-  return CONNECTION_ENDED.test(code) || NETWORK_ERRORS.has(code) || CONNECTION_LOST.test(error.message);
+  return CONNECTION_ENDED.test(code) || NETWORK_ERROR.test(code) || CONNECTION_LOST.test(error.message);
 }
 
 /** Whether PostgreSQL could not be reached or could not answer, so that trying again may help. */

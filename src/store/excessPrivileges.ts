@@ -13,9 +13,8 @@ export interface ExcessPrivilege {
 // PostgreSQL notes in pg_shdepend what a role owns ("o") and what it was given rights on ("a"), in every database; what
 // PUBLIC was given stands only with each thing. Rights on our own tables are the grant's business; TEMPORARY and CONNECT
 // are everybody's as PostgreSQL is shipped, and open none of our tables; so are the system's and extensions' things.
-const EXCESS = statement(
+const EXCESS = statement<{ tables: readonly string[]; role: string | null }>(
   '',
-  ['tables', 'role'],
   `
 with role as (select *, quote_ident(rolname) as name from pg_roles where rolname = coalesce(@role, current_user)::name),
 place as (select c.relnamespace as schema, d.oid as database, d.datname, d.datacl, d.datdba

@@ -1,5 +1,5 @@
 import type { Digest } from '../secrets/digest.ts';
-import { type Caller, OF_GRANT, OF_REQUEST, recordEvents } from './auditEvents.ts';
+import { CALLER_COLUMNS, type Caller, OF_GRANT, OF_REQUEST, recordEvents } from './auditEvents.ts';
 import { batched } from './batch.ts';
 import { IS_UNKNOWN_OR_BLOCKED, JOIN_CLIENT, SECRET_IS_WRONG } from './clientAuthentication.ts';
 import type { Database } from './database.ts';
@@ -62,8 +62,7 @@ const exchange = batchStatement<ExchangeRequest>(
     redirect_uri: ['text', ({ redirectUri }) => asciiOnly(redirectUri)],
     challenge: ['text', ({ challenge }) => challenge],
     token_hash: ['bytea', ({ tokenHash }) => tokenHash],
-    address: ['text', ({ caller }) => caller.address],
-    reference: ['text', ({ caller }) => caller.reference],
+    ...CALLER_COLUMNS,
   },
   (input) => `
 with requests as materialized (
@@ -127,6 +126,5 @@ export const exchangeCode = batched(exchangeCodes, { rowOf: ({ grantId }: Exchan
  * @returns a result for each request, in their order
  */
 export function exchangeCodes(db: Database, requests: readonly ExchangeRequest[]): Promise<ExchangeResult[]> {
-  const decideBy = Math.min(...requests.map(({ caller }) => caller.decideBy));
-  return decideBatch<ExchangeResult>(db, exchange(requests), decideBy);
+  return decideBatch(db, exchange, requests);
 }

@@ -88,13 +88,11 @@ async function findInstances(db: Database, instances: readonly Instance[]): Prom
   });
 }
 
-const findOfUser = statement(
+const findOfUser = statement<{ userId: string }>(
   'grant-find-of-user',
-  ['userId'],
   `select ${GRANT_COLUMNS} from grants g where g.user_id = @userId order by g.confirmed_at desc, g.grant_id`,
 );
 
 /** All grants of a user, newest first. */
-export function findGrantsOfUser(db: Database, userId: string): Promise<Grant[]> {
-  return query<Grant>(db, findOfUser({ userId }));
-}
+export const findGrantsOfUser = (db: Database, userId: string): Promise<Grant[]> =>
+  query(db, findOfUser({ userId }));

@@ -3,17 +3,17 @@ import { StandbyError } from './errors.ts';
 import { queryRow } from './query.ts';
 import { statement } from './statement.ts';
 
+const TABLES = statement(
+  'health-tables',
+  `select current_setting('transaction_read_only') = 'on' as "readOnly"
+           from (select) one left join (select from clients limit 0) ours on true`,
+);
+
 /** @throws when the database is away, lacks our tables, or takes no writes */
 export async function checkTables(db: Database): Promise<void> {
-  const { readOnly } = await queryRow<{ readOnly: boolean }>(db, TABLES);
+  const { readOnly } = await queryRow<{ readOnly: boolean }>(db, TABLES());
   if (readOnly) throw new StandbyError();
 }
-
-const TABLES = {
-  name: 'health-tables',
-  text: `select current_setting('transaction_read_only') = 'on' as "readOnly"
-           from (select) one left join (select from clients limit 0) ours on true`,
-};
 
 /** What PostgreSQL says of itself, of its database and of our connection, for `assent doctor`. */
 export interface DatabaseFacts {
@@ -33,9 +33,8 @@ export interface DatabaseFacts {
   readonly role: string;
 }
 
-const FACTS = statement(
+const FACTS = statement<{ now: number }>(
   '',
-  ['now'],
   `select current_setting('server_version_num')::int as "versionNumber",
                 current_setting('server_version') as version,
                 current_setting('server_encoding') as encoding,
@@ -50,9 +49,8 @@ const FACTS = statement(
 );
 
 /** @throws when the database is away */
-export function findDatabaseFacts(db: Database): Promise<DatabaseFacts> {
-  return queryRow<DatabaseFacts>(db, FACTS({ now: Date.now() / 1000 }));
-}
+export const findDatabaseFacts = (db: Database): Promise<DatabaseFacts> =>
+  queryRow(db, FACTS({ now: Date.now() / 1000 }));
 
 /** The size of the audit trail, and how far its partitions reach. */
 export interface TrailFacts {
@@ -64,9 +62,9 @@ export interface TrailFacts {
   readonly monthsAhead: number;
 }
 
-const TRAIL = {
-  name: '',
-  text: `
+const TRAIL = statement(
+  '',
+  `
 with month as (
   select p.relid, pg_total_relation_size(p.relid) as bytes, to_date(substr(c.relname, 14), 'YYYY_MM') as month
     from pg_partition_tree('audit_events') p join pg_class c on c.oid = p.relid
@@ -78,9 +76,7 @@ select pg_size_pretty((select sum(pg_total_relation_size(relid)) from pg_partiti
        (select pg_size_pretty(bytes) from month where month.month = (now.month - interval '1 month')::date) as "lastMonth",
        (select count(*)::int from month where month.month > now.month) as "monthsAhead"
   from now`,
-};
+);
 
 /** @throws when there is no trail */
-export function findTrailFacts(db: Database): Promise<TrailFacts> {
-  return queryRow<TrailFacts>(db, TRAIL);
-}
+export const findTrailFacts = (db: Database): Promise<TrailFacts> => queryRow(db, TRAIL());

@@ -12,17 +12,16 @@ export type Whose =
   | { readonly userId: string; readonly clientId?: string }
   | { readonly userId?: undefined; readonly clientId: string };
 
-/** Selects from the live grants of somebody. */
+/** Selects from the live grants of a user or an application. */
 function selectLive<Row extends object>(
   pool: pg.Pool,
   whose: Whose,
   list: string,
   limit = '',
 ): Promise<Row[]> {
-  const { condition, values } = whereOf(CONDITIONS, whose);
-  const text = `select ${list} from grants g where ${condition} and ${IS_LIVE} ${limit}`;
-  const find = statement('', Object.keys(values), text);
-  return transaction(pool, (connection) => queryLong<Row>(connection, find(values)));
+  const where = `${whereOf(CONDITIONS, whose)} and ${IS_LIVE}`;
+  const find = statement<Whose>('', `select ${list} from grants g where ${where} ${limit}`);
+  return transaction(pool, (connection) => queryLong(connection, find(whose)));
 }
 
 const CONDITIONS = { userId: 'g.user_id = @userId', clientId: 'g.client_id = @clientId' };

@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { prepareAuditPartition } from './auditPartitions.ts';
 import { type Database, transaction } from './database.ts';
 import { executeLong, queryRow } from './query.ts';
+import { statement } from './statement.ts';
 
 /** Key of the advisory lock that lets one process migrate at a time. */
 const MIGRATION_LOCK = 7_274_825;
@@ -35,18 +36,18 @@ export async function listMigrations(): Promise<Migration[]> {
 
 /** The version of the database's schema; 0 for an empty database. */
 export async function schemaVersion(db: Database): Promise<number> {
-  const { found } = await queryRow<{ found: boolean }>(db, SCHEMA_EXISTS);
-  return found ? (await queryRow<{ version: number }>(db, SCHEMA_VERSION)).version : 0;
+  const { found } = await queryRow<{ found: boolean }>(db, SCHEMA_EXISTS());
+  return found ? (await queryRow<{ version: number }>(db, SCHEMA_VERSION())).version : 0;
 }
 
-const SCHEMA_EXISTS = {
-  name: 'schema-exists',
-  text: `select to_regclass('schema_migrations') is not null as found`,
-};
-const SCHEMA_VERSION = {
-  name: 'schema-version',
-  text: 'select coalesce(max(version), 0)::int as version from schema_migrations',
-};
+const SCHEMA_EXISTS = statement(
+  'schema-exists',
+  `select to_regclass('schema_migrations') is not null as found`,
+);
+const SCHEMA_VERSION = statement(
+  'schema-version',
+  'select coalesce(max(version), 0)::int as version from schema_migrations',
+);
 
 /**
  * Brings the database to this build's version, and the audit trail's partitions to this month. Each step is one
@@ -69,7 +70,7 @@ export async function migrate(pool: pg.Pool): Promise<Migration[]> {
 }
 
 /**
- * Runs one step while nobody else takes one. Lock and limits are the transaction's, so that they hold behind a pooler too
+ * Runs one step while no other process runs one. Lock and limits are the transaction's, so that they hold behind a pooler too
  * and are gone with it. An index on a large table, or waiting for another server's, takes longer than any request may.
  */
 function alone<Result>(pool: pg.Pool, step: (connection: pg.PoolClient) => Promise<Result>): Promise<Result> {

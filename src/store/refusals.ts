@@ -41,24 +41,22 @@ export async function insertRefusals(db: Database, refusals: readonly Refusal[])
   await execute(db, insert(refusals));
 }
 
-const find = statement(
+const find = statement<{ reference: string }>(
   'refusal-find',
-  ['reference'],
   `select at, reference, method, path, status, error, rule from refusals
     where reference = @reference and at > clock_timestamp() - interval '${REFUSALS_KEPT_DAYS} days'`,
 );
 
 /** The refusal with this reference; null when none is kept. */
-export function findRefusal(db: Database, reference: string): Promise<Refusal | null> {
-  return queryOne<Refusal>(db, find({ reference }));
-}
+export const findRefusal = (db: Database, reference: string): Promise<Refusal | null> =>
+  queryOne(db, find({ reference }));
 
-const removeOld = {
-  name: 'refusal-remove-old',
-  text: `delete from refusals where at < clock_timestamp() - interval '${REFUSALS_KEPT_DAYS} days'`,
-};
+const removeOld = statement(
+  'refusal-remove-old',
+  `delete from refusals where at < clock_timestamp() - interval '${REFUSALS_KEPT_DAYS} days'`,
+);
 
 /** Deletes what no operator can look up any more. */
 export async function removeOldRefusals(db: Database): Promise<void> {
-  await execute(db, removeOld);
+  await execute(db, removeOld());
 }

@@ -11,29 +11,24 @@ export interface Resource {
 
 const RESOURCE_COLUMNS = 'resource_id as "resourceId", name, status';
 
-const find = statement(
+const find = statement<Pick<Resource, 'resourceId'>>(
   'resource-find',
-  ['resourceId'],
   `select ${RESOURCE_COLUMNS} from resources where resource_id = @resourceId`,
 );
 
-export function findResource(db: Database, resourceId: string): Promise<Resource | null> {
-  return queryOne<Resource>(db, find({ resourceId }));
-}
+export const findResource = (db: Database, resourceId: string): Promise<Resource | null> =>
+  queryOne(db, find({ resourceId }));
 
-const list = {
-  name: 'resource-list',
-  text: `select ${RESOURCE_COLUMNS} from resources order by created_at, resource_id`,
-};
+const list = statement(
+  'resource-list',
+  `select ${RESOURCE_COLUMNS} from resources order by created_at, resource_id`,
+);
 
 /** Every resource server, in the order of registration. */
-export function listResources(db: Database): Promise<Resource[]> {
-  return query<Resource>(db, list);
-}
+export const listResources = (db: Database): Promise<Resource[]> => query(db, list());
 
-const insert = statement(
+const insert = statement<Pick<Resource, 'resourceId' | 'name'>>(
   'resource-insert',
-  ['resourceId', 'name'],
   'insert into resources (resource_id, name) values (@resourceId, @name)',
 );
 
@@ -42,32 +37,8 @@ export async function insertResource(db: Database, resourceId: string, name: str
   await execute(db, insert({ resourceId, name }));
 }
 
-const setStatus = statement(
-  'resource-set-status',
-  ['resourceId', 'status'],
-  `with changed as (
-     update resources set status = @status where resource_id = @resourceId and status <> @status returning resource_id
-   )
-   select exists (select from changed) as changed from resources where resource_id = @resourceId`,
-);
-
-/**
- * Blocks or unblocks a resource server; introspection sees it with its next statement.
- *
- * @returns whether the status was another before; null when there is no such resource server
- */
-export async function updateResourceStatus(
-  db: Database,
-  resourceId: string,
-  status: Resource['status'],
-): Promise<boolean | null> {
-  const row = await queryOne<{ changed: boolean }>(db, setStatus({ resourceId, status }));
-  return row?.changed ?? null;
-}
-
-const remove = statement(
+const remove = statement<Pick<Resource, 'resourceId'>>(
   'resource-delete',
-  ['resourceId'],
   'delete from resources where resource_id = @resourceId',
 );
 

@@ -1,5 +1,5 @@
 import type { Digest } from '../secrets/digest.ts';
-import { type Caller, OF_CALLER, OF_GRANT, recordEvents } from './auditEvents.ts';
+import { CALLER_COLUMNS, type Caller, OF_CALLER, OF_GRANT, recordEvents } from './auditEvents.ts';
 import { batched } from './batch.ts';
 import { IS_UNKNOWN_OR_BLOCKED, JOIN_CLIENT, SECRET_IS_WRONG } from './clientAuthentication.ts';
 import type { Database } from './database.ts';
@@ -36,9 +36,8 @@ with ${tables} locked as (
 )
 select ${result}, late from moment ${from}`;
 
-const ofUser = statement(
+const ofUser = statement<Caller & { userId: string; grantId: string }>(
   'grant-revoke-of-user',
-  ['userId', 'grantId', 'address', 'reference'],
   revocation({
     kind: 'revoked_by_user',
     where: 'user_id = @userId and grant_id = @grantId',
@@ -57,12 +56,11 @@ export async function revokeGrantOfUser(
   await decideOne(db, ofUser({ userId, grantId, ...caller }), caller.decideBy);
 }
 
-/** Authorizations for a transaction: whoever needs one of them waits for some tens of milliseconds. */
+/** Grants that one transaction revokes: a request that needs one of them waits for some tens of milliseconds. */
 export const MAX_AT_ONCE = 500;
 
-const ofUserAndClient = statement(
+const ofUserAndClient = statement<Caller & { userId: string; clientId: string }>(
   'grant-revoke-of-user-and-client',
-  ['userId', 'clientId', 'address', 'reference'],
   revocation({
     kind: 'revoked_by_user',
     where: `grant_id = any (array(
@@ -101,7 +99,7 @@ export interface TokenRevocation {
   readonly caller: Caller;
 }
 
-/** Whether the application authenticated; `late` when nothing was done because it came too late. */
+/** Whether the application authenticated; `late` when the statement came too late and did nothing. */
 export interface TokenRevocationResult {
   readonly authenticated: boolean;
   readonly late: boolean;
@@ -114,8 +112,7 @@ const byToken = batchStatement<TokenRevocation>(
     token_hash: ['bytea', ({ tokenHash }) => tokenHash],
     client_id: ['text', ({ clientId }) => clientId && asciiOnly(clientId)],
     secret_hash: ['bytea', ({ secretHash }) => secretHash],
-    address: ['text', ({ caller }) => caller.address],
-    reference: ['text', ({ caller }) => caller.reference],
+    ...CALLER_COLUMNS,
   },
   (input) =>
     revocation({
@@ -138,18 +135,15 @@ const byToken = batchStatement<TokenRevocation>(
     }),
 );
 
-/** Revokes the token that is given back. */
-export const revokeToken = batched(revokeTokens, { rowOf: ({ grantId }: TokenRevocation) => grantId });
+/** Revokes the token that is given back. Running it twice does no harm. */
+export const revokeToken = batched(
+  (pool, requests: readonly TokenRevocation[]): Promise<TokenRevocationResult[]> =>
+    decideBatch(pool, byToken, requests),
+  { rowOf: ({ grantId }) => grantId },
+);
 
-/** Running it twice does no harm. @returns a result for each request, in their order */
-function revokeTokens(db: Database, requests: readonly TokenRevocation[]): Promise<TokenRevocationResult[]> {
-  const decideBy = Math.min(...requests.map(({ caller }) => caller.decideBy));
-  return decideBatch<TokenRevocationResult>(db, byToken(requests), decideBy);
-}
-
-const byOperator = statement(
+const byOperator = statement<{ grantIds: readonly string[]; operator: string }>(
   'grant-revoke-by-operator',
-  ['grantIds', 'operator'],
   revocation({
     kind: 'revoked_by_operator',
     where: 'grant_id = any (@grantIds::uuid[])',

@@ -37,21 +37,18 @@ export const noteUse = (owner: SecretOwner, used: string) => `
 function statementsOf(owner: SecretOwner) {
   const [table, id] = [`${owner}_secrets`, `${owner}_id`];
   return {
-    insert: statement(
+    insert: statement<{ ownerId: string; secretId: string; secretHash: Digest }>(
       `${owner}-secret-insert`,
-      ['ownerId', 'secretId', 'secretHash'],
       `insert into ${table} (${id}, secret_id, secret_hash) values (@ownerId, @secretId, @secretHash)`,
     ),
-    list: statement(
+    list: statement<{ ownerId: string }>(
       `${owner}-secret-list`,
-      ['ownerId'],
       `select secret_id as "secretId", created_at as "createdAt", to_char(last_used_on, 'YYYY-MM-DD') as "lastUsedOn",
               retired_at as "retiredAt"
          from ${table} where ${id} = @ownerId order by created_at, secret_id`,
     ),
-    retire: statement(
+    retire: statement<{ ownerId: string; secretId: string; force: boolean }>(
       `${owner}-secret-retire`,
-      ['ownerId', 'secretId', 'force'],
       `with accepted as (
          select secret_id from ${table} s where ${id} = @ownerId and ${IS_ACCEPTED} order by secret_id for update
        ), retired as (
@@ -80,9 +77,8 @@ export async function insertSecret(
 }
 
 /** The secrets of an owner, accepted and retired, oldest first. */
-export function listSecrets(db: Database, owner: SecretOwner, ownerId: string): Promise<Secret[]> {
-  return query<Secret>(db, STATEMENTS[owner].list({ ownerId }));
-}
+export const listSecrets = (db: Database, owner: SecretOwner, ownerId: string): Promise<Secret[]> =>
+  query(db, STATEMENTS[owner].list({ ownerId }));
 
 /** What came of retiring a secret. */
 export interface Retirement {
@@ -100,5 +96,5 @@ export function setSecretRetired(
   secretId: string,
   force: boolean,
 ): Promise<Retirement> {
-  return queryRow<Retirement>(db, STATEMENTS[owner].retire({ ownerId, secretId, force }));
+  return queryRow(db, STATEMENTS[owner].retire({ ownerId, secretId, force }));
 }

@@ -36,9 +36,13 @@ const CLOCKED: Readonly<Record<string, string>> = {
 };
 
 // Each privilege on each column, or on the table where there are none on columns; of partitions none is needed.
-const DEVIATIONS = statement(
+const DEVIATIONS = statement<{
+  tables: readonly string[];
+  privileges: readonly string[];
+  clocked: readonly (string | null)[];
+  role: string | null;
+}>(
   '',
-  ['tables', 'privileges', 'clocked', 'role'],
   `
 with role (name) as (select coalesce(@role, current_user)::name), ours (oid, privileges, clocked) as (
   select name::regclass::oid, string_to_array(privileges, ', '), clocked
@@ -85,7 +89,7 @@ export function findExcessPrivileges(db: Database, role?: string): Promise<Exces
 }
 
 /** A role that can't be the server's; the message says what to do. */
-export class ServerRoleError extends Error {
+class ServerRoleError extends Error {
   override readonly name = 'ServerRoleError';
 }
 
@@ -141,9 +145,8 @@ function refusePrivileges(role: string, powers: readonly ExcessPrivilege[]): voi
   );
 }
 
-const COLUMNS_BUT = statement(
+const COLUMNS_BUT = statement<{ table: string; but: string | null }>(
   '',
-  ['table', 'but'],
   `select quote_ident(attname) as name from pg_attribute
     where attrelid = @table::regclass and attnum > 0 and not attisdropped and attname is distinct from @but`,
 );

@@ -29,10 +29,20 @@ const HAS_ENDED = `(s.seen_at < clock_timestamp() - interval '${SESSION_IDLE_MIN
 /** Of `sessions s`: whether its cookie still signs a user in. */
 export const SESSION_IS_VALID = `not ${HAS_ENDED}`;
 
+/** A sign-in whose password is right. */
+export interface NewSession {
+  /** SHA-256 of the new cookie value. */
+  readonly sessionHash: Digest;
+  readonly userId: string;
+  /** The stored hash that the password was checked against. */
+  readonly passwordHash: string;
+  /** SHA-256 of the cookie that the browser sent, if any. */
+  readonly earlierHash: Digest | null;
+}
+
 // The share lock makes a change of the password wait for this sign-in, or this sign-in fail because of it.
-const insert = statement(
+const insert = statement<NewSession & Caller>(
   'session-insert',
-  ['sessionHash', 'userId', 'passwordHash', 'earlierHash', 'address', 'reference'],
   `
 with locked as (
   select user_id from users
@@ -52,17 +62,6 @@ with locked as (
 )
 select exists (select from locked) as valid, late from moment`,
 );
-
-/** A sign-in whose password is right. */
-export interface NewSession {
-  /** SHA-256 of the new cookie value. */
-  readonly sessionHash: Digest;
-  readonly userId: string;
-  /** The stored hash that the password was checked against. */
-  readonly passwordHash: string;
-  /** SHA-256 of the cookie that the browser sent, if any. */
-  readonly earlierHash: Digest | null;
-}
 
 /**
  * Signs a user in. The browser's earlier session ends, and expired sessions of the user are deleted.
@@ -103,72 +102,22 @@ select n::int as n, session_hash as "sessionHash", user_id as "userId", login, n
   from found`,
 );
 
-type SessionRow = Omit<Session, 'user'> & Session['user'];
-
 /**
  * The session of a cookie, by its SHA-256; null when it is unknown, too old or idle for too long, or its user is blocked.
  */
-export const findSession = batched(findSessions);
-
-async function findSessions(db: Database, hashes: readonly Digest[]): Promise<(Session | null)[]> {
+export const findSession = batched(async (db, hashes: readonly Digest[]) => {
   const rows = await queryBatch<SessionRow>(db, find(hashes));
   return rows.map((row) => row && sessionOf(row));
+});
+
+type SessionRow = Omit<Session, 'user'> & Session['user'];
+
+function sessionOf({ userId, login, name, status, paymentPasswordHash, ...session }: SessionRow): Session {
+  return { ...session, user: { userId, login, name, status, paymentPasswordHash } };
 }
 
-function sessionOf(row: SessionRow): Session {
-  const { sessionHash, confirmedRequest, confirmedAt, now } = row;
-  const { userId, login, name, status, paymentPasswordHash } = row;
-  const user = { userId, login, name, status, paymentPasswordHash };
-  return { sessionHash, confirmedRequest, confirmedAt, now, user };
-}
-
-const markConfirmed = statement(
-  'session-mark-confirmed',
-  ['sessionHash', 'requestDigest', 'paymentPasswordHash', 'clientId', 'address', 'reference'],
-  `
-with locked as (
-  select s.session_hash, s.user_id from sessions s join users u using (user_id)
-   where s.session_hash = @sessionHash and u.payment_password_hash = @paymentPasswordHash
-     for no key update of s
-), ${momentOf('locked')}, confirmed as (
-  update sessions s set confirmed_request = @requestDigest, confirmed_at = clock_timestamp()
-    from locked, moment where s.session_hash = locked.session_hash and not late
-), logged as (
-  ${recordEvents(
-    {
-      kind: `'payment_confirmed'`,
-      user_id: 'user_id',
-      client_id: '@clientId',
-      ...OF_CALLER,
-    },
-    'locked, moment where not late',
-  )}
-)
-select exists (select from locked) as valid, late from moment`,
-);
-
-/**
- * Records that the payment password confirmed this very request.
- *
- * @param paymentPasswordHash the stored hash that it was checked against
- * @returns false when the session ended or the payment password was changed while it was being checked
- * @throws {TooLateError}
- */
-export async function setSessionConfirmed(
-  db: Database,
-  sessionHash: Digest,
-  requestDigest: Digest,
-  clientId: string,
-  paymentPasswordHash: string,
-  caller: Caller,
-): Promise<boolean> {
-  const decision = markConfirmed({ sessionHash, requestDigest, paymentPasswordHash, clientId, ...caller });
-  return (await decideOne<{ valid: boolean }>(db, decision, caller.decideBy)).valid;
-}
-
-const remove = statement(
+const remove = statement<{ sessionHash: Digest }>(
   'session-delete',
-  ['sessionHash'],
   'delete from sessions where session_hash = @sessionHash',
 );
 
@@ -177,9 +126,8 @@ export async function deleteSession(db: Database, sessionHash: Digest): Promise<
   await execute(db, remove({ sessionHash }));
 }
 
-const removeOfUser = statement(
+const removeOfUser = statement<{ userId: string }>(
   'session-delete-of-user',
-  ['userId'],
   'delete from sessions where user_id = @userId',
 );
 

@@ -7,31 +7,29 @@ export interface Query {
   readonly values?: unknown[];
 }
 
-/** What a parameter may be. Objects are sent as JSON, arrays as PostgreSQL's. */
-type Value = string | number | boolean | object | null;
-
-/** The parameter of a deciding statement that {@link decide} fills in: `@deadline`, always the last. */
+/** What a deciding statement is given when it is run (see `deadline.ts`): `@deadline`, always its last parameter. */
 const DEADLINE = 'deadline';
 
 /**
- * One SQL statement with named parameters.
+ * One SQL statement. Its parameters are the names in `text`; `Values` has them, and may have more.
  *
- * @param parameters every name in `text` but `@deadline`
- * @returns gives the statement its values
- * @throws {Error} when `text` and `parameters` don't name the same
+ * @returns gives the statement its values (objects are sent as JSON, arrays as PostgreSQL's); throws when one is missing
  */
-export function statement<Parameter extends string>(
-  name: string,
-  parameters: readonly Parameter[],
-  text: string,
-): (values: Readonly<Record<Parameter, Value>>) => Query {
-  const compiled = compile(name, parameters, text);
-  return (values) => ({ name, text: compiled, values: parameters.map((parameter) => values[parameter]) });
+export function statement<Values = void>(name: string, text: string): (values: Values) => Query {
+  const compiled = compile(text);
+  return (given) => {
+    const values = compiled.parameters.map((parameter) => {
+      const value = (given as Readonly<Record<string, unknown>>)[parameter];
+      if (value === undefined) throw new Error(`the statement ${name} was given no ${parameter}`);
+      return value;
+    });
+    return { name, text: compiled.text, values };
+  };
 }
 
 /** The columns of a batch: for each its PostgreSQL type, and where a request has its value. */
 export type Columns<Request> = Readonly<
-  Record<string, readonly [type: string, get: (request: Request) => Value]>
+  Record<string, readonly [type: string, get: (request: Request) => string | number | Date | null]>
 >;
 
 /** A {@link Query} over a batch. */
@@ -51,30 +49,30 @@ export function batchStatement<Request>(
   columns: Columns<Request>,
   textOf: (input: string) => string,
 ): (requests: readonly Request[]) => BatchQuery {
-  const names = Object.keys(columns);
   const arrays = Object.entries(columns).map(([column, [type]]) => `@${column}::${type}[]`);
-  const input = `unnest(${arrays.join(', ')}) with ordinality as input (${names.join(', ')}, n)`;
-  const text = compile(name, names, textOf(input));
-  const getters = Object.values(columns).map(([, get]) => get);
+  const names = Object.keys(columns).join(', ');
+  const { parameters, text } = compile(
+    textOf(`unnest(${arrays.join(', ')}) with ordinality as input (${names}, n)`),
+  );
+  const getters = parameters.map((parameter) => {
+    const column = columns[parameter];
+    if (column === undefined) throw new Error(`the statement ${name} has no column ${parameter}`);
+    return column[1];
+  });
   return (requests) => {
-    const values = getters.map((get) => requests.map(get));
-    return { name, text, values, size: requests.length };
+    return { name, text, values: getters.map((get) => requests.map(get)), size: requests.length };
   };
 }
 
 /** No cast (`::`), and no operator of PostgreSQL's such as `@>` or `<@`, looks like a parameter. */
 const PARAMETER = /(?<![\w<@])@([a-z]\w*)/g;
 
-/** Numbers the parameters of a text in the order of their names. */
-function compile(name: string, parameters: readonly string[], text: string): string {
-  const unused = new Set(parameters);
+/** Replaces names by numbers, in the order of their first appearance. */
+function compile(named: string): { readonly parameters: readonly string[]; readonly text: string } {
+  const found = new Set(Array.from(named.matchAll(PARAMETER), ([, name = '']) => name));
+  found.delete(DEADLINE);
+  const parameters = [...found];
   const numbered = [...parameters, DEADLINE];
-  const compiled = text.replaceAll(PARAMETER, (_, parameter: string) => {
-    unused.delete(parameter);
-    const index = numbered.indexOf(parameter);
-    if (index === -1) throw new Error(`the statement ${name} has no parameter ${parameter}`);
-    return `$${index + 1}`;
-  });
-  if (unused.size > 0) throw new Error(`the statement ${name} does not use ${[...unused].join(', ')}`);
-  return compiled;
+  const text = named.replaceAll(PARAMETER, (_, name: string) => `$${numbered.indexOf(name) + 1}`);
+  return { parameters, text };
 }

@@ -16,9 +16,8 @@ export interface Throttle {
   readonly now: Date;
 }
 
-const find = statement(
+const find = statement<{ slots: readonly number[] }>(
   'throttle-find',
-  ['slots'],
   `
 with clock as materialized (select clock_timestamp() as now)
 select input.slot, coalesce(level, 0) as level, coalesce(counted_at, now) as "countedAt", coalesce(free_at, now) as "freeAt", now
@@ -26,14 +25,12 @@ select input.slot, coalesce(level, 0) as level, coalesce(counted_at, now) as "co
 );
 
 /** The counters in these slots. Writes and locks nothing. */
-export function findThrottles(db: Database, slots: readonly number[]): Promise<Throttle[]> {
-  return query<Throttle>(db, find({ slots }));
-}
+export const findThrottles = (db: Database, slots: readonly number[]): Promise<Throttle[]> =>
+  query(db, find({ slots }));
 
 // The update changes nothing: it locks a row that exists, and returns it as it is now.
-const lock = statement(
+const lock = statement<{ slots: readonly number[] }>(
   'throttle-lock',
-  ['slots'],
   `
 insert into throttles as t (slot) select input.slot from unnest(@slots::int[]) as input (slot) order by input.slot
 on conflict (slot) do update set level = t.level
@@ -74,9 +71,8 @@ export async function updateThrottles(db: Database, throttles: readonly Throttle
 }
 
 // A statement of its own, not part of counting: an attempt that is cleared again must not use up the hour's event.
-const noteGuess = statement(
+const noteGuess = statement<Caller & { slot: number; kind: GuessingKind; userId: string | null }>(
   'throttle-note-guess',
-  ['slot', 'kind', 'userId', 'address', 'reference'],
   `
 with due as (
   update throttles set noted_at = clock_timestamp()
@@ -87,7 +83,7 @@ ${recordEvents({ kind: '@kind', user_id: '@userId', ...OF_CALLER }, 'due where @
 );
 
 /**
- * Records that somebody guesses at a user's password, at most once an hour for each counter.
+ * Records that a user's password is being guessed, at most once an hour for each counter.
  *
  * @param userId null for a login that nobody has: it takes nearly the same time and records nothing
  */

@@ -13,8 +13,11 @@ export interface User {
 }
 
 /** A user with what a sign-in is checked against. */
-export interface UserWithPasswords extends User {
+export interface UserWithPasswords extends User, PasswordHashes {}
+
+interface PasswordHashes {
   readonly passwordHash: string;
+  /** Null for none. */
   readonly paymentPasswordHash: string | null;
 }
 
@@ -32,49 +35,40 @@ export function loginKey(login: string): string {
 const USER_COLUMNS = 'user_id as "userId", login, name, status';
 const PASSWORD_COLUMNS = 'password_hash as "passwordHash", payment_password_hash as "paymentPasswordHash"';
 
-const findByKey = statement(
+const findByKey = statement<{ key: string }>(
   'user-find-by-key',
-  ['key'],
   `select ${USER_COLUMNS}, ${PASSWORD_COLUMNS} from users where login_key = @key`,
 );
 
-/** The user of a login, whatever its status; logins ignore case. */
-export function findUserByLogin(db: Database, login: string): Promise<UserWithPasswords | null> {
-  return findUserByKey(db, loginKey(login));
-}
+/** The user whose login has this {@link loginKey}, whatever the user's status. */
+export const findUserByKey = (db: Database, key: string): Promise<UserWithPasswords | null> =>
+  queryOne(db, findByKey({ key }));
 
-/** Like {@link findUserByLogin}, by the {@link loginKey}. */
-export function findUserByKey(db: Database, key: string): Promise<UserWithPasswords | null> {
-  return queryOne<UserWithPasswords>(db, findByKey({ key }));
-}
+/** The same by the login, in any spelling. */
+export const findUserByLogin = (db: Database, login: string) => findUserByKey(db, loginKey(login));
 
-const list = { name: 'user-list', text: `select ${USER_COLUMNS} from users order by created_at, user_id` };
+const list = statement('user-list', `select ${USER_COLUMNS} from users order by created_at, user_id`);
 
 /** Every user, in the order of creation. */
-export function listUsers(db: Database): Promise<User[]> {
-  return query<User>(db, list);
-}
+export const listUsers = (db: Database): Promise<User[]> => query(db, list());
 
-const insert = statement(
+type NewUser = Pick<User, 'login' | 'name'> & PasswordHashes;
+
+const insert = statement<NewUser & { key: string }>(
   'user-insert',
-  ['login', 'key', 'name', 'passwordHash', 'paymentPasswordHash'],
   `insert into users (login, login_key, name, password_hash, payment_password_hash)
    values (@login, @key, @name, @passwordHash, @paymentPasswordHash)
    on conflict (login_key) do nothing returning user_id as "userId"`,
 );
 
 /** @returns the new user's id, null when the login is taken */
-export async function insertUser(
-  db: Database,
-  user: { login: string; name: string; passwordHash: string; paymentPasswordHash: string | null },
-): Promise<string | null> {
+export async function insertUser(db: Database, user: NewUser): Promise<string | null> {
   const row = await queryOne<{ userId: string }>(db, insert({ ...user, key: loginKey(user.login) }));
   return row?.userId ?? null;
 }
 
-const setStatus = statement(
+const setStatus = statement<{ key: string; status: User['status'] }>(
   'user-set-status',
-  ['key', 'status'],
   `with changed as (update users set status = @status where login_key = @key and status <> @status returning user_id)
    select user_id as "userId", exists (select from changed) as changed from users where login_key = @key`,
 );
@@ -86,17 +80,14 @@ export interface UserChange {
 }
 
 /** Blocks or unblocks a user. @returns null when there is no such user */
-export function updateUserStatus(
+export const updateUserStatus = (
   db: Database,
   login: string,
   status: User['status'],
-): Promise<UserChange | null> {
-  return queryOne<UserChange>(db, setStatus({ key: loginKey(login), status }));
-}
+): Promise<UserChange | null> => queryOne(db, setStatus({ key: loginKey(login), status }));
 
-const setPasswords = statement(
+const setPasswords = statement<PasswordHashes & { key: string }>(
   'user-set-passwords',
-  ['key', 'passwordHash', 'paymentPasswordHash'],
   `update users set password_hash = @passwordHash,
                     payment_password_hash = coalesce(@paymentPasswordHash, payment_password_hash)
     where login_key = @key returning user_id as "userId"`,
@@ -110,17 +101,14 @@ const setPasswords = statement(
 export async function updateUserPasswords(
   db: Database,
   login: string,
-  passwordHash: string,
-  paymentPasswordHash: string | null,
+  passwords: PasswordHashes,
 ): Promise<string | null> {
-  const values = { key: loginKey(login), passwordHash, paymentPasswordHash };
-  const row = await queryOne<{ userId: string }>(db, setPasswords(values));
+  const row = await queryOne<{ userId: string }>(db, setPasswords({ ...passwords, key: loginKey(login) }));
   return row?.userId ?? null;
 }
 
-const remove = statement(
+const remove = statement<{ userId: string }>(
   'user-delete',
-  ['userId'],
   'delete from users where user_id = @userId returning user_id',
 );
 

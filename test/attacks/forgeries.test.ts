@@ -48,7 +48,7 @@ function forgeriesOf(signed: string): Record<string, string> {
     'the client secret as key': join(keyId, payload, hmac(shop.clientSecret ?? '')),
     'the session cookie as key': join(keyId, payload, hmac(sessionOf(browser) ?? '')),
     'another key id': join(Buffer.alloc(KEY_ID_BYTES), payload, signature),
-    'the entry of another service': new KeyRing(['x'.repeat(40)]).sign('decision', payload),
+    'the entry of another service': new KeyRing(['x'.repeat(40)]).sign('form', payload),
     'a later expiry': join(keyId, later, signature),
     'a signature cut short': signed.slice(0, -4),
     'a signature that goes on': `${signed}AAAA`,

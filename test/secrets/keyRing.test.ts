@@ -13,7 +13,7 @@ function signingKeyId(signer: KeyRing): Buffer {
   return id;
 }
 
-const purpose = fc.constantFrom<SignaturePurpose[]>('decision', 'form');
+const purpose = fc.constantFrom<SignaturePurpose[]>('form', 'visit', 'device');
 const payload = fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.from(array));
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
@@ -31,8 +31,8 @@ describe('signatures on what our pages carry', () => {
   it('refuses what was signed for another use', () => {
     fc.assert(
       fc.property(payload, (data) => {
-        expect(ring.verify('form', ring.sign('decision', data))).toBeUndefined();
-        expect(ring.verify('decision', ring.sign('form', data))).toBeUndefined();
+        expect(ring.verify('form', ring.sign('visit', data))).toBeUndefined();
+        expect(ring.verify('visit', ring.sign('form', data))).toBeUndefined();
       }),
     );
   });
@@ -104,7 +104,7 @@ describe('design.md: the rotation old,new → new,old → new', () => {
     ['what the old entry signed, after it is gone', before, after, false],
     ['what the new entry signed, on a replica that does not know it', during, ring, false],
   ])('%s', (_what, signer, verifier, accepted) => {
-    const verified = verifier.verify('decision', signer.sign('decision', data));
+    const verified = verifier.verify('form', signer.sign('form', data));
     expect(verified).toEqual(accepted ? { keyId: signingKeyId(signer), payload: data } : undefined);
   });
 
@@ -141,7 +141,7 @@ describe('the secret of a code', () => {
 
   it('is not what stands on the page as a signature', () => {
     const data = Buffer.from('a decision');
-    for (const use of ['decision', 'form'] as const) {
+    for (const use of ['form', 'visit', 'device'] as const) {
       const signature = Buffer.from(ring.sign(use, data), 'base64url').subarray(-32);
       expect(ring.codeSecret(id, data)).not.toEqual(signature);
     }

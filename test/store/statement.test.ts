@@ -2,29 +2,40 @@ import { describe, expect, it } from 'vitest';
 import { batchStatement, statement } from '../../src/store/statement.ts';
 
 describe('a statement with named parameters', () => {
-  it('is numbered once, whatever the order and however often its parameters are named', () => {
-    const both = statement('both', ['first', 'second'], 'select @second, @first, @second');
-    expect(both({ second: 2, first: 1 })).toEqual({
+  it('is numbered once, in the order of first appearance, however often a parameter is named', () => {
+    const both = statement<{ first: number; second: number }>('both', 'select @second, @first, @second');
+    expect(both({ first: 1, second: 2 })).toEqual({
       name: 'both',
-      text: 'select $2, $1, $2',
-      values: [1, 2],
+      text: 'select $1, $2, $1',
+      values: [2, 1],
     });
   });
 
   it('takes no cast and no operator for a parameter', () => {
     const text = `select '{1}'::int[] <@array[1], '{}'::jsonb @> '{}', @ -5, 'a@b'`;
-    expect(statement('operators', [], text)({}).text).toBe(text);
+    expect(statement('operators', text)()).toEqual({ name: 'operators', text, values: [] });
   });
 
   it('has its deadline last, which is filled in when it is run', () => {
-    const late = statement('late', ['a'], 'select @deadline, @a');
-    expect(late({ a: 1 })).toMatchObject({ text: 'select $2, $1', values: [1] });
+    const late = statement<{ a: number; b: number }>('late', 'select @a, @deadline, @b');
+    expect(late({ a: 1, b: 2 })).toMatchObject({ text: 'select $1, $3, $2', values: [1, 2] });
   });
 
-  it('fails to load when it names a parameter that is not declared, or leaves one out', () => {
-    expect(() => statement('one', ['a'], 'select @a, @b')).toThrow('the statement one has no parameter b');
-    expect(() => statement('two', ['a', 'b'], 'select @a')).toThrow('the statement two does not use b');
+  it('sends null, but fails without a value', () => {
+    const one = statement<{ a?: number | null }>('one', 'select @a');
+    expect(one({ a: null }).values).toEqual([null]);
+    expect(() => one({})).toThrow('the statement one was given no a');
   });
+
+  it('sends only what its text names', () => {
+    const { values } = statement<{ a: number; b: number }>('some', 'select @b')({ a: 1, b: 2 });
+    expect(values).toEqual([2]);
+  });
+});
+
+it('a statement over a batch fails to load when it names a column that it does not have', () => {
+  const load = () => batchStatement<number>('ids', { id: ['int', (id) => id] }, () => 'select @other');
+  expect(load).toThrow('the statement ids has no column other');
 });
 
 it('a statement over a batch has its requests as a table, and each column as an array', () => {

@@ -1,0 +1,33 @@
+import type { Database } from './database.ts';
+import { queryOne } from './query.ts';
+import { statement } from './statement.ts';
+
+/** Applications and resource servers are active or blocked. */
+type Kind = 'client' | 'resource';
+type Status = 'active' | 'blocked';
+
+const setStatus = (kind: Kind) =>
+  statement<{ id: string; status: Status }>(
+    `${kind}-set-status`,
+    `with changed as (
+       update ${kind}s set status = @status where ${kind}_id = @id and status <> @status returning ${kind}_id
+     )
+     select exists (select from changed) as changed from ${kind}s where ${kind}_id = @id`,
+  );
+
+const SET_STATUS = { client: setStatus('client'), resource: setStatus('resource') };
+
+/**
+ * Blocks or unblocks; every endpoint sees it with its next statement.
+ *
+ * @returns whether the status was another before; null when there is no such client or resource server
+ */
+export async function updateStatus(
+  db: Database,
+  kind: Kind,
+  id: string,
+  status: Status,
+): Promise<boolean | null> {
+  const row = await queryOne<{ changed: boolean }>(db, SET_STATUS[kind]({ id, status }));
+  return row?.changed ?? null;
+}
