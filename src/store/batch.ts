@@ -6,7 +6,10 @@ const MAX_BATCH = 128;
 /** One statement can wait for its commit while the next is prepared; more of them only wait for each other. */
 const MAX_IN_FLIGHT = 2;
 /** Beyond these a caller is told to come back later: an answer that late helps nobody. */
-const MAX_WAITING = 2_000;
+const MAX_READY = 2_000;
+/** Requests that wait for another about the same row: of all rows, and of one. They take nothing from those about others. */
+const MAX_BEHIND = 2_000;
+const MAX_BEHIND_ROW = 256;
 const MAX_WAIT_MS = 2_000;
 
 /** How requests may share a statement. */
@@ -58,7 +61,8 @@ class Batcher<Request, Result> {
   #ready: Call<Request, Result>[] = [];
   /** By row of what is ready or in flight: the requests that wait for it to be answered. */
   readonly #behind = new Map<string, Call<Request, Result>[]>();
-  #waiting = 0;
+  /** How many those are. */
+  #behindCount = 0;
   #inFlight = 0;
   #scheduled = false;
   #sweeping = false;
@@ -70,23 +74,27 @@ class Batcher<Request, Result> {
 
   send(request: Request): Promise<Result> {
     return new Promise((resolve, reject) => {
-      if (this.#waiting >= MAX_WAITING) return reject(new OverloadedError());
       const row = this.#sharing.rowOf?.(request) ?? null;
-      this.#enqueue({ request, row, since: performance.now(), resolve, reject });
-      this.#sweepLater();
+      const accepted = this.#enqueue({ request, row, since: performance.now(), resolve, reject });
+      if (accepted) this.#sweepLater();
+      else reject(new OverloadedError());
     });
   }
 
-  #enqueue(call: Call<Request, Result>): void {
-    this.#waiting += 1;
+  /** @returns false when there is no room */
+  #enqueue(call: Call<Request, Result>): boolean {
     const behind = call.row === null ? undefined : this.#behind.get(call.row);
     if (behind !== undefined) {
+      if (behind.length >= MAX_BEHIND_ROW || this.#behindCount >= MAX_BEHIND) return false;
+      this.#behindCount += 1;
       behind.push(call);
-      return;
+      return true;
     }
+    if (this.#ready.length >= MAX_READY) return false;
     if (call.row !== null) this.#behind.set(call.row, []);
     this.#ready.push(call);
     this.#schedule();
+    return true;
   }
 
   #schedule(): void {
@@ -107,10 +115,9 @@ class Batcher<Request, Result> {
     while (batch.length < MAX_BATCH) {
       const call = this.#ready.shift();
       if (call === undefined) break;
-      if (this.#isInTime(call)) batch.push(call);
+      if (isInTime(call)) batch.push(call);
       else this.#release(call);
     }
-    this.#waiting -= batch.length;
     return batch;
   }
 
@@ -151,6 +158,7 @@ class Batcher<Request, Result> {
       this.#behind.delete(row);
       return;
     }
+    this.#behindCount -= 1;
     this.#ready.push(next);
     this.#schedule();
   }
@@ -161,22 +169,25 @@ class Batcher<Request, Result> {
     this.#sweeping = true;
     setTimeout(() => {
       this.#sweeping = false;
-      for (const [row, calls] of this.#behind) this.#behind.set(row, calls.filter(this.#isInTime));
+      for (const [row, calls] of this.#behind) {
+        const inTime = calls.filter(isInTime);
+        this.#behindCount -= calls.length - inTime.length;
+        this.#behind.set(row, inTime);
+      }
       const ready = this.#ready;
       this.#ready = [];
       for (const call of ready) {
-        if (this.#isInTime(call)) this.#ready.push(call);
+        if (isInTime(call)) this.#ready.push(call);
         else this.#release(call);
       }
-      if (this.#waiting > 0) this.#sweepLater();
+      if (this.#ready.length + this.#behindCount > 0) this.#sweepLater();
     }, MAX_WAIT_MS).unref();
   }
+}
 
-  /** Whether an answer is still worth something; otherwise the caller, who has given up or is about to, is turned away. */
-  readonly #isInTime = (call: Call<Request, Result>): boolean => {
-    if (performance.now() - call.since <= MAX_WAIT_MS) return true;
-    this.#waiting -= 1;
-    call.reject(new OverloadedError());
-    return false;
-  };
+/** Whether an answer is still worth something; otherwise the caller, who has given up or is about to, is turned away. */
+function isInTime({ since, reject }: Pick<Call<unknown, unknown>, 'since' | 'reject'>): boolean {
+  if (performance.now() - since <= MAX_WAIT_MS) return true;
+  reject(new OverloadedError());
+  return false;
 }

@@ -180,6 +180,43 @@ describe('requests that share a statement', () => {
     expect(await results[1_999]).toBe('answer 1999');
   });
 
+  it('are turned away when too many wait about their row, and leave those about other rows alone', async () => {
+    const { batches, ask, asked } = slowStatement();
+    const one = batched(ask, { rowOf: (request) => String(request % 100) });
+    const flood = Array.from({ length: 2_500 }, (_, index) => settled(one(POOL, 100 * index)));
+    expect(await flood.at(-1)).toBeInstanceOf(OverloadedError);
+    await turn();
+    const other = one(POOL, 1);
+    await turn();
+    expect(asked()).toEqual([[0], [1]]);
+    batches[1]?.answer();
+    expect(await other).toBe('answer 1');
+    for (let next = 0; next < 260; next += 1) {
+      batches[next]?.answer();
+      await turns();
+    }
+    const answered = (await Promise.all(flood)).filter((result) => typeof result === 'string');
+    expect(answered).toHaveLength(1 + 256);
+  });
+
+  it('of many rows that others crowd leave alone those about any other row', async () => {
+    const { batches, ask } = slowStatement();
+    const one = batched(ask, { rowOf: (request) => String(request % 100) });
+    const flood = Array.from({ length: 5_000 }, (_, index) => settled(one(POOL, 2 * index)));
+    expect(await flood.at(-1)).toBeInstanceOf(OverloadedError);
+    await turn();
+    const other = one(POOL, 1);
+    await turn();
+    batches[1]?.answer();
+    expect(await other).toBe('answer 1');
+    for (let next = 0; next < 100; next += 1) {
+      batches[next]?.answer();
+      await turns();
+    }
+    const answered = (await Promise.all(flood)).filter((result) => typeof result === 'string');
+    expect(answered).toHaveLength(50 + 2_000);
+  });
+
   it('fail loudly when one is left without a result', async () => {
     const one = batched(async () => [] as string[]);
     expect(await settled(one(POOL, 1))).toEqual(new Error('a request was left without an answer'));
