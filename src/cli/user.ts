@@ -12,26 +12,11 @@ import {
   type User,
   unblockUser,
 } from '../flows/users.ts';
-import { MIN_PASSWORD_CHARACTERS } from '../rules/limits.ts';
 import { addCommands } from './addCommands.ts';
 import { confirm, countedGrants, YES } from './confirm.ts';
 import { found, printList, printOne, report, showProgress, statusSentence } from './output.ts';
-import { askPasswords } from './passwords.ts';
+import { askPasswords, PASSWORD_OPTIONS, type PasswordOptions } from './passwords.ts';
 import { withStore } from './withStore.ts';
-
-interface PasswordOptions {
-  readonly passwordStdin?: boolean;
-  readonly allowWeak?: boolean;
-}
-
-const PASSWORD_STDIN = [
-  '--password-stdin',
-  'read the password from line 1 and the payment password, if any, from line 2',
-] as const;
-const ALLOW_WEAK = [
-  '--allow-weak',
-  `accept passwords of fewer than ${MIN_PASSWORD_CHARACTERS} characters`,
-] as const;
 
 /** `assent user …`: the people who sign in */
 export function userCommands(program: Command): void {
@@ -41,8 +26,8 @@ export function userCommands(program: Command): void {
   user
     .command('create <login>')
     .description('create a user; asks for the passwords, and does not show them')
-    .option(...PASSWORD_STDIN)
-    .option(...ALLOW_WEAK)
+    .option(...PASSWORD_OPTIONS[0])
+    .option(...PASSWORD_OPTIONS[1])
     .requiredOption('--name <name>', 'the name that pages show')
     .action(create);
   addCommands(user, {
@@ -60,8 +45,7 @@ export function userCommands(program: Command): void {
     'set-password <login>': [
       'set a new password, and a new payment password if one is given; end the user’s sessions',
       setPassword,
-      PASSWORD_STDIN,
-      ALLOW_WEAK,
+      ...PASSWORD_OPTIONS,
     ],
     'delete <login>': [
       'erase a user with sessions and authorizations; the audit trail keeps the user’s id',
@@ -72,11 +56,8 @@ export function userCommands(program: Command): void {
 }
 
 async function create(login: string, options: PasswordOptions & { name: string }): Promise<void> {
-  const { passwordStdin = false, allowWeak = false, name } = options;
-  const passwords = await askPasswords(passwordStdin);
-  const userId = await withStore((db, operator) =>
-    registerUser(db, { login, name, allowWeak, ...passwords }, operator),
-  );
+  const user = { login, name: options.name, ...(await askPasswords(options)) };
+  const userId = await withStore((db, operator) => registerUser(db, user, operator));
   printOne({ user_id: userId, login });
 }
 
@@ -89,11 +70,8 @@ async function show(login: string): Promise<void> {
 }
 
 async function setPassword(login: string, options: PasswordOptions): Promise<void> {
-  const { passwordStdin = false, allowWeak = false } = options;
-  const passwords = await askPasswords(passwordStdin);
-  const changed = await withStore((db, operator) =>
-    setPasswords(db, login, { allowWeak, ...passwords }, operator),
-  );
+  const passwords = await askPasswords(options);
+  const changed = await withStore((db, operator) => setPasswords(db, login, passwords, operator));
   const user = found(changed, 'user', login);
   report({ user_id: user.userId, login, done: 'password_set' }, `the password of ${login} is changed`);
 }

@@ -11,18 +11,14 @@ import { byteLength, findUnclearInName } from './text.ts';
 export function parseInstanceName(value: string | undefined): string | null {
   if (value === undefined) return null;
   if (byteLength(value) > MAX_INSTANCE_NAME_BYTES) {
-    throw new OAuthError(
-      'invalid_request',
-      `The parameter instance_name is longer than ${MAX_INSTANCE_NAME_BYTES} bytes.`,
-    );
+    const message = `The parameter instance_name is longer than ${MAX_INSTANCE_NAME_BYTES} bytes.`;
+    throw new OAuthError('invalid_request', message);
   }
   const unclear = findUnclearInName(value);
   if (unclear !== undefined) {
-    throw new OAuthError(
-      'invalid_request',
-      'The parameter instance_name has invisible characters, or spaces other than single ones between words.',
-      `instance_name: ${unclear}`,
-    );
+    const message =
+      'The parameter instance_name has invisible characters, or spaces other than single ones between words.';
+    throw new OAuthError('invalid_request', message, `instance_name: ${unclear}`);
   }
   return value;
 }

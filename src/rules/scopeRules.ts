@@ -20,10 +20,8 @@ export function parseRequestedScope(
   most: Ceiling | null = null,
 ): Right[] {
   if (scope.length > MAX_CANONICAL_QUERY_BYTES) {
-    throw new OAuthError(
-      'invalid_scope',
-      `The parameter scope is longer than ${MAX_CANONICAL_QUERY_BYTES} characters.`,
-    );
+    const message = `The parameter scope is longer than ${MAX_CANONICAL_QUERY_BYTES} characters.`;
+    throw new OAuthError('invalid_scope', message);
   }
   const rights = parseScope(scope);
   for (const right of rights) refuseUnavailable(right.name, catalogue, allowed);
@@ -41,27 +39,18 @@ export function parseRequestedScope(
 function refuseExcess(right: Right, most: Ceiling): void {
   const limit = effectiveLimit(right);
   if (limit === undefined || !exceeds(limit, most)) return;
-  throw new OAuthError(
-    'invalid_scope',
-    'The application may not ask to spend so much.',
-    `scope: the application may ask at most ${most.days},${most.sum}, and ${right.name} has ${limit.days ?? ''},${limit.sum}`,
-  );
+  const rule = `scope: the application may ask at most ${most.days},${most.sum}, and ${right.name} has ${limit.days ?? ''},${limit.sum}`;
+  throw new OAuthError('invalid_scope', 'The application may not ask to spend so much.', rule);
 }
 
 function refuseUnavailable(name: RightName, catalogue: Catalogue, allowed: readonly string[] | null): void {
   if (!(name in catalogue)) {
-    throw new OAuthError(
-      'invalid_scope',
-      'The parameter scope asks a right that this service does not offer.',
-      `scope: ${name} is not in the catalogue`,
-    );
+    const message = 'The parameter scope asks a right that this service does not offer.';
+    throw new OAuthError('invalid_scope', message, `scope: ${name} is not in the catalogue`);
   }
   if (allowed !== null && !allowed.includes(name)) {
-    throw new OAuthError(
-      'invalid_scope',
-      'The application may not ask one of these rights.',
-      `scope: the application may not ask ${name}`,
-    );
+    const message = 'The application may not ask one of these rights.';
+    throw new OAuthError('invalid_scope', message, `scope: the application may not ask ${name}`);
   }
 }
 
@@ -69,11 +58,8 @@ function refuseUnavailable(name: RightName, catalogue: Catalogue, allowed: reado
 function refuseUnclear(right: Right): void {
   const unclear = findUnclear(targetOf(right) ?? '');
   if (unclear === undefined) return;
-  throw new OAuthError(
-    'invalid_scope',
-    'A target in the parameter scope has white space or invisible characters.',
-    `scope: the target of ${right.name} has ${unclear}`,
-  );
+  const message = 'A target in the parameter scope has white space or invisible characters.';
+  throw new OAuthError('invalid_scope', message, `scope: the target of ${right.name} has ${unclear}`);
 }
 
 /** The ways to be "logically contradictory" (contract 7.1). */
