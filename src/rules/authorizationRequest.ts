@@ -85,17 +85,22 @@ export function parseAuthorizationRequest(
 
 /** 7.1 unauthorized_client: the `client_id` is wrong or blocked. */
 function checkClient(client: Client | undefined): Client {
-  if (client?.status === 'active') return client;
-  const rule = client === undefined ? 'client_id is not registered' : 'the client is blocked';
   const message = 'The application is not registered here, or it may not ask for authorization.';
-  throw new OAuthError('unauthorized_client', message, rule);
+  if (client === undefined) {
+    throw new OAuthError('unauthorized_client', message, 'client_id is not registered');
+  }
+  if (client.status !== 'active') {
+    throw new OAuthError('unauthorized_client', message, 'the client is blocked');
+  }
+  return client;
 }
 
 /** 2.2 redirect_uri: identical, character by character, to the registered one, but for parameters appended to it. */
 function checkRedirectUri(sent: string, client: Client): string {
   const rule = redirectUriMismatch(client.redirectUri, sent);
   if (rule === null) return sent;
-  throw new OAuthError('invalid_request', 'The parameter redirect_uri is not the registered one.', rule);
+  const message = 'The parameter redirect_uri is not the registered one.';
+  throw new OAuthError('invalid_request', message, rule);
 }
 
 /** 2.2 response_type: the fixed value `code`. */

@@ -32,8 +32,10 @@ export function parseCodeVerifier(parameters: Parameters): string | null {
   const verifier = parameters.get('code_verifier');
   if (verifier === undefined) return null;
   if (!/^[A-Za-z0-9\-._~]{43,128}$/.test(verifier)) {
-    const message = 'code_verifier must have 43 to 128 letters, digits or -._~ characters.';
-    throw new OAuthError('invalid_request', message);
+    throw new OAuthError(
+      'invalid_request',
+      'code_verifier must have 43 to 128 letters, digits or -._~ characters.',
+    );
   }
   return verifier;
 }

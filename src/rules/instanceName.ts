@@ -11,8 +11,10 @@ import { byteLength, findUnclearInName } from './text.ts';
 export function parseInstanceName(value: string | undefined): string | null {
   if (value === undefined) return null;
   if (byteLength(value) > MAX_INSTANCE_NAME_BYTES) {
-    const message = `The parameter instance_name is longer than ${MAX_INSTANCE_NAME_BYTES} bytes.`;
-    throw new OAuthError('invalid_request', message);
+    throw new OAuthError(
+      'invalid_request',
+      `The parameter instance_name is longer than ${MAX_INSTANCE_NAME_BYTES} bytes.`,
+    );
   }
   const unclear = findUnclearInName(value);
   if (unclear !== undefined) {

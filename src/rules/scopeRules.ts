@@ -20,8 +20,10 @@ export function parseRequestedScope(
   most: Ceiling | null = null,
 ): Right[] {
   if (scope.length > MAX_CANONICAL_QUERY_BYTES) {
-    const message = `The parameter scope is longer than ${MAX_CANONICAL_QUERY_BYTES} characters.`;
-    throw new OAuthError('invalid_scope', message);
+    throw new OAuthError(
+      'invalid_scope',
+      `The parameter scope is longer than ${MAX_CANONICAL_QUERY_BYTES} characters.`,
+    );
   }
   const rights = parseScope(scope);
   for (const right of rights) refuseUnavailable(right.name, catalogue, allowed);
@@ -39,8 +41,12 @@ export function parseRequestedScope(
 function refuseExcess(right: Right, most: Ceiling): void {
   const limit = effectiveLimit(right);
   if (limit === undefined || !exceeds(limit, most)) return;
-  const rule = `scope: the application may ask at most ${most.days},${most.sum}, and ${right.name} has ${limit.days ?? ''},${limit.sum}`;
-  throw new OAuthError('invalid_scope', 'The application may not ask to spend so much.', rule);
+  const message = 'The application may not ask to spend so much.';
+  throw new OAuthError(
+    'invalid_scope',
+    message,
+    `scope: the application may ask at most ${most.days},${most.sum}, and ${right.name} has ${limit.days ?? ''},${limit.sum}`,
+  );
 }
 
 function refuseUnavailable(name: RightName, catalogue: Catalogue, allowed: readonly string[] | null): void {
