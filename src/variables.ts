@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { DEFAULT_CODE_SECONDS, MAX_CODE_SECONDS } from './rules/lifetimes.ts';
+import { CONNECTIONS, INSTANCES } from './rules/limits.ts';
 import { findUnclearInName } from './rules/text.ts';
 import { AddressError, parseAddresses } from './store/databaseUrl.ts';
 
@@ -75,8 +76,8 @@ export const VARIABLES = {
     )
     .transform((value) => (/^\d+$/.test(value) ? Number(value) : list(value)))
     .optional(),
-  MAX_CONNECTIONS: wholeNumber(10, 100_000).default(4_000),
-  MAX_INSTANCES: wholeNumber(1, 100_000).default(100),
+  MAX_CONNECTIONS: wholeNumber(CONNECTIONS.min, CONNECTIONS.max).default(CONNECTIONS.default),
+  MAX_INSTANCES: wholeNumber(INSTANCES.min, INSTANCES.max).default(INSTANCES.default),
   DEMO: z.enum(['on', 'off'], 'must be on or off').default('on'),
   CURRENCY: z
     .string()

@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { findClient, listClients, removeClient, setClientStatus } from '../flows/clients.ts';
 import { countLiveGrants } from '../flows/grants.ts';
 import type { Client } from '../rules/client.ts';
+import { addCommands } from './addCommands.ts';
 import { clientRow, createCommand, updateCommand } from './clientSettings.ts';
 import { confirm, countedGrants, YES } from './confirm.ts';
 import { found, printList, printOne, report, showProgress, statusSentence } from './output.ts';
@@ -16,30 +17,20 @@ export function clientCommands(program: Command): void {
     .description('register, list, change, block and delete applications, and manage their secrets');
   createCommand(client);
   updateCommand(client);
-  client.command('list').description('list the applications').action(list);
-  client.command('show <id>').description('show an application').action(show);
-  statusCommands(client);
-  deleteCommand(client);
+  addCommands(client, {
+    list: ['list the applications', list],
+    'show <id>': ['show an application', show],
+    'block <id>': [
+      'block an application: refuse its requests, codes and tokens until it is unblocked',
+      (id: string) => setStatus(id, 'blocked'),
+    ],
+    'unblock <id>': [
+      'let a blocked application work again, with the tokens it has',
+      (id: string) => setStatus(id, 'active'),
+    ],
+    'delete <id>': ['delete an application with its secrets, and revoke all its authorizations', remove, YES],
+  });
   secretCommands(client, 'client', requireClient, requireVerified);
-}
-
-function statusCommands(client: Command): void {
-  client
-    .command('block <id>')
-    .description('block an application: refuse its requests, codes and tokens until it is unblocked')
-    .action((id: string) => setStatus(id, 'blocked'));
-  client
-    .command('unblock <id>')
-    .description('let a blocked application work again, with the tokens it has')
-    .action((id: string) => setStatus(id, 'active'));
-}
-
-function deleteCommand(client: Command): void {
-  client
-    .command('delete <id>')
-    .description('delete an application with its secrets, and revoke all its authorizations')
-    .option(...YES)
-    .action(remove);
 }
 
 async function list(): Promise<void> {

@@ -97,18 +97,10 @@ function rightsOf(names: readonly string[]): readonly string[] | null {
   return names.length === 1 && names[0] === 'all' ? null : names;
 }
 
-async function create({
-  name,
-  redirectUri,
-  verified = false,
-  right,
-  most,
-  force = false,
-}: CreateOptions): Promise<void> {
-  const settings = { name, redirectUri, allowedRights: right ? rightsOf(right) : null, most: most ?? null };
-  const registered = await withStore((db, operator) =>
-    registerClient(db, { ...settings, verified }, operator, { force }),
-  );
+async function create(options: CreateOptions): Promise<void> {
+  const { name, redirectUri, verified = false, right = ['all'], most = null, force = false } = options;
+  const client = { name, redirectUri, verified, allowedRights: rightsOf(right), most };
+  const registered = await withStore((db, operator) => registerClient(db, client, operator, { force }));
   warnOfPlainHttp(redirectUri);
   if (registered.hasNamesake) warnOfNamesake(name);
   const secret = registered.clientSecret === null ? {} : { client_secret: registered.clientSecret };

@@ -3,7 +3,7 @@ import { ConfigError, type DatabaseConfig, readConfig, readDatabaseConfig } from
 import { openStore } from '../openStore.ts';
 import { explainTrouble } from '../store/errorTexts.ts';
 import { checkDatabase } from './databaseChecks.ts';
-import { advice, type Finding, ok, wrong } from './finding.ts';
+import { advice, type Finding, ok, type Verdict, wrong } from './finding.ts';
 import { print } from './output.ts';
 import { toStandardError } from './withStore.ts';
 
@@ -27,8 +27,9 @@ function lineOf({ level, text, remedy }: Finding): string {
 
 function checkConfiguration(): Finding[] {
   const problems = problemsOf(readConfig);
-  if (problems.length === 0) return [ok('configuration', 'the configuration is complete')];
-  return problems.map((problem) => wrong('configuration', problem, 'see "Environment" in docs/operating.md'));
+  const verdicts = problems.map((problem) => wrong(problem, 'see "Environment" in docs/operating.md'));
+  if (problems.length === 0) verdicts.push(ok('the configuration is complete'));
+  return verdicts.map((verdict) => ({ check: 'configuration', ...verdict }));
 }
 
 /** The problems of the environment, one sentence each. */
@@ -45,9 +46,6 @@ function problemsOf(read: () => DatabaseConfig): string[] {
 /** The findings about the database; none while the configuration doesn't say which. */
 async function checkStore(): Promise<Finding[]> {
   if (problemsOf(readDatabaseConfig).length > 0) return [];
-  const away = (error: unknown) => [
-    wrong('database', explainTrouble(error), 'see "Database" in docs/operating.md'),
-  ];
   try {
     const store = await openStore(readDatabaseConfig(), toStandardError);
     return await checkDatabase(store.pool)
@@ -58,52 +56,49 @@ async function checkStore(): Promise<Finding[]> {
   }
 }
 
+function away(error: unknown): Finding[] {
+  return [{ check: 'database', ...wrong(explainTrouble(error), 'see "Database" in docs/operating.md') }];
+}
+
 async function checkAddress(): Promise<Finding[]> {
   if (problemsOf(readConfig).length > 0) return [];
   const { baseUrl } = readConfig();
-  return [checkScheme(baseUrl), checkCookies(baseUrl), await checkReachable(baseUrl)];
+  return [
+    { check: 'https', ...checkScheme(baseUrl) },
+    { check: 'cookies', ...checkCookies(baseUrl) },
+    { check: 'address', ...(await checkReachable(baseUrl)) },
+  ];
 }
 
-function checkScheme(baseUrl: string): Finding {
+function checkScheme(baseUrl: string): Verdict {
   const { protocol, hostname } = new URL(baseUrl);
-  if (protocol === 'https:') return ok('https', `BASE_URL ${baseUrl} is https`);
+  if (protocol === 'https:') return ok(`BASE_URL ${baseUrl} is https`);
   return ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
-    ? ok('https', `BASE_URL ${baseUrl} is this machine`)
-    : wrong(
-        'https',
-        `BASE_URL ${baseUrl} is plain http`,
-        'put a proxy with TLS in front, and use its address',
-      );
+    ? ok(`BASE_URL ${baseUrl} is this machine`)
+    : wrong(`BASE_URL ${baseUrl} is plain http`, 'put a proxy with TLS in front, and use its address');
 }
 
-function checkCookies(baseUrl: string): Finding {
+function checkCookies(baseUrl: string): Verdict {
   return baseUrl.startsWith('https:')
-    ? ok('cookies', 'cookies are Secure and have the prefix __Host-')
-    : advice(
-        'cookies',
-        'cookies have no prefix __Host-: other hosts could set them',
-        'use https outside a trial',
-      );
+    ? ok('cookies are Secure and have the prefix __Host-')
+    : advice('cookies have no prefix __Host-: other hosts could set them', 'use https outside a trial');
 }
 
 /** Checks that Assent answers at `BASE_URL`: a proxy may lead it somewhere else. */
-async function checkReachable(baseUrl: string): Promise<Finding> {
+async function checkReachable(baseUrl: string): Promise<Verdict> {
   try {
     const answer = await fetch(`${baseUrl}/.well-known/oauth-authorization-server`, {
       signal: AbortSignal.timeout(ADDRESS_TIMEOUT_MS),
       redirect: 'error',
     });
     const { issuer } = (await answer.json()) as { issuer?: unknown };
-    if (issuer === baseUrl) return ok('address', `Assent answers at ${baseUrl}`);
+    if (issuer === baseUrl) return ok(`Assent answers at ${baseUrl}`);
     const who = typeof issuer === 'string' ? `an issuer ${issuer}` : `status ${answer.status}`;
-    return wrong('address', `${who} answers at ${baseUrl}`, 'lead BASE_URL to this server, path by path');
+    return wrong(`${who} answers at ${baseUrl}`, 'lead BASE_URL to this server, path by path');
   } catch (error) {
     const { message, cause } = error as Error;
     const why = cause instanceof Error ? cause.message || cause.name : message;
-    return advice(
-      'address',
-      `nothing that is Assent answers at ${baseUrl} from here (${why})`,
-      'start the server, or check the proxy and the DNS',
-    );
+    const text = `nothing that is Assent answers at ${baseUrl} from here (${why})`;
+    return advice(text, 'start the server, or check the proxy and the DNS');
   }
 }

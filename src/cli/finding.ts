@@ -1,7 +1,5 @@
-/** What `assent doctor` found about one thing. */
-export interface Finding {
-  /** One word or two, for programs. */
-  readonly check: string;
+/** What `assent doctor` says of one thing. */
+export interface Verdict {
   /** `advice`: it works and could be better; `error`: Assent can't serve like this, or not safely. */
   readonly level: 'ok' | 'advice' | 'error';
   readonly text: string;
@@ -9,14 +7,17 @@ export interface Finding {
   readonly remedy: string | null;
 }
 
-export function ok(check: string, text: string): Finding {
-  return { check, level: 'ok', text, remedy: null };
+/** A verdict under the name of its check: one word, for programs. */
+export type Finding = { readonly check: string } & Verdict;
+
+export function ok(text: string): Verdict {
+  return { level: 'ok', text, remedy: null };
 }
 
-export function advice(check: string, text: string, remedy: string): Finding {
-  return { check, level: 'advice', text, remedy };
+export function advice(text: string, remedy: string): Verdict {
+  return { level: 'advice', text, remedy };
 }
 
-export function wrong(check: string, text: string, remedy: string): Finding {
-  return { check, level: 'error', text, remedy };
+export function wrong(text: string, remedy: string): Verdict {
+  return { level: 'error', text, remedy };
 }

@@ -30,12 +30,7 @@ export function grantCommands(program: Command): void {
     .command('list')
     .description('list the authorizations of a user, newest first')
     .requiredOption('--login <login>', 'the user')
-    .action(async ({ login }: { login: string }) => {
-      const grants = await withStore(async (db) =>
-        findGrantsOfUser(db, (await requireUser(db, login)).userId),
-      );
-      printList(grants.map(rowOf), 'no authorizations');
-    });
+    .action(list);
 
   grant
     .command('revoke [grant-id]')
@@ -46,6 +41,11 @@ export function grantCommands(program: Command): void {
     .option('--client <id>', 'all that this application was allowed; with both, only by this user')
     .option(...YES)
     .action(revoke);
+}
+
+async function list({ login }: { login: string }): Promise<void> {
+  const grants = await withStore(async (db) => findGrantsOfUser(db, (await requireUser(db, login)).userId));
+  printList(grants.map(rowOf), 'no authorizations');
 }
 
 async function revoke(grantId: string | undefined, options: WhoseOptions): Promise<void> {
@@ -65,20 +65,14 @@ async function revoke(grantId: string | undefined, options: WhoseOptions): Promi
     }
     return revokeAll(db, ofWhom, operator, showProgress);
   });
-  const about = {
-    ...(login === undefined ? {} : { login }),
-    ...(client === undefined ? {} : { client_id: client }),
-  };
-  report({ ...about, revoked }, `authorizations revoked: ${revoked}`);
+  report({ login, client_id: client, revoked }, `authorizations revoked: ${revoked}`);
 }
 
 async function revokeOne(grantId: string): Promise<void> {
   const result = await withStore((db, operator) => revokeGrant(db, grantId, operator));
   const revoked = found(result, 'grant', grantId);
-  report(
-    { grant_id: grantId, revoked: Number(revoked) },
-    revoked ? `revoked ${grantId}` : `${grantId} was revoked before`,
-  );
+  const sentence = revoked ? `revoked ${grantId}` : `${grantId} was revoked before`;
+  report({ grant_id: grantId, revoked: Number(revoked) }, sentence);
 }
 
 async function whose(db: pg.Pool, { login, client }: WhoseOptions): Promise<Whose> {

@@ -2,26 +2,44 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text as readAll } from 'node:stream/consumers';
 import type { Passwords } from '../flows/users.ts';
+import { MIN_PASSWORD_CHARACTERS } from '../rules/limits.ts';
 import { canAsk } from './confirm.ts';
 import { UsageError } from './output.ts';
+
+/** The options of commands that set passwords. */
+export const PASSWORD_OPTIONS = [
+  ['--password-stdin', 'read the password from line 1 and the payment password, if any, from line 2'],
+  ['--allow-weak', `accept passwords of fewer than ${MIN_PASSWORD_CHARACTERS} characters`],
+] as const;
+
+/** Their values. */
+export interface PasswordOptions {
+  readonly passwordStdin?: boolean;
+  readonly allowWeak?: boolean;
+}
 
 /**
  * Asks for the passwords of a user. They are never arguments, which every process on the machine can list.
  *
  * @throws {UsageError} when nobody can be asked
  */
-export async function askPasswords(fromStdin: boolean): Promise<Passwords> {
-  if (fromStdin) {
-    const [password = '', paymentPassword = ''] = (await readAll(process.stdin)).split(/\r?\n/);
-    return { password, paymentPassword: paymentPassword || null };
-  }
-  if (!canAsk()) {
+export async function askPasswords(options: PasswordOptions): Promise<Passwords> {
+  const { passwordStdin = false, allowWeak = false } = options;
+  if (!passwordStdin && !canAsk()) {
     throw new UsageError('passwords are asked for at a terminal, without --json: use --password-stdin');
   }
-  return askAtTerminal();
+  const [password, paymentPassword] = await (passwordStdin ? readStdin() : askAtTerminal());
+  return { password, paymentPassword: paymentPassword || null, allowWeak };
 }
 
-async function askAtTerminal(): Promise<Passwords> {
+type Answers = [password: string, paymentPassword: string];
+
+async function readStdin(): Promise<Answers> {
+  const [password = '', paymentPassword = ''] = (await readAll(process.stdin)).split(/\r?\n/);
+  return [password, paymentPassword];
+}
+
+async function askAtTerminal(): Promise<Answers> {
   // Readline echoes to its output, so it gets one that shows nothing; the questions go to standard error.
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   const terminal = createInterface({ input: process.stdin, output: silent, terminal: true });
@@ -39,7 +57,7 @@ async function askAtTerminal(): Promise<Passwords> {
     if (paymentPassword !== '' && paymentPassword !== (await ask('Payment password again: '))) {
       throw new UsageError('the two payment passwords differ');
     }
-    return { password, paymentPassword: paymentPassword || null };
+    return [password, paymentPassword];
   } finally {
     terminal.close();
   }

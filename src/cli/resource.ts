@@ -8,6 +8,7 @@ import {
   removeResource,
   setResourceStatus,
 } from '../flows/resources.ts';
+import { addCommands } from './addCommands.ts';
 import { found, printList, printOne, report, statusSentence } from './output.ts';
 import { secretCommands } from './secret.ts';
 import { withStore } from './withStore.ts';
@@ -19,62 +20,46 @@ export function resourceCommands(program: Command): void {
     .description(
       'register, list, block and delete servers that may introspect tokens, and manage their secrets',
     );
-  createCommand(resource);
-  readCommands(resource);
-  statusCommands(resource);
-  deleteCommand(resource);
-  secretCommands(resource, 'resource', requireResource);
-}
-
-function createCommand(resource: Command): void {
   resource
     .command('create')
     .description('register a server; its secret, for HTTP Basic, is shown this once')
     .requiredOption('--name <name>', 'a name for operators')
-    .action(async ({ name }: { name: string }) => {
-      const { resourceId, resourceSecret } = await withStore((db, operator) =>
-        registerResource(db, name, operator),
-      );
-      printOne({ resource_id: resourceId, resource_secret: resourceSecret });
-    });
+    .action(create);
+  addCommands(resource, {
+    list: ['list the servers', list],
+    'show <id>': ['show a server', show],
+    'block <id>': [
+      'block a server: answer it as if its secrets were wrong until it is unblocked',
+      (id: string) => setStatus(id, 'blocked'),
+    ],
+    'unblock <id>': ['let a blocked server introspect again', (id: string) => setStatus(id, 'active')],
+    'delete <id>': ['delete a server with its secrets', remove],
+  });
+  secretCommands(resource, 'resource', requireResource);
 }
 
-function readCommands(resource: Command): void {
-  resource
-    .command('list')
-    .description('list the servers')
-    .action(async () => printList((await withStore(listResources)).map(rowOf), 'no resource servers'));
-  resource
-    .command('show <id>')
-    .description('show a server')
-    .action(async (id: string) => printOne(rowOf(await withStore((db) => requireResource(db, id)))));
+async function create({ name }: { name: string }): Promise<void> {
+  const created = await withStore((db, operator) => registerResource(db, name, operator));
+  printOne({ resource_id: created.resourceId, resource_secret: created.resourceSecret });
 }
 
-function statusCommands(resource: Command): void {
-  resource
-    .command('block <id>')
-    .description('block a server: answer it as if its secrets were wrong until it is unblocked')
-    .action((id: string) => setStatus(id, 'blocked'));
-  resource
-    .command('unblock <id>')
-    .description('let a blocked server introspect again')
-    .action((id: string) => setStatus(id, 'active'));
+async function list(): Promise<void> {
+  printList((await withStore(listResources)).map(rowOf), 'no resource servers');
 }
 
-function deleteCommand(resource: Command): void {
-  resource
-    .command('delete <id>')
-    .description('delete a server with its secrets')
-    .action(async (id: string) => {
-      const removed = await withStore((db, operator) => removeResource(db, id, operator));
-      found(removed || null, 'resource', id);
-      report({ resource_id: id, status: 'deleted' }, `deleted ${id}`);
-    });
+async function show(id: string): Promise<void> {
+  printOne(rowOf(await withStore((db) => requireResource(db, id))));
 }
 
 async function setStatus(id: string, status: Resource['status']): Promise<void> {
   const changed = await withStore((db, operator) => setResourceStatus(db, id, status, operator));
   report({ resource_id: id, status }, statusSentence(id, status, found(changed, 'resource', id)));
+}
+
+async function remove(id: string): Promise<void> {
+  const removed = await withStore((db, operator) => removeResource(db, id, operator));
+  found(removed || null, 'resource', id);
+  report({ resource_id: id, status: 'deleted' }, `deleted ${id}`);
 }
 
 function rowOf({ resourceId, name, status }: Resource) {

@@ -1,48 +1,41 @@
 import type { Command } from 'commander';
 import type pg from 'pg';
 import { addSecret, listSecrets, retireSecret, type SecretOwner } from '../flows/secrets.ts';
+import { addCommands } from './addCommands.ts';
 import { NotFoundError, printList, printOne, report } from './output.ts';
 import { withStore } from './withStore.ts';
+
+/** Throws when there is no such owner, or when it can't have a secret. */
+type Require = (db: pg.Pool, id: string) => Promise<unknown>;
 
 /**
  * `assent client secret …` and `assent resource secret …`: several may be live, so that one can be changed without a break.
  *
- * @param require throws when there is no such owner
- * @param mayHave throws when it can't have a secret
+ * @param mayHave for another secret; the others only have to be there
  */
 export function secretCommands(
   parent: Command,
   owner: SecretOwner,
-  require: (db: pg.Pool, id: string) => Promise<unknown>,
-  mayHave: (db: pg.Pool, id: string) => Promise<unknown> = require,
+  require: Require,
+  mayHave: Require = require,
 ): void {
   const secret = parent
     .command('secret')
     .description(
       'add, list and retire secrets; several may be valid, so that one can be replaced without a break',
     );
-  secret
-    .command('add <id>')
-    .description('make another secret; it is shown this once')
-    .action((id: string) => add(owner, id, mayHave));
-  secret
-    .command('list <id>')
-    .description('list the secrets by their ids')
-    .action((id: string) => list(owner, id, require));
-  secret
-    .command('retire <id> <secret-id>')
-    .description('stop accepting a secret')
-    .option('--force', 'even if it is the last one')
-    .action((id: string, secretId: string, { force = false }: { force?: boolean }) =>
-      retire(owner, id, secretId, force),
-    );
+  addCommands(secret, {
+    'add <id>': ['make another secret; it is shown this once', (id: string) => add(owner, id, mayHave)],
+    'list <id>': ['list the secrets by their ids', (id: string) => list(owner, id, require)],
+    'retire <id> <secret-id>': [
+      'stop accepting a secret',
+      (id: string, secretId: string, { force = false }) => retire(owner, id, secretId, force),
+      ['--force', 'even if it is the last one'],
+    ],
+  });
 }
 
-async function add(
-  owner: SecretOwner,
-  id: string,
-  mayHave: (db: pg.Pool, id: string) => Promise<unknown>,
-): Promise<void> {
+async function add(owner: SecretOwner, id: string, mayHave: Require): Promise<void> {
   const added = await withStore(async (db, operator) => {
     await mayHave(db, id);
     return addSecret(db, owner, id, operator);
@@ -50,11 +43,7 @@ async function add(
   printOne({ [`${owner}_id`]: id, secret_id: added.secretId, [`${owner}_secret`]: added.secret });
 }
 
-async function list(
-  owner: SecretOwner,
-  id: string,
-  require: (db: pg.Pool, id: string) => Promise<unknown>,
-): Promise<void> {
+async function list(owner: SecretOwner, id: string, require: Require): Promise<void> {
   const secrets = await withStore(async (db) => {
     await require(db, id);
     return listSecrets(db, owner, id);

@@ -12,99 +12,66 @@ import {
   type User,
   unblockUser,
 } from '../flows/users.ts';
-import { MIN_PASSWORD_CHARACTERS } from '../rules/limits.ts';
+import { addCommands } from './addCommands.ts';
 import { confirm, countedGrants, YES } from './confirm.ts';
 import { found, printList, printOne, report, showProgress, statusSentence } from './output.ts';
-import { askPasswords } from './passwords.ts';
+import { askPasswords, PASSWORD_OPTIONS, type PasswordOptions } from './passwords.ts';
 import { withStore } from './withStore.ts';
-
-interface PasswordOptions {
-  readonly passwordStdin?: boolean;
-  readonly allowWeak?: boolean;
-}
 
 /** `assent user …`: the people who sign in */
 export function userCommands(program: Command): void {
   const user = program
     .command('user')
     .description('create, list, block, sign out and delete users, and set their passwords');
-  createCommand(user);
-  readCommands(user);
-  statusCommands(user);
-  setPasswordCommand(user);
-  deleteCommand(user);
-}
-
-function createCommand(user: Command): void {
-  takesPasswords(user.command('create <login>'))
+  user
+    .command('create <login>')
     .description('create a user; asks for the passwords, and does not show them')
+    .option(...PASSWORD_OPTIONS[0])
+    .option(...PASSWORD_OPTIONS[1])
     .requiredOption('--name <name>', 'the name that pages show')
     .action(create);
-}
-
-function readCommands(user: Command): void {
-  user
-    .command('list')
-    .description('list the users')
-    .action(async () => printList((await withStore(listUsers)).map(rowOf), 'no users'));
-  user
-    .command('show <login>')
-    .description('show a user')
-    .action(async (login: string) => printOne(rowOf(await withStore((db) => requireUser(db, login)))));
-}
-
-function statusCommands(user: Command): void {
-  user
-    .command('block <login>')
-    .description(
+  addCommands(user, {
+    list: ['list the users', list],
+    'show <login>': ['show a user', show],
+    'block <login>': [
       'block a user: end the sessions, refuse sign-ins, codes and tokens until the user is unblocked',
-    )
-    .action((login: string) => setStatus(login, 'blocked'));
-  user
-    .command('unblock <login>')
-    .description('let a blocked user sign in again; tokens that were not revoked work again')
-    .action((login: string) => setStatus(login, 'active'));
-  user
-    .command('sign-out <login>')
-    .description('end a user’s sessions; what the user has allowed stays')
-    .action(signOut);
-}
-
-function setPasswordCommand(user: Command): void {
-  takesPasswords(user.command('set-password <login>'))
-    .description('set a new password, and a new payment password if one is given; end the user’s sessions')
-    .action(setPassword);
-}
-
-function deleteCommand(user: Command): void {
-  user
-    .command('delete <login>')
-    .description('erase a user with sessions and authorizations; the audit trail keeps the user’s id')
-    .option(...YES)
-    .action(remove);
-}
-
-function takesPasswords(command: Command): Command {
-  return command
-    .option('--password-stdin', 'read the password from line 1 and the payment password, if any, from line 2')
-    .option('--allow-weak', `accept passwords of fewer than ${MIN_PASSWORD_CHARACTERS} characters`);
+      (login: string) => setStatus(login, 'blocked'),
+    ],
+    'unblock <login>': [
+      'let a blocked user sign in again; tokens that were not revoked work again',
+      (login: string) => setStatus(login, 'active'),
+    ],
+    'sign-out <login>': ['end a user’s sessions; what the user has allowed stays', signOut],
+    'set-password <login>': [
+      'set a new password, and a new payment password if one is given; end the user’s sessions',
+      setPassword,
+      ...PASSWORD_OPTIONS,
+    ],
+    'delete <login>': [
+      'erase a user with sessions and authorizations; the audit trail keeps the user’s id',
+      remove,
+      YES,
+    ],
+  });
 }
 
 async function create(login: string, options: PasswordOptions & { name: string }): Promise<void> {
-  const { passwordStdin = false, allowWeak = false, name } = options;
-  const passwords = await askPasswords(passwordStdin);
-  const userId = await withStore((db, operator) =>
-    registerUser(db, { login, name, allowWeak, ...passwords }, operator),
-  );
+  const user = { login, name: options.name, ...(await askPasswords(options)) };
+  const userId = await withStore((db, operator) => registerUser(db, user, operator));
   printOne({ user_id: userId, login });
 }
 
+async function list(): Promise<void> {
+  printList((await withStore(listUsers)).map(rowOf), 'no users');
+}
+
+async function show(login: string): Promise<void> {
+  printOne(rowOf(await withStore((db) => requireUser(db, login))));
+}
+
 async function setPassword(login: string, options: PasswordOptions): Promise<void> {
-  const { passwordStdin = false, allowWeak = false } = options;
-  const passwords = await askPasswords(passwordStdin);
-  const changed = await withStore((db, operator) =>
-    setPasswords(db, login, { allowWeak, ...passwords }, operator),
-  );
+  const passwords = await askPasswords(options);
+  const changed = await withStore((db, operator) => setPasswords(db, login, passwords, operator));
   const user = found(changed, 'user', login);
   report({ user_id: user.userId, login, done: 'password_set' }, `the password of ${login} is changed`);
 }

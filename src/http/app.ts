@@ -80,7 +80,7 @@ export async function buildApp({
   answerUnknownRoutes(app);
   limitAnswerTime(app);
   const registry = countRequests(app, watch);
-  limitConnections(app, { most: maxConnections, direct });
+  limitConnections(app, { max: maxConnections, direct });
   closeConnectionsWhenClosing(app);
   await app.register(requestParameters);
   await app.register(views);

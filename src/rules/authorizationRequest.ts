@@ -5,7 +5,7 @@ import { OAuthError } from './error.ts';
 import { parseInstanceName } from './instanceName.ts';
 import { MAX_CANONICAL_QUERY_BYTES } from './limits.ts';
 import type { Parameters } from './parameters.ts';
-import { matchRedirectUri } from './redirectUri.ts';
+import { redirectUriMismatch } from './redirectUri.ts';
 import type { Right } from './scope.ts';
 import { parseRequestedScope } from './scopeRules.ts';
 import { byteLength } from './text.ts';
@@ -56,10 +56,11 @@ export function requestedClientId(parameters: Parameters): string {
 }
 
 /**
- * Checks an authorization request in the contract's order (sections 2.2 and 7.1).
+ * Checks an authorization request, in this order: the application (contract 7.1), then its parameters (2.2), the address of
+ * the answer before all others.
  *
  * @param client what is registered under its `client_id`; null when nothing is
- * @throws {OAuthError} `unauthorized_client`, `invalid_request` or `invalid_scope`, shown as a page
+ * @throws {OAuthError} `unauthorized_client`, `invalid_request` or `invalid_scope`, shown as a page (4.1)
  */
 export function parseAuthorizationRequest(
   parameters: Parameters,
@@ -70,20 +71,15 @@ export function parseAuthorizationRequest(
   const redirectUri = checkRedirectUri(parameters.require('redirect_uri'), checkedClient);
   checkResponseType(parameters.require('response_type'));
   const scope = parameters.get('scope', 'invalid_scope') ?? '';
-  const rights = parseRequestedScope(scope, catalogue, checkedClient.allowedRights, checkedClient.most);
-  const instanceName = parseInstanceName(parameters.get('instance_name'));
-  const state = parameters.get('state') ?? null;
-  const codeChallenge = parseCodeChallenge(parameters);
-  const canonicalQuery = formatCanonicalQuery(parameters);
   return {
     client: checkedClient,
     redirectUri,
     scope,
-    rights,
-    instanceName,
-    state,
-    codeChallenge,
-    canonicalQuery,
+    rights: parseRequestedScope(scope, catalogue, checkedClient.allowedRights, checkedClient.most),
+    instanceName: parseInstanceName(parameters.get('instance_name')),
+    state: parameters.get('state') ?? null,
+    codeChallenge: parseCodeChallenge(parameters),
+    canonicalQuery: formatCanonicalQuery(parameters),
   };
 }
 
@@ -101,14 +97,10 @@ function checkClient(client: Client | null): Client {
 
 /** 2.2 redirect_uri: identical, character by character, to the registered one, but for parameters appended to it. */
 function checkRedirectUri(sent: string, client: Client): string {
-  const match = matchRedirectUri(client.redirectUri, sent);
-  if (match.matches) return sent;
-  const where = match.at === undefined ? '' : ` at character ${match.at + 1}`;
-  throw new OAuthError(
-    'invalid_request',
-    'The parameter redirect_uri is not the registered one.',
-    `${match.rule}${where}`,
-  );
+  const rule = redirectUriMismatch(client.redirectUri, sent);
+  if (rule === null) return sent;
+  const message = 'The parameter redirect_uri is not the registered one.';
+  throw new OAuthError('invalid_request', message, rule);
 }
 
 /** 2.2 response_type: the fixed value `code`. */

@@ -18,11 +18,9 @@ export function parseInstanceName(value: string | undefined): string | null {
   }
   const unclear = findUnclearInName(value);
   if (unclear !== undefined) {
-    throw new OAuthError(
-      'invalid_request',
-      'The parameter instance_name has invisible characters, or spaces other than single ones between words.',
-      `instance_name: ${unclear}`,
-    );
+    const message =
+      'The parameter instance_name has invisible characters, or spaces other than single ones between words.';
+    throw new OAuthError('invalid_request', message, `instance_name: ${unclear}`);
   }
   return value;
 }

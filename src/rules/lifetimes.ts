@@ -1,5 +1,7 @@
-// Every duration, with its unit and its reason. Times of rows are compared with the database's clock: in a statement, or
-// with the `now` that it returned.
+// How long things last that a user, an application or an operator notices, with unit and reason. Times of rows are compared
+// with the database's clock: in a statement, or with the `now` that it returned. The waits of one mechanism stand beside it: of
+// statements in `store/connection.ts`, of pool and network in `store/database.ts`, of idle connections and slow readers in
+// `http/server/`, of the end of the process in `serve.ts` and `ending.ts`.
 
 const MINUTE_MS = 60 * 1_000;
 

@@ -1,4 +1,8 @@
-// How long and how many, each with its unit and its reason. Durations are in `lifetimes.ts`, waits after wrong passwords in `throttle.ts`.
+// How long and how many, each with its unit and its reason. Durations are in `lifetimes.ts`, waits after wrong passwords in
+// `throttle.ts`. A limit that protects one mechanism from overload stands beside it: requests of a connection in
+// `http/server/slowReaders.ts`, headers in `http/server/requestSmuggling.ts`, bodies in `http/server/parameters.ts`, networks
+// counted in `http/server/failureLimit.ts`, a network's share of connections in `http/server/connectionLimit.ts`, passwords
+// waiting to be hashed in `secrets/password.ts`, queries at once in `store/batch.ts` and `store/database.ts`.
 
 /**
  * The parameters of an authorization request together, as a query: with the address in front it stays below the 8 KB that
@@ -21,6 +25,11 @@ export const MAX_LOGIN_BYTES = 4 * MAX_LOGIN_CHARACTERS;
 export const MIN_PASSWORD_CHARACTERS = 8;
 /** Passphrases fit, and hashing one takes no longer than hashing another. */
 export const MAX_PASSWORD_BYTES = 1000;
+
+/** `MAX_INSTANCES`: live authorizations of a user for one application, each under an `instance_name` of its own. */
+export const INSTANCES = { min: 1, max: 100_000, default: 100 };
+/** `MAX_CONNECTIONS`: open connections of one server; each takes a file descriptor. */
+export const CONNECTIONS = { min: 10, max: 100_000, default: 4_000 };
 
 /** Sessions of a user: with another one the oldest ends. */
 export const MAX_SESSIONS = 100;

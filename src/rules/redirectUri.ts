@@ -9,54 +9,33 @@ const ANSWER_PARAMETERS = [
   ...['access_token', 'id_token', 'token_type', 'expires_in', 'scope'],
 ];
 
-/** The result of a comparison with the registered redirect URI; `at` is the first character that differs. */
-export type RedirectUriMatch = { matches: true } | { matches: false; rule: string; at?: number };
-
 /**
- * Compares the redirect URI of a request with the registered one, character by character; application-specific parameters
- * may be appended (contract 2.2). Nothing is decoded, lower-cased or normalised first: two spellings are two addresses.
+ * Why the redirect URI of a request is not the registered one, character by character; null when it is. Application-specific
+ * parameters may be appended (contract 2.2). Nothing is decoded, lower-cased or normalised first: two spellings are two
+ * addresses.
  */
-export function matchRedirectUri(registered: string, sent: string): RedirectUriMatch {
-  if (sent === registered) return { matches: true };
+export function redirectUriMismatch(registered: string, sent: string): string | null {
+  if (sent === registered) return null;
   if (sent.length > MAX_CANONICAL_QUERY_BYTES) {
-    return {
-      matches: false,
-      rule: `redirect_uri is longer than ${MAX_CANONICAL_QUERY_BYTES} characters`,
-    };
+    return `redirect_uri is longer than ${MAX_CANONICAL_QUERY_BYTES} characters`;
   }
   if (!sent.startsWith(registered)) {
-    return {
-      matches: false,
-      rule: 'redirect_uri differs from the registered one',
-      at: firstDifference(registered, sent),
-    };
+    return `redirect_uri differs from the registered one at character ${firstDifference(registered, sent) + 1}`;
   }
   const appended = sent.slice(registered.length);
   const separator = registered.includes('?') ? '&' : '?';
   if (!appended.startsWith(separator)) {
-    const rule = `redirect_uri continues the registered one with something else than ${separator}`;
-    return { matches: false, rule, at: registered.length };
+    return `redirect_uri continues the registered one with something else than ${separator} at character ${registered.length + 1}`;
   }
   if (!/^[\x21\x22\x24-\x7e]+$/.test(appended)) {
-    return {
-      matches: false,
-      rule: 'redirect_uri has appended characters other than visible ASCII, or a fragment',
-    };
+    return 'redirect_uri has appended characters other than visible ASCII, or a fragment';
   }
-  return refuseAppendedNames(registered, appended) ?? { matches: true };
-}
-
-function refuseAppendedNames(registered: string, appended: string): RedirectUriMatch | undefined {
   const reserved = new Set([...ANSWER_PARAMETERS, ...parameterNames(queryOf(registered))]);
   for (const name of parameterNames(appended.slice(1))) {
-    if (name === undefined) {
-      return { matches: false, rule: 'redirect_uri appends an undecodable parameter name' };
-    }
-    if (reserved.has(name)) {
-      return { matches: false, rule: `redirect_uri appends the reserved parameter ${name}` };
-    }
+    if (name === undefined) return 'redirect_uri appends an undecodable parameter name';
+    if (reserved.has(name)) return `redirect_uri appends the reserved parameter ${name}`;
   }
-  return undefined;
+  return null;
 }
 
 /** The first parameter in a URI's query that would forge a part of our answer; undefined when there is none. */
@@ -70,22 +49,18 @@ export function answerParameterIn(uri: string): string | undefined {
  * `undefined` stands for a name that can't be decoded.
  */
 function parameterNames(query: string): (string | undefined)[] {
-  return query.split(/[&;]/).flatMap((pair) => {
-    const encoded = pair.split('=', 1)[0] ?? '';
-    if (encoded === '') return [];
-    try {
-      const name = decodeURIComponent(encoded.replaceAll('+', ' ')).replace(/^[?\s]+/, '');
-      return [
-        name
-          .split(/[[\p{Cc}]/u, 1)[0]
-          ?.trim()
-          .toLowerCase()
-          .replaceAll(/[. ]/g, '_'),
-      ];
-    } catch {
-      return [undefined];
-    }
-  });
+  const encoded = query.split(/[&;]/).map((pair) => pair.split('=', 1)[0] ?? '');
+  return encoded.filter((name) => name !== '').map(lenientName);
+}
+
+function lenientName(encoded: string): string | undefined {
+  try {
+    const decoded = decodeURIComponent(encoded.replaceAll('+', ' '));
+    const name = decoded.replace(/^[?\s]+/, '').split(/[[\p{Cc}]/u, 1)[0] ?? '';
+    return name.trim().toLowerCase().replaceAll(/[. ]/g, '_');
+  } catch {
+    return undefined;
+  }
 }
 
 function queryOf(uri: string): string {

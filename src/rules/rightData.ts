@@ -1,4 +1,4 @@
-import { effectiveLimit, type MoneySource, type Right, spends, targetOf } from './scope.ts';
+import { type AccountType, effectiveLimit, type MoneySource, type Right, spends, targetOf } from './scope.ts';
 
 /** A right as data, so that resource servers need no parser of scopes. Fields that a right doesn't have are left out. */
 export interface RightData {
@@ -6,7 +6,7 @@ export interface RightData {
   /** The shop or account that the right names. */
   readonly target?: string;
   /** What kind of account the target is; only for `payment.to-account`. */
-  readonly target_type?: 'account' | 'phone' | 'email';
+  readonly target_type?: AccountType;
   /** Only for `money-source`. */
   readonly sources?: readonly MoneySource[];
   /** At most `amount` in any so many days; left out for one payment of exactly `amount`. */

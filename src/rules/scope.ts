@@ -1,6 +1,9 @@
 import { OAuthError } from './error.ts';
 import { Scanner } from './scopeScanner.ts';
 
+// The rights, and the grammar of a scope. `scopeRules.ts` has what a request may ask of them, `rightData.ts` how they are
+// given to programs and pages.
+
 /** Rights that are a bare word. */
 export const SIMPLE_RIGHTS = [
   'account-info',

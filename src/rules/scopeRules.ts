@@ -41,27 +41,22 @@ export function parseRequestedScope(
 function refuseExcess(right: Right, most: Ceiling): void {
   const limit = effectiveLimit(right);
   if (limit === undefined || !exceeds(limit, most)) return;
+  const message = 'The application may not ask to spend so much.';
   throw new OAuthError(
     'invalid_scope',
-    'The application may not ask to spend so much.',
+    message,
     `scope: the application may ask at most ${most.days},${most.sum}, and ${right.name} has ${limit.days ?? ''},${limit.sum}`,
   );
 }
 
 function refuseUnavailable(name: RightName, catalogue: Catalogue, allowed: readonly string[] | null): void {
   if (!(name in catalogue)) {
-    throw new OAuthError(
-      'invalid_scope',
-      'The parameter scope asks a right that this service does not offer.',
-      `scope: ${name} is not in the catalogue`,
-    );
+    const message = 'The parameter scope asks a right that this service does not offer.';
+    throw new OAuthError('invalid_scope', message, `scope: ${name} is not in the catalogue`);
   }
   if (allowed !== null && !allowed.includes(name)) {
-    throw new OAuthError(
-      'invalid_scope',
-      'The application may not ask one of these rights.',
-      `scope: the application may not ask ${name}`,
-    );
+    const message = 'The application may not ask one of these rights.';
+    throw new OAuthError('invalid_scope', message, `scope: the application may not ask ${name}`);
   }
 }
 
@@ -69,11 +64,8 @@ function refuseUnavailable(name: RightName, catalogue: Catalogue, allowed: reado
 function refuseUnclear(right: Right): void {
   const unclear = findUnclear(targetOf(right) ?? '');
   if (unclear === undefined) return;
-  throw new OAuthError(
-    'invalid_scope',
-    'A target in the parameter scope has white space or invisible characters.',
-    `scope: the target of ${right.name} has ${unclear}`,
-  );
+  const message = 'A target in the parameter scope has white space or invisible characters.';
+  throw new OAuthError('invalid_scope', message, `scope: the target of ${right.name} has ${unclear}`);
 }
 
 /** The ways to be "logically contradictory" (contract 7.1). */

@@ -61,9 +61,10 @@ interface Result {
 
 async function finish(
   settings: DemoSettings,
-  { code, error, state }: AuthorizationResponse,
-  expectedState: string | undefined,
+  answer: AuthorizationResponse,
+  expectedState?: string,
 ): Promise<Result> {
+  const { code, error, state } = answer;
   if (expectedState === undefined || state !== expectedState) {
     const text = 'The state is not the one that this browser was sent away with.';
     return { title: 'This answer was not asked for', text };
@@ -75,10 +76,8 @@ async function finish(
   return exchange(settings, code);
 }
 
-async function exchange(
-  { baseUrl, clientId, clientSecret, redirectUri }: DemoSettings,
-  code: string,
-): Promise<Result> {
+async function exchange(settings: DemoSettings, code: string): Promise<Result> {
+  const { baseUrl, clientId, clientSecret, redirectUri } = settings;
   const response = await fetch(`${baseUrl}/oauth/token`, {
     method: 'POST',
     body: new URLSearchParams({

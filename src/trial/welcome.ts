@@ -33,11 +33,8 @@ export async function welcome(config: Config, pool: pg.Pool, log: Logger): Promi
 }
 
 /** Starts the demo application on the next port. That it can't listen there is no reason not to serve. */
-async function startDemo(
-  { baseUrl, port, dataDir }: Config,
-  pool: pg.Pool,
-  log: Logger,
-): Promise<RunningDemo | null> {
+async function startDemo(config: Config, pool: pg.Pool, log: Logger): Promise<RunningDemo | null> {
+  const { baseUrl, port, dataDir } = config;
   const address = { host: '127.0.0.1', port: port + 1 };
   const url = `http://${address.host}:${address.port}`;
   const redirectUri = `${url}/callback`;

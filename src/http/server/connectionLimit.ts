@@ -9,17 +9,17 @@ const IDLE_MS = 5_000;
 /** The same for a trusted proxy, which usually keeps connections for 60 seconds: it must be the one to close them. */
 const IDLE_BEHIND_PROXY_MS = 72_000;
 
-/** From this part of `maxConnections` on, a new connection replaces one that waits for its client. */
+/** From this part of the limit on, a new connection replaces one that waits for its client. */
 const CROWDED = 0.9;
-/** The part of `maxConnections` that one network may have then. */
+/** The part of the limit that one network may have then. */
 const SHARE = 0.1;
 
 /** Each warning is logged once in this time. */
 const SAME_WARNING_MS = 60_000;
 
-/** How many connections may be open. */
+/** How many connections may be open: `MAX_CONNECTIONS`. */
 export interface ConnectionLimit {
-  readonly most: number;
+  readonly max: number;
   /** Whether connections come from the callers themselves, and not from the operator's proxies. */
   readonly direct: boolean;
 }
@@ -34,13 +34,13 @@ export function idleTimeout(direct: boolean): number {
  * replaces the one that has waited longest for its client: for a request, or for the rest of one. A connection that is about
  * to be answered is never closed. A network above its share loses its own connections, and gets no more when all are at work.
  */
-export function limitConnections(app: FastifyInstance, { most, direct }: ConnectionLimit): void {
+export function limitConnections(app: FastifyInstance, { max, direct }: ConnectionLimit): void {
   const open = new OpenConnections();
   const warned = new Map<string, number>();
   const warn = (text: string) => {
     if (performance.now() - (warned.get(text) ?? Number.NEGATIVE_INFINITY) < SAME_WARNING_MS) return;
     warned.set(text, performance.now());
-    app.log.warn(`${text} (MAX_CONNECTIONS is ${most})`);
+    app.log.warn(`${text} (MAX_CONNECTIONS is ${max})`);
   };
   const close = (socket: Socket) => {
     open.remove(socket);
@@ -52,13 +52,13 @@ export function limitConnections(app: FastifyInstance, { most, direct }: Connect
     const network = direct ? networkOf(addressOf({ ip: socket.remoteAddress })) : '';
     const size = open.add(socket, network);
     socket.once('close', () => open.remove(socket));
-    if (open.size <= most * CROWDED) return;
-    const greedy = direct && size > Math.max(1, most * SHARE);
+    if (open.size <= max * CROWDED) return;
+    const greedy = direct && size > Math.max(1, max * SHARE);
     const waiting = open.longestWaiting(greedy ? network : undefined, socket);
     if (waiting !== undefined) {
       warn('nearly as many connections as may be are open: the longest idle ones are closed');
       close(waiting);
-    } else if (greedy || open.size > most) {
+    } else if (greedy || open.size > max) {
       warn('more connections than may be are open: others are turned away');
       close(socket);
     }

@@ -71,14 +71,11 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
     if (!request.is404) return done();
     const path = pathOf(request);
     const allowed = routeTable.allowedAt(path);
-    const response = allowed === null ? NOT_FOUND : notAllowed(allowed, request.method);
+    const unknown = allowed === null ? NOT_FOUND : notAllowed(allowed, request.method);
+    const known = allowed === null ? {} : { path };
     if (allowed !== null) reply.header('allow', allowed);
-    request.logFields = {
-      error: response.error,
-      rule: response.text,
-      ...(allowed === null ? {} : { path }),
-    };
-    answerError(request, reply, response);
+    request.logFields = { error: unknown.error, rule: unknown.text, ...known };
+    answerError(request, reply, unknown);
   });
 }
 
@@ -86,8 +83,8 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
 const SHOWN_CODES = ['invalid_request', 'invalid_scope', 'unauthorized_client'];
 
 /** Answers with JSON (contract 7.2) or a page (7.1), whichever the route answers with, never with a redirect. */
-function answerError(request: FastifyRequest, reply: FastifyReply, response: ErrorResponse): FastifyReply {
-  const { status, error, title, text } = response;
+function answerError(request: FastifyRequest, reply: FastifyReply, answer: ErrorResponse): FastifyReply {
+  const { status, error, title, text } = answer;
   const { id: reference, routeOptions, server } = request;
   if (server.routeTable.answersAt(routeOptions.url ?? pathOf(request)) === 'json') {
     const description = status < 500 ? text : `${text} Reference ${reference}.`;
@@ -102,16 +99,14 @@ function asOAuthError(error: FastifyError): OAuthError | null {
   if (error instanceof OAuthError) return error;
   const { statusCode = 500, code } = error;
   if (statusCode < 400 || statusCode >= 500) return null;
-  const tooLong = code === 'FST_ERR_CTP_BODY_TOO_LARGE';
-  const message = tooLong
-    ? 'The request is too long.'
-    : 'The body must be application/x-www-form-urlencoded.';
+  const notForm = 'The body must be application/x-www-form-urlencoded.';
+  const message = code === 'FST_ERR_CTP_BODY_TOO_LARGE' ? 'The request is too long.' : notForm;
   return new OAuthError('invalid_request', message, `the body can't be read: ${code}`, { cause: error });
 }
 
 /** Always 400: the contract shows it for `invalid_grant`, and several clients lose the body of a 401. */
 function responseOf({ code, message }: OAuthError): ErrorResponse {
-  return { status: 400, error: code, title: TITLES[code], text: message };
+  return response(400, code, TITLES[code], message);
 }
 
 const TITLES: Record<OAuthError['code'], string> = {
@@ -121,35 +116,32 @@ const TITLES: Record<OAuthError['code'], string> = {
   invalid_grant: 'This code can’t be used',
 };
 
-const TOO_MANY_FAILURES: ErrorResponse = {
-  status: 429,
-  error: 'temporarily_unavailable',
-  title: 'Too many failures',
-  text: 'Too many requests from this address failed. Find out why before you try again.',
-};
-
-const UNAVAILABLE: ErrorResponse = {
-  status: 503,
-  error: 'temporarily_unavailable',
-  title: 'We can’t answer just now',
-  text: 'Please try again in a moment.',
-};
-
-const OUR_FAULT: ErrorResponse = {
-  status: 500,
-  error: 'server_error',
-  title: 'Something went wrong',
-  text: 'The fault is ours. Please try again.',
-};
-
-const NOT_FOUND: ErrorResponse = {
-  status: 404,
-  error: 'not_found',
-  title: 'There is no such page',
-  text: 'There is nothing at this address.',
-};
+// The errors that are ours: status, code, title and text.
+const NOT_FOUND = response(404, 'not_found', 'There is no such page', 'There is nothing at this address.');
+const TOO_MANY_FAILURES = response(
+  429,
+  'temporarily_unavailable',
+  'Too many failures',
+  'Too many requests from this address failed. Find out why before you try again.',
+);
+const OUR_FAULT = response(
+  500,
+  'server_error',
+  'Something went wrong',
+  'The fault is ours. Please try again.',
+);
+const UNAVAILABLE = response(
+  503,
+  'temporarily_unavailable',
+  'We can’t answer just now',
+  'Please try again in a moment.',
+);
 
 function notAllowed(allowed: string, method: string): ErrorResponse {
   const text = `This address takes ${allowed}, not ${method}.`;
-  return { status: 405, error: 'invalid_request', title: 'This page can’t be opened like that', text };
+  return response(405, 'invalid_request', 'This page can’t be opened like that', text);
+}
+
+function response(status: number, error: string, title: string, text: string): ErrorResponse {
+  return { status, error, title, text };
 }

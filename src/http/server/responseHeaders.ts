@@ -4,7 +4,7 @@ import { isHttps } from '../browser/cookies.ts';
 /** Two years, the least that browsers' preload lists ask for; of this host alone. */
 const STRICT_TRANSPORT = 'max-age=63072000';
 
-/** Sets the request id, and HSTS over https. */
+/** Sets the request id, and over https HSTS, against a network that leads browsers to plain http. */
 export function addResponseHeaders(app: FastifyInstance, baseUrl: string): void {
   const overHttps = isHttps(baseUrl);
   app.addHook('onRequest', (request, reply, done) => {
