@@ -45,7 +45,7 @@ export function countersOf(
   return { attempt, right: counter('right', login) };
 }
 
-/** The wait of an attempt; without one it was counted. */
+/** How long an attempt has to wait; 0 when it was counted. */
 interface Recorded {
   readonly waitSeconds: number;
   /** The slot that the audit trail should name if the password is wrong: from here on attempts have to wait. */
@@ -89,7 +89,7 @@ interface Settled {
   readonly right: boolean;
 }
 
-/** Takes an attempt back. */
+/** Takes back an attempt that was right or was not checked. */
 export const takeBackAttempt = batched(takeBackAttempts);
 
 /** Takes attempts back, any number in one transaction, and counts those that were right. @returns null for each */

@@ -26,7 +26,7 @@ export interface SentSignIn {
   readonly password: string;
 }
 
-/** The cookies that a browser sent with a sign-in, null for none: its session, which ends, the one before, and its device. */
+/** The cookies that a browser sent with a sign-in, null for none: its session (which ends), pre-login session and device. */
 export interface SentCookies {
   readonly session: string | null;
   readonly preLogin: string | null;
