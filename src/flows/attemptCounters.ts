@@ -49,7 +49,7 @@ export function countersOf(
 interface Recorded {
   readonly waitSeconds: number;
   /** The slot that the audit trail should name if the password is wrong: from here on attempts have to wait. */
-  readonly notable: number | null;
+  readonly slotToReport: number | null;
 }
 
 /** Counts an attempt, unless it has to wait. Counted twice after a lost connection it only waits too early. */
@@ -68,23 +68,23 @@ async function recordAttempts(db: pg.Pool, asked: readonly Counters[]): Promise<
   return first.map((recorded) => (recorded.waitSeconds > 0 ? recorded : (second.shift() ?? recorded)));
 }
 
-/** Counts an attempt at `counters`, unless one of `heeded` says to wait. */
-function record(throttles: Throttles, counters: readonly Counter[], heeded: readonly Counter[]): Recorded {
+/** Counts an attempt at `counters`, unless one of `limiting` says to wait. */
+function record(throttles: Throttles, counters: readonly Counter[], limiting: readonly Counter[]): Recorded {
   const wait = Math.max(
-    ...heeded.map(({ slot, kind }) => waitSeconds(throttleIn(throttles, slot), POLICIES[kind])),
+    ...limiting.map(({ slot, kind }) => waitSeconds(throttleIn(throttles, slot), POLICIES[kind])),
   );
-  if (wait > 0) return { waitSeconds: wait, notable: null };
+  if (wait > 0) return { waitSeconds: wait, slotToReport: null };
   for (const counter of counters) change(throttles, counter, withAttempt);
   const mustWait = counters.some(({ slot }) => {
     const { freeAt, now } = throttleIn(throttles, slot);
     return freeAt > now;
   });
   // The first counter is the login's or the device's.
-  return { waitSeconds: 0, notable: mustWait ? (counters[0]?.slot ?? null) : null };
+  return { waitSeconds: 0, slotToReport: mustWait ? (counters[0]?.slot ?? null) : null };
 }
 
 /** An attempt that was counted: it was right, or it was not checked. */
-interface Settled {
+interface UncountedAttempt {
   readonly counters: Counters;
   readonly right: boolean;
 }
@@ -93,12 +93,12 @@ interface Settled {
 export const takeBackAttempt = batched(takeBackAttempts);
 
 /** Takes attempts back, any number in one transaction, and counts those that were right. @returns null for each */
-async function takeBackAttempts(db: pg.Pool, settled: readonly Settled[]): Promise<null[]> {
+async function takeBackAttempts(db: pg.Pool, attempts: readonly UncountedAttempt[]): Promise<null[]> {
   const slots = slotsOf(
-    settled.flatMap(({ counters, right }) => [...counters.attempt, ...(right ? [counters.right] : [])]),
+    attempts.flatMap(({ counters, right }) => [...counters.attempt, ...(right ? [counters.right] : [])]),
   );
   return changeThrottles(db, slots, (locked) =>
-    settled.map(({ counters, right }) => {
+    attempts.map(({ counters, right }) => {
       for (const counter of counters.attempt) change(locked, counter, withoutAttempt);
       if (right) change(locked, counters.right, withAttempt);
       return null;
@@ -132,7 +132,7 @@ function change(throttles: Throttles, { slot, kind }: Counter, by: typeof withAt
 
 function throttleIn(throttles: Throttles, slot: number): Throttle {
   const throttle = throttles.get(slot);
-  if (throttle === undefined) throw new Error(`throttles: the counter in slot ${slot} is not held`);
+  if (throttle === undefined) throw new Error(`throttles: the counter in slot ${slot} is not locked`);
   return throttle;
 }
 

@@ -27,7 +27,7 @@ export interface AuthorizationsPage {
   readonly signOutToken: string;
   readonly authorizations: readonly LiveAuthorization[];
   /** The applications on this page that have more than one authorization, on whichever page. */
-  readonly several: readonly AuthorizedClient[];
+  readonly clientsWithSeveral: readonly AuthorizedClient[];
   /** Where the pages of the newer and of the older ones begin; null where there are none. */
   readonly newer: Cursor | null;
   readonly older: Cursor | null;
@@ -51,18 +51,23 @@ export async function findAuthorizationsPage(
   session: Session,
   cursor: Cursor,
 ): Promise<AuthorizationsPage> {
-  const { found, goOnFrom } = await findAccountGrants(context.db, session.user.userId, cursor, MAX_SHOWN);
+  const { found, nextFrom } = await findAccountGrants(context.db, session.user.userId, cursor, MAX_SHOWN);
   const fitting = found.slice(0, countFitting(found));
-  const onwards = fitting.length < found.length ? (fitting.at(-1)?.grantId ?? null) : goOnFrom;
+  const next = fitting.length < found.length ? (fitting.at(-1)?.grantId ?? null) : nextFrom;
   // On the side that the cursor comes from there is at least the authorization that it names.
   const back = cursor.grantId === null ? null : (fitting[0]?.grantId ?? null);
-  const [newer, older] = cursor.direction === 'older' ? [back, onwards] : [onwards, back];
+  const [newer, older] = cursor.direction === 'older' ? [back, next] : [next, back];
   const shown = cursor.direction === 'older' ? fitting : fitting.toReversed();
   return {
     user: session.user,
     signOutToken: signOutToken(context, session),
     authorizations: shown.map((grant) => authorizationOf(context, session, grant)),
-    several: await findSeveral(context, session, shown, newer !== null || older !== null),
+    clientsWithSeveral: await findClientsWithSeveral(
+      context,
+      session,
+      shown,
+      newer !== null || older !== null,
+    ),
     newer: newer === null ? null : { direction: 'newer', grantId: newer },
     older: older === null ? null : { direction: 'older', grantId: older },
   };
@@ -93,7 +98,7 @@ function authorizationOf(context: Context, session: Session, grant: AccountGrant
 }
 
 /** @param thereAreOthers whether there are other pages */
-async function findSeveral(
+async function findClientsWithSeveral(
   context: Context,
   session: Session,
   shown: readonly AccountGrant[],
@@ -144,14 +149,14 @@ export async function disconnect(
     return { outcome: 'disconnected' };
   }
   if (!(await countDecision(context.db, userId))) return { outcome: 'too_many' };
-  let goesOn = true;
-  while (goesOn && performance.now() < caller.decideBy) {
-    goesOn = await revokeGrantsOfUserAndClient(context.db, userId, sent.id, caller);
+  let hasMore = true;
+  while (hasMore && performance.now() < caller.decideBy) {
+    hasMore = await revokeGrantsOfUserAndClient(context.db, userId, sent.id, caller);
   }
   return { outcome: 'disconnected' };
 }
 
-/** Whether what a link says is disconnected is so: one authorization, or all of an application. */
+/** Whether the authorization that a link names is revoked, or all of its application. */
 export async function isDisconnected(
   { db }: Context,
   { user: { userId } }: Session,

@@ -22,8 +22,8 @@ interface Trouble {
   readonly cause: unknown;
   /** Requests that were answered 503 meanwhile. */
   refused: number;
-  /** The error with which the log said that the database is away; undefined before that. */
-  said?: unknown;
+  /** The error with which the log reported that the database is away; undefined before that. */
+  reported?: unknown;
 }
 
 /**
@@ -45,19 +45,19 @@ export class DatabaseWatch {
   constructor({ db }: Context, log: WatchLog) {
     this.#db = db;
     this.#log = log;
-    db.on('error', this.note); // an idle connection broke
+    db.on('error', this.noteError); // an idle connection broke
   }
 
   /** False while the log says that the database is away. */
   get isUp(): boolean {
-    return this.#trouble?.said === undefined;
+    return this.#trouble?.reported === undefined;
   }
 
   /** Notes an error of the database. @returns a few words on it, for the request's log line */
-  readonly note = (error: unknown): string => {
+  readonly noteError = (error: unknown): string => {
     if (this.#trouble === undefined && !this.#stopped) {
       this.#trouble = begin(error);
-      void this.ask();
+      void this.check();
     }
     return nameTrouble(error);
   };
@@ -68,23 +68,23 @@ export class DatabaseWatch {
   }
 
   /** Checks whether the database can do its work, once at a time. @returns false also when it is late */
-  ask(): Promise<boolean> {
+  check(): Promise<boolean> {
     this.#check ??= this.#checkNow();
     const late = new Promise<false>((resolve) => setTimeout(resolve, LATE_MS, false).unref());
     return Promise.race([this.#check, late]);
   }
 
-  /** Like {@link ask}; a result is good for a second. */
+  /** Like {@link check}; a result is good for a second. */
   async isReady(): Promise<boolean> {
     const isFresh = this.#check === undefined && performance.now() - this.#last.at < READY_MS;
-    return isFresh ? this.#last.isReady : this.ask();
+    return isFresh ? this.#last.isReady : this.check();
   }
 
   /** Ends the checks and the messages that the database is away. */
   stop(): void {
     this.#stopped = true;
     clearTimeout(this.#next);
-    this.#db.off('error', this.note);
+    this.#db.off('error', this.noteError);
   }
 
   async #checkNow(): Promise<boolean> {
@@ -98,7 +98,7 @@ export class DatabaseWatch {
     } catch (error) {
       this.#isAway(error);
       this.#last = { isReady: false, at: performance.now() };
-      if (!this.#stopped) this.#next = setTimeout(() => void this.ask(), PAUSE_MS).unref();
+      if (!this.#stopped) this.#next = setTimeout(() => void this.check(), PAUSE_MS).unref();
       return false;
     } finally {
       clearTimeout(late);
@@ -120,21 +120,21 @@ export class DatabaseWatch {
   #isAway(error: unknown): void {
     if (this.#stopped) return;
     this.#trouble ??= begin(error);
-    const { said } = this.#trouble;
+    const { reported } = this.#trouble;
     const reason = explainTrouble(error);
-    if (said === undefined) this.#log.error({ reason }, 'the database is away');
+    if (reported === undefined) this.#log.error({ reason }, 'the database is away');
     // The database may come back as something else, such as a standby, and that does not pass by waiting.
-    else if (isRefusal(error) && nameTrouble(error) !== nameTrouble(said))
+    else if (isRefusal(error) && nameTrouble(error) !== nameTrouble(reported))
       this.#log.error({ reason }, 'the database is still away');
     else return;
-    this.#trouble.said = error;
+    this.#trouble.reported = error;
   }
 
   #isBack(): void {
     const trouble = this.#trouble;
     this.#trouble = undefined;
     if (trouble === undefined) return;
-    if (trouble.said === undefined) this.#warnOf(trouble);
+    if (trouble.reported === undefined) this.#warnOf(trouble);
     else {
       const away_seconds = Math.round((performance.now() - trouble.since) / 100) / 10;
       this.#log.warn({ away_seconds, refused: trouble.refused }, 'the database is back');

@@ -120,7 +120,7 @@ function decisionOf(
     codeChallenge: authorizationRequest.codeChallenge,
     sessionHash: session.sessionHash,
     requestDigest: sha256(canonicalQuery),
-    mostInstances: context.maxInstances,
+    maxInstances: context.maxInstances,
     formExpiresAt: expiresAt,
     caller,
   };

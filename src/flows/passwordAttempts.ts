@@ -58,14 +58,15 @@ export async function attemptPassword(
   const turn = turnOf(attempt, caller, device);
   requirePlace(turn);
   const counters = countersOf(context, guarded, login, networkOf(caller.address), device);
-  const { waitSeconds, notable } = await recordAttempt(context.db, counters);
+  const { waitSeconds, slotToReport } = await recordAttempt(context.db, counters);
   if (waitSeconds > 0) return { outcome: 'wait', waitSeconds };
   const { userId, right } = await check(attempt.password, turn, findAccount).catch(async (error: unknown) => {
     await takeBackAttempt(context.db, { counters, right: false });
     throw error;
   });
   if (userId === null || right === null) {
-    if (notable !== null) await recordGuessing(context.db, notable, GUESSED[guarded], userId, caller);
+    if (slotToReport !== null)
+      await recordGuessing(context.db, slotToReport, GUESSED[guarded], userId, caller);
     return { outcome: 'wrong' };
   }
   await takeBackAttempt(context.db, { counters, right: true });

@@ -57,12 +57,12 @@ export async function findAccountGrants(
   userId: string,
   { direction, grantId }: Cursor,
   most: number,
-): Promise<{ found: AccountGrant[]; goOnFrom: string | null }> {
+): Promise<{ found: AccountGrant[]; nextFrom: string | null }> {
   const statement = FIND[direction]({ userId, grantId, most });
   const rows = await query<AccountGrant & { live: boolean; last: boolean }>(db, statement);
   const found = rows.filter(({ live }) => live).slice(0, most);
-  const goesOn = rows.length > most || rows.at(-1)?.last === true;
-  return { found, goOnFrom: goesOn ? (rows[Math.min(most, rows.length) - 1]?.grantId ?? null) : null };
+  const hasMore = rows.length > most || rows.at(-1)?.last === true;
+  return { found, nextFrom: hasMore ? (rows[Math.min(most, rows.length) - 1]?.grantId ?? null) : null };
 }
 
 /** How many live grants of a user an application has; `orMore` when only the newest were counted. */

@@ -21,7 +21,7 @@ export interface Approval extends Decision {
   /** The request whose confirmation by the payment password this approval uses up. */
   readonly requestDigest: Digest;
   /** How many live grants the user may have of this application. */
-  readonly mostInstances: number;
+  readonly maxInstances: number;
 }
 
 // The guard is `revision = what the page showed`: of many forms for one key exactly one writes, and what it writes takes
@@ -49,15 +49,15 @@ const approve = batchStatement<Approval>(
     code_challenge: ['text', ({ codeChallenge }) => codeChallenge],
     session_hash: ['bytea', ({ sessionHash }) => sessionHash],
     request_digest: ['bytea', ({ requestDigest }) => requestDigest],
-    most_instances: ['int', ({ mostInstances }) => mostInstances],
+    max_instances: ['int', ({ maxInstances }) => maxInstances],
     ...CALLER_COLUMNS,
   },
   (input) => `
 with requests as materialized (
   select * from ${input}
 ), judged as materialized (  -- offset 0: see sessions.ts
-  select r.*, c.revision is not null and u.user_id is not null as is_allowed, s.session_hash is not null as stands, u.may_decide,
-         g.code_hash = r.code_hash as is_there, ${CODE_IS_USABLE} as is_usable,
+  select r.*, c.revision is not null and u.user_id is not null as is_allowed, s.session_hash is not null as session_is_valid, u.may_decide,
+         g.code_hash = r.code_hash as code_is_stored, ${CODE_IS_USABLE} as code_is_usable,
          c.revision = r.client_revision and coalesce(g.revision, 0) = r.revision as is_current
     from requests r
     left join lateral (select * from clients where client_id = r.client_id and status = 'active' offset 0) c on true
@@ -68,7 +68,7 @@ with requests as materialized (
     left join lateral (select * from grants where user_id = r.user_id and grant_id = r.grant_id offset 0) g on true
 ), locked as materialized (
   select u.user_id from users u
-   where u.user_id = any (array(select user_id from judged where is_allowed and stands and may_decide and is_current))
+   where u.user_id = any (array(select user_id from judged where is_allowed and session_is_valid and may_decide and is_current))
      and u.status = 'active' and ${MAY_DECIDE}
    order by u.user_id for no key update
 ), counted as (
@@ -77,15 +77,15 @@ with requests as materialized (
   select s.session_hash from sessions s
    where s.session_hash = any (array(select session_hash from judged join counted using (user_id))) and ${SESSION_IS_VALID}
    order by s.session_hash for key share
-), ${momentOf('counted', 'locked_sessions')}, room as materialized (
-  select judged.*, may_hold(grant_id, user_id, client_id, most_instances) as is_enough
+), ${momentOf('counted', 'locked_sessions')}, capacity as materialized (
+  select judged.*, may_hold(grant_id, user_id, client_id, max_instances) as has_capacity
     from judged join counted using (user_id) join locked_sessions using (session_hash), moment where not late
 ), written as (
   insert into grants as g (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri,
                            code_hash, code_expires_at, code_challenge, confirmed_at, client_revision)
   select grant_id, user_id, client_id, instance_name, revision + 1, scope, redirect_uri, code_hash,
          clock_timestamp() + make_interval(secs => code_lifetime), code_challenge, clock_timestamp(), client_revision
-    from room where is_enough order by grant_id
+    from capacity where has_capacity order by grant_id
   on conflict (grant_id) do update
      set revision = excluded.revision, scope = excluded.scope, redirect_uri = excluded.redirect_uri,
          code_hash = excluded.code_hash, code_challenge = excluded.code_challenge, confirmed_at = clock_timestamp(),
@@ -98,8 +98,8 @@ with requests as materialized (
   returning grant_id, user_id, client_id, instance_name, scope, revision
 ), unconfirmed as (  -- the payment password confirmed this one authorization, not the next
   update sessions s set confirmed_request = null, confirmed_at = null
-   where s.session_hash = any (array(select session_hash from room join written using (grant_id)))
-     and exists (select from room r where r.session_hash = s.session_hash and r.request_digest = s.confirmed_request)
+   where s.session_hash = any (array(select session_hash from capacity join written using (grant_id)))
+     and exists (select from capacity r where r.session_hash = s.session_hash and r.request_digest = s.confirmed_request)
 ), logged as (
   ${recordEvents(
     {
@@ -108,21 +108,21 @@ with requests as materialized (
       limits: 'limits',
       ...OF_REQUEST,
     },
-    '(select w.*, limits, address, reference from written w join room using (grant_id)) w',
+    '(select w.*, limits, address, reference from written w join capacity using (grant_id)) w',
   )}
 )
 select j.n::int as n,
        case when w.grant_id is not null then 'written'
             when not j.is_allowed then 'blocked'
-            when not j.stands then 'ended'
-            when j.is_there then case when j.is_usable then 'written' else 'spent' end
+            when not j.session_is_valid then 'ended'
+            when j.code_is_stored then case when j.code_is_usable then 'written' else 'spent' end
             when not j.may_decide then 'too_many'
-            when not r.is_enough then 'full'
-            when j.is_current then 'overtaken'
+            when not r.has_capacity then 'full'
+            when j.is_current then 'changed_since_read'
             else 'stale' end as verdict,
        -- an approval that was asked again after a lost answer is there already
-       w.grant_id is null and j.is_there is not true and clock_timestamp() >= @deadline::timestamptz as late
-  from judged j left join room r on r.n = j.n left join written w on w.grant_id = r.grant_id`,
+       w.grant_id is null and j.code_is_stored is not true and clock_timestamp() >= @deadline::timestamptz as late
+  from judged j left join capacity r on r.n = j.n left join written w on w.grant_id = r.grant_id`,
 );
 
 /** What came of an approval, and why nothing when nothing was written. */
@@ -143,8 +143,8 @@ export type ApprovalVerdict =
   | 'stale';
 
 interface ApprovalResult {
-  /** `overtaken`: a row was changed by another server after this statement began, so what is there now was not seen. */
-  readonly verdict: ApprovalVerdict | 'overtaken';
+  /** `changed_since_read`: a row was changed by another server after this statement began, so what is there now was not seen. */
+  readonly verdict: ApprovalVerdict | 'changed_since_read';
   readonly late: boolean;
 }
 
@@ -160,8 +160,8 @@ const approveBatched = batched(
  */
 export async function approveGrant(pool: pg.Pool, approval: Approval): Promise<ApprovalVerdict> {
   const first = await approveBatched(pool, approval);
-  const again = first.verdict === 'overtaken' && !first.late;
+  const again = first.verdict === 'changed_since_read' && !first.late;
   const { verdict, late } = again ? await approveBatched(pool, approval) : first;
   if (late) throw new TooLateError();
-  return verdict === 'overtaken' ? 'stale' : verdict;
+  return verdict === 'changed_since_read' ? 'stale' : verdict;
 }

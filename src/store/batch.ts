@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { askTwice, isOneCallersFault, OverloadedError } from './errors.ts';
+import { isOneCallersFault, OverloadedError, retryOnLostConnection } from './errors.ts';
 
 /** Requests that one statement answers, at most. */
 const MAX_BATCH = 128;
@@ -38,7 +38,7 @@ export function batched<Request, Result>(
   return (pool, request) => {
     let batcher = batchers.get(pool);
     if (batcher === undefined) {
-      batcher = new Batcher((requests) => askTwice(() => ask(pool, requests)), sharing);
+      batcher = new Batcher((requests) => retryOnLostConnection(() => ask(pool, requests)), sharing);
       batchers.set(pool, batcher);
     }
     return batcher.send(request);

@@ -32,14 +32,14 @@ const BEGIN = [
 ].join('; ');
 
 /** What is found out when a connection is opened. */
-interface Nature {
+interface ConnectionTraits {
   /** False behind a pooler, which may send each transaction to another session of PostgreSQL. */
   readonly ownSession: boolean;
   /** Whether a prepared statement is found again by its name. */
   readonly keepsNames: boolean;
 }
 
-const natures = new WeakMap<pg.ClientBase, Nature>();
+const traits = new WeakMap<pg.ClientBase, ConnectionTraits>();
 
 /** By how many milliseconds PostgreSQL's clock is ahead of `performance.now()`; never too much. */
 const clocks = new WeakMap<pg.ClientBase, number>();
@@ -63,7 +63,7 @@ export async function prepareConnection(connection: pg.ClientBase): Promise<{ ta
     compareClocks(connection),
   ]);
   const { ownSession = false, takesWrites = false } = opening.rows[0] ?? {};
-  natures.set(connection, { ownSession, keepsNames: ownSession || (await translatesNames(connection)) });
+  traits.set(connection, { ownSession, keepsNames: ownSession || (await translatesNames(connection)) });
   return { takesWrites };
 }
 
@@ -96,15 +96,15 @@ async function translatesNames(connection: pg.ClientBase): Promise<boolean> {
 }
 
 /** @throws {Error} before {@link prepareConnection} */
-export function natureOf(connection: pg.ClientBase): Nature {
-  const nature = natures.get(connection);
+export function traitsOf(connection: pg.ClientBase): ConnectionTraits {
+  const nature = traits.get(connection);
   if (nature === undefined) throw new Error('this connection to PostgreSQL was not prepared');
   return nature;
 }
 
 /** Begins a transaction in which the settings hold. */
 export async function begin(connection: pg.ClientBase): Promise<void> {
-  await connection.query(natureOf(connection).ownSession ? 'begin' : BEGIN);
+  await connection.query(traitsOf(connection).ownSession ? 'begin' : BEGIN);
 }
 
 /** Runs a statement within a transaction that was begun by {@link begin}. */
@@ -112,7 +112,7 @@ export function runWithin<Row extends pg.QueryResultRow>(
   connection: pg.ClientBase,
   { name, ...query }: pg.QueryConfig,
 ): Promise<pg.QueryResult<Row>> {
-  return connection.query<Row>(natureOf(connection).keepsNames && name ? { name, ...query } : query);
+  return connection.query<Row>(traitsOf(connection).keepsNames && name ? { name, ...query } : query);
 }
 
 /**
@@ -123,7 +123,7 @@ export async function runAlone<Row extends pg.QueryResultRow>(
   connection: pg.ClientBase,
   query: pg.QueryConfig,
 ): Promise<pg.QueryResult<Row>> {
-  if (natureOf(connection).ownSession) return runWithin(connection, query);
+  if (traitsOf(connection).ownSession) return runWithin(connection, query);
   const [, result] = await Promise.all([
     connection.query(BEGIN),
     runWithin<Row>(connection, query),

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type pg from 'pg';
-import { natureOf } from './connection.ts';
+import { traitsOf } from './connection.ts';
 
 /** What a connection turned out to be, for `assent doctor`. */
 export interface ConnectionFacts {
@@ -13,7 +13,7 @@ export interface ConnectionFacts {
 }
 
 export function inspectConnection(connection: pg.ClientBase): ConnectionFacts {
-  const { ownSession, keepsNames } = natureOf(connection);
+  const { ownSession, keepsNames } = traitsOf(connection);
   const { ssl, connection: wire } = connection as unknown as { ssl: Ssl; connection: { stream: Socket } };
   const { stream } = wire;
   const tls = stream instanceof TLSSocket ? tlsOf(ssl) : 'none';

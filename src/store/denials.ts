@@ -15,7 +15,7 @@ export interface Denial extends Decision {
 const deny = statement<Omit<Denial, 'limits'> & { limits: string } & Caller>(
   'grant-deny',
   `
-with taken as materialized (
+with earlier as materialized (
   select exists (select from grants where grant_id = @grantId and code_hash = @codeHash) as allowed,
          exists (select from denials where code_hash = @codeHash) as denied
 ), session as materialized (
@@ -23,7 +23,7 @@ with taken as materialized (
    where s.session_hash = @sessionHash and s.user_id = @userId and ${SESSION_IS_VALID}
 ), counted as (
   update users u set ${COUNT_DECISION}
-   where u.user_id = @userId and ${MAY_DECIDE} and exists (select from taken where not allowed and not denied)
+   where u.user_id = @userId and ${MAY_DECIDE} and exists (select from earlier where not allowed and not denied)
      and exists (select from session where may_decide)
   returning u.user_id
 ), locked_sessions as (
@@ -57,7 +57,7 @@ select case when allowed then 'allowed'
             when exists (select from session where not may_decide) then 'too_many'
             else 'stale' end as verdict,
        late and not allowed and not denied as late
-  from taken, moment`,
+  from earlier, moment`,
 );
 
 /** What came of a denial. */

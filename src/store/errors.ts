@@ -65,7 +65,7 @@ export function isOneCallersFault(error: unknown): boolean {
  * Runs a statement again when the connection was lost, but not when time ran out: that would take as long again. Only for
  * statements that do no harm when run twice, because the first may have been carried out.
  */
-export async function askTwice<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+export async function retryOnLostConnection<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
   return ask().catch((error: unknown) => {
     if (isConnectionLost(error)) return ask();
     throw error;

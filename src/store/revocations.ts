@@ -67,7 +67,7 @@ const ofUserAndClient = statement<Caller & { userId: string; clientId: string }>
     select grant_id from (select * from grants where user_id = @userId offset 0) g
      where client_id = @clientId and ${IS_LIVE} order by grant_id limit ${MAX_AT_ONCE}))`,
     by: OF_CALLER,
-    result: `(select count(*) from locked) = ${MAX_AT_ONCE} as "goesOn"`,
+    result: `(select count(*) from locked) = ${MAX_AT_ONCE} as "hasMore"`,
   }),
 );
 
@@ -84,7 +84,7 @@ export async function revokeGrantsOfUserAndClient(
   caller: Caller,
 ): Promise<boolean> {
   const decision = ofUserAndClient({ userId, clientId, ...caller });
-  return (await decideOne<{ goesOn: boolean }>(db, decision, caller.decideBy)).goesOn;
+  return (await decideOne<{ hasMore: boolean }>(db, decision, caller.decideBy)).hasMore;
 }
 
 /** A revocation request about a token (RFC 7009). */

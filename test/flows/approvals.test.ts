@@ -259,7 +259,7 @@ describe('approvals of many users', () => {
       [approvalBy(shopping, { clientId: closed.clientId }), 'blocked'],
       [approvalBy(ended), 'ended'],
       [approvalBy(busy), 'too_many'],
-      [approvalBy(full, { instanceName: 'second', mostInstances: 1 }), 'full'],
+      [approvalBy(full, { instanceName: 'second', maxInstances: 1 }), 'full'],
       [approvalBy(stale, { revision: 1 }), 'stale'],
       [isSpent, 'spent'],
       [isThere, 'written'],

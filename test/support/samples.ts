@@ -181,7 +181,7 @@ export function approvalOf({ clientId, redirectUri }: TestClient, { userId }: Te
     sessionHash: sha256(''),
     requestDigest: sha256(''),
     limits: [],
-    mostInstances: 100,
+    maxInstances: 100,
     caller: CALLER,
   };
 }

@@ -83,7 +83,7 @@ function describePage(context: Context, page: AuthorizationsPage) {
     userLogin: page.user.login,
     signOutToken: page.signOutToken,
     authorizations: page.authorizations.map((authorization) => describeOne(context, authorization)),
-    several: page.several.map(describeAll),
+    several: page.clientsWithSeveral.map(describeAll),
     newer: page.newer && linkTo(queryOf(page.newer)),
     older: page.older && linkTo(queryOf(page.older)),
   } satisfies Partial<AccountPage>;

@@ -7,7 +7,7 @@ import { sendJson } from '../server/json.ts';
 /** Watches the database while requests may come. */
 export function watchDatabase(app: FastifyInstance, context: Context): DatabaseWatch {
   const watch = new DatabaseWatch(context, app.log);
-  app.addHook('onListen', async () => void watch.ask());
+  app.addHook('onListen', async () => void watch.check());
   app.addHook('preClose', async () => watch.stop());
   return watch;
 }

@@ -53,7 +53,7 @@ export function answerErrors(app: FastifyInstance, watch: DatabaseWatch): void {
       return answerError(request, reply, OUR_FAULT);
     }
     request.unavailable = unavailable;
-    const rule = unavailable === 'overload' ? error.message : watch.note(error);
+    const rule = unavailable === 'overload' ? error.message : watch.noteError(error);
     request.logFields = { error: UNAVAILABLE.error, rule };
     watch.countRefused();
     return answerError(request, reply.header('retry-after', RETRY_AFTER_SECONDS), UNAVAILABLE);

@@ -9,7 +9,7 @@ declare module 'fastify' {
   }
 }
 
-/** The routes by their paths, for requests that no route takes. Fastify takes the path that it is asked about for a pattern. */
+/** The routes by their paths, for requests that no route takes. `hasRoute` would take the path for a pattern. */
 export class RouteTable {
   readonly #methods = new Map<string, string[]>();
   /** By path, and by each of the folders that it is in. */
