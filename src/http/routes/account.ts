@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
   type AuthorizationsPage,
   type AuthorizedClient,
@@ -22,10 +22,10 @@ import { callerOf } from '../server/caller.ts';
 import { queryParameters } from '../server/parameters.ts';
 
 /** The forms that disconnect: what each of them names, and the parameter that says on the account page that it is done. */
-const DISCONNECT_FORMS = [
-  { action: 'disconnect', field: 'grant_id', done: 'disconnected' },
-  { action: 'disconnect-all', field: 'client_id', done: 'disconnected_all' },
-] as const;
+const DISCONNECT_FORMS = {
+  disconnect: { field: 'grant_id', done: 'disconnected' },
+  'disconnect-all': { field: 'client_id', done: 'disconnected_all' },
+};
 const UNDONE = { undone: 'disconnect' };
 
 /** The user's connected applications, each with a way to disconnect it. */
@@ -62,19 +62,30 @@ export async function accountRoutes(app: FastifyInstance, context: Context): Pro
     });
   });
 
-  for (const { action, field, done } of DISCONNECT_FORMS) {
-    app.post(`/account/${action}`, OWN_FORM, async (request, reply) => {
-      const { form, session } = await receiveForm(request, context);
-      if (session === null) return backToAccount(reply, context, UNDONE);
-      const id = form.get(field) ?? '';
-      const sent = { action, id, formToken: form.get('form_token') };
-      const { outcome } = await disconnect(context, session, sent, callerOf(request));
-      if (outcome === 'stale') return backToAccount(reply, context, UNDONE);
-      const place = queryOf(cursorIn(form));
-      if (outcome === 'too_many') return showTooMany(reply, linkTo(place), 'account');
-      return backToAccount(reply, context, { ...place, [done]: id });
-    });
-  }
+  app.post('/account/disconnect', OWN_FORM, (request, reply) =>
+    disconnectBy(request, reply, context, 'disconnect'),
+  );
+  app.post('/account/disconnect-all', OWN_FORM, (request, reply) =>
+    disconnectBy(request, reply, context, 'disconnect-all'),
+  );
+}
+
+async function disconnectBy(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  context: Context,
+  action: keyof typeof DISCONNECT_FORMS,
+): Promise<FastifyReply> {
+  const { field, done } = DISCONNECT_FORMS[action];
+  const { form, session } = await receiveForm(request, context);
+  if (session === null) return backToAccount(reply, context, UNDONE);
+  const id = form.get(field) ?? '';
+  const sent = { action, id, formToken: form.get('form_token') };
+  const { outcome } = await disconnect(context, session, sent, callerOf(request));
+  if (outcome === 'stale') return backToAccount(reply, context, UNDONE);
+  const place = queryOf(cursorIn(form));
+  if (outcome === 'too_many') return showTooMany(reply, linkTo(place), 'account');
+  return backToAccount(reply, context, { ...place, [done]: id });
 }
 
 function describePage(context: Context, page: AuthorizationsPage) {

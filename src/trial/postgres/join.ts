@@ -93,11 +93,13 @@ class Member {
     const { cluster } = this.#cluster.place;
     const session = await this.#session.catch(() => undefined);
     const isLast = session && (await giveUpShare(session));
+    // The connection broke because another process is stopping PostgreSQL, or it crashed.
+    const isBroken = session !== undefined && isLast === undefined;
     const mine = isLast ? readPostmaster(cluster)?.pid : startedPid(this.#cluster);
     const stopped = isLast !== false && (await stopPostmaster(mine, cluster));
     session?.client.end().catch(() => {});
     members.delete(this);
-    return stopped;
+    return stopped && !isBroken;
   }
 
   #reportBreak(): void {
