@@ -106,7 +106,7 @@ describe('a server whose role owns nothing', () => {
     const noted = `select kind from audit_events where user_id = $1 and kind in ('revoked_by_operator', 'user_deleted') order by at`;
     const { rows } = await database.pool.query(noted, [user.userId]);
     expect(rows.map(({ kind }) => kind)).toEqual(['revoked_by_operator', 'user_deleted']);
-  });
+  }, 90_000); // some thirty commands, a process each
 
   it('leaves a row for each authorization that goes with what it deletes', async () => {
     await database.pool.query(`
@@ -313,7 +313,7 @@ describe('assent migrate --server-role', () => {
     expect(lines).toHaveLength(6);
     await database.pool.query(lines.join('\n')); // all of it at once, as it stands there
     expect(await grant(mighty)).toMatchObject({ code: 0 });
-  });
+  }, 90_000);
 
   it('takes what the role had too much', async () => {
     await database.pool.query(`grant all on all tables in schema public to ${role}`);

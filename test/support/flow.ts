@@ -28,7 +28,16 @@ export function tokenRequestOf(client: TestClient, code: string, fields: Fields 
 
 /** Signs in on the way to the account page, which a right password leads to by a 303. */
 export async function signIn(agent: Agent, login: string, password: string): Promise<Answer> {
-  return agent.submit(await agent.get('/account'), 'login', { login, password });
+  return submitPassword(agent, await agent.get('/account'), 'login', { login, password });
+}
+
+/** Sends a form with a password, again while too many passwords are being checked: the page asks for that, too. */
+async function submitPassword(agent: Agent, page: Answer, name: string, fields: Fields): Promise<Answer> {
+  let answer = await agent.submit(page, name, fields);
+  for (let attempts = 1; answer.status === 503 && attempts < 5; attempts += 1) {
+    answer = await agent.submit(page, name, fields);
+  }
+  return answer;
 }
 
 /** Sends the request and walks over sign-in and payment password as `user`, up to the consent page. */
@@ -45,9 +54,9 @@ export async function reachConsent(agent: Agent, fields: Fields, user: TestUser)
 function nextPage(agent: Agent, answer: Answer, user: TestUser): Promise<Answer> {
   if (answer.location !== null) return agent.get(answer.location);
   if (answer.page === 'sign-in') {
-    return agent.submit(answer, 'login', { login: user.login, password: user.password });
+    return submitPassword(agent, answer, 'login', { login: user.login, password: user.password });
   }
-  return agent.submit(answer, 'payment_password', { payment_password: user.paymentPassword ?? '' });
+  return submitPassword(agent, answer, 'payment_password', { payment_password: user.paymentPassword ?? '' });
 }
 
 /** Presses a button of the consent page. */
