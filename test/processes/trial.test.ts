@@ -26,6 +26,15 @@ async function start(variables: Record<string, string>): Promise<ServerProcess> 
   return server;
 }
 
+/** Again when the server, which has only just started, asks for that. */
+async function expectSignIn(agent: Agent, { login, password }: Record<'login' | 'password', string>) {
+  const signedIn = async () => {
+    await signIn(agent, login, password);
+    return (await agent.get('/account')).page;
+  };
+  await expect.poll(signedIn).toBe('account');
+}
+
 describe('trial mode', () => {
   it('starts from nothing, says what to open and with which passwords, and the demo application answers', async () => {
     const port = await freePair();
@@ -35,8 +44,7 @@ describe('trial mode', () => {
     const home = await new Agent(open).get('/');
     expect(home.forms[0]?.action).toBe(`http://localhost:${port}/oauth/authorize`);
     const agent = new Agent(server.baseUrl);
-    await signIn(agent, login, password);
-    expect((await agent.get('/account')).page).toBe('account');
+    await expectSignIn(agent, { login, password });
     expect(payment).toMatch(/^[a-z2-9]{4}(-[a-z2-9]{4}){2}$/);
   });
 
@@ -49,8 +57,7 @@ describe('trial mode', () => {
     const second = await start(variables);
     expect(credentials(second)).toEqual(before);
     const agent = new Agent(second.baseUrl);
-    await signIn(agent, before.login, before.password);
-    expect((await agent.get('/account')).page).toBe('account');
+    await expectSignIn(agent, before);
   });
 
   it('says what to do when its PostgreSQL was killed, and works again after that', async () => {
@@ -63,8 +70,7 @@ describe('trial mode', () => {
     const again = await start(variables);
     expect(credentials(again)).toEqual(before);
     const agent = new Agent(again.baseUrl);
-    await signIn(agent, before.login, before.password);
-    expect((await agent.get('/account')).page).toBe('account');
+    await expectSignIn(agent, before);
   });
 
   it('lets commands work before, beside and after the server, on the same data', async () => {

@@ -28,7 +28,7 @@ export function tokenRequestOf(client: TestClient, code: string, fields: Fields 
 
 /** Signs in on the way to the account page, which a right password leads to by a 303. */
 export async function signIn(agent: Agent, login: string, password: string): Promise<Answer> {
-  return submitPassword(agent, await agent.get('/account'), 'login', { login, password });
+  return agent.submit(await agent.get('/account'), 'login', { login, password });
 }
 
 /** Sends a form with a password, again while too many passwords are being checked: the page asks for that, too. */
