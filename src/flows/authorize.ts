@@ -83,7 +83,7 @@ export async function nextStep(
     grantId: grantIdOf(pending),
     userId: session.user.userId,
     clientId: authorizationRequest.client.clientId,
-    most: context.maxInstances,
+    maxInstances: context.maxInstances,
   });
   if (!mayHold) return { step: 'full', authorizationRequest };
   const access = requestedAccess(context, pending, grant);

@@ -39,7 +39,7 @@ export interface Instance {
   readonly userId: string;
   readonly clientId: string;
   /** How many live ones the user may have of this application. */
-  readonly most: number;
+  readonly maxInstances: number;
 }
 
 /** What is stored about an instance. */
@@ -62,14 +62,14 @@ const find = batchStatement<Instance>(
     grant_id: ['uuid', ({ grantId }) => grantId],
     user_id: ['uuid', ({ userId }) => userId],
     client_id: ['text', ({ clientId }) => clientId],
-    most: ['bigint', ({ most }) => most],
+    max_instances: ['bigint', ({ maxInstances }) => maxInstances],
   },
   (input) => `
 select input.n::int as n, ${GRANT_COLUMNS},
        case when ${IS_LIVE} then true
-            else input.most > (select count(*)
+            else input.max_instances > (select count(*)
                                  from (select * from grants where user_id = input.user_id
-                                        order by confirmed_at desc limit input.most + ${MAX_BESIDE}) g
+                                        order by confirmed_at desc limit input.max_instances + ${MAX_BESIDE}) g
                                 where g.client_id = input.client_id and ${IS_LIVE})
         end as "mayHold"
   from ${input}

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type pg from 'pg';
 import { changeClient, registerClient } from '../flows/clients.ts';
@@ -36,8 +36,9 @@ export async function prepareDemo(pool: pg.Pool, dataDir: string, redirectUri: s
   const file = join(dataDir, 'demo.json');
   await transaction(pool, async (db) => {
     await lockForTransaction(db, DEMO_LOCK);
-    if (existsSync(file) || !(await isUnused(pool))) return;
+    if (!(await isFree(pool, existsSync(file)))) return;
     const demo = await register(pool, redirectUri);
+    rmSync(file, { force: true }); // of a database that was deleted
     readOrMake(file, () => JSON.stringify(demo, null, 2));
   });
   if (!existsSync(file)) return null;
@@ -46,10 +47,13 @@ export async function prepareDemo(pool: pg.Pool, dataDir: string, redirectUri: s
   return found === null ? null : demo;
 }
 
-/** Whether there is nothing but what a start left behind that was broken off before it wrote `demo.json`. */
-async function isUnused(pool: pg.Pool): Promise<boolean> {
+/** Whether the database is empty or, without `demo.json`, has only what a start left that was broken off before writing it. */
+async function isFree(pool: pg.Pool, hasFile: boolean): Promise<boolean> {
   const [clients, users] = await Promise.all([listClients(pool), listUsers(pool)]);
-  return clients.every(({ name }) => name === NAME) && users.every(({ login }) => login === LOGIN);
+  if (clients.length + users.length === 0) return true;
+  return (
+    !hasFile && clients.every(({ name }) => name === NAME) && users.every(({ login }) => login === LOGIN)
+  );
 }
 
 async function register(pool: pg.Pool, redirectUri: string): Promise<Demo> {

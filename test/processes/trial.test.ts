@@ -1,8 +1,9 @@
+import { rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
 import { signIn } from '../support/flow.ts';
-import { makeDataDir, postmasterOf, removeDataDir } from '../support/folder.ts';
+import { clusterOf, makeDataDir, postmasterOf, removeDataDir } from '../support/folder.ts';
 import { runAssent, type ServerProcess } from '../support/process.ts';
 import { credentials, freePair, startTrial } from '../support/trial.ts';
 
@@ -58,6 +59,18 @@ describe('trial mode', () => {
     expect(credentials(second)).toEqual(before);
     const agent = new Agent(second.baseUrl);
     await expectSignIn(agent, before);
+  });
+
+  it('has its demo again after its database was deleted', async () => {
+    const variables = { PORT: String(await freePair()), DATA_DIR: newFolder() };
+    const first = await start(variables);
+    expect(await first.stop()).toBe(0);
+    rmSync(clusterOf(variables.DATA_DIR), { recursive: true });
+    const second = await start(variables);
+    await expectSignIn(new Agent(second.baseUrl), credentials(second));
+    expect(await second.stop()).toBe(0);
+    const third = await start(variables);
+    expect(credentials(third)).toEqual(credentials(second));
   });
 
   it('says what to do when its PostgreSQL was killed, and works again after that', async () => {
