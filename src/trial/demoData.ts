@@ -76,8 +76,6 @@ function readDemo(file: string): Demo {
 
 /** Three groups of four letters that can't be mistaken for each other. */
 function easyToType(): string {
-  const letters = [...randomBytes(12)].map((byte) => 'abcdefghijkmnopqrstuvwxyz2345679'[byte % 32]);
-  return [letters.slice(0, 4), letters.slice(4, 8), letters.slice(8)]
-    .map((group) => group.join(''))
-    .join('-');
+  const letters = Array.from(randomBytes(12), (byte) => 'abcdefghijkmnopqrstuvwxyz2345679'[byte % 32]);
+  return letters.join('').replaceAll(/.{4}(?=.)/g, '$&-');
 }

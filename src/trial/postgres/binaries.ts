@@ -1,8 +1,7 @@
-import { execFile, execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { EmbeddedPostgresError, hasCode } from './error.ts';
 import { ROOTS_LIBRARY, type RunAs } from './place.ts';
 
@@ -29,10 +28,9 @@ export function findBinaries(): Binaries {
   return { folder: path.join(home, 'native'), version };
 }
 
-/** Binaries that a user can run. Root's checkout may be closed to that user: then they are copied, once per version. */
-export async function openBinaries(binaries: Binaries, runAs: RunAs): Promise<Binaries> {
-  if (runAs.uid === undefined || (await canRun(binaries.folder, runAs))) return binaries;
-  return { ...binaries, folder: copyForEveryone(binaries) };
+/** Binaries that PostgreSQL's user can run. Root's checkout may be closed to that user: root keeps a copy of each version. */
+export function openBinaries(binaries: Binaries, runAs: RunAs): Binaries {
+  return runAs.uid === undefined ? binaries : { ...binaries, folder: copyForEveryone(binaries) };
 }
 
 function findPackage(): string {
@@ -46,30 +44,16 @@ function findPackage(): string {
   }
 }
 
-/** npm keeps no links in packages; the package's install script makes them, where install scripts are allowed. */
+/** npm keeps no links in packages. The package's own install script makes them; here it is run where npm was told to run none. */
 function linkLibraries(home: string): void {
   const list = path.join(home, 'native', 'pg-symlinks.json');
-  if (!existsSync(list)) return;
-  const links: { source: string; target: string }[] = readJson(list); // paths within the package
-  for (const { source, target } of links) {
-    try {
-      symlinkSync(path.relative(path.dirname(target), source), path.join(home, target));
-    } catch (error) {
-      if (!hasCode(error, 'EEXIST', 'EACCES', 'EPERM', 'EROFS')) throw error;
-    }
-  }
+  const links: { target: string }[] = existsSync(list) ? readJson(list) : []; // paths within the package
+  if (links.every(({ target }) => existsSync(path.join(home, target)))) return;
+  execFileSync(process.execPath, [path.join('scripts', 'hydrate-symlinks.js')], { cwd: home });
 }
 
 function readJson<T>(file: string): T {
   return JSON.parse(readFileSync(file, 'utf8'));
-}
-
-async function canRun(folder: string, runAs: RunAs): Promise<boolean> {
-  const options = { ...runAs, cwd: '/', env: CLEAN_ENVIRONMENT };
-  return promisify(execFile)(path.join(folder, 'bin', 'postgres'), ['--version'], options).then(
-    () => true,
-    () => false,
-  );
 }
 
 /** Renamed into place when complete, so that a copy is whole whenever it exists, and of many copies one wins. */

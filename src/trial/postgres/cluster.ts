@@ -61,11 +61,9 @@ function isMade({ cluster }: Place, { version }: Binaries): boolean {
 
 async function initdb(folder: string, { place, binaries, cancelled }: Cluster): Promise<void> {
   const program = path.join(binaries.folder, 'bin', 'initdb');
-  const options = { ...place.runAs, cwd: '/', env: CLEAN_ENVIRONMENT };
-  const running = promisify(execFile)(program, ['-D', folder, ...INITDB_OPTIONS], options);
-  cancelled.addEventListener('abort', () => running.child.kill(), { once: true });
+  const options = { ...place.runAs, cwd: '/', env: CLEAN_ENVIRONMENT, signal: cancelled };
   try {
-    await running;
+    await promisify(execFile)(program, ['-D', folder, ...INITDB_OPTIONS], options);
   } catch (cause) {
     const { stderr = '' } = cause as { stderr?: string };
     const reason = stderr.trim().replaceAll('\n', ' / ') || String(cause);

@@ -35,7 +35,7 @@ export async function joinEmbeddedPostgres(
   try {
     const installed = findBinaries(); // first: without them nothing is to be left on the disk
     const place = findPlace(dataDir);
-    const binaries = await openBinaries(installed, place.runAs);
+    const binaries = openBinaries(installed, place.runAs);
     const member = new Member({ place, binaries, log });
     return { connection: await member.join(), leave: () => member.leave() };
   } catch (error) {

@@ -44,12 +44,11 @@ export function removeRecycledLocks(cluster: string): boolean {
 }
 
 function namesAnotherProgram(lockFile: string, cluster: string): boolean {
-  const [number, folder] = readLines(lockFile);
-  const pid = Number(number);
-  const command = isProcess(pid) ? commandLine(pid) : undefined;
+  const [pid, folder] = readLines(lockFile);
+  const command = commandLine(Number(pid));
   if (command === undefined) return false;
   // Of a folder that has another name now we cannot tell whose PostgreSQL that is, hence any counts.
-  return folder === cluster ? !isPostmaster(pid, cluster) : !/\/postgres( |$)/.test(command);
+  return folder === cluster ? !isPostmaster(Number(pid), cluster) : !/\/postgres( |$)/.test(command);
 }
 
 function pidFile(cluster: string): string {
@@ -62,14 +61,6 @@ function readLines(file: string): string[] {
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return [];
     throw error;
-  }
-}
-
-function isProcess(pid: number): boolean {
-  try {
-    return pid > 0 && process.kill(pid, 0);
-  } catch (error) {
-    return hasCode(error, 'EPERM');
   }
 }
 

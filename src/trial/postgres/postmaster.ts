@@ -12,9 +12,6 @@ import { makeSocketFolder, removeSocketFolder, SOCKET_NUMBER, socketFolder } fro
 const STOP_DEADLINE_MS = 30_000;
 const POLL_MS = 20;
 
-/** Connections for a server, a second one and a few commands, each with its own pool. */
-const MAX_CONNECTIONS = 100;
-
 /**
  * Starts PostgreSQL without TCP, in a process group of its own: a Ctrl-C in the terminal must not reach it before the
  * server has answered its last requests. Durability stays as PostgreSQL ships it.
@@ -27,7 +24,6 @@ export function startPostmaster(cluster: Cluster): ChildProcess {
     port: SOCKET_NUMBER,
     unix_socket_directories: socketFolder(place.cluster),
     unix_socket_permissions: '0700',
-    max_connections: MAX_CONNECTIONS,
   };
   const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const log = openSync(place.logFile, 'a', 0o600);

@@ -17,8 +17,6 @@ const ANSWER_DEADLINE_MS = 10_000;
 const POLL_MS = 20;
 /** The pause after a start that failed, doubled each time: what holds the data may need a moment to let go. */
 const FIRST_PAUSE_MS = 50;
-/** After so many failures, in 13 s, the cause is one that stays: no room on the disk, a broken setting. */
-const MAX_STARTS = 8;
 /** Spreads processes that start together after a crash: they must not remove each other's lock files. */
 const MAX_HESITATION_MS = 200;
 
@@ -34,18 +32,25 @@ export interface Session {
 }
 
 /**
- * Takes a share in the cluster, and starts PostgreSQL if it doesn't run.
+ * Takes a share in the cluster. Starts PostgreSQL unless one is starting, running or stopping.
  * @throws EmbeddedPostgresError when it does not answer within {@link START_DEADLINE_MS}, or joining is cancelled
  */
 export async function openSession(cluster: Cluster): Promise<Session> {
-  const start = starter(cluster);
+  const { place, log, cancelled } = cluster;
+  const crashed = readPostmaster(place.cluster) !== undefined;
+  let nextStart = Date.now() + (crashed ? Math.random() * MAX_HESITATION_MS : 0);
+  let starts = 0;
   for (const deadline = Date.now() + START_DEADLINE_MS; Date.now() < deadline; await sleep(POLL_MS)) {
-    const session = await trySession(cluster.place.cluster);
+    const session = await trySession(place.cluster);
     if (session) return session;
-    if (cluster.cancelled.aborted) throw new EmbeddedPostgresError('joining was cancelled');
-    start();
+    if (cancelled.aborted) throw new EmbeddedPostgresError('joining was cancelled');
+    if (Date.now() < nextStart || startedPid(cluster) || isPostmasterAlive(place.cluster)) continue;
+    // Only after PostgreSQL refused: it knows best, and a process that was just killed lingers for a moment.
+    if (starts > 0 && removeRecycledLocks(place.cluster)) log(REMOVED);
+    startPostmaster(cluster).once('error', (error) => log(`PostgreSQL cannot be run: ${error.message}`));
+    nextStart = Date.now() + FIRST_PAUSE_MS * 2 ** starts++;
   }
-  throw doesNotStart(cluster.place);
+  throw doesNotStart(place);
 }
 
 /**
@@ -85,25 +90,6 @@ async function trySession(folder: string): Promise<Session | undefined> {
     client.end().catch(() => {});
     return undefined;
   }
-}
-
-/**
- * Starts PostgreSQL when called, unless one is starting, running or stopping.
- * @throws EmbeddedPostgresError after {@link MAX_STARTS}
- */
-function starter(cluster: Cluster): () => void {
-  const { place, log } = cluster;
-  const crashed = readPostmaster(place.cluster) !== undefined;
-  let next = Date.now() + (crashed ? Math.random() * MAX_HESITATION_MS : 0);
-  let starts = 0;
-  return () => {
-    if (startedPid(cluster) !== undefined || Date.now() < next || isPostmasterAlive(place.cluster)) return;
-    if (starts === MAX_STARTS) throw doesNotStart(place);
-    // Only after PostgreSQL refused: it knows best, and a process that was just killed lingers for a moment.
-    if (starts > 0 && removeRecycledLocks(place.cluster)) log(REMOVED);
-    startPostmaster(cluster).once('error', (error) => log(`PostgreSQL cannot be run: ${error.message}`));
-    next = Date.now() + FIRST_PAUSE_MS * 2 ** starts++;
-  };
 }
 
 function doesNotStart({ logFile }: Place): EmbeddedPostgresError {
