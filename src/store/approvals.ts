@@ -32,6 +32,8 @@ export interface Approval extends Decision {
 // No deadlock: every statement that locks rows of several of these tables takes users before sessions before grants, and all
 // of a kind in order; those that don't (sign-out, removing a user) lock rows of one user, of whom a batch holds one session.
 // A removed client is blocked first, so only approvals from before that can meet its removal; a deadlock is asked again.
+// A session is locked as strongly as its update needs: beside a `key share`, PostgreSQL lets two confirmations by payment
+// password deadlock, which each lock the newest version of the row and then update it by way of an older one.
 const approve = batchStatement<Approval>(
   'grant-approve',
   {
@@ -76,7 +78,7 @@ with requests as materialized (
 ), locked_sessions as materialized (
   select s.session_hash from sessions s
    where s.session_hash = any (array(select session_hash from judged join counted using (user_id))) and ${SESSION_IS_VALID}
-   order by s.session_hash for key share
+   order by s.session_hash for no key update
 ), ${momentOf('counted', 'locked_sessions')}, capacity as materialized (
   select judged.*, may_hold(grant_id, user_id, client_id, max_instances) as has_capacity
     from judged join counted using (user_id) join locked_sessions using (session_hash), moment where not late

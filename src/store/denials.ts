@@ -29,7 +29,7 @@ with earlier as materialized (
 ), locked_sessions as (
   select s.session_hash from sessions s
    where s.session_hash = @sessionHash and s.user_id = (select user_id from counted) and ${SESSION_IS_VALID}
-     for key share
+     for no key update
 ), ${momentOf('counted', 'locked_sessions')}, noted as (
   insert into denials (code_hash, expires_at) select @codeHash, @formExpiresAt from locked_sessions, moment where not late
   on conflict do nothing returning code_hash

@@ -4,12 +4,13 @@ import { sha256 } from '../../src/secrets/digest.ts';
 import { grantIdFor } from '../../src/secrets/grantId.ts';
 import { type Approval, approveGrant } from '../../src/store/approvals.ts';
 import { openDatabase } from '../../src/store/database.ts';
+import { setSessionConfirmed } from '../../src/store/paymentConfirmations.ts';
 import { Agent, type Answer } from '../support/agent.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { codeOf, decide, requestOf, tokenRequestOf } from '../support/flow.ts';
 import { intercept } from '../support/intercept.ts';
 import { approvalOf } from '../support/samples.ts';
-import { startServer, type TestClient, type TestServer } from '../support/server.ts';
+import { CALLER, startServer, type TestClient, type TestServer } from '../support/server.ts';
 
 // Approvals of many users at one moment share statements, here and at a second server on the same database.
 
@@ -155,6 +156,31 @@ describe('many users who allow at one moment', () => {
     expect(statements.filter((outcome) => outcome !== undefined)).toEqual([]);
   });
 
+  it('and confirm by payment password, in many tabs of one session at two servers, meet no deadlock', async () => {
+    const { user } = await signInAs(['user']);
+    const { userId, cookie } = user;
+    await database.pool.query(`update users set payment_password_hash = 'hash' where user_id = $1`, [userId]);
+    const sessionHash = sha256(cookie);
+    const requestDigest = sha256('the same request in each tab');
+    const tab = async (instanceName: string, pool: TestDatabase['pool']) => {
+      const grantId = grantIdFor(userId, client.clientId, instanceName);
+      for (let revision = 0; revision < 40; revision += 1) {
+        const request = {
+          sessionHash,
+          requestDigest,
+          clientId: client.clientId,
+          paymentPasswordHash: 'hash',
+        };
+        expect(await setSessionConfirmed(pool, request, CALLER)).toBe(true);
+        const codeHash = sha256(`${instanceName} ${revision}`);
+        const approval = { ...approvalOf(client, user), ...request, instanceName, grantId, codeHash };
+        expect(await approveGrant(pool, { ...approval, revision })).toBe('written');
+      }
+    };
+    const tabs = Array.from({ length: 12 }, (_, n) => tab(`tab ${n}`, n % 2 === 0 ? database.pool : second));
+    await Promise.all(tabs);
+  });
+
   it('wait for nobody whom somebody has locked by hand, but share the time that it takes to notice', async () => {
     const users = await signIn(8);
     const pages = await openPages(users);
@@ -181,7 +207,7 @@ describe('approvals of many users', () => {
   function approvalBy({ userId, cookie }: SignedIn, given: Partial<Approval> = {}): Approval {
     const { instanceName = null, clientId = client.clientId } = given;
     return {
-      ...approvalOf(client, { userId, login: '', password: '', paymentPassword: null }),
+      ...approvalOf(client, { userId }),
       grantId: grantIdFor(userId, clientId, instanceName),
       sessionHash: sha256(cookie),
       codeHash: sha256(randomBytes(8).toString('hex')),

@@ -165,7 +165,10 @@ function allOf(fields: Values, headers: Values = {}): string[] {
 }
 
 /** A first approval, as it is handed to the store. */
-export function approvalOf({ clientId, redirectUri }: TestClient, { userId }: TestUser): Approval {
+export function approvalOf(
+  { clientId, redirectUri }: TestClient,
+  { userId }: Pick<TestUser, 'userId'>,
+): Approval {
   return {
     grantId: '00000000-0000-4000-8000-000000000001',
     userId,
