@@ -6,7 +6,7 @@ import { randomSecret } from '../secrets/random.ts';
 import { formatToken, parseToken } from '../secrets/tokens.ts';
 import type { Caller } from '../store/auditEvents.ts';
 import { TooLateError } from '../store/errors.ts';
-import { type ExchangeVerdict, exchangeCode } from '../store/exchanges.ts';
+import { type ExchangeRefusal, exchangeCode } from '../store/exchanges.ts';
 import type { Context } from './context.ts';
 
 /** Any valid uuid: a token for a code that names no grant is never issued, but the statement wants a hash. */
@@ -30,7 +30,7 @@ export async function exchange(
 ): Promise<IssuedToken> {
   const code = parseToken('code', tokenRequest.code);
   const accessToken = formatToken('token', code.grantId ?? NO_GRANT, randomSecret());
-  const { verdict, issuedAt } = await exchangeCode(db, {
+  const result = await exchangeCode(db, {
     grantId: code.grantId,
     codeHash: code.hash,
     clientId: tokenRequest.clientId,
@@ -40,11 +40,9 @@ export async function exchange(
     tokenHash: sha256(accessToken),
     caller,
   });
-  if (verdict === 'late') throw new TooLateError();
-  if (verdict === 'issued' && issuedAt !== null) {
-    return { accessToken, expiresIn: tokenLifetimeSeconds(issuedAt) };
-  }
-  throw refusal(verdict);
+  if (result.verdict === 'issued') return { accessToken, expiresIn: tokenLifetimeSeconds(result.issuedAt) };
+  if (result.verdict === 'late') throw new TooLateError();
+  throw new OAuthError(...REFUSALS[result.verdict]);
 }
 
 const NOT_AUTHENTICATED = [
@@ -58,7 +56,7 @@ const OTHER_REDIRECT_URI = [
 ] as const;
 
 /** Contract 7.2: what the application is told, and what the log says. */
-const REFUSALS: Partial<Record<ExchangeVerdict, readonly [OAuthErrorCode, message: string, rule: string]>> = {
+const REFUSALS: Record<ExchangeRefusal, readonly [OAuthErrorCode, message: string, rule: string]> = {
   client_unknown_or_blocked: [...NOT_AUTHENTICATED, 'unknown or blocked client'],
   secret_wrong: [...NOT_AUTHENTICATED, 'wrong or missing client_secret'],
   code_unknown: [...INVALID_CODE, 'code never issued to this client, or annulled'],
@@ -73,8 +71,3 @@ const REFUSALS: Partial<Record<ExchangeVerdict, readonly [OAuthErrorCode, messag
   code_used: [...INVALID_CODE, 'code used or revoked before'],
   user_blocked: [...INVALID_CODE, 'the user is blocked'],
 };
-
-function refusal(verdict: ExchangeVerdict): Error {
-  const known = REFUSALS[verdict];
-  return known ? new OAuthError(...known) : new Error(`grants: unexpected verdict ${verdict}`);
-}

@@ -24,30 +24,41 @@ export interface ExchangeRequest {
   readonly caller: Caller;
 }
 
-/** Why a token was issued or not, in the order of the statement's `case`, which is the order of the contract's checks. */
-export type ExchangeVerdict =
-  | 'client_unknown_or_blocked'
-  | 'secret_wrong'
-  /** Never issued to this client, or annulled by a later one. */
-  | 'code_unknown'
-  /** Nothing was judged further: the statement came too late for its callers. */
-  | 'late'
-  | 'code_expired'
-  /** An operator changed the client after the code was issued. */
-  | 'client_changed'
-  | 'redirect_uri_differs'
-  | 'verifier_mismatch'
-  /** Used a second time by its client, so the token issued for it is revoked now. */
-  | 'code_replayed'
-  | 'code_used'
-  | 'user_blocked'
-  | 'issued';
+/**
+ * The checks of a token request in the contract's order (4.2, 7.2), each with the verdict of the first that holds; a request
+ * that passes all is issued its token. In the SQL of the statement: `r` is the request, `c`, `s`, `g`, `u` are the rows of
+ * client, secret, grant and user.
+ */
+const CHECKS = [
+  [IS_UNKNOWN_OR_BLOCKED, 'client_unknown_or_blocked'],
+  [SECRET_IS_WRONG, 'secret_wrong'],
+  // Never issued to this client, or annulled by a later one.
+  ['g.grant_id is null or g.client_id <> r.client_id or g.code_hash <> r.code_hash', 'code_unknown'],
+  // This very request again, after its result was lost with the connection.
+  ['g.token_hash = r.token_hash and g.revoked_at is null', 'issued'],
+  // The statement came too late for its callers, so that it judges no further.
+  ['m.late', 'late'],
+  ['g.code_expires_at <= clock_timestamp()', 'code_expired'],
+  // An operator changed the client after the code was issued.
+  ['g.client_revision <> c.revision and g.token_hash is null', 'client_changed'],
+  [
+    'g.redirect_uri <> r.redirect_uri and g.token_hash is null and g.revoked_at is null',
+    'redirect_uri_differs',
+  ],
+  ['g.redirect_uri <> r.redirect_uri', 'code_used'],
+  ['g.code_challenge is distinct from r.challenge', 'verifier_mismatch'],
+  // Used a second time by its client: the token issued for it is revoked.
+  ['g.token_hash is not null and g.revoked_at is null', 'code_replayed'],
+  ['g.token_hash is not null or g.revoked_at is not null', 'code_used'],
+  [`u.status <> 'active'`, 'user_blocked'],
+] as const;
 
-export interface ExchangeResult {
-  readonly verdict: ExchangeVerdict;
-  /** Null unless a token was issued. */
-  readonly issuedAt: Date | null;
-}
+/** Why no token was issued. */
+export type ExchangeRefusal = Exclude<(typeof CHECKS)[number][1], 'issued' | 'late'>;
+
+export type ExchangeResult =
+  | { readonly verdict: 'issued'; readonly issuedAt: Date }
+  | { readonly verdict: 'late' | ExchangeRefusal; readonly issuedAt: null };
 
 // One guarded statement for everything (contract 2.4, section 3, 7.2): the row is locked, judged and written in it, so two
 // exchanges of one code can't both see it unused. Rows are locked in the order of their keys, so that statements over
@@ -74,20 +85,7 @@ with requests as materialized (
   select r.n, r.grant_id, r.token_hash, r.address, r.reference, g.token_issued_at, s.client_id, s.secret_hash,
     s.secret_hash is not null and ${IS_FIRST_USE} as first_use,
     case
-      when ${IS_UNKNOWN_OR_BLOCKED} then 'client_unknown_or_blocked'
-      when ${SECRET_IS_WRONG} then 'secret_wrong'
-      when g.grant_id is null or g.client_id <> r.client_id or g.code_hash <> r.code_hash then 'code_unknown'
-      -- this very request again, after its result was lost with the connection
-      when g.token_hash = r.token_hash and g.revoked_at is null then 'issued'
-      when m.late then 'late'
-      when g.code_expires_at <= clock_timestamp() then 'code_expired'
-      when g.client_revision <> c.revision and g.token_hash is null then 'client_changed'
-      when g.redirect_uri <> r.redirect_uri then
-        case when g.token_hash is null and g.revoked_at is null then 'redirect_uri_differs' else 'code_used' end
-      when g.code_challenge is distinct from r.challenge then 'verifier_mismatch'
-      when g.token_hash is not null and g.revoked_at is null then 'code_replayed'
-      when g.token_hash is not null or g.revoked_at is not null then 'code_used'
-      when u.status <> 'active' then 'user_blocked'
+      ${CHECKS.map(([holds, verdict]) => `when ${holds} then '${verdict}'`).join('\n      ')}
       else 'to_issue'
     end as verdict
   from requests r
