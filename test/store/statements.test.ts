@@ -1,0 +1,86 @@
+import { readdirSync } from 'node:fs';
+import type pg from 'pg';
+import { expect, it, vi } from 'vitest';
+import type { Query } from '../../src/store/statement.ts';
+import { useDatabase } from '../support/database.ts';
+import { withClient } from '../support/postgres.ts';
+
+// PostgreSQL's own word on every statement: it fits the schema, and its parameters and columns have these types. A review
+// holds a changed line of statements.txt beside the interfaces in `src/store/`.
+
+const STORE = new URL('../../src/store/', import.meta.url);
+
+/** For a statement without a name. */
+function beginningOf(text: string): string {
+  return `'${text.trim().replaceAll(/\s+/g, ' ').slice(0, 60)}…'`;
+}
+
+const found = vi.hoisted(() => new Map<string, Query>());
+
+vi.mock('../../src/store/statement.ts', async (original) => {
+  const actual = await original<typeof import('../../src/store/statement.ts')>();
+  const anything = new Proxy({}, { get: () => null });
+  const keep = <Made extends (values: never) => Query>(made: Made, values: unknown): Made => {
+    const query = made(values as never);
+    found.set(query.name || beginningOf(query.text), query);
+    return made;
+  };
+  const statement: typeof actual.statement = (name, text) => keep(actual.statement(name, text), anything);
+  const batchStatement: typeof actual.batchStatement = (name, columns, textOf) =>
+    keep(actual.batchStatement(name, columns, textOf), []);
+  return { ...actual, statement, batchStatement };
+});
+
+const database = await useDatabase();
+
+/** What PostgreSQL says about a statement, without running it. */
+interface Description {
+  readonly parameters: readonly number[];
+  readonly columns: readonly pg.FieldDef[];
+}
+
+/** PostgreSQL's `Describe` (manual, 54.2.3), which `pg` sends only together with the statement's execution. */
+function describe(client: pg.Client, { text }: Query): Promise<Description> {
+  return new Promise((resolve, reject) => {
+    let parameters: readonly number[] = [];
+    let columns: readonly pg.FieldDef[] = [];
+    const submit = (connection: pg.Connection) => {
+      connection.once('parameterDescription', (message: { dataTypeIDs: number[] }) => {
+        parameters = message.dataTypeIDs;
+      });
+      connection.parse({ name: '', text, types: [] }, true);
+      connection.describe({ type: 'S', name: '' }, true);
+      connection.sync();
+    };
+    client.query({
+      submit,
+      handleRowDescription: ({ fields }: { fields: pg.FieldDef[] }) => {
+        columns = fields;
+      },
+      handleError: reject,
+      handleReadyForQuery: () => resolve({ parameters, columns }),
+    });
+  });
+}
+
+const TYPES = `select oid::int, oid::regtype::text as name from pg_type`;
+
+it('every statement fits the schema, and has these parameters and columns', async () => {
+  for (const file of readdirSync(STORE, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.ts'),
+  ))
+    await import(`${STORE}${file}`);
+  const lines = await withClient(database.url, async (client) => {
+    const { rows } = await client.query<{ oid: number; name: string }>(TYPES);
+    const types = new Map(rows.map(({ oid, name }) => [oid, name]));
+    const described: string[] = [];
+    for (const [name, query] of [...found].toSorted()) {
+      const { parameters, columns } = await describe(client, query);
+      const takes = parameters.map((oid) => types.get(oid)).join(', ');
+      const gives = columns.map((column) => `${column.name} ${types.get(column.dataTypeID)}`).join(', ');
+      described.push(`${name}(${takes}) → ${gives || 'nothing'}\n`);
+    }
+    return described;
+  });
+  await expect(lines.join('')).toMatchFileSnapshot('statements.txt');
+});
