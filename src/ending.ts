@@ -6,12 +6,10 @@
  * Fatal signals (SIGSEGV, SIGTRAP …) keep their default action: a handler would return to the same fault.
  */
 import { constants } from 'node:os';
+import { END_MS } from './rules/timeouts.ts';
 
 const END_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const QUIT_SIGNAL = 'SIGQUIT';
-
-/** How long closing may take, all before a container's usual 10 seconds are over. */
-const MAX_CLOSE_MS = 9_000;
 
 const PARENT = process.ppid;
 const PARENT_CHECK_MS = 1_000;
@@ -36,12 +34,12 @@ export function closeBeforeEnd(how: Close): void {
   close = how;
 }
 
-/** Closes what is open and exits, at the latest after {@link MAX_CLOSE_MS}. Repeats change nothing. */
+/** Closes what is open and exits, at the latest after {@link END_MS}. Repeats change nothing. */
 export function end(cause: Cause): void {
   if (ending) return;
   ending = true;
   const code = exitCode(cause);
-  setTimeout(() => process.exit(code), MAX_CLOSE_MS);
+  setTimeout(() => process.exit(code), END_MS);
   close(cause)
     .catch((error: Error) => {
       console.error(`not everything could be closed: ${error.message}`);

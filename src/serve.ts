@@ -8,12 +8,10 @@ import { buildApp } from './http/app.ts';
 import { addressesOf, listenAt } from './http/server/listen.ts';
 import { openLog } from './log.ts';
 import { openMigratedStore, type Store } from './openStore.ts';
+import { DRAIN_MS } from './rules/timeouts.ts';
 import { KeyRing } from './secrets/keyRing.ts';
 import { trialSecrets, welcome } from './trial/welcome.ts';
 import { setV8Flags } from './v8Flags.ts';
-
-/** How long requests under way may take to finish after a signal: longer than any statement may. */
-const DRAIN_MS = 7_000;
 
 /** What runs, in the order in which it was started. */
 interface Running {

@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import { DECISION_MS } from '../rules/lifetimes.ts';
 import { parseScope, type Right } from '../rules/scope.ts';
+import { DECISION_MS } from '../rules/timeouts.ts';
 import { isUuid } from '../secrets/uuid.ts';
 import type { Grant } from '../store/grants.ts';
 import { findLiveGrants, type Whose } from '../store/liveGrants.ts';

@@ -1,7 +1,6 @@
 // How long things last that a user, an application or an operator notices, with unit and reason. Times of rows are compared
-// with the database's clock: in a statement, or with the `now` that it returned. The waits of one mechanism stand beside it: of
-// statements in `store/connection.ts`, of pool and network in `store/database.ts`, of idle connections and slow readers in
-// `http/server/`, of the end of the process in `serve.ts` and `ending.ts`.
+// with the database's clock: in a statement, or with the `now` that it returned. How long one request may take is in
+// `timeouts.ts`; the times of idle connections and slow readers stand in `http/`.
 
 const MINUTE_MS = 60 * 1_000;
 
@@ -30,11 +29,6 @@ export const KNOWN_DEVICE_SECONDS = 90 * 24 * 60 * 60;
 export const REFUSALS_KEPT_DAYS = 7;
 /** The audit trail: as long as a token lives, and a month to look at it. */
 export const AUDIT_KEPT_MONTHS = 37;
-
-/** A request is decided within this time of being read, or not at all: see `store/deadline.ts`. */
-export const DECISION_MS = 4_500;
-/** Each request is answered within this time: after the decision there is room for one wait for a lock, and the commit. */
-export const ANSWER_MS = 7_000;
 
 /** From here on a token lives 3 years, before it 6 months (contract section 8). */
 const LONG_LIVED_SINCE = Date.UTC(2018, 1, 7);

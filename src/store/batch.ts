@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { BATCH_WAIT_MS } from '../rules/timeouts.ts';
 import { isOneCallersFault, OverloadedError, retryOnLostConnection } from './errors.ts';
 
 /** Requests that one statement answers, at most. */
@@ -10,7 +11,6 @@ const MAX_READY = 2_000;
 /** Requests that wait for another about the same row: of all rows, and of one. They take nothing from those about others. */
 const MAX_BEHIND = 2_000;
 const MAX_BEHIND_ROW = 256;
-const MAX_WAIT_MS = 2_000;
 
 /** How requests may share a statement. */
 interface Sharing<Request> {
@@ -181,13 +181,13 @@ class Batcher<Request, Result> {
         else this.#release(call);
       }
       if (this.#ready.length + this.#behindCount > 0) this.#sweepLater();
-    }, MAX_WAIT_MS).unref();
+    }, BATCH_WAIT_MS).unref();
   }
 }
 
 /** Whether an answer is still worth something; otherwise the caller, who has given up or is about to, is turned away. */
 function isInTime({ since, reject }: Pick<Call<unknown, unknown>, 'since' | 'reject'>): boolean {
-  if (performance.now() - since <= MAX_WAIT_MS) return true;
+  if (performance.now() - since <= BATCH_WAIT_MS) return true;
   reject(new OverloadedError());
   return false;
 }

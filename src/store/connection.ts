@@ -1,13 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
+import { LOCK_MS, STATEMENT_MS } from '../rules/timeouts.ts';
 
 // The settings of every statement, whatever the role, the database, the URL or a pooler in between say. They are set after
 // the connection is made: poolers refuse start-up parameters that they don't know, and a URL's `options` replace others.
-
-/** Far above what any statement takes: one that lasts longer waits for a lock. */
-const STATEMENT_TIMEOUT_MS = 4_000;
-/** Locks are held for one statement and its commit; longer only if somebody holds one by hand. */
-const LOCK_TIMEOUT_MS = 2_000;
 
 const SETTINGS: Readonly<Record<string, string>> = {
   // Each statement has one good plan, whatever its values; planning costs as much as execution.
@@ -21,8 +17,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
   array_nulls: 'on',
   // A guarded update has to see what the transaction that it waited for has written.
   default_transaction_isolation: 'read committed',
-  statement_timeout: String(STATEMENT_TIMEOUT_MS),
-  lock_timeout: String(LOCK_TIMEOUT_MS),
+  statement_timeout: String(STATEMENT_MS),
+  lock_timeout: String(LOCK_MS),
 };
 
 /** The same for one transaction, behind a pooler. No value has quotes. */

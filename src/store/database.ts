@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { DATABASE_MS } from '../rules/timeouts.ts';
 import { begin, prepareConnection } from './connection.ts';
 import { type Address, parseAddresses } from './databaseUrl.ts';
 import { StandbyError } from './errors.ts';
@@ -8,9 +9,6 @@ import { Hosts } from './hosts.ts';
 export type Database = pg.Pool | pg.PoolClient;
 
 const POOL_SIZE = 10;
-const CONNECT_TIMEOUT_MS = 5_000;
-/** For a database that is frozen or cut off, and so can't end the statement itself. */
-const ANSWER_TIMEOUT_MS = 5_000;
 /** A new connection compares its clock anew, and lets a pooler or balancer choose again. */
 const CONNECTION_LIFETIME_SECONDS = 300;
 
@@ -36,9 +34,9 @@ export function openDatabase(
   const pool = new pg.Pool({
     Client: hosts.clientClass(),
     max: POOL_SIZE,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: DATABASE_MS,
     maxLifetimeSeconds: CONNECTION_LIFETIME_SECONDS,
-    query_timeout: ANSWER_TIMEOUT_MS,
+    query_timeout: DATABASE_MS,
     pipeline: true, // see `runAlone`: one round trip instead of three
     types: TYPES,
     keepAlive: true,

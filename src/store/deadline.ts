@@ -1,3 +1,4 @@
+import { DECIDING_STATEMENT_MS } from '../rules/timeouts.ts';
 import type { Caller } from './auditEvents.ts';
 import { compareClocks, inDatabaseTime } from './connection.ts';
 import type { Database } from './database.ts';
@@ -8,9 +9,6 @@ import type { BatchQuery, Query } from './statement.ts';
 // Deciding statements. A caller that was told 503 was told "not done", and that must stay true whenever its statement gets
 // through, or it would undo what was done since. So each takes `@deadline`, looks at the clock when it holds its
 // locks, and says in its column `late` that it did nothing because of it.
-
-/** Longer than the caller is kept waiting: the statement may have been carried out. */
-const DECISION_TIMEOUT_MS = 7_500;
 
 /** Every deciding statement has this in its rows. */
 interface Decided {
@@ -64,7 +62,7 @@ function decide<Row extends object>(
   return onConnection(db, async (connection, run) => {
     const attempt = async () => {
       const deadline = inDatabaseTime(connection, decideBy);
-      const config = { name, text, values: [...values, deadline], query_timeout: DECISION_TIMEOUT_MS };
+      const config = { name, text, values: [...values, deadline], query_timeout: DECIDING_STATEMENT_MS };
       return (await run<Row & Decided>(connection, config)).rows;
     };
     const rows = await attempt();

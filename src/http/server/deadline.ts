@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { UnansweredError } from '../../flows/errors.ts';
-import { ANSWER_MS, DECISION_MS } from '../../rules/lifetimes.ts';
+import { ANSWER_MS, DECISION_MS } from '../../rules/timeouts.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,0 +1,22 @@
+// How long one request may take, from the first wait to the last. Each limit leaves room for those before it, which
+// test/rules/timeouts.test.ts holds them to. The times of idle connections and slow readers are in `http/`.
+
+/** Waiting for a statement to take the request: an answer later than that helps nobody. */
+export const BATCH_WAIT_MS = 2_000;
+/** Waiting for a lock. Locks are held for one statement and its commit; longer only if somebody holds one by hand. */
+export const LOCK_MS = 2_000;
+/** One statement, as PostgreSQL counts it: far above what any takes that doesn't wait for a lock. */
+export const STATEMENT_MS = 4_000;
+/** A request is decided within this time of being read, or not at all: see `store/deadline.ts`. */
+export const DECISION_MS = 4_500;
+/** Opening a connection, and any other answer of a database: one that is frozen or cut off can't end a statement itself. */
+export const DATABASE_MS = 5_000;
+/** Each request is answered: after its decision there is room for one wait for a lock, and the commit. */
+export const ANSWER_MS = 7_000;
+/** The answer to a deciding statement: longer than its caller is kept waiting, because it may have been carried out. */
+export const DECIDING_STATEMENT_MS = 7_500;
+
+/** Requests under way may finish after a signal. */
+export const DRAIN_MS = ANSWER_MS;
+/** The process ends, all before a container's usual 10 seconds are over. */
+export const END_MS = 9_000;
