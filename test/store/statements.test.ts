@@ -15,21 +15,30 @@ function beginningOf(text: string): string {
   return `'${text.trim().replaceAll(/\s+/g, ' ').slice(0, 60)}…'`;
 }
 
-const found = vi.hoisted(() => new Map<string, Query>());
-
-vi.mock('../../src/store/statement.ts', async (original) => {
-  const actual = await original<typeof import('../../src/store/statement.ts')>();
-  const anything = new Proxy({}, { get: () => null });
+/** Loads all of the store anew, and keeps each statement that it makes meanwhile. */
+async function findStatements(): Promise<Map<string, Query>> {
+  const found = new Map<string, Query>();
   const keep = <Made extends (values: never) => Query>(made: Made, values: unknown): Made => {
     const query = made(values as never);
     found.set(query.name || beginningOf(query.text), query);
     return made;
   };
+  const anything = new Proxy({}, { get: () => null });
+  const actual = await import('../../src/store/statement.ts');
   const statement: typeof actual.statement = (name, text) => keep(actual.statement(name, text), anything);
   const batchStatement: typeof actual.batchStatement = (name, columns, textOf) =>
     keep(actual.batchStatement(name, columns, textOf), []);
-  return { ...actual, statement, batchStatement };
-});
+  vi.doMock('../../src/store/statement.ts', () => ({ ...actual, statement, batchStatement }));
+  vi.resetModules();
+  try {
+    const files = readdirSync(STORE, { recursive: true, encoding: 'utf8' });
+    for (const file of files.filter((name) => name.endsWith('.ts'))) await import(`${STORE}${file}`);
+  } finally {
+    vi.doUnmock('../../src/store/statement.ts');
+    vi.resetModules();
+  }
+  return found;
+}
 
 const database = await useDatabase();
 
@@ -66,10 +75,7 @@ function describe(client: pg.Client, { text }: Query): Promise<Description> {
 const TYPES = `select oid::int, oid::regtype::text as name from pg_type`;
 
 it('every statement fits the schema, and has these parameters and columns', async () => {
-  for (const file of readdirSync(STORE, { recursive: true, encoding: 'utf8' }).filter((name) =>
-    name.endsWith('.ts'),
-  ))
-    await import(`${STORE}${file}`);
+  const found = await findStatements();
   const lines = await withClient(database.url, async (client) => {
     const { rows } = await client.query<{ oid: number; name: string }>(TYPES);
     const types = new Map(rows.map(({ oid, name }) => [oid, name]));
