@@ -1,22 +1,26 @@
-// How long things last that a user, an application or an operator notices, with unit and reason. Times of rows are compared
-// with the database's clock: in a statement, or with the `now` that it returned. The waits of one mechanism stand beside it: of
-// statements in `store/connection.ts`, of pool and network in `store/database.ts`, of idle connections and slow readers in
-// `http/server/`, of the end of the process in `serve.ts` and `ending.ts`.
+// Every lifetime: how long what a user, an application or an operator has stays good; and the two times in which a request is
+// decided and answered. Each with unit and reason. Times of rows are compared with the database's clock: in a statement, or with
+// the `now` that it returned. Other timeouts of the server stand beside what they limit: of statements in `store/connection.ts`,
+// of pool and queries in `store/database.ts`, of arriving requests in `http/app.ts`, of connections in `http/server/`, of the end
+// of the process in `serve.ts` and `ending.ts`. "What 503 means" in docs/operating.md has those of a request in one table.
 
 const MINUTE_MS = 60 * 1_000;
 
-/** An authorization code, less than a minute (contract section 8); `CODE_LIFETIME_SECONDS` chooses within that. */
+/** An authorization code at most, less than a minute (contract section 8); `CODE_LIFETIME_SECONDS` chooses within that. */
 export const MAX_CODE_SECONDS = 59;
 export const DEFAULT_CODE_SECONDS = 50;
 
-/** A session without requests: its user may have left the device. */
+/**
+ * A session without requests: its user may have left the device. Counted from `sessions.seen_at`, which is written at most once
+ * a minute (`store/sessions.ts`), so that a session may end up to a minute early.
+ */
 export const SESSION_IDLE_MINUTES = 30;
 /** A session in use: a working day, then the password is asked again. */
 export const MAX_SESSION_HOURS = 12;
 
 /** A consent form: time to read it twice. Sent later, it is shown afresh. */
 export const CONSENT_FORM_MS = 15 * MINUTE_MS;
-/** Any other form of a session: the session ends before it does. */
+/** Any other form of a session: as long as a session may last, so that the end of the session decides. */
 export const SESSION_FORM_MS = MAX_SESSION_HOURS * 60 * MINUTE_MS;
 /** A sign-in form: a page that was left open over a night or a holiday weekend still signs its user in. */
 export const SIGN_IN_FORM_MS = 7 * 24 * 60 * MINUTE_MS;
@@ -45,6 +49,8 @@ const SHORT_LIFETIME_MONTHS = 6;
  * When an access token expires: 3 years after its issue, or 6 months for tokens obtained before
  * 7 February 2018 (contract sections 3 and 8). Calendar arithmetic in UTC; a day that the month does not
  * have becomes its last one, so a token of 29 February ends on 28 February.
+ *
+ * PostgreSQL has the same in the function `is_live`: a change needs a migration. `test/store/liveGrants.test.ts` compares them.
  */
 export function tokenExpiresAt(issuedAt: Date): Date {
   const months = issuedAt.getTime() < LONG_LIVED_SINCE ? SHORT_LIFETIME_MONTHS : LONG_LIFETIME_MONTHS;
