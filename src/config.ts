@@ -9,7 +9,7 @@ import { DATABASE_VARIABLES, OPERATOR_VARIABLES, VARIABLES } from './variables.t
 /** How the secret of docker-compose.yml begins, which everybody can read. */
 const PUBLIC_SECRET = 'for-trying-out-only';
 
-/** Which database: the operator's, or the embedded one of trial mode. */
+/** How the database is reached: the operator's by its URL, the embedded one of trial mode by its folder. */
 export type DatabaseConfig = Readonly<ReturnType<typeof databaseConfig>>;
 
 /** Everything `assent serve` needs. */

@@ -59,7 +59,7 @@ async function revoke(grantId: string | undefined, options: WhoseOptions): Promi
   if (grantId !== undefined) return revokeOne(grantId);
   const revoked = await withStore(async (db, operator) => {
     const ofWhom = await whose(db, options);
-    // Scripts never had to say --yes here.
+    // A script is not asked, and needs no --yes, unlike for `client delete`.
     if (canAsk() && !options.yes) {
       await confirm(`revoke ${countedGrants(await countLiveGrants(db, ofWhom))}`, false);
     }

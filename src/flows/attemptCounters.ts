@@ -8,7 +8,7 @@ import type { Guarded } from './device.ts';
 
 // Counts attempts at passwords by login, network and device. An attempt is counted before the password is checked, so that a
 // hundred at once are a hundred; one that was right, or was not checked, is taken back. An attempt that has to wait is not
-// counted and writes nothing, so that hammering at the door does not keep it shut.
+// counted and writes nothing, so that trying all the time makes no wait longer.
 
 /** A counter: its kind and its row in the table. */
 interface Counter {
@@ -22,7 +22,7 @@ export interface Counters {
   readonly right: Counter;
 }
 
-/** Slots of each kind: the table never has more rows. Two counters may share one. */
+/** Slots of each kind: the table never has more rows than these for each of {@link KINDS}. Two counters may share one. */
 const SLOTS = 2 ** 18;
 const KINDS = Object.keys(POLICIES) as CounterKind[];
 
@@ -52,7 +52,7 @@ interface Recorded {
   readonly slotToReport: number | null;
 }
 
-/** Counts an attempt, unless it has to wait. Counted twice after a lost connection it only waits too early. */
+/** Counts an attempt, unless it has to wait. Counted twice after a lost connection, it only makes a wait begin earlier. */
 export const recordAttempt = batched(recordAttempts);
 
 /** Counts attempts, any number in one transaction. Those that have to wait are found before anything is written. */

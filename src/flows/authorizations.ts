@@ -17,8 +17,9 @@ import { rightsOf } from './grants.ts';
 import { signOutToken } from './session.ts';
 import { type Form, signForm, verifyForm } from './signedForm.ts';
 
-/** Authorizations on one page, and bytes of their scopes, whichever is less. */
+/** Authorizations on one page. */
 const MAX_SHOWN = 20;
+/** Characters of their scopes together; the first authorization is shown whatever its length. */
 const MAX_SCOPE = 16_000;
 
 /** A page of what can act on the user's account, newest first, with the tokens of its forms. */

@@ -18,6 +18,15 @@ import { currentSession, signOutToken } from './session.ts';
 import { signForm } from './signedForm.ts';
 import { type SentCookies, type SignInStep, signInStep } from './signIn.ts';
 
+// The flow of an authorization (contract 1.2 and section 3):
+// 1. The application posts its request, which is checked and redirected to itself as a GET: its URL is its state.
+// 2. `authorize` checks it again. Without a session the next page is sign-in (`signIn.ts`), which leads back to the request.
+// 3. With one, `nextStep` decides: a notice, when the user has as many instances of this application as one may have;
+// 4. or the payment password, when a right spends money (`confirmPayment.ts`); it leads back to the request as well;
+// 5. or the consent page, with a form token over what it shows.
+// 6. Allow writes the grant with the hash of a code, Reject a row of `denials` (`decide.ts`); the browser goes to the application.
+// 7. The application exchanges the code for a token (`exchange.ts`).
+
 /** What a page asks the user to allow (contract 1.2). */
 export interface RequestedAccess {
   readonly authorizationRequest: AuthorizationRequest;

@@ -1,7 +1,7 @@
 import { BusyError } from '../secrets/password.ts';
 import { isDatabaseAway, OverloadedError, TooLateError } from '../store/errors.ts';
 
-/** No answer came in time. What was asked is not done, and won't be. */
+/** No answer came in time. What was asked is not done, and won't be: exceptions are in "What 503 means" (docs/operating.md). */
 export class UnansweredError extends Error {
   override readonly name = 'UnansweredError';
 

@@ -9,7 +9,7 @@ import { TooLateError } from '../store/errors.ts';
 import { type ExchangeRefusal, exchangeCode } from '../store/exchanges.ts';
 import type { Context } from './context.ts';
 
-/** Any valid uuid: a token for a code that names no grant is never issued, but the statement wants a hash. */
+/** Stands for the grant of a code that names none: no token is issued for it, but the statement takes a token's hash. */
 const NO_GRANT = '00000000-0000-0000-0000-000000000000';
 
 /** A freshly issued access token; `expiresIn` in seconds. */

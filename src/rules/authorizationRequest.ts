@@ -50,17 +50,17 @@ export function postedParameters(query: Parameters, body: Parameters): Parameter
   return query;
 }
 
-/** 2.2 client_id: required, and first, since all other checks depend on the application. @throws {OAuthError} */
+/** Contract 2.2, client_id: required, and first, since all other checks depend on the application. @throws {OAuthError} */
 export function requestedClientId(parameters: Parameters): string {
   return parameters.require('client_id');
 }
 
 /**
- * Checks an authorization request, in this order: the application (contract 7.1), then its parameters (2.2), the address of
- * the answer before all others.
+ * Checks an authorization request, in this order: the application (contract 7.1), then its parameters (contract 2.2),
+ * the address of the answer before all others.
  *
  * @param client what is registered under its `client_id`; null when nothing is
- * @throws {OAuthError} `unauthorized_client`, `invalid_request` or `invalid_scope`, shown as a page (4.1)
+ * @throws {OAuthError} `unauthorized_client`, `invalid_request` or `invalid_scope`, shown as a page (contract 4.1)
  */
 export function parseAuthorizationRequest(
   parameters: Parameters,
@@ -83,7 +83,7 @@ export function parseAuthorizationRequest(
   };
 }
 
-/** 7.1 unauthorized_client: the `client_id` is wrong or blocked. */
+/** Contract 7.1, unauthorized_client: the `client_id` is wrong or blocked. */
 function checkClient(client: Client | null): Client {
   const message = 'The application is not registered here, or it may not ask for authorization.';
   if (client === null) {
@@ -95,7 +95,7 @@ function checkClient(client: Client | null): Client {
   return client;
 }
 
-/** 2.2 redirect_uri: identical, character by character, to the registered one, but for parameters appended to it. */
+/** Contract 2.2, redirect_uri: identical, character by character, to the registered one, but for parameters appended to it. */
 function checkRedirectUri(sent: string, client: Client): string {
   const rule = redirectUriMismatch(client.redirectUri, sent);
   if (rule === null) return sent;
@@ -103,7 +103,7 @@ function checkRedirectUri(sent: string, client: Client): string {
   throw new OAuthError('invalid_request', message, rule);
 }
 
-/** 2.2 response_type: the fixed value `code`. */
+/** Contract 2.2, response_type: the fixed value `code`. */
 function checkResponseType(value: string): void {
   if (value !== 'code') {
     throw new OAuthError('invalid_request', 'The parameter response_type must be code.');

@@ -8,7 +8,7 @@ export interface Credentials {
 }
 
 /**
- * 2.4 client_id and client_secret, in the form or by HTTP Basic (RFC 6749 section 2.3.1), but not by both.
+ * Contract 2.4, client_id and client_secret: in the form or by HTTP Basic (RFC 6749 section 2.3.1), but not by both.
  *
  * @throws {OAuthError} `invalid_request`
  */

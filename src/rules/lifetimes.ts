@@ -1,21 +1,24 @@
-// How long things last that a user, an application or an operator notices, with unit and reason. Times of rows are compared
-// with the database's clock: in a statement, or with the `now` that it returned. How long one request may take is in
-// `timeouts.ts`; the times of idle connections and slow readers stand in `http/`.
+// Every lifetime: how long what a user, an application or an operator has stays good, with unit and reason. Times of rows are
+// compared with the database's clock: in a statement, or with the `now` that it returned. How long one request may take is in
+// `timeouts.ts`; the times of arriving requests stand in `http/app.ts`, of connections in `http/server/`.
 
 const MINUTE_MS = 60 * 1_000;
 
-/** An authorization code, less than a minute (contract section 8); `CODE_LIFETIME_SECONDS` chooses within that. */
+/** An authorization code at most, less than a minute (contract section 8); `CODE_LIFETIME_SECONDS` chooses within that. */
 export const MAX_CODE_SECONDS = 59;
 export const DEFAULT_CODE_SECONDS = 50;
 
-/** A session without requests: its user may have left the device. */
+/**
+ * A session without requests: its user may have left the device. Counted from `sessions.seen_at`, which is written at most once
+ * a minute (`store/sessions.ts`), so that a session may end up to a minute early.
+ */
 export const SESSION_IDLE_MINUTES = 30;
 /** A session in use: a working day, then the password is asked again. */
 export const MAX_SESSION_HOURS = 12;
 
 /** A consent form: time to read it twice. Sent later, it is shown afresh. */
 export const CONSENT_FORM_MS = 15 * MINUTE_MS;
-/** Any other form of a session: the session ends before it does. */
+/** Any other form of a session: as long as a session may last, so that the end of the session decides. */
 export const SESSION_FORM_MS = MAX_SESSION_HOURS * 60 * MINUTE_MS;
 /** A sign-in form: a page that was left open over a night or a holiday weekend still signs its user in. */
 export const SIGN_IN_FORM_MS = 7 * 24 * 60 * MINUTE_MS;
@@ -39,6 +42,8 @@ const SHORT_LIFETIME_MONTHS = 6;
  * When an access token expires: 3 years after its issue, or 6 months for tokens obtained before
  * 7 February 2018 (contract sections 3 and 8). Calendar arithmetic in UTC; a day that the month does not
  * have becomes its last one, so a token of 29 February ends on 28 February.
+ *
+ * PostgreSQL has the same in the function `is_live`: a change needs a migration. `test/store/liveGrants.test.ts` compares them.
  */
 export function tokenExpiresAt(issuedAt: Date): Date {
   const months = issuedAt.getTime() < LONG_LIVED_SINCE ? SHORT_LIFETIME_MONTHS : LONG_LIFETIME_MONTHS;

@@ -1,8 +1,7 @@
-// How long and how many, each with its unit and its reason. Durations are in `lifetimes.ts`, waits after wrong passwords in
-// `throttle.ts`. A limit that protects one mechanism from overload stands beside it: requests of a connection in
-// `http/server/slowReaders.ts`, headers in `http/server/requestSmuggling.ts`, bodies in `http/server/parameters.ts`, networks
-// counted in `http/server/failureLimit.ts`, a network's share of connections in `http/server/connectionLimit.ts`, passwords
-// waiting to be hashed in `secrets/password.ts`, queries at once in `store/batch.ts` and `store/database.ts`.
+// How large and how many, where the contract or a decision of ours says so, each with its unit and its reason. Lifetimes are
+// in `lifetimes.ts`, waits after wrong passwords in `throttle.ts`. A limit that keeps one mechanism from overload stands beside
+// it, mostly as a `MAX_…`: on connections, headers and bodies in `http/app.ts`, `http/server/` and `http/browser/forms.ts`, on
+// passwords that wait in `secrets/password.ts`, on statements and rows in `store/`, on pages and refusals in `flows/`.
 
 /**
  * The parameters of an authorization request together, as a query: with the address in front it stays below the 8 KB that

@@ -12,7 +12,7 @@ export interface Policy {
   readonly maxWaitSeconds: number;
 }
 
-/** Each kind of counter and its policy. Name and position decide where a counter is stored, so they stay. */
+/** Each kind of counter and its policy. Name and position give a counter its slot in `throttles`: keep them, add at the end. */
 export const POLICIES = {
   /** A known device, at its login. */
   device: { freeAttempts: 5, decaySeconds: 600, maxWaitSeconds: 900 },

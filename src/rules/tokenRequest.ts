@@ -42,14 +42,14 @@ export function parseTokenRequest(
   return { code, clientId: id, clientSecret: secret, redirectUri, codeVerifier };
 }
 
-/** 4 the parameters are in the body (RFC 6749 section 2.3.1): URLs end up in access logs. */
+/** Contract 4: the parameters are in the body (RFC 6749 section 2.3.1): URLs end up in access logs. */
 function checkUrl(query: Parameters): void {
   if (query.hasAny(TOKEN_PARAMETERS)) {
     throw new OAuthError('invalid_request', 'Send the parameters in the body: a URL ends up in access logs.');
   }
 }
 
-/** 2.4 grant_type: the fixed value `authorization_code`. */
+/** Contract 2.4, grant_type: the fixed value `authorization_code`. */
 function checkGrantType(value: string): void {
   if (value !== 'authorization_code') {
     throw new OAuthError('invalid_request', 'The parameter grant_type must be authorization_code.');

@@ -1,5 +1,6 @@
-/** The count of a share's turns is halved in this time; it is kept for so many shares. */
+/** How often the turns that a share had are halved, so that late ones count more. */
 const HALF_LIFE_MS = 10_000;
+/** Shares whose turns are remembered. */
 const MAX_REMEMBERED = 10_000;
 
 /**
@@ -52,7 +53,10 @@ export class FairQueue<Task> {
     return task;
   }
 
-  /** The share that gives up a place to this one: with more tasks than this would have, or as many and more turns. */
+  /**
+   * The share with the most tasks, when those are more than this one would have; among equals, this one included, the one that
+   * had the most turns. Undefined when that is this one.
+   */
   #findYielding(share: string): string | undefined {
     let yielding: string | undefined;
     let most = (this.#waiting.get(share)?.length ?? 0) + 1;

@@ -50,9 +50,10 @@ export class KeyRing {
   }
 
   /**
-   * The 32 secret bytes of the code of a decision. The same decision has the same code, so that pressing Allow twice is
-   * harmless; computing it takes the entry that signed the page.
+   * The 32 secret bytes of the code of a decision. They follow from the decision and from the entry of `SECRETS` that signed
+   * its form, so that pressing Allow twice gives one code.
    *
+   * @param keyId of that entry
    * @throws {Error} when no entry has that id
    */
   codeSecret(keyId: Buffer, decision: Uint8Array): Buffer {

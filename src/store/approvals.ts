@@ -31,7 +31,8 @@ export interface Approval extends Decision {
 //
 // No deadlock: every statement that locks rows of several of these tables takes users before sessions before grants, and all
 // of a kind in order; those that don't (sign-out, removing a user) lock rows of one user, of whom a batch holds one session.
-// A removed client is blocked first, so only approvals from before that can meet its removal; a deadlock is asked again.
+// A removed client is blocked first, so only approvals from before that can meet its removal; each is retried after a deadlock,
+// alone (see `batch.ts`).
 // A session is locked as strongly as its update needs: beside a `key share`, PostgreSQL lets two confirmations by payment
 // password deadlock, which each lock the newest version of the row and then update it by way of an older one.
 const approve = batchStatement<Approval>(
@@ -94,7 +95,7 @@ with requests as materialized (
          -- the code's lifetime begins when the row is locked
          code_expires_at = clock_timestamp() + (excluded.code_expires_at - excluded.confirmed_at),
          client_revision = excluded.client_revision, token_hash = null, token_issued_at = null, revoked_at = null
-   where g.revision = excluded.revision - 1 and clock_timestamp() < @deadline::timestamptz  -- asked again when the row is locked
+   where g.revision = excluded.revision - 1 and clock_timestamp() < @deadline::timestamptz  -- checked again when the row is locked
      and (g.user_id, g.client_id) = (excluded.user_id, excluded.client_id)
      and g.instance_name is not distinct from excluded.instance_name
   returning grant_id, user_id, client_id, instance_name, scope, revision
@@ -122,7 +123,7 @@ select j.n::int as n,
             when not r.has_capacity then 'full'
             when j.is_current then 'changed_since_read'
             else 'stale' end as verdict,
-       -- an approval that was asked again after a lost answer is there already
+       -- an approval that is retried after a lost answer is there already
        w.grant_id is null and j.code_is_stored is not true and clock_timestamp() >= @deadline::timestamptz as late
   from judged j left join capacity r on r.n = j.n left join written w on w.grant_id = r.grant_id`,
 );

@@ -6,10 +6,11 @@ import { isOneCallersFault, OverloadedError, retryOnLostConnection } from './err
 const MAX_BATCH = 128;
 /** One statement can wait for its commit while the next is prepared; more of them only wait for each other. */
 const MAX_IN_FLIGHT = 2;
-/** Beyond these a caller is told to come back later: an answer that late helps nobody. */
+/** Requests that wait for the next statement: beyond these a caller is told to come back later. */
 const MAX_READY = 2_000;
-/** Requests that wait for another about the same row: of all rows, and of one. They take nothing from those about others. */
+/** Requests that wait for another one about the same row; they take no place from those about other rows. */
 const MAX_BEHIND = 2_000;
+/** The same of one row. */
 const MAX_BEHIND_ROW = 256;
 
 /** How requests may share a statement. */
@@ -21,7 +22,7 @@ interface Sharing<Request> {
   readonly rowOf?: (request: Request) => string | null;
 }
 
-/** Answers requests in one statement, in their order. It must do no harm when asked twice: a lost connection does that. */
+/** Answers requests by one statement, in their order. It must be repeatable: it is asked again after a lost connection. */
 type Ask<Request, Result> = (pool: pg.Pool, requests: readonly Request[]) => Promise<readonly Result[]>;
 
 /**

@@ -6,9 +6,9 @@ import { TooLateError } from './errors.ts';
 import { inOrder, onConnection, required } from './query.ts';
 import type { BatchQuery, Query } from './statement.ts';
 
-// Deciding statements. A caller that was told 503 was told "not done", and that must stay true whenever its statement gets
-// through, or it would undo what was done since. So each takes `@deadline`, looks at the clock when it holds its
-// locks, and says in its column `late` that it did nothing because of it.
+// Deciding statements. A caller that gets 503 is told "not done". That has to stay true when its statement reaches PostgreSQL
+// later: otherwise it could undo what the caller has done since. So each takes `@deadline`, reads the clock when it holds its
+// locks, and says in its column `late` that it came after the deadline and did nothing.
 
 /** Every deciding statement has this in its rows. */
 interface Decided {
@@ -67,7 +67,7 @@ function decide<Row extends object>(
     };
     const rows = await attempt();
     if (!rows.some(({ late }) => late) || performance.now() >= decideBy) return rows;
-    // In time by our clock: PostgreSQL's was set since they were last compared.
+    // Late by PostgreSQL's clock and in time by ours: PostgreSQL's was set since the two were compared.
     await compareClocks(connection);
     return attempt();
   });

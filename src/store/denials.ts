@@ -5,13 +5,14 @@ import { COUNT_DECISION, type Decision, MAY_DECIDE } from './decisions.ts';
 import { SESSION_IS_VALID } from './sessions.ts';
 import { statement } from './statement.ts';
 
-/** What is stored of pressing Reject. */
+/** A rejection: the user pressed Reject. */
 export interface Denial extends Decision {
-  /** When the form expires. Until then the denial is kept, so that the same form records it once. */
+  /** When the form expires. Until then the rejection is kept, so that the same form records it once. */
   readonly formExpiresAt: Date;
 }
 
-// Each denial deletes two whose forms have expired, so that the table stays small.
+// A form is known by the code that Allow on it would have given. Each rejection deletes two whose forms have expired, so that
+// the table stays small.
 const deny = statement<Omit<Denial, 'limits'> & { limits: string } & Caller>(
   'grant-deny',
   `
@@ -60,7 +61,7 @@ select case when allowed then 'allowed'
   from earlier, moment`,
 );
 
-/** What came of a denial. */
+/** What came of a rejection. */
 export type DenialVerdict =
   /** It is recorded, now or before. */
   | 'denied'
@@ -70,11 +71,11 @@ export type DenialVerdict =
   | 'ended'
   /** The user has decided too much in a short time. */
   | 'too_many'
-  /** The session changed at this moment. */
+  /** The session ended, or the user's last free decision was taken, while this statement waited for a lock. */
   | 'stale';
 
 /**
- * Records a denial, once. It annuls nothing.
+ * Records a rejection, once. It annuls nothing.
  *
  * @throws {TooLateError}
  */

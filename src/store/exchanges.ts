@@ -63,6 +63,10 @@ export type ExchangeResult =
 // One guarded statement for everything (contract 2.4, section 3, 7.2): the row is locked, judged and written in it, so two
 // exchanges of one code can't both see it unused. Rows are locked in the order of their keys, so that statements over
 // several codes can't deadlock.
+//
+// Of two exchanges of one code at once, the second is a replay: it revokes the token of the first, as any exchange does that is
+// right but for being the second, within the code's lifetime (RFC 6749 section 4.1.2). Later the code has expired, and the token
+// stays (contract section 3).
 const exchange = batchStatement<ExchangeRequest>(
   'grant-exchange',
   {

@@ -10,7 +10,7 @@ import { lockForTransaction } from '../store/query.ts';
 import { listUsers } from '../store/users.ts';
 import { readOrMake } from './readOrMake.ts';
 
-/** Any number, the same for every server: of those that start together one makes the demo. */
+/** The advisory lock under which the demo is made: of servers that start together one makes it. Any number will do. */
 const DEMO_LOCK = 7_274_827;
 const OPERATOR = 'trial mode';
 const NAME = 'Demo Shop';

@@ -32,7 +32,8 @@ export async function receiveForm(request: FastifyRequest, context: Context) {
 }
 
 /**
- * The same of a form that is about an authorization request, with that request checked again.
+ * A posted form of ours about an authorization request, its sender's session as in {@link receiveForm}, and that request,
+ * checked again.
  *
  * @throws {OAuthError} when it carries no request, or one that is not valid any more
  */

@@ -52,7 +52,7 @@ export interface PaymentPasswordPage extends RequestPage {
 
 export interface ConsentPage extends RequestPage {
   readonly name: 'consent';
-  /** The signed decision that Allow and Reject send back. */
+  /** The form token that Allow and Reject send back, signed over what this page shows. */
   readonly decisionToken: string;
 }
 

@@ -30,7 +30,7 @@ const UNDONE = { undone: 'disconnect' };
 
 /** The user's connected applications, each with a way to disconnect it. */
 export async function accountRoutes(app: FastifyInstance, context: Context): Promise<void> {
-  // The last two are where the address bar leads after a wrong password.
+  // After a wrong password the address bar has the path of the form: opened as a page, it leads to the account page.
   for (const path of ['/', '/sign-in', '/payment-password']) {
     app.get(path, async (_request, reply) => reply.redirect(`${context.baseUrl}/account`, 303));
   }

@@ -32,7 +32,8 @@ export function idleTimeout(direct: boolean): number {
 /**
  * Limits open connections, against slow clients that hold thousands of them (Slowloris). Near the limit a new connection
  * replaces the one that has waited longest for its client: for a request, or for the rest of one. A connection that is about
- * to be answered is never closed. A network above its share loses its own connections, and gets no more when all are at work.
+ * to be answered is never closed. A network above its share gives up its own connections, and gets no more while all of those
+ * are being answered.
  */
 export function limitConnections(app: FastifyInstance, { max, direct }: ConnectionLimit): void {
   const open = new OpenConnections();

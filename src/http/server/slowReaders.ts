@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 /** The limits on a connection whose client does not read; those of a test may be shorter. */
 const LIMITS = {
-  /** Without any progress in either direction: longer than a request may take to arrive. Node grants it twice. */
+  /** Without progress in either direction; longer than a request may take to arrive. Node may wait it twice. */
   idleMs: 30_000,
   /** For the client to read one response, whatever else arrives meanwhile: a page at half a kilobyte a second. */
   maxReadMs: 120_000,

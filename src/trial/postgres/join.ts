@@ -17,7 +17,7 @@ export interface EmbeddedPostgres {
 /** Every share of this process, from the first step of joining until it was left. */
 const members = new Set<Member>();
 
-// An exit that could not wait leaves no PostgreSQL behind, though others may use it.
+// An exit that can't wait stops PostgreSQL even if other processes use it, so that it leaves none behind.
 process.on('exit', () => {
   for (const member of members) member.abandon();
 });

@@ -56,7 +56,7 @@ function makeWritable(folder: string, mode: number, remedy: string): void {
   }
 }
 
-/** A second, empty database beside the one with the data would be a riddle; a refusal is not. */
+/** Refuses to make a second, empty database beside the one with the data, which its user would look for in vain. */
 function refuse(file: string, folder: string, why: string): void {
   if (existsSync(file)) {
     throw new EmbeddedPostgresError(`${folder} ${why}: run as that user, or set DATA_DIR to another folder`);
