@@ -35,21 +35,21 @@ export interface Approval extends Decision {
 const approve = batchStatement<Approval>(
   'grant-approve',
   {
-    grant_id: ['uuid', ({ grantId }) => grantId],
-    user_id: ['uuid', ({ userId }) => userId],
-    client_id: ['text', ({ clientId }) => clientId],
-    client_revision: ['int', ({ clientRevision }) => clientRevision],
-    instance_name: ['text', ({ instanceName }) => instanceName],
-    revision: ['int', ({ revision }) => revision],
-    scope: ['text', ({ scope }) => scope],
+    grant_id: 'uuid',
+    user_id: 'uuid',
+    client_id: 'text',
+    client_revision: 'int',
+    instance_name: 'text',
+    revision: 'int',
+    scope: 'text',
     limits: ['jsonb', ({ limits }) => JSON.stringify(limits)],
-    redirect_uri: ['text', ({ redirectUri }) => redirectUri],
-    code_hash: ['bytea', ({ codeHash }) => codeHash],
-    code_lifetime: ['float8', ({ codeLifetimeSeconds }) => codeLifetimeSeconds],
-    code_challenge: ['text', ({ codeChallenge }) => codeChallenge],
-    session_hash: ['bytea', ({ sessionHash }) => sessionHash],
-    request_digest: ['bytea', ({ requestDigest }) => requestDigest],
-    max_instances: ['int', ({ maxInstances }) => maxInstances],
+    redirect_uri: 'text',
+    code_hash: 'bytea',
+    code_lifetime_seconds: 'float8',
+    code_challenge: 'text',
+    session_hash: 'bytea',
+    request_digest: 'bytea',
+    max_instances: 'int',
     ...CALLER_COLUMNS,
   },
   (input) => `
@@ -84,7 +84,7 @@ with requests as materialized (
   insert into grants as g (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri,
                            code_hash, code_expires_at, code_challenge, confirmed_at, client_revision)
   select grant_id, user_id, client_id, instance_name, revision + 1, scope, redirect_uri, code_hash,
-         clock_timestamp() + make_interval(secs => code_lifetime), code_challenge, clock_timestamp(), client_revision
+         clock_timestamp() + make_interval(secs => code_lifetime_seconds), code_challenge, clock_timestamp(), client_revision
     from capacity where has_capacity order by grant_id
   on conflict (grant_id) do update
      set revision = excluded.revision, scope = excluded.scope, redirect_uri = excluded.redirect_uri,

@@ -55,13 +55,13 @@ export interface ExchangeResult {
 const exchange = batchStatement<ExchangeRequest>(
   'grant-exchange',
   {
-    grant_id: ['uuid', ({ grantId }) => grantId],
-    code_hash: ['bytea', ({ codeHash }) => codeHash],
+    grant_id: 'uuid',
+    code_hash: 'bytea',
     client_id: ['text', ({ clientId }) => asciiOnly(clientId)],
-    secret_hash: ['bytea', ({ secretHash }) => secretHash],
+    secret_hash: 'bytea',
     redirect_uri: ['text', ({ redirectUri }) => asciiOnly(redirectUri)],
-    challenge: ['text', ({ challenge }) => challenge],
-    token_hash: ['bytea', ({ tokenHash }) => tokenHash],
+    challenge: 'text',
+    token_hash: 'bytea',
     ...CALLER_COLUMNS,
   },
   (input) => `

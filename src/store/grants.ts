@@ -58,12 +58,7 @@ const MAX_BESIDE = 1_000;
 
 const find = batchStatement<Instance>(
   'grant-find',
-  {
-    grant_id: ['uuid', ({ grantId }) => grantId],
-    user_id: ['uuid', ({ userId }) => userId],
-    client_id: ['text', ({ clientId }) => clientId],
-    max_instances: ['bigint', ({ maxInstances }) => maxInstances],
-  },
+  { grant_id: 'uuid', user_id: 'uuid', client_id: 'text', max_instances: 'bigint' },
   (input) => `
 select input.n::int as n, ${GRANT_COLUMNS},
        case when ${IS_LIVE} then true

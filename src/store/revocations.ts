@@ -108,10 +108,10 @@ export interface TokenRevocationResult {
 const byToken = batchStatement<TokenRevocation>(
   'grant-revoke-by-token',
   {
-    grant_id: ['uuid', ({ grantId }) => grantId],
-    token_hash: ['bytea', ({ tokenHash }) => tokenHash],
+    grant_id: 'uuid',
+    token_hash: 'bytea',
     client_id: ['text', ({ clientId }) => clientId && asciiOnly(clientId)],
-    secret_hash: ['bytea', ({ secretHash }) => secretHash],
+    secret_hash: 'bytea',
     ...CALLER_COLUMNS,
   },
   (input) =>

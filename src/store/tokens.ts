@@ -3,7 +3,7 @@ import { batched } from './batch.ts';
 import type { Database } from './database.ts';
 import { execute, queryBatch, required } from './query.ts';
 import { IS_ACCEPTED, IS_FIRST_USE, noteUse } from './secrets.ts';
-import { batchStatement, type Columns } from './statement.ts';
+import { batchStatement } from './statement.ts';
 
 /** A resource server's introspection of a token. */
 export interface TokenLookup {
@@ -32,18 +32,11 @@ export interface TokenResult {
   readonly token: LiveToken | null;
 }
 
-const COLUMNS = {
-  resource_id: ['text', ({ resourceId }) => resourceId],
-  secret_hash: ['bytea', ({ secretHash }) => secretHash],
-  grant_id: ['uuid', ({ grantId }) => grantId],
-  token_hash: ['bytea', ({ tokenHash }) => tokenHash],
-} satisfies Columns<TokenLookup>;
-
 // One indexed read: the resource server and its secret, the grant, its client and its user by their primary keys.
 // `offset 0` keeps it that, whatever PostgreSQL's statistics say (see `sessions.ts`).
-const find = batchStatement(
+const find = batchStatement<TokenLookup>(
   'token-find',
-  COLUMNS,
+  { resource_id: 'text', secret_hash: 'bytea', grant_id: 'uuid', token_hash: 'bytea' },
   (input) => `
 select input.n::int as n, r.resource_id is not null as authenticated, r.first_use as "firstUse", g.grant_id is not null as live, g.scope,
        g.client_id as "clientId", g.instance_name as "instanceName", g.user_id as "userId", g.login,
@@ -67,7 +60,7 @@ type TokenRow = { authenticated: boolean; firstUse: boolean | null; live: boolea
 
 const markUsed = batchStatement<TokenLookup>(
   'resource-secret-mark-used',
-  { resource_id: COLUMNS.resource_id, secret_hash: COLUMNS.secret_hash },
+  { resource_id: 'text', secret_hash: 'bytea' },
   (input) => noteUse('resource', `select resource_id, secret_hash from ${input}`),
 );
 
