@@ -1,9 +1,9 @@
 import type pg from 'pg';
-import { ownsTables } from '../store/auditPartitions.ts';
+import { findTrailFacts, ownsTables } from '../store/auditPartitions.ts';
 import { type ConnectionFacts, inspectConnection } from '../store/connectionFacts.ts';
 import { transaction } from '../store/database.ts';
 import { findExcessPrivileges } from '../store/excessPrivileges.ts';
-import { type DatabaseFacts, findDatabaseFacts, findTrailFacts } from '../store/health.ts';
+import { type DatabaseFacts, findDatabaseFacts } from '../store/health.ts';
 import { listMigrations, schemaVersion } from '../store/migrate.ts';
 import { findDeviations } from '../store/tablePrivileges.ts';
 import { advice, type Finding, ok, type Verdict, wrong } from './finding.ts';

@@ -51,32 +51,3 @@ const FACTS = statement<{ now: number }>(
 /** @throws when the database is away */
 export const findDatabaseFacts = (db: Database): Promise<DatabaseFacts> =>
   queryRow(db, FACTS({ now: Date.now() / 1000 }));
-
-/** The size of the audit trail, and how far its partitions reach. */
-export interface TrailFacts {
-  /** For people, such as `12 MB`. */
-  readonly size: string;
-  /** The size of the month before this one, when it has a partition. */
-  readonly lastMonth: string | null;
-  /** For how many months from now on there are partitions. */
-  readonly monthsAhead: number;
-}
-
-const TRAIL = statement(
-  '',
-  `
-with month as (
-  select p.relid, pg_total_relation_size(p.relid) as bytes, to_date(substr(c.relname, 14), 'YYYY_MM') as month
-    from pg_partition_tree('audit_events') p join pg_class c on c.oid = p.relid
-   where p.isleaf and c.relname ~ '^audit_events_[0-9]{4}_[0-9]{2}$'
-), now as (
-  select date_trunc('month', clock_timestamp() at time zone 'UTC')::date as month
-)
-select pg_size_pretty((select sum(pg_total_relation_size(relid)) from pg_partition_tree('audit_events'))) as size,
-       (select pg_size_pretty(bytes) from month where month.month = (now.month - interval '1 month')::date) as "lastMonth",
-       (select count(*)::int from month where month.month > now.month) as "monthsAhead"
-  from now`,
-);
-
-/** @throws when there is no trail */
-export const findTrailFacts = (db: Database): Promise<TrailFacts> => queryRow(db, TRAIL());
