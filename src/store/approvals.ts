@@ -1,8 +1,7 @@
 import type pg from 'pg';
 import type { Digest } from '../secrets/digest.ts';
 import { CALLER_COLUMNS, OF_GRANT, OF_REQUEST, recordEvents } from './auditEvents.ts';
-import { batched } from './batch.ts';
-import { decideBatch, momentOf } from './deadline.ts';
+import { batchedDecision, momentOf } from './deadline.ts';
 import { COUNT_DECISION, type Decision, MAY_DECIDE } from './decisions.ts';
 import { TooLateError } from './errors.ts';
 import { CODE_IS_USABLE } from './grants.ts';
@@ -145,13 +144,9 @@ export type ApprovalVerdict =
 interface ApprovalResult {
   /** `changed_since_read`: a row was changed by another server after this statement began, so what is there now was not seen. */
   readonly verdict: ApprovalVerdict | 'changed_since_read';
-  readonly late: boolean;
 }
 
-const approveBatched = batched(
-  (pool, approvals: readonly Approval[]): Promise<ApprovalResult[]> => decideBatch(pool, approve, approvals),
-  { rowOf: ({ userId }) => userId },
-);
+const approveBatched = batchedDecision<ApprovalResult, Approval>(approve, ({ userId }) => userId);
 
 /**
  * Writes an approval, unless it is there already: the same form twice is one approval and one answer.

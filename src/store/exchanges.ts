@@ -1,9 +1,7 @@
 import type { Digest } from '../secrets/digest.ts';
 import { CALLER_COLUMNS, type Caller, OF_GRANT, OF_REQUEST, recordEvents } from './auditEvents.ts';
-import { batched } from './batch.ts';
 import { IS_UNKNOWN_OR_BLOCKED, JOIN_CLIENT, SECRET_IS_WRONG } from './clientAuthentication.ts';
-import type { Database } from './database.ts';
-import { decideBatch, momentOf } from './deadline.ts';
+import { batchedDecision, momentOf } from './deadline.ts';
 import { asciiOnly } from './query.ts';
 import { IS_FIRST_USE, noteUse } from './secrets.ts';
 import { batchStatement } from './statement.ts';
@@ -43,7 +41,7 @@ export type ExchangeVerdict =
   | 'user_blocked'
   | 'issued';
 
-export interface ExchangeResult {
+interface ExchangeResult {
   readonly verdict: ExchangeVerdict;
   /** Null unless a token was issued. */
   readonly issuedAt: Date | null;
@@ -116,15 +114,11 @@ select j.n::int as n,
   from judged j left join issued i on i.n = j.n`,
 );
 
-/** Judges a token request, and issues a token when every check passes. */
-export const exchangeCode = batched(exchangeCodes, { rowOf: ({ grantId }: ExchangeRequest) => grantId });
-
 /**
- * Judges token requests about different codes, any number in one statement, and issues the tokens. Running it twice with
- * the same token hashes gives the same results, so a connection that breaks after the commit loses nothing.
- *
- * @returns a result for each request, in their order
+ * Judges a token request, and issues a token when every check passes. Running it twice with the same token hash gives the
+ * same result, so a connection that breaks after the commit loses nothing.
  */
-export function exchangeCodes(db: Database, requests: readonly ExchangeRequest[]): Promise<ExchangeResult[]> {
-  return decideBatch(db, exchange, requests);
-}
+export const exchangeCode = batchedDecision<ExchangeResult, ExchangeRequest>(
+  exchange,
+  ({ grantId }) => grantId,
+);
