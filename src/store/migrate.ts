@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import type pg from 'pg';
 import { prepareAuditPartition } from './auditPartitions.ts';
 import { type Database, transaction } from './database.ts';
-import { executeLong, queryRow } from './query.ts';
+import { executeLong, lockForTransaction, queryRow } from './query.ts';
 import { statement } from './statement.ts';
 
 /** Key of the advisory lock that lets one process migrate at a time. */
@@ -76,7 +76,7 @@ export async function migrate(pool: pg.Pool): Promise<Migration[]> {
 function alone<Result>(pool: pg.Pool, step: (connection: pg.PoolClient) => Promise<Result>): Promise<Result> {
   return transaction(pool, async (connection) => {
     await executeLong(connection, 'set local statement_timeout = 0; set local lock_timeout = 0');
-    await executeLong(connection, `select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+    await lockForTransaction(connection, MIGRATION_LOCK);
     return step(connection);
   });
 }

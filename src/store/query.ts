@@ -81,7 +81,7 @@ export async function queryLong<Row extends object>(db: Database, query: Query):
   return (await db.query<Row>(config as pg.QueryConfig)).rows;
 }
 
-/** Waits for an advisory lock and holds it until the end of the transaction. */
-export async function lockForTransaction(connection: pg.PoolClient, lock: number): Promise<void> {
-  await connection.query('select pg_advisory_xact_lock($1)', [lock]);
+/** Waits for an advisory lock, as long as statements of this transaction may take, and holds it until its end. */
+export function lockForTransaction(connection: pg.PoolClient, lock: number): Promise<void> {
+  return executeLong(connection, `select pg_advisory_xact_lock(${lock})`);
 }
