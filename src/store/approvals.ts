@@ -41,7 +41,7 @@ const approve = batchStatement<Approval>(
     instance_name: 'text',
     revision: 'int',
     scope: 'text',
-    limits: ['jsonb', ({ limits }) => JSON.stringify(limits)],
+    limits: 'jsonb',
     redirect_uri: 'text',
     code_hash: 'bytea',
     code_lifetime_seconds: 'float8',

@@ -180,7 +180,7 @@ export function approvalOf({ clientId, redirectUri }: TestClient, { userId }: Te
     codeChallenge: null,
     sessionHash: sha256(''),
     requestDigest: sha256(''),
-    limits: [],
+    limits: '[]',
     maxInstances: 100,
     caller: CALLER,
   };
