@@ -88,7 +88,11 @@ async function applyNext(
 ): Promise<Migration | undefined> {
   await refuseEncoding(connection);
   const version = await schemaVersion(connection);
-  refuseNewer(version, migrations.length);
+  if (version > migrations.length) {
+    throw new MigrationError(
+      `the database is at schema version ${version}, newer than this build's ${migrations.length}: run a newer build`,
+    );
+  }
   const next = migrations[version];
   if (next !== undefined) await apply(connection, next);
   return next;
@@ -100,13 +104,6 @@ async function refuseEncoding(connection: pg.PoolClient): Promise<void> {
   const { encoding } = await queryRow<{ encoding: string }>(connection, { name: '', text });
   if (encoding === 'UTF8') return;
   throw new MigrationError(`the database's encoding is ${encoding}: create it with encoding UTF8`);
-}
-
-function refuseNewer(version: number, known: number): void {
-  if (version <= known) return;
-  throw new MigrationError(
-    `the database is at schema version ${version}, newer than this build's ${known}: run a newer build`,
-  );
 }
 
 async function apply(connection: pg.PoolClient, { version, name }: Migration): Promise<void> {
