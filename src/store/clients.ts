@@ -25,19 +25,22 @@ const list = statement('client-list', `select ${CLIENT_COLUMNS} from clients ord
 /** Every application, in the order of registration. */
 export const listClients = (db: Database): Promise<Client[]> => query(db, list());
 
-const [DAYS, SUM] = [`(@most::jsonb ->> 'days')::int`, `(@most::jsonb ->> 'sum')::numeric`];
+/** What is written of an application: the ceiling `most` takes two columns. */
+type ClientRow = Omit<Client, 'status' | 'revision' | 'most'> & ReturnType<typeof ceilingColumns>;
 
-type NewClient = Omit<Client, 'status' | 'revision'>;
+function ceilingColumns({ most }: Pick<Client, 'most'>) {
+  return { days: most?.days ?? null, sum: most?.sum ?? null };
+}
 
-const insert = statement<NewClient>(
+const insert = statement<ClientRow>(
   'client-insert',
   `insert into clients (client_id, name, redirect_uri, verified, allowed_rights, most_days, most_sum)
-   values (@clientId, @name, @redirectUri, @verified, @allowedRights, ${DAYS}, ${SUM})`,
+   values (@clientId, @name, @redirectUri, @verified, @allowedRights, @days, @sum)`,
 );
 
 /** Registers an application. */
-export async function insertClient(db: Database, client: NewClient): Promise<void> {
-  await execute(db, insert(client));
+export async function insertClient(db: Database, client: Omit<Client, 'status' | 'revision'>): Promise<void> {
+  await execute(db, insert({ ...client, ...ceilingColumns(client) }));
 }
 
 const lock = statement<Pick<Client, 'clientId'>>(
@@ -45,10 +48,10 @@ const lock = statement<Pick<Client, 'clientId'>>(
   `select ${CLIENT_COLUMNS} from clients where client_id = @clientId for no key update`,
 );
 
-const write = statement<Client>(
+const write = statement<ClientRow>(
   'client-write',
   `update clients set name = @name, redirect_uri = @redirectUri, allowed_rights = @allowedRights,
-          most_days = ${DAYS}, most_sum = ${SUM}, revision = revision + 1
+          most_days = @days, most_sum = @sum, revision = revision + 1
     where client_id = @clientId returning ${CLIENT_COLUMNS}`,
 );
 
@@ -69,7 +72,8 @@ export async function updateClient(
   if (before === null) return null;
   const news = effectiveChange(before, change);
   if (Object.keys(news).length === 0) return { before, after: before };
-  return { before, after: await queryRow<Client>(db, write({ ...before, ...news })) };
+  const changed = { ...before, ...news };
+  return { before, after: await queryRow<Client>(db, write({ ...changed, ...ceilingColumns(changed) })) };
 }
 
 const remove = statement<Pick<Client, 'clientId'>>(
