@@ -37,7 +37,7 @@ let resource: string;
 beforeAll(async () => {
   line = await openLine();
   database = await createDatabase();
-  pool = openDatabase(line.url(database), () => {});
+  pool = openDatabase(line.url(database));
   slow = await startServer({ database: { ...database, pool } });
   other = await startServer({ database });
   resource = await other.createResource();
