@@ -2,12 +2,13 @@ import type { Database } from './database.ts';
 import { GRANT_COLUMNS, type Grant, IS_LIVE } from './grants.ts';
 import { asciiOnly, execute, query } from './query.ts';
 import { statement } from './statement.ts';
+import type { Status } from './status.ts';
 
 /** A live grant as its user sees it. */
 export interface AccountGrant extends Grant {
   readonly clientName: string;
   /** A blocked application can't use its grants. */
-  readonly clientStatus: 'active' | 'blocked';
+  readonly clientStatus: Status;
 }
 
 /** Where a page begins: at grants older or newer than one of the same user, at the newest when it is null. */
