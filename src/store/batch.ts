@@ -18,7 +18,7 @@ const MAX_WAIT_MS = 2_000;
  */
 type RowOf<Request> = (request: Request) => string | null;
 
-/** Answers requests in one statement, in their order. It must do no harm when asked twice: a lost connection does that. */
+/** Answers requests in one statement, in their order. It may be asked again after a lost connection. */
 type Ask<Request, Result> = (pool: pg.Pool, requests: readonly Request[]) => Promise<readonly Result[]>;
 
 /**

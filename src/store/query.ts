@@ -58,8 +58,8 @@ export function onConnection<Result>(
 }
 
 /**
- * What is registered is visible ASCII, so a text that isn't matches nothing. It goes out as no text at all: no
- * caller can make the statement of a whole batch fail by what it sends.
+ * A text that is compared with what is registered, which is visible ASCII. Any other matches nothing, and is left empty: by
+ * a letter that PostgreSQL refuses, one caller could make the statement of a whole batch fail.
  */
 export function asciiOnly(text: string): string {
   return /^[\x21-\x7e]*$/.test(text) ? text : '';

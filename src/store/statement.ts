@@ -29,7 +29,10 @@ function valueIn(given: unknown, property: string, statement: string): unknown {
   return value;
 }
 
-/** The columns of a batch by name: `grant_id` is the property `grantId` of a request, unless a function gets its value. */
+/**
+ * The columns of a batch, each with its PostgreSQL type. The value of `grant_id` is a request's property `grantId`, unless a
+ * function gets it.
+ */
 export type Columns<Request> = Readonly<
   Record<string, string | readonly [type: string, get: (request: Request) => string | number | null]>
 >;
