@@ -141,10 +141,8 @@ export type ApprovalVerdict =
   /** The grant or the client is not as the page showed it. */
   | 'stale';
 
-interface ApprovalResult {
-  /** `changed_since_read`: a row was changed by another server after this statement began, so what is there now was not seen. */
-  readonly verdict: ApprovalVerdict | 'changed_since_read';
-}
+/** `changed_since_read`: a row was changed by another server after this statement began, so what is there now was not seen. */
+type ApprovalResult = { readonly verdict: ApprovalVerdict | 'changed_since_read' };
 
 const approveBatched = batchedDecision<ApprovalResult, Approval>(approve, ({ userId }) => userId);
 

@@ -54,7 +54,7 @@ export function explainTrouble(error: unknown): string {
 }
 
 function whatOf(error: unknown): string {
-  const [what] = SENTENCES[codeOf(error)] ?? [];
-  if (what !== undefined) return what;
-  return error instanceof pg.DatabaseError ? 'PostgreSQL could not answer' : "the database can't be reached";
+  const what =
+    error instanceof pg.DatabaseError ? 'PostgreSQL could not answer' : "the database can't be reached";
+  return SENTENCES[codeOf(error)]?.[0] ?? what;
 }
