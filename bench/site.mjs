@@ -94,7 +94,7 @@ export class Site {
   /** A migrated database with so many grants. @param {string} name @param {number} grants @returns {Promise<BenchDatabase>} */
   async createDatabase(name, grants) {
     await (await this.admin()).query(`create database ${name}`);
-    const pool = openDatabase({ ...this.postgres, database: name }, () => {});
+    const pool = openDatabase({ ...this.postgres, database: name });
     await migrate(pool);
     await pool.end();
     const db = await this.connect(name);

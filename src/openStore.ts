@@ -23,7 +23,7 @@ export interface StoreLog {
 export async function openStore(config: DatabaseConfig, log: StoreLog): Promise<Store> {
   const { databaseUrl, databasePassword, dataDir } = config;
   if (databaseUrl === null) return openTrialStore(dataDir, log);
-  const pool = openDatabase(databaseUrl, ignore, databasePassword);
+  const pool = openDatabase(databaseUrl, databasePassword);
   return { pool, close: () => pool.end(), abandon: async () => {} };
 }
 
@@ -36,16 +36,13 @@ async function openTrialStore(dataDir: string, log: StoreLog): Promise<Store> {
     return false;
   });
   const embedded = await joinEmbeddedPostgres(dataDir, { log: (line) => log.warn(line) });
-  const pool = openDatabase(embedded.connection, ignore);
+  const pool = openDatabase(embedded.connection);
   const close = async () => {
     await pool.end();
     await embedded.leave();
   };
   return { pool, close, abandon: leaveEmbeddedPostgres };
 }
-
-/** An idle connection that broke costs nothing: the next query opens another, and a server's watch hears of it. */
-function ignore(): void {}
 
 /** Opens the database and brings its schema to this build's version. */
 export async function openMigratedStore(config: DatabaseConfig, log: StoreLog): Promise<Store> {

@@ -1,10 +1,10 @@
 import type pg from 'pg';
-import { ownsTables } from '../store/auditPartitions.ts';
-import { type ConnectionFacts, inspectConnection } from '../store/connectionFacts.ts';
+import { findTrailFacts, ownsTables } from '../store/auditPartitions.ts';
 import { transaction } from '../store/database.ts';
-import { type DatabaseFacts, findDatabaseFacts, findTrailFacts } from '../store/health.ts';
+import { findExcessPrivileges } from '../store/excessPrivileges.ts';
+import { type DatabaseFacts, findDatabaseFacts } from '../store/health.ts';
 import { listMigrations, schemaVersion } from '../store/migrate.ts';
-import { findDeviations, findExcessPrivileges } from '../store/serverRole.ts';
+import { findDeviations } from '../store/tablePrivileges.ts';
 import { advice, type Finding, ok, type Verdict, wrong } from './finding.ts';
 
 const MIN_POSTGRES = 150_000;
@@ -13,14 +13,9 @@ const TOLERABLE_SKEW_SECONDS = 5;
 /** Rows of a month without a partition go to the default partition, and have to be moved later. */
 const MIN_MONTHS_AHEAD = 2;
 
-type Facts = DatabaseFacts & ConnectionFacts;
-
 /** @throws when the database can't be reached */
 export async function checkDatabase(pool: pg.Pool): Promise<Finding[]> {
-  const facts = await transaction(pool, async (db) => ({
-    ...(await findDatabaseFacts(db)),
-    ...inspectConnection(db),
-  }));
+  const facts = await transaction(pool, findDatabaseFacts);
   const findings: Finding[] = [{ check: 'database', ...ok('PostgreSQL answers') }];
   for (const [check, judge] of Object.entries(CHECKS)) findings.push({ check, ...judge(facts) });
   for (const [check, look] of Object.entries(TABLE_CHECKS)) {
@@ -35,7 +30,7 @@ function notSeen({ message }: Error): Verdict {
 }
 
 /** What the database and the connection say of themselves. */
-const CHECKS: Readonly<Record<string, (facts: Facts) => Verdict>> = {
+const CHECKS: Readonly<Record<string, (facts: DatabaseFacts) => Verdict>> = {
   version: ({ version, versionNumber }) =>
     versionNumber >= MIN_POSTGRES
       ? ok(`PostgreSQL ${version}`)
@@ -98,7 +93,7 @@ const CHECKS: Readonly<Record<string, (facts: Facts) => Verdict>> = {
 };
 
 /** What has to be looked up in tables, which the role may be unable to read. */
-const TABLE_CHECKS: Readonly<Record<string, (pool: pg.Pool, facts: Facts) => Promise<Verdict>>> = {
+const TABLE_CHECKS: Readonly<Record<string, (pool: pg.Pool, facts: DatabaseFacts) => Promise<Verdict>>> = {
   async schema(pool) {
     const [version, known] = [await schemaVersion(pool), (await listMigrations()).length];
     const text = `schema version ${version}, this build's is ${known}`;

@@ -113,7 +113,7 @@ function decisionOf(
     instanceName: authorizationRequest.instanceName,
     revision,
     scope: authorizationRequest.scope,
-    limits: limitsAmong(rightData(rights, context.currency)),
+    limits: JSON.stringify(limitsAmong(rightData(rights, context.currency))),
     redirectUri: authorizationRequest.redirectUri,
     codeHash: sha256(code),
     codeLifetimeSeconds: context.codeLifetimeSeconds,

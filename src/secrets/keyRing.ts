@@ -3,17 +3,6 @@ import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 const KEY_BYTES = 32;
 const KEY_ID_BYTES = 4;
 
-/** The keys of one entry of `SECRETS`, one for each use, derived by HKDF with a label. */
-interface Keys {
-  /** Part of each signature, so that the right entry is found without trying all. */
-  readonly id: Buffer;
-  readonly form: Buffer;
-  readonly visit: Buffer;
-  readonly device: Buffer;
-  readonly code: Buffer;
-  readonly slot: Buffer;
-}
-
 /** The uses of a signature; one for one use is not valid for another. */
 export type SignaturePurpose = 'form' | 'visit' | 'device';
 
@@ -77,7 +66,11 @@ export class KeyRing {
   }
 }
 
-function deriveKeys(secret: string): Keys {
+/** The keys of one entry of `SECRETS`. `id` is part of each signature, so that the right entry is found without trying all. */
+type Keys = ReturnType<typeof deriveKeys>;
+
+/** Derives a key for each use, by HKDF with a label. */
+function deriveKeys(secret: string) {
   const derive = (label: string, length: number) =>
     Buffer.from(hkdfSync('sha256', secret, 'assent', `assent ${label} 1`, length));
   return {

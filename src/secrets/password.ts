@@ -49,6 +49,7 @@ interface Check {
 
 const LANES = { known: new FairQueue<Check>(PLACES), stranger: new FairQueue<Check>(PLACES) };
 
+let decoyHash: Promise<string> | undefined;
 let running = 0;
 let lastLane: Turn['lane'] = 'stranger';
 
@@ -69,9 +70,10 @@ export function requirePlace({ lane, share }: Turn): void {
  * @throws {BusyError} when there is no place, or the turn did not come in time
  */
 export async function verifyPassword(stored: string | null, password: string, turn: Turn): Promise<boolean> {
-  const decoy = await decoyHash(); // always: the first call must take the same time, too
+  decoyHash ??= hashPassword('nobody has this password');
+  const decoy = { stored: await decoyHash, password: '' }; // always: the first call must take the same time, too
   const possible = stored !== null && Buffer.byteLength(password) <= MAX_PASSWORD_BYTES;
-  const work = possible ? { stored, password } : { stored: decoy, password: '' };
+  const work = possible ? { stored, password } : decoy;
   const matches = await inTurn(turn, work);
   return matches && possible;
 }
@@ -113,11 +115,4 @@ async function run({ stored, password }: Check): Promise<boolean> {
     running -= 1;
     startChecks();
   }
-}
-
-let decoyMade: Promise<string> | undefined;
-
-function decoyHash(): Promise<string> {
-  decoyMade ??= hashPassword('nobody has this password');
-  return decoyMade;
 }

@@ -1,13 +1,14 @@
 import type { Database } from './database.ts';
 import { GRANT_COLUMNS, type Grant, IS_LIVE } from './grants.ts';
-import { asciiOnly, query, queryOne } from './query.ts';
+import { asciiOnly, execute, query } from './query.ts';
 import { statement } from './statement.ts';
+import type { Status } from './status.ts';
 
 /** A live grant as its user sees it. */
 export interface AccountGrant extends Grant {
   readonly clientName: string;
   /** A blocked application can't use its grants. */
-  readonly clientStatus: 'active' | 'blocked';
+  readonly clientStatus: Status;
 }
 
 /** Where a page begins: at grants older or newer than one of the same user, at the newest when it is null. */
@@ -99,7 +100,7 @@ const isRevoked = statement<{ userId: string; grantId: string }>(
 
 /** Whether this is a grant of the user and revoked. */
 export async function isGrantRevoked(db: Database, userId: string, grantId: string): Promise<boolean> {
-  return (await queryOne(db, isRevoked({ userId, grantId }))) !== null;
+  return (await execute(db, isRevoked({ userId, grantId }))) > 0;
 }
 
 const areRevoked = statement<{ userId: string; clientId: string }>(
@@ -112,5 +113,5 @@ having count(*) filter (where revoked_at is not null) > 0 and count(*) filter (w
 
 /** Whether this application has revoked grants of the user and no live one. Only the newest grants are read. */
 export async function areGrantsRevoked(db: Database, userId: string, clientId: string): Promise<boolean> {
-  return (await queryOne(db, areRevoked({ userId, clientId: asciiOnly(clientId) }))) !== null;
+  return (await execute(db, areRevoked({ userId, clientId: asciiOnly(clientId) }))) > 0;
 }

@@ -1,8 +1,7 @@
 import type pg from 'pg';
 import type { Digest } from '../secrets/digest.ts';
 import { CALLER_COLUMNS, OF_GRANT, OF_REQUEST, recordEvents } from './auditEvents.ts';
-import { batched } from './batch.ts';
-import { decideBatch, momentOf } from './deadline.ts';
+import { batchedDecision, momentOf } from './deadline.ts';
 import { COUNT_DECISION, type Decision, MAY_DECIDE } from './decisions.ts';
 import { TooLateError } from './errors.ts';
 import { CODE_IS_USABLE } from './grants.ts';
@@ -38,21 +37,21 @@ export interface Approval extends Decision {
 const approve = batchStatement<Approval>(
   'grant-approve',
   {
-    grant_id: ['uuid', ({ grantId }) => grantId],
-    user_id: ['uuid', ({ userId }) => userId],
-    client_id: ['text', ({ clientId }) => clientId],
-    client_revision: ['int', ({ clientRevision }) => clientRevision],
-    instance_name: ['text', ({ instanceName }) => instanceName],
-    revision: ['int', ({ revision }) => revision],
-    scope: ['text', ({ scope }) => scope],
-    limits: ['jsonb', ({ limits }) => JSON.stringify(limits)],
-    redirect_uri: ['text', ({ redirectUri }) => redirectUri],
-    code_hash: ['bytea', ({ codeHash }) => codeHash],
-    code_lifetime: ['float8', ({ codeLifetimeSeconds }) => codeLifetimeSeconds],
-    code_challenge: ['text', ({ codeChallenge }) => codeChallenge],
-    session_hash: ['bytea', ({ sessionHash }) => sessionHash],
-    request_digest: ['bytea', ({ requestDigest }) => requestDigest],
-    max_instances: ['int', ({ maxInstances }) => maxInstances],
+    grant_id: 'uuid',
+    user_id: 'uuid',
+    client_id: 'text',
+    client_revision: 'int',
+    instance_name: 'text',
+    revision: 'int',
+    scope: 'text',
+    limits: 'jsonb',
+    redirect_uri: 'text',
+    code_hash: 'bytea',
+    code_lifetime_seconds: 'float8',
+    code_challenge: 'text',
+    session_hash: 'bytea',
+    request_digest: 'bytea',
+    max_instances: 'int',
     ...CALLER_COLUMNS,
   },
   (input) => `
@@ -87,7 +86,7 @@ with requests as materialized (
   insert into grants as g (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri,
                            code_hash, code_expires_at, code_challenge, confirmed_at, client_revision)
   select grant_id, user_id, client_id, instance_name, revision + 1, scope, redirect_uri, code_hash,
-         clock_timestamp() + make_interval(secs => code_lifetime), code_challenge, clock_timestamp(), client_revision
+         clock_timestamp() + make_interval(secs => code_lifetime_seconds), code_challenge, clock_timestamp(), client_revision
     from capacity where has_capacity order by grant_id
   on conflict (grant_id) do update
      set revision = excluded.revision, scope = excluded.scope, redirect_uri = excluded.redirect_uri,
@@ -145,16 +144,10 @@ export type ApprovalVerdict =
   /** The grant or the client is not as the page showed it. */
   | 'stale';
 
-interface ApprovalResult {
-  /** `changed_since_read`: a row was changed by another server after this statement began, so what is there now was not seen. */
-  readonly verdict: ApprovalVerdict | 'changed_since_read';
-  readonly late: boolean;
-}
+/** `changed_since_read`: a row was changed by another server after this statement began, so what is there now was not seen. */
+type ApprovalResult = { readonly verdict: ApprovalVerdict | 'changed_since_read' };
 
-const approveBatched = batched(
-  (pool, approvals: readonly Approval[]): Promise<ApprovalResult[]> => decideBatch(pool, approve, approvals),
-  { rowOf: ({ userId }) => userId },
-);
+const approveBatched = batchedDecision<ApprovalResult, Approval>(approve, ({ userId }) => userId);
 
 /**
  * Writes an approval, unless it is there already: the same form twice is one approval and one answer.

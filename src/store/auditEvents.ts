@@ -110,12 +110,7 @@ export async function recordAct(connection: pg.PoolClient, act: Act): Promise<vo
   await execute(connection, note({ ...NOTHING, ...act }));
 }
 
-const setOperator = statement<{ operator: string }>(
-  '',
-  `select set_config('assent.operator', @operator, true)`,
-);
-
 /** Names the operator of this transaction for the events that a trigger records when grants are deleted. */
 export async function nameOperator(connection: pg.PoolClient, operator: string): Promise<void> {
-  await execute(connection, setOperator({ operator }));
+  await connection.query(`select set_config('assent.operator', $1, true)`, [operator]);
 }

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { AUDIT_KEPT_MONTHS } from '../rules/lifetimes.ts';
 import { recordAct } from './auditEvents.ts';
 import { type Database, transaction } from './database.ts';
-import { executeLong, queryOne, queryRow } from './query.ts';
+import { execute, executeLong, queryOne, queryRow } from './query.ts';
 import { statement } from './statement.ts';
 
 // The audit trail has a partition for each month, in UTC. Only the owner of the tables makes and drops them; the server
@@ -11,39 +11,61 @@ import { statement } from './statement.ts';
 /** Events after these go to the partition for the rest, unless `assent migrate` runs before. */
 const MONTHS_AHEAD = 12;
 
-/** The role that we are connected as may only read and write rows. */
-class NotOwnerError extends Error {
-  override readonly name = 'NotOwnerError';
-
-  constructor() {
-    super('only the owner of the tables may do this: set DATABASE_URL to the role that migrates');
-  }
-}
-
 /** Whether the role that we are connected as may change the tables. */
 export async function ownsTables(db: Database): Promise<boolean> {
-  return (await queryOne<{ owns: boolean }>(db, OWNS_TABLES()))?.owns ?? false;
+  return (await execute(db, OWNS_TABLES())) > 0;
 }
 
 const OWNS_TABLES = statement(
   'audit-owns-tables',
-  `select pg_has_role(relowner, 'usage') as owns from pg_class where oid = to_regclass('audit_events')`,
+  `select from pg_class where oid = to_regclass('audit_events') and pg_has_role(relowner, 'usage')`,
 );
 
 /** This month, in UTC and without a time zone. */
 const THIS_MONTH = `date_trunc('month', clock_timestamp() at time zone 'UTC')`;
+
+/** The partitions: each one's `id`, `name`, and `month` as a date, which is null for the rest. */
+const PARTITIONS = `(
+         select inhrelid as id, relname as name,
+                to_date(substring(relname, '^audit_events_([0-9]{4}_[0-9]{2})$'), 'YYYY_MM') as month
+           from pg_inherits join pg_class on pg_class.oid = inhrelid
+          where inhparent = 'audit_events'::regclass) as partitions`;
+
+const TRAIL = statement(
+  '',
+  `
+select pg_size_pretty((select sum(pg_total_relation_size(relid)) from pg_partition_tree('audit_events'))) as size,
+       (select pg_size_pretty(pg_total_relation_size(id)) from ${PARTITIONS}
+         where month = ${THIS_MONTH} - interval '1 month') as "lastMonth",
+       (select count(*)::int from ${PARTITIONS} where month > ${THIS_MONTH}) as "monthsAhead"`,
+);
+
+/** The size of the audit trail, and how far its partitions reach. */
+interface TrailFacts {
+  /** For people, such as `12 MB`. */
+  readonly size: string;
+  /** The size of the month before this one, when it has a partition. */
+  readonly lastMonth: string | null;
+  /** For how many months from now on there are partitions. */
+  readonly monthsAhead: number;
+}
+
+/** @throws when there is no trail */
+export const findTrailFacts = (db: Database): Promise<TrailFacts> => queryRow(db, TRAIL());
 
 // The first month that has no partition, of those from the oldest row that is in none to some time from now. What claims to
 // be from before or after the months that partitions are made for stays where it is: it could be from any year.
 const NEXT_MONTH = statement<{ monthsAhead: number; monthsKept: number }>(
   '',
   `
-select to_char(month, 'YYYY-MM-DD') as month, to_char(month + interval '1 month', 'YYYY-MM-DD') as next
+select name, to_char(month, 'YYYY-MM-DD 00:00Z') as "from",
+       to_char(month + interval '1 month', 'YYYY-MM-DD 00:00Z') as "to"
   from generate_series(
          (select least(${THIS_MONTH}, date_trunc('month', min(at) at time zone 'UTC')) from audit_events_rest
            where at >= (${THIS_MONTH} - make_interval(months => @monthsKept)) at time zone 'UTC'),
-         ${THIS_MONTH} + make_interval(months => @monthsAhead), '1 month') as month
- where to_regclass(to_char(month, '"audit_events_"YYYY_MM')) is null
+         ${THIS_MONTH} + make_interval(months => @monthsAhead), '1 month') as month,
+       to_char(month, '"audit_events_"YYYY_MM') as name
+ where to_regclass(name) is null
  order by month limit 1`,
 );
 
@@ -68,19 +90,18 @@ export async function countStrays(db: Database): Promise<{ readonly rows: number
 export async function prepareAuditPartition(connection: pg.PoolClient): Promise<boolean> {
   if (!(await ownsTables(connection))) return false;
   const next = NEXT_MONTH({ monthsAhead: MONTHS_AHEAD, monthsKept: AUDIT_KEPT_MONTHS });
-  const found = await queryOne<{ month: string; next: string }>(connection, next);
+  const found = await queryOne<{ name: string; from: string; to: string }>(connection, next);
   if (found === null) return false;
-  const name = `audit_events_${found.month.slice(0, 7).replace('-', '_')}`;
-  const [from, to] = [`'${found.month} 00:00Z'`, `'${found.next} 00:00Z'`];
+  const { name, from, to } = found;
   // Moving rows is the one thing that the owner may do past the trigger that refuses every change.
   await executeLong(
     connection,
     `create table ${name} (like audit_events including defaults);
     alter table audit_events_rest disable trigger append_only;
-    with moved as (delete from audit_events_rest where at >= ${from} and at < ${to} returning *)
+    with moved as (delete from audit_events_rest where at >= '${from}' and at < '${to}' returning *)
       insert into ${name} select * from moved;
     alter table audit_events_rest enable trigger append_only;
-    alter table audit_events attach partition ${name} for values from (${from}) to (${to});
+    alter table audit_events attach partition ${name} for values from ('${from}') to ('${to}');
     create trigger append_only_truncate before truncate on ${name}
       for each statement execute function refuse_change()`,
   );
@@ -92,21 +113,20 @@ export async function prepareAuditPartition(connection: pg.PoolClient): Promise<
  * that are in none. Only for the owner of the tables.
  *
  * @returns the months that are gone, as `2026-11`, oldest first
- * @throws {NotOwnerError}
+ * @throws {Error} when the tables aren't ours to change
  */
 export async function pruneAuditPartitions(
   pool: pg.Pool,
   months: number,
   operator: string,
 ): Promise<string[]> {
-  if (!(await ownsTables(pool))) throw new NotOwnerError();
+  if (!(await ownsTables(pool))) {
+    throw new Error('only the owner of the tables may do this: set DATABASE_URL to the role that migrates');
+  }
   return transaction(pool, async (connection) => {
     const { rows } = await connection.query<{ name: string; month: string }>(
-      `select relname as name, replace(substr(relname, 14), '_', '-') as month
-         from pg_inherits join pg_class on pg_class.oid = inhrelid
-        where inhparent = 'audit_events'::regclass and relname ~ '^audit_events_[0-9]{4}_[0-9]{2}$'
-          and to_date(substr(relname, 14), 'YYYY_MM')
-              < ${THIS_MONTH} - make_interval(months => $1)`,
+      `select name, to_char(month, 'YYYY-MM') as month from ${PARTITIONS}
+        where month < ${THIS_MONTH} - make_interval(months => $1)`,
       [months],
     );
     for (const { name } of rows) await connection.query(`drop table ${name}`);

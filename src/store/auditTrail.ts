@@ -1,7 +1,6 @@
 import type pg from 'pg';
 import type { AuditKind } from './auditEvents.ts';
 import { whereOf } from './conditions.ts';
-import { transaction } from './database.ts';
 import { queryLong } from './query.ts';
 import { statement } from './statement.ts';
 
@@ -62,5 +61,5 @@ select * from (
    where ${whereOf(CONDITIONS, filter)} order by a.at desc limit @limit
 ) newest order by at`,
   );
-  return transaction(pool, (connection) => queryLong(connection, find({ ...filter, limit })));
+  return queryLong(pool, find({ ...filter, limit }));
 }

@@ -13,14 +13,11 @@ const MAX_BEHIND = 2_000;
 /** The same of one row. */
 const MAX_BEHIND_ROW = 256;
 
-/** How requests may share a statement. */
-interface Sharing<Request> {
-  /**
-   * Names the row that a request changes. Two requests about one row are never in flight together, so that no statement
-   * has to judge a request by what another one in it does. Null, or no such function: any may share.
-   */
-  readonly rowOf?: (request: Request) => string | null;
-}
+/**
+ * Names the row that a request changes. Two requests about one row are never in flight together, so that no statement has to
+ * judge a request by what another one in it does. Null when any may share.
+ */
+type RowOf<Request> = (request: Request) => string | null;
 
 /** Answers requests by one statement, in their order. It must be repeatable: it is asked again after a lost connection. */
 type Ask<Request, Result> = (pool: pg.Pool, requests: readonly Request[]) => Promise<readonly Result[]>;
@@ -33,13 +30,13 @@ type Ask<Request, Result> = (pool: pg.Pool, requests: readonly Request[]) => Pro
  */
 export function batched<Request, Result>(
   ask: Ask<Request, Result>,
-  sharing: Sharing<Request> = {},
+  rowOf: RowOf<Request> = () => null,
 ): (pool: pg.Pool, request: Request) => Promise<Result> {
   const batchers = new WeakMap<pg.Pool, Batcher<Request, Result>>();
   return (pool, request) => {
     let batcher = batchers.get(pool);
     if (batcher === undefined) {
-      batcher = new Batcher((requests) => retryOnLostConnection(() => ask(pool, requests)), sharing);
+      batcher = new Batcher((requests) => retryOnLostConnection(() => ask(pool, requests)), rowOf);
       batchers.set(pool, batcher);
     }
     return batcher.send(request);
@@ -57,7 +54,7 @@ interface Call<Request, Result> {
 /** The requests for one statement at one database. */
 class Batcher<Request, Result> {
   readonly #ask: (requests: readonly Request[]) => Promise<readonly Result[]>;
-  readonly #sharing: Sharing<Request>;
+  readonly #rowOf: RowOf<Request>;
   /** What the next statement takes, each row once. */
   #ready: Call<Request, Result>[] = [];
   /** By row of what is ready or in flight: the requests that wait for it to be answered. */
@@ -68,14 +65,14 @@ class Batcher<Request, Result> {
   #scheduled = false;
   #sweeping = false;
 
-  constructor(ask: (requests: readonly Request[]) => Promise<readonly Result[]>, sharing: Sharing<Request>) {
+  constructor(ask: (requests: readonly Request[]) => Promise<readonly Result[]>, rowOf: RowOf<Request>) {
     this.#ask = ask;
-    this.#sharing = sharing;
+    this.#rowOf = rowOf;
   }
 
   send(request: Request): Promise<Result> {
     return new Promise((resolve, reject) => {
-      const row = this.#sharing.rowOf?.(request) ?? null;
+      const row = this.#rowOf(request);
       const accepted = this.#enqueue({ request, row, since: performance.now(), resolve, reject });
       if (accepted) this.#sweepLater();
       else reject(new OverloadedError());

@@ -1,6 +1,7 @@
 import { IS_ACCEPTED } from './secrets.ts';
 
-// How a statement over a batch authenticates applications (contract 4.2): the parts, for a table `r` with `client_id` and `secret_hash`.
+// How a statement over a batch authenticates applications (contract 4.2): fragments for a table `r` with `client_id` and
+// `secret_hash`.
 
 /** Joins the application `c` and, if it is the right one, the secret `s`. */
 export const JOIN_CLIENT = `

@@ -33,12 +33,11 @@ interface ConnectionTraits {
   readonly ownSession: boolean;
   /** Whether a prepared statement is found again by its name. */
   readonly keepsNames: boolean;
+  /** By how many milliseconds PostgreSQL's clock is ahead of `performance.now()`; never too much. */
+  clockAheadMs: number;
 }
 
 const traits = new WeakMap<pg.ClientBase, ConnectionTraits>();
-
-/** By how many milliseconds PostgreSQL's clock is ahead of `performance.now()`; never too much. */
-const clocks = new WeakMap<pg.ClientBase, number>();
 
 /** A pooler is known by its process id: it differs from the one of PostgreSQL's session. */
 const OPENING = `
@@ -54,24 +53,28 @@ select pg_backend_pid() = $1 as "ownSession", current_setting('transaction_read_
 export async function prepareConnection(connection: pg.ClientBase): Promise<{ takesWrites: boolean }> {
   const { processID } = connection as pg.ClientBase & { processID: number };
   const settings = [Object.keys(SETTINGS), Object.values(SETTINGS)];
-  const [opening] = await Promise.all([
+  const [opening, clockAheadMs] = await Promise.all([
     connection.query<{ ownSession: boolean; takesWrites: boolean }>(OPENING, [processID, ...settings]),
-    compareClocks(connection),
+    measureClock(connection),
   ]);
   const { ownSession = false, takesWrites = false } = opening.rows[0] ?? {};
-  traits.set(connection, { ownSession, keepsNames: ownSession || (await translatesNames(connection)) });
+  const keepsNames = ownSession || (await translatesNames(connection));
+  traits.set(connection, { ownSession, keepsNames, clockAheadMs });
   return { takesWrites };
 }
 
-/** Asks PostgreSQL for its time. The round trip only makes the stored difference smaller, never too great. */
-export async function compareClocks(connection: pg.ClientBase): Promise<void> {
+/** Asks PostgreSQL for its time. The round trip only makes the difference smaller, never too great. */
+async function measureClock(connection: pg.ClientBase): Promise<number> {
   // A whole number, because the formats of times and fractions are not set yet.
   const { rows } = await connection.query<{ ms: string }>(
     'select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as ms',
   );
-  const [now] = rows;
-  if (now === undefined) throw new Error('PostgreSQL gave no time');
-  clocks.set(connection, Number(now.ms) - performance.now());
+  return Number(rows[0]?.ms) - performance.now();
+}
+
+/** Measures the clock again, which may have been set. */
+export async function compareClocks(connection: pg.ClientBase): Promise<void> {
+  traitsOf(connection).clockAheadMs = await measureClock(connection);
 }
 
 /**
@@ -93,9 +96,9 @@ async function translatesNames(connection: pg.ClientBase): Promise<boolean> {
 
 /** @throws {Error} before {@link prepareConnection} */
 export function traitsOf(connection: pg.ClientBase): ConnectionTraits {
-  const nature = traits.get(connection);
-  if (nature === undefined) throw new Error('this connection to PostgreSQL was not prepared');
-  return nature;
+  const found = traits.get(connection);
+  if (found === undefined) throw new Error('this connection to PostgreSQL was not prepared');
+  return found;
 }
 
 /** Begins a transaction in which the settings hold. */
@@ -136,7 +139,5 @@ export async function runAlone<Row extends pg.QueryResultRow>(
  * @returns for a `timestamptz`
  */
 export function inDatabaseTime(connection: pg.ClientBase, moment: number): string {
-  const ahead = clocks.get(connection);
-  if (ahead === undefined) throw new Error('this connection to PostgreSQL was not prepared');
-  return new Date(ahead + moment).toISOString();
+  return new Date(traitsOf(connection).clockAheadMs + moment).toISOString();
 }

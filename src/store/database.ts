@@ -24,11 +24,7 @@ TYPES.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (time) => new Date(time));
  * @param password for an address that holds none
  * @throws {AddressError}
  */
-export function openDatabase(
-  where: string | Address,
-  onError: (error: Error) => void,
-  password: string | null = null,
-): pg.Pool {
+export function openDatabase(where: string | Address, password: string | null = null): pg.Pool {
   const addresses = typeof where === 'string' ? parseAddresses(where) : [where];
   const hosts = new Hosts(password === null ? addresses : addresses.map((one) => ({ password, ...one })));
   const pool = new pg.Pool({
@@ -47,8 +43,9 @@ export function openDatabase(
     },
   });
   hostsOf.set(pool, hosts);
-  pool.on('error', onError); // an idle connection broke; the next query opens another
-  // The statement under way reports a broken connection; without a listener the same error would end the process.
+  // Without a listener an error ends the process. Of an idle connection it costs nothing: the next query opens another. Of
+  // one in use the statement under way reports it.
+  pool.on('error', () => {});
   pool.on('connect', (connection) => connection.on('error', () => {}));
   return pool;
 }

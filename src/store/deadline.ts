@@ -1,5 +1,7 @@
+import type pg from 'pg';
 import { DECIDING_STATEMENT_MS } from '../rules/timeouts.ts';
 import type { Caller } from './auditEvents.ts';
+import { batched } from './batch.ts';
 import { compareClocks, inDatabaseTime } from './connection.ts';
 import type { Database } from './database.ts';
 import { TooLateError } from './errors.ts';
@@ -11,7 +13,7 @@ import type { BatchQuery, Query } from './statement.ts';
 // locks, and says in its column `late` that it came after the deadline and did nothing.
 
 /** Every deciding statement has this in its rows. */
-interface Decided {
+export interface Decided {
   readonly late: boolean;
 }
 
@@ -27,19 +29,19 @@ export const momentOf = (...locked: readonly string[]) => `moment as materialize
 )`;
 
 /**
- * Runs a deciding statement over a batch, in the time of the caller who gives up first.
- *
- * @returns a row for each request, in their order
+ * Makes a deciding statement over a batch a function for one caller, see {@link batched}. It runs in the time of the caller
+ * who gives up first.
  */
-export async function decideBatch<Row extends object, Request extends { readonly caller: Caller }>(
-  db: Database,
+export function batchedDecision<Row extends object, Request extends { readonly caller: Caller }>(
   statement: (requests: readonly Request[]) => BatchQuery,
-  requests: readonly Request[],
-): Promise<(Row & Decided)[]> {
-  const batch = statement(requests);
-  const decideBy = Math.min(...requests.map(({ caller }) => caller.decideBy));
-  const rows = await decide<Row & { n: number }>(db, batch, decideBy);
-  return inOrder(batch, rows).map((row) => required(row, batch));
+  rowOf: (request: Request) => string | null,
+): (pool: pg.Pool, request: Request) => Promise<Row & Decided> {
+  return batched(async (pool, requests: readonly Request[]) => {
+    const batch = statement(requests);
+    const decideBy = Math.min(...requests.map(({ caller }) => caller.decideBy));
+    const rows = await decide<Row & { n: number }>(pool, batch, decideBy);
+    return inOrder(batch, rows).map((row) => required(row, batch));
+  }, rowOf);
 }
 
 /** Runs a deciding statement that gives one row. @param decideBy of `performance.now()` @throws {TooLateError} */

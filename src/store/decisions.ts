@@ -12,8 +12,8 @@ export interface Decision {
   readonly clientId: string;
   readonly instanceName: string | null;
   readonly scope: string;
-  /** What the scope allows to spend, as data: for the audit trail, whatever the rules say later. */
-  readonly limits: readonly object[];
+  /** What the scope allows to spend, as JSON: for the audit trail, whatever the rules say later. */
+  readonly limits: string;
   /** Of the code that allowing gives. */
   readonly codeHash: Digest;
   readonly sessionHash: Digest;

@@ -13,7 +13,7 @@ export interface Denial extends Decision {
 
 // A form is known by the code that Allow on it would have given. Each rejection deletes two whose forms have expired, so that
 // the table stays small.
-const deny = statement<Omit<Denial, 'limits'> & { limits: string } & Caller>(
+const deny = statement<Denial & Caller>(
   'grant-deny',
   `
 with earlier as materialized (
@@ -80,7 +80,6 @@ export type DenialVerdict =
  * @throws {TooLateError}
  */
 export async function denyGrant(db: Database, denial: Denial): Promise<DenialVerdict> {
-  const { limits, caller } = denial;
-  const decision = deny({ ...denial, limits: JSON.stringify(limits), ...caller });
-  return (await decideOne<{ verdict: DenialVerdict }>(db, decision, caller.decideBy)).verdict;
+  const decision = deny({ ...denial, ...denial.caller });
+  return (await decideOne<{ verdict: DenialVerdict }>(db, decision, denial.caller.decideBy)).verdict;
 }

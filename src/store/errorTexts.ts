@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { isDatabaseAway } from './errors.ts';
+import { codeOf, isDatabaseAway, messageOf } from './errors.ts';
 
 // Errors of the database in words for the operator: in the log, and in the output of a command.
 
@@ -54,17 +54,7 @@ export function explainTrouble(error: unknown): string {
 }
 
 function whatOf(error: unknown): string {
-  const [what] = SENTENCES[codeOf(error)] ?? [];
-  if (what !== undefined) return what;
-  return error instanceof pg.DatabaseError ? 'PostgreSQL could not answer' : "the database can't be reached";
-}
-
-function codeOf(error: unknown): string {
-  return (error as NodeJS.ErrnoException | undefined)?.code ?? '';
-}
-
-/** The error of several addresses that all failed has no message of its own. */
-function messageOf(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ');
-  return error instanceof Error ? error.message : String(error);
+  const what =
+    error instanceof pg.DatabaseError ? 'PostgreSQL could not answer' : "the database can't be reached";
+  return SENTENCES[codeOf(error)]?.[0] ?? what;
 }

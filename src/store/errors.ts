@@ -34,11 +34,20 @@ export class ConnectError extends Error {
   readonly code: string | undefined;
 
   constructor(cause: unknown) {
-    // The error of several addresses that were tried in vain has no text of its own.
-    const causes = cause instanceof AggregateError ? cause.errors : [cause];
-    super(`while connecting to PostgreSQL: ${causes.map((error) => error.message).join('; ')}`, { cause });
-    this.code = (cause as NodeJS.ErrnoException).code;
+    super(`while connecting to PostgreSQL: ${messageOf(cause)}`, { cause });
+    this.code = codeOf(cause) || undefined;
   }
+}
+
+/** The code of the network, of TLS, or of PostgreSQL (its SQLSTATE); empty for an error without one. */
+export function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException | undefined)?.code ?? '';
+}
+
+/** The error of several addresses that all failed has no message of its own. */
+export function messageOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ');
+  return error instanceof Error ? error.message : String(error);
 }
 
 /**
@@ -58,7 +67,7 @@ const ONE_CALLERS_FAULT = /^(22|23|40|55)/;
 
 /** Whether one request of a batch may have caused the error: data, constraint, deadlock or lock. */
 export function isOneCallersFault(error: unknown): boolean {
-  return error instanceof Error && ONE_CALLERS_FAULT.test((error as NodeJS.ErrnoException).code ?? '');
+  return ONE_CALLERS_FAULT.test(codeOf(error));
 }
 
 /**
@@ -77,16 +86,15 @@ const CONNECTION_ENDED = /^(08|57P0|25006)/;
 
 /** Whether the connection was lost, or is to be given up. */
 export function isConnectionLost(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const { code = '' } = error as NodeJS.ErrnoException;
-  return CONNECTION_ENDED.test(code) || NETWORK_ERROR.test(code) || CONNECTION_LOST.test(error.message);
+  const code = codeOf(error);
+  return CONNECTION_ENDED.test(code) || NETWORK_ERROR.test(code) || CONNECTION_LOST.test(messageOf(error));
 }
 
 /** Whether PostgreSQL could not be reached or could not answer, so that trying again may help. */
 export function isDatabaseAway(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const { code = '', syscall } = error as NodeJS.ErrnoException;
   if (error instanceof ConnectError) return true;
-  if (code === 'ENOENT') return syscall === 'connect'; // the Unix socket is not there
-  return AWAY.test(code) || isConnectionLost(error) || TOO_LATE.test(error.message);
+  const code = codeOf(error);
+  // A Unix socket that is not there, unlike any other file.
+  if (code === 'ENOENT') return (error as NodeJS.ErrnoException).syscall === 'connect';
+  return AWAY.test(code) || isConnectionLost(error) || TOO_LATE.test(messageOf(error));
 }

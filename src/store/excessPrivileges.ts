@@ -1,9 +1,10 @@
 import type { Database } from './database.ts';
 import { query } from './query.ts';
 import { statement } from './statement.ts';
+import { TABLES } from './tablePrivileges.ts';
 
 /** Something that a role can do beyond the privileges on our tables. */
-export interface ExcessPrivilege {
+interface ExcessPrivilege {
   /** For example `it is a member of pg_read_all_data`. */
   readonly what: string;
   /** The SQL statement that takes it away; for the role's owner or a superuser. */
@@ -103,13 +104,8 @@ select format('it may create in the database %I', datname), format('revoke creat
  * What a role can do beyond signing in: attributes, memberships, what it owns, what it may create, and rights on anything
  * that is not a table of ours, its own or PUBLIC's.
  *
- * @param tables the names of ours
  * @param role undefined for the one that we are connected as
  */
-export function findPrivilegesBeyond(
-  db: Database,
-  tables: readonly string[],
-  role?: string,
-): Promise<ExcessPrivilege[]> {
-  return query<ExcessPrivilege>(db, EXCESS({ tables, role: role ?? null }));
+export function findExcessPrivileges(db: Database, role?: string): Promise<ExcessPrivilege[]> {
+  return query(db, EXCESS({ tables: TABLES.map(({ name }) => name), role: role ?? null }));
 }

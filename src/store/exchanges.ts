@@ -1,9 +1,7 @@
 import type { Digest } from '../secrets/digest.ts';
 import { CALLER_COLUMNS, type Caller, OF_GRANT, OF_REQUEST, recordEvents } from './auditEvents.ts';
-import { batched } from './batch.ts';
 import { IS_UNKNOWN_OR_BLOCKED, JOIN_CLIENT, SECRET_IS_WRONG } from './clientAuthentication.ts';
-import type { Database } from './database.ts';
-import { decideBatch, momentOf } from './deadline.ts';
+import { batchedDecision, momentOf } from './deadline.ts';
 import { asciiOnly } from './query.ts';
 import { IS_FIRST_USE, noteUse } from './secrets.ts';
 import { batchStatement } from './statement.ts';
@@ -70,13 +68,13 @@ export type ExchangeResult =
 const exchange = batchStatement<ExchangeRequest>(
   'grant-exchange',
   {
-    grant_id: ['uuid', ({ grantId }) => grantId],
-    code_hash: ['bytea', ({ codeHash }) => codeHash],
+    grant_id: 'uuid',
+    code_hash: 'bytea',
     client_id: ['text', ({ clientId }) => asciiOnly(clientId)],
-    secret_hash: ['bytea', ({ secretHash }) => secretHash],
+    secret_hash: 'bytea',
     redirect_uri: ['text', ({ redirectUri }) => asciiOnly(redirectUri)],
-    challenge: ['text', ({ challenge }) => challenge],
-    token_hash: ['bytea', ({ tokenHash }) => tokenHash],
+    challenge: 'text',
+    token_hash: 'bytea',
     ...CALLER_COLUMNS,
   },
   (input) => `
@@ -118,15 +116,11 @@ select j.n::int as n,
   from judged j left join issued i on i.n = j.n`,
 );
 
-/** Judges a token request, and issues a token when every check passes. */
-export const exchangeCode = batched(exchangeCodes, { rowOf: ({ grantId }: ExchangeRequest) => grantId });
-
 /**
- * Judges token requests about different codes, any number in one statement, and issues the tokens. Running it twice with
- * the same token hashes gives the same results, so a connection that breaks after the commit loses nothing.
- *
- * @returns a result for each request, in their order
+ * Judges a token request, and issues a token when every check passes. Running it twice with the same token hash gives the
+ * same result, so a connection that breaks after the commit loses nothing.
  */
-export function exchangeCodes(db: Database, requests: readonly ExchangeRequest[]): Promise<ExchangeResult[]> {
-  return decideBatch(db, exchange, requests);
-}
+export const exchangeCode = batchedDecision<ExchangeResult, ExchangeRequest>(
+  exchange,
+  ({ grantId }) => grantId,
+);

@@ -33,7 +33,7 @@ export const CODE_IS_USABLE =
   'g.token_hash is null and g.revoked_at is null and g.code_expires_at > clock_timestamp()';
 
 /** One application instance of one user. */
-export interface Instance {
+interface Instance {
   /** The one id that its grant can have. */
   readonly grantId: string;
   readonly userId: string;
@@ -43,7 +43,7 @@ export interface Instance {
 }
 
 /** What is stored about an instance. */
-export interface InstanceState {
+interface InstanceState {
   /** Null where the user never allowed it anything. */
   readonly grant: Grant | null;
   /**
@@ -58,12 +58,7 @@ const MAX_BESIDE = 1_000;
 
 const find = batchStatement<Instance>(
   'grant-find',
-  {
-    grant_id: ['uuid', ({ grantId }) => grantId],
-    user_id: ['uuid', ({ userId }) => userId],
-    client_id: ['text', ({ clientId }) => clientId],
-    max_instances: ['bigint', ({ maxInstances }) => maxInstances],
-  },
+  { grant_id: 'uuid', user_id: 'uuid', client_id: 'text', max_instances: 'bigint' },
   (input) => `
 select input.n::int as n, ${GRANT_COLUMNS},
        case when ${IS_LIVE} then true
@@ -77,16 +72,14 @@ select input.n::int as n, ${GRANT_COLUMNS},
 );
 
 /** The state of an application instance. */
-export const findInstance = batched(findInstances);
-
-async function findInstances(db: Database, instances: readonly Instance[]): Promise<InstanceState[]> {
+export const findInstance = batched(async (db, instances: readonly Instance[]): Promise<InstanceState[]> => {
   const statement = find(instances);
   const rows = await queryBatch<Grant & { grantId: string | null; mayHold: boolean }>(db, statement);
   return rows.map((row) => {
     const found = required(row, statement);
     return { grant: found.grantId === null ? null : found, mayHold: found.mayHold };
   });
-}
+});
 
 const findOfUser = statement<{ userId: string }>(
   'grant-find-of-user',

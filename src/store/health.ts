@@ -1,3 +1,7 @@
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import type pg from 'pg';
+import { traitsOf } from './connection.ts';
 import type { Database } from './database.ts';
 import { StandbyError } from './errors.ts';
 import { queryRow } from './query.ts';
@@ -15,8 +19,11 @@ export async function checkTables(db: Database): Promise<void> {
   if (readOnly) throw new StandbyError();
 }
 
-/** What PostgreSQL says of itself, of its database and of our connection, for `assent doctor`. */
-export interface DatabaseFacts {
+/** What is to be known of the database and of our connection to it, for `assent doctor`. */
+export type DatabaseFacts = ServerFacts & ConnectionFacts;
+
+/** What PostgreSQL says of itself and of the database. */
+interface ServerFacts {
   /** For example 180004 for 18.4. */
   readonly versionNumber: number;
   readonly version: string;
@@ -33,50 +40,52 @@ export interface DatabaseFacts {
   readonly role: string;
 }
 
+/** What the connection turned out to be. */
+interface ConnectionFacts {
+  readonly pooler: 'none' | 'keeps names' | 'keeps no names';
+  /** Whether it goes through a Unix socket or stays on this machine. */
+  readonly isLocal: boolean;
+  /** What TLS verifies: nothing, the CA, or the CA and the name. */
+  readonly tls: 'none' | 'unverified' | 'verified CA' | 'verified';
+}
+
 const FACTS = statement<{ now: number }>(
   '',
   `select current_setting('server_version_num')::int as "versionNumber",
-                current_setting('server_version') as version,
-                current_setting('server_encoding') as encoding,
-                pg_is_in_recovery() as "isStandby",
-                current_setting('transaction_read_only') = 'on' as "readOnly",
-                current_setting('fsync') = 'on' as fsync,
-                current_setting('full_page_writes') = 'on' as "fullPageWrites",
-                current_setting('synchronous_commit') as "synchronousCommit",
-                current_setting('transaction_isolation') as isolation,
-                abs(extract(epoch from clock_timestamp()) - @now)::float8 as "skewSeconds",
-                current_user as role`,
+          current_setting('server_version') as version,
+          current_setting('server_encoding') as encoding,
+          pg_is_in_recovery() as "isStandby",
+          current_setting('transaction_read_only') = 'on' as "readOnly",
+          current_setting('fsync') = 'on' as fsync,
+          current_setting('full_page_writes') = 'on' as "fullPageWrites",
+          current_setting('synchronous_commit') as "synchronousCommit",
+          current_setting('transaction_isolation') as isolation,
+          abs(extract(epoch from clock_timestamp()) - @now)::float8 as "skewSeconds",
+          current_user as role`,
 );
 
 /** @throws when the database is away */
-export const findDatabaseFacts = (db: Database): Promise<DatabaseFacts> =>
-  queryRow(db, FACTS({ now: Date.now() / 1000 }));
-
-/** The size of the audit trail, and how far its partitions reach. */
-export interface TrailFacts {
-  /** For people, such as `12 MB`. */
-  readonly size: string;
-  /** The size of the month before this one, when it has a partition. */
-  readonly lastMonth: string | null;
-  /** For how many months from now on there are partitions. */
-  readonly monthsAhead: number;
+export async function findDatabaseFacts(connection: pg.PoolClient): Promise<DatabaseFacts> {
+  const facts = await queryRow<ServerFacts>(connection, FACTS({ now: Date.now() / 1000 }));
+  return { ...facts, ...inspectConnection(connection) };
 }
 
-const TRAIL = statement(
-  '',
-  `
-with month as (
-  select p.relid, pg_total_relation_size(p.relid) as bytes, to_date(substr(c.relname, 14), 'YYYY_MM') as month
-    from pg_partition_tree('audit_events') p join pg_class c on c.oid = p.relid
-   where p.isleaf and c.relname ~ '^audit_events_[0-9]{4}_[0-9]{2}$'
-), now as (
-  select date_trunc('month', clock_timestamp() at time zone 'UTC')::date as month
-)
-select pg_size_pretty((select sum(pg_total_relation_size(relid)) from pg_partition_tree('audit_events'))) as size,
-       (select pg_size_pretty(bytes) from month where month.month = (now.month - interval '1 month')::date) as "lastMonth",
-       (select count(*)::int from month where month.month > now.month) as "monthsAhead"
-  from now`,
-);
+function inspectConnection(connection: pg.PoolClient): ConnectionFacts {
+  const { ownSession, keepsNames } = traitsOf(connection);
+  const { ssl, connection: wire } = connection as unknown as { ssl: Ssl; connection: { stream: Socket } };
+  const { stream } = wire;
+  const tls = stream instanceof TLSSocket ? tlsOf(ssl) : 'none';
+  const address = stream.remoteAddress ?? '';
+  const isLocal = address === '' || /^(127\.|::1$|::ffff:127\.)/.test(address);
+  const pooler = ownSession ? 'none' : keepsNames ? 'keeps names' : 'keeps no names';
+  return { pooler, isLocal, tls };
+}
 
-/** @throws when there is no trail */
-export const findTrailFacts = (db: Database): Promise<TrailFacts> => queryRow(db, TRAIL());
+type Ssl = boolean | { rejectUnauthorized?: boolean; checkServerIdentity?: unknown };
+
+/** By what is demanded: a good certificate now says nothing about the next connection. */
+function tlsOf(ssl: Ssl): ConnectionFacts['tls'] {
+  if (typeof ssl === 'boolean') return 'verified';
+  if (ssl.rejectUnauthorized === false) return 'unverified';
+  return ssl.checkServerIdentity === undefined ? 'verified' : 'verified CA';
+}

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import type pg from 'pg';
 import { prepareAuditPartition } from './auditPartitions.ts';
 import { type Database, transaction } from './database.ts';
-import { executeLong, queryRow } from './query.ts';
+import { executeLong, lockForTransaction, queryRow } from './query.ts';
 import { statement } from './statement.ts';
 
 /** Key of the advisory lock that lets one process migrate at a time. */
@@ -76,7 +76,7 @@ export async function migrate(pool: pg.Pool): Promise<Migration[]> {
 function alone<Result>(pool: pg.Pool, step: (connection: pg.PoolClient) => Promise<Result>): Promise<Result> {
   return transaction(pool, async (connection) => {
     await executeLong(connection, 'set local statement_timeout = 0; set local lock_timeout = 0');
-    await executeLong(connection, `select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+    await lockForTransaction(connection, MIGRATION_LOCK);
     return step(connection);
   });
 }
@@ -88,7 +88,11 @@ async function applyNext(
 ): Promise<Migration | undefined> {
   await refuseEncoding(connection);
   const version = await schemaVersion(connection);
-  refuseNewer(version, migrations.length);
+  if (version > migrations.length) {
+    throw new MigrationError(
+      `the database is at schema version ${version}, newer than this build's ${migrations.length}: run a newer build`,
+    );
+  }
   const next = migrations[version];
   if (next !== undefined) await apply(connection, next);
   return next;
@@ -100,13 +104,6 @@ async function refuseEncoding(connection: pg.PoolClient): Promise<void> {
   const { encoding } = await queryRow<{ encoding: string }>(connection, { name: '', text });
   if (encoding === 'UTF8') return;
   throw new MigrationError(`the database's encoding is ${encoding}: create it with encoding UTF8`);
-}
-
-function refuseNewer(version: number, known: number): void {
-  if (version <= known) return;
-  throw new MigrationError(
-    `the database is at schema version ${version}, newer than this build's ${known}: run a newer build`,
-  );
 }
 
 async function apply(connection: pg.PoolClient, { version, name }: Migration): Promise<void> {

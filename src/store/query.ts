@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { runAlone, runWithin } from './connection.ts';
-import { type Database, withConnection } from './database.ts';
+import { type Database, transaction, withConnection } from './database.ts';
 import type { BatchQuery, Query } from './statement.ts';
 
 /** Runs a statement; `Row` says what its select list is, checked by the tests against the real database. */
@@ -58,8 +58,8 @@ export function onConnection<Result>(
 }
 
 /**
- * What is registered is visible ASCII, so a text that isn't matches nothing. It goes out as no text at all: no
- * caller can make the statement of a whole batch fail by what it sends.
+ * A text that is compared with what is registered, which is visible ASCII. Any other matches nothing, and is left empty: by
+ * a letter that PostgreSQL refuses, one caller could make the statement of a whole batch fail.
  */
 export function asciiOnly(text: string): string {
   return /^[\x21-\x7e]*$/.test(text) ? text : '';
@@ -73,17 +73,15 @@ export async function executeLong(connection: pg.PoolClient, text: string): Prom
   await connection.query({ text, query_timeout: MAX_RUN_MS } as pg.QueryConfig);
 }
 
-/** Like {@link query}, within a transaction, without the time limit of requests: for operators. */
-export async function queryLong<Row extends object>(
-  connection: pg.PoolClient,
-  { text, values }: Query,
-): Promise<Row[]> {
-  await connection.query('set local statement_timeout = 0');
-  const config = { text, values, query_timeout: MAX_RUN_MS };
-  return (await connection.query<Row>(config as pg.QueryConfig)).rows;
+/** Like {@link query}, without the time limit of requests: for operators. A pool gives it a transaction of its own. */
+export async function queryLong<Row extends object>(db: Database, query: Query): Promise<Row[]> {
+  if (db instanceof pg.Pool) return transaction(db, (connection) => queryLong<Row>(connection, query));
+  await db.query('set local statement_timeout = 0');
+  const config = { text: query.text, values: query.values, query_timeout: MAX_RUN_MS };
+  return (await db.query<Row>(config as pg.QueryConfig)).rows;
 }
 
-/** Waits for an advisory lock and holds it until the end of the transaction. */
-export async function lockForTransaction(connection: pg.PoolClient, lock: number): Promise<void> {
-  await connection.query('select pg_advisory_xact_lock($1)', [lock]);
+/** Waits for an advisory lock, as long as statements of this transaction may take, and holds it until its end. */
+export function lockForTransaction(connection: pg.PoolClient, lock: number): Promise<void> {
+  return executeLong(connection, `select pg_advisory_xact_lock(${lock})`);
 }

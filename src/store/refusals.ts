@@ -20,13 +20,13 @@ export interface Refusal {
 const insert = batchStatement<Refusal>(
   'refusal-insert',
   {
-    at: ['timestamptz', ({ at }) => at],
-    reference: ['text', ({ reference }) => reference],
-    method: ['text', ({ method }) => method],
-    path: ['text', ({ path }) => path],
-    status: ['int', ({ status }) => status],
-    error: ['text', ({ error }) => error],
-    rule: ['text', ({ rule }) => rule],
+    at: 'timestamptz',
+    reference: 'text',
+    method: 'text',
+    path: 'text',
+    status: 'int',
+    error: 'text',
+    rule: 'text',
   },
   (input) => `
 insert into refusals (at, reference, method, path, status, error, rule)

@@ -1,12 +1,13 @@
 import type { Database } from './database.ts';
 import { execute, query, queryOne } from './query.ts';
 import { statement } from './statement.ts';
+import type { Status } from './status.ts';
 
 /** A server of the payment API that may ask what a token allows. */
 export interface Resource {
   readonly resourceId: string;
   readonly name: string;
-  readonly status: 'active' | 'blocked';
+  readonly status: Status;
 }
 
 const RESOURCE_COLUMNS = 'resource_id as "resourceId", name, status';

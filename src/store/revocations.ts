@@ -1,9 +1,8 @@
 import type { Digest } from '../secrets/digest.ts';
 import { CALLER_COLUMNS, type Caller, OF_CALLER, OF_GRANT, recordEvents } from './auditEvents.ts';
-import { batched } from './batch.ts';
 import { IS_UNKNOWN_OR_BLOCKED, JOIN_CLIENT, SECRET_IS_WRONG } from './clientAuthentication.ts';
 import type { Database } from './database.ts';
-import { decideBatch, decideOne, momentOf } from './deadline.ts';
+import { batchedDecision, decideOne, momentOf } from './deadline.ts';
 import { IS_LIVE } from './grants.ts';
 import { asciiOnly } from './query.ts';
 import { batchStatement, statement } from './statement.ts';
@@ -88,7 +87,7 @@ export async function revokeGrantsOfUserAndClient(
 }
 
 /** A revocation request about a token (RFC 7009). */
-export interface TokenRevocation {
+interface TokenRevocation {
   /** Null for a token that this server can't have issued. */
   readonly grantId: string | null;
   readonly tokenHash: Digest;
@@ -99,19 +98,13 @@ export interface TokenRevocation {
   readonly caller: Caller;
 }
 
-/** Whether the application authenticated; `late` when the statement came too late and did nothing. */
-export interface TokenRevocationResult {
-  readonly authenticated: boolean;
-  readonly late: boolean;
-}
-
 const byToken = batchStatement<TokenRevocation>(
   'grant-revoke-by-token',
   {
-    grant_id: ['uuid', ({ grantId }) => grantId],
-    token_hash: ['bytea', ({ tokenHash }) => tokenHash],
+    grant_id: 'uuid',
+    token_hash: 'bytea',
     client_id: ['text', ({ clientId }) => clientId && asciiOnly(clientId)],
-    secret_hash: ['bytea', ({ secretHash }) => secretHash],
+    secret_hash: 'bytea',
     ...CALLER_COLUMNS,
   },
   (input) =>
@@ -135,11 +128,10 @@ const byToken = batchStatement<TokenRevocation>(
     }),
 );
 
-/** Revokes the token that is given back. Running it twice does no harm. */
-export const revokeToken = batched(
-  (pool, requests: readonly TokenRevocation[]): Promise<TokenRevocationResult[]> =>
-    decideBatch(pool, byToken, requests),
-  { rowOf: ({ grantId }) => grantId },
+/** Revokes the token that is given back, if the application authenticated. Running it twice does no harm. */
+export const revokeToken = batchedDecision<{ readonly authenticated: boolean }, TokenRevocation>(
+  byToken,
+  ({ grantId }) => grantId,
 );
 
 const byOperator = statement<{ grantIds: readonly string[]; operator: string }>(

@@ -18,18 +18,23 @@ const DEADLINE = 'deadline';
 export function statement<Values = void>(name: string, text: string): (values: Values) => Query {
   const compiled = compile(text);
   return (given) => {
-    const values = compiled.parameters.map((parameter) => {
-      const value = (given as Readonly<Record<string, unknown>>)[parameter];
-      if (value === undefined) throw new Error(`the statement ${name} was given no ${parameter}`);
-      return value;
-    });
+    const values = compiled.parameters.map((parameter) => valueIn(given, parameter, name));
     return { name, text: compiled.text, values };
   };
 }
 
-/** The columns of a batch: for each its PostgreSQL type, and where a request has its value. */
+function valueIn(given: unknown, property: string, statement: string): unknown {
+  const value = (given as Readonly<Record<string, unknown>>)[property];
+  if (value === undefined) throw new Error(`the statement ${statement} was given no ${property}`);
+  return value;
+}
+
+/**
+ * The columns of a batch, each with its PostgreSQL type. The value of `grant_id` is a request's property `grantId`, unless a
+ * function gets it.
+ */
 export type Columns<Request> = Readonly<
-  Record<string, readonly [type: string, get: (request: Request) => string | number | Date | null]>
+  Record<string, string | readonly [type: string, get: (request: Request) => string | number | null]>
 >;
 
 /** A {@link Query} over a batch. */
@@ -42,14 +47,16 @@ export interface BatchQuery extends Query {
  * column `n` from 1 on. A column on its own is a parameter too: an array of that name, such as `@grant_id`.
  *
  * @param textOf gets the table, for the statement's `from`
- * @returns gives the statement its requests
+ * @returns gives the statement its requests; throws when one lacks a value
  */
 export function batchStatement<Request>(
   name: string,
   columns: Columns<Request>,
   textOf: (input: string) => string,
 ): (requests: readonly Request[]) => BatchQuery {
-  const arrays = Object.entries(columns).map(([column, [type]]) => `@${column}::${type}[]`);
+  const arrays = Object.entries(columns).map(([column, how]) => {
+    return `@${column}::${typeof how === 'string' ? how : how[0]}[]`;
+  });
   const names = Object.keys(columns).join(', ');
   const { parameters, text } = compile(
     textOf(`unnest(${arrays.join(', ')}) with ordinality as input (${names}, n)`),
@@ -57,7 +64,9 @@ export function batchStatement<Request>(
   const getters = parameters.map((parameter) => {
     const column = columns[parameter];
     if (column === undefined) throw new Error(`the statement ${name} has no column ${parameter}`);
-    return column[1];
+    if (typeof column !== 'string') return column[1];
+    const property = parameter.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+    return (request: Request) => valueIn(request, property, name);
   });
   return (requests) => {
     return { name, text, values: getters.map((get) => requests.map(get)), size: requests.length };

@@ -1,12 +1,12 @@
 import type { Database } from './database.ts';
 import { queryOne } from './query.ts';
+import type { SecretOwner } from './secrets.ts';
 import { statement } from './statement.ts';
 
-/** Applications and resource servers are active or blocked. */
-type Kind = 'client' | 'resource';
-type Status = 'active' | 'blocked';
+/** Of an application, a resource server or a user. */
+export type Status = 'active' | 'blocked';
 
-const setStatus = (kind: Kind) =>
+const setStatus = (kind: SecretOwner) =>
   statement<{ id: string; status: Status }>(
     `${kind}-set-status`,
     `with changed as (
@@ -24,7 +24,7 @@ const SET_STATUS = { client: setStatus('client'), resource: setStatus('resource'
  */
 export async function updateStatus(
   db: Database,
-  kind: Kind,
+  kind: SecretOwner,
   id: string,
   status: Status,
 ): Promise<boolean | null> {

@@ -54,12 +54,7 @@ export async function lockThrottles(
 
 const update = batchStatement<Throttle>(
   'throttle-update',
-  {
-    slot: ['int', ({ slot }) => slot],
-    level: ['float8', ({ level }) => level],
-    counted_at: ['timestamptz', ({ countedAt }) => countedAt],
-    free_at: ['timestamptz', ({ freeAt }) => freeAt],
-  },
+  { slot: 'int', level: 'float8', counted_at: 'timestamptz', free_at: 'timestamptz' },
   (input) => `
 update throttles t set level = input.level, counted_at = input.counted_at, free_at = input.free_at
   from ${input} where t.slot = input.slot`,

@@ -1,12 +1,11 @@
 import type { Digest } from '../secrets/digest.ts';
 import { batched } from './batch.ts';
-import type { Database } from './database.ts';
 import { execute, queryBatch, required } from './query.ts';
 import { IS_ACCEPTED, IS_FIRST_USE, noteUse } from './secrets.ts';
-import { batchStatement, type Columns } from './statement.ts';
+import { batchStatement } from './statement.ts';
 
 /** A resource server's introspection of a token. */
-export interface TokenLookup {
+interface IntrospectionRequest {
   readonly resourceId: string;
   /** SHA-256 of the resource server's secret. */
   readonly secretHash: Digest;
@@ -27,23 +26,16 @@ export interface LiveToken {
 }
 
 /** Whether the resource server authenticated, and what the token stands for; null for nothing. */
-export interface TokenResult {
+interface TokenResult {
   readonly authenticated: boolean;
   readonly token: LiveToken | null;
 }
 
-const COLUMNS = {
-  resource_id: ['text', ({ resourceId }) => resourceId],
-  secret_hash: ['bytea', ({ secretHash }) => secretHash],
-  grant_id: ['uuid', ({ grantId }) => grantId],
-  token_hash: ['bytea', ({ tokenHash }) => tokenHash],
-} satisfies Columns<TokenLookup>;
-
 // One indexed read: the resource server and its secret, the grant, its client and its user by their primary keys.
 // `offset 0` keeps it that, whatever PostgreSQL's statistics say (see `sessions.ts`).
-const find = batchStatement(
+const find = batchStatement<IntrospectionRequest>(
   'token-find',
-  COLUMNS,
+  { resource_id: 'text', secret_hash: 'bytea', grant_id: 'uuid', token_hash: 'bytea' },
   (input) => `
 select input.n::int as n, r.resource_id is not null as authenticated, r.first_use as "firstUse", g.grant_id is not null as live, g.scope,
        g.client_id as "clientId", g.instance_name as "instanceName", g.user_id as "userId", g.login,
@@ -65,24 +57,23 @@ select input.n::int as n, r.resource_id is not null as authenticated, r.first_us
 
 type TokenRow = { authenticated: boolean; firstUse: boolean | null; live: boolean } & LiveToken;
 
-const markUsed = batchStatement<TokenLookup>(
+const markUsed = batchStatement<IntrospectionRequest>(
   'resource-secret-mark-used',
-  { resource_id: COLUMNS.resource_id, secret_hash: COLUMNS.secret_hash },
+  { resource_id: 'text', secret_hash: 'bytea' },
   (input) => noteUse('resource', `select resource_id, secret_hash from ${input}`),
 );
 
 /** What a token stands for, for a resource server that authenticates with the same request. */
-export const findToken = batched(findTokens);
-
-/** @returns a result for each request, in their order */
-export async function findTokens(db: Database, requests: readonly TokenLookup[]): Promise<TokenResult[]> {
-  const statement = find(requests);
-  const rows = await queryBatch<TokenRow>(db, statement);
-  const first = requests.filter((_, index) => rows[index]?.firstUse === true);
-  // That a use could not be noted is no reason to leave a request without its result.
-  if (first.length > 0) await execute(db, markUsed(first)).catch(() => {});
-  return rows.map((row) => {
-    const found = required(row, statement);
-    return { authenticated: found.authenticated, token: found.live ? found : null };
-  });
-}
+export const findToken = batched(
+  async (db, requests: readonly IntrospectionRequest[]): Promise<TokenResult[]> => {
+    const statement = find(requests);
+    const rows = await queryBatch<TokenRow>(db, statement);
+    const first = requests.filter((_, index) => rows[index]?.firstUse === true);
+    // That a use could not be noted is no reason to leave a request without its result.
+    if (first.length > 0) await execute(db, markUsed(first)).catch(() => {});
+    return rows.map((row) => {
+      const found = required(row, statement);
+      return { authenticated: found.authenticated, token: found.live ? found : null };
+    });
+  },
+);

@@ -3,13 +3,14 @@ import { MAX_LOGIN_BYTES } from '../rules/limits.ts';
 import type { Database } from './database.ts';
 import { query, queryLong, queryOne } from './query.ts';
 import { statement } from './statement.ts';
+import type { Status } from './status.ts';
 
 /** A person with an account. */
 export interface User {
   readonly userId: string;
   readonly login: string;
   readonly name: string;
-  readonly status: 'active' | 'blocked';
+  readonly status: Status;
 }
 
 /** A user with what a sign-in is checked against. */
@@ -67,7 +68,7 @@ export async function insertUser(db: Database, user: NewUser): Promise<string | 
   return row?.userId ?? null;
 }
 
-const setStatus = statement<{ key: string; status: User['status'] }>(
+const setStatus = statement<{ key: string; status: Status }>(
   'user-set-status',
   `with changed as (update users set status = @status where login_key = @key and status <> @status returning user_id)
    select user_id as "userId", exists (select from changed) as changed from users where login_key = @key`,
@@ -80,11 +81,8 @@ export interface UserChange {
 }
 
 /** Blocks or unblocks a user. @returns null when there is no such user */
-export const updateUserStatus = (
-  db: Database,
-  login: string,
-  status: User['status'],
-): Promise<UserChange | null> => queryOne(db, setStatus({ key: loginKey(login), status }));
+export const updateUserStatus = (db: Database, login: string, status: Status): Promise<UserChange | null> =>
+  queryOne(db, setStatus({ key: loginKey(login), status }));
 
 const setPasswords = statement<PasswordHashes & { key: string }>(
   'user-set-passwords',

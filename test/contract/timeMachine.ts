@@ -23,7 +23,7 @@ export async function useTimeMachine(): Promise<TimeMachine> {
       as 'select moment from clock.setting'`);
   const name = new URL(database.url).pathname.slice(1);
   await database.pool.query(`alter database ${name} set search_path = clock, pg_catalog, public`);
-  const pool = openDatabase(database.url, () => {});
+  const pool = openDatabase(database.url);
   const server = await startServer({ database: { ...database, pool } });
   afterAll(async () => {
     await server.close();

@@ -28,7 +28,7 @@ let statements: (string | undefined)[] = [];
 
 beforeAll(async () => {
   database = await createDatabase();
-  second = openDatabase(database.url, () => {});
+  second = openDatabase(database.url);
   server = await startServer({ database: { ...database, pool: watched(database.pool) }, maxInstances: 3 });
   replica = await startServer({ database: { ...database, pool: watched(second) }, maxInstances: 3 });
 });

@@ -21,7 +21,7 @@ let pool: pg.Pool;
 beforeAll(async () => {
   line = await openLine();
   database = await createDatabase();
-  pool = openDatabase(line.url(database), () => {});
+  pool = openDatabase(line.url(database));
   slow = await startServer({ database: { ...database, pool } });
   other = await startServer({ database });
 });

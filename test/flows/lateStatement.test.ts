@@ -5,7 +5,7 @@ import { type Digest, sha256 } from '../../src/secrets/digest.ts';
 import { parseToken } from '../../src/secrets/tokens.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { TooLateError } from '../../src/store/errors.ts';
-import { type ExchangeRequest, exchangeCodes } from '../../src/store/exchanges.ts';
+import { type ExchangeRequest, exchangeCode } from '../../src/store/exchanges.ts';
 import { revokeGrants } from '../../src/store/revocations.ts';
 import { insertSession } from '../../src/store/sessions.ts';
 import { Agent, type Answer } from '../support/agent.ts';
@@ -37,7 +37,7 @@ let resource: string;
 beforeAll(async () => {
   line = await openLine();
   database = await createDatabase();
-  pool = openDatabase(line.url(database), () => {});
+  pool = openDatabase(line.url(database));
   slow = await startServer({ database: { ...database, pool } });
   other = await startServer({ database });
   resource = await other.createResource();
@@ -283,14 +283,13 @@ it('an exchange that was carried out is answered, although another of its batch 
     tokenHash: sha256(`token ${index}`),
     caller: CALLER,
   })) as [ExchangeRequest, ExchangeRequest];
-  expect(await exchangeCodes(database.pool, [first])).toMatchObject([{ verdict: 'issued' }]);
+  expect(await exchangeCode(database.pool, first)).toMatchObject({ verdict: 'issued' });
   const late = { ...CALLER, decideBy: performance.now() };
-  const answers = await exchangeCodes(database.pool, [
-    { ...first, caller: late },
-    { ...second, caller: late },
-  ]);
+  const answers = await Promise.all(
+    [first, second].map((request) => exchangeCode(database.pool, { ...request, caller: late })),
+  );
   expect(answers).toMatchObject([{ verdict: 'issued' }, { verdict: 'late' }]);
-  expect(await exchangeCodes(database.pool, [second])).toMatchObject([{ verdict: 'issued' }]);
+  expect(await exchangeCode(database.pool, second)).toMatchObject({ verdict: 'issued' });
 });
 
 describe('a statement that gets through after its caller was told 503', () => {

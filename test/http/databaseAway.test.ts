@@ -31,7 +31,7 @@ async function isUp(): Promise<boolean> {
 
 describe('while the database is away', () => {
   it('answers calmly and at once: 503, with the time to wait', async () => {
-    const pool = openDatabase({ host: '127.0.0.1', port: 9, user: 'x', database: 'x' }, () => {});
+    const pool = openDatabase({ host: '127.0.0.1', port: 9, user: 'x', database: 'x' });
     server = await startServer({ database: { pool, url: '', drop: () => pool.end() } });
     const agent = new Agent(server.baseUrl);
     for (const answer of [
@@ -63,7 +63,7 @@ describe('while the database is away', () => {
     await database.pool.query(
       `alter database ${new URL(database.url).pathname.slice(1)} set default_transaction_read_only = on`,
     );
-    const pool = openDatabase(database.url, () => {});
+    const pool = openDatabase(database.url);
     server = await startServer({ database: { ...database, pool } });
     try {
       const reason = expect.stringMatching(
@@ -83,7 +83,7 @@ describe('while the database is away', () => {
   it('is told of a question that gets no answer', async () => {
     const database = await createDatabase();
     const line = await openLine();
-    const pool = openDatabase(line.url(database), () => {});
+    const pool = openDatabase(line.url(database));
     server = await startServer({ database: { ...database, pool } });
     try {
       const agent = new Agent(server.baseUrl);
@@ -104,7 +104,7 @@ describe('while the database is away', () => {
   it('does not wait for a database that is cut off, and asks another connection next time', async () => {
     const database = await createDatabase();
     const line = await openLine();
-    const pool = openDatabase(line.url(database), () => {});
+    const pool = openDatabase(line.url(database));
     server = await startServer({ database: { ...database, pool } });
     try {
       const agent = new Agent(server.baseUrl);
@@ -122,7 +122,7 @@ describe('while the database is away', () => {
   it('does not add up what a request waits for', async () => {
     const database = await createDatabase();
     const line = await openLine();
-    const pool = openDatabase(line.url(database), () => {});
+    const pool = openDatabase(line.url(database));
     server = await startServer({ database: { ...database, pool } });
     try {
       const [client, user] = [await server.createClient(), await server.createUser()];

@@ -65,7 +65,7 @@ describe('requests that share a statement', () => {
 
   it('are about different rows: a second one about a row waits until the first is answered', async () => {
     const { batches, ask, asked } = slowStatement();
-    const one = batched(ask, { rowOf: (request) => (request >= 100 ? null : String(request % 10)) });
+    const one = batched(ask, (request) => (request >= 100 ? null : String(request % 10)));
     const results = [1, 2, 11, 100, 100, 21].map((request) => one(POOL, request));
     await turn();
     expect(asked()).toEqual([[1, 2, 100, 100]]);
@@ -91,7 +91,7 @@ describe('requests that share a statement', () => {
         if (requests[0] === 2) await new Promise<void>((resolve) => stuck.push(resolve));
         return requests.map(String);
       },
-      { rowOf: (request) => String(request % 10) },
+      (request: number) => String(request % 10),
     );
     const held = [1, 2].map((request) => one(POOL, request));
     expect(await one(POOL, 11)).toBe('11');
@@ -103,7 +103,7 @@ describe('requests that share a statement', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
     try {
       const { batches, ask, asked } = slowStatement();
-      const one = batched(ask, { rowOf: (request) => String(request % 10) });
+      const one = batched(ask, (request) => String(request % 10));
       const first = one(POOL, 1);
       await turn();
       const behind = [11, 21].map((request) => settled(one(POOL, request)));
@@ -144,7 +144,7 @@ describe('requests that share a statement', () => {
 
   it('all fail with an error that none of them caused, and later ones do not', async () => {
     const { batches, ask, asked } = slowStatement();
-    const one = batched(ask, { rowOf: String });
+    const one = batched(ask, String);
     const results = [1, 2].map((request) => settled(one(POOL, request)));
     await turn();
     batches[0]?.fail(new Error('out of luck'));
@@ -182,7 +182,7 @@ describe('requests that share a statement', () => {
 
   it('are turned away when too many wait about their row, and leave those about other rows alone', async () => {
     const { batches, ask, asked } = slowStatement();
-    const one = batched(ask, { rowOf: (request) => String(request % 100) });
+    const one = batched(ask, (request) => String(request % 100));
     const flood = Array.from({ length: 2_500 }, (_, index) => settled(one(POOL, 100 * index)));
     expect(await flood.at(-1)).toBeInstanceOf(OverloadedError);
     await turn();
@@ -201,7 +201,7 @@ describe('requests that share a statement', () => {
 
   it('of many rows that others crowd leave alone those about any other row', async () => {
     const { batches, ask } = slowStatement();
-    const one = batched(ask, { rowOf: (request) => String(request % 100) });
+    const one = batched(ask, (request) => String(request % 100));
     const flood = Array.from({ length: 5_000 }, (_, index) => settled(one(POOL, 2 * index)));
     expect(await flood.at(-1)).toBeInstanceOf(OverloadedError);
     await turn();

@@ -42,7 +42,7 @@ it('reads digests and times alike, however the database is set to write them', a
   const name = (await pool.query<{ name: string }>('select current_database() as name')).rows[0]?.name;
   const habits = ["bytea_output = 'escape'", "datestyle = 'SQL, DMY'", "timezone = 'Asia/Kolkata'"];
   for (const habit of habits) await pool.query(`alter database ${name} set ${habit}`);
-  const accustomed = openDatabase(database.url, () => {});
+  const accustomed = openDatabase(database.url);
   try {
     const text = `select sha256('abc') as digest, timestamptz '2026-11-02 23:30:00.25+00' as time, current_setting('timezone') as zone`;
     const { rows } = await accustomed.query(text);
@@ -60,7 +60,7 @@ it('runs under its own settings, whatever the URL and the database say, and leav
                  -c statement_timeout=1h -c search_path=public,pg_temp`;
   const address = new URL(database.url);
   address.searchParams.set('options', given.replaceAll(/\s+/g, ' '));
-  const pool = openDatabase(address.href, () => {});
+  const pool = openDatabase(address.href);
   try {
     const { rows } = await pool.query(`
       select name, setting from pg_settings
@@ -91,7 +91,7 @@ it('takes a connection that is ended in the moment in which it is opened for a d
   }).listen(0, '127.0.0.1');
   await once(postgres, 'listening');
   const { port } = postgres.address() as AddressInfo;
-  const pool = openDatabase({ host: '127.0.0.1', port, user: 'assent', database: 'assent' }, () => {});
+  const pool = openDatabase({ host: '127.0.0.1', port, user: 'assent', database: 'assent' });
   try {
     const error = await errorOf(withConnection(pool, (connection) => connection.query('select 1')));
     expect(isDatabaseAway(error)).toBe(true);

@@ -21,7 +21,7 @@ describe('an address with several hosts', () => {
     await first.stop();
     first.becomeStandby();
     await first.start();
-    pool = openDatabase(url, () => {});
+    pool = openDatabase(url);
   });
 
   afterAll(async () => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/secrets/digest.ts';
 import { listMigrations, MigrationError, migrate, schemaVersion } from '../../src/store/migrate.ts';
-import { findTokens } from '../../src/store/tokens.ts';
+import { findToken } from '../../src/store/tokens.ts';
 import { createDatabase, useDatabase } from '../support/database.ts';
 import { withClient } from '../support/postgres.ts';
 
@@ -60,10 +60,10 @@ describe('migrations', () => {
       );
       await migrate(older.pool);
       const question = { resourceId: 'one', grantId: null, tokenHash: sha256('token') };
-      const answers = await findTokens(older.pool, [
-        { ...question, secretHash: sha256('secret') },
-        { ...question, secretHash: sha256('another') },
-      ]);
+      const secrets = [sha256('secret'), sha256('another')];
+      const answers = await Promise.all(
+        secrets.map((secretHash) => findToken(older.pool, { ...question, secretHash })),
+      );
       expect(answers.map(({ authenticated }) => authenticated)).toEqual([true, false]);
     } finally {
       await older.drop();

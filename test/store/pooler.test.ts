@@ -34,7 +34,7 @@ describe.runIf(poolerVersion).each(['session', 'transaction'] as const)(
       const name = new URL(database.url).pathname.slice(1);
       for (const habit of HABITS) await database.pool.query(`alter database ${name} set ${habit}`);
       const url = pooler.url(name);
-      pools = Array.from({ length: REPLICAS }, () => openDatabase(url, () => {}));
+      pools = Array.from({ length: REPLICAS }, () => openDatabase(url));
     });
 
     afterAll(async () => {

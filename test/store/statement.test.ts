@@ -39,24 +39,29 @@ it('a statement over a batch fails to load when it names a column that it does n
 });
 
 it('a statement over a batch has its requests as a table, and each column as an array', () => {
-  const find = batchStatement<{ id: number; name: string }>(
+  const find = batchStatement<{ userId: number | null; name: string }>(
     'find',
-    { id: ['int', ({ id }) => id], name: ['text', ({ name }) => name.toUpperCase()] },
-    (input) => `select input.n from ${input} where input.id = any (@id::int[])`,
+    { user_id: 'int', name: ['text', ({ name }) => name.toUpperCase()] },
+    (input) => `select input.n from ${input} where input.user_id = any (@user_id::int[])`,
   );
   const requests = [
-    { id: 1, name: 'a' },
-    { id: 2, name: 'b' },
+    { userId: 1, name: 'a' },
+    { userId: null, name: 'b' },
   ];
   expect(find(requests)).toEqual({
     name: 'find',
     text:
-      'select input.n from unnest($1::int[], $2::text[]) with ordinality as input (id, name, n)' +
-      ' where input.id = any ($1::int[])',
+      'select input.n from unnest($1::int[], $2::text[]) with ordinality as input (user_id, name, n)' +
+      ' where input.user_id = any ($1::int[])',
     values: [
-      [1, 2],
+      [1, null],
       ['A', 'B'],
     ],
     size: 2,
   });
+});
+
+it('a statement over a batch fails when a request lacks a value', () => {
+  const find = batchStatement<{ userId?: number }>('find', { user_id: 'int' }, (input) => `table ${input}`);
+  expect(() => find([{ userId: 1 }, {}])).toThrow('the statement find was given no userId');
 });

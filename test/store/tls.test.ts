@@ -38,7 +38,7 @@ describe.runIf(hasOpenssl)(`TLS to PostgreSQL means what it means to psql${found
       () => ({ sslmode: 'verify-full', ...own(), sslcert: postgres.cert, sslkey: postgres.key }),
     ],
   ])('connects: %s', async (_what, address, parameters) => {
-    const pool = openDatabase(urlOf(address, parameters()), () => {});
+    const pool = openDatabase(urlOf(address, parameters()));
     try {
       const { rows } = await pool.query('select ssl from pg_stat_ssl where pid = pg_backend_pid()');
       expect(rows).toEqual([{ ssl: true }]);

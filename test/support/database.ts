@@ -23,7 +23,7 @@ export async function createDatabase(how = `template ${inject('run')}_template`)
     await client.query(`create database ${database} ${how}`);
     return logSizes(client, inject('postgresLog'));
   });
-  const pool = openDatabase(url, () => {});
+  const pool = openDatabase(url);
   const drop = async () => {
     await pool.end();
     try {

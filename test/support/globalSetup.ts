@@ -87,7 +87,7 @@ async function makeTemplate(postgres: string, name: string): Promise<void> {
     const locale = rows[0]?.encoding === 'UTF8' ? '' : `encoding 'UTF8' locale 'C'`;
     await client.query(`create database ${name} template template0 ${locale}`);
   });
-  const pool = openDatabase(urlOf(postgres, { database: name }), () => {});
+  const pool = openDatabase(urlOf(postgres, { database: name }));
   await migrate(pool);
   await pool.end();
   // A database that somebody is connected to can't be copied.

@@ -183,7 +183,7 @@ export function approvalOf(
     codeChallenge: null,
     sessionHash: sha256(''),
     requestDigest: sha256(''),
-    limits: [],
+    limits: '[]',
     maxInstances: 100,
     caller: CALLER,
   };

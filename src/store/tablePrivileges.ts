@@ -1,0 +1,65 @@
+import type { Database } from './database.ts';
+import { query } from './query.ts';
+import { statement } from './statement.ts';
+
+/**
+ * What a server and its commands need: to read and write rows. Nothing here lets them change a table, drop one, or
+ * rewrite the audit trail; rows of `grants` go only with their user or client. `insert` and `update` are for every
+ * column but `clocked`, which only its default writes: when something happened is for the database's clock to say.
+ */
+export const TABLES: readonly { name: string; privileges: string; clocked?: string }[] = [
+  { name: 'schema_migrations', privileges: 'select' },
+  { name: 'clients', privileges: 'select, insert, update, delete', clocked: 'created_at' },
+  { name: 'client_secrets', privileges: 'select, insert, update', clocked: 'created_at' },
+  { name: 'users', privileges: 'select, insert, update, delete', clocked: 'created_at' },
+  { name: 'sessions', privileges: 'select, insert, update, delete', clocked: 'created_at' },
+  { name: 'grants', privileges: 'select, insert, update' },
+  { name: 'denials', privileges: 'select, insert, update, delete' },
+  { name: 'audit_events', privileges: 'select, insert', clocked: 'at' },
+  { name: 'resources', privileges: 'select, insert, update, delete', clocked: 'created_at' },
+  { name: 'resource_secrets', privileges: 'select, insert, update' },
+  { name: 'throttles', privileges: 'select, insert, update, delete' },
+  { name: 'refusals', privileges: 'select, insert, update, delete' },
+];
+
+// Each privilege on each column, or on the table where there are none on columns; of partitions none is needed.
+const DEVIATIONS = statement<{ tables: string; role: string | null }>(
+  '',
+  `
+with role (name) as (select coalesce(@role, current_user)::name), ours (oid, privileges, clocked) as (
+  select name::regclass::oid, string_to_array(privileges, ', '), clocked
+    from jsonb_to_recordset(@tables::jsonb) as needed (name text, privileges text, clocked text)
+  union all
+  select inhrelid, '{}', null from pg_inherits where inhparent = 'audit_events'::regclass
+), cells as (
+  select ours.oid, privilege, attname, has_column_privilege(role.name, ours.oid, attnum, privilege) as has,
+         privilege = any (privileges) and (privilege = 'select' or attname is distinct from clocked) as needed
+    from role, ours join pg_attribute on attrelid = ours.oid and attnum > 0 and not attisdropped,
+         unnest('{select,insert,update,references}'::text[]) as privilege
+  union all
+  select ours.oid, privilege, null, has_table_privilege(role.name, ours.oid, privilege), privilege = any (privileges)
+    from role, ours, unnest('{delete,truncate,trigger}'::text[]) as privilege
+)
+select needed as lacks,
+       upper(privilege) || case when count(*) < most then ' (' || string_agg(attname, ', ') || ')' else '' end
+         || ' on ' || oid::regclass as privilege
+  from (select *, case when needed then count(*) filter (where needed) over place else count(*) over place end as most
+          from cells window place as (partition by oid, privilege)) cells
+ where has <> needed group by oid, cells.privilege, needed, most order by oid::regclass::text, cells.privilege`,
+);
+
+/**
+ * How the privileges of a role differ from what a server needs, each such as `INSERT on grants`.
+ *
+ * @param role undefined for the one that we are connected as; `public` for what every role may
+ */
+export async function findDeviations(
+  db: Database,
+  role?: string,
+): Promise<{ readonly lacking: readonly string[]; readonly beyond: readonly string[] }> {
+  const values = { tables: JSON.stringify(TABLES), role: role ?? null };
+  const found = await query<{ lacks: boolean; privilege: string }>(db, DEVIATIONS(values));
+  const those = (lacks: boolean) =>
+    found.filter((one) => one.lacks === lacks).map(({ privilege }) => privilege);
+  return { lacking: those(true), beyond: those(false) };
+}
