@@ -2,7 +2,6 @@ import cookie from '@fastify/cookie';
 import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { Context } from '../flows/context.ts';
 import { refuseEmbedding } from './browser/fetchMetadata.ts';
-import { views } from './browser/views.ts';
 import { accountRoutes } from './routes/account.ts';
 import { authorizeRoutes } from './routes/authorize.ts';
 import { decisionRoutes } from './routes/decision.ts';
@@ -83,7 +82,6 @@ export async function buildApp({
   limitConnections(app, { max: maxConnections, direct });
   closeConnectionsWhenClosing(app);
   await app.register(requestParameters);
-  await app.register(views);
   await app.register(async (pages) => {
     answerWith(pages, 'page');
     refuseEmbedding(pages);

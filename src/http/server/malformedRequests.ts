@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { pageHeaders, renderPage } from '../browser/views.ts';
+import { pageHeaders, renderPage, showPage } from '../browser/views.ts';
 import { loggedPathOf } from './parameters.ts';
 import { noteRefusal } from './requestLog.ts';
 import { afterEarlierResponses } from './requestSmuggling.ts';
 import { limitPipelining } from './slowReaders.ts';
 
-// Responses to what no route ever sees: Fastify's plugins, the views among them, are not there yet.
+// Responses to what no route ever sees.
 
 /** A request id, for the log line and the error page: 10 hexadecimal digits. */
 export function newReference(): string {
@@ -23,7 +23,7 @@ export function answerBadPath(_error: Error, request: FastifyRequest, reply: Fas
   request.log.info({ method, path: loggedPathOf(request), status: 404, ...logFields }, 'request');
   noteRefusal(request, 404);
   const page = { name: 'error', title: 'There is no such page', text, code: null, reference } as const;
-  reply.code(404).headers(pageHeaders(page)).header('x-request-id', reference).send(renderPage(page));
+  showPage(reply.header('x-request-id', reference), page, 404);
 }
 
 /** Answers malformed or oversized HTTP. Node gives up before there is a request, so the page is written to the socket. */
