@@ -17,7 +17,7 @@ import { limitAnswerTime } from './server/deadline.ts';
 import { closeConnectionsWhenClosing } from './server/drain.ts';
 import { answerErrors, answerUnknownRoutes } from './server/errors.ts';
 import { answerBadPath, answerClientError, answerConnect, newReference } from './server/malformedRequests.ts';
-import { CONTRACT_BODY_LIMIT_BYTES, requestParameters } from './server/parameters.ts';
+import { CONTRACT_BODY_LIMIT_BYTES, parseForms } from './server/parameters.ts';
 import { keepRefusals, RequestLog } from './server/requestLog.ts';
 import { preventSmuggling } from './server/requestSmuggling.ts';
 import { addResponseHeaders } from './server/responseHeaders.ts';
@@ -81,7 +81,7 @@ export async function buildApp({
   const registry = countRequests(app, watch);
   limitConnections(app, { max: maxConnections, direct });
   closeConnectionsWhenClosing(app);
-  await app.register(requestParameters);
+  parseForms(app);
   await app.register(async (pages) => {
     answerWith(pages, 'page');
     refuseEmbedding(pages);
