@@ -11,7 +11,7 @@ import {
 import type { Context } from '../../flows/context.ts';
 import { signInStep } from '../../flows/signIn.ts';
 import type { Parameters } from '../../rules/parameters.ts';
-import { readCookie } from '../browser/cookies.ts';
+import { readCookies } from '../browser/cookies.ts';
 import { describeDay, describeRights } from '../browser/describe.ts';
 import { OWN_FORM, receiveForm, sessionOf } from '../browser/forms.ts';
 import { DISCONNECTED, NOT_SIGNED_IN, OUT_OF_DATE, showTooMany } from '../browser/notices.ts';
@@ -40,7 +40,7 @@ export async function accountRoutes(app: FastifyInstance, context: Context): Pro
     const isUndone = query.get('undone') === 'disconnect';
     const session = await sessionOf(request, context);
     if (session === null) {
-      const step = signInStep(context, null, readCookie(request, context, 'preLogin'));
+      const step = signInStep(context, null, readCookies(request, context).preLogin);
       return showSignIn(reply, context, step, { undone: isUndone ? NOT_SIGNED_IN : null });
     }
     const [disconnected, disconnected_all] = [query.get('disconnected'), query.get('disconnected_all')];

@@ -3,7 +3,7 @@ import { nextStep } from '../../flows/authorize.ts';
 import { confirmPayment } from '../../flows/confirmPayment.ts';
 import type { Context } from '../../flows/context.ts';
 import { decide } from '../../flows/decide.ts';
-import { readCookie, setCookie } from '../browser/cookies.ts';
+import { readCookies, setCookie } from '../browser/cookies.ts';
 import { OWN_FORM, receiveRequestForm } from '../browser/forms.ts';
 import { refuseAttempt, showAlreadyAllowed, showFull, showTooMany } from '../browser/notices.ts';
 import { backToRequest, requestPath, showStep } from '../browser/steps.ts';
@@ -21,7 +21,7 @@ export async function decisionRoutes(app: FastifyInstance, context: Context): Pr
     const sent = {
       formToken: form.get('form_token'),
       paymentPassword: form.get('payment_password') ?? '',
-      deviceCookie: readCookie(request, context, 'paymentDevice'),
+      deviceCookie: readCookies(request, context).paymentDevice,
     };
     const result = await confirmPayment(context, pending, sent, callerOf(request));
     if (result.outcome === 'confirmed') setCookie(reply, context, 'paymentDevice', result.deviceCookie);

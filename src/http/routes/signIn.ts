@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Context } from '../../flows/context.ts';
 import { signOut } from '../../flows/session.ts';
 import { signIn, signInStep } from '../../flows/signIn.ts';
-import { clearCookie, readCookie, setCookie } from '../browser/cookies.ts';
+import { clearCookie, readCookies, setCookie } from '../browser/cookies.ts';
 import { carriedRequest, isFromOwnPage, OWN_FORM, receiveForm } from '../browser/forms.ts';
 import { refuseAttempt } from '../browser/notices.ts';
 import { backToRequest, showSignIn } from '../browser/steps.ts';
@@ -20,11 +20,7 @@ export async function signInRoutes(app: FastifyInstance, context: Context): Prom
     const login = form.get('login')?.trim() ?? ''; // phones add a space after a completed word
     const password = form.get('password') ?? '';
     const formToken = isFromOwnPage(request, context) ? form.get('form_token') : undefined;
-    const cookies = {
-      session: readCookie(request, context, 'session'),
-      preLogin: readCookie(request, context, 'preLogin'),
-      device: readCookie(request, context, 'device'),
-    };
+    const cookies = readCookies(request, context);
     const sent = { authorizationRequest, login, password, formToken };
     const result = await signIn(context, sent, cookies, callerOf(request));
     if (result.outcome === 'wrong' || result.outcome === 'wait') {
