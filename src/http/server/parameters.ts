@@ -6,6 +6,9 @@ import { Parameters } from '../../rules/parameters.ts';
 export const CONTRACT_BODY_LIMIT_BYTES = 8 * 1024;
 
 const FORM = 'application/x-www-form-urlencoded';
+/** What the sender of another kind of body is told. */
+export const NOT_A_FORM = `The body must be ${FORM}.`;
+
 const NONE = new Parameters('');
 
 /** Parses form bodies strictly, and no other kind (contract section 4). */
@@ -16,7 +19,7 @@ export function parseForms(app: FastifyInstance): void {
   });
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: FastifyRequest, body: Buffer) => {
     if (body.length === 0) return undefined; // SDKs post an empty body with the parameters in the URL
-    throw new OAuthError('invalid_request', `The body must be ${FORM}.`);
+    throw new OAuthError('invalid_request', NOT_A_FORM);
   });
 }
 
