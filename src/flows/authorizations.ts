@@ -17,6 +17,8 @@ import { rightsOf } from './grants.ts';
 import { signOutToken } from './session.ts';
 import { type Form, signForm, verifyForm } from './signedForm.ts';
 
+export type { Cursor };
+
 /** Authorizations on one page, and bytes of their scopes, whichever is less. */
 const MAX_SHOWN = 20;
 const MAX_SCOPE = 16_000;

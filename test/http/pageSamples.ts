@@ -184,7 +184,7 @@ function account(authorizations: readonly Authorization[], changes: Partial<Acco
     signOutToken: 'sign-out.token',
     authorizations,
     several: [],
-    place: null,
+    place: { direction: 'older', grantId: null },
     newer: null,
     older: null,
     done: null,
@@ -268,7 +268,7 @@ export const pageSamples: Record<string, Page> = {
     [connection({ instanceName: 'anna-1' }), connection({ instanceName: 'anna-2' })],
     {
       several: [allOf('Demo Shop', '1,000 or more')],
-      place: { name: 'older', value: 'x' },
+      place: { direction: 'older', grantId: 'x' },
       newer: '/account?newer=x',
       older: '/account?older=x',
     },

@@ -1,4 +1,4 @@
-import type { AuthorizedClient, LiveAuthorization } from '../../flows/authorizations.ts';
+import type { AuthorizedClient, Cursor, LiveAuthorization } from '../../flows/authorizations.ts';
 import type { DescribedRight } from './describe.ts';
 
 /**
@@ -82,8 +82,8 @@ export interface AccountPage {
   readonly authorizations: readonly Authorization[];
   /** The applications on this page that have more than one authorization, on whichever page. */
   readonly several: readonly AuthorizedApplication[];
-  /** This page as a field of its forms; null on the first. */
-  readonly place: { readonly name: string; readonly value: string } | null;
+  /** Where this page begins, for its forms, which lead back to it. */
+  readonly place: Cursor;
   /** The pages of newer and older authorizations; null where there are none. */
   readonly newer: string | null;
   readonly older: string | null;
