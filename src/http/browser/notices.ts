@@ -74,14 +74,15 @@ export function showTooMany(reply: FastifyReply, href: string, page: keyof typeo
 }
 
 /** Says that Allow on this very page was taken before, and what that means for the button pressed now. */
-export function showAlreadyAllowed(reply: FastifyReply, pressed: keyof typeof ALREADY_ALLOWED): FastifyReply {
-  const [title, text] = ['You already allowed this', ALREADY_ALLOWED[pressed]];
+export function showAlreadyAllowed(reply: FastifyReply, outcome: keyof typeof ALREADY_ALLOWED): FastifyReply {
+  const [title, text] = ['You already allowed this', ALREADY_ALLOWED[outcome]];
   return showPage(reply, { name: 'notice', title, text, link: TO_ACCOUNT });
 }
 
+/** By what comes of the decision: `spent` after pressing Allow, `allowed` after pressing Reject. */
 const ALREADY_ALLOWED = {
-  allow:
+  spent:
     'The application got its answer from this page before. If it does not work there, go back to the application and start again.',
-  reject:
+  allowed:
     'You pressed Allow on this page before, so rejecting it now would change nothing. To take the authorization back, disconnect the application.',
 };
