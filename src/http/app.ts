@@ -12,7 +12,7 @@ import { countRequests, metricsRoutes } from './routes/metrics.ts';
 import { revokeRoutes } from './routes/revoke.ts';
 import { signInRoutes } from './routes/signIn.ts';
 import { tokenRoutes } from './routes/token.ts';
-import { idleTimeout, limitConnections } from './server/connectionLimit.ts';
+import { limitConnections } from './server/connectionLimit.ts';
 import { limitAnswerTime } from './server/deadline.ts';
 import { closeConnectionsWhenClosing } from './server/drain.ts';
 import { answerErrors, answerUnknownRoutes } from './server/errors.ts';
@@ -43,13 +43,8 @@ const REQUEST_TIMEOUT_MS = 20_000;
 const TIMEOUT_CHECK_MS = 5_000;
 
 /** The whole HTTP surface as one Fastify instance, ready to listen. */
-export async function buildApp({
-  log,
-  trustProxy,
-  maxConnections,
-  context,
-}: Dependencies): Promise<FastifyInstance> {
-  const direct = trustProxy === false;
+export async function buildApp(dependencies: Dependencies): Promise<FastifyInstance> {
+  const { context, log, trustProxy, maxConnections } = dependencies;
   const app = fastify({
     loggerInstance: log,
     logController: new RequestLog(),
@@ -58,7 +53,6 @@ export async function buildApp({
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
     genReqId: newReference,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    keepAliveTimeout: idleTimeout(direct),
     bodyLimit: CONTRACT_BODY_LIMIT_BYTES,
     return503OnClosing: false, // requests that arrive are answered; their connections close with the response
     http: {
@@ -79,7 +73,7 @@ export async function buildApp({
   answerUnknownRoutes(app);
   limitAnswerTime(app);
   const registry = countRequests(app, watch);
-  limitConnections(app, { max: maxConnections, direct });
+  limitConnections(app, maxConnections, trustProxy === false);
   closeConnectionsWhenClosing(app);
   parseForms(app);
   await app.register(async (pages) => {
