@@ -14,7 +14,6 @@ import { signInRoutes } from './routes/signIn.ts';
 import { tokenRoutes } from './routes/token.ts';
 import { limitConnections } from './server/connectionLimit.ts';
 import { limitAnswerTime } from './server/deadline.ts';
-import { closeConnectionsWhenClosing } from './server/drain.ts';
 import { answerErrors, answerUnknownRoutes } from './server/errors.ts';
 import { answerBadPath, answerClientError, answerConnect, newReference } from './server/malformedRequests.ts';
 import { CONTRACT_BODY_LIMIT_BYTES, parseForms } from './server/parameters.ts';
@@ -74,7 +73,6 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
   limitAnswerTime(app);
   const registry = countRequests(app, watch);
   limitConnections(app, maxConnections, trustProxy === false);
-  closeConnectionsWhenClosing(app);
   parseForms(app);
   await app.register(async (pages) => {
     answerWith(pages, 'page');
