@@ -78,11 +78,11 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
     answerWith(pages, 'page');
     refuseEmbedding(pages);
     await pages.register(cookie);
-    for (const addRoutes of FOR_PEOPLE) await addRoutes(pages, context);
+    for (const addRoutes of FOR_PEOPLE) addRoutes(pages, context);
   });
   await app.register(async (documents) => {
     answerWith(documents, 'json');
-    for (const addRoutes of FOR_PROGRAMS) await addRoutes(documents, context);
+    for (const addRoutes of FOR_PROGRAMS) addRoutes(documents, context);
     healthRoutes(documents, watch);
     metricsRoutes(documents, registry);
   });

@@ -31,7 +31,7 @@ const DISCONNECT_FORMS = {
 const UNDONE = '/account?undone=disconnect';
 
 /** The user's connected applications, each with a way to disconnect it. */
-export async function accountRoutes(app: FastifyInstance, context: Context): Promise<void> {
+export function accountRoutes(app: FastifyInstance, context: Context): void {
   // The last two are where the address bar leads after a wrong password.
   for (const path of ['/', '/sign-in', '/payment-password']) {
     app.get(path, async (_request, reply) => reply.redirect(`${context.baseUrl}/account`, 303));

@@ -7,7 +7,7 @@ import { backToRequest, showStep } from '../browser/steps.ts';
 import { bodyParameters, queryParameters } from '../server/parameters.ts';
 
 /** The authorization endpoint (contract 4.1). A request that is not decided yet writes nothing: its URL is its state. */
-export async function authorizeRoutes(app: FastifyInstance, context: Context): Promise<void> {
+export function authorizeRoutes(app: FastifyInstance, context: Context): void {
   app.get('/oauth/authorize', async (request, reply) => {
     const step = await authorize(context, queryParameters(request), readCookies(request, context));
     return showStep(reply, context, step);

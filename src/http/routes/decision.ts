@@ -14,7 +14,7 @@ import { callerOf } from '../server/caller.ts';
  * The payment password and the decision (contract 1.2): the two forms between sign-in and the answer. A form that doesn't
  * fit changes nothing: the request is shown afresh, to whoever is signed in now.
  */
-export async function decisionRoutes(app: FastifyInstance, context: Context): Promise<void> {
+export function decisionRoutes(app: FastifyInstance, context: Context): void {
   app.post('/payment-password', OWN_FORM, async (request, reply) => {
     const { form, authorizationRequest, session } = await receiveRequestForm(request, context);
     if (session === null) return backToRequest(reply, context, authorizationRequest);

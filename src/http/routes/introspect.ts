@@ -7,7 +7,7 @@ import { sendJson } from '../server/json.ts';
 import { bodyParameters } from '../server/parameters.ts';
 
 /** The introspection endpoint, for the resource servers of the payment API (RFC 7662). */
-export async function introspectRoutes(app: FastifyInstance, context: Context): Promise<void> {
+export function introspectRoutes(app: FastifyInstance, context: Context): void {
   app.post('/oauth/introspect', async (request, reply) => {
     const credentials = basicOf(request);
     const answer =

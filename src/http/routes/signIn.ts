@@ -13,7 +13,7 @@ import { bodyParameters } from '../server/parameters.ts';
 const MAX_SHOWN = 512;
 
 /** Signing in and out, on the way to a request or to the account page (contract 5.1). */
-export async function signInRoutes(app: FastifyInstance, context: Context): Promise<void> {
+export function signInRoutes(app: FastifyInstance, context: Context): void {
   app.post('/sign-in', OWN_FORM, async (request, reply) => {
     const sent = await receiveSignIn(request, context);
     const cookies = readCookies(request, context);
