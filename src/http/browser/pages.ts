@@ -21,8 +21,9 @@ export interface SignInPage {
   readonly error: string | null;
 }
 
-/** The access that is asked for, on the payment password page and on the consent page. */
-export interface RequestedContent {
+/** The pages between sign-in and the answer: the access that is asked for. */
+export interface RequestPage {
+  readonly request: string;
   readonly clientName: string;
   readonly instanceName: string | null;
   /** Where the browser goes afterwards, as host name or scheme, for example `shop.example`. */
@@ -34,12 +35,6 @@ export interface RequestedContent {
   readonly validUntil: string;
   /** The authorization that confirming disconnects; null when there is none. */
   readonly earlier: { readonly confirmedOn: string; readonly rights: readonly DescribedRight[] } | null;
-}
-
-/** The pages between sign-in and the answer. */
-interface RequestPage {
-  readonly request: string;
-  readonly content: RequestedContent;
   /** For the "Not you?" form, which signs out and comes back to this request. */
   readonly signOutToken: string;
 }
