@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorPage } from '../browser/pages.ts';
 import { pageHeaders, renderPage, showPage } from '../browser/views.ts';
+import { addressOf } from './caller.ts';
 import { loggedPathOf } from './parameters.ts';
 import { noteRefusal } from './requestLog.ts';
 import { afterEarlierResponses } from './requestSmuggling.ts';
@@ -56,7 +57,7 @@ function refuseUnreadable(app: FastifyInstance, error: NodeJS.ErrnoException, so
   const logged = { status, rule: `unreadable HTTP: ${error.code}` };
   app.log.info({ ref: reference, ...logged }, 'request');
   const refusal = { reference, method: '-', path: '-', error: code, ...logged };
-  app.refusals.note(refusal, socket.remoteAddress ?? 'unknown');
+  app.refusals.note(refusal, addressOf({ ip: socket.remoteAddress }));
   endWithPage(socket, status, { name: 'error', title: 'This request can’t be read', text, code, reference });
 }
 
