@@ -17,6 +17,8 @@ import { rightsOf } from './grants.ts';
 import { signOutToken } from './session.ts';
 import { type Form, signForm, verifyForm } from './signedForm.ts';
 
+export type { Cursor };
+
 /** Authorizations on one page. */
 const MAX_SHOWN = 20;
 /** Characters of their scopes together; the first authorization is shown whatever its length. */

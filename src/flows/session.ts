@@ -4,6 +4,8 @@ import { deleteSession, findSession, type Session } from '../store/sessions.ts';
 import type { Context } from './context.ts';
 import { type Form, type FormOwner, signForm, verifyForm } from './signedForm.ts';
 
+export type { Session };
+
 /** The session of a cookie; null when nobody is signed in with it. */
 export async function currentSession({ db }: Context, cookie: string | null): Promise<Session | null> {
   return cookie === null ? null : findSession(db, sha256(cookie));

@@ -2,7 +2,6 @@ import cookie from '@fastify/cookie';
 import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { Context } from '../flows/context.ts';
 import { refuseEmbedding } from './browser/fetchMetadata.ts';
-import { views } from './browser/views.ts';
 import { accountRoutes } from './routes/account.ts';
 import { authorizeRoutes } from './routes/authorize.ts';
 import { decisionRoutes } from './routes/decision.ts';
@@ -13,12 +12,11 @@ import { countRequests, metricsRoutes } from './routes/metrics.ts';
 import { revokeRoutes } from './routes/revoke.ts';
 import { signInRoutes } from './routes/signIn.ts';
 import { tokenRoutes } from './routes/token.ts';
-import { idleTimeout, limitConnections } from './server/connectionLimit.ts';
+import { limitConnections } from './server/connectionLimit.ts';
 import { limitAnswerTime } from './server/deadline.ts';
-import { closeConnectionsWhenClosing } from './server/drain.ts';
 import { answerErrors, answerUnknownRoutes } from './server/errors.ts';
 import { answerBadPath, answerClientError, answerConnect, newReference } from './server/malformedRequests.ts';
-import { CONTRACT_BODY_LIMIT_BYTES, requestParameters } from './server/parameters.ts';
+import { CONTRACT_BODY_LIMIT_BYTES, parseForms } from './server/parameters.ts';
 import { keepRefusals, RequestLog } from './server/requestLog.ts';
 import { preventSmuggling } from './server/requestSmuggling.ts';
 import { addResponseHeaders } from './server/responseHeaders.ts';
@@ -44,13 +42,8 @@ const REQUEST_TIMEOUT_MS = 20_000;
 const TIMEOUT_CHECK_MS = 5_000;
 
 /** The whole HTTP surface as one Fastify instance, ready to listen. */
-export async function buildApp({
-  log,
-  trustProxy,
-  maxConnections,
-  context,
-}: Dependencies): Promise<FastifyInstance> {
-  const direct = trustProxy === false;
+export async function buildApp(dependencies: Dependencies): Promise<FastifyInstance> {
+  const { context, log, trustProxy, maxConnections } = dependencies;
   const app = fastify({
     loggerInstance: log,
     logController: new RequestLog(),
@@ -59,7 +52,6 @@ export async function buildApp({
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
     genReqId: newReference,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    keepAliveTimeout: idleTimeout(direct),
     bodyLimit: CONTRACT_BODY_LIMIT_BYTES,
     return503OnClosing: false, // requests that arrive are answered; their connections close with the response
     http: {
@@ -80,19 +72,17 @@ export async function buildApp({
   answerUnknownRoutes(app);
   limitAnswerTime(app);
   const registry = countRequests(app, watch);
-  limitConnections(app, { max: maxConnections, direct });
-  closeConnectionsWhenClosing(app);
-  await app.register(requestParameters);
-  await app.register(views);
+  limitConnections(app, maxConnections, trustProxy === false);
+  parseForms(app);
   await app.register(async (pages) => {
     answerWith(pages, 'page');
     refuseEmbedding(pages);
     await pages.register(cookie);
-    for (const addRoutes of FOR_PEOPLE) await addRoutes(pages, context);
+    for (const addRoutes of FOR_PEOPLE) addRoutes(pages, context);
   });
   await app.register(async (documents) => {
     answerWith(documents, 'json');
-    for (const addRoutes of FOR_PROGRAMS) await addRoutes(documents, context);
+    for (const addRoutes of FOR_PROGRAMS) addRoutes(documents, context);
     healthRoutes(documents, watch);
     metricsRoutes(documents, registry);
   });

@@ -59,25 +59,29 @@ describe.runIf(process.platform === 'linux')('a server at two addresses', () => 
     for (const socket of open) socket.destroy();
   });
 
-  it.each(ADDRESSES)('answers what is under way at %s before it is closed', async (host) => {
-    const own = await startServer({ addresses: ADDRESSES });
-    const holder = await own.database.pool.connect();
-    await holder.query('begin; lock table clients');
-    const request = 'GET /oauth/authorize?client_id=x HTTP/1.1\r\nHost: x\r\n\r\n';
-    port = Number(new URL(own.baseUrl).port);
-    const answer = ask(host, request);
-    await expect
-      .poll(async () => {
-        const waiting = await own.database.pool.query(
-          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-        );
-        return waiting.rowCount;
-      })
-      .toBe(1);
-    const closed = own.close();
-    await holder.query('rollback');
-    holder.release();
-    expect(statuses(await answer)).toHaveLength(1); // 400, or 503 where the lock was held for too long
-    await closed;
-  });
+  it.each(ADDRESSES)(
+    'answers what is under way at %s before it is closed, and ends the connection',
+    async (host) => {
+      const own = await startServer({ addresses: ADDRESSES });
+      const holder = await own.database.pool.connect();
+      await holder.query('begin; lock table clients');
+      const request = 'GET /oauth/authorize?client_id=x HTTP/1.1\r\nHost: x\r\n\r\n';
+      port = Number(new URL(own.baseUrl).port);
+      const answer = ask(host, request);
+      await expect
+        .poll(async () => {
+          const waiting = await own.database.pool.query(
+            `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+          );
+          return waiting.rowCount;
+        })
+        .toBe(1);
+      const closed = own.close();
+      await holder.query('rollback');
+      holder.release();
+      expect(statuses(await answer)).toHaveLength(1); // 400, or 503 where the lock was held for too long
+      expect(await answer).toMatch(/\r\nconnection: close\r\n/i); // or closing would wait until it is idle for too long
+      await closed;
+    },
+  );
 });

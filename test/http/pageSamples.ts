@@ -8,7 +8,7 @@ import type {
   NoticePage,
   Page,
   PaymentPasswordPage,
-  RequestedContent,
+  RequestPage,
   SignInPage,
 } from '../../src/http/browser/pages.ts';
 import { BUILT_IN_CATALOGUE } from '../../src/rules/catalogue.ts';
@@ -52,7 +52,8 @@ const TWELVE = [
   'money-source("wallet","card")',
 ].join(' ');
 
-const content: RequestedContent = {
+const requestPage: RequestPage = {
+  request: REQUEST,
   clientName: 'Demo Shop',
   instanceName: null,
   returnsTo: 'shop.example',
@@ -61,9 +62,10 @@ const content: RequestedContent = {
   rights: rights('account-info operation-history payment-shop.limit(7,3000)'),
   validUntil: '20 November 2029',
   earlier: null,
+  signOutToken: 'sign-out.token',
 };
 
-const withEarlier: Partial<RequestedContent> = {
+const withEarlier: Partial<RequestPage> = {
   instanceName: 'anna@shop.example',
   earlier: {
     confirmedOn: '3 February 2026',
@@ -71,7 +73,7 @@ const withEarlier: Partial<RequestedContent> = {
   },
 };
 
-const hostile: Partial<RequestedContent> = {
+const hostile: Partial<RequestPage> = {
   clientName: HOSTILE,
   instanceName: HOSTILE,
   returnsTo: 'xn--e1afmkfd.xn--p1ai',
@@ -81,7 +83,7 @@ const hostile: Partial<RequestedContent> = {
   earlier: { confirmedOn: '3 February 2026', rights: rights(TWELVE) },
 };
 
-const long: Partial<RequestedContent> = {
+const long: Partial<RequestPage> = {
   clientName: LONG_NAME,
   instanceName: LONG_WORD,
   returnsTo: `${'sub.'.repeat(40)}shop.example`,
@@ -90,7 +92,7 @@ const long: Partial<RequestedContent> = {
   rights: rights(TWELVE),
 };
 
-const rightToLeft: Partial<RequestedContent> = {
+const rightToLeft: Partial<RequestPage> = {
   clientName: HEBREW,
   instanceName: ARABIC,
   userName: ARABIC,
@@ -113,27 +115,20 @@ function signIn(changes: Partial<SignInPage> = {}): SignInPage {
 }
 
 function paymentPassword(
-  changes: Partial<RequestedContent> = {},
+  changes: Partial<RequestPage> = {},
   error: string | null = null,
 ): PaymentPasswordPage {
   return {
     name: 'payment-password',
-    request: REQUEST,
-    content: { ...content, ...changes },
+    ...requestPage,
     formToken: 'form.token',
-    signOutToken: 'sign-out.token',
+    ...changes,
     error,
   };
 }
 
-function consent(changes: Partial<RequestedContent> = {}): ConsentPage {
-  return {
-    name: 'consent',
-    request: REQUEST,
-    content: { ...content, ...changes },
-    decisionToken: 'decision.token',
-    signOutToken: 'sign-out.token',
-  };
+function consent(changes: Partial<RequestPage> = {}): ConsentPage {
+  return { name: 'consent', ...requestPage, decisionToken: 'decision.token', ...changes };
 }
 
 function error(changes: Partial<ErrorPage> = {}): ErrorPage {
@@ -165,7 +160,7 @@ function connection(changes: Partial<Authorization> = {}): Authorization {
     instanceName: null,
     confirmedOn: '20 November 2026',
     validUntil: '20 November 2029',
-    rights: content.rights,
+    rights: requestPage.rights,
     disconnectToken: 'disconnect.token',
     ...changes,
   };
@@ -184,7 +179,7 @@ function account(authorizations: readonly Authorization[], changes: Partial<Acco
     signOutToken: 'sign-out.token',
     authorizations,
     several: [],
-    place: null,
+    place: { direction: 'older', grantId: null },
     newer: null,
     older: null,
     done: null,
@@ -268,7 +263,7 @@ export const pageSamples: Record<string, Page> = {
     [connection({ instanceName: 'anna-1' }), connection({ instanceName: 'anna-2' })],
     {
       several: [allOf('Demo Shop', '1,000 or more')],
-      place: { name: 'older', value: 'x' },
+      place: { direction: 'older', grantId: 'x' },
       newer: '/account?newer=x',
       older: '/account?older=x',
     },

@@ -16,9 +16,15 @@ const COOKIES = {
 
 type Cookie = keyof typeof COOKIES;
 
-/** The value of a cookie as the browser sent it; null when it sent none. */
-export function readCookie(request: FastifyRequest, { baseUrl }: Context, cookie: Cookie): string | null {
-  return request.cookies[wireName(baseUrl, cookie)] ?? null;
+/** Our cookies as the browser sent them; null for each that it did not send. */
+export function readCookies(request: FastifyRequest, { baseUrl }: Context): Record<Cookie, string | null> {
+  const read = (cookie: Cookie) => request.cookies[wireName(baseUrl, cookie)] ?? null;
+  return {
+    session: read('session'),
+    preLogin: read('preLogin'),
+    device: read('device'),
+    paymentDevice: read('paymentDevice'),
+  };
 }
 
 /** Sets a cookie of this browser. */

@@ -43,10 +43,9 @@ export function describeRights(
 
 const DEFAULT_SOURCE: Right = { name: 'money-source', sources: ['wallet'] };
 
-function describeRight(
-  right: Right,
-  catalogue: Catalogue,
-): Pick<DescribedRight, 'before' | 'target' | 'after'> {
+type Sentence = Pick<DescribedRight, 'before' | 'target' | 'after'>;
+
+function describeRight(right: Right, catalogue: Catalogue): Sentence {
   // A grant may hold a right that the operator's catalogue does not offer any more.
   const sentence = catalogue[right.name] ?? BUILT_IN_CATALOGUE[right.name] ?? right.name;
   const [before = '', after = ''] = sentence.split('{target}', 2);
@@ -55,12 +54,10 @@ function describeRight(
       return { before, target: right.pattern, after };
     case 'payment.to-account':
       return { before: `${before}the ${ACCOUNT_TYPES[right.type]} `, target: right.to, after };
-    case 'money-source':
-      return {
-        before: before + right.sources.map((source) => SOURCES[source]).join(' or ') + after,
-        target: null,
-        after: '',
-      };
+    case 'money-source': {
+      const sources = right.sources.map((source) => SOURCES[source]).join(' or ');
+      return { before: before + sources + after, target: null, after: '' };
+    }
     default:
       return { before: sentence, target: null, after: '' };
   }
@@ -76,19 +73,19 @@ export function describeLimit(limit: PaymentLimit, currency: string): string {
   return limit.days === 1 ? `At most ${amount} a day` : `At most ${amount} in any ${limit.days} days`;
 }
 
-/** An exact decimal with its currency, by ISO 4217. It never becomes a float: 123456789012.34 stays what it is. */
-export function formatAmount(sum: string, currency: string): string {
-  // Node formats decimal strings exactly; the type of `format` here knows numbers only.
-  return amountFormat(currency).format(sum as `${number}`);
-}
-
 /** Making a format takes a hundred times longer than using it. */
 const amountFormats = new Map<string, Intl.NumberFormat>();
 
+/** An exact decimal with its currency, by ISO 4217. It never becomes a float: 123456789012.34 stays what it is. */
+export function formatAmount(sum: string, currency: string): string {
+  const format = amountFormats.get(currency) ?? amountFormat(currency);
+  amountFormats.set(currency, format);
+  // Node formats decimal strings exactly; the type of `format` here knows numbers only.
+  return format.format(sum as `${number}`);
+}
+
 function amountFormat(currency: string): Intl.NumberFormat {
-  const known = amountFormats.get(currency);
-  if (known !== undefined) return known;
-  const format = new Intl.NumberFormat('en', {
+  return new Intl.NumberFormat('en', {
     style: 'currency',
     currency,
     currencyDisplay: 'code',
@@ -96,8 +93,6 @@ function amountFormat(currency: string): Intl.NumberFormat {
     minimumFractionDigits: 2,
     maximumFractionDigits: 2,
   });
-  amountFormats.set(currency, format);
-  return format;
 }
 
 const DAY_FORMAT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });

@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { OPEN_THE_BROWSER } from './notices.ts';
-import { showPage } from './views.ts';
+import { showEmbedded } from './notices.ts';
 
 /**
  * Refuses requests for a frame, an embed or a script by their Fetch Metadata header (clickjacking), before anything is looked
@@ -11,10 +10,6 @@ export function refuseEmbedding(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     const destination = request.headers['sec-fetch-dest'];
     if (destination === undefined || destination === 'document') return done();
-    request.logFields = {
-      error: 'embedded',
-      rule: 'asked for as a part of another page or by a script, not as a page',
-    };
-    showPage(reply, OPEN_THE_BROWSER, 403);
+    showEmbedded(reply);
   });
 }

@@ -5,7 +5,7 @@ import { currentSession } from '../../flows/session.ts';
 import type { AuthorizationRequest } from '../../rules/authorizationRequest.ts';
 import { Parameters } from '../../rules/parameters.ts';
 import { bodyParameters } from '../server/parameters.ts';
-import { readCookie } from './cookies.ts';
+import { readCookies } from './cookies.ts';
 
 /** Route options of our forms: they carry a canonical query, which a browser may encode to three times its length. */
 export const OWN_FORM = { bodyLimit: 32 * 1024 };
@@ -22,7 +22,7 @@ export function isFromOwnPage(request: FastifyRequest, { baseUrl }: Context): bo
 
 /** The session of this browser. Never asked on a cross-site post: a `Lax` cookie does not come with it. */
 export function sessionOf(request: FastifyRequest, context: Context) {
-  return currentSession(context, readCookie(request, context, 'session'));
+  return currentSession(context, readCookies(request, context).session);
 }
 
 /** A posted form of ours, and its sender's session: null when nobody is signed in or the form comes from elsewhere. */

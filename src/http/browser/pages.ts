@@ -1,4 +1,4 @@
-import type { AuthorizedClient, LiveAuthorization } from '../../flows/authorizations.ts';
+import type { AuthorizedClient, Cursor, LiveAuthorization } from '../../flows/authorizations.ts';
 import type { DescribedRight } from './describe.ts';
 
 /**
@@ -21,8 +21,9 @@ export interface SignInPage {
   readonly error: string | null;
 }
 
-/** The access that is asked for, on the payment password page and on the consent page. */
-export interface RequestedContent {
+/** The pages between sign-in and the answer: the access that is asked for. */
+export interface RequestPage {
+  readonly request: string;
   readonly clientName: string;
   readonly instanceName: string | null;
   /** Where the browser goes afterwards, as host name or scheme, for example `shop.example`. */
@@ -34,12 +35,6 @@ export interface RequestedContent {
   readonly validUntil: string;
   /** The authorization that confirming disconnects; null when there is none. */
   readonly earlier: { readonly confirmedOn: string; readonly rights: readonly DescribedRight[] } | null;
-}
-
-/** The pages between sign-in and the answer. */
-interface RequestPage {
-  readonly request: string;
-  readonly content: RequestedContent;
   /** For the "Not you?" form, which signs out and comes back to this request. */
   readonly signOutToken: string;
 }
@@ -82,8 +77,8 @@ export interface AccountPage {
   readonly authorizations: readonly Authorization[];
   /** The applications on this page that have more than one authorization, on whichever page. */
   readonly several: readonly AuthorizedApplication[];
-  /** This page as a field of its forms; null on the first. */
-  readonly place: { readonly name: string; readonly value: string } | null;
+  /** Where this page begins, for its forms, which lead back to it. */
+  readonly place: Cursor;
   /** The pages of newer and older authorizations; null where there are none. */
   readonly newer: string | null;
   readonly older: string | null;

@@ -6,7 +6,7 @@ import type { AuthorizationRequest } from '../../rules/authorizationRequest.ts';
 import { setCookie } from './cookies.ts';
 import { describeDay, describeRights, describeTarget } from './describe.ts';
 import { showFull } from './notices.ts';
-import type { RequestedContent, SignInPage } from './pages.ts';
+import type { RequestPage, SignInPage } from './pages.ts';
 import { showPage } from './views.ts';
 
 /** The path of a request's page. */
@@ -38,11 +38,7 @@ export function showStep(
 ): FastifyReply {
   if (step.step === 'sign-in') return showSignIn(reply, context, step);
   if (step.step === 'full') return showFull(reply, step.authorizationRequest);
-  const common = {
-    request: step.authorizationRequest.canonicalQuery,
-    content: describeContent(context, step),
-    signOutToken: step.signOutToken,
-  };
+  const common = describeRequest(context, step);
   if (step.step === 'consent') {
     return showPage(reply, { name: 'consent', ...common, decisionToken: step.decisionToken });
   }
@@ -63,11 +59,12 @@ export function showSignIn(
   return showPage(reply, { name: 'sign-in', request, formToken, clientName, ...silent, ...said });
 }
 
-function describeContent(
+function describeRequest(
   { catalogue, currency }: Context,
-  { authorizationRequest, user, expiresAt, earlier }: RequestedAccess,
-): RequestedContent {
+  { authorizationRequest, user, expiresAt, earlier, signOutToken }: RequestedAccess,
+): RequestPage {
   return {
+    request: authorizationRequest.canonicalQuery,
     clientName: authorizationRequest.client.name,
     instanceName: authorizationRequest.instanceName,
     returnsTo: describeTarget(authorizationRequest.redirectUri),
@@ -79,5 +76,6 @@ function describeContent(
       confirmedOn: describeDay(earlier.confirmedAt),
       rights: describeRights(earlier.rights, catalogue, currency),
     },
+    signOutToken,
   };
 }

@@ -2,10 +2,8 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import view from '@fastify/view';
 import { Eta } from 'eta';
-import type { FastifyInstance, FastifyReply } from 'fastify';
-import fp from 'fastify-plugin';
+import type { FastifyReply } from 'fastify';
 import type { Page } from './pages.ts';
 
 const FOLDER = fileURLToPath(new URL('../../../views', import.meta.url));
@@ -21,28 +19,20 @@ const CONTENT_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const eta = new Eta({ views: FOLDER, cache: true });
-// Templates include each other by name, with `@`: an include by path is looked up each time.
+const eta = new Eta();
+// Templates are read once, and include each other by name, with `@`.
 for (const file of readdirSync(FOLDER).filter((name) => name.endsWith('.eta'))) {
   eta.loadTemplate(`@${basename(file, '.eta')}`, readFileSync(`${FOLDER}/${file}`, 'utf8'));
 }
 
-/** Gives replies the templates of `views/`. */
-export const views = fp(async (app: FastifyInstance) => {
-  await app.register(view, { engine: { eta }, root: FOLDER, production: true });
-});
-
 /** Answers with a page and the headers that belong to it. */
 export function showPage(reply: FastifyReply, page: Page, status = reply.statusCode): FastifyReply {
-  return reply
-    .code(status)
-    .headers(pageHeaders(page))
-    .view(page.name, { ...page, style: STYLE });
+  return reply.code(status).headers(pageHeaders(page)).send(renderPage(page));
 }
 
-/** A page as text, for responses that Fastify does not send. */
+/** A page as HTML. */
 export function renderPage(page: Page): string {
-  return eta.render(page.name, { ...page, style: STYLE });
+  return eta.render(`@${page.name}`, { ...page, style: STYLE });
 }
 
 /** The headers of a page: against framing, caching, and leaks of its URL. */

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
   type AuthorizationsPage,
   type AuthorizedClient,
+  type Cursor,
   cursorOf,
   disconnect,
   findAuthorizationsPage,
@@ -9,9 +10,10 @@ import {
   type LiveAuthorization,
 } from '../../flows/authorizations.ts';
 import type { Context } from '../../flows/context.ts';
+import type { Session } from '../../flows/session.ts';
 import { signInStep } from '../../flows/signIn.ts';
 import type { Parameters } from '../../rules/parameters.ts';
-import { readCookie } from '../browser/cookies.ts';
+import { readCookies } from '../browser/cookies.ts';
 import { describeDay, describeRights } from '../browser/describe.ts';
 import { OWN_FORM, receiveForm, sessionOf } from '../browser/forms.ts';
 import { DISCONNECTED, NOT_SIGNED_IN, OUT_OF_DATE, showTooMany } from '../browser/notices.ts';
@@ -26,10 +28,10 @@ const DISCONNECT_FORMS = {
   disconnect: { field: 'grant_id', done: 'disconnected' },
   'disconnect-all': { field: 'client_id', done: 'disconnected_all' },
 };
-const UNDONE = { undone: 'disconnect' };
+const UNDONE = '/account?undone=disconnect';
 
 /** The user's connected applications, each with a way to disconnect it. */
-export async function accountRoutes(app: FastifyInstance, context: Context): Promise<void> {
+export function accountRoutes(app: FastifyInstance, context: Context): void {
   // After a wrong password the address bar has the path of the form: opened as a page, it leads to the account page.
   for (const path of ['/', '/sign-in', '/payment-password']) {
     app.get(path, async (_request, reply) => reply.redirect(`${context.baseUrl}/account`, 303));
@@ -37,55 +39,59 @@ export async function accountRoutes(app: FastifyInstance, context: Context): Pro
 
   app.get('/account', async (request, reply) => {
     const query = queryParameters(request);
-    const isUndone = query.get('undone') === 'disconnect';
     const session = await sessionOf(request, context);
-    if (session === null) {
-      const step = signInStep(context, null, readCookie(request, context, 'preLogin'));
-      return showSignIn(reply, context, step, { undone: isUndone ? NOT_SIGNED_IN : null });
-    }
-    const [disconnected, disconnected_all] = [query.get('disconnected'), query.get('disconnected_all')];
-    const cursor = cursorIn(query);
-    const [page, isDone] = await Promise.all([
-      findAuthorizationsPage(context, session, cursor),
-      isDisconnected(context, session, { grantId: disconnected, clientId: disconnected_all }),
-    ]);
-    if (cursor.grantId !== null && page.authorizations.length === 0 && page.older === null) {
-      // All that was on this page is gone: the first one has what is left.
-      return backToAccount(reply, context, { disconnected, disconnected_all });
-    }
-    return showPage(reply, {
-      name: 'account',
-      ...describePage(context, page),
-      place: cursor.grantId === null ? null : { name: cursor.direction, value: cursor.grantId },
-      done: isDone ? DISCONNECTED : null,
-      undone: isUndone ? OUT_OF_DATE : null,
-    });
+    if (session !== null) return showAccount(reply, context, session, query);
+    const step = signInStep(context, null, readCookies(request, context).preLogin);
+    return showSignIn(reply, context, step, { undone: isUndone(query) ? NOT_SIGNED_IN : null });
   });
 
-  app.post('/account/disconnect', OWN_FORM, (request, reply) =>
-    disconnectBy(request, reply, context, 'disconnect'),
-  );
-  app.post('/account/disconnect-all', OWN_FORM, (request, reply) =>
-    disconnectBy(request, reply, context, 'disconnect-all'),
-  );
+  app.post('/account/disconnect', OWN_FORM, disconnectBy(context, 'disconnect'));
+  app.post('/account/disconnect-all', OWN_FORM, disconnectBy(context, 'disconnect-all'));
 }
 
-async function disconnectBy(
-  request: FastifyRequest,
+async function showAccount(
   reply: FastifyReply,
   context: Context,
-  action: keyof typeof DISCONNECT_FORMS,
+  session: Session,
+  query: Parameters,
 ): Promise<FastifyReply> {
+  const undone = isUndone(query) ? OUT_OF_DATE : null;
+  const cursor = cursorIn(query);
+  const [disconnected, disconnected_all] = [query.get('disconnected'), query.get('disconnected_all')];
+  const [page, isDone] = await Promise.all([
+    findAuthorizationsPage(context, session, cursor),
+    isDisconnected(context, session, { grantId: disconnected, clientId: disconnected_all }),
+  ]);
+  if (cursor.grantId !== null && page.authorizations.length === 0 && page.older === null) {
+    // All that was on this page is gone: the first one has what is left.
+    return seeOther(reply, context, accountPath(FIRST, { disconnected, disconnected_all }));
+  }
+  return showPage(reply, {
+    name: 'account',
+    ...describePage(context, page),
+    place: cursor,
+    done: isDone ? DISCONNECTED : null,
+    undone,
+  });
+}
+
+function isUndone(query: Parameters): boolean {
+  return query.get('undone') === 'disconnect';
+}
+
+function disconnectBy(context: Context, action: keyof typeof DISCONNECT_FORMS) {
   const { field, done } = DISCONNECT_FORMS[action];
-  const { form, session } = await receiveForm(request, context);
-  if (session === null) return backToAccount(reply, context, UNDONE);
-  const id = form.get(field) ?? '';
-  const sent = { action, id, formToken: form.get('form_token') };
-  const { outcome } = await disconnect(context, session, sent, callerOf(request));
-  if (outcome === 'stale') return backToAccount(reply, context, UNDONE);
-  const place = queryOf(cursorIn(form));
-  if (outcome === 'too_many') return showTooMany(reply, linkTo(place), 'account');
-  return backToAccount(reply, context, { ...place, [done]: id });
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const { form, session } = await receiveForm(request, context);
+    if (session === null) return seeOther(reply, context, UNDONE);
+    const id = form.get(field) ?? '';
+    const sent = { action, id, formToken: form.get('form_token') };
+    const { outcome } = await disconnect(context, session, sent, callerOf(request));
+    if (outcome === 'stale') return seeOther(reply, context, UNDONE);
+    const cursor = cursorIn(form);
+    if (outcome === 'too_many') return showTooMany(reply, accountPath(cursor), 'account');
+    return seeOther(reply, context, accountPath(cursor, { [done]: id }));
+  };
 }
 
 function describePage(context: Context, page: AuthorizationsPage) {
@@ -93,15 +99,17 @@ function describePage(context: Context, page: AuthorizationsPage) {
     userName: page.user.name,
     userLogin: page.user.login,
     signOutToken: page.signOutToken,
-    authorizations: page.authorizations.map((authorization) => describeOne(context, authorization)),
-    several: page.clientsWithSeveral.map(describeAll),
-    newer: page.newer && linkTo(queryOf(page.newer)),
-    older: page.older && linkTo(queryOf(page.older)),
+    authorizations: page.authorizations.map((authorization) => describeAuthorization(context, authorization)),
+    several: page.clientsWithSeveral.map(describeClient),
+    newer: page.newer && accountPath(page.newer),
+    older: page.older && accountPath(page.older),
   } satisfies Partial<AccountPage>;
 }
 
-function describeOne({ catalogue, currency }: Context, authorization: LiveAuthorization): Authorization {
-  const { confirmedAt, expiresAt, rights, ...shown } = authorization;
+function describeAuthorization(
+  { catalogue, currency }: Context,
+  { confirmedAt, expiresAt, rights, ...shown }: LiveAuthorization,
+): Authorization {
   return {
     ...shown,
     confirmedOn: describeDay(confirmedAt),
@@ -110,25 +118,21 @@ function describeOne({ catalogue, currency }: Context, authorization: LiveAuthor
   };
 }
 
-function describeAll({ live, orMore, ...shown }: AuthorizedClient): AuthorizedApplication {
+function describeClient({ live, orMore, ...shown }: AuthorizedClient): AuthorizedApplication {
   return { ...shown, total: `${live.toLocaleString('en')}${orMore ? ' or more' : ''}` };
 }
 
-function cursorIn(parameters: Parameters) {
+const FIRST = cursorOf(undefined, undefined);
+
+function cursorIn(parameters: Parameters): Cursor {
   return cursorOf(parameters.get('older'), parameters.get('newer'));
 }
 
-type Query = Readonly<Record<string, string | undefined>>;
-
-function queryOf({ direction, grantId }: ReturnType<typeof cursorIn>): Query {
-  return grantId === null ? {} : { [direction]: grantId };
-}
-
-function linkTo(query: Query): string {
-  const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  return given.length === 0 ? '/account' : `/account?${new URLSearchParams(given)}`;
-}
-
-function backToAccount(reply: FastifyReply, context: Context, query: Query): FastifyReply {
-  return seeOther(reply, context, linkTo(query));
+/** @param said what the page says besides, as parameters; undefined ones are left out */
+function accountPath({ direction, grantId }: Cursor, said: Record<string, string | undefined> = {}): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries({ [direction]: grantId, ...said })) {
+    if (value) query.set(name, value);
+  }
+  return query.size === 0 ? '/account' : `/account?${query}`;
 }

@@ -2,18 +2,15 @@ import type { FastifyInstance } from 'fastify';
 import { authorize, loadAuthorizationRequest } from '../../flows/authorize.ts';
 import type { Context } from '../../flows/context.ts';
 import { postedParameters } from '../../rules/authorizationRequest.ts';
-import { readCookie } from '../browser/cookies.ts';
+import { readCookies } from '../browser/cookies.ts';
 import { backToRequest, showStep } from '../browser/steps.ts';
 import { bodyParameters, queryParameters } from '../server/parameters.ts';
 
 /** The authorization endpoint (contract 4.1). A request that is not decided yet writes nothing: its URL is its state. */
-export async function authorizeRoutes(app: FastifyInstance, context: Context): Promise<void> {
+export function authorizeRoutes(app: FastifyInstance, context: Context): void {
   app.get('/oauth/authorize', async (request, reply) => {
-    const cookies = {
-      session: readCookie(request, context, 'session'),
-      preLogin: readCookie(request, context, 'preLogin'),
-    };
-    return showStep(reply, context, await authorize(context, queryParameters(request), cookies));
+    const step = await authorize(context, queryParameters(request), readCookies(request, context));
+    return showStep(reply, context, step);
   });
 
   // The application's form comes from another site, so no session comes with it: the 303 to the same request as a GET

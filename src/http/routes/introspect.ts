@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../../flows/context.ts';
 import { introspect } from '../../flows/introspect.ts';
 import { type Credentials, parseBasicCredentials } from '../../rules/clientCredentials.ts';
@@ -7,25 +7,22 @@ import { sendJson } from '../server/json.ts';
 import { bodyParameters } from '../server/parameters.ts';
 
 /** The introspection endpoint, for the resource servers of the payment API (RFC 7662). */
-export async function introspectRoutes(app: FastifyInstance, context: Context): Promise<void> {
+export function introspectRoutes(app: FastifyInstance, context: Context): void {
   app.post('/oauth/introspect', async (request, reply) => {
+    const form = bodyParameters(request);
     const credentials = basicOf(request);
-    const answer =
-      credentials && (await introspect(context, credentials, bodyParameters(request).get('token') ?? ''));
-    if (answer === null) {
-      request.logFields = {
-        error: 'invalid_client',
-        rule: 'unknown or blocked resource, or wrong resource secret',
-      };
-      reply.header('www-authenticate', 'Basic realm="introspection"');
-      return sendJson(reply, 401, {
-        error: 'invalid_client',
-        error_description: 'Authenticate as a resource.',
-      });
-    }
-    bodyParameters(request).require('token'); // checked last: other callers learn nothing, not even this
+    const answer = credentials && (await introspect(context, credentials, form.get('token') ?? ''));
+    if (answer === null) return askForCredentials(reply);
+    form.require('token'); // checked last: other callers learn nothing, not even this
     return sendJson(reply, 200, answer);
   });
+}
+
+function askForCredentials(reply: FastifyReply): FastifyReply {
+  const error = 'invalid_client';
+  reply.request.logFields = { error, rule: 'unknown or blocked resource, or wrong resource secret' };
+  reply.header('www-authenticate', 'Basic realm="introspection"');
+  return sendJson(reply, 401, { error, error_description: 'Authenticate as a resource.' });
 }
 
 function basicOf(request: FastifyRequest): Credentials | null {

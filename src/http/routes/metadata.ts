@@ -4,7 +4,7 @@ import { ANY_PAYMENT_RIGHTS, SIMPLE_RIGHTS } from '../../rules/scope.ts';
 import { sendJson } from '../server/json.ts';
 
 /** Authorization server metadata, for client libraries (RFC 8414). */
-export async function metadataRoutes(app: FastifyInstance, { baseUrl, catalogue }: Context): Promise<void> {
+export function metadataRoutes(app: FastifyInstance, { baseUrl, catalogue }: Context): void {
   const ofClients = ['client_secret_post', 'client_secret_basic', 'none'];
   const metadata = {
     issuer: baseUrl,

@@ -8,7 +8,7 @@ import { sendJson } from '../server/json.ts';
 import { bodyParameters } from '../server/parameters.ts';
 
 /** The revocation endpoint (RFC 7009), and the call that the payment SDKs make. */
-export async function revokeRoutes(app: FastifyInstance, context: Context): Promise<void> {
+export function revokeRoutes(app: FastifyInstance, context: Context): void {
   // 200 whether or not the token was valid (RFC 7009 section 2.2); `token_type_hint` is ignored, as there is one type.
   app.post('/oauth/revoke', { config: { limitsFailures: true } }, async (request, reply) => {
     const form = bodyParameters(request);

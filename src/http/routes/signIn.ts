@@ -1,8 +1,8 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Context } from '../../flows/context.ts';
 import { signOut } from '../../flows/session.ts';
-import { signIn, signInStep } from '../../flows/signIn.ts';
-import { clearCookie, readCookie, setCookie } from '../browser/cookies.ts';
+import { type SentSignIn, signIn, signInStep } from '../../flows/signIn.ts';
+import { clearCookie, readCookies, setCookie } from '../browser/cookies.ts';
 import { carriedRequest, isFromOwnPage, OWN_FORM, receiveForm } from '../browser/forms.ts';
 import { refuseAttempt } from '../browser/notices.ts';
 import { backToRequest, showSignIn } from '../browser/steps.ts';
@@ -13,31 +13,22 @@ import { bodyParameters } from '../server/parameters.ts';
 const MAX_SHOWN = 512;
 
 /** Signing in and out, on the way to a request or to the account page (contract 5.1). */
-export async function signInRoutes(app: FastifyInstance, context: Context): Promise<void> {
+export function signInRoutes(app: FastifyInstance, context: Context): void {
   app.post('/sign-in', OWN_FORM, async (request, reply) => {
-    const form = bodyParameters(request);
-    const authorizationRequest = await carriedRequest(context, form);
-    const login = form.get('login')?.trim() ?? ''; // phones add a space after a completed word
-    const password = form.get('password') ?? '';
-    const formToken = isFromOwnPage(request, context) ? form.get('form_token') : undefined;
-    const cookies = {
-      session: readCookie(request, context, 'session'),
-      preLogin: readCookie(request, context, 'preLogin'),
-      device: readCookie(request, context, 'device'),
-    };
-    const sent = { authorizationRequest, login, password, formToken };
+    const sent = await receiveSignIn(request, context);
+    const cookies = readCookies(request, context);
     const result = await signIn(context, sent, cookies, callerOf(request));
     if (result.outcome === 'wrong' || result.outcome === 'wait') {
-      const step = signInStep(context, authorizationRequest, cookies.preLogin);
+      const step = signInStep(context, sent.authorizationRequest, cookies.preLogin);
       const error = refuseAttempt(reply, result, 'sign-in');
-      return showSignIn(reply, context, step, { login: login.slice(0, MAX_SHOWN), error });
+      return showSignIn(reply, context, step, { login: sent.login.slice(0, MAX_SHOWN), error });
     }
     if (result.outcome === 'signed_in') {
       // The pre-login session goes on: a sign-in form in another tab stays good.
       setCookie(reply, context, 'session', result.sessionCookie);
       setCookie(reply, context, 'device', result.deviceCookie);
     }
-    return backToRequest(reply, context, authorizationRequest);
+    return backToRequest(reply, context, sent.authorizationRequest);
   });
 
   app.post('/sign-out', OWN_FORM, async (request, reply) => {
@@ -49,4 +40,14 @@ export async function signInRoutes(app: FastifyInstance, context: Context): Prom
     }
     return backToRequest(reply, context, await carriedRequest(context, form));
   });
+}
+
+async function receiveSignIn(request: FastifyRequest, context: Context): Promise<SentSignIn> {
+  const form = bodyParameters(request);
+  return {
+    authorizationRequest: await carriedRequest(context, form),
+    login: form.get('login')?.trim() ?? '', // phones add a space after a completed word
+    password: form.get('password') ?? '',
+    formToken: isFromOwnPage(request, context) ? form.get('form_token') : undefined,
+  };
 }

@@ -7,7 +7,7 @@ import { sendJson } from '../server/json.ts';
 import { bodyParameters, queryParameters } from '../server/parameters.ts';
 
 /** The token endpoint (contract 4.2). */
-export async function tokenRoutes(app: FastifyInstance, context: Context): Promise<void> {
+export function tokenRoutes(app: FastifyInstance, context: Context): void {
   app.post('/oauth/token', { config: { limitsFailures: true } }, async (request, reply) => {
     const [query, body] = [queryParameters(request), bodyParameters(request)];
     const tokenRequest = parseTokenRequest(query, body, request.headers.authorization);

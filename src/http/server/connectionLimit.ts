@@ -17,54 +17,45 @@ const SHARE = 0.1;
 /** Each warning is logged once in this time. */
 const SAME_WARNING_MS = 60_000;
 
-/** How many connections may be open: `MAX_CONNECTIONS`. */
-export interface ConnectionLimit {
-  readonly max: number;
-  /** Whether connections come from the callers themselves, and not from the operator's proxies. */
-  readonly direct: boolean;
-}
-
-/** How long a connection may be idle. */
-export function idleTimeout(direct: boolean): number {
-  return direct ? IDLE_MS : IDLE_BEHIND_PROXY_MS;
-}
-
 /**
  * Limits open connections, against slow clients that hold thousands of them (Slowloris). Near the limit a new connection
  * replaces the one that has waited longest for its client: for a request, or for the rest of one. A connection that is about
  * to be answered is never closed. A network above its share gives up its own connections, and gets no more while all of those
  * are being answered.
+ *
+ * @param max how many may be open: `MAX_CONNECTIONS`
+ * @param direct whether they come from the callers themselves, and not from the operator's proxies
  */
-export function limitConnections(app: FastifyInstance, { max, direct }: ConnectionLimit): void {
+export function limitConnections(app: FastifyInstance, max: number, direct: boolean): void {
   const open = new OpenConnections();
-  const warned = new Map<string, number>();
-  const warn = (text: string) => {
-    if (performance.now() - (warned.get(text) ?? Number.NEGATIVE_INFINITY) < SAME_WARNING_MS) return;
-    warned.set(text, performance.now());
-    app.log.warn(`${text} (MAX_CONNECTIONS is ${max})`);
-  };
-  const close = (socket: Socket) => {
-    open.remove(socket);
-    socket.destroy();
-  };
-
+  const warn = onceAMinute((text) => app.log.warn(`${text} (MAX_CONNECTIONS is ${max})`));
+  app.server.keepAliveTimeout = direct ? IDLE_MS : IDLE_BEHIND_PROXY_MS;
   // Runs before Node's own listeners, so that they find the connection closed.
   app.server.prependListener('connection', (socket) => {
     const network = direct ? networkOf(addressOf({ ip: socket.remoteAddress })) : '';
     const size = open.add(socket, network);
-    socket.once('close', () => open.remove(socket));
     if (open.size <= max * CROWDED) return;
     const greedy = direct && size > Math.max(1, max * SHARE);
     const waiting = open.longestWaiting(greedy ? network : undefined, socket);
     if (waiting !== undefined) {
       warn('nearly as many connections as may be are open: the longest idle ones are closed');
-      close(waiting);
+      open.close(waiting);
     } else if (greedy || open.size > max) {
       warn('more connections than may be are open: others are turned away');
-      close(socket);
+      open.close(socket);
     }
   });
   app.server.prependListener('request', ({ socket }) => open.touch(socket));
+}
+
+/** Passes each text on once in {@link SAME_WARNING_MS}. */
+function onceAMinute(warn: (text: string) => void): (text: string) => void {
+  const warned = new Map<string, number>();
+  return (text) => {
+    if (performance.now() - (warned.get(text) ?? Number.NEGATIVE_INFINITY) < SAME_WARNING_MS) return;
+    warned.set(text, performance.now());
+    warn(text);
+  };
 }
 
 /** Open connections in the order of their last request, or of their opening. */
@@ -81,11 +72,16 @@ class OpenConnections {
     const size = (this.#sizes.get(network) ?? 0) + 1;
     this.#sizes.set(network, size);
     this.#networks.set(socket, network);
+    socket.once('close', () => this.#remove(socket));
     return size;
   }
 
-  /** Removes a closed connection. */
-  remove(socket: Socket): void {
+  close(socket: Socket): void {
+    this.#remove(socket);
+    socket.destroy();
+  }
+
+  #remove(socket: Socket): void {
     const network = this.#networks.get(socket);
     if (network === undefined) return;
     this.#networks.delete(socket);

@@ -1,6 +1,6 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { UnansweredError } from '../../flows/errors.ts';
-import { ANSWER_MS, DECISION_MS } from '../../rules/timeouts.ts';
+import { ANSWER_MS } from '../../rules/timeouts.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -9,12 +9,10 @@ declare module 'fastify' {
   }
 }
 
-/** Until when a request may be decided, of `performance.now()`. */
-export function decideBy(request: FastifyRequest): number {
-  return request.readAt + DECISION_MS;
-}
-
-/** Answers 503 when a handler takes longer than `ANSWER_MS`. Reading the request does not count: phones can be slow. */
+/**
+ * Answers 503 when a handler takes longer than `ANSWER_MS`. Reading the request does not count, since phones can be slow;
+ * with Fastify's `handlerTimeout` it would.
+ */
 export function limitAnswerTime(app: FastifyInstance): void {
   app.decorateRequest('readAt', 0);
   app.addHook('onRoute', (route) => {

@@ -5,7 +5,7 @@ import { OAuthError } from '../../rules/error.ts';
 import { showPage } from '../browser/views.ts';
 import { FailureLimit } from './failureLimit.ts';
 import { sendJson } from './json.ts';
-import { pathOf } from './parameters.ts';
+import { NOT_A_FORM, pathOf } from './parameters.ts';
 import { RouteTable } from './routeTable.ts';
 
 /** How long a client should wait before it tries again while the database is away. */
@@ -41,23 +41,28 @@ export function answerErrors(app: FastifyInstance, watch: DatabaseWatch): void {
   const failures = new FailureLimit();
   app.setErrorHandler(async (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
     const refused = asOAuthError(error);
-    if (refused !== null) {
-      request.logFields = { error: refused.code, rule: refused.rule };
-      const wait = request.routeOptions.config.limitsFailures ? failures.note(request) : 0;
-      if (wait > 0) return answerError(request, reply.header('retry-after', wait), TOO_MANY_FAILURES);
-      return answerError(request, reply, responseOf(refused));
-    }
+    if (refused !== null) return answerRefused(reply, refused, failures);
     const unavailable = whyUnavailable(error);
     if (unavailable === null) {
       request.log.error({ err: error }, 'the request failed');
-      return answerError(request, reply, OUR_FAULT);
+      return answerError(reply, OUR_FAULT);
     }
     request.unavailable = unavailable;
     const rule = unavailable === 'overload' ? error.message : watch.noteError(error);
     request.logFields = { error: UNAVAILABLE.error, rule };
     watch.countRefused();
-    return answerError(request, reply.header('retry-after', RETRY_AFTER_SECONDS), UNAVAILABLE);
+    return answerError(reply.header('retry-after', RETRY_AFTER_SECONDS), UNAVAILABLE);
   });
+}
+
+/** Always 400: the contract shows it for `invalid_grant`, and several clients lose the body of a 401. */
+function answerRefused(reply: FastifyReply, refused: OAuthError, failures: FailureLimit): FastifyReply {
+  const { code, rule, message } = refused;
+  const { request } = reply;
+  request.logFields = { error: code, rule };
+  const wait = request.routeOptions.config.limitsFailures ? failures.note(request) : 0;
+  if (wait > 0) return answerError(reply.header('retry-after', wait), TOO_MANY_FAILURES);
+  return answerError(reply, response(400, code, TITLES[code], message));
 }
 
 /**
@@ -71,11 +76,10 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
     if (!request.is404) return done();
     const path = pathOf(request);
     const allowed = routeTable.allowedAt(path);
-    const unknown = allowed === null ? NOT_FOUND : notAllowed(allowed, request.method);
-    const known = allowed === null ? {} : { path };
-    if (allowed !== null) reply.header('allow', allowed);
-    request.logFields = { error: unknown.error, rule: unknown.text, ...known };
-    answerError(request, reply, unknown);
+    const unknown = allowed === '' ? NOT_FOUND : notAllowed(allowed, request.method);
+    if (allowed !== '') reply.header('allow', allowed);
+    request.logFields = { error: unknown.error, rule: unknown.text, ...(allowed !== '' && { path }) };
+    answerError(reply, unknown);
   });
 }
 
@@ -83,10 +87,9 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
 const SHOWN_CODES = ['invalid_request', 'invalid_scope', 'unauthorized_client'];
 
 /** Answers with JSON (contract 7.2) or a page (7.1), whichever the route answers with, never with a redirect. */
-function answerError(request: FastifyRequest, reply: FastifyReply, answer: ErrorResponse): FastifyReply {
-  const { status, error, title, text } = answer;
-  const { id: reference, routeOptions, server } = request;
-  if (server.routeTable.answersAt(routeOptions.url ?? pathOf(request)) === 'json') {
+function answerError(reply: FastifyReply, { status, error, title, text }: ErrorResponse): FastifyReply {
+  const { id: reference, routeOptions, server } = reply.request;
+  if (server.routeTable.answersAt(routeOptions.url ?? pathOf(reply.request)) === 'json') {
     const description = status < 500 ? text : `${text} Reference ${reference}.`;
     return sendJson(reply, status, { error, error_description: description });
   }
@@ -99,14 +102,8 @@ function asOAuthError(error: FastifyError): OAuthError | null {
   if (error instanceof OAuthError) return error;
   const { statusCode = 500, code } = error;
   if (statusCode < 400 || statusCode >= 500) return null;
-  const notForm = 'The body must be application/x-www-form-urlencoded.';
-  const message = code === 'FST_ERR_CTP_BODY_TOO_LARGE' ? 'The request is too long.' : notForm;
+  const message = code === 'FST_ERR_CTP_BODY_TOO_LARGE' ? 'The request is too long.' : NOT_A_FORM;
   return new OAuthError('invalid_request', message, `the body can't be read: ${code}`, { cause: error });
-}
-
-/** Always 400: the contract shows it for `invalid_grant`, and several clients lose the body of a 401. */
-function responseOf({ code, message }: OAuthError): ErrorResponse {
-  return response(400, code, TITLES[code], message);
 }
 
 const TITLES: Record<OAuthError['code'], string> = {

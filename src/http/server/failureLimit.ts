@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { MAX_FAILURES_PER_MINUTE } from '../../rules/limits.ts';
 import { networkOf } from '../../rules/network.ts';
-import { callerOf } from './caller.ts';
+import { addressOf } from './caller.ts';
 
 const WINDOW_MS = 60_000;
 /** Networks counted apart in one window; further ones share one count, so that memory is bounded. */
@@ -23,7 +23,7 @@ export class FailureLimit {
       this.#failures.clear();
       this.#windowEnds = now + WINDOW_MS;
     }
-    const own = networkOf(callerOf(request).address);
+    const own = networkOf(addressOf(request));
     const network = this.#failures.has(own) || this.#failures.size < MAX_NETWORKS ? own : ALL_OTHERS;
     const failures = (this.#failures.get(network) ?? 0) + 1;
     this.#failures.set(network, failures);

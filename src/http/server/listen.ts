@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns/promises';
-import { createServer, type Server } from 'node:net';
+import { once } from 'node:events';
+import { createServer, type Server, type Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
 /** The addresses of a host: `localhost` may have two, one of each family. */
@@ -21,37 +22,25 @@ export async function listenAt(
   port: number,
   describe: (address: string) => string,
 ): Promise<void> {
-  const listeners = others.map((host) => ({ host, listener: createListener(app) }));
+  const handOver = (socket: Socket) => app.server.emit('connection', socket);
+  const listeners = others.map((host) => ({
+    host,
+    listener: createServer({ allowHalfOpen: true, noDelay: true }, handOver),
+  }));
   app.addHook('onClose', async () => {
-    await Promise.all(listeners.map(({ listener }) => close(listener)));
+    await Promise.all(listeners.map(({ listener }) => once(listener.close(), 'close')));
   });
   await app.listen({ host: first ?? 'localhost', port, listenTextResolver: describe });
   await Promise.all(listeners.map(({ host, listener }) => listen(listener, host, port)));
 }
 
-/** A TCP server that hands its connections to the HTTP server. */
-function createListener({ server }: FastifyInstance): Server {
-  return createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
-    server.emit('connection', socket);
-  });
-}
-
 /** `localhost` may resolve to an address of a family that is switched off. */
 const NOT_HERE = ['EADDRNOTAVAIL', 'EAFNOSUPPORT'];
 
-function listen(listener: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    listener.once('listening', resolve);
-    listener.once('error', (error: NodeJS.ErrnoException) =>
-      NOT_HERE.includes(error.code ?? '') ? resolve() : reject(error),
-    );
-    listener.listen(port, host);
-  });
-}
-
-/** Resolves when its last connection is closed. */
-function close(listener: Server): Promise<void> {
-  return new Promise((resolve) => {
-    listener.close(() => resolve());
-  });
+async function listen(listener: Server, host: string, port: number): Promise<void> {
+  try {
+    await once(listener.listen(port, host), 'listening');
+  } catch (error) {
+    if (!NOT_HERE.includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  }
 }

@@ -1,13 +1,16 @@
 import { randomUUID } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { pageHeaders, renderPage } from '../browser/views.ts';
+import type { ErrorPage } from '../browser/pages.ts';
+import { pageHeaders, renderPage, showPage } from '../browser/views.ts';
+import { addressOf } from './caller.ts';
 import { loggedPathOf } from './parameters.ts';
 import { noteRefusal } from './requestLog.ts';
 import { afterEarlierResponses } from './requestSmuggling.ts';
 import { limitPipelining } from './slowReaders.ts';
 
-// Responses to what no route ever sees: Fastify's plugins, the views among them, are not there yet.
+// Responses to what no route ever sees.
 
 /** A request id, for the log line and the error page: 10 hexadecimal digits. */
 export function newReference(): string {
@@ -23,7 +26,7 @@ export function answerBadPath(_error: Error, request: FastifyRequest, reply: Fas
   request.log.info({ method, path: loggedPathOf(request), status: 404, ...logFields }, 'request');
   noteRefusal(request, 404);
   const page = { name: 'error', title: 'There is no such page', text, code: null, reference } as const;
-  reply.code(404).headers(pageHeaders(page)).header('x-request-id', reference).send(renderPage(page));
+  showPage(reply.header('x-request-id', reference), page, 404);
 }
 
 /** Answers malformed or oversized HTTP. Node gives up before there is a request, so the page is written to the socket. */
@@ -46,24 +49,26 @@ export function answerConnect(app: FastifyInstance): void {
 
 function refuseUnreadable(app: FastifyInstance, error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable) return; // an earlier response closed the connection
-  const late = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
-  const [status, text] = late
-    ? ['408 Request Timeout', 'It took too long.']
-    : ['400 Bad Request', 'It is too long, or is not HTTP.'];
+  const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+  const text = isLate ? 'It took too long.' : 'It is too long, or is not HTTP.';
+  const status = isLate ? 408 : 400;
   const reference = newReference();
   const code = 'invalid_request';
-  const logged = { status: Number.parseInt(status, 10), rule: `unreadable HTTP: ${error.code}` };
+  const logged = { status, rule: `unreadable HTTP: ${error.code}` };
   app.log.info({ ref: reference, ...logged }, 'request');
   const refusal = { reference, method: '-', path: '-', error: code, ...logged };
-  app.refusals.note(refusal, socket.remoteAddress ?? 'unknown');
-  const page = { name: 'error', title: 'This request can’t be read', text, code, reference } as const;
+  app.refusals.note(refusal, addressOf({ ip: socket.remoteAddress }));
+  endWithPage(socket, status, { name: 'error', title: 'This request can’t be read', text, code, reference });
+}
+
+function endWithPage(socket: Socket, status: number, page: ErrorPage): void {
   const body = renderPage(page);
   const headers = {
     ...pageHeaders(page),
-    'x-request-id': reference,
+    'x-request-id': page.reference,
     'content-length': Buffer.byteLength(body),
     connection: 'close',
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${status}\r\n${lines.join('')}\r\n${body}`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
 }

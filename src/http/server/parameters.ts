@@ -1,25 +1,27 @@
-import formbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import fp from 'fastify-plugin';
 import { OAuthError } from '../../rules/error.ts';
 import { Parameters } from '../../rules/parameters.ts';
 
 /** More than any request of the contract needs. */
 export const CONTRACT_BODY_LIMIT_BYTES = 8 * 1024;
 
+const FORM = 'application/x-www-form-urlencoded';
+/** What the sender of another kind of body is told. */
+export const NOT_A_FORM = `The body must be ${FORM}.`;
+
 const NONE = new Parameters('');
 
 /** Parses form bodies strictly, and no other kind (contract section 4). */
-export const requestParameters = fp(async (app: FastifyInstance) => {
+export function parseForms(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  await app.register(formbody, {
-    parser: (body) => new Parameters(body) as unknown as Record<string, unknown>,
+  app.addContentTypeParser(FORM, { parseAs: 'string' }, (_request, body, done) => {
+    done(null, new Parameters(String(body)));
   });
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: FastifyRequest, body: Buffer) => {
     if (body.length === 0) return undefined; // SDKs post an empty body with the parameters in the URL
-    throw new OAuthError('invalid_request', 'The body must be application/x-www-form-urlencoded.');
+    throw new OAuthError('invalid_request', NOT_A_FORM);
   });
-});
+}
 
 /** The parameters of the body; none when there is no body. */
 export function bodyParameters(request: FastifyRequest): Parameters {

@@ -9,35 +9,29 @@ declare module 'fastify' {
   }
 }
 
+/** Segments of a path that are looked at: more than any route has, and few enough for a path of thousands. */
+const MAX_SEGMENTS = 8;
+
 /** The routes by their paths, for requests that no route takes. `hasRoute` would take the path for a pattern. */
 export class RouteTable {
-  readonly #methods = new Map<string, string[]>();
-  /** By path, and by each of the folders that it is in. */
-  readonly #answers = new Map<string, Answers>();
-  #depth = 0;
+  readonly #routes: { readonly path: string; readonly method: string; readonly answers: Answers }[] = [];
 
-  add(path: string, methods: readonly string[], answers: Answers): void {
-    this.#methods.set(path, [...(this.#methods.get(path) ?? []), ...methods]);
-    const segments = path.split('/');
-    this.#depth = Math.max(this.#depth, segments.length);
-    for (; segments.length > 0; segments.pop()) {
-      const folder = segments.join('/');
-      const others = this.#answers.get(folder) ?? answers;
-      this.#answers.set(folder, others === answers ? answers : 'page');
-    }
+  add(path: string, method: string, answers: Answers): void {
+    this.#routes.push({ path, method, answers });
   }
 
-  /** The methods of a path, as `Allow` lists them; null where there is no route. */
-  allowedAt(path: string): string | null {
-    return this.#methods.get(path)?.toSorted().join(', ') ?? null;
+  /** The methods of a path, as `Allow` lists them; empty where there is no route. */
+  allowedAt(path: string): string {
+    const methods = this.#routes.flatMap((route) => (route.path === path ? [route.method] : []));
+    return methods.toSorted().join(', ');
   }
 
-  /** What is answered at any path: what the routes of the nearest folder answer, and pages where they differ. */
+  /** What is answered at any path: what all routes of the nearest folder answer, and pages where they differ. */
   answersAt(path: string): Answers {
-    const segments = path.split('/', this.#depth);
-    for (; segments.length > 0; segments.pop()) {
-      const answers = this.#answers.get(segments.join('/'));
-      if (answers !== undefined) return answers;
+    for (const segments = path.split('/', MAX_SEGMENTS); segments.length > 0; segments.pop()) {
+      const folder = `${segments.join('/')}/`;
+      const inside = this.#routes.filter((route) => `${route.path}/`.startsWith(folder));
+      if (inside.length > 0) return inside.every(({ answers }) => answers === 'json') ? 'json' : 'page';
     }
     return 'page';
   }
@@ -45,5 +39,7 @@ export class RouteTable {
 
 /** Says what the routes of a group answer with. Call it before they are added. */
 export function answerWith(group: FastifyInstance, answers: Answers): void {
-  group.addHook('onRoute', ({ url, method }) => group.routeTable.add(url, [method].flat(), answers));
+  group.addHook('onRoute', ({ url, method: methods }) => {
+    for (const method of [methods].flat()) group.routeTable.add(url, method, answers);
+  });
 }

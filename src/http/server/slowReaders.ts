@@ -25,14 +25,9 @@ export function endSlowReaders(app: FastifyInstance, limits = LIMITS): void {
   });
 }
 
-/** How many bytes the client has read, and since when no more. */
-interface Progress {
-  readonly bytes: number;
-  readonly since: number;
-}
-
 function limitReadTime(app: FastifyInstance, { maxReadMs, checkEveryMs }: typeof LIMITS): void {
-  const connections = new Map<Socket, Progress>();
+  /** How many bytes the client of each has read, and since when no more. */
+  const connections = new Map<Socket, { readonly bytes: number; readonly since: number }>();
   app.server.on('connection', (socket: Socket) => {
     connections.set(socket, { bytes: 0, since: performance.now() });
     socket.once('close', () => connections.delete(socket));
