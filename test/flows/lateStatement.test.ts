@@ -265,7 +265,8 @@ describe('a statement that waits for a lock until its caller was told 503', () =
   });
 });
 
-it('an exchange that was carried out is answered, although another of its batch came too late', async () => {
+/** Token requests that would be granted. */
+async function twoExchanges(): Promise<[ExchangeRequest, ExchangeRequest]> {
   const client = await other.createClient();
   const codes = await Promise.all(
     [0, 1].map(async () => {
@@ -273,7 +274,7 @@ it('an exchange that was carried out is answered, although another of its batch 
       return parseToken('code', await obtainCode(new Agent(other.baseUrl), requestOf(client), user));
     }),
   );
-  const [first, second] = codes.map(({ grantId, hash }, index) => ({
+  return codes.map(({ grantId, hash }, index) => ({
     grantId,
     codeHash: hash,
     clientId: client.clientId,
@@ -283,6 +284,10 @@ it('an exchange that was carried out is answered, although another of its batch 
     tokenHash: sha256(`token ${index}`),
     caller: CALLER,
   })) as [ExchangeRequest, ExchangeRequest];
+}
+
+it('an exchange that was carried out is answered, although another of its batch came too late', async () => {
+  const [first, second] = await twoExchanges();
   expect(await exchangeCode(database.pool, first)).toMatchObject({ verdict: 'issued' });
   const late = { ...CALLER, decideBy: performance.now() };
   const answers = await Promise.all(
@@ -290,6 +295,14 @@ it('an exchange that was carried out is answered, although another of its batch 
   );
   expect(answers).toMatchObject([{ verdict: 'issued' }, { verdict: 'late' }]);
   expect(await exchangeCode(database.pool, second)).toMatchObject({ verdict: 'issued' });
+});
+
+it('an exchange has no more time for being in a batch with others', async () => {
+  const [first, second] = await twoExchanges();
+  const late = { ...first, caller: { ...CALLER, decideBy: performance.now() } };
+  const [answer] = await Promise.all([late, second].map((request) => exchangeCode(database.pool, request)));
+  expect(answer).toMatchObject({ verdict: 'late' });
+  expect(await exchangeCode(database.pool, first)).toMatchObject({ verdict: 'issued' });
 });
 
 describe('a statement that gets through after its caller was told 503', () => {
