@@ -2,6 +2,7 @@ import cookie from '@fastify/cookie';
 import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { Context } from '../flows/context.ts';
 import { refuseEmbedding } from './browser/fetchMetadata.ts';
+import { addViews } from './browser/views.ts';
 import { accountRoutes } from './routes/account.ts';
 import { authorizeRoutes } from './routes/authorize.ts';
 import { decisionRoutes } from './routes/decision.ts';
@@ -73,7 +74,8 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
   limitAnswerTime(app);
   const registry = countRequests(app, watch);
   limitConnections(app, maxConnections, trustProxy === false);
-  parseForms(app);
+  await parseForms(app);
+  await addViews(app);
   await app.register(async (pages) => {
     answerWith(pages, 'page');
     refuseEmbedding(pages);

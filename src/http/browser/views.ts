@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import view from '@fastify/view';
 import { Eta } from 'eta';
-import type { FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Page } from './pages.ts';
 
 const FOLDER = fileURLToPath(new URL('../../../views', import.meta.url));
@@ -19,20 +20,28 @@ const CONTENT_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const eta = new Eta();
-// Templates are read once, and include each other by name, with `@`.
+const eta = new Eta({ views: FOLDER, cache: true });
+// Templates include each other by name, with `@`: an include by path is looked up each time.
 for (const file of readdirSync(FOLDER).filter((name) => name.endsWith('.eta'))) {
   eta.loadTemplate(`@${basename(file, '.eta')}`, readFileSync(`${FOLDER}/${file}`, 'utf8'));
 }
 
-/** Answers with a page and the headers that belong to it. */
-export function showPage(reply: FastifyReply, page: Page, status = reply.statusCode): FastifyReply {
-  return reply.code(status).headers(pageHeaders(page)).send(renderPage(page));
+/** Gives replies the templates of `views/`. */
+export async function addViews(app: FastifyInstance): Promise<void> {
+  await app.register(view, { engine: { eta }, root: FOLDER, production: true });
 }
 
-/** A page as HTML. */
+/** Answers with a page and the headers that belong to it. */
+export function showPage(reply: FastifyReply, page: Page, status = reply.statusCode): FastifyReply {
+  return reply
+    .code(status)
+    .headers(pageHeaders(page))
+    .view(page.name, { ...page, style: STYLE });
+}
+
+/** A page as text, for responses that Fastify does not send. */
 export function renderPage(page: Page): string {
-  return eta.render(`@${page.name}`, { ...page, style: STYLE });
+  return eta.render(page.name, { ...page, style: STYLE });
 }
 
 /** The headers of a page: against framing, caching, and leaks of its URL. */

@@ -3,14 +3,14 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorPage } from '../browser/pages.ts';
-import { pageHeaders, renderPage, showPage } from '../browser/views.ts';
+import { pageHeaders, renderPage } from '../browser/views.ts';
 import { addressOf } from './caller.ts';
 import { loggedPathOf } from './parameters.ts';
 import { noteRefusal } from './requestLog.ts';
 import { afterEarlierResponses } from './requestSmuggling.ts';
 import { limitPipelining } from './slowReaders.ts';
 
-// Responses to what no route ever sees.
+// Responses to what no route ever sees: Fastify's plugins, the views among them, are not there yet.
 
 /** A request id, for the log line and the error page: 10 hexadecimal digits. */
 export function newReference(): string {
@@ -26,7 +26,7 @@ export function answerBadPath(_error: Error, request: FastifyRequest, reply: Fas
   request.log.info({ method, path: loggedPathOf(request), status: 404, ...logFields }, 'request');
   noteRefusal(request, 404);
   const page = { name: 'error', title: 'There is no such page', text, code: null, reference } as const;
-  showPage(reply.header('x-request-id', reference), page, 404);
+  reply.code(404).headers(pageHeaders(page)).header('x-request-id', reference).send(renderPage(page));
 }
 
 /** Answers malformed or oversized HTTP. Node gives up before there is a request, so the page is written to the socket. */

@@ -1,3 +1,4 @@
+import formbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { OAuthError } from '../../rules/error.ts';
 import { Parameters } from '../../rules/parameters.ts';
@@ -12,10 +13,10 @@ export const NOT_A_FORM = `The body must be ${FORM}.`;
 const NONE = new Parameters('');
 
 /** Parses form bodies strictly, and no other kind (contract section 4). */
-export function parseForms(app: FastifyInstance): void {
+export async function parseForms(app: FastifyInstance): Promise<void> {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser(FORM, { parseAs: 'string' }, (_request, body, done) => {
-    done(null, new Parameters(String(body)));
+  await app.register(formbody, {
+    parser: (body) => new Parameters(body) as unknown as Record<string, unknown>,
   });
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: FastifyRequest, body: Buffer) => {
     if (body.length === 0) return undefined; // SDKs post an empty body with the parameters in the URL
