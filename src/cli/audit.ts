@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import type pg from 'pg';
 import { z } from 'zod';
 import {
@@ -13,6 +13,7 @@ import { findClient } from '../flows/clients.ts';
 import { findResource } from '../flows/resources.ts';
 import { AUDIT_KEPT_MONTHS } from '../rules/lifetimes.ts';
 import { isUuid } from '../secrets/uuid.ts';
+import type { CommandTable } from './addCommands.ts';
 import { printList, report, speaksJson, UsageError } from './output.ts';
 import { requireUser } from './user.ts';
 import { withStore } from './withStore.ts';
@@ -30,46 +31,38 @@ interface AuditOptions {
 }
 
 /** `assent audit …`: what was allowed, refused, exchanged and taken back, and what operators did */
-export function auditCommands(program: Command): void {
-  const audit = program
-    .command('audit')
-    .description('show what happened to authorizations, sign-ins, and what operators did, oldest first')
-    .option('--login <login>', 'of this user')
-    .addOption(
-      new Option('--user <id>', 'of this user, also one that was erased')
-        .argParser(readUserId)
-        .conflicts('login'),
-    )
-    .option('--client <id>', 'of this application, also one that was deleted')
-    .option('--resource <id>', 'of this resource server, also one that was deleted')
-    .option('--ref <reference>', 'of the request with this reference, as on error pages and in the log')
-    .option('--outcome <kind>', 'of this kind, such as approved or client_blocked', readKind)
-    .option(
+export const AUDIT_COMMANDS: CommandTable = {
+  audit: [
+    'show what happened to authorizations, sign-ins, and what operators did, oldest first',
+    show,
+    new Option('--login <login>', 'of this user'),
+    new Option('--user <id>', 'of this user, also one that was erased')
+      .argParser(readUserId)
+      .conflicts('login'),
+    new Option('--client <id>', 'of this application, also one that was deleted'),
+    new Option('--resource <id>', 'of this resource server, also one that was deleted'),
+    new Option('--ref <reference>', 'of the request with this reference, as on error pages and in the log'),
+    new Option('--outcome <kind>', 'of this kind, such as approved or client_blocked').argParser(readKind),
+    new Option(
       '--since <time>',
       'from this day (UTC) or time on, as 2026-11-20 or 2026-11-20T09:30:00Z',
-      readTime,
-    )
-    .option('--until <time>', 'before this day (UTC) or time', readTime)
-    .option('--limit <number>', 'only so many, the newest ones', readLimit)
-    .action(show);
-  pruneCommand(audit);
-}
+    ).argParser(readTime),
+    new Option('--until <time>', 'before this day (UTC) or time').argParser(readTime),
+    new Option('--limit <number>', 'only so many, the newest ones').argParser(readLimit),
+  ],
+  'audit prune': [
+    'drop old months of the trail; run as the owner of the tables',
+    prune,
+    new Option('--keep <months>', 'how many whole months before this one are kept')
+      .argParser(readMonths)
+      .default(AUDIT_KEPT_MONTHS),
+  ],
+};
 
-function pruneCommand(audit: Command): void {
-  audit
-    .command('prune')
-    .description('drop old months of the trail; run as the owner of the tables')
-    .option(
-      '--keep <months>',
-      'how many whole months before this one are kept',
-      readMonths,
-      AUDIT_KEPT_MONTHS,
-    )
-    .action(async ({ keep }: { keep: number }) => {
-      const months = await withStore((db, operator) => pruneAuditPartitions(db, keep, operator));
-      const dropped = months.map((month) => `dropped ${month}`).join('\n');
-      report({ months }, dropped || 'there is nothing older to drop');
-    });
+async function prune({ keep }: { keep: number }): Promise<void> {
+  const months = await withStore((db, operator) => pruneAuditPartitions(db, keep, operator));
+  const dropped = months.map((month) => `dropped ${month}`).join('\n');
+  report({ months }, dropped || 'there is nothing older to drop');
 }
 
 async function show(options: AuditOptions): Promise<void> {

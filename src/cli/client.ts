@@ -1,37 +1,35 @@
-import type { Command } from 'commander';
 import type pg from 'pg';
 import { findClient, listClients, removeClient, setClientStatus } from '../flows/clients.ts';
 import { countLiveGrants } from '../flows/grants.ts';
 import type { Client } from '../rules/client.ts';
-import { addCommands } from './addCommands.ts';
-import { clientRow, createCommand, updateCommand } from './clientSettings.ts';
+import type { CommandTable } from './addCommands.ts';
+import { clientRow, SETTING_COMMANDS } from './clientSettings.ts';
 import { confirm, countedGrants, YES } from './confirm.ts';
 import { found, printList, printOne, report, showProgress, statusSentence } from './output.ts';
 import { secretCommands } from './secret.ts';
 import { withStore } from './withStore.ts';
 
 /** `assent client …`: the applications (contract 2.1) */
-export function clientCommands(program: Command): void {
-  const client = program
-    .command('client')
-    .description('register, list, change, block and delete applications, and manage their secrets');
-  createCommand(client);
-  updateCommand(client);
-  addCommands(client, {
-    list: ['list the applications', list],
-    'show <id>': ['show an application', show],
-    'block <id>': [
-      'block an application: refuse its requests, codes and tokens until it is unblocked',
-      (id: string) => setStatus(id, 'blocked'),
-    ],
-    'unblock <id>': [
-      'let a blocked application work again, with the tokens it has',
-      (id: string) => setStatus(id, 'active'),
-    ],
-    'delete <id>': ['delete an application with its secrets, and revoke all its authorizations', remove, YES],
-  });
-  secretCommands(client, 'client', requireClient, requireVerified);
-}
+export const CLIENT_COMMANDS: CommandTable = {
+  client: ['register, list, change, block and delete applications, and manage their secrets'],
+  ...SETTING_COMMANDS,
+  'client list': ['list the applications', list],
+  'client show <id>': ['show an application', show],
+  'client block <id>': [
+    'block an application: refuse its requests, codes and tokens until it is unblocked',
+    (id: string) => setStatus(id, 'blocked'),
+  ],
+  'client unblock <id>': [
+    'let a blocked application work again, with the tokens it has',
+    (id: string) => setStatus(id, 'active'),
+  ],
+  'client delete <id>': [
+    'delete an application with its secrets, and revoke all its authorizations',
+    remove,
+    YES,
+  ],
+  ...secretCommands('client', requireClient, requireVerified),
+};
 
 async function list(): Promise<void> {
   printList((await withStore(listClients)).map(clientRow), 'no applications');

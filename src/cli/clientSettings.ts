@@ -1,8 +1,9 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { type ClientSettings, changeClient, registerClient, settingsOf } from '../flows/clients.ts';
 import { type Ceiling, parseCeiling } from '../rules/ceiling.ts';
 import type { Client } from '../rules/client.ts';
 import { RIGHT_NAMES } from '../rules/scope.ts';
+import { type CommandTable, required } from './addCommands.ts';
 import { found, printOne, report, UsageError, warn } from './output.ts';
 import { withStore } from './withStore.ts';
 
@@ -27,50 +28,41 @@ const REDIRECT_URI = [
   '--redirect-uri <uri>',
   'where browsers are sent back to; requests must name it character by character',
 ] as const;
-const FORCE = ['--force', 'accept a name that could be mistaken for another one'] as const;
+const VERIFIED = new Option(
+  '--verified',
+  'with authenticity verification: the application gets a client secret, and has to use it',
+);
+const RIGHT = new Option(
+  '--right <names...>',
+  `the only rights that it may request, or "all" (at first); separated by spaces or commas, and behind any id. There are: ${RIGHT_NAMES.join(', ')}`,
+).argParser(readRights);
+const MOST = new Option(
+  '--most <days,sum>',
+  'the longest period and the largest sum that a payment limit may have; or "none" (at first)',
+).argParser(readMost);
+const FORCE = new Option('--force', 'accept a name that could be mistaken for another one');
 
-export function createCommand(client: Command): void {
-  const command = client
-    .command('create')
-    .description('register an application; its secret, if it gets one, is shown this once')
-    .requiredOption(...NAME)
-    .requiredOption(...REDIRECT_URI)
-    .option(
-      '--verified',
-      'with authenticity verification: the application gets a client secret, and has to use it',
-    );
-  takesLimits(command)
-    .option(...FORCE)
-    .action(create);
-}
-
-export function updateCommand(client: Command): void {
-  const command = client
-    .command('update <id>')
-    .description(
-      'change an application; consent pages already shown and codes not yet exchanged become invalid, tokens stay valid',
-    )
-    .option(...NAME)
-    .option(...REDIRECT_URI);
-  takesLimits(command)
-    .option(...FORCE)
-    .action(update);
-}
-
-/** Adds the options for what an application may ask. */
-function takesLimits(command: Command): Command {
-  return command
-    .option(
-      '--right <names...>',
-      `the only rights that it may request, or "all" (at first); separated by spaces or commas, and behind any id. There are: ${RIGHT_NAMES.join(', ')}`,
-      readRights,
-    )
-    .option(
-      '--most <days,sum>',
-      'the longest period and the largest sum that a payment limit may have; or "none" (at first)',
-      readMost,
-    );
-}
+export const SETTING_COMMANDS: CommandTable = {
+  'client create': [
+    'register an application; its secret, if it gets one, is shown this once',
+    create,
+    required(...NAME),
+    required(...REDIRECT_URI),
+    VERIFIED,
+    RIGHT,
+    MOST,
+    FORCE,
+  ],
+  'client update <id>': [
+    'change an application; consent pages already shown and codes not yet exchanged become invalid, tokens stay valid',
+    update,
+    new Option(...NAME),
+    new Option(...REDIRECT_URI),
+    RIGHT,
+    MOST,
+    FORCE,
+  ],
+};
 
 function readMost(text: string): Ceiling | null {
   const most = text === 'none' ? null : parseCeiling(text);

@@ -1,8 +1,9 @@
 import { createInterface } from 'node:readline/promises';
+import { Option } from 'commander';
 import { speaksJson, UsageError } from './output.ts';
 
 /** The option that answers the question of {@link confirm} beforehand. */
-export const YES = ['--yes', 'do it without asking'] as const;
+export const YES = new Option('--yes', 'do it without asking');
 
 /** Whether a person can be asked: at a terminal, without `--json`. */
 export function canAsk(): boolean {

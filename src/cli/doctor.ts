@@ -1,7 +1,7 @@
-import type { Command } from 'commander';
 import { ConfigError, type DatabaseConfig, readConfig, readDatabaseConfig } from '../config.ts';
 import { openStore } from '../openStore.ts';
 import { explainTrouble } from '../store/errorTexts.ts';
+import type { CommandTable } from './addCommands.ts';
 import { checkDatabase } from './databaseChecks.ts';
 import { advice, type Finding, ok, type Verdict, wrong } from './finding.ts';
 import { print } from './output.ts';
@@ -10,15 +10,14 @@ import { toStandardError } from './withStore.ts';
 const ADDRESS_TIMEOUT_MS = 5_000;
 
 /** `assent doctor`: looks at what usually is wrong before a person has to. */
-export function doctorCommand(program: Command): void {
-  program
-    .command('doctor')
-    .description('check configuration, database and address; exit code 1 when Assent can’t serve like this')
-    .action(async () => {
-      const findings = [...checkConfiguration(), ...(await checkStore()), ...(await checkAddress())];
-      print(findings, findings.map(lineOf).join('\n'));
-      if (findings.some(({ level }) => level === 'error')) process.exitCode = 1;
-    });
+export const DOCTOR_COMMANDS: CommandTable = {
+  doctor: ['check configuration, database and address; exit code 1 when Assent can’t serve like this', check],
+};
+
+async function check(): Promise<void> {
+  const findings = [...checkConfiguration(), ...(await checkStore()), ...(await checkAddress())];
+  print(findings, findings.map(lineOf).join('\n'));
+  if (findings.some(({ level }) => level === 'error')) process.exitCode = 1;
 }
 
 function lineOf({ level, text, remedy }: Finding): string {

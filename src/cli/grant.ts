@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { Option } from 'commander';
 import type pg from 'pg';
 import {
   countLiveGrants,
@@ -10,6 +10,7 @@ import {
 } from '../flows/grants.ts';
 import { grantState } from '../rules/grantState.ts';
 import { tokenExpiresAt } from '../rules/lifetimes.ts';
+import { type CommandTable, required } from './addCommands.ts';
 import { requireClient } from './client.ts';
 import { canAsk, confirm, countedGrants, YES } from './confirm.ts';
 import { found, printList, report, showProgress, UsageError } from './output.ts';
@@ -23,25 +24,21 @@ interface WhoseOptions {
 }
 
 /** `assent grant …`: what users have allowed */
-export function grantCommands(program: Command): void {
-  const grant = program.command('grant').description('list and revoke what users have allowed');
-
-  grant
-    .command('list')
-    .description('list the authorizations of a user, newest first')
-    .requiredOption('--login <login>', 'the user')
-    .action(list);
-
-  grant
-    .command('revoke [grant-id]')
-    .description(
-      'revoke one authorization, or all of a user or an application: codes and tokens stop working',
-    )
-    .option('--login <login>', 'all that this user has allowed')
-    .option('--client <id>', 'all that this application was allowed; with both, only by this user')
-    .option(...YES)
-    .action(revoke);
-}
+export const GRANT_COMMANDS: CommandTable = {
+  grant: ['list and revoke what users have allowed'],
+  'grant list': [
+    'list the authorizations of a user, newest first',
+    list,
+    required('--login <login>', 'the user'),
+  ],
+  'grant revoke [grant-id]': [
+    'revoke one authorization, or all of a user or an application: codes and tokens stop working',
+    revoke,
+    new Option('--login <login>', 'all that this user has allowed'),
+    new Option('--client <id>', 'all that this application was allowed; with both, only by this user'),
+    YES,
+  ],
+};
 
 async function list({ login }: { login: string }): Promise<void> {
   const grants = await withStore(async (db) => findGrantsOfUser(db, (await requireUser(db, login)).userId));

@@ -1,7 +1,7 @@
-import type { Command } from 'commander';
+import { Option } from 'commander';
 import type pg from 'pg';
 import { addSecret, listSecrets, retireSecret, type SecretOwner } from '../flows/secrets.ts';
-import { addCommands } from './addCommands.ts';
+import type { CommandTable } from './addCommands.ts';
 import { NotFoundError, printList, printOne, report } from './output.ts';
 import { withStore } from './withStore.ts';
 
@@ -14,25 +14,28 @@ type Require = (db: pg.Pool, id: string) => Promise<unknown>;
  * @param mayHave for another secret; the others only have to be there
  */
 export function secretCommands(
-  parent: Command,
   owner: SecretOwner,
   require: Require,
   mayHave: Require = require,
-): void {
-  const secret = parent
-    .command('secret')
-    .description(
+): CommandTable {
+  return {
+    [`${owner} secret`]: [
       'add, list and retire secrets; several may be valid, so that one can be replaced without a break',
-    );
-  addCommands(secret, {
-    'add <id>': ['make another secret; it is shown this once', (id: string) => add(owner, id, mayHave)],
-    'list <id>': ['list the secrets by their ids', (id: string) => list(owner, id, require)],
-    'retire <id> <secret-id>': [
+    ],
+    [`${owner} secret add <id>`]: [
+      'make another secret; it is shown this once',
+      (id: string) => add(owner, id, mayHave),
+    ],
+    [`${owner} secret list <id>`]: [
+      'list the secrets by their ids',
+      (id: string) => list(owner, id, require),
+    ],
+    [`${owner} secret retire <id> <secret-id>`]: [
       'stop accepting a secret',
       (id: string, secretId: string, { force = false }) => retire(owner, id, secretId, force),
-      ['--force', 'even if it is the last one'],
+      new Option('--force', 'even if it is the last one'),
     ],
-  });
+  };
 }
 
 async function add(owner: SecretOwner, id: string, mayHave: Require): Promise<void> {

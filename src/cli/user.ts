@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import type pg from 'pg';
 import { countLiveGrants } from '../flows/grants.ts';
 import {
@@ -12,48 +11,43 @@ import {
   type User,
   unblockUser,
 } from '../flows/users.ts';
-import { addCommands } from './addCommands.ts';
+import { type CommandTable, required } from './addCommands.ts';
 import { confirm, countedGrants, YES } from './confirm.ts';
 import { found, printList, printOne, report, showProgress, statusSentence } from './output.ts';
 import { askPasswords, PASSWORD_OPTIONS, type PasswordOptions } from './passwords.ts';
 import { withStore } from './withStore.ts';
 
 /** `assent user …`: the people who sign in */
-export function userCommands(program: Command): void {
-  const user = program
-    .command('user')
-    .description('create, list, block, sign out and delete users, and set their passwords');
-  user
-    .command('create <login>')
-    .description('create a user; asks for the passwords, and does not show them')
-    .option(...PASSWORD_OPTIONS[0])
-    .option(...PASSWORD_OPTIONS[1])
-    .requiredOption('--name <name>', 'the name that pages show')
-    .action(create);
-  addCommands(user, {
-    list: ['list the users', list],
-    'show <login>': ['show a user', show],
-    'block <login>': [
-      'block a user: end the sessions, refuse sign-ins, codes and tokens until the user is unblocked',
-      (login: string) => setStatus(login, 'blocked'),
-    ],
-    'unblock <login>': [
-      'let a blocked user sign in again; tokens that were not revoked work again',
-      (login: string) => setStatus(login, 'active'),
-    ],
-    'sign-out <login>': ['end a user’s sessions; what the user has allowed stays', signOut],
-    'set-password <login>': [
-      'set a new password, and a new payment password if one is given; end the user’s sessions',
-      setPassword,
-      ...PASSWORD_OPTIONS,
-    ],
-    'delete <login>': [
-      'erase a user with sessions and authorizations; the audit trail keeps the user’s id',
-      remove,
-      YES,
-    ],
-  });
-}
+export const USER_COMMANDS: CommandTable = {
+  user: ['create, list, block, sign out and delete users, and set their passwords'],
+  'user create <login>': [
+    'create a user; asks for the passwords, and does not show them',
+    create,
+    ...PASSWORD_OPTIONS,
+    required('--name <name>', 'the name that pages show'),
+  ],
+  'user list': ['list the users', list],
+  'user show <login>': ['show a user', show],
+  'user block <login>': [
+    'block a user: end the sessions, refuse sign-ins, codes and tokens until the user is unblocked',
+    (login: string) => setStatus(login, 'blocked'),
+  ],
+  'user unblock <login>': [
+    'let a blocked user sign in again; tokens that were not revoked work again',
+    (login: string) => setStatus(login, 'active'),
+  ],
+  'user sign-out <login>': ['end a user’s sessions; what the user has allowed stays', signOut],
+  'user set-password <login>': [
+    'set a new password, and a new payment password if one is given; end the user’s sessions',
+    setPassword,
+    ...PASSWORD_OPTIONS,
+  ],
+  'user delete <login>': [
+    'erase a user with sessions and authorizations; the audit trail keeps the user’s id',
+    remove,
+    YES,
+  ],
+};
 
 async function create(login: string, options: PasswordOptions & { name: string }): Promise<void> {
   const user = { login, name: options.name, ...(await askPasswords(options)) };
