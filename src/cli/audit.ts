@@ -103,32 +103,17 @@ async function findUnknown(db: pg.Pool, { client, resource }: AuditOptions): Pro
 }
 
 /** All fields of an event, for programs. */
-function rowOf(event: AuditEvent) {
-  return {
-    at: event.at,
-    outcome: event.kind,
-    user_id: event.userId,
-    login: event.login,
-    client_id: event.clientId,
-    resource_id: event.resourceId,
-    instance_name: event.instanceName,
-    grant_id: event.grantId,
-    scope: event.scope,
-    limits: event.limits,
-    address: event.address,
-    reference: event.reference,
-    operator: event.operator,
-    detail: event.detail,
-  };
+function rowOf({ at, kind: outcome, operator, detail, ...event }: AuditEvent) {
+  return { at, outcome, ...event, operator, detail };
 }
 
 /** The fields that fit on a line, for people; columns without a value are left out. */
 function summarize(rows: readonly ReturnType<typeof rowOf>[]): Record<string, unknown>[] {
-  const short = rows.map(({ at, outcome, user_id, login, limits: _limits, grant_id: _grantId, ...rest }) => ({
+  const short = rows.map(({ at, outcome, userId, login, limits: _limits, grantId: _grantId, ...event }) => ({
     at,
     outcome,
-    user: login ?? user_id,
-    ...rest,
+    user: login ?? userId,
+    ...event,
   }));
   const isUsed = (name: string) => short.some((row) => row[name as keyof typeof row] !== null);
   return short.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => isUsed(name))));

@@ -41,7 +41,7 @@ async function show(id: string): Promise<void> {
 
 async function setStatus(id: string, status: Client['status']): Promise<void> {
   const changed = await withStore((db, operator) => setClientStatus(db, id, status, operator));
-  report({ client_id: id, status }, statusSentence(id, status, found(changed, 'client', id)));
+  report({ clientId: id, status }, statusSentence(id, status, found(changed, 'client', id)));
 }
 
 async function remove(id: string, { yes = false }: { yes?: boolean }): Promise<void> {
@@ -54,7 +54,7 @@ async function remove(id: string, { yes = false }: { yes?: boolean }): Promise<v
     return removeClient(db, id, operator, showProgress);
   });
   const revoked = found(removed, 'client', id);
-  report({ client_id: id, status: 'deleted', revoked }, `deleted ${id}; authorizations revoked: ${revoked}`);
+  report({ clientId: id, status: 'deleted', revoked }, `deleted ${id}; authorizations revoked: ${revoked}`);
 }
 
 /** The application that a command names. @throws {NotFoundError} */

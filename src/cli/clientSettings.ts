@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { type ClientSettings, changeClient, registerClient, settingsOf } from '../flows/clients.ts';
+import { type ClientSettings, changeClient, registerClient } from '../flows/clients.ts';
 import { type Ceiling, parseCeiling } from '../rules/ceiling.ts';
 import type { Client } from '../rules/client.ts';
 import { RIGHT_NAMES } from '../rules/scope.ts';
@@ -95,8 +95,8 @@ async function create(options: CreateOptions): Promise<void> {
   const registered = await withStore((db, operator) => registerClient(db, client, operator, { force }));
   warnOfPlainHttp(redirectUri);
   if (registered.hasNamesake) warnOfNamesake(name);
-  const secret = registered.clientSecret === null ? {} : { client_secret: registered.clientSecret };
-  printOne({ client_id: registered.clientId, name, redirect_uri: redirectUri, ...secret });
+  const { clientId, clientSecret } = registered;
+  printOne({ clientId, name, redirectUri, ...(clientSecret === null ? {} : { clientSecret }) });
 }
 
 function warnOfPlainHttp(redirectUri: string): void {
@@ -132,7 +132,6 @@ async function update(
 }
 
 /** An application as commands print it. */
-export function clientRow({ clientId, verified, status, ...settings }: Client) {
-  const { name, redirect_uri, ...limits } = settingsOf(settings);
-  return { client_id: clientId, name, redirect_uri, verified, status, ...limits };
+export function clientRow({ revision: _revision, ...client }: Client) {
+  return client;
 }

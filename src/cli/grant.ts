@@ -62,14 +62,14 @@ async function revoke(grantId: string | undefined, options: WhoseOptions): Promi
     }
     return revokeAll(db, ofWhom, operator, showProgress);
   });
-  report({ login, client_id: client, revoked }, `authorizations revoked: ${revoked}`);
+  report({ login, clientId: client, revoked }, `authorizations revoked: ${revoked}`);
 }
 
 async function revokeOne(grantId: string): Promise<void> {
   const result = await withStore((db, operator) => revokeGrant(db, grantId, operator));
   const revoked = found(result, 'grant', grantId);
   const sentence = revoked ? `revoked ${grantId}` : `${grantId} was revoked before`;
-  report({ grant_id: grantId, revoked: Number(revoked) }, sentence);
+  report({ grantId, revoked: Number(revoked) }, sentence);
 }
 
 async function whose(db: pg.Pool, { login, client }: WhoseOptions): Promise<Whose> {
@@ -81,14 +81,8 @@ async function whose(db: pg.Pool, { login, client }: WhoseOptions): Promise<Whos
 }
 
 function rowOf(grant: Grant) {
-  return {
-    grant_id: grant.grantId,
-    client_id: grant.clientId,
-    instance_name: grant.instanceName,
-    scope: grant.scope,
-    state: grantState(grant, grant.now),
-    confirmed_at: grant.confirmedAt,
-    issued_at: grant.tokenIssuedAt,
-    expires_at: grant.tokenIssuedAt && tokenExpiresAt(grant.tokenIssuedAt),
-  };
+  const { grantId, clientId, instanceName, scope, confirmedAt, tokenIssuedAt: issuedAt } = grant;
+  const expiresAt = issuedAt && tokenExpiresAt(issuedAt);
+  const state = grantState(grant, grant.now);
+  return { grantId, clientId, instanceName, scope, state, confirmedAt, issuedAt, expiresAt };
 }

@@ -41,7 +41,13 @@ export function warn(sentence: string): void {
   else console.error(`warning: ${sentence}`);
 }
 
+/** A thing to print, by the names that people and programs see, such as `client_id`. */
 type Row = Readonly<Record<string, unknown>>;
+
+function rowOf(thing: object): Row {
+  const snake = (name: string) => name.replaceAll(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
+  return Object.fromEntries(Object.entries(thing).map(([name, value]) => [snake(name), value]));
+}
 
 /** Prints a result: the document, or its text for people. Documents that are lists have no room for warnings. */
 export function print(document: Row | readonly unknown[], text: string): void {
@@ -50,20 +56,22 @@ export function print(document: Row | readonly unknown[], text: string): void {
 }
 
 /** Prints one thing: a JSON object, or its fields a line each. */
-export function printOne(row: Row): void {
+export function printOne(thing: object): void {
+  const row = rowOf(thing);
   print(row, printFields(row));
 }
 
 /** Prints a list: a JSON array, or a table; `none` is said when it is empty. */
-export function printList(rows: readonly Row[], none: string): void {
-  if (rows.length === 0) report([], none);
-  else print(rows, printTable(rows));
+export function printList(things: readonly object[], none: string): void {
+  const rows = things.map(rowOf);
+  if (rows.length === 0) say(none);
+  if (rows.length > 0 || toProgram) print(rows, printTable(rows));
 }
 
 /** Says what was done: the document, or a sentence. */
-export function report(document: Row | readonly unknown[], sentence: string): void {
-  if (toProgram) print(document, '');
-  else console.error(sentence);
+export function report(done: object, sentence: string): void {
+  if (toProgram) print(rowOf(done), '');
+  else say(sentence);
 }
 
 /** The sentence after a block or unblock. */

@@ -32,31 +32,29 @@ export const RESOURCE_COMMANDS: CommandTable = {
 };
 
 async function create({ name }: { name: string }): Promise<void> {
-  const created = await withStore((db, operator) => registerResource(db, name, operator));
-  printOne({ resource_id: created.resourceId, resource_secret: created.resourceSecret });
+  const { resourceId, resourceSecret } = await withStore((db, operator) =>
+    registerResource(db, name, operator),
+  );
+  printOne({ resourceId, resourceSecret });
 }
 
 async function list(): Promise<void> {
-  printList((await withStore(listResources)).map(rowOf), 'no resource servers');
+  printList(await withStore(listResources), 'no resource servers');
 }
 
 async function show(id: string): Promise<void> {
-  printOne(rowOf(await withStore((db) => requireResource(db, id))));
+  printOne(await withStore((db) => requireResource(db, id)));
 }
 
 async function setStatus(id: string, status: Resource['status']): Promise<void> {
   const changed = await withStore((db, operator) => setResourceStatus(db, id, status, operator));
-  report({ resource_id: id, status }, statusSentence(id, status, found(changed, 'resource', id)));
+  report({ resourceId: id, status }, statusSentence(id, status, found(changed, 'resource', id)));
 }
 
 async function remove(id: string): Promise<void> {
   const removed = await withStore((db, operator) => removeResource(db, id, operator));
   found(removed || null, 'resource', id);
-  report({ resource_id: id, status: 'deleted' }, `deleted ${id}`);
-}
-
-function rowOf({ resourceId, name, status }: Resource) {
-  return { resource_id: resourceId, name, status };
+  report({ resourceId: id, status: 'deleted' }, `deleted ${id}`);
 }
 
 async function requireResource(db: pg.Pool, id: string): Promise<Resource> {

@@ -43,7 +43,7 @@ async function add(owner: SecretOwner, id: string, mayHave: Require): Promise<vo
     await mayHave(db, id);
     return addSecret(db, owner, id, operator);
   });
-  printOne({ [`${owner}_id`]: id, secret_id: added.secretId, [`${owner}_secret`]: added.secret });
+  printOne({ [`${owner}Id`]: id, secretId: added.secretId, [`${owner}Secret`]: added.secret });
 }
 
 async function list(owner: SecretOwner, id: string, require: Require): Promise<void> {
@@ -51,13 +51,7 @@ async function list(owner: SecretOwner, id: string, require: Require): Promise<v
     await require(db, id);
     return listSecrets(db, owner, id);
   });
-  const rows = secrets.map(({ secretId, createdAt, lastUsedOn, retiredAt }) => ({
-    secret_id: secretId,
-    created_at: createdAt,
-    last_used_on: lastUsedOn,
-    retired_at: retiredAt,
-  }));
-  printList(rows, 'no secrets');
+  printList(secrets, 'no secrets');
 }
 
 async function retire(owner: SecretOwner, id: string, secretId: string, force: boolean): Promise<void> {
@@ -68,5 +62,5 @@ async function retire(owner: SecretOwner, id: string, secretId: string, force: b
   if (!retired) {
     throw new Error(`${secretId} is the last live secret of ${id}: add another first, or say --force`);
   }
-  report({ [`${owner}_id`]: id, secret_id: secretId, status: 'retired' }, `retired ${secretId}`);
+  report({ [`${owner}Id`]: id, secretId, status: 'retired' }, `retired ${secretId}`);
 }

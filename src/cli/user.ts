@@ -52,7 +52,7 @@ export const USER_COMMANDS: CommandTable = {
 async function create(login: string, options: PasswordOptions & { name: string }): Promise<void> {
   const user = { login, name: options.name, ...(await askPasswords(options)) };
   const userId = await withStore((db, operator) => registerUser(db, user, operator));
-  printOne({ user_id: userId, login });
+  printOne({ userId, login });
 }
 
 async function list(): Promise<void> {
@@ -67,18 +67,18 @@ async function setPassword(login: string, options: PasswordOptions): Promise<voi
   const passwords = await askPasswords(options);
   const changed = await withStore((db, operator) => setPasswords(db, login, passwords, operator));
   const user = found(changed, 'user', login);
-  report({ user_id: user.userId, login, done: 'password_set' }, `the password of ${login} is changed`);
+  report({ userId: user.userId, login, done: 'password_set' }, `the password of ${login} is changed`);
 }
 
 async function signOut(login: string): Promise<void> {
   const user = found(await withStore((db, operator) => signOutUser(db, login, operator)), 'user', login);
-  report({ user_id: user.userId, login, done: 'signed_out' }, `${login} is signed out everywhere`);
+  report({ userId: user.userId, login, done: 'signed_out' }, `${login} is signed out everywhere`);
 }
 
 async function setStatus(login: string, status: User['status']): Promise<void> {
   const set = status === 'blocked' ? blockUser : unblockUser;
   const user = found(await withStore((db, operator) => set(db, login, operator)), 'user', login);
-  report({ user_id: user.userId, login, status }, statusSentence(login, status, user.changed));
+  report({ userId: user.userId, login, status }, statusSentence(login, status, user.changed));
 }
 
 async function remove(login: string, { yes = false }: { yes?: boolean }): Promise<void> {
@@ -91,14 +91,12 @@ async function remove(login: string, { yes = false }: { yes?: boolean }): Promis
     return removeUser(db, login, operator, showProgress);
   });
   const { userId, revoked } = found(removed, 'user', login);
-  report(
-    { user_id: userId, status: 'deleted', revoked },
-    `deleted ${userId}; authorizations revoked: ${revoked}`,
-  );
+  report({ userId, status: 'deleted', revoked }, `deleted ${userId}; authorizations revoked: ${revoked}`);
 }
 
+/** Without the hashes of the passwords. */
 function rowOf({ userId, login, name, status }: User) {
-  return { user_id: userId, login, name, status };
+  return { userId, login, name, status };
 }
 
 /** The user that a command names. @throws {NotFoundError} */

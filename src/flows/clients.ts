@@ -68,8 +68,8 @@ async function checkLooks(db: Database, name: string, force: boolean, clientId?:
   return names.includes(name);
 }
 
-/** The settings of an application, by their names in JSON documents and the audit trail. */
-export function settingsOf({ name, redirectUri, allowedRights, most }: ClientSettings) {
+/** The settings of an application, by their names in the audit trail. */
+function settingsOf({ name, redirectUri, allowedRights, most }: ClientSettings) {
   return { name, redirect_uri: redirectUri, allowed_rights: allowedRights, most };
 }
 
