@@ -1,10 +1,9 @@
 import type pg from 'pg';
 import { findClient, listClients, removeClient, setClientStatus } from '../flows/clients.ts';
-import { countLiveGrants } from '../flows/grants.ts';
 import type { Client } from '../rules/client.ts';
 import type { CommandTable } from './addCommands.ts';
 import { clientRow, SETTING_COMMANDS } from './clientSettings.ts';
-import { confirm, countedGrants, YES } from './confirm.ts';
+import { confirmRevoking, YES } from './confirm.ts';
 import { found, printList, printOne, report, showProgress, statusSentence } from './output.ts';
 import { secretCommands } from './secret.ts';
 import { withStore } from './withStore.ts';
@@ -47,10 +46,7 @@ async function setStatus(id: string, status: Client['status']): Promise<void> {
 async function remove(id: string, { yes = false }: { yes?: boolean }): Promise<void> {
   const removed = await withStore(async (db, operator) => {
     const { name } = await requireClient(db, id);
-    if (!yes) {
-      const counted = countedGrants(await countLiveGrants(db, { clientId: id }));
-      await confirm(`delete the application ${name} and revoke ${counted}`, yes);
-    }
+    if (!yes) await confirmRevoking(db, { clientId: id }, `delete the application ${name} and `);
     return removeClient(db, id, operator, showProgress);
   });
   const revoked = found(removed, 'client', id);

@@ -1,18 +1,11 @@
 import { Option } from 'commander';
 import type pg from 'pg';
-import {
-  countLiveGrants,
-  findGrantsOfUser,
-  type Grant,
-  revokeAll,
-  revokeGrant,
-  type Whose,
-} from '../flows/grants.ts';
+import { findGrantsOfUser, type Grant, revokeAll, revokeGrant, type Whose } from '../flows/grants.ts';
 import { grantState } from '../rules/grantState.ts';
 import { tokenExpiresAt } from '../rules/lifetimes.ts';
 import { type CommandTable, required } from './addCommands.ts';
 import { requireClient } from './client.ts';
-import { canAsk, confirm, countedGrants, YES } from './confirm.ts';
+import { canAsk, confirmRevoking, YES } from './confirm.ts';
 import { found, printList, report, showProgress, UsageError } from './output.ts';
 import { requireUser } from './user.ts';
 import { withStore } from './withStore.ts';
@@ -57,9 +50,7 @@ async function revoke(grantId: string | undefined, options: WhoseOptions): Promi
   const revoked = await withStore(async (db, operator) => {
     const ofWhom = await whose(db, options);
     // Scripts never had to say --yes here.
-    if (canAsk() && !options.yes) {
-      await confirm(`revoke ${countedGrants(await countLiveGrants(db, ofWhom))}`, false);
-    }
+    if (canAsk() && !options.yes) await confirmRevoking(db, ofWhom);
     return revokeAll(db, ofWhom, operator, showProgress);
   });
   report({ login, clientId: client, revoked }, `authorizations revoked: ${revoked}`);

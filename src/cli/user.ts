@@ -1,5 +1,4 @@
 import type pg from 'pg';
-import { countLiveGrants } from '../flows/grants.ts';
 import {
   blockUser,
   findUserByLogin,
@@ -12,7 +11,7 @@ import {
   unblockUser,
 } from '../flows/users.ts';
 import { type CommandTable, required } from './addCommands.ts';
-import { confirm, countedGrants, YES } from './confirm.ts';
+import { confirmRevoking, YES } from './confirm.ts';
 import { found, printList, printOne, report, showProgress, statusSentence } from './output.ts';
 import { askPasswords, PASSWORD_OPTIONS, type PasswordOptions } from './passwords.ts';
 import { withStore } from './withStore.ts';
@@ -84,10 +83,7 @@ async function setStatus(login: string, status: User['status']): Promise<void> {
 async function remove(login: string, { yes = false }: { yes?: boolean }): Promise<void> {
   const removed = await withStore(async (db, operator) => {
     const { userId } = await requireUser(db, login);
-    if (!yes) {
-      const counted = countedGrants(await countLiveGrants(db, { userId }));
-      await confirm(`erase the user ${login} for good and revoke ${counted}`, yes);
-    }
+    if (!yes) await confirmRevoking(db, { userId }, `erase the user ${login} for good and `);
     return removeUser(db, login, operator, showProgress);
   });
   const { userId, revoked } = found(removed, 'user', login);
