@@ -7,7 +7,7 @@ import { DATABASE_COMMANDS } from './cli/database.ts';
 import { DOCTOR_COMMANDS } from './cli/doctor.ts';
 import { EXPLAIN_COMMANDS } from './cli/explain.ts';
 import { GRANT_COMMANDS } from './cli/grant.ts';
-import { complain, print, speakJson, speaksJson, UsageError } from './cli/output.ts';
+import { complain, inJson, print, UsageError } from './cli/output.ts';
 import { RESOURCE_COMMANDS } from './cli/resource.ts';
 import { USER_COMMANDS } from './cli/user.ts';
 import { explainTrouble } from './store/errorTexts.ts';
@@ -23,8 +23,6 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
   version: string;
 };
 
-if (process.argv.includes('--json')) speakJson(); // before anything can be said
-
 /** The help text of commander, kept for a JSON document. */
 let helpText = '';
 
@@ -37,11 +35,11 @@ const program: Command = new Command('assent')
   .configureHelp({ showGlobalOptions: true, visibleGlobalOptions })
   .configureOutput({
     writeOut(text) {
-      if (speaksJson()) helpText += text;
+      if (inJson) helpText += text;
       else process.stdout.write(text);
     },
     writeErr(text) {
-      if (!speaksJson()) process.stderr.write(text);
+      if (!inJson) process.stderr.write(text);
     },
   })
   .hook('preAction', (_program, command) => refuseIgnored(command));
@@ -100,7 +98,7 @@ function explain(error: unknown): number {
 
 /** Commander has printed usage errors, help and the version for people already. */
 function explainUsage({ code, exitCode, message }: CommanderError): number {
-  if (speaksJson()) {
+  if (inJson) {
     if (code === 'commander.version') print({ version }, version);
     else if (exitCode === 0) print({ help: helpText }, helpText);
     else

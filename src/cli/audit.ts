@@ -14,7 +14,7 @@ import { findResource } from '../flows/resources.ts';
 import { AUDIT_KEPT_MONTHS } from '../rules/lifetimes.ts';
 import { isUuid } from '../secrets/uuid.ts';
 import type { CommandTable } from './addCommands.ts';
-import { printList, report, speaksJson, UsageError } from './output.ts';
+import { inJson, printList, report, UsageError } from './output.ts';
 import { requireUser } from './user.ts';
 import { withStore } from './withStore.ts';
 
@@ -76,7 +76,7 @@ async function show(options: AuditOptions): Promise<void> {
     return { events: found, unknown: found.length === 0 ? await findUnknown(db, options) : [] };
   });
   const rows = events.map(rowOf);
-  printList(speaksJson() ? rows : summarize(rows), ['no events', ...unknown].join(', and '));
+  printList(inJson ? rows : summarize(rows), ['no events', ...unknown].join(', and '));
 }
 
 async function filterOf(db: pg.Pool, options: AuditOptions): Promise<AuditFilter> {

@@ -2,14 +2,14 @@ import { createInterface } from 'node:readline/promises';
 import { Option } from 'commander';
 import type pg from 'pg';
 import { countLiveGrants, type Whose } from '../flows/grants.ts';
-import { speaksJson, UsageError } from './output.ts';
+import { inJson, UsageError } from './output.ts';
 
 /** The option that answers the question of {@link confirmRevoking} beforehand. */
 export const YES = new Option('--yes', 'do it without asking');
 
 /** Whether a person can be asked: at a terminal, without `--json`. */
 export function canAsk(): boolean {
-  return process.stdin.isTTY && !speaksJson();
+  return process.stdin.isTTY && !inJson;
 }
 
 /**
