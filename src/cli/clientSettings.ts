@@ -132,6 +132,6 @@ async function update(
 }
 
 /** An application as commands print it. */
-export function clientRow({ revision: _revision, ...client }: Client) {
-  return client;
+export function clientRow({ clientId, name, redirectUri, verified, status, allowedRights, most }: Client) {
+  return { clientId, name, redirectUri, verified, status, allowedRights, most };
 }
