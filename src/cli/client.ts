@@ -1,11 +1,12 @@
 import type pg from 'pg';
-import { findClient, listClients, removeClient, setClientStatus } from '../flows/clients.ts';
+import { findClient, listClients, removeClient } from '../flows/clients.ts';
 import type { Client } from '../rules/client.ts';
 import type { CommandTable } from './addCommands.ts';
 import { clientRow, SETTING_COMMANDS } from './clientSettings.ts';
 import { confirmRevoking, YES } from './confirm.ts';
-import { found, printList, printOne, report, showProgress, statusSentence } from './output.ts';
+import { found, printList, printOne, report, showProgress } from './output.ts';
 import { secretCommands } from './secret.ts';
+import { changeStatus } from './status.ts';
 import { withStore } from './withStore.ts';
 
 /** `assent client …`: the applications (contract 2.1) */
@@ -16,11 +17,11 @@ export const CLIENT_COMMANDS: CommandTable = {
   'client show <id>': ['show an application', show],
   'client block <id>': [
     'block an application: refuse its requests, codes and tokens until it is unblocked',
-    (id: string) => setStatus(id, 'blocked'),
+    (id: string) => changeStatus('client', id, 'blocked'),
   ],
   'client unblock <id>': [
     'let a blocked application work again, with the tokens it has',
-    (id: string) => setStatus(id, 'active'),
+    (id: string) => changeStatus('client', id, 'active'),
   ],
   'client delete <id>': [
     'delete an application with its secrets, and revoke all its authorizations',
@@ -36,11 +37,6 @@ async function list(): Promise<void> {
 
 async function show(id: string): Promise<void> {
   printOne(clientRow(await withStore((db) => requireClient(db, id))));
-}
-
-async function setStatus(id: string, status: Client['status']): Promise<void> {
-  const changed = await withStore((db, operator) => setClientStatus(db, id, status, operator));
-  report({ clientId: id, status }, statusSentence(id, status, found(changed, 'client', id)));
 }
 
 async function remove(id: string, { yes = false }: { yes?: boolean }): Promise<void> {

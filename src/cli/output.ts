@@ -65,11 +65,6 @@ export function report(done: object, sentence: string): void {
   else say(sentence);
 }
 
-/** The sentence after a block or unblock. */
-export function statusSentence(name: string, status: 'active' | 'blocked', changed: boolean): string {
-  return changed ? `${name} is ${status}` : `${name} was ${status} before: nothing has changed`;
-}
-
 /** A message for people. */
 export function say(sentence: string): void {
   if (!inJson) console.error(sentence);

@@ -5,11 +5,11 @@ import {
   type Resource,
   registerResource,
   removeResource,
-  setResourceStatus,
 } from '../flows/resources.ts';
 import { type CommandTable, required } from './addCommands.ts';
-import { found, printList, printOne, report, statusSentence } from './output.ts';
+import { found, printList, printOne, report } from './output.ts';
 import { secretCommands } from './secret.ts';
+import { changeStatus } from './status.ts';
 import { withStore } from './withStore.ts';
 
 /** `assent resource …`: servers of the payment API that may introspect tokens */
@@ -24,9 +24,12 @@ export const RESOURCE_COMMANDS: CommandTable = {
   'resource show <id>': ['show a server', show],
   'resource block <id>': [
     'block a server: answer it as if its secrets were wrong until it is unblocked',
-    (id: string) => setStatus(id, 'blocked'),
+    (id: string) => changeStatus('resource', id, 'blocked'),
   ],
-  'resource unblock <id>': ['let a blocked server introspect again', (id: string) => setStatus(id, 'active')],
+  'resource unblock <id>': [
+    'let a blocked server introspect again',
+    (id: string) => changeStatus('resource', id, 'active'),
+  ],
   'resource delete <id>': ['delete a server with its secrets', remove],
   ...secretCommands('resource', requireResource),
 };
@@ -44,11 +47,6 @@ async function list(): Promise<void> {
 
 async function show(id: string): Promise<void> {
   printOne(await withStore((db) => requireResource(db, id)));
-}
-
-async function setStatus(id: string, status: Resource['status']): Promise<void> {
-  const changed = await withStore((db, operator) => setResourceStatus(db, id, status, operator));
-  report({ resourceId: id, status }, statusSentence(id, status, found(changed, 'resource', id)));
 }
 
 async function remove(id: string): Promise<void> {

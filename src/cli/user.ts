@@ -1,19 +1,19 @@
 import type pg from 'pg';
 import {
-  blockUser,
   findUserByLogin,
   listUsers,
   registerUser,
   removeUser,
   setPasswords,
+  setUserStatus,
   signOutUser,
   type User,
-  unblockUser,
 } from '../flows/users.ts';
 import { type CommandTable, required } from './addCommands.ts';
 import { confirmRevoking, YES } from './confirm.ts';
-import { found, printList, printOne, report, showProgress, statusSentence } from './output.ts';
+import { found, printList, printOne, report, showProgress } from './output.ts';
 import { askPasswords, PASSWORD_OPTIONS, type PasswordOptions } from './passwords.ts';
+import { statusSentence } from './status.ts';
 import { withStore } from './withStore.ts';
 
 /** `assent user …`: the people who sign in */
@@ -75,8 +75,8 @@ async function signOut(login: string): Promise<void> {
 }
 
 async function setStatus(login: string, status: User['status']): Promise<void> {
-  const set = status === 'blocked' ? blockUser : unblockUser;
-  const user = found(await withStore((db, operator) => set(db, login, operator)), 'user', login);
+  const changed = await withStore((db, operator) => setUserStatus(db, login, status, operator));
+  const user = found(changed, 'user', login);
   report({ userId: user.userId, login, status }, statusSentence(login, status, user.changed));
 }
 

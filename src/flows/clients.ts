@@ -12,10 +12,10 @@ import {
   updateClient,
 } from '../store/clients.ts';
 import { type Database, transaction } from '../store/database.ts';
-import { updateStatus } from '../store/status.ts';
 import { audited } from './audit.ts';
 import { revokeAll } from './grants.ts';
 import { makeSecret } from './secrets.ts';
+import { setStatus } from './status.ts';
 
 export { type ClientSettings, findClient, listClients } from '../store/clients.ts';
 
@@ -119,21 +119,6 @@ function differences(before: object, after: object): Changes {
 }
 
 /**
- * Blocks or unblocks an application; every endpoint sees it with its next statement.
- *
- * @returns whether it was otherwise before; null when there is none
- */
-export function setClientStatus(
-  pool: pg.Pool,
-  clientId: string,
-  status: Client['status'],
-  operator: string,
-): Promise<boolean | null> {
-  const kind = status === 'blocked' ? 'client_blocked' : 'client_unblocked';
-  return audited(pool, { kind, operator, clientId }, (db) => updateStatus(db, 'client', clientId, status));
-}
-
-/**
  * Deletes an application with its secrets and authorizations. It is blocked first, which refuses its tokens at once; then
  * its authorizations are revoked in batches, since there may be millions.
  *
@@ -145,7 +130,7 @@ export async function removeClient(
   operator: string,
   progress: (revoked: number) => void,
 ): Promise<number | null> {
-  if ((await setClientStatus(pool, clientId, 'blocked', operator)) === null) return null;
+  if ((await setStatus(pool, 'client', clientId, 'blocked', operator)) === null) return null;
   const revoked = await revokeAll(pool, { clientId }, operator, progress);
   await audited(pool, { kind: 'client_deleted', operator, clientId }, async (connection) => {
     await nameOperator(connection, operator);

@@ -8,6 +8,7 @@ import {
   deleteUser,
   findUserByLogin,
   insertUser,
+  type User,
   type UserChange,
   updateUserPasswords,
   updateUserStatus,
@@ -68,19 +69,23 @@ export async function setPasswords(
 ): Promise<UserChange | null> {
   const hashes = await hashPasswords(passwords);
   const act = { kind: 'user_password_set', operator, detail: detailOf(passwords) } as const;
-  return endingSessions(pool, act, async (db) => changeOf(await updateUserPasswords(db, login, hashes)));
+  return changeUser(pool, act, async (db) => changeOf(await updateUserPasswords(db, login, hashes)));
 }
 
-/** Blocks a user: every session ends for good, codes and tokens are refused until the user is unblocked. */
-export function blockUser(pool: pg.Pool, login: string, operator: string): Promise<UserChange | null> {
-  return endingSessions(pool, { kind: 'user_blocked', operator }, (db) =>
-    updateUserStatus(db, login, 'blocked'),
-  );
+/** Blocks or unblocks a user. Blocking ends every session for good, and refuses codes and tokens until unblocked. */
+export function setUserStatus(
+  pool: pg.Pool,
+  login: string,
+  status: User['status'],
+  operator: string,
+): Promise<UserChange | null> {
+  const kind = status === 'blocked' ? 'user_blocked' : 'user_unblocked';
+  return changeUser(pool, { kind, operator }, (db) => updateUserStatus(db, login, status));
 }
 
 /** Ends every session of a user, who may sign in again at once. */
 export function signOutUser(pool: pg.Pool, login: string, operator: string): Promise<UserChange | null> {
-  return endingSessions(pool, { kind: 'user_signed_out', operator }, async (db) =>
+  return changeUser(pool, { kind: 'user_signed_out', operator }, async (db) =>
     changeOf((await findUserByLogin(db, login))?.userId ?? null),
   );
 }
@@ -91,10 +96,10 @@ function changeOf(userId: string | null): UserChange | null {
 }
 
 /**
- * Changes a user, then ends the sessions. Two statements, so that the second sees a sign-in that the first waited for. Only
- * an actual change is audited.
+ * Changes a user and, but for unblocking, ends the sessions: in a second statement, so that it sees a sign-in that the first
+ * waited for. Only an actual change is audited.
  */
-function endingSessions(
+function changeUser(
   pool: pg.Pool,
   act: Act,
   change: (db: Database) => Promise<UserChange | null>,
@@ -103,17 +108,8 @@ function endingSessions(
     const done = await change(db);
     if (done === null) return null;
     const { userId, changed } = done;
-    await deleteSessionsOfUser(db, userId);
+    if (act.kind !== 'user_unblocked') await deleteSessionsOfUser(db, userId);
     if (changed) await recordAct(db, { ...act, userId });
-    return done;
-  });
-}
-
-/** Lets a user sign in again. */
-export function unblockUser(pool: pg.Pool, login: string, operator: string): Promise<UserChange | null> {
-  return transaction(pool, async (db) => {
-    const done = await updateUserStatus(db, login, 'active');
-    if (done?.changed) await recordAct(db, { kind: 'user_unblocked', operator, userId: done.userId });
     return done;
   });
 }
@@ -130,7 +126,7 @@ export async function removeUser(
   operator: string,
   progress: (revoked: number) => void,
 ): Promise<{ userId: string; revoked: number } | null> {
-  const blocked = await blockUser(pool, login, operator);
+  const blocked = await setUserStatus(pool, login, 'blocked', operator);
   if (blocked === null) return null;
   const { userId } = blocked;
   const revoked = await revokeAll(pool, { userId }, operator, progress);
