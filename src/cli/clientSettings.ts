@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { type ClientSettings, changeClient, registerClient } from '../flows/clients.ts';
+import { changeClient, registerClient } from '../flows/clients.ts';
 import { type Ceiling, parseCeiling } from '../rules/ceiling.ts';
-import type { Client } from '../rules/client.ts';
+import type { Client, ClientSettings } from '../rules/client.ts';
 import { RIGHT_NAMES } from '../rules/scope.ts';
 import { type CommandTable, required } from './addCommands.ts';
 import { found, printOne, report, UsageError, warn } from './output.ts';
