@@ -1,4 +1,4 @@
-import { OAuthError, type OAuthErrorCode } from './error.ts';
+import { invalidRequest, OAuthError, type OAuthErrorCode } from './error.ts';
 
 /** Why a parameter has no usable value. */
 type Fault = 'doubled' | 'malformed';
@@ -38,9 +38,7 @@ export class Parameters {
   get(name: string, malformed: OAuthErrorCode = 'invalid_request'): string | undefined {
     const value = this.#values.get(name);
     if (typeof value === 'object') {
-      if (value.fault === 'doubled') {
-        throw new OAuthError('invalid_request', `The parameter ${name} was sent more than once.`);
-      }
+      if (value.fault === 'doubled') throw invalidRequest(`The parameter ${name} was sent more than once.`);
       throw new OAuthError(malformed, `The parameter ${name} is not text in percent-encoded UTF-8.`);
     }
     return value === '' ? undefined : value;
@@ -49,7 +47,7 @@ export class Parameters {
   /** Like {@link get}, for a parameter that must be there. @throws {OAuthError} `invalid_request` */
   require(name: string): string {
     const value = this.get(name);
-    if (value === undefined) throw new OAuthError('invalid_request', `The parameter ${name} is missing.`);
+    if (value === undefined) throw invalidRequest(`The parameter ${name} is missing.`);
     return value;
   }
 }
