@@ -48,13 +48,15 @@ export const AUDIT_COMMANDS: CommandTable = {
       'from this day (UTC) or time on, as 2026-11-20 or 2026-11-20T09:30:00Z',
     ).argParser(readTime),
     new Option('--until <time>', 'before this day (UTC) or time').argParser(readTime),
-    new Option('--limit <number>', 'only so many, the newest ones').argParser(readLimit),
+    new Option('--limit <number>', 'only so many, the newest ones').argParser(
+      readNumber(/^[1-9]\d{0,8}$/, 'Not a number from 1 on.'),
+    ),
   ],
   'audit prune': [
     'drop old months of the trail; run as the owner of the tables',
     prune,
     new Option('--keep <months>', 'how many whole months before this one are kept')
-      .argParser(readMonths)
+      .argParser(readNumber(/^(?!0+$)\d{1,4}$/, 'Not a number of months from 1 on.'))
       .default(AUDIT_KEPT_MONTHS),
   ],
 };
@@ -80,26 +82,20 @@ async function show(options: AuditOptions): Promise<void> {
 }
 
 async function filterOf(db: pg.Pool, options: AuditOptions): Promise<AuditFilter> {
-  const { login, user, client, resource, ref, outcome, since, until } = options;
-  return {
-    userId: login === undefined ? (user ?? null) : (await requireUser(db, login)).userId,
-    clientId: client ?? null,
-    resourceId: resource ?? null,
-    reference: ref ?? null,
-    kind: outcome ?? null,
-    since: since ?? null,
-    until: until ?? null,
-  };
+  const { login, user = null, client: clientId = null, resource: resourceId = null } = options;
+  const { ref: reference = null, outcome: kind = null, since = null, until = null } = options;
+  const userId = login === undefined ? user : (await requireUser(db, login)).userId;
+  return { userId, clientId, resourceId, reference, kind, since, until };
 }
 
 /** Ids in the filter that name nothing: they may be mistyped. */
 async function findUnknown(db: pg.Pool, { client, resource }: AuditOptions): Promise<string[]> {
-  const application = client === undefined ? undefined : await findClient(db, client);
-  const server = resource === undefined ? undefined : await findResource(db, resource);
-  return [
-    ...(application === null ? [`there is no application ${client} now`] : []),
-    ...(resource !== undefined && server === null ? [`there is no resource ${resource} now`] : []),
-  ];
+  const unknown: string[] = [];
+  if (client !== undefined && (await findClient(db, client)) === null)
+    unknown.push(`there is no application ${client} now`);
+  if (resource !== undefined && (await findResource(db, resource)) === null)
+    unknown.push(`there is no resource ${resource} now`);
+  return unknown;
 }
 
 /** All fields of an event, for programs. */
@@ -143,13 +139,9 @@ function readUserId(text: string): string {
   return id;
 }
 
-function readLimit(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('Not a number from 1 on.');
-  return Number(text);
-}
-
-function readMonths(text: string): number {
-  if (!/^\d{1,4}$/.test(text) || Number(text) < 1)
-    throw new InvalidArgumentError('Not a number of months from 1 on.');
-  return Number(text);
+function readNumber(pattern: RegExp, problem: string): (text: string) => number {
+  return (text) => {
+    if (!pattern.test(text)) throw new InvalidArgumentError(problem);
+    return Number(text);
+  };
 }

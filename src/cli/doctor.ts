@@ -1,4 +1,4 @@
-import { ConfigError, type DatabaseConfig, readConfig, readDatabaseConfig } from '../config.ts';
+import { ConfigError, readConfig, readDatabaseConfig } from '../config.ts';
 import { openStore } from '../openStore.ts';
 import { explainTrouble } from '../store/errorTexts.ts';
 import type { CommandTable } from './addCommands.ts';
@@ -25,28 +25,28 @@ function lineOf({ level, text, remedy }: Finding): string {
 }
 
 function checkConfiguration(): Finding[] {
-  const problems = problemsOf(readConfig);
+  const { problems } = attempt(readConfig);
   const verdicts = problems.map((problem) => wrong(problem, 'see "Environment" in docs/operating.md'));
   if (problems.length === 0) verdicts.push(ok('the configuration is complete'));
   return verdicts.map((verdict) => ({ check: 'configuration', ...verdict }));
 }
 
-/** The problems of the environment, one sentence each. */
-function problemsOf(read: () => DatabaseConfig): string[] {
+/** Reads the environment. @returns what is wrong there, one sentence each, and no configuration then */
+function attempt<Config>(read: () => Config): { config: Config | null; problems: string[] } {
   try {
-    read();
-    return [];
+    return { config: read(), problems: [] };
   } catch (error) {
-    if (error instanceof ConfigError) return error.message.split('\n').map((line) => line.replace(/\.$/, ''));
-    throw error;
+    if (!(error instanceof ConfigError)) throw error;
+    return { config: null, problems: error.message.split('\n').map((line) => line.replace(/\.$/, '')) };
   }
 }
 
 /** The findings about the database; none while the configuration doesn't say which. */
 async function checkStore(): Promise<Finding[]> {
-  if (problemsOf(readDatabaseConfig).length > 0) return [];
+  const { config } = attempt(readDatabaseConfig);
+  if (config === null) return [];
   try {
-    const store = await openStore(readDatabaseConfig(), toStandardError);
+    const store = await openStore(config, toStandardError);
     return await checkDatabase(store.pool)
       .catch(away)
       .finally(() => store.close());
@@ -60,8 +60,9 @@ function away(error: unknown): Finding[] {
 }
 
 async function checkAddress(): Promise<Finding[]> {
-  if (problemsOf(readConfig).length > 0) return [];
-  const { baseUrl } = readConfig();
+  const { config } = attempt(readConfig);
+  if (config === null) return [];
+  const { baseUrl } = config;
   return [
     { check: 'https', ...checkScheme(baseUrl) },
     { check: 'cookies', ...checkCookies(baseUrl) },
