@@ -17,11 +17,7 @@ interface SettingOptions {
   readonly force?: boolean;
 }
 
-interface CreateOptions extends SettingOptions {
-  readonly name: string;
-  readonly redirectUri: string;
-  readonly verified?: boolean;
-}
+type CreateOptions = SettingOptions & { name: string; redirectUri: string; verified?: boolean };
 
 const NAME = ['--name <name>', 'the name that users see'] as const;
 const REDIRECT_URI = [

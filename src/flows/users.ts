@@ -38,15 +38,12 @@ export async function registerUser(pool: pg.Pool, user: NewUser, operator: strin
   checkLogin(user.login);
   const { login, name } = user;
   const hashes = await hashPasswords(user);
-  const userId = await transaction(pool, async (db) => {
-    const created = await insertUser(db, { login, name, ...hashes });
-    if (created !== null) {
-      await recordAct(db, { kind: 'user_created', operator, userId: created, detail: detailOf(user) });
-    }
-    return created;
+  return transaction(pool, async (db) => {
+    const userId = await insertUser(db, { login, name, ...hashes });
+    if (userId === null) throw new RegistrationError(`the login ${login} is taken`);
+    await recordAct(db, { kind: 'user_created', operator, userId, detail: detailOf(user) });
+    return userId;
   });
-  if (userId === null) throw new RegistrationError(`the login ${login} is taken`);
-  return userId;
 }
 
 /** The audit detail of passwords: whether there is one for payments. */
@@ -126,9 +123,8 @@ export async function removeUser(
   operator: string,
   progress: (revoked: number) => void,
 ): Promise<{ userId: string; revoked: number } | null> {
-  const blocked = await setUserStatus(pool, login, 'blocked', operator);
-  if (blocked === null) return null;
-  const { userId } = blocked;
+  const { userId } = (await setUserStatus(pool, login, 'blocked', operator)) ?? {};
+  if (userId === undefined) return null;
   const revoked = await revokeAll(pool, { userId }, operator, progress);
   await audited(pool, { kind: 'user_deleted', operator, userId }, async (connection) => {
     await nameOperator(connection, operator);

@@ -101,9 +101,7 @@ function parsePaymentTo(scanner: Scanner): Right {
   const kind = scanner.take(/\.to-(?:pattern|account)(?=\()/y);
   if (kind === undefined) return scanner.fail('.to-pattern(…) or .to-account(…) after payment');
   const [target, type, ...more] = scanner.takeStrings();
-  if (!target || more.length > 0) {
-    return scanner.fail('the target of the payment');
-  }
+  if (!target || more.length > 0) return scanner.fail('the target of the payment');
   if (kind === '.to-pattern') {
     if (type !== undefined) return scanner.fail('one target');
     return { name: 'payment.to-pattern', pattern: target, limit: parseLimit(scanner) };
