@@ -63,17 +63,14 @@ async function recordAttempts(db: pg.Pool, asked: readonly Counters[]): Promise<
   return first.map((recorded) => (recorded.waitSeconds > 0 ? recorded : (second.shift() ?? recorded)));
 }
 
-/** An attempt that was counted: it was right, or it was not checked. */
-interface UncountedAttempt {
-  readonly counters: Counters;
-  readonly right: boolean;
-}
-
 /** Takes back an attempt that was right or was not checked. */
 export const takeBackAttempt = batched(takeBackAttempts);
 
 /** Takes attempts back, any number in one transaction, and counts those that were right. @returns null for each */
-async function takeBackAttempts(db: pg.Pool, attempts: readonly UncountedAttempt[]): Promise<null[]> {
+async function takeBackAttempts(
+  db: pg.Pool,
+  attempts: readonly { readonly counters: Counters; readonly right: boolean }[],
+): Promise<null[]> {
   const slots = slotsOf(
     attempts.flatMap(({ counters, right }) => [...counters.attempt, ...(right ? [counters.right] : [])]),
   );
