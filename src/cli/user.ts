@@ -65,19 +65,20 @@ async function show(login: string): Promise<void> {
 async function setPassword(login: string, options: PasswordOptions): Promise<void> {
   const passwords = await askPasswords(options);
   const changed = await withStore((db, operator) => setPasswords(db, login, passwords, operator));
-  const user = found(changed, 'user', login);
-  report({ userId: user.userId, login, done: 'password_set' }, `the password of ${login} is changed`);
+  const { userId } = found(changed, 'user', login);
+  report({ userId, login, done: 'password_set' }, `the password of ${login} is changed`);
 }
 
 async function signOut(login: string): Promise<void> {
-  const user = found(await withStore((db, operator) => signOutUser(db, login, operator)), 'user', login);
-  report({ userId: user.userId, login, done: 'signed_out' }, `${login} is signed out everywhere`);
+  const ended = await withStore((db, operator) => signOutUser(db, login, operator));
+  const { userId } = found(ended, 'user', login);
+  report({ userId, login, done: 'signed_out' }, `${login} is signed out everywhere`);
 }
 
 async function setStatus(login: string, status: User['status']): Promise<void> {
-  const changed = await withStore((db, operator) => setUserStatus(db, login, status, operator));
-  const user = found(changed, 'user', login);
-  report({ userId: user.userId, login, status }, statusSentence(login, status, user.changed));
+  const set = await withStore((db, operator) => setUserStatus(db, login, status, operator));
+  const { userId, changed } = found(set, 'user', login);
+  report({ userId, login, status }, statusSentence(login, status, changed));
 }
 
 async function remove(login: string, { yes = false }: { yes?: boolean }): Promise<void> {
