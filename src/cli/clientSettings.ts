@@ -38,6 +38,7 @@ const MOST = new Option(
 ).argParser(readMost);
 const FORCE = new Option('--force', 'accept a name that could be mistaken for another one');
 
+/** The commands that take settings. */
 export const SETTING_COMMANDS: CommandTable = {
   'client create': [
     'register an application; its secret, if it gets one, is shown this once',
@@ -105,22 +106,14 @@ function warnOfNamesake(name: string): void {
   warn(`another application has the name “${name}”, too: users can’t tell them apart`);
 }
 
-async function update(
-  id: string,
-  { name, redirectUri, right, most, force = false }: SettingOptions,
-): Promise<void> {
-  const change: Partial<ClientSettings> = {
-    ...(name === undefined ? {} : { name }),
-    ...(redirectUri === undefined ? {} : { redirectUri }),
-    ...(right === undefined ? {} : { allowedRights: rightsOf(right) }),
-    ...(most === undefined ? {} : { most }),
-  };
+async function update(id: string, { right, force = false, ...given }: SettingOptions): Promise<void> {
+  const change: Partial<ClientSettings> = right ? { ...given, allowedRights: rightsOf(right) } : given;
   if (Object.keys(change).length === 0) {
     throw new UsageError('say what to change: --name, --redirect-uri, --right or --most');
   }
   const result = await withStore((db, operator) => changeClient(db, id, change, operator, { force }));
   const updated = found(result, 'client', id);
-  if (redirectUri !== undefined) warnOfPlainHttp(redirectUri);
+  if (change.redirectUri !== undefined) warnOfPlainHttp(change.redirectUri);
   if (updated.hasNamesake) warnOfNamesake(updated.client.name);
   const changed = Object.keys(updated.changed);
   const sentence = changed.length === 0 ? 'there is nothing to change' : `changed ${changed.join(', ')}`;
