@@ -1,14 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, type Option } from 'commander';
-import { auditCommands } from './cli/audit.ts';
-import { clientCommands } from './cli/client.ts';
-import { databaseCommands } from './cli/database.ts';
-import { doctorCommand } from './cli/doctor.ts';
-import { explainCommand } from './cli/explain.ts';
-import { grantCommands } from './cli/grant.ts';
-import { complain, print, speakJson, speaksJson, UsageError } from './cli/output.ts';
-import { resourceCommands } from './cli/resource.ts';
-import { userCommands } from './cli/user.ts';
+import { addCommands } from './cli/addCommands.ts';
+import { AUDIT_COMMANDS } from './cli/audit.ts';
+import { CLIENT_COMMANDS } from './cli/client.ts';
+import { DATABASE_COMMANDS } from './cli/database.ts';
+import { DOCTOR_COMMANDS } from './cli/doctor.ts';
+import { EXPLAIN_COMMANDS } from './cli/explain.ts';
+import { GRANT_COMMANDS } from './cli/grant.ts';
+import { complain, inJson, print, UsageError } from './cli/output.ts';
+import { RESOURCE_COMMANDS } from './cli/resource.ts';
+import { USER_COMMANDS } from './cli/user.ts';
 import { explainTrouble } from './store/errorTexts.ts';
 
 // The `assent` command. Results go to standard output, messages to standard error; the exit code is 0 only
@@ -22,8 +23,6 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
   version: string;
 };
 
-if (process.argv.includes('--json')) speakJson(); // before anything can be said
-
 /** The help text of commander, kept for a JSON document. */
 let helpText = '';
 
@@ -36,11 +35,11 @@ const program: Command = new Command('assent')
   .configureHelp({ showGlobalOptions: true, visibleGlobalOptions })
   .configureOutput({
     writeOut(text) {
-      if (speaksJson()) helpText += text;
+      if (inJson) helpText += text;
       else process.stdout.write(text);
     },
     writeErr(text) {
-      if (!speaksJson()) process.stderr.write(text);
+      if (!inJson) process.stderr.write(text);
     },
   })
   .hook('preAction', (_program, command) => refuseIgnored(command));
@@ -52,30 +51,32 @@ function visibleGlobalOptions(command: Command): Option[] {
 
 /** Commander reads the options of `assent audit` also before and behind `prune`, which would ignore them. */
 function refuseIgnored(command: Command): void {
-  for (let parent = command.parent; parent !== null && parent !== program; parent = parent.parent) {
-    const ignored = parent.options.find(
-      (option) => parent?.getOptionValueSource(option.attributeName()) === 'cli',
-    );
-    if (ignored !== undefined)
-      throw new UsageError(`${parent.name()} ${command.name()} takes no ${ignored.long}`);
-  }
+  const { parent } = command;
+  if (parent === null || parent === program) return;
+  const ignored = parent.options.find(
+    (option) => parent.getOptionValueSource(option.attributeName()) === 'cli',
+  );
+  if (ignored !== undefined)
+    throw new UsageError(`${parent.name()} ${command.name()} takes no ${ignored.long}`);
 }
 
-program
-  .command('serve')
-  .description('run the server until a signal ends it')
-  .action(async () => {
-    const { serve } = await import('./serve.ts'); // only here: the other commands start faster without it
-    await serve();
-  });
-databaseCommands(program);
-clientCommands(program);
-userCommands(program);
-resourceCommands(program);
-grantCommands(program);
-auditCommands(program);
-explainCommand(program);
-doctorCommand(program);
+addCommands(program, {
+  serve: ['run the server until a signal ends it', runServer],
+  ...DATABASE_COMMANDS,
+  ...CLIENT_COMMANDS,
+  ...USER_COMMANDS,
+  ...RESOURCE_COMMANDS,
+  ...GRANT_COMMANDS,
+  ...AUDIT_COMMANDS,
+  ...EXPLAIN_COMMANDS,
+  ...DOCTOR_COMMANDS,
+});
+
+/** Loads the server only here: the other commands start faster without it. */
+async function runServer(): Promise<void> {
+  const { serve } = await import('./serve.ts');
+  await serve();
+}
 
 // Output that nobody reads any more (`assent … | head`) is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -97,7 +98,7 @@ function explain(error: unknown): number {
 
 /** Commander has printed usage errors, help and the version for people already. */
 function explainUsage({ code, exitCode, message }: CommanderError): number {
-  if (speaksJson()) {
+  if (inJson) {
     if (code === 'commander.version') print({ version }, version);
     else if (exitCode === 0) print({ help: helpText }, helpText);
     else

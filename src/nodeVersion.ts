@@ -4,18 +4,18 @@
  */
 const SAFE_PARSER = '9.2.1';
 
-/** What `process.versions` says. */
-interface Versions {
-  readonly node: string;
-  readonly llhttp?: string | undefined;
-}
-
 /**
- * Checks the version of the HTTP parser; each release line of Node got the safe one at another version.
+ * Checks `process.versions` for a safe HTTP parser; each release line of Node got the safe one at another version.
  *
  * @returns why this Node is refused, for the operator; null when it is safe
  */
-export function refuseNode({ node, llhttp = 'unknown' }: Versions): string | null {
+export function refuseNode({
+  node,
+  llhttp = 'unknown',
+}: {
+  node: string;
+  llhttp?: string | undefined;
+}): string | null {
   if (/^\d/.test(llhttp) && llhttp.localeCompare(SAFE_PARSER, 'en', { numeric: true }) >= 0) return null;
   return `Assent needs Node 20.19.2, 22 or newer: this is ${node}, whose HTTP parser (llhttp ${llhttp}) can take one request for two`;
 }

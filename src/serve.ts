@@ -71,12 +71,11 @@ async function start({ store, servers }: Running, config: Config, log: Logger): 
   if (demo !== null) servers.push(demo);
 }
 
-function openHttp(config: Config, { pool }: Store, log: Logger): Promise<FastifyInstance> {
-  const { baseUrl, trustProxy, maxConnections } = config;
-  const { catalogue, currency, codeLifetimeSeconds, maxInstances } = config;
+function openHttp(config: Config, { pool: db }: Store, log: Logger): Promise<FastifyInstance> {
   const keyRing = new KeyRing(config.secrets ?? trialSecrets(config.dataDir));
-  const settings = { catalogue, currency, codeLifetimeSeconds, maxInstances };
-  const context: Context = { db: pool, keyRing, baseUrl, ...settings };
+  const { baseUrl, catalogue, currency, codeLifetimeSeconds, maxInstances } = config;
+  const { trustProxy, maxConnections } = config;
+  const context: Context = { db, keyRing, baseUrl, catalogue, currency, codeLifetimeSeconds, maxInstances };
   return buildApp({ context, log, trustProxy, maxConnections });
 }
 

@@ -1,15 +1,29 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 
-type Option = readonly [flags: string, description: string];
 type Action = Parameters<Command['action']>[0];
 
-/** A command: what its help says, what it does, and the options that it may have. */
-type Row = readonly [description: string, action: Action, ...options: Option[]];
+/** Commands as they are typed, such as `client show <id>`; a group before its commands. */
+export type CommandTable = Readonly<Record<string, CommandRow>>;
 
-/** Adds commands to a parent, in the order of the table. @param table by name and arguments, such as `show <id>` */
-export function addCommands(parent: Command, table: Readonly<Record<string, Row>>): void {
+/** What a command's help says, what it does, and the options that it takes. A group does nothing itself. */
+type CommandRow = readonly [description: string, action?: Action, ...options: Option[]];
+
+/** Adds the commands of a table, in its order. */
+export function addCommands(program: Command, table: CommandTable): void {
   for (const [usage, [description, action, ...options]] of Object.entries(table)) {
-    const command = parent.command(usage).description(description).action(action);
-    for (const option of options) command.option(...option);
+    const [, groups = '', own = ''] = /^((?:[\w-]+ (?=\w))*)(.+)$/.exec(usage) ?? [];
+    const command = groupNamed(program, groups.split(' ')).command(own).description(description);
+    if (action !== undefined) command.action(action);
+    for (const option of options) command.addOption(option);
   }
+}
+
+function groupNamed(program: Command, [name, ...inner]: string[]): Command {
+  const group = program.commands.find((command) => command.name() === name);
+  return group === undefined ? program : groupNamed(group, inner);
+}
+
+/** An option that a command can't do without. */
+export function required(flags: string, description: string): Option {
+  return new Option(flags, description).makeOptionMandatory();
 }

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import type pg from 'pg';
 import { z } from 'zod';
 import {
@@ -13,7 +13,8 @@ import { findClient } from '../flows/clients.ts';
 import { findResource } from '../flows/resources.ts';
 import { AUDIT_KEPT_MONTHS } from '../rules/lifetimes.ts';
 import { isUuid } from '../secrets/uuid.ts';
-import { printList, report, speaksJson, UsageError } from './output.ts';
+import type { CommandTable } from './addCommands.ts';
+import { inJson, printList, report, UsageError } from './output.ts';
 import { requireUser } from './user.ts';
 import { withStore } from './withStore.ts';
 
@@ -30,46 +31,40 @@ interface AuditOptions {
 }
 
 /** `assent audit …`: what was allowed, refused, exchanged and taken back, and what operators did */
-export function auditCommands(program: Command): void {
-  const audit = program
-    .command('audit')
-    .description('show what happened to authorizations, sign-ins, and what operators did, oldest first')
-    .option('--login <login>', 'of this user')
-    .addOption(
-      new Option('--user <id>', 'of this user, also one that was erased')
-        .argParser(readUserId)
-        .conflicts('login'),
-    )
-    .option('--client <id>', 'of this application, also one that was deleted')
-    .option('--resource <id>', 'of this resource server, also one that was deleted')
-    .option('--ref <reference>', 'of the request with this reference, as on error pages and in the log')
-    .option('--outcome <kind>', 'of this kind, such as approved or client_blocked', readKind)
-    .option(
+export const AUDIT_COMMANDS: CommandTable = {
+  audit: [
+    'show what happened to authorizations, sign-ins, and what operators did, oldest first',
+    show,
+    new Option('--login <login>', 'of this user'),
+    new Option('--user <id>', 'of this user, also one that was erased')
+      .argParser(readUserId)
+      .conflicts('login'),
+    new Option('--client <id>', 'of this application, also one that was deleted'),
+    new Option('--resource <id>', 'of this resource server, also one that was deleted'),
+    new Option('--ref <reference>', 'of the request with this reference, as on error pages and in the log'),
+    new Option('--outcome <kind>', 'of this kind, such as approved or client_blocked').argParser(readKind),
+    new Option(
       '--since <time>',
       'from this day (UTC) or time on, as 2026-11-20 or 2026-11-20T09:30:00Z',
-      readTime,
-    )
-    .option('--until <time>', 'before this day (UTC) or time', readTime)
-    .option('--limit <number>', 'only so many, the newest ones', readLimit)
-    .action(show);
-  pruneCommand(audit);
-}
+    ).argParser(readTime),
+    new Option('--until <time>', 'before this day (UTC) or time').argParser(readTime),
+    new Option('--limit <number>', 'only so many, the newest ones').argParser(
+      readNumber(/^[1-9]\d{0,8}$/, 'Not a number from 1 on.'),
+    ),
+  ],
+  'audit prune': [
+    'drop old months of the trail; run as the owner of the tables',
+    prune,
+    new Option('--keep <months>', 'how many whole months before this one are kept')
+      .argParser(readNumber(/^(?!0+$)\d{1,4}$/, 'Not a number of months from 1 on.'))
+      .default(AUDIT_KEPT_MONTHS),
+  ],
+};
 
-function pruneCommand(audit: Command): void {
-  audit
-    .command('prune')
-    .description('drop old months of the trail; run as the owner of the tables')
-    .option(
-      '--keep <months>',
-      'how many whole months before this one are kept',
-      readMonths,
-      AUDIT_KEPT_MONTHS,
-    )
-    .action(async ({ keep }: { keep: number }) => {
-      const months = await withStore((db, operator) => pruneAuditPartitions(db, keep, operator));
-      const dropped = months.map((month) => `dropped ${month}`).join('\n');
-      report({ months }, dropped || 'there is nothing older to drop');
-    });
+async function prune({ keep }: { keep: number }): Promise<void> {
+  const months = await withStore((db, operator) => pruneAuditPartitions(db, keep, operator));
+  const dropped = months.map((month) => `dropped ${month}`).join('\n');
+  report({ months }, dropped || 'there is nothing older to drop');
 }
 
 async function show(options: AuditOptions): Promise<void> {
@@ -83,59 +78,38 @@ async function show(options: AuditOptions): Promise<void> {
     return { events: found, unknown: found.length === 0 ? await findUnknown(db, options) : [] };
   });
   const rows = events.map(rowOf);
-  printList(speaksJson() ? rows : summarize(rows), ['no events', ...unknown].join(', and '));
+  printList(inJson ? rows : summarize(rows), ['no events', ...unknown].join(', and '));
 }
 
 async function filterOf(db: pg.Pool, options: AuditOptions): Promise<AuditFilter> {
-  const { login, user, client, resource, ref, outcome, since, until } = options;
-  return {
-    userId: login === undefined ? (user ?? null) : (await requireUser(db, login)).userId,
-    clientId: client ?? null,
-    resourceId: resource ?? null,
-    reference: ref ?? null,
-    kind: outcome ?? null,
-    since: since ?? null,
-    until: until ?? null,
-  };
+  const { login, user = null, client: clientId = null, resource: resourceId = null } = options;
+  const { ref: reference = null, outcome: kind = null, since = null, until = null } = options;
+  const userId = login === undefined ? user : (await requireUser(db, login)).userId;
+  return { userId, clientId, resourceId, reference, kind, since, until };
 }
 
 /** Ids in the filter that name nothing: they may be mistyped. */
 async function findUnknown(db: pg.Pool, { client, resource }: AuditOptions): Promise<string[]> {
-  const application = client === undefined ? undefined : await findClient(db, client);
-  const server = resource === undefined ? undefined : await findResource(db, resource);
-  return [
-    ...(application === null ? [`there is no application ${client} now`] : []),
-    ...(resource !== undefined && server === null ? [`there is no resource ${resource} now`] : []),
-  ];
+  const unknown: string[] = [];
+  if (client !== undefined && (await findClient(db, client)) === null)
+    unknown.push(`there is no application ${client} now`);
+  if (resource !== undefined && (await findResource(db, resource)) === null)
+    unknown.push(`there is no resource ${resource} now`);
+  return unknown;
 }
 
 /** All fields of an event, for programs. */
-function rowOf(event: AuditEvent) {
-  return {
-    at: event.at,
-    outcome: event.kind,
-    user_id: event.userId,
-    login: event.login,
-    client_id: event.clientId,
-    resource_id: event.resourceId,
-    instance_name: event.instanceName,
-    grant_id: event.grantId,
-    scope: event.scope,
-    limits: event.limits,
-    address: event.address,
-    reference: event.reference,
-    operator: event.operator,
-    detail: event.detail,
-  };
+function rowOf({ at, kind: outcome, operator, detail, ...event }: AuditEvent) {
+  return { at, outcome, ...event, operator, detail };
 }
 
 /** The fields that fit on a line, for people; columns without a value are left out. */
 function summarize(rows: readonly ReturnType<typeof rowOf>[]): Record<string, unknown>[] {
-  const short = rows.map(({ at, outcome, user_id, login, limits: _limits, grant_id: _grantId, ...rest }) => ({
+  const short = rows.map(({ at, outcome, userId, login, limits: _limits, grantId: _grantId, ...event }) => ({
     at,
     outcome,
-    user: login ?? user_id,
-    ...rest,
+    user: login ?? userId,
+    ...event,
   }));
   const isUsed = (name: string) => short.some((row) => row[name as keyof typeof row] !== null);
   return short.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => isUsed(name))));
@@ -165,13 +139,9 @@ function readUserId(text: string): string {
   return id;
 }
 
-function readLimit(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('Not a number from 1 on.');
-  return Number(text);
-}
-
-function readMonths(text: string): number {
-  if (!/^\d{1,4}$/.test(text) || Number(text) < 1)
-    throw new InvalidArgumentError('Not a number of months from 1 on.');
-  return Number(text);
+function readNumber(pattern: RegExp, problem: string): (text: string) => number {
+  return (text) => {
+    if (!pattern.test(text)) throw new InvalidArgumentError(problem);
+    return Number(text);
+  };
 }

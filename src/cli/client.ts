@@ -1,37 +1,35 @@
-import type { Command } from 'commander';
 import type pg from 'pg';
-import { findClient, listClients, removeClient, setClientStatus } from '../flows/clients.ts';
-import { countLiveGrants } from '../flows/grants.ts';
+import { findClient, listClients, removeClient } from '../flows/clients.ts';
 import type { Client } from '../rules/client.ts';
-import { addCommands } from './addCommands.ts';
-import { clientRow, createCommand, updateCommand } from './clientSettings.ts';
-import { confirm, countedGrants, YES } from './confirm.ts';
-import { found, printList, printOne, report, showProgress, statusSentence } from './output.ts';
+import type { CommandTable } from './addCommands.ts';
+import { clientRow, SETTING_COMMANDS } from './clientSettings.ts';
+import { confirmRevoking, YES } from './confirm.ts';
+import { found, printList, printOne, report, showProgress } from './output.ts';
 import { secretCommands } from './secret.ts';
+import { changeStatus } from './status.ts';
 import { withStore } from './withStore.ts';
 
 /** `assent client …`: the applications (contract 2.1) */
-export function clientCommands(program: Command): void {
-  const client = program
-    .command('client')
-    .description('register, list, change, block and delete applications, and manage their secrets');
-  createCommand(client);
-  updateCommand(client);
-  addCommands(client, {
-    list: ['list the applications', list],
-    'show <id>': ['show an application', show],
-    'block <id>': [
-      'block an application: refuse its requests, codes and tokens until it is unblocked',
-      (id: string) => setStatus(id, 'blocked'),
-    ],
-    'unblock <id>': [
-      'let a blocked application work again, with the tokens it has',
-      (id: string) => setStatus(id, 'active'),
-    ],
-    'delete <id>': ['delete an application with its secrets, and revoke all its authorizations', remove, YES],
-  });
-  secretCommands(client, 'client', requireClient, requireVerified);
-}
+export const CLIENT_COMMANDS: CommandTable = {
+  client: ['register, list, change, block and delete applications, and manage their secrets'],
+  ...SETTING_COMMANDS,
+  'client list': ['list the applications', list],
+  'client show <id>': ['show an application', show],
+  'client block <id>': [
+    'block an application: refuse its requests, codes and tokens until it is unblocked',
+    (id: string) => changeStatus('client', id, 'blocked'),
+  ],
+  'client unblock <id>': [
+    'let a blocked application work again, with the tokens it has',
+    (id: string) => changeStatus('client', id, 'active'),
+  ],
+  'client delete <id>': [
+    'delete an application with its secrets, and revoke all its authorizations',
+    remove,
+    YES,
+  ],
+  ...secretCommands('client', requireClient, requireVerified),
+};
 
 async function list(): Promise<void> {
   printList((await withStore(listClients)).map(clientRow), 'no applications');
@@ -41,22 +39,14 @@ async function show(id: string): Promise<void> {
   printOne(clientRow(await withStore((db) => requireClient(db, id))));
 }
 
-async function setStatus(id: string, status: Client['status']): Promise<void> {
-  const changed = await withStore((db, operator) => setClientStatus(db, id, status, operator));
-  report({ client_id: id, status }, statusSentence(id, status, found(changed, 'client', id)));
-}
-
 async function remove(id: string, { yes = false }: { yes?: boolean }): Promise<void> {
   const removed = await withStore(async (db, operator) => {
     const { name } = await requireClient(db, id);
-    if (!yes) {
-      const counted = countedGrants(await countLiveGrants(db, { clientId: id }));
-      await confirm(`delete the application ${name} and revoke ${counted}`, yes);
-    }
+    if (!yes) await confirmRevoking(db, { clientId: id }, `delete the application ${name} and `);
     return removeClient(db, id, operator, showProgress);
   });
   const revoked = found(removed, 'client', id);
-  report({ client_id: id, status: 'deleted', revoked }, `deleted ${id}; authorizations revoked: ${revoked}`);
+  report({ clientId: id, status: 'deleted', revoked }, `deleted ${id}; authorizations revoked: ${revoked}`);
 }
 
 /** The application that a command names. @throws {NotFoundError} */

@@ -1,8 +1,9 @@
-import { type Command, InvalidArgumentError } from 'commander';
-import { type ClientSettings, changeClient, registerClient, settingsOf } from '../flows/clients.ts';
+import { InvalidArgumentError, Option } from 'commander';
+import { changeClient, registerClient } from '../flows/clients.ts';
 import { type Ceiling, parseCeiling } from '../rules/ceiling.ts';
-import type { Client } from '../rules/client.ts';
+import type { Client, ClientSettings } from '../rules/client.ts';
 import { RIGHT_NAMES } from '../rules/scope.ts';
+import { type CommandTable, required } from './addCommands.ts';
 import { found, printOne, report, UsageError, warn } from './output.ts';
 import { withStore } from './withStore.ts';
 
@@ -16,61 +17,49 @@ interface SettingOptions {
   readonly force?: boolean;
 }
 
-interface CreateOptions extends SettingOptions {
-  readonly name: string;
-  readonly redirectUri: string;
-  readonly verified?: boolean;
-}
+type CreateOptions = SettingOptions & { name: string; redirectUri: string; verified?: boolean };
 
 const NAME = ['--name <name>', 'the name that users see'] as const;
 const REDIRECT_URI = [
   '--redirect-uri <uri>',
   'where browsers are sent back to; requests must name it character by character',
 ] as const;
-const FORCE = ['--force', 'accept a name that could be mistaken for another one'] as const;
+const VERIFIED = new Option(
+  '--verified',
+  'with authenticity verification: the application gets a client secret, and has to use it',
+);
+const RIGHT = new Option(
+  '--right <names...>',
+  `the only rights that it may request, or "all" (at first); separated by spaces or commas, and behind any id. There are: ${RIGHT_NAMES.join(', ')}`,
+).argParser(readRights);
+const MOST = new Option(
+  '--most <days,sum>',
+  'the longest period and the largest sum that a payment limit may have; or "none" (at first)',
+).argParser(readMost);
+const FORCE = new Option('--force', 'accept a name that could be mistaken for another one');
 
-export function createCommand(client: Command): void {
-  const command = client
-    .command('create')
-    .description('register an application; its secret, if it gets one, is shown this once')
-    .requiredOption(...NAME)
-    .requiredOption(...REDIRECT_URI)
-    .option(
-      '--verified',
-      'with authenticity verification: the application gets a client secret, and has to use it',
-    );
-  takesLimits(command)
-    .option(...FORCE)
-    .action(create);
-}
-
-export function updateCommand(client: Command): void {
-  const command = client
-    .command('update <id>')
-    .description(
-      'change an application; consent pages already shown and codes not yet exchanged become invalid, tokens stay valid',
-    )
-    .option(...NAME)
-    .option(...REDIRECT_URI);
-  takesLimits(command)
-    .option(...FORCE)
-    .action(update);
-}
-
-/** Adds the options for what an application may ask. */
-function takesLimits(command: Command): Command {
-  return command
-    .option(
-      '--right <names...>',
-      `the only rights that it may request, or "all" (at first); separated by spaces or commas, and behind any id. There are: ${RIGHT_NAMES.join(', ')}`,
-      readRights,
-    )
-    .option(
-      '--most <days,sum>',
-      'the longest period and the largest sum that a payment limit may have; or "none" (at first)',
-      readMost,
-    );
-}
+/** The commands that take settings. */
+export const SETTING_COMMANDS: CommandTable = {
+  'client create': [
+    'register an application; its secret, if it gets one, is shown this once',
+    create,
+    required(...NAME),
+    required(...REDIRECT_URI),
+    VERIFIED,
+    RIGHT,
+    MOST,
+    FORCE,
+  ],
+  'client update <id>': [
+    'change an application; consent pages already shown and codes not yet exchanged become invalid, tokens stay valid',
+    update,
+    new Option(...NAME),
+    new Option(...REDIRECT_URI),
+    RIGHT,
+    MOST,
+    FORCE,
+  ],
+};
 
 function readMost(text: string): Ceiling | null {
   const most = text === 'none' ? null : parseCeiling(text);
@@ -103,8 +92,8 @@ async function create(options: CreateOptions): Promise<void> {
   const registered = await withStore((db, operator) => registerClient(db, client, operator, { force }));
   warnOfPlainHttp(redirectUri);
   if (registered.hasNamesake) warnOfNamesake(name);
-  const secret = registered.clientSecret === null ? {} : { client_secret: registered.clientSecret };
-  printOne({ client_id: registered.clientId, name, redirect_uri: redirectUri, ...secret });
+  const { clientId, clientSecret } = registered;
+  printOne({ clientId, name, redirectUri, ...(clientSecret === null ? {} : { clientSecret }) });
 }
 
 function warnOfPlainHttp(redirectUri: string): void {
@@ -117,22 +106,14 @@ function warnOfNamesake(name: string): void {
   warn(`another application has the name “${name}”, too: users can’t tell them apart`);
 }
 
-async function update(
-  id: string,
-  { name, redirectUri, right, most, force = false }: SettingOptions,
-): Promise<void> {
-  const change: Partial<ClientSettings> = {
-    ...(name === undefined ? {} : { name }),
-    ...(redirectUri === undefined ? {} : { redirectUri }),
-    ...(right === undefined ? {} : { allowedRights: rightsOf(right) }),
-    ...(most === undefined ? {} : { most }),
-  };
+async function update(id: string, { right, force = false, ...given }: SettingOptions): Promise<void> {
+  const change: Partial<ClientSettings> = right ? { ...given, allowedRights: rightsOf(right) } : given;
   if (Object.keys(change).length === 0) {
     throw new UsageError('say what to change: --name, --redirect-uri, --right or --most');
   }
   const result = await withStore((db, operator) => changeClient(db, id, change, operator, { force }));
   const updated = found(result, 'client', id);
-  if (redirectUri !== undefined) warnOfPlainHttp(redirectUri);
+  if (change.redirectUri !== undefined) warnOfPlainHttp(change.redirectUri);
   if (updated.hasNamesake) warnOfNamesake(updated.client.name);
   const changed = Object.keys(updated.changed);
   const sentence = changed.length === 0 ? 'there is nothing to change' : `changed ${changed.join(', ')}`;
@@ -140,7 +121,6 @@ async function update(
 }
 
 /** An application as commands print it. */
-export function clientRow({ clientId, verified, status, ...settings }: Client) {
-  const { name, redirect_uri, ...limits } = settingsOf(settings);
-  return { client_id: clientId, name, redirect_uri, verified, status, ...limits };
+export function clientRow({ clientId, name, redirectUri, verified, status, allowedRights, most }: Client) {
+  return { clientId, name, redirectUri, verified, status, allowedRights, most };
 }

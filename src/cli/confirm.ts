@@ -1,40 +1,32 @@
 import { createInterface } from 'node:readline/promises';
-import { speaksJson, UsageError } from './output.ts';
+import { Option } from 'commander';
+import type pg from 'pg';
+import { countLiveGrants, type Whose } from '../flows/grants.ts';
+import { inJson, UsageError } from './output.ts';
 
-/** The option that answers the question of {@link confirm} beforehand. */
-export const YES = ['--yes', 'do it without asking'] as const;
+/** The option that answers the question of {@link confirmRevoking} beforehand. */
+export const YES = new Option('--yes', 'do it without asking');
 
 /** Whether a person can be asked: at a terminal, without `--json`. */
 export function canAsk(): boolean {
-  return process.stdin.isTTY && !speaksJson();
+  return process.stdin.isTTY && !inJson;
 }
 
 /**
- * Asks before something that can't be undone; only `y` or `yes` goes on.
+ * Asks before authorizations are revoked for good; only `y` or `yes` goes on.
  *
- * @param deed what it would do, as `delete …`
- * @param yes whether it was said beforehand
+ * @param deed what it would do first, as `delete … and `
  * @throws {UsageError} when nobody can be asked
  * @throws {Error} when the answer is no
  */
-export async function confirm(deed: string, yes: boolean): Promise<void> {
-  if (yes) return;
-  if (!canAsk()) throw new UsageError(`nothing was done: this would ${deed}; say --yes to do it`);
-  if (!/^y(es)?$/i.test((await ask(`This will ${deed}. Go on? [y/N] `)).trim())) {
+export async function confirmRevoking(db: pg.Pool, whose: Whose, deed = ''): Promise<void> {
+  const { grants, people } = await countLiveGrants(db, whose);
+  const counted = `${grants} ${grants === 1 ? 'authorization' : 'authorizations'}`;
+  const what = `${deed}revoke ${counted}${people > 1 ? ` of ${people} people` : ''}`;
+  if (!canAsk()) throw new UsageError(`nothing was done: this would ${what}; say --yes to do it`);
+  if (!/^y(es)?$/i.test((await ask(`This will ${what}. Go on? [y/N] `)).trim())) {
     throw new Error('nothing was done');
   }
-}
-
-/** For example `3 authorizations of 2 people`. */
-export function countedGrants({
-  grants,
-  people,
-}: {
-  readonly grants: number;
-  readonly people: number;
-}): string {
-  const counted = `${grants} ${grants === 1 ? 'authorization' : 'authorizations'}`;
-  return people > 1 ? `${counted} of ${people} people` : counted;
 }
 
 async function ask(question: string): Promise<string> {

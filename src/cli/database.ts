@@ -1,9 +1,10 @@
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import { readDatabaseConfig, readOperator } from '../config.ts';
 import { openStore } from '../openStore.ts';
 import { countStrays } from '../store/auditPartitions.ts';
 import { listMigrations, migrate, schemaVersion } from '../store/migrate.ts';
 import { grantServerRole } from '../store/serverRole.ts';
+import type { CommandTable } from './addCommands.ts';
 import { print, say, warn } from './output.ts';
 import { toStandardError } from './withStore.ts';
 
@@ -13,19 +14,17 @@ interface MigrateOptions {
 }
 
 /** `assent migrate [--status] [--server-role ROLE]` */
-export function databaseCommands(program: Command): void {
-  program
-    .command('migrate')
-    .description('bring the database schema to this build’s version')
-    .option('--status', 'change nothing, only say which version the schema has')
-    .addOption(
-      new Option(
-        '--server-role <role>',
-        'and then give this role the rights that a server needs, and no others; run as the owner of the tables',
-      ).conflicts('status'),
-    )
-    .action(run);
-}
+export const DATABASE_COMMANDS: CommandTable = {
+  migrate: [
+    'bring the database schema to this build’s version',
+    run,
+    new Option('--status', 'change nothing, only say which version the schema has'),
+    new Option(
+      '--server-role <role>',
+      'and then give this role the rights that a server needs, and no others; run as the owner of the tables',
+    ).conflicts('status'),
+  ],
+};
 
 async function run({ status = false, serverRole }: MigrateOptions): Promise<void> {
   const operator = readOperator();

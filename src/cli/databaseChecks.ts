@@ -17,38 +17,37 @@ const MIN_MONTHS_AHEAD = 2;
 export async function checkDatabase(pool: pg.Pool): Promise<Finding[]> {
   const facts = await transaction(pool, findDatabaseFacts);
   const findings: Finding[] = [{ check: 'database', ...ok('PostgreSQL answers') }];
-  for (const [check, judge] of Object.entries(CHECKS)) findings.push({ check, ...judge(facts) });
-  for (const [check, look] of Object.entries(TABLE_CHECKS)) {
-    findings.push({ check, ...(await look(pool, facts).catch(notSeen)) });
+  for (const [check, judge] of Object.entries(CHECKS)) {
+    findings.push({ check, ...(await judge(facts, pool).catch(notSeen)) });
   }
   return findings;
 }
 
-/** A check that fails itself is a finding, so that the others still run. */
+/** A check that fails itself, such as for a table that the role can't read, is a finding, so that the others still run. */
 function notSeen({ message }: Error): Verdict {
   return wrong(`this can't be looked at: ${message}`, 'run assent migrate --server-role for this role');
 }
 
-/** What the database and the connection say of themselves. */
-const CHECKS: Readonly<Record<string, (facts: DatabaseFacts) => Verdict>> = {
-  version: ({ version, versionNumber }) =>
+/** In the order of the report: of what the database and the connection say of themselves, then of the tables. */
+const CHECKS: Readonly<Record<string, (facts: DatabaseFacts, pool: pg.Pool) => Promise<Verdict>>> = {
+  version: async ({ version, versionNumber }) =>
     versionNumber >= MIN_POSTGRES
       ? ok(`PostgreSQL ${version}`)
       : wrong(`PostgreSQL ${version} is too old`, 'use PostgreSQL 15 or newer'),
 
-  encoding: ({ encoding }) =>
+  encoding: async ({ encoding }) =>
     encoding === 'UTF8'
       ? ok('the database is in UTF8')
       : wrong(`the database is in ${encoding}`, 'create one with encoding UTF8'),
 
-  writes({ isStandby, readOnly }) {
+  async writes({ isStandby, readOnly }) {
     if (isStandby) return wrong('this is a standby: it takes no writes', 'connect to the primary');
     const remedy = 'take default_transaction_read_only back, for the database and the role';
     return readOnly ? wrong('the database is set to read only', remedy) : ok('the database takes writes');
   },
 
   /** A committed change (a used code, a revoked token) must survive a crash. */
-  durability({ fsync, fullPageWrites, synchronousCommit }) {
+  async durability({ fsync, fullPageWrites, synchronousCommit }) {
     const off = [...(fsync ? [] : ['fsync']), ...(synchronousCommit === 'off' ? ['synchronous_commit'] : [])];
     if (off.length > 0)
       return wrong(`a crash loses what was answered: ${off.join(' and ')} off`, 'turn it on');
@@ -58,12 +57,12 @@ const CHECKS: Readonly<Record<string, (facts: DatabaseFacts) => Verdict>> = {
     return advice('full_page_writes is off: a crash may leave half-written pages', remedy);
   },
 
-  isolation: ({ isolation }) =>
+  isolation: async ({ isolation }) =>
     isolation === 'read committed'
       ? ok('our transactions are read committed, whatever the default')
       : wrong(`our transactions are ${isolation}`, 'find out what between here and PostgreSQL sets it'),
 
-  tls({ tls, isLocal }) {
+  async tls({ tls, isLocal }) {
     if (tls === 'verified') return ok('the connection is encrypted, and the other end is who it says');
     if (tls === 'verified CA') {
       return ok('the connection is encrypted, and the other end is known to the CA of sslrootcert');
@@ -76,7 +75,7 @@ const CHECKS: Readonly<Record<string, (facts: DatabaseFacts) => Verdict>> = {
     return advice('the connection is encrypted, but to whom is not verified', remedy);
   },
 
-  pooler({ pooler }) {
+  async pooler({ pooler }) {
     if (pooler === 'none') return ok('the connection is to PostgreSQL itself, without a pooler');
     if (pooler === 'keeps names')
       return ok('the connection goes through a pooler that keeps prepared statements');
@@ -86,22 +85,19 @@ const CHECKS: Readonly<Record<string, (facts: DatabaseFacts) => Verdict>> = {
     );
   },
 
-  clock({ skewSeconds }) {
+  async clock({ skewSeconds }) {
     const text = `the clocks here and in the database differ by ${skewSeconds.toFixed(1)} s`;
     return skewSeconds < TOLERABLE_SKEW_SECONDS ? ok(text) : advice(text, 'run NTP on both');
   },
-};
 
-/** What has to be looked up in tables, which the role may be unable to read. */
-const TABLE_CHECKS: Readonly<Record<string, (pool: pg.Pool, facts: DatabaseFacts) => Promise<Verdict>>> = {
-  async schema(pool) {
+  async schema(_facts, pool) {
     const [version, known] = [await schemaVersion(pool), (await listMigrations()).length];
     const text = `schema version ${version}, this build's is ${known}`;
     if (version > known) return wrong(text, 'run a newer build');
     return version < known ? wrong(text, 'run assent migrate') : ok(text);
   },
 
-  async role(pool, { role }) {
+  async role({ role }, pool) {
     const { lacking, beyond } = await findDeviations(pool);
     const remedy = `run assent migrate --server-role ${role} as the owner of the tables`;
     if (lacking.length > 0) return wrong(`the role ${role} lacks ${lacking.join(', ')}`, remedy);
@@ -115,7 +111,7 @@ const TABLE_CHECKS: Readonly<Record<string, (pool: pg.Pool, facts: DatabaseFacts
       : ok(`the role ${role} may read and write rows, and change no table`);
   },
 
-  async trail(pool) {
+  async trail(_facts, pool) {
     const { size, lastMonth, monthsAhead } = await findTrailFacts(pool);
     const growth = lastMonth === null ? '' : `, ${lastMonth} of it last month`;
     const text = `the audit trail takes ${size}${growth}, and is prepared for ${monthsAhead} months`;

@@ -1,7 +1,7 @@
-import type { Command } from 'commander';
-import { ConfigError, type DatabaseConfig, readConfig, readDatabaseConfig } from '../config.ts';
+import { ConfigError, readConfig, readDatabaseConfig } from '../config.ts';
 import { openStore } from '../openStore.ts';
 import { explainTrouble } from '../store/errorTexts.ts';
+import type { CommandTable } from './addCommands.ts';
 import { checkDatabase } from './databaseChecks.ts';
 import { advice, type Finding, ok, type Verdict, wrong } from './finding.ts';
 import { print } from './output.ts';
@@ -10,15 +10,14 @@ import { toStandardError } from './withStore.ts';
 const ADDRESS_TIMEOUT_MS = 5_000;
 
 /** `assent doctor`: looks at what usually is wrong before a person has to. */
-export function doctorCommand(program: Command): void {
-  program
-    .command('doctor')
-    .description('check configuration, database and address; exit code 1 when Assent can’t serve like this')
-    .action(async () => {
-      const findings = [...checkConfiguration(), ...(await checkStore()), ...(await checkAddress())];
-      print(findings, findings.map(lineOf).join('\n'));
-      if (findings.some(({ level }) => level === 'error')) process.exitCode = 1;
-    });
+export const DOCTOR_COMMANDS: CommandTable = {
+  doctor: ['check configuration, database and address; exit code 1 when Assent can’t serve like this', check],
+};
+
+async function check(): Promise<void> {
+  const findings = [...checkConfiguration(), ...(await checkStore()), ...(await checkAddress())];
+  print(findings, findings.map(lineOf).join('\n'));
+  if (findings.some(({ level }) => level === 'error')) process.exitCode = 1;
 }
 
 function lineOf({ level, text, remedy }: Finding): string {
@@ -26,28 +25,28 @@ function lineOf({ level, text, remedy }: Finding): string {
 }
 
 function checkConfiguration(): Finding[] {
-  const problems = problemsOf(readConfig);
+  const { problems } = attempt(readConfig);
   const verdicts = problems.map((problem) => wrong(problem, 'see "Environment" in docs/operating.md'));
   if (problems.length === 0) verdicts.push(ok('the configuration is complete'));
   return verdicts.map((verdict) => ({ check: 'configuration', ...verdict }));
 }
 
-/** The problems of the environment, one sentence each. */
-function problemsOf(read: () => DatabaseConfig): string[] {
+/** Reads the environment. @returns what is wrong there, one sentence each, and no configuration then */
+function attempt<Config>(read: () => Config): { config: Config | null; problems: string[] } {
   try {
-    read();
-    return [];
+    return { config: read(), problems: [] };
   } catch (error) {
-    if (error instanceof ConfigError) return error.message.split('\n').map((line) => line.replace(/\.$/, ''));
-    throw error;
+    if (!(error instanceof ConfigError)) throw error;
+    return { config: null, problems: error.message.split('\n').map((line) => line.replace(/\.$/, '')) };
   }
 }
 
 /** The findings about the database; none while the configuration doesn't say which. */
 async function checkStore(): Promise<Finding[]> {
-  if (problemsOf(readDatabaseConfig).length > 0) return [];
+  const { config } = attempt(readDatabaseConfig);
+  if (config === null) return [];
   try {
-    const store = await openStore(readDatabaseConfig(), toStandardError);
+    const store = await openStore(config, toStandardError);
     return await checkDatabase(store.pool)
       .catch(away)
       .finally(() => store.close());
@@ -61,8 +60,9 @@ function away(error: unknown): Finding[] {
 }
 
 async function checkAddress(): Promise<Finding[]> {
-  if (problemsOf(readConfig).length > 0) return [];
-  const { baseUrl } = readConfig();
+  const { config } = attempt(readConfig);
+  if (config === null) return [];
+  const { baseUrl } = config;
   return [
     { check: 'https', ...checkScheme(baseUrl) },
     { check: 'cookies', ...checkCookies(baseUrl) },

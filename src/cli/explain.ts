@@ -1,17 +1,17 @@
-import type { Command } from 'commander';
 import { findRefusal } from '../flows/refusals.ts';
 import { REFUSALS_KEPT_DAYS } from '../rules/lifetimes.ts';
+import type { CommandTable } from './addCommands.ts';
 import { NotFoundError, printOne } from './output.ts';
 import { remedyFor } from './remedies.ts';
 import { withStore } from './withStore.ts';
 
 /** `assent explain REF`: what the reference on an error page stands for, without a log at hand */
-export function explainCommand(program: Command): void {
-  program
-    .command('explain <reference>')
-    .description('say for the reference on an error page which rule was broken, and what to do')
-    .action(explain);
-}
+export const EXPLAIN_COMMANDS: CommandTable = {
+  'explain <reference>': [
+    'say for the reference on an error page which rule was broken, and what to do',
+    explain,
+  ],
+};
 
 async function explain(reference: string): Promise<void> {
   const refusal = await withStore((db) => findRefusal(db, reference.toLowerCase()));

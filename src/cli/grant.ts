@@ -1,17 +1,11 @@
-import type { Command } from 'commander';
+import { Option } from 'commander';
 import type pg from 'pg';
-import {
-  countLiveGrants,
-  findGrantsOfUser,
-  type Grant,
-  revokeAll,
-  revokeGrant,
-  type Whose,
-} from '../flows/grants.ts';
+import { findGrantsOfUser, type Grant, revokeAll, revokeGrant, type Whose } from '../flows/grants.ts';
 import { grantState } from '../rules/grantState.ts';
 import { tokenExpiresAt } from '../rules/lifetimes.ts';
+import { type CommandTable, required } from './addCommands.ts';
 import { requireClient } from './client.ts';
-import { canAsk, confirm, countedGrants, YES } from './confirm.ts';
+import { canAsk, confirmRevoking, YES } from './confirm.ts';
 import { found, printList, report, showProgress, UsageError } from './output.ts';
 import { requireUser } from './user.ts';
 import { withStore } from './withStore.ts';
@@ -23,25 +17,21 @@ interface WhoseOptions {
 }
 
 /** `assent grant …`: what users have allowed */
-export function grantCommands(program: Command): void {
-  const grant = program.command('grant').description('list and revoke what users have allowed');
-
-  grant
-    .command('list')
-    .description('list the authorizations of a user, newest first')
-    .requiredOption('--login <login>', 'the user')
-    .action(list);
-
-  grant
-    .command('revoke [grant-id]')
-    .description(
-      'revoke one authorization, or all of a user or an application: codes and tokens stop working',
-    )
-    .option('--login <login>', 'all that this user has allowed')
-    .option('--client <id>', 'all that this application was allowed; with both, only by this user')
-    .option(...YES)
-    .action(revoke);
-}
+export const GRANT_COMMANDS: CommandTable = {
+  grant: ['list and revoke what users have allowed'],
+  'grant list': [
+    'list the authorizations of a user, newest first',
+    list,
+    required('--login <login>', 'the user'),
+  ],
+  'grant revoke [grant-id]': [
+    'revoke one authorization, or all of a user or an application: codes and tokens stop working',
+    revoke,
+    new Option('--login <login>', 'all that this user has allowed'),
+    new Option('--client <id>', 'all that this application was allowed; with both, only by this user'),
+    YES,
+  ],
+};
 
 async function list({ login }: { login: string }): Promise<void> {
   const grants = await withStore(async (db) => findGrantsOfUser(db, (await requireUser(db, login)).userId));
@@ -60,19 +50,17 @@ async function revoke(grantId: string | undefined, options: WhoseOptions): Promi
   const revoked = await withStore(async (db, operator) => {
     const ofWhom = await whose(db, options);
     // A script is not asked, and needs no --yes, unlike for `client delete`.
-    if (canAsk() && !options.yes) {
-      await confirm(`revoke ${countedGrants(await countLiveGrants(db, ofWhom))}`, false);
-    }
+    if (canAsk() && !options.yes) await confirmRevoking(db, ofWhom);
     return revokeAll(db, ofWhom, operator, showProgress);
   });
-  report({ login, client_id: client, revoked }, `authorizations revoked: ${revoked}`);
+  report({ login, clientId: client, revoked }, `authorizations revoked: ${revoked}`);
 }
 
 async function revokeOne(grantId: string): Promise<void> {
   const result = await withStore((db, operator) => revokeGrant(db, grantId, operator));
   const revoked = found(result, 'grant', grantId);
   const sentence = revoked ? `revoked ${grantId}` : `${grantId} was revoked before`;
-  report({ grant_id: grantId, revoked: Number(revoked) }, sentence);
+  report({ grantId, revoked: Number(revoked) }, sentence);
 }
 
 async function whose(db: pg.Pool, { login, client }: WhoseOptions): Promise<Whose> {
@@ -84,14 +72,8 @@ async function whose(db: pg.Pool, { login, client }: WhoseOptions): Promise<Whos
 }
 
 function rowOf(grant: Grant) {
-  return {
-    grant_id: grant.grantId,
-    client_id: grant.clientId,
-    instance_name: grant.instanceName,
-    scope: grant.scope,
-    state: grantState(grant, grant.now),
-    confirmed_at: grant.confirmedAt,
-    issued_at: grant.tokenIssuedAt,
-    expires_at: grant.tokenIssuedAt && tokenExpiresAt(grant.tokenIssuedAt),
-  };
+  const { grantId, clientId, instanceName, scope, confirmedAt, tokenIssuedAt: issuedAt } = grant;
+  const expiresAt = issuedAt && tokenExpiresAt(issuedAt);
+  const state = grantState(grant, grant.now);
+  return { grantId, clientId, instanceName, scope, state, confirmedAt, issuedAt, expiresAt };
 }

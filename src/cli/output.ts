@@ -21,84 +21,74 @@ export function found<Thing extends NonNullable<unknown>>(
   return thing;
 }
 
-let toProgram = false;
-
-/** Switches to JSON. */
-export function speakJson(): void {
-  toProgram = true;
-}
-
-/** Whether `--json` was given. */
-export function speaksJson(): boolean {
-  return toProgram;
-}
+/** Whether `--json` was given: known before commander has read the command line, whose errors are JSON then, too. */
+export const inJson = process.argv.includes('--json');
 
 const warnings: string[] = [];
 
 /** Warns of something that was done all the same: people at once, programs in the document that follows. */
 export function warn(sentence: string): void {
-  if (toProgram) warnings.push(sentence);
+  if (inJson) warnings.push(sentence);
   else console.error(`warning: ${sentence}`);
 }
 
+/** A thing to print, by the names that people and programs see, such as `client_id`. */
 type Row = Readonly<Record<string, unknown>>;
+
+function rowOf(thing: object): Row {
+  const snake = (name: string) => name.replaceAll(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
+  return Object.fromEntries(Object.entries(thing).map(([name, value]) => [snake(name), value]));
+}
 
 /** Prints a result: the document, or its text for people. Documents that are lists have no room for warnings. */
 export function print(document: Row | readonly unknown[], text: string): void {
   const whole = warnings.length === 0 || Array.isArray(document) ? document : { ...document, warnings };
-  console.log(toProgram ? JSON.stringify(whole, null, 2) : text);
+  console.log(inJson ? JSON.stringify(whole, null, 2) : text);
 }
 
 /** Prints one thing: a JSON object, or its fields a line each. */
-export function printOne(row: Row): void {
-  print(row, printFields(row));
+export function printOne(thing: object): void {
+  const row = rowOf(thing);
+  print(row, alignColumns(Object.entries(row).map(([name, value]) => [name, text(value)])));
 }
 
 /** Prints a list: a JSON array, or a table; `none` is said when it is empty. */
-export function printList(rows: readonly Row[], none: string): void {
-  if (rows.length === 0) report([], none);
-  else print(rows, printTable(rows));
+export function printList(things: readonly object[], none: string): void {
+  const rows = things.map(rowOf);
+  if (rows.length === 0) say(none);
+  if (rows.length > 0 || inJson) print(rows, formatTable(rows));
 }
 
 /** Says what was done: the document, or a sentence. */
-export function report(document: Row | readonly unknown[], sentence: string): void {
-  if (toProgram) print(document, '');
-  else console.error(sentence);
-}
-
-/** The sentence after a block or unblock. */
-export function statusSentence(name: string, status: 'active' | 'blocked', changed: boolean): string {
-  return changed ? `${name} is ${status}` : `${name} was ${status} before: nothing has changed`;
+export function report(done: object, sentence: string): void {
+  if (inJson) print(rowOf(done), '');
+  else say(sentence);
 }
 
 /** A message for people. */
 export function say(sentence: string): void {
-  if (!toProgram) console.error(sentence);
+  if (!inJson) console.error(sentence);
 }
 
 /** Reports an error. */
 export function complain(sentence: string): void {
-  console.error(toProgram ? JSON.stringify({ error: sentence }) : sentence);
+  console.error(inJson ? JSON.stringify({ error: sentence }) : sentence);
 }
 
 /** Shows progress to people at a terminal; the next line overwrites it. */
 export function showProgress(count: number): void {
-  if (!toProgram && process.stderr.isTTY) process.stderr.write(`${count} revoked\r`);
+  if (!inJson && process.stderr.isTTY) process.stderr.write(`${count} revoked\r`);
 }
 
-function printFields(row: Row): string {
-  const width = Math.max(...Object.keys(row).map((name) => name.length));
-  return Object.entries(row)
-    .map(([name, value]) => `${name.padEnd(width)}  ${text(value)}`)
-    .join('\n');
-}
-
-function printTable(rows: readonly Row[]): string {
+function formatTable(rows: readonly Row[]): string {
   const columns = Object.keys(rows[0] ?? {});
-  const lines = [columns, ...rows.map((row) => columns.map((column) => text(row[column])))];
-  const widths = columns.map((_, index) => Math.max(...lines.map((line) => line[index]?.length ?? 0)));
+  return alignColumns([columns, ...rows.map((row) => columns.map((column) => text(row[column])))]);
+}
+
+function alignColumns(lines: readonly (readonly string[])[]): string {
+  const widths = lines[0]?.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   return lines
-    .map((line) => line.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join('  '))
+    .map((line) => line.map((cell, column) => cell.padEnd(widths?.[column] ?? 0)).join('  '))
     .map((line) => line.trimEnd())
     .join('\n');
 }

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text as readAll } from 'node:stream/consumers';
+import { Option } from 'commander';
 import type { Passwords } from '../flows/users.ts';
 import { MIN_PASSWORD_CHARACTERS } from '../rules/limits.ts';
 import { canAsk } from './confirm.ts';
@@ -8,9 +9,12 @@ import { UsageError } from './output.ts';
 
 /** The options of commands that set passwords. */
 export const PASSWORD_OPTIONS = [
-  ['--password-stdin', 'read the password from line 1 and the payment password, if any, from line 2'],
-  ['--allow-weak', `accept passwords of fewer than ${MIN_PASSWORD_CHARACTERS} characters`],
-] as const;
+  new Option(
+    '--password-stdin',
+    'read the password from line 1 and the payment password, if any, from line 2',
+  ),
+  new Option('--allow-weak', `accept passwords of fewer than ${MIN_PASSWORD_CHARACTERS} characters`),
+];
 
 /** Their values. */
 export interface PasswordOptions {

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import type pg from 'pg';
 import {
   findResource,
@@ -6,64 +5,54 @@ import {
   type Resource,
   registerResource,
   removeResource,
-  setResourceStatus,
 } from '../flows/resources.ts';
-import { addCommands } from './addCommands.ts';
-import { found, printList, printOne, report, statusSentence } from './output.ts';
+import { type CommandTable, required } from './addCommands.ts';
+import { found, printList, printOne, report } from './output.ts';
 import { secretCommands } from './secret.ts';
+import { changeStatus } from './status.ts';
 import { withStore } from './withStore.ts';
 
 /** `assent resource …`: servers of the payment API that may introspect tokens */
-export function resourceCommands(program: Command): void {
-  const resource = program
-    .command('resource')
-    .description(
-      'register, list, block and delete servers that may introspect tokens, and manage their secrets',
-    );
-  resource
-    .command('create')
-    .description('register a server; its secret, for HTTP Basic, is shown this once')
-    .requiredOption('--name <name>', 'a name for operators')
-    .action(create);
-  addCommands(resource, {
-    list: ['list the servers', list],
-    'show <id>': ['show a server', show],
-    'block <id>': [
-      'block a server: answer it as if its secrets were wrong until it is unblocked',
-      (id: string) => setStatus(id, 'blocked'),
-    ],
-    'unblock <id>': ['let a blocked server introspect again', (id: string) => setStatus(id, 'active')],
-    'delete <id>': ['delete a server with its secrets', remove],
-  });
-  secretCommands(resource, 'resource', requireResource);
-}
+export const RESOURCE_COMMANDS: CommandTable = {
+  resource: ['register, list, block and delete servers that may introspect tokens, and manage their secrets'],
+  'resource create': [
+    'register a server; its secret, for HTTP Basic, is shown this once',
+    create,
+    required('--name <name>', 'a name for operators'),
+  ],
+  'resource list': ['list the servers', list],
+  'resource show <id>': ['show a server', show],
+  'resource block <id>': [
+    'block a server: answer it as if its secrets were wrong until it is unblocked',
+    (id: string) => changeStatus('resource', id, 'blocked'),
+  ],
+  'resource unblock <id>': [
+    'let a blocked server introspect again',
+    (id: string) => changeStatus('resource', id, 'active'),
+  ],
+  'resource delete <id>': ['delete a server with its secrets', remove],
+  ...secretCommands('resource', requireResource),
+};
 
 async function create({ name }: { name: string }): Promise<void> {
-  const created = await withStore((db, operator) => registerResource(db, name, operator));
-  printOne({ resource_id: created.resourceId, resource_secret: created.resourceSecret });
+  const { resourceId, resourceSecret } = await withStore((db, operator) =>
+    registerResource(db, name, operator),
+  );
+  printOne({ resourceId, resourceSecret });
 }
 
 async function list(): Promise<void> {
-  printList((await withStore(listResources)).map(rowOf), 'no resource servers');
+  printList(await withStore(listResources), 'no resource servers');
 }
 
 async function show(id: string): Promise<void> {
-  printOne(rowOf(await withStore((db) => requireResource(db, id))));
-}
-
-async function setStatus(id: string, status: Resource['status']): Promise<void> {
-  const changed = await withStore((db, operator) => setResourceStatus(db, id, status, operator));
-  report({ resource_id: id, status }, statusSentence(id, status, found(changed, 'resource', id)));
+  printOne(await withStore((db) => requireResource(db, id)));
 }
 
 async function remove(id: string): Promise<void> {
   const removed = await withStore((db, operator) => removeResource(db, id, operator));
   found(removed || null, 'resource', id);
-  report({ resource_id: id, status: 'deleted' }, `deleted ${id}`);
-}
-
-function rowOf({ resourceId, name, status }: Resource) {
-  return { resource_id: resourceId, name, status };
+  report({ resourceId: id, status: 'deleted' }, `deleted ${id}`);
 }
 
 async function requireResource(db: pg.Pool, id: string): Promise<Resource> {

@@ -1,7 +1,7 @@
-import type { Command } from 'commander';
+import { Option } from 'commander';
 import type pg from 'pg';
 import { addSecret, listSecrets, retireSecret, type SecretOwner } from '../flows/secrets.ts';
-import { addCommands } from './addCommands.ts';
+import type { CommandTable } from './addCommands.ts';
 import { NotFoundError, printList, printOne, report } from './output.ts';
 import { withStore } from './withStore.ts';
 
@@ -14,25 +14,28 @@ type Require = (db: pg.Pool, id: string) => Promise<unknown>;
  * @param mayHave for another secret; the others only have to be there
  */
 export function secretCommands(
-  parent: Command,
   owner: SecretOwner,
   require: Require,
   mayHave: Require = require,
-): void {
-  const secret = parent
-    .command('secret')
-    .description(
+): CommandTable {
+  return {
+    [`${owner} secret`]: [
       'add, list and retire secrets; several may be valid, so that one can be replaced without a break',
-    );
-  addCommands(secret, {
-    'add <id>': ['make another secret; it is shown this once', (id: string) => add(owner, id, mayHave)],
-    'list <id>': ['list the secrets by their ids', (id: string) => list(owner, id, require)],
-    'retire <id> <secret-id>': [
+    ],
+    [`${owner} secret add <id>`]: [
+      'make another secret; it is shown this once',
+      (id: string) => add(owner, id, mayHave),
+    ],
+    [`${owner} secret list <id>`]: [
+      'list the secrets by their ids',
+      (id: string) => list(owner, id, require),
+    ],
+    [`${owner} secret retire <id> <secret-id>`]: [
       'stop accepting a secret',
       (id: string, secretId: string, { force = false }) => retire(owner, id, secretId, force),
-      ['--force', 'even if it is the last one'],
+      new Option('--force', 'even if it is the last one'),
     ],
-  });
+  };
 }
 
 async function add(owner: SecretOwner, id: string, mayHave: Require): Promise<void> {
@@ -40,7 +43,7 @@ async function add(owner: SecretOwner, id: string, mayHave: Require): Promise<vo
     await mayHave(db, id);
     return addSecret(db, owner, id, operator);
   });
-  printOne({ [`${owner}_id`]: id, secret_id: added.secretId, [`${owner}_secret`]: added.secret });
+  printOne({ [`${owner}Id`]: id, secretId: added.secretId, [`${owner}Secret`]: added.secret });
 }
 
 async function list(owner: SecretOwner, id: string, require: Require): Promise<void> {
@@ -48,13 +51,7 @@ async function list(owner: SecretOwner, id: string, require: Require): Promise<v
     await require(db, id);
     return listSecrets(db, owner, id);
   });
-  const rows = secrets.map(({ secretId, createdAt, lastUsedOn, retiredAt }) => ({
-    secret_id: secretId,
-    created_at: createdAt,
-    last_used_on: lastUsedOn,
-    retired_at: retiredAt,
-  }));
-  printList(rows, 'no secrets');
+  printList(secrets, 'no secrets');
 }
 
 async function retire(owner: SecretOwner, id: string, secretId: string, force: boolean): Promise<void> {
@@ -65,5 +62,5 @@ async function retire(owner: SecretOwner, id: string, secretId: string, force: b
   if (!retired) {
     throw new Error(`${secretId} is the last live secret of ${id}: add another first, or say --force`);
   }
-  report({ [`${owner}_id`]: id, secret_id: secretId, status: 'retired' }, `retired ${secretId}`);
+  report({ [`${owner}Id`]: id, secretId, status: 'retired' }, `retired ${secretId}`);
 }

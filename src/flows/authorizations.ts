@@ -65,12 +65,7 @@ export async function findAuthorizationsPage(
     user: session.user,
     signOutToken: signOutToken(context, session),
     authorizations: shown.map((grant) => authorizationOf(context, session, grant)),
-    clientsWithSeveral: await findClientsWithSeveral(
-      context,
-      session,
-      shown,
-      newer !== null || older !== null,
-    ),
+    clientsWithSeveral: await findClientsWithSeveral(context, session, shown, (newer ?? older) !== null),
     newer: newer === null ? null : { direction: 'newer', grantId: newer },
     older: older === null ? null : { direction: 'older', grantId: older },
   };
@@ -116,8 +111,8 @@ async function findClientsWithSeveral(
     const live = Math.max(here, count?.live ?? 0);
     if (live < 2) return [];
     const form = disconnectForm(session, { action: 'disconnect-all', id: clientId });
-    const disconnectAllToken = signForm(context, form);
-    return [{ clientId, clientName, live, orMore: count?.orMore ?? false, disconnectAllToken }];
+    const orMore = count?.orMore ?? false;
+    return [{ clientId, clientName, live, orMore, disconnectAllToken: signForm(context, form) }];
   });
 }
 

@@ -1,23 +1,23 @@
 import type pg from 'pg';
-import type { Client } from '../rules/client.ts';
+import {
+  type Changes,
+  type Client,
+  type ClientSettings,
+  changesBetween,
+  settingsOf,
+} from '../rules/client.ts';
 import { lookAlikeProblem } from '../rules/lookAlike.ts';
-import { checkName, checkRedirectUri, checkRights, RegistrationError } from '../rules/registration.ts';
+import { checkClientSettings, RegistrationError } from '../rules/registration.ts';
 import { randomId } from '../secrets/random.ts';
 import { nameOperator, recordAct } from '../store/auditEvents.ts';
-import {
-  type ClientSettings,
-  deleteClient,
-  insertClient,
-  listClients,
-  updateClient,
-} from '../store/clients.ts';
+import { deleteClient, insertClient, listClients, updateClient } from '../store/clients.ts';
 import { type Database, transaction } from '../store/database.ts';
-import { updateStatus } from '../store/status.ts';
 import { audited } from './audit.ts';
 import { revokeAll } from './grants.ts';
 import { makeSecret } from './secrets.ts';
+import { setStatus } from './status.ts';
 
-export { type ClientSettings, findClient, listClients } from '../store/clients.ts';
+export { findClient, listClients } from '../store/clients.ts';
 
 /** An application to register (contract 2.1). */
 export interface NewClient extends ClientSettings {
@@ -37,10 +37,9 @@ export async function registerClient(
   pool: pg.Pool,
   client: NewClient,
   operator: string,
-  { force = false }: { readonly force?: boolean } = {},
+  { force = false } = {},
 ): Promise<RegisteredClient> {
-  checkClientSettings(client);
-  const hasNamesake = await checkLooks(pool, client.name, force);
+  const hasNamesake = await checkSettings(pool, client, force);
   const clientId = randomId();
   const { verified } = client;
   const detail = { ...settingsOf(client), verified };
@@ -53,31 +52,27 @@ export async function registerClient(
 }
 
 /**
- * Checks that the name of an application can't be mistaken for another.
+ * Checks settings before they are written; a name must not be mistaken for another.
  *
- * @param clientId the application that is renamed; undefined for a new one
+ * @param clientId the application that is changed; undefined for a new one
  * @returns whether another application has the very same name
  * @throws {RegistrationError}
  */
-async function checkLooks(db: Database, name: string, force: boolean, clientId?: string): Promise<boolean> {
+async function checkSettings(
+  db: Database,
+  settings: Partial<ClientSettings>,
+  force: boolean,
+  clientId?: string,
+): Promise<boolean> {
+  checkClientSettings(settings);
+  const { name } = settings;
+  if (name === undefined) return false;
   const others = (await listClients(db)).filter((client) => client.clientId !== clientId);
   const names = others.map((client) => client.name);
   const problem = force ? undefined : lookAlikeProblem(name, names);
   if (problem !== undefined)
     throw new RegistrationError(`the name ${problem}: choose another, or say --force`);
   return names.includes(name);
-}
-
-/** The settings of an application, by their names in JSON documents and the audit trail. */
-export function settingsOf({ name, redirectUri, allowedRights, most }: ClientSettings) {
-  return { name, redirect_uri: redirectUri, allowed_rights: allowedRights, most };
-}
-
-/** @throws {RegistrationError} */
-function checkClientSettings({ name, redirectUri, allowedRights }: Partial<ClientSettings>): void {
-  if (name !== undefined) checkName(name);
-  if (redirectUri !== undefined) checkRedirectUri(redirectUri);
-  if (allowedRights) checkRights(allowedRights);
 }
 
 /**
@@ -92,45 +87,18 @@ export async function changeClient(
   clientId: string,
   change: Partial<ClientSettings>,
   operator: string,
-  { force = false }: { readonly force?: boolean } = {},
+  { force = false } = {},
 ): Promise<{ client: Client; changed: Changes; hasNamesake: boolean } | null> {
-  checkClientSettings(change);
-  const hasNamesake = change.name !== undefined && (await checkLooks(pool, change.name, force, clientId));
-  return transaction(pool, async (connection) => {
-    const result = await updateClient(connection, clientId, change);
+  const hasNamesake = await checkSettings(pool, change, force, clientId);
+  return transaction(pool, async (db) => {
+    const result = await updateClient(db, clientId, change);
     if (result === null) return null;
-    const changed = differences(settingsOf(result.before), settingsOf(result.after));
+    const changed = changesBetween(result.before, result.after);
     if (Object.keys(changed).length > 0) {
-      await recordAct(connection, { kind: 'client_updated', operator, clientId, detail: changed });
+      await recordAct(db, { kind: 'client_updated', operator, clientId, detail: changed });
     }
     return { client: result.after, changed, hasNamesake };
   });
-}
-
-/** The old and the new value of each setting that changed. */
-export type Changes = Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>>;
-
-function differences(before: object, after: object): Changes {
-  const earlier = new Map<string, unknown>(Object.entries(before));
-  const changed = Object.entries(after).filter(
-    ([name, value]) => JSON.stringify(value) !== JSON.stringify(earlier.get(name)),
-  );
-  return Object.fromEntries(changed.map(([name, to]) => [name, { from: earlier.get(name), to }]));
-}
-
-/**
- * Blocks or unblocks an application; every endpoint sees it with its next statement.
- *
- * @returns whether it was otherwise before; null when there is none
- */
-export function setClientStatus(
-  pool: pg.Pool,
-  clientId: string,
-  status: Client['status'],
-  operator: string,
-): Promise<boolean | null> {
-  const kind = status === 'blocked' ? 'client_blocked' : 'client_unblocked';
-  return audited(pool, { kind, operator, clientId }, (db) => updateStatus(db, 'client', clientId, status));
 }
 
 /**
@@ -145,7 +113,7 @@ export async function removeClient(
   operator: string,
   progress: (revoked: number) => void,
 ): Promise<number | null> {
-  if ((await setClientStatus(pool, clientId, 'blocked', operator)) === null) return null;
+  if ((await setStatus(pool, 'client', clientId, 'blocked', operator)) === null) return null;
   const revoked = await revokeAll(pool, { clientId }, operator, progress);
   await audited(pool, { kind: 'client_deleted', operator, clientId }, async (connection) => {
     await nameOperator(connection, operator);

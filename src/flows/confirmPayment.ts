@@ -53,13 +53,8 @@ export async function confirmPayment(
 ): Promise<Confirmation> {
   if (verifyForm(context, sent.formToken, paymentPasswordForm(pending)) === null) return { outcome: 'stale' };
   const { userId, status, paymentPasswordHash } = pending.session.user;
-  const { paymentPassword, deviceCookie } = sent;
-  const attempt = {
-    guarded: 'payment password',
-    login: userId,
-    password: paymentPassword,
-    deviceCookie,
-  } as const;
+  const { paymentPassword: password, deviceCookie } = sent;
+  const attempt = { guarded: 'payment password', login: userId, password, deviceCookie } as const;
   const account = { userId, status, passwordHash: paymentPasswordHash };
   const result = await attemptPassword(context, attempt, caller, async () => account);
   if (result.outcome !== 'right') return result;

@@ -50,10 +50,6 @@ const NOT_AUTHENTICATED = [
   'The client is unknown, blocked or not authenticated.',
 ] as const;
 const INVALID_CODE = ['invalid_grant', 'The code is not valid.'] as const;
-const OTHER_REDIRECT_URI = [
-  'invalid_request',
-  'The parameter redirect_uri is not the one of the authorization request.',
-] as const;
 
 /** Contract 7.2: what the application is told, and what the log says. */
 const REFUSALS: Record<ExchangeRefusal, readonly [OAuthErrorCode, message: string, rule: string]> = {
@@ -63,7 +59,8 @@ const REFUSALS: Record<ExchangeRefusal, readonly [OAuthErrorCode, message: strin
   code_expired: [...INVALID_CODE, 'code expired'],
   client_changed: [...INVALID_CODE, 'the client was changed after the code was given'],
   redirect_uri_differs: [
-    ...OTHER_REDIRECT_URI,
+    'invalid_request',
+    'The parameter redirect_uri is not the one of the authorization request.',
     'redirect_uri differs from the authorization request; the code stays usable',
   ],
   verifier_mismatch: [...INVALID_CODE, 'code_verifier does not match; the code stays usable'],

@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import { networkOf } from '../rules/network.ts';
 import { insertRefusals, type Refusal, removeOldRefusals } from '../store/refusals.ts';
 import type { Context } from './context.ts';
@@ -21,15 +22,15 @@ const FORGET_EVERY_MS = 60 * 60 * 1000;
  * database and from pushing out the refusals of others.
  */
 export class RefusalLog {
-  readonly #context: Context;
+  readonly #db: pg.Pool;
   #waiting: { readonly network: string; readonly refusal: Refusal }[] = [];
   #timer: NodeJS.Timeout | undefined;
   readonly #counts = new Map<string, number>();
   #windowEnds = 0;
   #forgetAt = 0;
 
-  constructor(context: Context) {
-    this.#context = context;
+  constructor({ db }: Context) {
+    this.#db = db;
   }
 
   /** Notes a refusal, unless there are too many. @param address of the caller: counted, not kept */
@@ -48,13 +49,11 @@ export class RefusalLog {
     if (written.length === 0) return;
     this.#waiting = [];
     try {
-      await insertRefusals(
-        this.#context.db,
-        written.map(({ refusal }) => refusal),
-      );
+      const rows = written.map(({ refusal }) => refusal);
+      await insertRefusals(this.#db, rows);
       if (performance.now() < this.#forgetAt) return;
       this.#forgetAt = performance.now() + FORGET_EVERY_MS;
-      await removeOldRefusals(this.#context.db);
+      await removeOldRefusals(this.#db);
     } catch {
       // The log has all of them, and `DatabaseWatch` reports the database.
       this.#waiting = [...written, ...this.#waiting].slice(0, MAX_A_WRITE);

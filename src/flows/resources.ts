@@ -3,8 +3,7 @@ import { checkName } from '../rules/registration.ts';
 import { randomId } from '../secrets/random.ts';
 import { recordAct } from '../store/auditEvents.ts';
 import { transaction } from '../store/database.ts';
-import { deleteResource, insertResource, type Resource } from '../store/resources.ts';
-import { updateStatus } from '../store/status.ts';
+import { deleteResource, insertResource } from '../store/resources.ts';
 import { audited } from './audit.ts';
 import { makeSecret } from './secrets.ts';
 
@@ -24,23 +23,6 @@ export async function registerResource(
     const { secret } = await makeSecret(db, 'resource', resourceId, operator);
     return { resourceId, resourceSecret: secret };
   });
-}
-
-/**
- * Blocks or unblocks a resource server: while it is blocked, its secrets are wrong ones.
- *
- * @returns whether it was otherwise before; null when there is none
- */
-export function setResourceStatus(
-  pool: pg.Pool,
-  resourceId: string,
-  status: Resource['status'],
-  operator: string,
-): Promise<boolean | null> {
-  const kind = status === 'blocked' ? 'resource_blocked' : 'resource_unblocked';
-  return audited(pool, { kind, operator, resourceId }, (db) =>
-    updateStatus(db, 'resource', resourceId, status),
-  );
 }
 
 /** Deletes a resource server with its secrets. @returns whether there was one */

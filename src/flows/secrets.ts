@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { sha256 } from '../secrets/digest.ts';
 import { randomHex } from '../secrets/random.ts';
-import { type AuditKind, recordAct } from '../store/auditEvents.ts';
+import { recordAct } from '../store/auditEvents.ts';
 import { transaction } from '../store/database.ts';
 import { insertSecret, type Retirement, type SecretOwner, setSecretRetired } from '../store/secrets.ts';
 
@@ -24,19 +24,19 @@ export function addSecret(
   id: string,
   operator: string,
 ): Promise<NewSecret> {
-  return transaction(pool, (connection) => makeSecret(connection, owner, id, operator));
+  return transaction(pool, (db) => makeSecret(db, owner, id, operator));
 }
 
 /** The same within the transaction of a registration. */
 export async function makeSecret(
-  connection: pg.PoolClient,
+  db: pg.PoolClient,
   owner: SecretOwner,
   id: string,
   operator: string,
 ): Promise<NewSecret> {
   const [secretId, secret] = [randomHex(SECRET_ID_BYTES), randomHex(SECRET_BYTES)];
-  await insertSecret(connection, owner, id, secretId, sha256(secret));
-  await recordAct(connection, actOf(owner, id, 'secret_added', secretId, operator));
+  await insertSecret(db, owner, id, secretId, sha256(secret));
+  await recordAct(db, { kind: `${owner}_secret_added`, operator, ...about(owner, id, secretId) });
   return { secretId, secret };
 }
 
@@ -49,20 +49,15 @@ export function retireSecret(
   force: boolean,
   operator: string,
 ): Promise<Retirement> {
-  return transaction(pool, async (connection) => {
-    const result = await setSecretRetired(connection, owner, id, secretId, force);
-    if (result.retired) await recordAct(connection, actOf(owner, id, 'secret_retired', secretId, operator));
+  return transaction(pool, async (db) => {
+    const act = { kind: `${owner}_secret_retired`, operator, ...about(owner, id, secretId) } as const;
+    const result = await setSecretRetired(db, owner, id, secretId, force);
+    if (result.retired) await recordAct(db, act);
     return result;
   });
 }
 
-function actOf(
-  owner: SecretOwner,
-  id: string,
-  what: 'secret_added' | 'secret_retired',
-  secretId: string,
-  operator: string,
-) {
-  const kind: AuditKind = `${owner}_${what}`;
-  return { kind, operator, [`${owner}Id`]: id, detail: { secret_id: secretId } };
+/** What an act on a secret was done to. */
+function about(owner: SecretOwner, id: string, secretId: string) {
+  return { [`${owner}Id`]: id, detail: { secret_id: secretId } };
 }

@@ -48,13 +48,9 @@ export async function signIn(
   const form = signInForm(owner, sent.authorizationRequest);
   if (verifyForm(context, sent.formToken, form) === null) return { outcome: 'stale' };
   const { db } = context;
+  const { password } = sent;
   const login = loginKey(sent.login);
-  const attempt = {
-    guarded: 'password',
-    login,
-    password: sent.password,
-    deviceCookie: cookies.device,
-  } as const;
+  const attempt = { guarded: 'password', login, password, deviceCookie: cookies.device } as const;
   const result = await attemptPassword(context, attempt, caller, () => findUserByKey(db, login));
   if (result.outcome !== 'right') return result;
   const { userId, passwordHash, deviceCookie } = result;

@@ -8,6 +8,7 @@ import {
   deleteUser,
   findUserByLogin,
   insertUser,
+  type User,
   type UserChange,
   updateUserPasswords,
   updateUserStatus,
@@ -37,15 +38,12 @@ export async function registerUser(pool: pg.Pool, user: NewUser, operator: strin
   checkLogin(user.login);
   const { login, name } = user;
   const hashes = await hashPasswords(user);
-  const userId = await transaction(pool, async (db) => {
-    const created = await insertUser(db, { login, name, ...hashes });
-    if (created !== null) {
-      await recordAct(db, { kind: 'user_created', operator, userId: created, detail: detailOf(user) });
-    }
-    return created;
+  return transaction(pool, async (db) => {
+    const userId = await insertUser(db, { login, name, ...hashes });
+    if (userId === null) throw new RegistrationError(`the login ${login} is taken`);
+    await recordAct(db, { kind: 'user_created', operator, userId, detail: detailOf(user) });
+    return userId;
   });
-  if (userId === null) throw new RegistrationError(`the login ${login} is taken`);
-  return userId;
 }
 
 /** The audit detail of passwords: whether there is one for payments. */
@@ -68,19 +66,23 @@ export async function setPasswords(
 ): Promise<UserChange | null> {
   const hashes = await hashPasswords(passwords);
   const act = { kind: 'user_password_set', operator, detail: detailOf(passwords) } as const;
-  return endingSessions(pool, act, async (db) => changeOf(await updateUserPasswords(db, login, hashes)));
+  return changeUser(pool, act, async (db) => changeOf(await updateUserPasswords(db, login, hashes)));
 }
 
-/** Blocks a user: every session ends for good, codes and tokens are refused until the user is unblocked. */
-export function blockUser(pool: pg.Pool, login: string, operator: string): Promise<UserChange | null> {
-  return endingSessions(pool, { kind: 'user_blocked', operator }, (db) =>
-    updateUserStatus(db, login, 'blocked'),
-  );
+/** Blocks or unblocks a user. Blocking ends every session for good, and refuses codes and tokens until unblocked. */
+export function setUserStatus(
+  pool: pg.Pool,
+  login: string,
+  status: User['status'],
+  operator: string,
+): Promise<UserChange | null> {
+  const kind = status === 'blocked' ? 'user_blocked' : 'user_unblocked';
+  return changeUser(pool, { kind, operator }, (db) => updateUserStatus(db, login, status));
 }
 
 /** Ends every session of a user, who may sign in again at once. */
 export function signOutUser(pool: pg.Pool, login: string, operator: string): Promise<UserChange | null> {
-  return endingSessions(pool, { kind: 'user_signed_out', operator }, async (db) =>
+  return changeUser(pool, { kind: 'user_signed_out', operator }, async (db) =>
     changeOf((await findUserByLogin(db, login))?.userId ?? null),
   );
 }
@@ -91,10 +93,10 @@ function changeOf(userId: string | null): UserChange | null {
 }
 
 /**
- * Changes a user, then ends the sessions. Two statements, so that the second sees a sign-in that the first waited for. Only
- * an actual change is audited.
+ * Changes a user and, but for unblocking, ends the sessions: in a second statement, so that it sees a sign-in that the first
+ * waited for. Only an actual change is audited.
  */
-function endingSessions(
+function changeUser(
   pool: pg.Pool,
   act: Act,
   change: (db: Database) => Promise<UserChange | null>,
@@ -103,17 +105,8 @@ function endingSessions(
     const done = await change(db);
     if (done === null) return null;
     const { userId, changed } = done;
-    await deleteSessionsOfUser(db, userId);
+    if (act.kind !== 'user_unblocked') await deleteSessionsOfUser(db, userId);
     if (changed) await recordAct(db, { ...act, userId });
-    return done;
-  });
-}
-
-/** Lets a user sign in again. */
-export function unblockUser(pool: pg.Pool, login: string, operator: string): Promise<UserChange | null> {
-  return transaction(pool, async (db) => {
-    const done = await updateUserStatus(db, login, 'active');
-    if (done?.changed) await recordAct(db, { kind: 'user_unblocked', operator, userId: done.userId });
     return done;
   });
 }
@@ -130,9 +123,8 @@ export async function removeUser(
   operator: string,
   progress: (revoked: number) => void,
 ): Promise<{ userId: string; revoked: number } | null> {
-  const blocked = await blockUser(pool, login, operator);
-  if (blocked === null) return null;
-  const { userId } = blocked;
+  const { userId } = (await setUserStatus(pool, login, 'blocked', operator)) ?? {};
+  if (userId === undefined) return null;
   const revoked = await revokeAll(pool, { userId }, operator, progress);
   await audited(pool, { kind: 'user_deleted', operator, userId }, async (connection) => {
     await nameOperator(connection, operator);

@@ -1,7 +1,7 @@
 import type { Catalogue } from './catalogue.ts';
 import type { Client } from './client.ts';
 import { parseCodeChallenge } from './codeChallenge.ts';
-import { OAuthError } from './error.ts';
+import { invalidRequest, OAuthError } from './error.ts';
 import { parseInstanceName } from './instanceName.ts';
 import { MAX_CANONICAL_QUERY_BYTES } from './limits.ts';
 import type { Parameters } from './parameters.ts';
@@ -45,7 +45,7 @@ export interface AuthorizationRequest {
 export function postedParameters(query: Parameters, body: Parameters): Parameters {
   if (!query.hasAny(AUTHORIZATION_PARAMETERS)) return body;
   if (body.hasAny(AUTHORIZATION_PARAMETERS)) {
-    throw new OAuthError('invalid_request', 'The parameters were sent in the body and in the URL at once.');
+    throw invalidRequest('The parameters were sent in the body and in the URL at once.');
   }
   return query;
 }
@@ -100,14 +100,12 @@ function checkRedirectUri(sent: string, client: Client): string {
   const rule = redirectUriMismatch(client.redirectUri, sent);
   if (rule === null) return sent;
   const message = 'The parameter redirect_uri is not the registered one.';
-  throw new OAuthError('invalid_request', message, rule);
+  throw invalidRequest(message, rule);
 }
 
 /** Contract 2.2, response_type: the fixed value `code`. */
 function checkResponseType(value: string): void {
-  if (value !== 'code') {
-    throw new OAuthError('invalid_request', 'The parameter response_type must be code.');
-  }
+  if (value !== 'code') throw invalidRequest('The parameter response_type must be code.');
 }
 
 /**
@@ -120,7 +118,7 @@ function formatCanonicalQuery(parameters: Parameters): string {
     return value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`];
   }).join('&');
   if (byteLength(query) > MAX_CANONICAL_QUERY_BYTES) {
-    throw new OAuthError('invalid_request', `The request is longer than ${MAX_CANONICAL_QUERY_BYTES} bytes.`);
+    throw invalidRequest(`The request is longer than ${MAX_CANONICAL_QUERY_BYTES} bytes.`);
   }
   return query;
 }

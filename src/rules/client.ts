@@ -16,6 +16,26 @@ export interface Client {
   readonly revision: number;
 }
 
+/** What of an application may be changed. */
+export type ClientSettings = Pick<Client, 'name' | 'redirectUri' | 'allowedRights' | 'most'>;
+
+/** The settings of an application, by their names in the audit trail. */
+export function settingsOf({ name, redirectUri, allowedRights, most }: ClientSettings) {
+  return { name, redirect_uri: redirectUri, allowed_rights: allowedRights, most };
+}
+
+/** The old and the new value of each setting that differs. */
+export type Changes = Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>>;
+
+export function changesBetween(before: ClientSettings, after: ClientSettings): Changes {
+  const old = new Map<string, unknown>(Object.entries(settingsOf(before)));
+  return Object.fromEntries(
+    Object.entries(settingsOf(after))
+      .map(([name, to]) => [name, { from: old.get(name), to }] as const)
+      .filter(([, { from, to }]) => JSON.stringify(from) !== JSON.stringify(to)),
+  );
+}
+
 /** The part of a change that has an effect: another order of rights, or zeros behind a sum, has none. */
 export function effectiveChange(before: Client, change: Partial<Client>): Partial<Client> {
   const [old, wanted] = [inOneSpelling(before), inOneSpelling(change)];

@@ -1,4 +1,4 @@
-import { OAuthError } from './error.ts';
+import { invalidRequest } from './error.ts';
 import { decodeForm, type Parameters } from './parameters.ts';
 
 /** The identifier of an application or a resource server and, if it sent one, its secret. */
@@ -18,10 +18,10 @@ export function parseClientCredentials(body: Parameters, authorization: string |
   const secret = body.get('client_secret') ?? null;
   if (basic === null) return { id: id ?? body.require('client_id'), secret };
   if (secret !== null && basic.secret !== null) {
-    throw new OAuthError('invalid_request', 'The client secret was sent in the form and by HTTP Basic.');
+    throw invalidRequest('The client secret was sent in the form and by HTTP Basic.');
   }
   if (id !== undefined && id !== basic.id) {
-    throw new OAuthError('invalid_request', 'The form and HTTP Basic name two different applications.');
+    throw invalidRequest('The form and HTTP Basic name two different applications.');
   }
   return { id: basic.id, secret: basic.secret ?? secret };
 }
@@ -43,7 +43,7 @@ export function parseBasicCredentials(authorization: string | undefined): Creden
   const id = decodeForm(text.slice(0, colon));
   const secret = decodeForm(text.slice(colon + 1));
   if (colon < 1 || id === undefined || secret === undefined || (id + secret).includes(REPLACEMENT)) {
-    throw new OAuthError('invalid_request', 'The Authorization header is not readable HTTP Basic.');
+    throw invalidRequest('The Authorization header is not readable HTTP Basic.');
   }
   return { id, secret: secret === '' ? null : secret };
 }

@@ -1,4 +1,4 @@
-import { OAuthError } from './error.ts';
+import { invalidRequest } from './error.ts';
 import type { Parameters } from './parameters.ts';
 
 /**
@@ -13,12 +13,12 @@ export function parseCodeChallenge(parameters: Parameters): string | null {
   const method = parameters.get('code_challenge_method');
   if (challenge === undefined) {
     if (method === undefined) return null;
-    throw new OAuthError('invalid_request', 'code_challenge_method was sent without code_challenge.');
+    throw invalidRequest('code_challenge_method was sent without code_challenge.');
   }
-  if (method !== 'S256') throw new OAuthError('invalid_request', 'code_challenge_method must be S256.');
+  if (method !== 'S256') throw invalidRequest('code_challenge_method must be S256.');
   // The last of 43 characters carries 4 bits, so only 16 of the 64 letters can end a SHA-256.
   if (!/^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/.test(challenge)) {
-    throw new OAuthError('invalid_request', 'code_challenge is not the base64url form of a SHA-256.');
+    throw invalidRequest('code_challenge is not the base64url form of a SHA-256.');
   }
   return challenge;
 }
@@ -32,10 +32,7 @@ export function parseCodeVerifier(parameters: Parameters): string | null {
   const verifier = parameters.get('code_verifier');
   if (verifier === undefined) return null;
   if (!/^[A-Za-z0-9\-._~]{43,128}$/.test(verifier)) {
-    throw new OAuthError(
-      'invalid_request',
-      'code_verifier must have 43 to 128 letters, digits or -._~ characters.',
-    );
+    throw invalidRequest('code_verifier must have 43 to 128 letters, digits or -._~ characters.');
   }
   return verifier;
 }

@@ -19,3 +19,11 @@ export class OAuthError extends Error {
     this.rule = rule;
   }
 }
+
+/** A refusal with `invalid_request`. @param rule left out where the message says it all */
+export const invalidRequest = (message: string, rule?: string): OAuthError =>
+  new OAuthError('invalid_request', message, rule);
+
+/** A refusal with `invalid_scope`. @param rule as above */
+export const invalidScope = (message: string, rule?: string): OAuthError =>
+  new OAuthError('invalid_scope', message, rule);

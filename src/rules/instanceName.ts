@@ -1,4 +1,4 @@
-import { OAuthError } from './error.ts';
+import { invalidRequest } from './error.ts';
 import { MAX_INSTANCE_NAME_BYTES } from './limits.ts';
 import { byteLength, findUnclearInName } from './text.ts';
 
@@ -11,16 +11,13 @@ import { byteLength, findUnclearInName } from './text.ts';
 export function parseInstanceName(value: string | undefined): string | null {
   if (value === undefined) return null;
   if (byteLength(value) > MAX_INSTANCE_NAME_BYTES) {
-    throw new OAuthError(
-      'invalid_request',
-      `The parameter instance_name is longer than ${MAX_INSTANCE_NAME_BYTES} bytes.`,
-    );
+    throw invalidRequest(`The parameter instance_name is longer than ${MAX_INSTANCE_NAME_BYTES} bytes.`);
   }
   const unclear = findUnclearInName(value);
   if (unclear !== undefined) {
     const message =
       'The parameter instance_name has invisible characters, or spaces other than single ones between words.';
-    throw new OAuthError('invalid_request', message, `instance_name: ${unclear}`);
+    throw invalidRequest(message, `instance_name: ${unclear}`);
   }
   return value;
 }

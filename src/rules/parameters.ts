@@ -1,7 +1,4 @@
-import { OAuthError, type OAuthErrorCode } from './error.ts';
-
-/** Why a parameter has no usable value. */
-type Fault = 'doubled' | 'malformed';
+import { invalidRequest, OAuthError, type OAuthErrorCode } from './error.ts';
 
 /**
  * The parameters of one request in `application/x-www-form-urlencoded`, UTF-8 (contract section 4).
@@ -10,18 +7,18 @@ type Fault = 'doubled' | 'malformed';
  * checks stays the contract's.
  */
 export class Parameters {
-  readonly #values: ReadonlyMap<string, string | { fault: Fault }>;
+  /** Undefined for a value that can't be decoded. */
+  readonly #values = new Map<string, string | undefined>();
+  readonly #doubled = new Set<string>();
 
   /** @param encoded the form body or the query string, without the leading `?` */
   constructor(encoded: string) {
-    const values = new Map<string, string | { fault: Fault }>();
     for (const pair of encoded.split('&')) {
       const [name, value] = splitPair(pair);
       if (name === undefined) continue;
-      if (values.has(name)) values.set(name, { fault: 'doubled' });
-      else values.set(name, value ?? { fault: 'malformed' });
+      if (this.#values.has(name)) this.#doubled.add(name);
+      this.#values.set(name, value);
     }
-    this.#values = values;
   }
 
   /** Whether any of `names` was sent, also empty or with a fault. */
@@ -36,11 +33,9 @@ export class Parameters {
    * @throws {OAuthError} `invalid_request` when it was given twice, `malformed` when it can't be decoded
    */
   get(name: string, malformed: OAuthErrorCode = 'invalid_request'): string | undefined {
+    if (this.#doubled.has(name)) throw invalidRequest(`The parameter ${name} was sent more than once.`);
     const value = this.#values.get(name);
-    if (typeof value === 'object') {
-      if (value.fault === 'doubled') {
-        throw new OAuthError('invalid_request', `The parameter ${name} was sent more than once.`);
-      }
+    if (value === undefined && this.#values.has(name)) {
       throw new OAuthError(malformed, `The parameter ${name} is not text in percent-encoded UTF-8.`);
     }
     return value === '' ? undefined : value;
@@ -49,7 +44,7 @@ export class Parameters {
   /** Like {@link get}, for a parameter that must be there. @throws {OAuthError} `invalid_request` */
   require(name: string): string {
     const value = this.get(name);
-    if (value === undefined) throw new OAuthError('invalid_request', `The parameter ${name} is missing.`);
+    if (value === undefined) throw invalidRequest(`The parameter ${name} is missing.`);
     return value;
   }
 }

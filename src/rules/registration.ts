@@ -1,3 +1,4 @@
+import type { ClientSettings } from './client.ts';
 import {
   MAX_LOGIN_CHARACTERS,
   MAX_NAME_CHARACTERS,
@@ -65,18 +66,19 @@ export function checkPassword(
   }
 }
 
-/** The rights that an application may ask. @throws {RegistrationError} */
-export function checkRights(names: readonly string[]): void {
+/** Those settings of an application that are given (contract 2.1). @throws {RegistrationError} */
+export function checkClientSettings({ name, redirectUri, allowedRights }: Partial<ClientSettings>): void {
+  if (name !== undefined) checkName(name);
+  const problem = redirectUri === undefined ? undefined : redirectUriProblem(redirectUri);
+  if (problem !== undefined) throw new RegistrationError(`the redirect URI can't be registered: ${problem}`);
+  if (allowedRights) checkRights(allowedRights);
+}
+
+function checkRights(names: readonly string[]): void {
   const unknown = names.find((name) => !(RIGHT_NAMES as readonly string[]).includes(name));
   if (unknown !== undefined) {
     throw new RegistrationError(`${unknown} is not a right; there are: ${RIGHT_NAMES.join(', ')}`);
   }
-}
-
-/** The redirect URI of an application (contract 2.1). @throws {RegistrationError} */
-export function checkRedirectUri(uri: string): void {
-  const problem = redirectUriProblem(uri);
-  if (problem !== undefined) throw new RegistrationError(`the redirect URI can't be registered: ${problem}`);
 }
 
 /** Schemes that run or read something in the browser instead of taking the user to an application. */

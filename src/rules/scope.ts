@@ -1,4 +1,4 @@
-import { OAuthError } from './error.ts';
+import { invalidScope } from './error.ts';
 import { Scanner } from './scopeScanner.ts';
 
 // The rights, and the grammar of a scope. `scopeRules.ts` has what a request may ask of them, `rightData.ts` how they are
@@ -82,7 +82,7 @@ export function parseScope(scope: string): Right[] {
     rights.push(parseRight(scanner));
     if (!scanner.atEnd && !scanner.skipSpaces()) scanner.fail('a space between two rights');
   }
-  if (rights.length === 0) throw new OAuthError('invalid_scope', 'The parameter scope is missing or empty.');
+  if (rights.length === 0) throw invalidScope('The parameter scope is missing or empty.');
   return rights;
 }
 
@@ -101,9 +101,7 @@ function parsePaymentTo(scanner: Scanner): Right {
   const kind = scanner.take(/\.to-(?:pattern|account)(?=\()/y);
   if (kind === undefined) return scanner.fail('.to-pattern(…) or .to-account(…) after payment');
   const [target, type, ...more] = scanner.takeStrings();
-  if (!target || more.length > 0) {
-    return scanner.fail('the target of the payment');
-  }
+  if (!target || more.length > 0) return scanner.fail('the target of the payment');
   if (kind === '.to-pattern') {
     if (type !== undefined) return scanner.fail('one target');
     return { name: 'payment.to-pattern', pattern: target, limit: parseLimit(scanner) };

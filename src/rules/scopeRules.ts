@@ -1,6 +1,6 @@
 import type { Catalogue } from './catalogue.ts';
 import { type Ceiling, exceeds } from './ceiling.ts';
-import { OAuthError } from './error.ts';
+import { invalidScope } from './error.ts';
 import { MAX_CANONICAL_QUERY_BYTES } from './limits.ts';
 import { effectiveLimit, parseScope, type Right, type RightName, targetOf } from './scope.ts';
 import { findUnclear } from './text.ts';
@@ -20,44 +20,26 @@ export function parseRequestedScope(
   most: Ceiling | null = null,
 ): Right[] {
   if (scope.length > MAX_CANONICAL_QUERY_BYTES) {
-    throw new OAuthError(
-      'invalid_scope',
-      `The parameter scope is longer than ${MAX_CANONICAL_QUERY_BYTES} characters.`,
-    );
+    throw invalidScope(`The parameter scope is longer than ${MAX_CANONICAL_QUERY_BYTES} characters.`);
   }
   const rights = parseScope(scope);
   for (const right of rights) refuseUnavailable(right.name, catalogue, allowed);
   for (const right of rights) refuseUnclear(right);
   for (const [rule, broken] of CONTRADICTIONS) {
-    if (broken(rights)) {
-      throw new OAuthError('invalid_scope', 'The requested rights contradict each other.', `scope: ${rule}`);
-    }
+    if (broken(rights)) throw invalidScope('The requested rights contradict each other.', `scope: ${rule}`);
   }
   if (most !== null) for (const right of rights) refuseExcess(right, most);
   return rights;
 }
 
-/** The default limit counts where the application wrote none. */
-function refuseExcess(right: Right, most: Ceiling): void {
-  const limit = effectiveLimit(right);
-  if (limit === undefined || !exceeds(limit, most)) return;
-  const message = 'The application may not ask to spend so much.';
-  throw new OAuthError(
-    'invalid_scope',
-    message,
-    `scope: the application may ask at most ${most.days},${most.sum}, and ${right.name} has ${limit.days ?? ''},${limit.sum}`,
-  );
-}
-
 function refuseUnavailable(name: RightName, catalogue: Catalogue, allowed: readonly string[] | null): void {
   if (!(name in catalogue)) {
     const message = 'The parameter scope asks a right that this service does not offer.';
-    throw new OAuthError('invalid_scope', message, `scope: ${name} is not in the catalogue`);
+    throw invalidScope(message, `scope: ${name} is not in the catalogue`);
   }
-  if (allowed !== null && !allowed.includes(name)) {
-    const message = 'The application may not ask one of these rights.';
-    throw new OAuthError('invalid_scope', message, `scope: the application may not ask ${name}`);
-  }
+  if (allowed === null || allowed.includes(name)) return;
+  const message = 'The application may not ask one of these rights.';
+  throw invalidScope(message, `scope: the application may not ask ${name}`);
 }
 
 /** A resource server that splits the scope at spaces would break a target with white space in two. */
@@ -65,7 +47,19 @@ function refuseUnclear(right: Right): void {
   const unclear = findUnclear(targetOf(right) ?? '');
   if (unclear === undefined) return;
   const message = 'A target in the parameter scope has white space or invisible characters.';
-  throw new OAuthError('invalid_scope', message, `scope: the target of ${right.name} has ${unclear}`);
+  throw invalidScope(message, `scope: the target of ${right.name} has ${unclear}`);
+}
+
+/** The default limit counts where the application wrote none. */
+function refuseExcess(right: Right, most: Ceiling): void {
+  const limit = effectiveLimit(right);
+  if (limit === undefined || !exceeds(limit, most)) return;
+  const message = 'The application may not ask to spend so much.';
+  const [ceiling, asked] = [`${most.days},${most.sum}`, `${limit.days ?? ''},${limit.sum}`];
+  throw invalidScope(
+    message,
+    `scope: the application may ask at most ${ceiling}, and ${right.name} has ${asked}`,
+  );
 }
 
 /** The ways to be "logically contradictory" (contract 7.1). */

@@ -1,4 +1,4 @@
-import { OAuthError } from './error.ts';
+import { invalidScope } from './error.ts';
 import { MAX_SCOPE_TEXT_CHARACTERS } from './limits.ts';
 
 /** Scans a scope from left to right: its strings may have spaces inside, so it can't be split at them. */
@@ -55,8 +55,7 @@ export class Scanner {
 
   /** @throws {OAuthError} `invalid_scope`, saying what was expected and where */
   fail(expected: string): never {
-    throw new OAuthError(
-      'invalid_scope',
+    throw invalidScope(
       'The parameter scope has a value that is not a right of this service.',
       `scope: expected ${expected} before or at character ${this.#at + 1}`,
     );

@@ -64,3 +64,55 @@ function freeAfter(countedAt: Date, level: number, { freeAttempts, maxWaitSecond
   const seconds = doublings < 0 ? 0 : Math.min(2 ** doublings, maxWaitSeconds);
   return new Date(countedAt.getTime() + seconds * SECOND_MS);
 }
+
+/** A counter: its kind, and its row in the table. */
+export interface Counter {
+  readonly kind: CounterKind;
+  readonly slot: number;
+}
+
+/** What comes of counting an attempt. */
+export interface Recorded {
+  /** How long it has to wait; 0 when it was counted. */
+  readonly waitSeconds: number;
+  /** The slot that the audit trail should name if the password is wrong: from here on attempts have to wait. */
+  readonly slotToReport: number | null;
+}
+
+/** Counters as they were read, and as attempts change them. */
+export class Counts<State extends CounterState & { readonly slot: number }> {
+  readonly #read: ReadonlySet<State>;
+  readonly #bySlot: Map<number, State>;
+
+  constructor(read: readonly State[]) {
+    this.#read = new Set(read);
+    this.#bySlot = new Map(read.map((state) => [state.slot, state]));
+  }
+
+  get changed(): State[] {
+    return [...this.#bySlot.values()].filter((state) => !this.#read.has(state));
+  }
+
+  /** Counts an attempt at `counters`, unless one of `limiting` says to wait. */
+  attempt(counters: readonly Counter[], limiting: readonly Counter[] = counters): Recorded {
+    const wait = Math.max(
+      ...limiting.map((counter) => waitSeconds(this.#stateOf(counter), POLICIES[counter.kind])),
+    );
+    if (wait > 0) return { waitSeconds: wait, slotToReport: null };
+    for (const counter of counters) this.change(counter, withAttempt);
+    const states = counters.map((counter) => this.#stateOf(counter));
+    const mustWait = states.some(({ freeAt, now }) => freeAt > now);
+    // The first counter is the login's or the device's.
+    return { waitSeconds: 0, slotToReport: mustWait ? (counters[0]?.slot ?? null) : null };
+  }
+
+  change(counter: Counter, by: typeof withAttempt<State>): void {
+    this.#bySlot.set(counter.slot, by(this.#stateOf(counter), POLICIES[counter.kind]));
+  }
+
+  #stateOf({ slot }: Counter): State {
+    const state = this.#bySlot.get(slot);
+    if (state === undefined) throw new Error(`throttles: the counter in slot ${slot} was not read`);
+    return state;
+  }
+}

@@ -1,6 +1,6 @@
 import { parseClientCredentials } from './clientCredentials.ts';
 import { parseCodeVerifier } from './codeChallenge.ts';
-import { OAuthError } from './error.ts';
+import { invalidRequest } from './error.ts';
 import type { Parameters } from './parameters.ts';
 
 const TOKEN_PARAMETERS = [
@@ -45,13 +45,13 @@ export function parseTokenRequest(
 /** Contract 4: the parameters are in the body (RFC 6749 section 2.3.1): URLs end up in access logs. */
 function checkUrl(query: Parameters): void {
   if (query.hasAny(TOKEN_PARAMETERS)) {
-    throw new OAuthError('invalid_request', 'Send the parameters in the body: a URL ends up in access logs.');
+    throw invalidRequest('Send the parameters in the body: a URL ends up in access logs.');
   }
 }
 
 /** Contract 2.4, grant_type: the fixed value `authorization_code`. */
 function checkGrantType(value: string): void {
   if (value !== 'authorization_code') {
-    throw new OAuthError('invalid_request', 'The parameter grant_type must be authorization_code.');
+    throw invalidRequest('The parameter grant_type must be authorization_code.');
   }
 }

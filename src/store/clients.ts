@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { type Client, effectiveChange } from '../rules/client.ts';
+import { type Client, type ClientSettings, effectiveChange } from '../rules/client.ts';
 import { batched } from './batch.ts';
 import type { Database } from './database.ts';
 import { asciiOnly, execute, query, queryBatch, queryLong, queryOne, queryRow } from './query.ts';
@@ -54,9 +54,6 @@ const write = statement<ClientRow>(
           most_days = @days, most_sum = @sum, revision = revision + 1
     where client_id = @clientId returning ${CLIENT_COLUMNS}`,
 );
-
-/** What of an application may be changed. */
-export type ClientSettings = Pick<Client, 'name' | 'redirectUri' | 'allowedRights' | 'most'>;
 
 /**
  * Changes an application, within a transaction. Its new revision makes pages shown before and codes not yet exchanged stale.

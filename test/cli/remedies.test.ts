@@ -82,7 +82,9 @@ describe('what to do about a refusal', () => {
       .filter((file) => /^(rules|http|flows)\/.*\.ts$/.test(file))
       .map((file) => readFileSync(new URL(`../../src/${file}`, import.meta.url), 'utf8'));
     const thrown = sources.flatMap((source) =>
-      [...source.matchAll(/new OAuthError\(([\s\S]*?)\);/g)].map(([, given = '']) => given),
+      [...source.matchAll(/(?:new OAuthError|invalid(?:Request|Scope))\(([\s\S]*?)\);/g)].map(
+        ([, given = '']) => given,
+      ),
     );
     // The rule is the last text, with whatever is filled in between.
     const patterns = thrown

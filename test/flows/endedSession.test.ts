@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { blockUser, setPasswords, signOutUser } from '../../src/flows/users.ts';
+import { setPasswords, setUserStatus, signOutUser } from '../../src/flows/users.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { Agent } from '../support/agent.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
@@ -86,7 +86,7 @@ describe.each(['allow', 'reject'] as const)('a decision to %s that gets to the d
     line.holdBack(['grant-approve', 'grant-deny']);
     const asked = decide(agent, consent, decision);
     await vi.waitFor(() => expect(line.held()).toBe(1), { timeout: 5_000 });
-    await blockUser(database.pool, user.login, 'tests');
+    await setUserStatus(database.pool, user.login, 'blocked', 'tests');
     await line.letThrough();
     expect((await asked).location ?? '').not.toMatch(/^http:..127.0.0.1:9/);
     expect(await writtenOf(user)).toBe(0);

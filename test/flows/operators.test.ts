@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { changeClient, removeClient, setClientStatus } from '../../src/flows/clients.ts';
+import { changeClient, removeClient } from '../../src/flows/clients.ts';
 import { revokeAll } from '../../src/flows/grants.ts';
-import { registerResource, setResourceStatus } from '../../src/flows/resources.ts';
+import { registerResource } from '../../src/flows/resources.ts';
 import { addSecret, retireSecret } from '../../src/flows/secrets.ts';
-import { blockUser, registerUser, removeUser, setPasswords, unblockUser } from '../../src/flows/users.ts';
+import { setStatus } from '../../src/flows/status.ts';
+import { registerUser, removeUser, setPasswords, setUserStatus } from '../../src/flows/users.ts';
 import { type Digest, sha256 } from '../../src/secrets/digest.ts';
 import { approveGrant } from '../../src/store/approvals.ts';
 import { Agent } from '../support/agent.ts';
@@ -310,10 +311,9 @@ describe('what the trail says of operators’ acts', () => {
     const { resourceId } = await registerResource(pool, 'API', 'olga');
     const [ofClient, ofUser, ofResource]: unknown[][] = [[], [], []];
     for (const status of ['active', 'blocked', 'blocked', 'active', 'active'] as const) {
-      ofClient?.push(await setClientStatus(pool, clientId, status, 'olga'));
-      ofResource?.push(await setResourceStatus(pool, resourceId, status, 'olga'));
-      const set = status === 'blocked' ? blockUser : unblockUser;
-      ofUser?.push((await set(pool, user.login, 'olga'))?.changed);
+      ofClient?.push(await setStatus(pool, 'client', clientId, status, 'olga'));
+      ofResource?.push(await setStatus(pool, 'resource', resourceId, status, 'olga'));
+      ofUser?.push((await setUserStatus(pool, user.login, status, 'olga'))?.changed);
     }
     const changed = [false, true, false, true, false];
     expect([ofClient, ofUser, ofResource]).toEqual([changed, changed, changed]);
@@ -327,8 +327,8 @@ describe('what the trail says of operators’ acts', () => {
         ['client', 'resource', 'user'].map((who) => `${who}_${what}`),
       ),
     );
-    expect(await setClientStatus(pool, 'x', 'blocked', 'olga')).toBeNull();
-    expect(await blockUser(pool, 'nobody', 'olga')).toBeNull();
+    expect(await setStatus(pool, 'client', 'x', 'blocked', 'olga')).toBeNull();
+    expect(await setUserStatus(pool, 'nobody', 'blocked', 'olga')).toBeNull();
   });
 
   it('holds no secret, login or name of a person', async () => {
@@ -336,7 +336,7 @@ describe('what the trail says of operators’ acts', () => {
     const user = { login: 'yulia.distinctive', name: 'Yulia Distinctive', password: 'one password' };
     await registerUser(pool, { ...user, paymentPassword: 'another one' }, 'olga');
     await setPasswords(pool, user.login, { password: 'a third one', paymentPassword: null }, 'olga');
-    await blockUser(pool, user.login, 'olga');
+    await setUserStatus(pool, user.login, 'blocked', 'olga');
     const client = await server.createClient();
     const added = await addSecret(pool, 'client', client.clientId, 'olga');
     await retireSecret(pool, 'client', client.clientId, added.secretId, false, 'olga');

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { registerResource, removeResource, setResourceStatus } from '../../src/flows/resources.ts';
+import { registerResource, removeResource } from '../../src/flows/resources.ts';
 import { addSecret, retireSecret } from '../../src/flows/secrets.ts';
+import { setStatus } from '../../src/flows/status.ts';
 import { listSecrets } from '../../src/store/secrets.ts';
 import { Agent } from '../support/agent.ts';
 import { obtainToken } from '../support/flow.ts';
@@ -46,9 +47,9 @@ describe('a resource server', () => {
   it('is as one with a wrong secret while it is blocked, and once it is deleted', async () => {
     const { pool } = server.database;
     const resource = await register();
-    await setResourceStatus(pool, resource.resourceId, 'blocked', 'olga');
+    await setStatus(pool, 'resource', resource.resourceId, 'blocked', 'olga');
     expect(await ask(resource)).toEqual(await wrongSecret());
-    await setResourceStatus(pool, resource.resourceId, 'active', 'olga');
+    await setStatus(pool, 'resource', resource.resourceId, 'active', 'olga');
     expect((await ask(resource)).status).toBe(200);
     expect(await removeResource(pool, resource.resourceId, 'olga')).toBe(true);
     expect(await ask(resource)).toEqual(await wrongSecret());

@@ -55,9 +55,10 @@ describe('--json', () => {
     ).toBe(
       'warning: codes will travel to this redirect URI unencrypted; use https outside a test\nthere is nothing to change\n',
     );
-    expect(
-      await document(['client', 'update', id, '--right', 'payment-shop,account-info', '--most', 'none']),
-    ).toEqual({
+    const changed = await document([
+      ...['client', 'update', id, '--right', 'payment-shop,account-info', '--most', 'none'],
+    ]);
+    expect(changed).toEqual({
       client_id: id,
       name: 'Shop',
       redirect_uri: 'http://shop.example/callback',
@@ -66,6 +67,7 @@ describe('--json', () => {
       allowed_rights: ['payment-shop', 'account-info'],
       most: null,
     });
+    expect(await document(['client', 'show', id])).toEqual(changed);
     const { secret_id } = await document(['client', 'secret', 'add', id]);
     expect(await document(['client', 'secret', 'retire', id, String(secret_id)])).toEqual({
       client_id: id,

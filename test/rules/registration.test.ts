@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import {
+  checkClientSettings,
   checkLogin,
   checkName,
   checkPassword,
-  checkRedirectUri,
-  checkRights,
   RegistrationError,
   redirectUriProblem,
 } from '../../src/rules/registration.ts';
@@ -116,14 +115,14 @@ describe('a password to register', () => {
 
 describe('the settings of an application to register', () => {
   it('name rights of the grammar only', () => {
-    expect(() => checkRights(RIGHT_NAMES)).not.toThrow();
-    expect(() => checkRights(['account-info', 'fly'])).toThrow(
+    expect(() => checkClientSettings({ allowedRights: RIGHT_NAMES })).not.toThrow();
+    expect(() => checkClientSettings({ allowedRights: ['account-info', 'fly'] })).toThrow(
       /^fly is not a right; there are: account-info/,
     );
   });
 
   it('have a redirect URI that can be registered', () => {
-    expect(() => checkRedirectUri(PLAIN)).not.toThrow();
-    expect(() => checkRedirectUri('/cb')).toThrow(RegistrationError);
+    expect(() => checkClientSettings({ redirectUri: PLAIN })).not.toThrow();
+    expect(() => checkClientSettings({ redirectUri: '/cb' })).toThrow(RegistrationError);
   });
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   type CounterState,
+  Counts,
   POLICIES,
   type Policy,
   waitSeconds,
@@ -83,5 +84,25 @@ describe('a counter of attempts', () => {
 
   it.each(Object.entries(POLICIES))('of %s never falls below zero', (_kind, by) => {
     expect(withoutAttempt(NEW, by)).toEqual(NEW);
+  });
+});
+
+describe('an attempt that several counters limit', () => {
+  const [login, network] = [{ kind: 'login', slot: 1 } as const, { kind: 'network', slot: 2 } as const];
+  const read = (level: number) => ({ ...afterAttempts(level, POLICIES.login), slot: 1 });
+
+  it('is counted by all of them, and says when the next one has to wait', () => {
+    const counts = new Counts([read(19), { ...NEW, slot: 2 }]);
+    expect(counts.attempt([login, network])).toEqual({ waitSeconds: 0, slotToReport: 1 });
+    expect(counts.changed.map(({ slot, level }) => [slot, level])).toEqual([
+      [1, 20],
+      [2, 1],
+    ]);
+  });
+
+  it('waits when one of them says so, and then none counts it', () => {
+    const counts = new Counts([read(21), { ...NEW, slot: 2 }]);
+    expect(counts.attempt([network], [network, login])).toEqual({ waitSeconds: 2, slotToReport: null });
+    expect(counts.changed).toEqual([]);
   });
 });

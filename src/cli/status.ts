@@ -1,0 +1,17 @@
+import type { SecretOwner } from '../flows/secrets.ts';
+import { setStatus } from '../flows/status.ts';
+import { found, report } from './output.ts';
+import { withStore } from './withStore.ts';
+
+type Status = 'active' | 'blocked';
+
+/** `assent client block`, `assent resource unblock` and their like. */
+export async function changeStatus(owner: SecretOwner, id: string, status: Status): Promise<void> {
+  const changed = await withStore((db, operator) => setStatus(db, owner, id, status, operator));
+  report({ [`${owner}Id`]: id, status }, statusSentence(id, status, found(changed, owner, id)));
+}
+
+/** The sentence after a block or unblock. */
+export function statusSentence(name: string, status: Status, changed: boolean): string {
+  return changed ? `${name} is ${status}` : `${name} was ${status} before: nothing has changed`;
+}
