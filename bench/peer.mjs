@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const FOLDER = fileURLToPath(new URL('peer/', import.meta.url));
-/** The size of Assent's own pool (`src/store/database.ts`). */
+/** The size of Assent's own pool (`src/store/database/database.ts`). */
 const POOL_SIZE = 10;
 
 /** The version of node-oidc-provider that is compared with. */

@@ -10,7 +10,7 @@ import { GRANT_COMMANDS } from './cli/grant.ts';
 import { complain, inJson, print, UsageError } from './cli/output.ts';
 import { RESOURCE_COMMANDS } from './cli/resource.ts';
 import { USER_COMMANDS } from './cli/user.ts';
-import { explainTrouble } from './store/errorTexts.ts';
+import { explainTrouble } from './store/database/errorTexts.ts';
 
 // The `assent` command. Results go to standard output, messages to standard error; the exit code is 0 only
 // on success, 2 for a call that can't be understood, and 128 and its number for a signal. How they speak to programs is in

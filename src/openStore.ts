@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import type { DatabaseConfig } from './config.ts';
 import { closeBeforeEnd } from './ending.ts';
-import { openDatabase } from './store/database.ts';
-import { migrate } from './store/migrate.ts';
+import { openDatabase } from './store/database/database.ts';
+import { migrate } from './store/schema/migrate.ts';
 
 /** An open database, whichever it is. */
 export interface Store {

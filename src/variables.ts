@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { DEFAULT_CODE_SECONDS, MAX_CODE_SECONDS } from './rules/lifetimes.ts';
 import { CONNECTIONS, INSTANCES } from './rules/limits.ts';
 import { findUnclearInName } from './rules/text.ts';
-import { AddressError, parseAddresses } from './store/databaseUrl.ts';
+import { AddressError, parseAddresses } from './store/database/databaseUrl.ts';
 
 // Every variable of the environment, once: what it may be, its default, and what a message says that it must be.
 

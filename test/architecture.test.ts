@@ -44,6 +44,20 @@ const MAY_IMPORT: Record<string, string[]> = {
   'cli.ts': ['cli', 'serve.ts', 'store'],
 };
 
+/** Which parts of a folder each part of it may import from; itself is understood. */
+const MAY_IMPORT_WITHIN: Record<string, string[]> = {
+  'store/database': [],
+  'store/schema': ['store', 'store/database'],
+  store: ['store/database'],
+  flows: [],
+  'flows/operators': ['flows'],
+  'http/server': ['http', 'http/browser'],
+  'http/browser': ['http'],
+  'http/routes': ['http', 'http/browser', 'http/server'],
+  http: ['http/browser', 'http/routes', 'http/server'],
+  'trial/postgres': ['trial'],
+};
+
 /** Packages without I/O: the rules may use them and stay pure. */
 const PURE_PACKAGES = ['unhomoglyph', 'node:net', 'zod'];
 
@@ -65,6 +79,17 @@ describe('the layout', () => {
       .filter((to) => to !== area(file));
     expect(reached.filter((to) => !allowed?.includes(to))).toEqual([]);
   });
+
+  it.each(files.filter((file) => dirname(file) in MAY_IMPORT_WITHIN))(
+    'lets src/%s import only what its part of the folder may',
+    (file) => {
+      const part = dirname(file);
+      const reached = importsOf(file)
+        .map((to) => dirname(to))
+        .filter((to) => area(to) === area(file) && to !== part);
+      expect(reached.filter((to) => !MAY_IMPORT_WITHIN[part]?.includes(to))).toEqual([]);
+    },
+  );
 
   it.each(folders)(
     'introduces src/%s in a few lines: what it owns, what it leaves to others, where to start',

@@ -8,9 +8,9 @@ import {
   type AuditKind,
   findAuditEvents,
   pruneAuditPartitions,
-} from '../flows/audit.ts';
-import { findClient } from '../flows/clients.ts';
-import { findResource } from '../flows/resources.ts';
+} from '../flows/operators/audit.ts';
+import { findClient } from '../flows/operators/clients.ts';
+import { findResource } from '../flows/operators/resources.ts';
 import { AUDIT_KEPT_MONTHS } from '../rules/lifetimes.ts';
 import { isUuid } from '../secrets/uuid.ts';
 import type { CommandTable } from './addCommands.ts';

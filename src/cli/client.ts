@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { findClient, listClients, removeClient } from '../flows/clients.ts';
+import { findClient, listClients, removeClient } from '../flows/operators/clients.ts';
 import type { Client } from '../rules/client.ts';
 import type { CommandTable } from './addCommands.ts';
 import { clientRow, SETTING_COMMANDS } from './clientSettings.ts';

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { changeClient, registerClient } from '../flows/clients.ts';
+import { changeClient, registerClient } from '../flows/operators/clients.ts';
 import { type Ceiling, parseCeiling } from '../rules/ceiling.ts';
 import type { Client, ClientSettings } from '../rules/client.ts';
 import { RIGHT_NAMES } from '../rules/scope.ts';

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { Option } from 'commander';
 import type pg from 'pg';
-import { countLiveGrants, type Whose } from '../flows/grants.ts';
+import { countLiveGrants, type Whose } from '../flows/operators/grants.ts';
 import { inJson, UsageError } from './output.ts';
 
 /** The option that answers the question of {@link confirmRevoking} beforehand. */

@@ -1,9 +1,9 @@
 import { Option } from 'commander';
 import { readDatabaseConfig, readOperator } from '../config.ts';
 import { openStore } from '../openStore.ts';
-import { countStrays } from '../store/auditPartitions.ts';
-import { listMigrations, migrate, schemaVersion } from '../store/migrate.ts';
-import { grantServerRole } from '../store/serverRole.ts';
+import { countStrays } from '../store/schema/auditPartitions.ts';
+import { listMigrations, migrate, schemaVersion } from '../store/schema/migrate.ts';
+import { grantServerRole } from '../store/schema/serverRole.ts';
 import type { CommandTable } from './addCommands.ts';
 import { print, say, warn } from './output.ts';
 import { toStandardError } from './withStore.ts';

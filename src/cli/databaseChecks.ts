@@ -1,10 +1,10 @@
 import type pg from 'pg';
-import { findTrailFacts, ownsTables } from '../store/auditPartitions.ts';
-import { transaction } from '../store/database.ts';
-import { findExcessPrivileges } from '../store/excessPrivileges.ts';
-import { type DatabaseFacts, findDatabaseFacts } from '../store/health.ts';
-import { listMigrations, schemaVersion } from '../store/migrate.ts';
-import { findDeviations } from '../store/tablePrivileges.ts';
+import { transaction } from '../store/database/database.ts';
+import { findTrailFacts, ownsTables } from '../store/schema/auditPartitions.ts';
+import { findExcessPrivileges } from '../store/schema/excessPrivileges.ts';
+import { type DatabaseFacts, findDatabaseFacts } from '../store/schema/health.ts';
+import { listMigrations, schemaVersion } from '../store/schema/migrate.ts';
+import { findDeviations } from '../store/schema/tablePrivileges.ts';
 import { advice, type Finding, ok, type Verdict, wrong } from './finding.ts';
 
 const MIN_POSTGRES = 150_000;

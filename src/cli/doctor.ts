@@ -1,6 +1,6 @@
 import { ConfigError, readConfig, readDatabaseConfig } from '../config.ts';
 import { openStore } from '../openStore.ts';
-import { explainTrouble } from '../store/errorTexts.ts';
+import { explainTrouble } from '../store/database/errorTexts.ts';
 import type { CommandTable } from './addCommands.ts';
 import { checkDatabase } from './databaseChecks.ts';
 import { advice, type Finding, ok, type Verdict, wrong } from './finding.ts';

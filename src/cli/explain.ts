@@ -21,5 +21,14 @@ async function explain(reference: string): Promise<void> {
     );
   }
   const { at, method, path, status, error, rule } = refusal;
-  printOne({ reference: refusal.reference, at, method, path, status, error, rule, remedy: remedyFor(rule) });
+  printOne({
+    reference: refusal.reference,
+    at,
+    method,
+    path,
+    status,
+    error,
+    rule,
+    remedy: remedyFor(refusal),
+  });
 }

@@ -1,6 +1,12 @@
 import { Option } from 'commander';
 import type pg from 'pg';
-import { findGrantsOfUser, type Grant, revokeAll, revokeGrant, type Whose } from '../flows/grants.ts';
+import {
+  findGrantsOfUser,
+  type Grant,
+  revokeAll,
+  revokeGrant,
+  type Whose,
+} from '../flows/operators/grants.ts';
 import { grantState } from '../rules/grantState.ts';
 import { tokenExpiresAt } from '../rules/lifetimes.ts';
 import { type CommandTable, required } from './addCommands.ts';

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text as readAll } from 'node:stream/consumers';
 import { Option } from 'commander';
-import type { Passwords } from '../flows/users.ts';
+import type { Passwords } from '../flows/operators/users.ts';
 import { MIN_PASSWORD_CHARACTERS } from '../rules/limits.ts';
 import { canAsk } from './confirm.ts';
 import { UsageError } from './output.ts';

@@ -1,4 +1,4 @@
-/** What an operator can do about a refusal, by a pattern of its rule. The first that fits is meant: what is special comes first. */
+/** What an operator can do about a refused request, by a pattern of its rule. The first match wins: what is special comes first. */
 const REMEDIES: Readonly<Record<string, string>> = {
   // What was sent is not as it has to be, whatever it is about.
   'is longer than|TOO_LARGE|OVERFLOW':
@@ -62,17 +62,22 @@ const REMEDIES: Readonly<Record<string, string>> = {
   'nothing at this address|address can’t be read':
     'The link is wrong: see BASE_URL, and which paths the proxy leads here.',
   'This address takes': 'The program has to ask with another method.',
-  "unreadable HTTP|can't be read":
+  "unreadable HTTP|can't be read|too many headers|two hosts":
     'What came can’t be read: look at the program that sent it, and at the proxy between.',
   // Us.
   'a fault of ours':
     'A fault of Assent: the log has a line of level error with this reference and the cause.',
-  'too many|too late|not answered|took too long':
-    'More came than could be answered in time: look at `assent_unavailable_total`, and at the load of server and database.',
-  '.': 'The database was away or failed: `assent doctor`, and the log of level error around that time.',
 };
 
+/** The rules of 503 with the reason `overload` (`src/flows/errors.ts`); every other 503 is the database's. */
+const OVERLOAD = /^too many|too late|^no answer within/;
+const OVERLOADED =
+  'More came than could be answered in time: look at `assent_unavailable_total`, and at the load of server and database.';
+const DATABASE_AWAY =
+  'The database was away or failed: `assent doctor`, and the log of level error around that time.';
+
 /** What an operator can do about a refusal. */
-export function remedyFor(rule: string): string {
+export function remedyFor({ status, rule }: { status: number; rule: string }): string {
+  if (status === 503) return OVERLOAD.test(rule) ? OVERLOADED : DATABASE_AWAY;
   return Object.entries(REMEDIES).find(([pattern]) => new RegExp(pattern).test(rule))?.[1] ?? '';
 }

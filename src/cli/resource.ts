@@ -5,7 +5,7 @@ import {
   type Resource,
   registerResource,
   removeResource,
-} from '../flows/resources.ts';
+} from '../flows/operators/resources.ts';
 import { type CommandTable, required } from './addCommands.ts';
 import { found, printList, printOne, report } from './output.ts';
 import { secretCommands } from './secret.ts';

@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import type pg from 'pg';
-import { addSecret, listSecrets, retireSecret, type SecretOwner } from '../flows/secrets.ts';
+import { addSecret, listSecrets, retireSecret, type SecretOwner } from '../flows/operators/secrets.ts';
 import type { CommandTable } from './addCommands.ts';
 import { NotFoundError, printList, printOne, report } from './output.ts';
 import { withStore } from './withStore.ts';

@@ -1,5 +1,5 @@
-import type { SecretOwner } from '../flows/secrets.ts';
-import { setStatus } from '../flows/status.ts';
+import type { SecretOwner } from '../flows/operators/secrets.ts';
+import { setStatus } from '../flows/operators/status.ts';
 import { found, report } from './output.ts';
 import { withStore } from './withStore.ts';
 

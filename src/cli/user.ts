@@ -8,7 +8,7 @@ import {
   setUserStatus,
   signOutUser,
   type User,
-} from '../flows/users.ts';
+} from '../flows/operators/users.ts';
 import { type CommandTable, required } from './addCommands.ts';
 import { confirmRevoking, YES } from './confirm.ts';
 import { found, printList, printOne, report, showProgress } from './output.ts';

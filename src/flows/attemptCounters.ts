@@ -8,8 +8,8 @@ import {
   withAttempt,
   withoutAttempt,
 } from '../rules/throttle.ts';
-import { batched } from '../store/batch.ts';
-import { transaction } from '../store/database.ts';
+import { batched } from '../store/database/batch.ts';
+import { transaction } from '../store/database/database.ts';
 import { findThrottles, lockThrottles, type Throttle, updateThrottles } from '../store/throttles.ts';
 import type { Context } from './context.ts';
 import type { Guarded } from './device.ts';

@@ -1,4 +1,6 @@
+import type { Caller } from '../rules/caller.ts';
 import { tokenExpiresAt } from '../rules/lifetimes.ts';
+import { grantedRights } from '../rules/scope.ts';
 import { isUuid } from '../secrets/uuid.ts';
 import {
   type AccountGrant,
@@ -8,12 +10,10 @@ import {
   findAccountGrants,
   isGrantRevoked,
 } from '../store/accountGrants.ts';
-import type { Caller } from '../store/auditEvents.ts';
 import { countDecision } from '../store/decisions.ts';
 import { revokeGrantOfUser, revokeGrantsOfUserAndClient } from '../store/revocations.ts';
 import type { Session } from '../store/sessions.ts';
 import type { Context } from './context.ts';
-import { rightsOf } from './grants.ts';
 import { signOutToken } from './session.ts';
 import { type Form, signForm, verifyForm } from './signedForm.ts';
 
@@ -90,7 +90,7 @@ function authorizationOf(context: Context, session: Session, grant: AccountGrant
     instanceName,
     confirmedAt,
     expiresAt: tokenExpiresAt(tokenIssuedAt ?? confirmedAt),
-    rights: rightsOf(grant),
+    rights: grantedRights(grant),
     disconnectToken: signForm(context, disconnectForm(session, { action: 'disconnect', id: grantId })),
   };
 }

@@ -7,13 +7,13 @@ import { grantState, isLive } from '../rules/grantState.ts';
 import { tokenExpiresAt } from '../rules/lifetimes.ts';
 import type { Parameters } from '../rules/parameters.ts';
 import type { Right } from '../rules/scope.ts';
+import { grantedRights } from '../rules/scope.ts';
 import { findClient } from '../store/clients.ts';
 import { findInstance, type Grant } from '../store/grants.ts';
 import type { Session } from '../store/sessions.ts';
 import { needsPaymentPassword, paymentPasswordForm } from './confirmPayment.ts';
 import type { Context } from './context.ts';
 import { decisionForm, grantIdOf, type PendingAuthorization } from './decide.ts';
-import { rightsOf } from './grants.ts';
 import { currentSession, signOutToken } from './session.ts';
 import { signForm } from './signedForm.ts';
 import { type SentCookies, type SignInStep, signInStep } from './signIn.ts';
@@ -114,7 +114,7 @@ function requestedAccess(
     authorizationRequest,
     user: session.user,
     expiresAt: tokenExpiresAt(session.now),
-    earlier: earlier && { confirmedAt: earlier.confirmedAt, rights: rightsOf(earlier) },
+    earlier: earlier && { confirmedAt: earlier.confirmedAt, rights: grantedRights(earlier) },
     signOutToken: signOutToken(context, session),
   };
 }

@@ -1,7 +1,7 @@
+import type { Caller } from '../rules/caller.ts';
 import { PAYMENT_CONFIRMATION_MS } from '../rules/lifetimes.ts';
 import { spends } from '../rules/scope.ts';
 import { sha256 } from '../secrets/digest.ts';
-import type { Caller } from '../store/auditEvents.ts';
 import { setSessionConfirmed } from '../store/paymentConfirmations.ts';
 import type { Context } from './context.ts';
 import type { PendingAuthorization } from './decide.ts';

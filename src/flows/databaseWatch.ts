@@ -1,7 +1,7 @@
 import type pg from 'pg';
-import { isConnectionLost } from '../store/errors.ts';
-import { explainTrouble, isRefusal, nameTrouble } from '../store/errorTexts.ts';
-import { checkTables } from '../store/health.ts';
+import { isConnectionLost } from '../store/database/errors.ts';
+import { explainTrouble, isRefusal, nameTrouble } from '../store/database/errorTexts.ts';
+import { checkTables } from '../store/schema/health.ts';
 import type { Context } from './context.ts';
 
 /** A database that takes longer for the simplest query serves no request in time either. */

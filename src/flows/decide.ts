@@ -1,4 +1,5 @@
 import type { AuthorizationRequest } from '../rules/authorizationRequest.ts';
+import type { Caller } from '../rules/caller.ts';
 import { OAuthError } from '../rules/error.ts';
 import { answerLocation } from '../rules/redirectUri.ts';
 import { limitsAmong, rightData } from '../rules/rightData.ts';
@@ -6,7 +7,6 @@ import { sha256 } from '../secrets/digest.ts';
 import { grantIdFor } from '../secrets/grantId.ts';
 import { formatToken } from '../secrets/tokens.ts';
 import { type Approval, approveGrant } from '../store/approvals.ts';
-import type { Caller } from '../store/auditEvents.ts';
 import { type Denial, denyGrant } from '../store/denials.ts';
 import type { Session } from '../store/sessions.ts';
 import type { Context } from './context.ts';

@@ -1,5 +1,5 @@
 import { BusyError } from '../secrets/password.ts';
-import { isDatabaseAway, OverloadedError, TooLateError } from '../store/errors.ts';
+import { isDatabaseAway, OverloadedError, TooLateError } from '../store/database/errors.ts';
 
 /** No answer came in time. What was asked is not done, and won't be: exceptions are in "What 503 means" (docs/operating.md). */
 export class UnansweredError extends Error {
@@ -11,7 +11,8 @@ export class UnansweredError extends Error {
   }
 }
 
-const OVERLOADS = [OverloadedError, BusyError, TooLateError, UnansweredError];
+/** The errors of a server that has too much to do. */
+export const OVERLOADS = [OverloadedError, BusyError, TooLateError, UnansweredError];
 
 /**
  * Why a request can't be carried out now but may be in a moment: there are too many at once, or the database is away.

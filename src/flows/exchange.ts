@@ -1,11 +1,11 @@
+import type { Caller } from '../rules/caller.ts';
 import { OAuthError, type OAuthErrorCode } from '../rules/error.ts';
 import { tokenLifetimeSeconds } from '../rules/lifetimes.ts';
 import type { TokenRequest } from '../rules/tokenRequest.ts';
 import { s256, sha256 } from '../secrets/digest.ts';
 import { randomSecret } from '../secrets/random.ts';
 import { formatToken, parseToken } from '../secrets/tokens.ts';
-import type { Caller } from '../store/auditEvents.ts';
-import { TooLateError } from '../store/errors.ts';
+import { TooLateError } from '../store/database/errors.ts';
 import { type ExchangeRefusal, exchangeCode } from '../store/exchanges.ts';
 import type { Context } from './context.ts';
 

@@ -1,11 +1,11 @@
 import type { Credentials } from '../rules/clientCredentials.ts';
 import { tokenExpiresAt } from '../rules/lifetimes.ts';
 import { limitsAmong, moneySources, rightData } from '../rules/rightData.ts';
+import { grantedRights } from '../rules/scope.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { parseToken } from '../secrets/tokens.ts';
-import { findToken, type LiveToken } from '../store/tokens.ts';
+import { findToken, type LiveToken } from '../store/introspection.ts';
 import type { Context } from './context.ts';
-import { rightsOf } from './grants.ts';
 
 /** What a resource server learns of a token (RFC 7662 section 2.2); of an inactive one nothing else. */
 export type Introspection = { readonly active: false } | ReturnType<typeof describe>;
@@ -31,7 +31,7 @@ export async function introspect(
 
 /** An active token, with its scope as data too. */
 function describe(token: LiveToken, currency: string) {
-  const granted = rightsOf(token);
+  const granted = grantedRights(token);
   const rights = rightData(granted, currency);
   return {
     active: true,

@@ -1,6 +1,6 @@
+import type { Caller } from '../rules/caller.ts';
 import { networkOf } from '../rules/network.ts';
 import { requirePlace, type Turn, verifyPassword } from '../secrets/password.ts';
-import type { Caller } from '../store/auditEvents.ts';
 import { recordGuessing } from '../store/throttles.ts';
 import type { User } from '../store/users.ts';
 import { countersOf, recordAttempt, takeBackAttempt } from './attemptCounters.ts';

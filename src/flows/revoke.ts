@@ -1,9 +1,9 @@
+import type { Caller } from '../rules/caller.ts';
 import type { Credentials } from '../rules/clientCredentials.ts';
 import { OAuthError } from '../rules/error.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { parseToken } from '../secrets/tokens.ts';
-import type { Caller } from '../store/auditEvents.ts';
-import { TooLateError } from '../store/errors.ts';
+import { TooLateError } from '../store/database/errors.ts';
 import { revokeToken } from '../store/revocations.ts';
 import type { Context } from './context.ts';
 

@@ -1,7 +1,7 @@
 import type { AuthorizationRequest } from '../rules/authorizationRequest.ts';
+import type { Caller } from '../rules/caller.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { randomSecret } from '../secrets/random.ts';
-import type { Caller } from '../store/auditEvents.ts';
 import { insertSession } from '../store/sessions.ts';
 import { findUserByKey, loginKey } from '../store/users.ts';
 import type { Context } from './context.ts';

@@ -3,6 +3,7 @@ import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { Context } from '../flows/context.ts';
 import { refuseEmbedding } from './browser/fetchMetadata.ts';
 import { addViews } from './browser/views.ts';
+import { CONTRACT_BODY_LIMIT_BYTES, parseForms } from './parameters.ts';
 import { accountRoutes } from './routes/account.ts';
 import { authorizeRoutes } from './routes/authorize.ts';
 import { decisionRoutes } from './routes/decision.ts';
@@ -17,7 +18,6 @@ import { limitConnections } from './server/connectionLimit.ts';
 import { limitAnswerTime } from './server/deadline.ts';
 import { answerErrors, answerUnknownRoutes } from './server/errors.ts';
 import { answerBadPath, answerClientError, answerConnect, newReference } from './server/malformedRequests.ts';
-import { CONTRACT_BODY_LIMIT_BYTES, parseForms } from './server/parameters.ts';
 import { keepRefusals, RequestLog } from './server/requestLog.ts';
 import { preventSmuggling } from './server/requestSmuggling.ts';
 import { addResponseHeaders } from './server/responseHeaders.ts';
@@ -64,9 +64,9 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
     frameworkErrors: answerBadPath,
   });
   endSlowReaders(app);
+  addResponseHeaders(app, context.baseUrl);
   preventSmuggling(app);
   answerConnect(app);
-  addResponseHeaders(app, context.baseUrl);
   const watch = watchDatabase(app, context);
   keepRefusals(app, context);
   answerErrors(app, watch);

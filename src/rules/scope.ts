@@ -140,3 +140,16 @@ function parseLimit(scanner: Scanner): PaymentLimit | null {
   if (scanner.take(/\)/y) === undefined) return scanner.fail('a closing parenthesis');
   return { days: days === undefined ? null : Number(days), sum };
 }
+
+/**
+ * The rights of a grant, by the grammar alone: a later rule for requests does not take back what a user allowed.
+ *
+ * @throws {Error} naming the client, when the stored scope can't be read, which is a fault of ours
+ */
+export function grantedRights({ clientId, scope }: { clientId: string; scope: string }): Right[] {
+  try {
+    return parseScope(scope);
+  } catch (cause) {
+    throw new Error(`grants: the scope of a grant to ${clientId} can't be read`, { cause });
+  }
+}

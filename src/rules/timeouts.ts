@@ -7,7 +7,7 @@ export const BATCH_WAIT_MS = 2_000;
 export const LOCK_MS = 2_000;
 /** One statement, as PostgreSQL counts it: far above what any takes that doesn't wait for a lock. */
 export const STATEMENT_MS = 4_000;
-/** A request is decided within this time of being read, or not at all: see `store/deadline.ts`. */
+/** A request is decided within this time of being read, or not at all: see `store/database/deadline.ts`. */
 export const DECISION_MS = 4_500;
 /** Opening a connection, and any other answer of a database: one that is frozen or cut off can't end a statement itself. */
 export const DATABASE_MS = 5_000;

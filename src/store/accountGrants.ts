@@ -1,7 +1,7 @@
-import type { Database } from './database.ts';
+import type { Database } from './database/database.ts';
+import { asciiOnly, execute, query } from './database/query.ts';
+import { statement } from './database/statement.ts';
 import { GRANT_COLUMNS, type Grant, IS_LIVE } from './grants.ts';
-import { asciiOnly, execute, query } from './query.ts';
-import { statement } from './statement.ts';
 import type { Status } from './status.ts';
 
 /** A live grant as its user sees it. */

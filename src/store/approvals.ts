@@ -1,12 +1,12 @@
 import type pg from 'pg';
 import type { Digest } from '../secrets/digest.ts';
 import { CALLER_COLUMNS, OF_GRANT, OF_REQUEST, recordEvents } from './auditEvents.ts';
-import { batchedDecision, momentOf } from './deadline.ts';
+import { batchedDecision, momentOf } from './database/deadline.ts';
+import { TooLateError } from './database/errors.ts';
+import { batchStatement } from './database/statement.ts';
 import { COUNT_DECISION, type Decision, MAY_DECIDE } from './decisions.ts';
-import { TooLateError } from './errors.ts';
 import { CODE_IS_USABLE } from './grants.ts';
 import { SESSION_IS_VALID } from './sessions.ts';
-import { batchStatement } from './statement.ts';
 
 /** An approval, of exactly what the consent page showed. */
 export interface Approval extends Decision {

@@ -1,16 +1,7 @@
 import type pg from 'pg';
-import { execute } from './query.ts';
-import { type Columns, statement } from './statement.ts';
-
-/** The HTTP request that is recorded with an event, and how long its caller waits. */
-export interface Caller {
-  /** The address of the browser or the application's server, as text. */
-  readonly address: string;
-  /** The reference of the request's log line. */
-  readonly reference: string;
-  /** Of `performance.now()`: a statement that decides later does nothing. */
-  readonly decideBy: number;
-}
+import type { Caller } from '../rules/caller.ts';
+import { execute } from './database/query.ts';
+import { type Columns, statement } from './database/statement.ts';
 
 /** What an event may be: a transition of an authorization (contract section 3), a sign-in, or an act of an operator. */
 export const AUDIT_KINDS = [

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import type { AuditKind } from './auditEvents.ts';
 import { whereOf } from './conditions.ts';
-import { queryLong } from './query.ts';
-import { statement } from './statement.ts';
+import { queryLong } from './database/query.ts';
+import { statement } from './database/statement.ts';
 
 /** One event, written in the transaction of what it records. */
 export interface AuditEvent {

@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import { type Client, type ClientSettings, effectiveChange } from '../rules/client.ts';
-import { batched } from './batch.ts';
-import type { Database } from './database.ts';
-import { asciiOnly, execute, query, queryBatch, queryLong, queryOne, queryRow } from './query.ts';
-import { batchStatement, statement } from './statement.ts';
+import { batched } from './database/batch.ts';
+import type { Database } from './database/database.ts';
+import { asciiOnly, execute, query, queryBatch, queryLong, queryOne, queryRow } from './database/query.ts';
+import { batchStatement, statement } from './database/statement.ts';
 
 const CLIENT_COLUMNS = `client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
   allowed_rights as "allowedRights", revision,

@@ -1,9 +1,9 @@
+import type { Caller } from '../rules/caller.ts';
 import { DECISION_DECAY_SECONDS, MAX_DECISIONS } from '../rules/limits.ts';
 import type { Digest } from '../secrets/digest.ts';
-import type { Caller } from './auditEvents.ts';
-import type { Database } from './database.ts';
-import { execute } from './query.ts';
-import { statement } from './statement.ts';
+import type { Database } from './database/database.ts';
+import { execute } from './database/query.ts';
+import { statement } from './database/statement.ts';
 
 /** What is stored of every decision, to allow or to reject. */
 export interface Decision {

@@ -1,9 +1,10 @@
-import { type Caller, OF_CALLER, recordEvents } from './auditEvents.ts';
-import type { Database } from './database.ts';
-import { decideOne, momentOf } from './deadline.ts';
+import type { Caller } from '../rules/caller.ts';
+import { OF_CALLER, recordEvents } from './auditEvents.ts';
+import type { Database } from './database/database.ts';
+import { decideOne, momentOf } from './database/deadline.ts';
+import { statement } from './database/statement.ts';
 import { COUNT_DECISION, type Decision, MAY_DECIDE } from './decisions.ts';
 import { SESSION_IS_VALID } from './sessions.ts';
-import { statement } from './statement.ts';
 
 /** A rejection: the user pressed Reject. */
 export interface Denial extends Decision {

@@ -1,10 +1,11 @@
+import type { Caller } from '../rules/caller.ts';
 import type { Digest } from '../secrets/digest.ts';
-import { CALLER_COLUMNS, type Caller, OF_GRANT, OF_REQUEST, recordEvents } from './auditEvents.ts';
+import { CALLER_COLUMNS, OF_GRANT, OF_REQUEST, recordEvents } from './auditEvents.ts';
 import { IS_UNKNOWN_OR_BLOCKED, JOIN_CLIENT, SECRET_IS_WRONG } from './clientAuthentication.ts';
-import { batchedDecision, momentOf } from './deadline.ts';
-import { asciiOnly } from './query.ts';
+import { batchedDecision, momentOf } from './database/deadline.ts';
+import { asciiOnly } from './database/query.ts';
+import { batchStatement } from './database/statement.ts';
 import { IS_FIRST_USE, noteUse } from './secrets.ts';
-import { batchStatement } from './statement.ts';
 
 /** One token request as the database judges it. */
 export interface ExchangeRequest {

@@ -1,8 +1,8 @@
 import type { GrantTimes } from '../rules/grantState.ts';
-import { batched } from './batch.ts';
-import type { Database } from './database.ts';
-import { query, queryBatch, required } from './query.ts';
-import { batchStatement, statement } from './statement.ts';
+import { batched } from './database/batch.ts';
+import type { Database } from './database/database.ts';
+import { query, queryBatch, required } from './database/query.ts';
+import { batchStatement, statement } from './database/statement.ts';
 
 /** The authorization of one user for one application instance, in whatever state it is. */
 export interface Grant extends GrantTimes {

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import { whereOf } from './conditions.ts';
+import { queryLong } from './database/query.ts';
+import { type Query, statement } from './database/statement.ts';
 import { IS_LIVE } from './grants.ts';
-import { queryLong } from './query.ts';
-import { type Query, statement } from './statement.ts';
 
 // For operators: all live grants of a user or an application. There may be millions, so it may take long.
 

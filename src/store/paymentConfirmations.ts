@@ -1,9 +1,10 @@
+import type { Caller } from '../rules/caller.ts';
 import type { Digest } from '../secrets/digest.ts';
-import { type Caller, OF_CALLER, recordEvents } from './auditEvents.ts';
-import type { Database } from './database.ts';
-import { decideOne, momentOf } from './deadline.ts';
+import { OF_CALLER, recordEvents } from './auditEvents.ts';
+import type { Database } from './database/database.ts';
+import { decideOne, momentOf } from './database/deadline.ts';
+import { statement } from './database/statement.ts';
 import type { Session } from './sessions.ts';
-import { statement } from './statement.ts';
 
 /** A payment password that is right, for one authorization request. */
 export interface PaymentConfirmation extends Pick<Session, 'sessionHash'> {

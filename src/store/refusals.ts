@@ -1,7 +1,7 @@
 import { REFUSALS_KEPT_DAYS } from '../rules/lifetimes.ts';
-import type { Database } from './database.ts';
-import { execute, queryOne } from './query.ts';
-import { batchStatement, statement } from './statement.ts';
+import type { Database } from './database/database.ts';
+import { execute, queryOne } from './database/query.ts';
+import { batchStatement, statement } from './database/statement.ts';
 
 /** Why a request was refused: what its log line says, without client and user. */
 export interface Refusal {

@@ -1,6 +1,6 @@
-import type { Database } from './database.ts';
-import { execute, query, queryOne } from './query.ts';
-import { statement } from './statement.ts';
+import type { Database } from './database/database.ts';
+import { execute, query, queryOne } from './database/query.ts';
+import { statement } from './database/statement.ts';
 import type { Status } from './status.ts';
 
 /** A server of the payment API that may ask what a token allows. */

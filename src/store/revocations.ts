@@ -1,11 +1,12 @@
+import type { Caller } from '../rules/caller.ts';
 import type { Digest } from '../secrets/digest.ts';
-import { CALLER_COLUMNS, type Caller, OF_CALLER, OF_GRANT, recordEvents } from './auditEvents.ts';
+import { CALLER_COLUMNS, OF_CALLER, OF_GRANT, recordEvents } from './auditEvents.ts';
 import { IS_UNKNOWN_OR_BLOCKED, JOIN_CLIENT, SECRET_IS_WRONG } from './clientAuthentication.ts';
-import type { Database } from './database.ts';
-import { batchedDecision, decideOne, momentOf } from './deadline.ts';
+import type { Database } from './database/database.ts';
+import { batchedDecision, decideOne, momentOf } from './database/deadline.ts';
+import { asciiOnly } from './database/query.ts';
+import { batchStatement, statement } from './database/statement.ts';
 import { IS_LIVE } from './grants.ts';
-import { asciiOnly } from './query.ts';
-import { batchStatement, statement } from './statement.ts';
 
 /** One way to revoke, in SQL. */
 interface Revocation {

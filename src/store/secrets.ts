@@ -1,7 +1,7 @@
 import type { Digest } from '../secrets/digest.ts';
-import type { Database } from './database.ts';
-import { execute, query, queryRow } from './query.ts';
-import { statement } from './statement.ts';
+import type { Database } from './database/database.ts';
+import { execute, query, queryRow } from './database/query.ts';
+import { statement } from './database/statement.ts';
 
 /** Who has secrets, several at a time if need be: an application, or a resource server. */
 export type SecretOwner = 'client' | 'resource';

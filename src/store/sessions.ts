@@ -1,12 +1,13 @@
+import type { Caller } from '../rules/caller.ts';
 import { MAX_SESSION_HOURS, SESSION_IDLE_MINUTES } from '../rules/lifetimes.ts';
 import { MAX_SESSIONS } from '../rules/limits.ts';
 import type { Digest } from '../secrets/digest.ts';
-import { type Caller, OF_CALLER, recordEvents } from './auditEvents.ts';
-import { batched } from './batch.ts';
-import type { Database } from './database.ts';
-import { decideOne, momentOf } from './deadline.ts';
-import { execute, queryBatch } from './query.ts';
-import { batchStatement, statement } from './statement.ts';
+import { OF_CALLER, recordEvents } from './auditEvents.ts';
+import { batched } from './database/batch.ts';
+import type { Database } from './database/database.ts';
+import { decideOne, momentOf } from './database/deadline.ts';
+import { execute, queryBatch } from './database/query.ts';
+import { batchStatement, statement } from './database/statement.ts';
 import type { User } from './users.ts';
 
 /** A page view is recorded at most this often, so that reading pages doesn't write a row each time. */

@@ -1,7 +1,7 @@
-import type { Database } from './database.ts';
-import { queryOne } from './query.ts';
+import type { Database } from './database/database.ts';
+import { queryOne } from './database/query.ts';
+import { statement } from './database/statement.ts';
 import type { SecretOwner } from './secrets.ts';
-import { statement } from './statement.ts';
 
 /** Of an application, a resource server or a user. */
 export type Status = 'active' | 'blocked';

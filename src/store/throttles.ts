@@ -1,8 +1,9 @@
 import type pg from 'pg';
-import { type Caller, type GuessingKind, OF_CALLER, recordEvents } from './auditEvents.ts';
-import type { Database } from './database.ts';
-import { execute, query } from './query.ts';
-import { batchStatement, statement } from './statement.ts';
+import type { Caller } from '../rules/caller.ts';
+import { type GuessingKind, OF_CALLER, recordEvents } from './auditEvents.ts';
+import type { Database } from './database/database.ts';
+import { execute, query } from './database/query.ts';
+import { batchStatement, statement } from './database/statement.ts';
 
 /** A counter of password attempts, as of a moment. */
 export interface Throttle {

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import { MAX_LOGIN_BYTES } from '../rules/limits.ts';
-import type { Database } from './database.ts';
-import { query, queryLong, queryOne } from './query.ts';
-import { statement } from './statement.ts';
+import type { Database } from './database/database.ts';
+import { query, queryLong, queryOne } from './database/query.ts';
+import { statement } from './database/statement.ts';
 import type { Status } from './status.ts';
 
 /** A person with an account. */

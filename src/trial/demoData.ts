@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type pg from 'pg';
-import { changeClient, registerClient } from '../flows/clients.ts';
-import { registerUser, setPasswords } from '../flows/users.ts';
+import { changeClient, registerClient } from '../flows/operators/clients.ts';
+import { registerUser, setPasswords } from '../flows/operators/users.ts';
 import { listClients } from '../store/clients.ts';
-import { transaction } from '../store/database.ts';
-import { lockForTransaction } from '../store/query.ts';
+import { transaction } from '../store/database/database.ts';
+import { lockForTransaction } from '../store/database/query.ts';
 import { listUsers } from '../store/users.ts';
 import { readOrMake } from './readOrMake.ts';
 

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { remedyFor } from '../../src/cli/remedies.ts';
+import { OVERLOADS } from '../../src/flows/errors.ts';
 
 /** Rules as they are logged, and what their remedy has to speak of. */
 const RULES: readonly (readonly [rule: string, remedy: RegExp])[] = [
@@ -65,15 +66,26 @@ const RULES: readonly (readonly [rule: string, remedy: RegExp])[] = [
   ["the body can't be read: FST_ERR_CTP_BODY_TOO_LARGE", /state or scope/],
   ["the body can't be read: FST_ERR_CTP_INVALID_MEDIA_TYPE", /the program that sent it/],
   ['a fault of ours', /level error/],
-  ['too many questions are waiting for the database', /assent_unavailable_total/],
-  ['too many passwords are waiting to be checked', /assent_unavailable_total/],
-  ['the statement came to the database too late and did nothing', /assent_unavailable_total/],
-  ["the database can't be reached (ECONNREFUSED)", /assent doctor/],
+  ['The request has too many headers.', /the program that sent it/],
+  ['The request names two hosts.', /the program that sent it/],
 ];
 
 describe('what to do about a refusal', () => {
   it.each(RULES)('is said of its rule: %s', (rule, remedy) => {
-    expect(remedyFor(rule)).toMatch(remedy);
+    expect(remedyFor({ status: 400, rule })).toMatch(remedy);
+  });
+
+  it.each(OVERLOADS)('is to look at the load when there was too much: %o', (Overload) => {
+    const { message } = new Overload(7_000);
+    expect(remedyFor({ status: 503, rule: message })).toMatch(/assent_unavailable_total/);
+  });
+
+  it.each([
+    "the database can't be reached (ECONNREFUSED)",
+    'PostgreSQL has no connection left (53300)',
+    'a lock was not free in time (55P03)',
+  ])('is to look at the database when it was away: %s', (rule) => {
+    expect(remedyFor({ status: 503, rule })).toMatch(/assent doctor/);
   });
 
   it('is tested for every rule of a request that the sources have', () => {

@@ -1,5 +1,5 @@
 import { afterAll } from 'vitest';
-import { openDatabase } from '../../src/store/database.ts';
+import { openDatabase } from '../../src/store/database/database.ts';
 import { createDatabase } from '../support/database.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/secrets/digest.ts';
 import { grantIdFor } from '../../src/secrets/grantId.ts';
 import { type Approval, approveGrant } from '../../src/store/approvals.ts';
-import { openDatabase } from '../../src/store/database.ts';
+import { openDatabase } from '../../src/store/database/database.ts';
 import { setSessionConfirmed } from '../../src/store/paymentConfirmations.ts';
 import { Agent, type Answer } from '../support/agent.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';

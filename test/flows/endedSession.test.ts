@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { setPasswords, setUserStatus, signOutUser } from '../../src/flows/users.ts';
-import { openDatabase } from '../../src/store/database.ts';
+import { setPasswords, setUserStatus, signOutUser } from '../../src/flows/operators/users.ts';
+import { openDatabase } from '../../src/store/database/database.ts';
 import { Agent } from '../support/agent.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { decide, reachConsent, requestOf } from '../support/flow.ts';

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import { describe, expect, it } from 'vitest';
+import { setPasswords } from '../../src/flows/operators/users.ts';
 import { currentSession } from '../../src/flows/session.ts';
 import { signIn, signInStep } from '../../src/flows/signIn.ts';
-import { setPasswords } from '../../src/flows/users.ts';
 import { sha256 } from '../../src/secrets/digest.ts';
 import { BusyError } from '../../src/secrets/password.ts';
 import { insertSession } from '../../src/store/sessions.ts';

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { openDatabase } from '../../src/store/database.ts';
+import { openDatabase } from '../../src/store/database/database.ts';
 import { Agent } from '../support/agent.ts';
 import { createDatabase } from '../support/database.ts';
 import { reachConsent, requestOf, signIn } from '../support/flow.ts';

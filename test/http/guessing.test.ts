@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { setPasswords } from '../../src/flows/users.ts';
+import { setPasswords } from '../../src/flows/operators/users.ts';
 import { BusyError, verifyPassword } from '../../src/secrets/password.ts';
 import { Agent, type Answer } from '../support/agent.ts';
 import { reachConsent, requestOf, signIn } from '../support/flow.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { registerUser } from '../../src/flows/users.ts';
+import { registerUser } from '../../src/flows/operators/users.ts';
 import { createRole, useDatabase } from '../support/database.ts';
 import { ledger } from '../support/ledger.ts';
 import { urlOf } from '../support/postgres.ts';

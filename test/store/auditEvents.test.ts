@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { countStrays, pruneAuditPartitions } from '../../src/store/auditPartitions.ts';
-import { migrate } from '../../src/store/migrate.ts';
+import { countStrays, pruneAuditPartitions } from '../../src/store/schema/auditPartitions.ts';
+import { migrate } from '../../src/store/schema/migrate.ts';
 import { Agent } from '../support/agent.ts';
 import { decide, obtainCode, obtainToken, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
 import { useServer } from '../support/server.ts';

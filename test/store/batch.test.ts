@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { describe, expect, it, vi } from 'vitest';
-import { batched } from '../../src/store/batch.ts';
-import { OverloadedError } from '../../src/store/errors.ts';
+import { batched } from '../../src/store/database/batch.ts';
+import { OverloadedError } from '../../src/store/database/errors.ts';
 
 const POOL = {} as pg.Pool;
 

@@ -3,8 +3,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/secrets/digest.ts';
-import { openDatabase, transaction, withConnection } from '../../src/store/database.ts';
-import { isDatabaseAway } from '../../src/store/errors.ts';
+import { openDatabase, transaction, withConnection } from '../../src/store/database/database.ts';
+import { isDatabaseAway } from '../../src/store/database/errors.ts';
 import { useDatabase } from '../support/database.ts';
 
 const database = await useDatabase();

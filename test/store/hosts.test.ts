@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { openDatabase } from '../../src/store/database.ts';
-import { AddressError, parseAddresses } from '../../src/store/databaseUrl.ts';
-import { query } from '../../src/store/query.ts';
+import { openDatabase } from '../../src/store/database/database.ts';
+import { AddressError, parseAddresses } from '../../src/store/database/databaseUrl.ts';
+import { query } from '../../src/store/database/query.ts';
 import { OwnPostgres } from '../support/ownPostgres.ts';
 import { onDatabase, runAssent } from '../support/process.ts';
 

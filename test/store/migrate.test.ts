@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/secrets/digest.ts';
-import { listMigrations, MigrationError, migrate, schemaVersion } from '../../src/store/migrate.ts';
-import { findToken } from '../../src/store/tokens.ts';
+import { findToken } from '../../src/store/introspection.ts';
+import { listMigrations, MigrationError, migrate, schemaVersion } from '../../src/store/schema/migrate.ts';
 import { createDatabase, useDatabase } from '../support/database.ts';
 import { withClient } from '../support/postgres.ts';
 

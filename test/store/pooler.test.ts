@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDatabase } from '../../src/store/database.ts';
-import { listMigrations, migrate } from '../../src/store/migrate.ts';
+import { openDatabase } from '../../src/store/database/database.ts';
+import { listMigrations, migrate } from '../../src/store/schema/migrate.ts';
 import { Agent } from '../support/agent.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { introspect, obtainCode, requestOf, tokenRequestOf } from '../support/flow.ts';

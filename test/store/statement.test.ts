@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { batchStatement, statement } from '../../src/store/statement.ts';
+import { batchStatement, statement } from '../../src/store/database/statement.ts';
 
 describe('a statement with named parameters', () => {
   it('is numbered once, in the order of first appearance, however often a parameter is named', () => {

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import type pg from 'pg';
 import { expect, it, vi } from 'vitest';
-import type { Query } from '../../src/store/statement.ts';
+import type { Query } from '../../src/store/database/statement.ts';
 import { useDatabase } from '../support/database.ts';
 import { withClient } from '../support/postgres.ts';
 
@@ -24,17 +24,17 @@ async function findStatements(): Promise<Map<string, Query>> {
     return made;
   };
   const anything = new Proxy({}, { get: () => null });
-  const actual = await import('../../src/store/statement.ts');
+  const actual = await import('../../src/store/database/statement.ts');
   const statement: typeof actual.statement = (name, text) => keep(actual.statement(name, text), anything);
   const batchStatement: typeof actual.batchStatement = (name, columns, textOf) =>
     keep(actual.batchStatement(name, columns, textOf), []);
-  vi.doMock('../../src/store/statement.ts', () => ({ ...actual, statement, batchStatement }));
+  vi.doMock('../../src/store/database/statement.ts', () => ({ ...actual, statement, batchStatement }));
   vi.resetModules();
   try {
     const files = readdirSync(STORE, { recursive: true, encoding: 'utf8' });
     for (const file of files.filter((name) => name.endsWith('.ts'))) await import(`${STORE}${file}`);
   } finally {
-    vi.doUnmock('../../src/store/statement.ts');
+    vi.doUnmock('../../src/store/database/statement.ts');
     vi.resetModules();
   }
   return found;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDatabase } from '../../src/store/database.ts';
+import { openDatabase } from '../../src/store/database/database.ts';
 import { onDatabase, runAssent } from '../support/process.ts';
 import { hasOpenssl, PASSWORD, startTlsPostgres, type TlsPostgres } from '../support/tlsPostgres.ts';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import { afterAll, inject } from 'vitest';
-import { openDatabase } from '../../src/store/database.ts';
+import { openDatabase } from '../../src/store/database/database.ts';
 import { ledger, refuse } from './ledger.ts';
 import { makeRole, urlOf, withClient } from './postgres.ts';
 import { type LogSizes, logSince, logSizes } from './postgresLog.ts';

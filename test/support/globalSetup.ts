@@ -5,8 +5,8 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
-import { openDatabase } from '../../src/store/database.ts';
-import { migrate } from '../../src/store/migrate.ts';
+import { openDatabase } from '../../src/store/database/database.ts';
+import { migrate } from '../../src/store/schema/migrate.ts';
 import { givenPostgres, makeRole, urlOf, withClient } from './postgres.ts';
 import { type LogPlace, logSince, logSizes } from './postgresLog.ts';
 

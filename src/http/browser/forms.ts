@@ -4,7 +4,7 @@ import type { Context } from '../../flows/context.ts';
 import { currentSession } from '../../flows/session.ts';
 import type { AuthorizationRequest } from '../../rules/authorizationRequest.ts';
 import { Parameters } from '../../rules/parameters.ts';
-import { bodyParameters } from '../server/parameters.ts';
+import { bodyParameters } from '../parameters.ts';
 import { readCookies } from './cookies.ts';
 
 /** Route options of our forms: they carry a canonical query, which a browser may encode to three times its length. */

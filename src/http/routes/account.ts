@@ -20,8 +20,8 @@ import { DISCONNECTED, NOT_SIGNED_IN, OUT_OF_DATE, showTooMany } from '../browse
 import type { AccountPage, Authorization, AuthorizedApplication } from '../browser/pages.ts';
 import { seeOther, showSignIn } from '../browser/steps.ts';
 import { showPage } from '../browser/views.ts';
+import { queryParameters } from '../parameters.ts';
 import { callerOf } from '../server/caller.ts';
-import { queryParameters } from '../server/parameters.ts';
 
 /** The forms that disconnect: what each of them names, and the parameter that says on the account page that it is done. */
 const DISCONNECT_FORMS = {

@@ -4,7 +4,7 @@ import type { Context } from '../../flows/context.ts';
 import { postedParameters } from '../../rules/authorizationRequest.ts';
 import { readCookies } from '../browser/cookies.ts';
 import { backToRequest, showStep } from '../browser/steps.ts';
-import { bodyParameters, queryParameters } from '../server/parameters.ts';
+import { bodyParameters, queryParameters } from '../parameters.ts';
 
 /** The authorization endpoint (contract 4.1). A request that is not decided yet writes nothing: its URL is its state. */
 export function authorizeRoutes(app: FastifyInstance, context: Context): void {

@@ -3,8 +3,8 @@ import type { Context } from '../../flows/context.ts';
 import { introspect } from '../../flows/introspect.ts';
 import { type Credentials, parseBasicCredentials } from '../../rules/clientCredentials.ts';
 import { OAuthError } from '../../rules/error.ts';
+import { bodyParameters } from '../parameters.ts';
 import { sendJson } from '../server/json.ts';
-import { bodyParameters } from '../server/parameters.ts';
 
 /** The introspection endpoint, for the resource servers of the payment API (RFC 7662). */
 export function introspectRoutes(app: FastifyInstance, context: Context): void {

@@ -3,9 +3,9 @@ import type { Context } from '../../flows/context.ts';
 import { revokeByBearer, revokeByClient } from '../../flows/revoke.ts';
 import { parseClientCredentials } from '../../rules/clientCredentials.ts';
 import { OAuthError } from '../../rules/error.ts';
+import { bodyParameters } from '../parameters.ts';
 import { callerOf } from '../server/caller.ts';
 import { sendJson } from '../server/json.ts';
-import { bodyParameters } from '../server/parameters.ts';
 
 /** The revocation endpoint (RFC 7009), and the call that the payment SDKs make. */
 export function revokeRoutes(app: FastifyInstance, context: Context): void {

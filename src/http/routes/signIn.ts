@@ -6,8 +6,8 @@ import { clearCookie, readCookies, setCookie } from '../browser/cookies.ts';
 import { carriedRequest, isFromOwnPage, OWN_FORM, receiveForm } from '../browser/forms.ts';
 import { refuseAttempt } from '../browser/notices.ts';
 import { backToRequest, showSignIn } from '../browser/steps.ts';
+import { bodyParameters } from '../parameters.ts';
 import { callerOf } from '../server/caller.ts';
-import { bodyParameters } from '../server/parameters.ts';
 
 /** A login is shown again up to this length: none is longer. */
 const MAX_SHOWN = 512;

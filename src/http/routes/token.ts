@@ -2,9 +2,9 @@ import type { FastifyInstance } from 'fastify';
 import type { Context } from '../../flows/context.ts';
 import { exchange } from '../../flows/exchange.ts';
 import { parseTokenRequest } from '../../rules/tokenRequest.ts';
+import { bodyParameters, queryParameters } from '../parameters.ts';
 import { callerOf } from '../server/caller.ts';
 import { sendJson } from '../server/json.ts';
-import { bodyParameters, queryParameters } from '../server/parameters.ts';
 
 /** The token endpoint (contract 4.2). */
 export function tokenRoutes(app: FastifyInstance, context: Context): void {

@@ -3,9 +3,9 @@ import type { DatabaseWatch } from '../../flows/databaseWatch.ts';
 import { whyUnavailable } from '../../flows/errors.ts';
 import { OAuthError } from '../../rules/error.ts';
 import { showPage } from '../browser/views.ts';
+import { NOT_A_FORM, pathOf } from '../parameters.ts';
 import { FailureLimit } from './failureLimit.ts';
 import { sendJson } from './json.ts';
-import { NOT_A_FORM, pathOf } from './parameters.ts';
 import { RouteTable } from './routeTable.ts';
 
 /** How long a client should wait before it tries again while the database is away. */

@@ -1,8 +1,8 @@
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import type { Context } from '../../flows/context.ts';
 import { RefusalLog } from '../../flows/refusals.ts';
+import { loggedPathOf } from '../parameters.ts';
 import { addressOf } from './caller.ts';
-import { loggedPathOf } from './parameters.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

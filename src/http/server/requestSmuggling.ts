@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { OAuthError } from '../../rules/error.ts';
+import { invalidRequest, type OAuthError } from '../../rules/error.ts';
 
 /**
  * Node shows a thousand headers. Before 22.23.2, 24.18.1 and 26.5.1 it drops further ones silently but frames the request
@@ -33,22 +33,21 @@ export function preventSmuggling(app: FastifyInstance): void {
     if (headers.upgrade !== undefined || (raw.httpVersion === '1.0' && headers['transfer-encoding'])) {
       reply.header('connection', 'close');
     }
-    const problem = problemOf(raw.rawHeaders);
-    if (problem === null) done();
-    else done(new OAuthError('invalid_request', problem));
+    done(problemOf(raw.rawHeaders));
   });
 }
 
-/** Runs for every request, so it allocates nothing. @param raw names and values in turn */
-function problemOf(raw: readonly string[]): string | null {
-  if (raw.length > 2 * MAX_HEADERS) return 'The request has too many headers.';
+/** Runs for every request, so it allocates nothing unless it refuses. @param raw names and values in turn */
+function problemOf(raw: readonly string[]): OAuthError | undefined {
+  if (raw.length > 2 * MAX_HEADERS) return invalidRequest('The request has too many headers.');
   let hosts = 0;
   for (let index = 0; index < raw.length; index += 2) {
     const name = raw[index] ?? '';
     if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
   }
   // RFC 9112 section 3.2: 400 for more than one, since a proxy may have routed by either.
-  return hosts > 1 ? 'The request names two hosts.' : null;
+  if (hosts > 1) return invalidRequest('The request names two hosts.');
+  return undefined;
 }
 
 /**

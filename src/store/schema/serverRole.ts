@@ -1,9 +1,9 @@
 import pg from 'pg';
-import { recordAct } from './auditEvents.ts';
-import { type Database, transaction } from './database.ts';
+import { recordAct } from '../auditEvents.ts';
+import { type Database, transaction } from '../database/database.ts';
+import { queryOne, queryRow } from '../database/query.ts';
+import { statement } from '../database/statement.ts';
 import { findExcessPrivileges } from './excessPrivileges.ts';
-import { queryOne, queryRow } from './query.ts';
-import { statement } from './statement.ts';
 import { findDeviations, TABLES } from './tablePrivileges.ts';
 
 /**

@@ -1,11 +1,11 @@
 import type pg from 'pg';
-import { sha256 } from '../secrets/digest.ts';
-import { randomHex } from '../secrets/random.ts';
-import { recordAct } from '../store/auditEvents.ts';
-import { transaction } from '../store/database.ts';
-import { insertSecret, type Retirement, type SecretOwner, setSecretRetired } from '../store/secrets.ts';
+import { sha256 } from '../../secrets/digest.ts';
+import { randomHex } from '../../secrets/random.ts';
+import { recordAct } from '../../store/auditEvents.ts';
+import { transaction } from '../../store/database/database.ts';
+import { insertSecret, type Retirement, type SecretOwner, setSecretRetired } from '../../store/secrets.ts';
 
-export { listSecrets, type SecretOwner } from '../store/secrets.ts';
+export { listSecrets, type SecretOwner } from '../../store/secrets.ts';
 
 // The secrets of applications and of resource servers.
 const SECRET_BYTES = 32;

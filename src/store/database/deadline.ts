@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import { DECIDING_STATEMENT_MS } from '../rules/timeouts.ts';
-import type { Caller } from './auditEvents.ts';
+import type { Caller } from '../../rules/caller.ts';
+import { DECIDING_STATEMENT_MS } from '../../rules/timeouts.ts';
 import { batched } from './batch.ts';
 import { compareClocks, inDatabaseTime } from './connection.ts';
 import type { Database } from './database.ts';

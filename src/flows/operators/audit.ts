@@ -1,11 +1,11 @@
 import type pg from 'pg';
-import { type Act, recordAct } from '../store/auditEvents.ts';
-import { transaction } from '../store/database.ts';
+import { type Act, recordAct } from '../../store/auditEvents.ts';
+import { transaction } from '../../store/database/database.ts';
 
 // Users' verbs write their events within their own statement.
-export { AUDIT_KINDS, type AuditKind } from '../store/auditEvents.ts';
-export { pruneAuditPartitions } from '../store/auditPartitions.ts';
-export { type AuditEvent, type AuditFilter, findAuditEvents } from '../store/auditTrail.ts';
+export { AUDIT_KINDS, type AuditKind } from '../../store/auditEvents.ts';
+export { type AuditEvent, type AuditFilter, findAuditEvents } from '../../store/auditTrail.ts';
+export { pruneAuditPartitions } from '../../store/schema/auditPartitions.ts';
 
 /** Changes something for an operator. The act is recorded in the same transaction, if the change was one. */
 export function audited<Result extends boolean | null>(

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { LOCK_MS, STATEMENT_MS } from '../rules/timeouts.ts';
+import { LOCK_MS, STATEMENT_MS } from '../../rules/timeouts.ts';
 
 // The settings of every statement, whatever the role, the database, the URL or a pooler in between say. They are set after
 // the connection is made: poolers refuse start-up parameters that they don't know, and a URL's `options` replace others.

@@ -1,9 +1,9 @@
 import type pg from 'pg';
-import { checkLogin, checkName, checkPassword, RegistrationError } from '../rules/registration.ts';
-import { hashPassword } from '../secrets/password.ts';
-import { type Act, nameOperator, recordAct } from '../store/auditEvents.ts';
-import { type Database, transaction } from '../store/database.ts';
-import { deleteSessionsOfUser } from '../store/sessions.ts';
+import { checkLogin, checkName, checkPassword, RegistrationError } from '../../rules/registration.ts';
+import { hashPassword } from '../../secrets/password.ts';
+import { type Act, nameOperator, recordAct } from '../../store/auditEvents.ts';
+import { type Database, transaction } from '../../store/database/database.ts';
+import { deleteSessionsOfUser } from '../../store/sessions.ts';
 import {
   deleteUser,
   findUserByLogin,
@@ -12,11 +12,11 @@ import {
   type UserChange,
   updateUserPasswords,
   updateUserStatus,
-} from '../store/users.ts';
+} from '../../store/users.ts';
 import { audited } from './audit.ts';
 import { revokeAll } from './grants.ts';
 
-export { findUserByLogin, listUsers, type User } from '../store/users.ts';
+export { findUserByLogin, listUsers, type User } from '../../store/users.ts';
 
 /** The passwords of a user; `paymentPassword` null for none. */
 export interface Passwords {

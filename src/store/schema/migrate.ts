@@ -1,9 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import type pg from 'pg';
+import { type Database, transaction } from '../database/database.ts';
+import { executeLong, lockForTransaction, queryRow } from '../database/query.ts';
+import { statement } from '../database/statement.ts';
 import { prepareAuditPartition } from './auditPartitions.ts';
-import { type Database, transaction } from './database.ts';
-import { executeLong, lockForTransaction, queryRow } from './query.ts';
-import { statement } from './statement.ts';
 
 /** Key of the advisory lock that lets one process migrate at a time. */
 const MIGRATION_LOCK = 7_274_825;
@@ -11,7 +11,7 @@ const MIGRATION_LOCK = 7_274_825;
 /** SQLSTATE of a role that lacks a privilege. */
 const MAY_NOT = '42501';
 
-const FOLDER = new URL('../../migrations/', import.meta.url);
+const FOLDER = new URL('../../../migrations/', import.meta.url);
 
 /** One file of `migrations/`: numbered, never changed once it is on main. */
 export interface Migration {

@@ -1,6 +1,6 @@
-import type { Database } from './database.ts';
-import { query } from './query.ts';
-import { statement } from './statement.ts';
+import type { Database } from '../database/database.ts';
+import { query } from '../database/query.ts';
+import { statement } from '../database/statement.ts';
 import { TABLES } from './tablePrivileges.ts';
 
 /** Something that a role can do beyond the privileges on our tables. */

@@ -1,7 +1,7 @@
 import formbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { OAuthError } from '../../rules/error.ts';
-import { Parameters } from '../../rules/parameters.ts';
+import { OAuthError } from '../rules/error.ts';
+import { Parameters } from '../rules/parameters.ts';
 
 /** More than any request of the contract needs. */
 export const CONTRACT_BODY_LIMIT_BYTES = 8 * 1024;

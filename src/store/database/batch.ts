@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { BATCH_WAIT_MS } from '../rules/timeouts.ts';
+import { BATCH_WAIT_MS } from '../../rules/timeouts.ts';
 import { isOneCallersFault, OverloadedError, retryOnLostConnection } from './errors.ts';
 
 /** Requests that one statement answers, at most. */

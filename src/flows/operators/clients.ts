@@ -5,19 +5,19 @@ import {
   type ClientSettings,
   changesBetween,
   settingsOf,
-} from '../rules/client.ts';
-import { lookAlikeProblem } from '../rules/lookAlike.ts';
-import { checkClientSettings, RegistrationError } from '../rules/registration.ts';
-import { randomId } from '../secrets/random.ts';
-import { nameOperator, recordAct } from '../store/auditEvents.ts';
-import { deleteClient, insertClient, listClients, updateClient } from '../store/clients.ts';
-import { type Database, transaction } from '../store/database.ts';
+} from '../../rules/client.ts';
+import { lookAlikeProblem } from '../../rules/lookAlike.ts';
+import { checkClientSettings, RegistrationError } from '../../rules/registration.ts';
+import { randomId } from '../../secrets/random.ts';
+import { nameOperator, recordAct } from '../../store/auditEvents.ts';
+import { deleteClient, insertClient, listClients, updateClient } from '../../store/clients.ts';
+import { type Database, transaction } from '../../store/database/database.ts';
 import { audited } from './audit.ts';
 import { revokeAll } from './grants.ts';
 import { makeSecret } from './secrets.ts';
 import { setStatus } from './status.ts';
 
-export { findClient, listClients } from '../store/clients.ts';
+export { findClient, listClients } from '../../store/clients.ts';
 
 /** An application to register (contract 2.1). */
 export interface NewClient extends ClientSettings {

@@ -1,8 +1,8 @@
 import type { Digest } from '../secrets/digest.ts';
-import { batched } from './batch.ts';
-import { execute, queryBatch, required } from './query.ts';
+import { batched } from './database/batch.ts';
+import { execute, queryBatch, required } from './database/query.ts';
+import { batchStatement } from './database/statement.ts';
 import { IS_ACCEPTED, IS_FIRST_USE, noteUse } from './secrets.ts';
-import { batchStatement } from './statement.ts';
 
 /** A resource server's introspection of a token. */
 interface IntrospectionRequest {

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { DATABASE_MS } from '../rules/timeouts.ts';
+import { DATABASE_MS } from '../../rules/timeouts.ts';
 import { begin, prepareConnection } from './connection.ts';
 import { type Address, parseAddresses } from './databaseUrl.ts';
 import { StandbyError } from './errors.ts';

@@ -1,14 +1,12 @@
 import type pg from 'pg';
-import { parseScope, type Right } from '../rules/scope.ts';
-import { DECISION_MS } from '../rules/timeouts.ts';
-import { isUuid } from '../secrets/uuid.ts';
-import type { Grant } from '../store/grants.ts';
-import { findLiveGrants, type Whose } from '../store/liveGrants.ts';
-import { MAX_AT_ONCE, revokeGrants } from '../store/revocations.ts';
+import { DECISION_MS } from '../../rules/timeouts.ts';
+import { isUuid } from '../../secrets/uuid.ts';
+import { findLiveGrants, type Whose } from '../../store/liveGrants.ts';
+import { MAX_AT_ONCE, revokeGrants } from '../../store/revocations.ts';
 
 // Operators list and revoke grants. Users do so on their page, applications at the revocation endpoint.
-export { findGrantsOfUser, type Grant } from '../store/grants.ts';
-export { countLiveGrants, type Whose } from '../store/liveGrants.ts';
+export { findGrantsOfUser, type Grant } from '../../store/grants.ts';
+export { countLiveGrants, type Whose } from '../../store/liveGrants.ts';
 
 /** Ids that are read at a time. */
 const CHUNK = 50_000;
@@ -42,19 +40,5 @@ export async function revokeAll(
       progress(revoked);
     }
     if (ids.length < CHUNK) return revoked;
-  }
-}
-
-/**
- * The rights of a grant, by the grammar alone: a later rule for requests does not take back what a user allowed. The scope
- * was parsed before it was stored, so one that can't be parsed is a fault of ours.
- *
- * @throws {Error} naming the client
- */
-export function rightsOf({ clientId, scope }: Pick<Grant, 'clientId' | 'scope'>): Right[] {
-  try {
-    return parseScope(scope);
-  } catch (cause) {
-    throw new Error(`grants: the scope of a grant to ${clientId} can't be read`, { cause });
   }
 }

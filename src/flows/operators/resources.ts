@@ -1,13 +1,13 @@
 import type pg from 'pg';
-import { checkName } from '../rules/registration.ts';
-import { randomId } from '../secrets/random.ts';
-import { recordAct } from '../store/auditEvents.ts';
-import { transaction } from '../store/database.ts';
-import { deleteResource, insertResource } from '../store/resources.ts';
+import { checkName } from '../../rules/registration.ts';
+import { randomId } from '../../secrets/random.ts';
+import { recordAct } from '../../store/auditEvents.ts';
+import { transaction } from '../../store/database/database.ts';
+import { deleteResource, insertResource } from '../../store/resources.ts';
 import { audited } from './audit.ts';
 import { makeSecret } from './secrets.ts';
 
-export { findResource, listResources, type Resource } from '../store/resources.ts';
+export { findResource, listResources, type Resource } from '../../store/resources.ts';
 
 /** Registers a server of the payment API for introspection. @throws {RegistrationError} */
 export async function registerResource(

@@ -1,6 +1,6 @@
-import type { Database } from './database.ts';
-import { query } from './query.ts';
-import { statement } from './statement.ts';
+import type { Database } from '../database/database.ts';
+import { query } from '../database/query.ts';
+import { statement } from '../database/statement.ts';
 
 /**
  * What a server and its commands need: to read and write rows. Nothing here lets them change a table, drop one, or

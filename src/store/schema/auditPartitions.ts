@@ -1,9 +1,9 @@
 import type pg from 'pg';
-import { AUDIT_KEPT_MONTHS } from '../rules/lifetimes.ts';
-import { recordAct } from './auditEvents.ts';
-import { type Database, transaction } from './database.ts';
-import { execute, executeLong, queryOne, queryRow } from './query.ts';
-import { statement } from './statement.ts';
+import { AUDIT_KEPT_MONTHS } from '../../rules/lifetimes.ts';
+import { recordAct } from '../auditEvents.ts';
+import { type Database, transaction } from '../database/database.ts';
+import { execute, executeLong, queryOne, queryRow } from '../database/query.ts';
+import { statement } from '../database/statement.ts';
 
 // The audit trail has a partition for each month, in UTC. Only the owner of the tables makes and drops them; the server
 // only adds rows, and works without.

@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type pg from 'pg';
-import { traitsOf } from './connection.ts';
-import type { Database } from './database.ts';
-import { StandbyError } from './errors.ts';
-import { queryRow } from './query.ts';
-import { statement } from './statement.ts';
+import { traitsOf } from '../database/connection.ts';
+import type { Database } from '../database/database.ts';
+import { StandbyError } from '../database/errors.ts';
+import { queryRow } from '../database/query.ts';
+import { statement } from '../database/statement.ts';
 
 const TABLES = statement(
   'health-tables',
