@@ -71,15 +71,20 @@ export function parseAuthorizationRequest(
   const redirectUri = checkRedirectUri(parameters.require('redirect_uri'), checkedClient);
   checkResponseType(parameters.require('response_type'));
   const scope = parameters.get('scope', 'invalid_scope') ?? '';
+  const rights = parseRequestedScope(scope, catalogue, checkedClient.allowedRights, checkedClient.most);
+  const instanceName = parseInstanceName(parameters.get('instance_name'));
+  const state = parameters.get('state') ?? null;
+  const codeChallenge = parseCodeChallenge(parameters);
+  const canonicalQuery = formatCanonicalQuery(parameters);
   return {
     client: checkedClient,
     redirectUri,
     scope,
-    rights: parseRequestedScope(scope, catalogue, checkedClient.allowedRights, checkedClient.most),
-    instanceName: parseInstanceName(parameters.get('instance_name')),
-    state: parameters.get('state') ?? null,
-    codeChallenge: parseCodeChallenge(parameters),
-    canonicalQuery: formatCanonicalQuery(parameters),
+    rights,
+    instanceName,
+    state,
+    codeChallenge,
+    canonicalQuery,
   };
 }
 
