@@ -2,6 +2,7 @@ import { InvalidArgumentError, Option } from 'commander';
 import { changeClient, registerClient } from '../flows/operators/clients.ts';
 import { type Ceiling, parseCeiling } from '../rules/ceiling.ts';
 import type { Client, ClientSettings } from '../rules/client.ts';
+import { isLoopback } from '../rules/network.ts';
 import { RIGHT_NAMES } from '../rules/scope.ts';
 import { type CommandTable, required } from './addCommands.ts';
 import { found, printOne, report, UsageError, warn } from './output.ts';
@@ -98,7 +99,7 @@ async function create(options: CreateOptions): Promise<void> {
 
 function warnOfPlainHttp(redirectUri: string): void {
   const { protocol, hostname } = new URL(redirectUri);
-  if (protocol !== 'http:' || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)) return;
+  if (protocol !== 'http:' || isLoopback(hostname)) return;
   warn('codes will travel to this redirect URI unencrypted; use https outside a test');
 }
 

@@ -1,5 +1,6 @@
 import { ConfigError, readConfig, readDatabaseConfig } from '../config.ts';
 import { openStore } from '../openStore.ts';
+import { isLoopback } from '../rules/network.ts';
 import { explainTrouble } from '../store/database/errorTexts.ts';
 import type { CommandTable } from './addCommands.ts';
 import { checkDatabase } from './databaseChecks.ts';
@@ -73,7 +74,7 @@ async function checkAddress(): Promise<Finding[]> {
 function checkScheme(baseUrl: string): Verdict {
   const { protocol, hostname } = new URL(baseUrl);
   if (protocol === 'https:') return ok(`BASE_URL ${baseUrl} is https`);
-  return ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
+  return isLoopback(hostname)
     ? ok(`BASE_URL ${baseUrl} is this machine`)
     : wrong(`BASE_URL ${baseUrl} is plain http`, 'put a proxy with TLS in front, and use its address');
 }

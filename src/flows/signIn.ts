@@ -1,9 +1,10 @@
 import type { AuthorizationRequest } from '../rules/authorizationRequest.ts';
 import type { Caller } from '../rules/caller.ts';
+import { loginKey } from '../rules/loginKey.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { randomSecret } from '../secrets/random.ts';
 import { insertSession } from '../store/sessions.ts';
-import { findUserByKey, loginKey } from '../store/users.ts';
+import { findUserByKey } from '../store/users.ts';
 import type { Context } from './context.ts';
 import { attemptPassword, type FailedAttempt } from './passwordAttempts.ts';
 import { preLoginSession } from './session.ts';

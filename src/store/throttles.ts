@@ -1,20 +1,14 @@
 import type pg from 'pg';
 import type { Caller } from '../rules/caller.ts';
+import type { CounterState } from '../rules/throttle.ts';
 import { type GuessingKind, OF_CALLER, recordEvents } from './auditEvents.ts';
 import type { Database } from './database/database.ts';
 import { execute, query } from './database/query.ts';
 import { batchStatement, statement } from './database/statement.ts';
 
-/** A counter of password attempts, as of a moment. */
-export interface Throttle {
+/** The counter of password attempts in a slot, as of a moment. */
+export interface Throttle extends CounterState {
   readonly slot: number;
-  /** Attempts as of `countedAt`; they decay with time. */
-  readonly level: number;
-  readonly countedAt: Date;
-  /** When the next attempt may be made. */
-  readonly freeAt: Date;
-  /** The database's clock when this was read. */
-  readonly now: Date;
 }
 
 const find = statement<{ slots: readonly number[] }>(

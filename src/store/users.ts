@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { MAX_LOGIN_BYTES } from '../rules/limits.ts';
+import { loginKey } from '../rules/loginKey.ts';
 import type { Database } from './database/database.ts';
 import { query, queryLong, queryOne } from './database/query.ts';
 import { statement } from './database/statement.ts';
@@ -20,17 +20,6 @@ interface PasswordHashes {
   readonly passwordHash: string;
   /** Null for none. */
   readonly paymentPasswordHash: string | null;
-}
-
-/**
- * The spelling in which logins are compared: it ignores case, Unicode variants of a letter, and invisible characters.
- * PostgreSQL's own `lower` depends on its locale.
- */
-export function loginKey(login: string): string {
-  // Normalising can take quadratic time. The key of a registered login has no capitals, so this one matches none.
-  if (Buffer.byteLength(login) > MAX_LOGIN_BYTES) return `TOO LONG ${login}`;
-  const visible = login.replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '');
-  return visible.normalize('NFKC').toLowerCase().normalize('NFKC');
 }
 
 const USER_COLUMNS = 'user_id as "userId", login, name, status';

@@ -45,7 +45,7 @@ export function countRequests(app: FastifyInstance, watch: DatabaseWatch): Regis
     const route = request.routeOptions.url ?? 'none';
     const error = request.logFields?.error ?? '';
     requests.inc({ method: request.method, route, status: reply.statusCode, error });
-    if (request.unavailable !== undefined) unavailable.inc({ reason: request.unavailable });
+    if (request.unavailable !== null) unavailable.inc({ reason: request.unavailable });
     seconds.observe({ route }, reply.elapsedTime / 1000);
     done();
   });

@@ -14,9 +14,9 @@ export const RETRY_AFTER_SECONDS = '5';
 declare module 'fastify' {
   interface FastifyRequest {
     /** What the request's log line says beside its status. */
-    logFields?: { readonly error: string; readonly rule: string; readonly path?: string };
+    logFields: { readonly error: string; readonly rule: string; readonly path?: string } | null;
     /** Why it is answered 503, for the metrics. */
-    unavailable?: 'database' | 'overload';
+    unavailable: 'database' | 'overload' | null;
   }
   interface FastifyContextConfig {
     /** Whether secrets could be guessed here, so that failures are limited. */
@@ -38,6 +38,8 @@ interface ErrorResponse {
  * reason; any other error is a fault of ours and logged with its cause.
  */
 export function answerErrors(app: FastifyInstance, watch: DatabaseWatch): void {
+  app.decorateRequest('logFields', null);
+  app.decorateRequest('unavailable', null);
   const failures = new FailureLimit();
   app.setErrorHandler(async (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
     const refused = asOAuthError(error);

@@ -1,0 +1,13 @@
+import { MAX_LOGIN_BYTES } from './limits.ts';
+import { byteLength } from './text.ts';
+
+/**
+ * The spelling in which logins are compared: it ignores case, Unicode variants of a letter, and invisible characters.
+ * PostgreSQL's own `lower` depends on its locale.
+ */
+export function loginKey(login: string): string {
+  // Normalising can take quadratic time. The key of a registered login has no capitals, so this one matches none.
+  if (byteLength(login) > MAX_LOGIN_BYTES) return `TOO LONG ${login}`;
+  const visible = login.replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '');
+  return visible.normalize('NFKC').toLowerCase().normalize('NFKC');
+}
