@@ -2,11 +2,11 @@ import type pg from 'pg';
 import { findClient, listClients, removeClient } from '../flows/operators/clients.ts';
 import type { Client } from '../rules/client.ts';
 import type { CommandTable } from './addCommands.ts';
+import { changeStatus } from './blocking.ts';
 import { clientRow, SETTING_COMMANDS } from './clientSettings.ts';
 import { confirmRevoking, YES } from './confirm.ts';
 import { found, printList, printOne, report, showProgress } from './output.ts';
 import { secretCommands } from './secret.ts';
-import { changeStatus } from './status.ts';
 import { withStore } from './withStore.ts';
 
 /** `assent client …`: the applications (contract 2.1) */

@@ -69,7 +69,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
     'A fault of Assent: the log has a line of level error with this reference and the cause.',
 };
 
-/** The rules of 503 with the reason `overload` (`src/flows/errors.ts`); every other 503 is the database's. */
+/** The rules of 503 with the reason `overload` (`src/flows/unavailable.ts`); every other 503 is the database's. */
 const OVERLOAD = /^too many|too late|^no answer within/;
 const OVERLOADED =
   'More came than could be answered in time: look at `assent_unavailable_total`, and at the load of server and database.';

@@ -7,9 +7,9 @@ import {
   removeResource,
 } from '../flows/operators/resources.ts';
 import { type CommandTable, required } from './addCommands.ts';
+import { changeStatus } from './blocking.ts';
 import { found, printList, printOne, report } from './output.ts';
 import { secretCommands } from './secret.ts';
-import { changeStatus } from './status.ts';
 import { withStore } from './withStore.ts';
 
 /** `assent resource …`: servers of the payment API that may introspect tokens */

@@ -10,10 +10,10 @@ import {
   type User,
 } from '../flows/operators/users.ts';
 import { type CommandTable, required } from './addCommands.ts';
+import { statusSentence } from './blocking.ts';
 import { confirmRevoking, YES } from './confirm.ts';
 import { found, printList, printOne, report, showProgress } from './output.ts';
 import { askPasswords, PASSWORD_OPTIONS, type PasswordOptions } from './passwords.ts';
-import { statusSentence } from './status.ts';
 import { withStore } from './withStore.ts';
 
 /** `assent user …`: the people who sign in */

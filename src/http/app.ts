@@ -14,8 +14,8 @@ import { countRequests, metricsRoutes } from './routes/metrics.ts';
 import { revokeRoutes } from './routes/revoke.ts';
 import { signInRoutes } from './routes/signIn.ts';
 import { tokenRoutes } from './routes/token.ts';
+import { limitAnswerTime } from './server/answerTime.ts';
 import { limitConnections } from './server/connectionLimit.ts';
-import { limitAnswerTime } from './server/deadline.ts';
 import { answerErrors, answerUnknownRoutes } from './server/errors.ts';
 import { answerBadPath, answerClientError, answerConnect, newReference } from './server/malformedRequests.ts';
 import { keepRefusals, RequestLog } from './server/requestLog.ts';
@@ -63,6 +63,7 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
     clientErrorHandler: answerClientError,
     frameworkErrors: answerBadPath,
   });
+  // Hooks of one phase run in the order of these lines, each phase by itself; the two that look at routes come before them.
   endSlowReaders(app);
   addResponseHeaders(app, context.baseUrl);
   preventSmuggling(app);

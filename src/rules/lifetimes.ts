@@ -22,7 +22,7 @@ export const CONSENT_FORM_MS = 15 * MINUTE_MS;
 export const SESSION_FORM_MS = MAX_SESSION_HOURS * 60 * MINUTE_MS;
 /** A sign-in form: a page that was left open over a night or a holiday weekend still signs its user in. */
 export const SIGN_IN_FORM_MS = 7 * 24 * 60 * MINUTE_MS;
-/** A confirmation by the payment password, good for one request. */
+/** A confirmation by the payment password, good for one request: time until its consent page is asked for. */
 export const PAYMENT_CONFIRMATION_MS = 5 * MINUTE_MS;
 
 /** A browser in which a password was right is known for it (OWASP's device cookie), also after sign-out. */

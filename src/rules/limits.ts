@@ -35,7 +35,7 @@ export const MAX_SESSIONS = 100;
 /** People who are known in one browser, those who signed in last. */
 export const MAX_KNOWN_USERS = 3;
 
-/** Decisions (Allow, Reject) of a user at once: far more than a person reads. After these one is free every 2 seconds. */
+/** Decisions (Allow, Reject, disconnecting all) of a user at once: far more than a person reads. After these one is free every 2 seconds. */
 export const MAX_DECISIONS = 1_000;
 export const DECISION_DECAY_SECONDS = 2;
 

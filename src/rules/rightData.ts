@@ -25,7 +25,7 @@ export function rightData(rights: readonly Right[], currency: string): RightData
   return rights.map((right) => {
     const data: { -readonly [Name in keyof RightData]: RightData[Name] } = { right: right.name };
     const target = targetOf(right);
-    if (target !== undefined) data.target = target;
+    if (target !== null) data.target = target;
     if (right.name === 'payment.to-account') data.target_type = right.type;
     if (right.name === 'money-source') data.sources = right.sources;
     const limit = effectiveLimit(right);

@@ -56,10 +56,22 @@ export function effectiveLimit(right: Right): PaymentLimit | undefined {
   return 'limit' in right ? (right.limit ?? DEFAULT_LIMIT) : undefined;
 }
 
-/** The shop or account that a right names; `undefined` for a right that names none. */
-export function targetOf(right: Right): string | undefined {
-  if (right.name === 'payment.to-pattern') return right.pattern;
-  return right.name === 'payment.to-account' ? right.to : undefined;
+/** The shop or account that a right names; null for a right that names none. Every right stands here, so that none is missed. */
+export function targetOf(right: Right): string | null {
+  switch (right.name) {
+    case 'payment.to-pattern':
+      return right.pattern;
+    case 'payment.to-account':
+      return right.to;
+    case 'account-info':
+    case 'operation-history':
+    case 'operation-details':
+    case 'incoming-transfers':
+    case 'payment-shop':
+    case 'payment-p2p':
+    case 'money-source':
+      return null;
+  }
 }
 
 /** Whether any of `rights` lets money leave the account, so that the payment password is asked. */

@@ -3,7 +3,7 @@
 
 /** Waiting for a statement to take the request: an answer later than that helps nobody. */
 export const BATCH_WAIT_MS = 2_000;
-/** Waiting for a lock. Locks are held for one statement and its commit; longer only if somebody holds one by hand. */
+/** Waiting for a lock. Locks are held for one or two statements and their commit; longer only if somebody holds one by hand. */
 export const LOCK_MS = 2_000;
 /** One statement, as PostgreSQL counts it: far above what any takes that doesn't wait for a lock. */
 export const STATEMENT_MS = 4_000;

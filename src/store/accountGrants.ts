@@ -1,8 +1,8 @@
+import type { Status } from './blocking.ts';
 import type { Database } from './database/database.ts';
 import { asciiOnly, execute, query } from './database/query.ts';
 import { statement } from './database/statement.ts';
 import { GRANT_COLUMNS, type Grant, IS_LIVE } from './grants.ts';
-import type { Status } from './status.ts';
 
 /** A live grant as its user sees it. */
 export interface AccountGrant extends Grant {

@@ -26,7 +26,7 @@ export interface ExchangeRequest {
 /**
  * The checks of a token request in the contract's order (4.2, 7.2), each with the verdict of the first that holds; a request
  * that passes all is issued its token. In the SQL of the statement: `r` is the request, `c`, `s`, `g`, `u` are the rows of
- * client, secret, grant and user.
+ * client, secret, grant and user. What each verdict answers: `REFUSALS` in `flows/exchange.ts`.
  */
 const CHECKS = [
   [IS_UNKNOWN_OR_BLOCKED, 'client_unknown_or_blocked'],

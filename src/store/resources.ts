@@ -1,7 +1,7 @@
+import type { Status } from './blocking.ts';
 import type { Database } from './database/database.ts';
 import { execute, query, queryOne } from './database/query.ts';
 import { statement } from './database/statement.ts';
-import type { Status } from './status.ts';
 
 /** A server of the payment API that may ask what a token allows. */
 export interface Resource {

@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import { loginKey } from '../rules/loginKey.ts';
+import type { Status } from './blocking.ts';
 import type { Database } from './database/database.ts';
 import { query, queryLong, queryOne } from './database/query.ts';
 import { statement } from './database/statement.ts';
-import type { Status } from './status.ts';
 
 /** A person with an account. */
 export interface User {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { remedyFor } from '../../src/cli/remedies.ts';
-import { OVERLOADS } from '../../src/flows/errors.ts';
+import { OVERLOADS } from '../../src/flows/unavailable.ts';
 
 /** Rules as they are logged, and what their remedy has to speak of. */
 const RULES: readonly (readonly [rule: string, remedy: RegExp])[] = [

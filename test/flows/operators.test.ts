@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { setStatus } from '../../src/flows/operators/blocking.ts';
 import { changeClient, removeClient } from '../../src/flows/operators/clients.ts';
 import { revokeAll } from '../../src/flows/operators/grants.ts';
 import { registerResource } from '../../src/flows/operators/resources.ts';
 import { addSecret, retireSecret } from '../../src/flows/operators/secrets.ts';
-import { setStatus } from '../../src/flows/operators/status.ts';
 import { registerUser, removeUser, setPasswords, setUserStatus } from '../../src/flows/operators/users.ts';
 import { type Digest, sha256 } from '../../src/secrets/digest.ts';
 import { approveGrant } from '../../src/store/approvals.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { setStatus } from '../../src/flows/operators/blocking.ts';
 import { registerResource, removeResource } from '../../src/flows/operators/resources.ts';
 import { addSecret, retireSecret } from '../../src/flows/operators/secrets.ts';
-import { setStatus } from '../../src/flows/operators/status.ts';
 import { listSecrets } from '../../src/store/secrets.ts';
 import { Agent } from '../support/agent.ts';
 import { obtainToken } from '../support/flow.ts';

@@ -203,6 +203,11 @@ describe('formatting a scope', () => {
 });
 
 describe('scopes that nobody wrote on purpose', () => {
+  it('have every right among them, so that the properties hold for a new one too', () => {
+    const made = fc.sample(rights, { numRuns: 300, seed: 1 }).flatMap((each) => each.map(({ name }) => name));
+    expect(new Set(made)).toEqual(new Set(RIGHT_NAMES));
+  });
+
   /** A valid scope in which one character was replaced, dropped or put in. */
   const damaged = fc
     .tuple(

@@ -13,9 +13,9 @@ import { nameOperator, recordAct } from '../../store/auditEvents.ts';
 import { deleteClient, insertClient, listClients, updateClient } from '../../store/clients.ts';
 import { type Database, transaction } from '../../store/database/database.ts';
 import { audited } from './audit.ts';
+import { setStatus } from './blocking.ts';
 import { revokeAll } from './grants.ts';
 import { makeSecret } from './secrets.ts';
-import { setStatus } from './status.ts';
 
 export { findClient, listClients } from '../../store/clients.ts';
 

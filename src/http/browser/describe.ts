@@ -5,6 +5,7 @@ import {
   type PaymentLimit,
   type Right,
   spends,
+  targetOf,
 } from '../../rules/scope.ts';
 
 /** A right in plain words: what the application may do and, where it spends, how much and how often. */
@@ -50,16 +51,16 @@ function describeRight(right: Right, catalogue: Catalogue): Sentence {
   const sentence = catalogue[right.name] ?? BUILT_IN_CATALOGUE[right.name] ?? right.name;
   const [before = '', after = ''] = sentence.split('{target}', 2);
   switch (right.name) {
-    case 'payment.to-pattern':
-      return { before, target: right.pattern, after };
     case 'payment.to-account':
       return { before: `${before}the ${ACCOUNT_TYPES[right.type]} `, target: right.to, after };
     case 'money-source': {
       const sources = right.sources.map((source) => SOURCES[source]).join(' or ');
       return { before: before + sources + after, target: null, after: '' };
     }
-    default:
-      return { before: sentence, target: null, after: '' };
+    default: {
+      const target = targetOf(right);
+      return target === null ? { before: sentence, target, after: '' } : { before, target, after };
+    }
   }
 }
 

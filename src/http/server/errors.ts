@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { DatabaseWatch } from '../../flows/databaseWatch.ts';
-import { whyUnavailable } from '../../flows/errors.ts';
+import { whyUnavailable } from '../../flows/unavailable.ts';
 import { OAuthError } from '../../rules/error.ts';
 import { showPage } from '../browser/views.ts';
 import { NOT_A_FORM, pathOf } from '../parameters.ts';
@@ -8,7 +8,7 @@ import { FailureLimit } from './failureLimit.ts';
 import { sendJson } from './json.ts';
 import { RouteTable } from './routeTable.ts';
 
-/** How long a client should wait before it tries again while the database is away. */
+/** How long a client should wait after a 503 before it tries again. */
 export const RETRY_AFTER_SECONDS = '5';
 
 declare module 'fastify' {

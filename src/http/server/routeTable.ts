@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 
-/** What a route answers with, errors included: JSON for programs, pages for people. */
+/** What the errors of a route are: JSON for programs, pages for people. */
 export type Answers = 'json' | 'page';
 
 declare module 'fastify' {
@@ -26,8 +26,10 @@ export class RouteTable {
     return methods.toSorted().join(', ');
   }
 
-  /** What is answered at any path: what all routes of the nearest folder answer, and pages where they differ. */
+  /** What is answered at any path: what its routes answer, or all routes of the nearest folder; pages where they differ. */
   answersAt(path: string): Answers {
+    const here = this.#routes.find((route) => route.path === path);
+    if (here !== undefined) return here.answers;
     for (const segments = path.split('/', MAX_SEGMENTS); segments.length > 0; segments.pop()) {
       const folder = `${segments.join('/')}/`;
       const inside = this.#routes.filter((route) => `${route.path}/`.startsWith(folder));

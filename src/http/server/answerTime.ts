@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { UnansweredError } from '../../flows/errors.ts';
+import { UnansweredError } from '../../flows/unavailable.ts';
 import { ANSWER_MS } from '../../rules/timeouts.ts';
 
 declare module 'fastify' {

@@ -1,6 +1,6 @@
 import type pg from 'pg';
+import { updateStatus } from '../../store/blocking.ts';
 import type { SecretOwner } from '../../store/secrets.ts';
-import { updateStatus } from '../../store/status.ts';
 import { audited } from './audit.ts';
 
 /**

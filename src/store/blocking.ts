@@ -3,7 +3,7 @@ import { queryOne } from './database/query.ts';
 import { statement } from './database/statement.ts';
 import type { SecretOwner } from './secrets.ts';
 
-/** Of an application, a resource server or a user. */
+/** Of an application, a resource server or a user; a user's is changed in `users.ts`. */
 export type Status = 'active' | 'blocked';
 
 const setStatus = (kind: SecretOwner) =>

@@ -1,5 +1,5 @@
+import { setStatus } from '../flows/operators/blocking.ts';
 import type { SecretOwner } from '../flows/operators/secrets.ts';
-import { setStatus } from '../flows/operators/status.ts';
 import { found, report } from './output.ts';
 import { withStore } from './withStore.ts';
 
