@@ -14,7 +14,7 @@ interface SettingOptions {
   readonly name?: string;
   readonly redirectUri?: string;
   readonly right?: readonly string[];
-  readonly most?: Ceiling | null;
+  readonly most?: Ceiling | 'none';
   readonly force?: boolean;
 }
 
@@ -62,12 +62,17 @@ export const SETTING_COMMANDS: CommandTable = {
   ],
 };
 
-function readMost(text: string): Ceiling | null {
-  const most = text === 'none' ? null : parseCeiling(text);
+/** "none" stays a word here, because Commander makes an empty text of null. */
+function readMost(text: string): Ceiling | 'none' {
+  const most = text === 'none' ? text : parseCeiling(text);
   if (most === undefined) {
     throw new InvalidArgumentError('Not days and a sum, such as 30,5000 or 7,999.50, nor "none".');
   }
   return most;
+}
+
+function ceilingOf(most: Ceiling | 'none'): Ceiling | null {
+  return most === 'none' ? null : most;
 }
 
 /** Commander takes all words behind `--right`, so one that is no right may be the id. */
@@ -88,8 +93,8 @@ function rightsOf(names: readonly string[]): readonly string[] | null {
 }
 
 async function create(options: CreateOptions): Promise<void> {
-  const { name, redirectUri, verified = false, right = ['all'], most = null, force = false } = options;
-  const client = { name, redirectUri, verified, allowedRights: rightsOf(right), most };
+  const { name, redirectUri, verified = false, right = ['all'], most = 'none', force = false } = options;
+  const client = { name, redirectUri, verified, allowedRights: rightsOf(right), most: ceilingOf(most) };
   const registered = await withStore((db, operator) => registerClient(db, client, operator, { force }));
   warnOfPlainHttp(redirectUri);
   if (registered.hasNamesake) warnOfNamesake(name);
@@ -107,8 +112,12 @@ function warnOfNamesake(name: string): void {
   warn(`another application has the name “${name}”, too: users can’t tell them apart`);
 }
 
-async function update(id: string, { right, force = false, ...given }: SettingOptions): Promise<void> {
-  const change: Partial<ClientSettings> = right ? { ...given, allowedRights: rightsOf(right) } : given;
+async function update(id: string, { right, most, force = false, ...given }: SettingOptions): Promise<void> {
+  const change: Partial<ClientSettings> = {
+    ...given,
+    ...(right && { allowedRights: rightsOf(right) }),
+    ...(most && { most: ceilingOf(most) }),
+  };
   if (Object.keys(change).length === 0) {
     throw new UsageError('say what to change: --name, --redirect-uri, --right or --most');
   }

@@ -103,6 +103,21 @@ describe('--json', () => {
     );
   });
 
+  it('no ceiling where there is none is no change, so that codes under way stay good', async () => {
+    const free = ['--name', 'Free', '--redirect-uri', 'https://free.example/'];
+    const { client_id } = await document(['client', 'create', ...free]);
+    const revision = async () => {
+      const { rows } = await server.database.pool.query('select revision from clients where client_id = $1', [
+        client_id,
+      ]);
+      return rows[0].revision;
+    };
+    const before = await revision();
+    const same = await assent(['client', 'update', String(client_id), '--most', 'none']);
+    expect(same.stderr).toBe('there is nothing to change\n');
+    expect(await revision()).toBe(before);
+  });
+
   it('is one from every command that does something to a user', async () => {
     const passwords = 'a password\nfor payments\n';
     const { user_id } = await document(
