@@ -1,9 +1,8 @@
 import { setStatus } from '../flows/operators/blocking.ts';
 import type { SecretOwner } from '../flows/operators/secrets.ts';
+import type { Status } from '../rules/client.ts';
 import { found, report } from './output.ts';
 import { withStore } from './withStore.ts';
-
-type Status = 'active' | 'blocked';
 
 /** `assent client block`, `assent resource unblock` and their like. */
 export async function changeStatus(owner: SecretOwner, id: string, status: Status): Promise<void> {

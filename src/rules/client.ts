@@ -1,5 +1,8 @@
 import { type Ceiling, hundredths } from './ceiling.ts';
 
+/** Of an application, a resource server or a user. */
+export type Status = 'active' | 'blocked';
+
 /** A registered application (contract 2.1). */
 export interface Client {
   readonly clientId: string;
@@ -7,7 +10,7 @@ export interface Client {
   readonly redirectUri: string;
   /** Registered with authenticity verification: every token request must carry the client secret. */
   readonly verified: boolean;
-  readonly status: 'active' | 'blocked';
+  readonly status: Status;
   /** Names of the rights that it may ask; null for all. */
   readonly allowedRights: readonly string[] | null;
   /** Null for no ceiling. */

@@ -1,4 +1,4 @@
-import type { Status } from './blocking.ts';
+import type { Status } from '../rules/client.ts';
 import type { Database } from './database/database.ts';
 import { asciiOnly, execute, query } from './database/query.ts';
 import { statement } from './database/statement.ts';

@@ -1,10 +1,8 @@
+import type { Status } from '../rules/client.ts';
 import type { Database } from './database/database.ts';
 import { queryOne } from './database/query.ts';
 import { statement } from './database/statement.ts';
 import type { SecretOwner } from './secrets.ts';
-
-/** Of an application, a resource server or a user; a user's is changed in `users.ts`. */
-export type Status = 'active' | 'blocked';
 
 const setStatus = (kind: SecretOwner) =>
   statement<{ id: string; status: Status }>(

@@ -63,9 +63,8 @@ export type ExchangeResult =
 // exchanges of one code can't both see it unused. Rows are locked in the order of their keys, so that statements over
 // several codes can't deadlock.
 //
-// Of two exchanges of one code at once, the second is a replay: it revokes the token of the first, as any exchange does that is
-// right but for being the second, within the code's lifetime (RFC 6749 section 4.1.2). Later the code has expired, and the token
-// stays (contract section 3).
+// While a code is good, its second exchange is a replay, also at the same moment: the token that it was exchanged for is
+// revoked (RFC 6749 section 4.1.2). Later the code has expired, and the token stays.
 const exchange = batchStatement<ExchangeRequest>(
   'grant-exchange',
   {

@@ -1,4 +1,4 @@
-import type { Status } from './blocking.ts';
+import type { Status } from '../rules/client.ts';
 import type { Database } from './database/database.ts';
 import { execute, query, queryOne } from './database/query.ts';
 import { statement } from './database/statement.ts';

@@ -1,6 +1,6 @@
 import type pg from 'pg';
+import type { Status } from '../rules/client.ts';
 import { loginKey } from '../rules/loginKey.ts';
-import type { Status } from './blocking.ts';
 import type { Database } from './database/database.ts';
 import { query, queryLong, queryOne } from './database/query.ts';
 import { statement } from './database/statement.ts';

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { Status } from '../../rules/client.ts';
 import { updateStatus } from '../../store/blocking.ts';
 import type { SecretOwner } from '../../store/secrets.ts';
 import { audited } from './audit.ts';
@@ -12,7 +13,7 @@ export function setStatus(
   pool: pg.Pool,
   owner: SecretOwner,
   id: string,
-  status: 'active' | 'blocked',
+  status: Status,
   operator: string,
 ): Promise<boolean | null> {
   const kind = status === 'blocked' ? (`${owner}_blocked` as const) : (`${owner}_unblocked` as const);
