@@ -116,7 +116,7 @@ describe('a server whose PostgreSQL is stopped and started', () => {
   it('says so when it comes back as a standby, and is ready again when that is promoted', async () => {
     const told = news().length;
     await postgres.stop();
-    expect(await ready()).toBe(503);
+    await expect.poll(ready).toBe(503);
     postgres.becomeStandby();
     await postgres.start();
     const since = () => news().slice(told);
@@ -197,7 +197,7 @@ describe('while PostgreSQL is shutting down', () => {
       /^PostgreSQL takes no connections now: .+ \(while connecting to PostgreSQL: the database system is shutting down\)\n$/,
     );
     await postgres.stop();
-    expect(await ready()).toBe(503);
+    await expect.poll(ready).toBe(503);
     expect(await server.stop()).toBe(0);
   });
 });

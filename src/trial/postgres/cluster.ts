@@ -61,9 +61,12 @@ function isMade({ cluster }: Place, { version }: Binaries): boolean {
 
 async function initdb(folder: string, { place, binaries, cancelled }: Cluster): Promise<void> {
   const program = path.join(binaries.folder, 'bin', 'initdb');
-  const options = { ...place.runAs, cwd: '/', env: CLEAN_ENVIRONMENT, signal: cancelled };
+  const options = { ...place.runAs, cwd: '/', env: CLEAN_ENVIRONMENT };
+  const running = promisify(execFile)(program, ['-D', folder, ...INITDB_OPTIONS], options);
+  // Not the option `signal`: it rejects before initdb has ended, which then still writes into the folder.
+  cancelled.addEventListener('abort', () => running.child.kill(), { once: true });
   try {
-    await promisify(execFile)(program, ['-D', folder, ...INITDB_OPTIONS], options);
+    await running;
   } catch (cause) {
     const { stderr = '' } = cause as { stderr?: string };
     const reason = stderr.trim().replaceAll('\n', ' / ') || String(cause);
