@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { z } from 'zod';
 import { type Environment, inCheckout, isGiven, readVariables, sourceOf } from './environment.ts';
-import { BUILT_IN_CATALOGUE, type Catalogue, parseCatalogue } from './rules/catalogue.ts';
+import { BUILT_IN_CATALOGUE, type Catalogue, parseCatalogue } from './languages/catalogue.ts';
 import { DATABASE_VARIABLES, OPERATOR_VARIABLES, VARIABLES } from './variables.ts';
 
 /** How the secret of docker-compose.yml begins, which everybody can read. */

@@ -11,12 +11,13 @@ const text = (file: string) => readFileSync(join(SRC, file), 'utf8');
 /** Which folders (or files) each folder may import from; itself is understood. */
 const MAY_IMPORT: Record<string, string[]> = {
   rules: [],
+  languages: ['rules'],
   secrets: ['rules'],
   store: ['rules', 'secrets'],
-  flows: ['rules', 'secrets', 'store'],
-  http: ['rules', 'flows'],
-  trial: ['config.ts', 'flows', 'secrets', 'store'],
-  'config.ts': ['environment.ts', 'rules', 'variables.ts'],
+  flows: ['languages', 'rules', 'secrets', 'store'],
+  http: ['languages', 'rules', 'flows'],
+  trial: ['config.ts', 'flows', 'languages', 'secrets', 'store'],
+  'config.ts': ['environment.ts', 'languages', 'rules', 'variables.ts'],
   'environment.ts': [],
   'ending.ts': ['rules'],
   'log.ts': [],

@@ -124,7 +124,16 @@ describe('the environment', () => {
     const file = join(folder, 'catalogue.json');
     try {
       writeFileSync(file, '{"account-info": "Look at your account"}');
-      expect(readConfig({ CATALOGUE: file }).catalogue).toEqual({ 'account-info': 'Look at your account' });
+      expect(readConfig({ CATALOGUE: file }).catalogue).toEqual({
+        'account-info': { en: 'Look at your account', ru: 'Look at your account' },
+      });
+      writeFileSync(file, '{"account-info": {"en": "Look", "ru": "Смотреть"}}');
+      expect(readConfig({ CATALOGUE: file }).catalogue['account-info']).toEqual({
+        en: 'Look',
+        ru: 'Смотреть',
+      });
+      writeFileSync(file, '{"account-info": {"en": "Look"}}');
+      expect(problems({ CATALOGUE: file })[0]).toMatch(/account-info.+ru/);
       writeFileSync(file, '{"payment.to-account": "Transfer money"}');
       expect(problems({ CATALOGUE: file })[0]).toContain('{target}');
       writeFileSync(file, '{"payment-p2p": " "}');

@@ -3,6 +3,7 @@ import {
   parseAuthorizationRequest,
   requestedClientId,
 } from '../rules/authorizationRequest.ts';
+import { OAuthError } from '../rules/error.ts';
 import { grantState, isLive } from '../rules/grantState.ts';
 import { tokenExpiresAt } from '../rules/lifetimes.ts';
 import type { Parameters } from '../rules/parameters.ts';
@@ -76,7 +77,13 @@ export async function loadAuthorizationRequest(
   parameters: Parameters,
 ): Promise<AuthorizationRequest> {
   const client = await findClient(db, requestedClientId(parameters));
-  return parseAuthorizationRequest(parameters, client, catalogue);
+  try {
+    return parseAuthorizationRequest(parameters, client, catalogue);
+  } catch (error) {
+    // Of a blocked application no more is said than of an unknown one.
+    if (error instanceof OAuthError && client?.status === 'active') error.clientName = client.name;
+    throw error;
+  }
 }
 
 /**

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Catalogue } from '../rules/catalogue.ts';
+import type { Catalogue } from '../languages/catalogue.ts';
 import type { KeyRing } from '../secrets/keyRing.ts';
 
 /** What every verb and every page works with: the database, the keys, and what the operator decides. */

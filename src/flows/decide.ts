@@ -77,11 +77,10 @@ export async function decide(
     case 'denied':
       return answer('error', 'access_denied');
     case 'blocked':
-      throw new OAuthError(
-        'unauthorized_client',
-        'This authorization is not possible any more.',
-        'the client or the user was blocked',
-      );
+      throw new OAuthError('unauthorized_client', 'This authorization is not possible any more.', {
+        reason: 'no_longer_possible',
+        rule: 'the client or the user was blocked',
+      });
     case 'ended':
       return { outcome: 'stale' };
     default:

@@ -42,7 +42,8 @@ export async function exchange(
   });
   if (result.verdict === 'issued') return { accessToken, expiresIn: tokenLifetimeSeconds(result.issuedAt) };
   if (result.verdict === 'late') throw new TooLateError();
-  throw new OAuthError(...REFUSALS[result.verdict]);
+  const [error, message, rule] = REFUSALS[result.verdict];
+  throw new OAuthError(error, message, { rule });
 }
 
 const NOT_AUTHENTICATED = [

@@ -26,7 +26,9 @@ export async function revokeByClient(
   if (late) throw new TooLateError();
   if (authenticated) return;
   const message = 'The client is unknown, blocked or not authenticated.';
-  throw new OAuthError('unauthorized_client', message, 'unknown or blocked client, or wrong client_secret');
+  throw new OAuthError('unauthorized_client', message, {
+    rule: 'unknown or blocked client, or wrong client_secret',
+  });
 }
 
 /** The bearer of an access token revokes it: holding it is the proof. */

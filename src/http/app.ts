@@ -2,6 +2,7 @@ import cookie from '@fastify/cookie';
 import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { Context } from '../flows/context.ts';
 import { refuseEmbedding } from './browser/fetchMetadata.ts';
+import { addLanguages } from './browser/language.ts';
 import { addViews } from './browser/views.ts';
 import { CONTRACT_BODY_LIMIT_BYTES, parseForms } from './parameters.ts';
 import { accountRoutes } from './routes/account.ts';
@@ -9,6 +10,7 @@ import { authorizeRoutes } from './routes/authorize.ts';
 import { decisionRoutes } from './routes/decision.ts';
 import { healthRoutes, watchDatabase } from './routes/health.ts';
 import { introspectRoutes } from './routes/introspect.ts';
+import { languageRoutes } from './routes/language.ts';
 import { metadataRoutes } from './routes/metadata.ts';
 import { countRequests, metricsRoutes } from './routes/metrics.ts';
 import { revokeRoutes } from './routes/revoke.ts';
@@ -64,6 +66,7 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
     frameworkErrors: answerBadPath,
   });
   // Hooks of one phase run in the order of these lines, each phase by itself; the two that look at routes come before them.
+  addLanguages(app);
   endSlowReaders(app);
   addResponseHeaders(app, context.baseUrl);
   preventSmuggling(app);
@@ -92,5 +95,5 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
   return app;
 }
 
-const FOR_PEOPLE = [authorizeRoutes, signInRoutes, decisionRoutes, accountRoutes];
+const FOR_PEOPLE = [authorizeRoutes, signInRoutes, decisionRoutes, accountRoutes, languageRoutes];
 const FOR_PROGRAMS = [tokenRoutes, introspectRoutes, revokeRoutes, metadataRoutes];

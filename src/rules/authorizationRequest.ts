@@ -1,4 +1,3 @@
-import type { Catalogue } from './catalogue.ts';
 import type { Client } from './client.ts';
 import { parseCodeChallenge } from './codeChallenge.ts';
 import { invalidRequest, OAuthError } from './error.ts';
@@ -7,7 +6,7 @@ import { MAX_CANONICAL_QUERY_BYTES } from './limits.ts';
 import type { Parameters } from './parameters.ts';
 import { redirectUriMismatch } from './redirectUri.ts';
 import type { Right } from './scope.ts';
-import { parseRequestedScope } from './scopeRules.ts';
+import { type OfferedRights, parseRequestedScope } from './scopeRules.ts';
 import { byteLength } from './text.ts';
 
 /** The parameters that an authorization request may have, in the order of the canonical query; others are ignored. */
@@ -45,7 +44,8 @@ export interface AuthorizationRequest {
 export function postedParameters(query: Parameters, body: Parameters): Parameters {
   if (!query.hasAny(AUTHORIZATION_PARAMETERS)) return body;
   if (body.hasAny(AUTHORIZATION_PARAMETERS)) {
-    throw invalidRequest('The parameters were sent in the body and in the URL at once.');
+    const message = 'The parameters were sent in the body and in the URL at once.';
+    throw invalidRequest(message, { reason: 'sent_in_two_places' });
   }
   return query;
 }
@@ -65,13 +65,13 @@ export function requestedClientId(parameters: Parameters): string {
 export function parseAuthorizationRequest(
   parameters: Parameters,
   client: Client | null,
-  catalogue: Catalogue,
+  offered: OfferedRights,
 ): AuthorizationRequest {
   const checkedClient = checkClient(client);
   const redirectUri = checkRedirectUri(parameters.require('redirect_uri'), checkedClient);
   checkResponseType(parameters.require('response_type'));
   const scope = parameters.get('scope', 'invalid_scope') ?? '';
-  const rights = parseRequestedScope(scope, catalogue, checkedClient.allowedRights, checkedClient.most);
+  const rights = parseRequestedScope(scope, offered, checkedClient.allowedRights, checkedClient.most);
   const instanceName = parseInstanceName(parameters.get('instance_name'));
   const state = parameters.get('state') ?? null;
   const codeChallenge = parseCodeChallenge(parameters);
@@ -92,10 +92,12 @@ export function parseAuthorizationRequest(
 function checkClient(client: Client | null): Client {
   const message = 'The application is not registered here, or it may not ask for authorization.';
   if (client === null) {
-    throw new OAuthError('unauthorized_client', message, 'client_id is not registered');
+    const rule = 'client_id is not registered';
+    throw new OAuthError('unauthorized_client', message, { reason: 'unknown_application', rule });
   }
   if (client.status !== 'active') {
-    throw new OAuthError('unauthorized_client', message, 'the client is blocked');
+    const rule = 'the client is blocked';
+    throw new OAuthError('unauthorized_client', message, { reason: 'unknown_application', rule });
   }
   return client;
 }
@@ -105,12 +107,14 @@ function checkRedirectUri(sent: string, client: Client): string {
   const rule = redirectUriMismatch(client.redirectUri, sent);
   if (rule === null) return sent;
   const message = 'The parameter redirect_uri is not the registered one.';
-  throw invalidRequest(message, rule);
+  throw invalidRequest(message, { reason: 'wrong_return_address', rule });
 }
 
 /** Contract 2.2, response_type: the fixed value `code`. */
 function checkResponseType(value: string): void {
-  if (value !== 'code') throw invalidRequest('The parameter response_type must be code.');
+  if (value === 'code') return;
+  const details = { reason: 'wrong_parameter', parameter: 'response_type' } as const;
+  throw invalidRequest('The parameter response_type must be code.', details);
 }
 
 /**
@@ -123,7 +127,8 @@ function formatCanonicalQuery(parameters: Parameters): string {
     return value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`];
   }).join('&');
   if (byteLength(query) > MAX_CANONICAL_QUERY_BYTES) {
-    throw invalidRequest(`The request is longer than ${MAX_CANONICAL_QUERY_BYTES} bytes.`);
+    const message = `The request is longer than ${MAX_CANONICAL_QUERY_BYTES} bytes.`;
+    throw invalidRequest(message, { reason: 'too_long' });
   }
   return query;
 }

@@ -1,6 +1,9 @@
 import { invalidRequest } from './error.ts';
 import type { Parameters } from './parameters.ts';
 
+const WRONG_CHALLENGE = { reason: 'wrong_parameter', parameter: 'code_challenge' } as const;
+const WRONG_METHOD = { reason: 'wrong_parameter', parameter: 'code_challenge_method' } as const;
+
 /**
  * The PKCE challenge of an authorization request (RFC 7636 section 4.3): S256 only, because a `plain` challenge is the
  * verifier itself.
@@ -13,12 +16,12 @@ export function parseCodeChallenge(parameters: Parameters): string | null {
   const method = parameters.get('code_challenge_method');
   if (challenge === undefined) {
     if (method === undefined) return null;
-    throw invalidRequest('code_challenge_method was sent without code_challenge.');
+    throw invalidRequest('code_challenge_method was sent without code_challenge.', WRONG_METHOD);
   }
-  if (method !== 'S256') throw invalidRequest('code_challenge_method must be S256.');
+  if (method !== 'S256') throw invalidRequest('code_challenge_method must be S256.', WRONG_METHOD);
   // The last of 43 characters carries 4 bits, so only 16 of the 64 letters can end a SHA-256.
   if (!/^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/.test(challenge)) {
-    throw invalidRequest('code_challenge is not the base64url form of a SHA-256.');
+    throw invalidRequest('code_challenge is not the base64url form of a SHA-256.', WRONG_CHALLENGE);
   }
   return challenge;
 }

@@ -10,9 +10,11 @@ export class Parameters {
   /** Undefined for a value that can't be decoded. */
   readonly #values = new Map<string, string | undefined>();
   readonly #doubled = new Set<string>();
+  readonly #encoded: string;
 
   /** @param encoded the form body or the query string, without the leading `?` */
   constructor(encoded: string) {
+    this.#encoded = encoded;
     for (const pair of encoded.split('&')) {
       const [name, value] = splitPair(pair);
       if (name === undefined) continue;
@@ -33,19 +35,30 @@ export class Parameters {
    * @throws {OAuthError} `invalid_request` when it was given twice, `malformed` when it can't be decoded
    */
   get(name: string, malformed: OAuthErrorCode = 'invalid_request'): string | undefined {
-    if (this.#doubled.has(name)) throw invalidRequest(`The parameter ${name} was sent more than once.`);
+    if (this.#doubled.has(name)) {
+      const details = { reason: 'doubled_parameter', parameter: name } as const;
+      throw invalidRequest(`The parameter ${name} was sent more than once.`, details);
+    }
     const value = this.#values.get(name);
     if (value === undefined && this.#values.has(name)) {
-      throw new OAuthError(malformed, `The parameter ${name} is not text in percent-encoded UTF-8.`);
+      const details = { reason: 'undecodable_parameter', parameter: name } as const;
+      throw new OAuthError(malformed, `The parameter ${name} is not text in percent-encoded UTF-8.`, details);
     }
     return value === '' ? undefined : value;
+  }
+
+  /** Those parameters alone, encoded as they were sent, with whatever fault they have. */
+  only(names: readonly string[]): string {
+    const pairs = this.#encoded.split('&').filter((pair) => names.includes(splitPair(pair)[0] ?? ''));
+    return pairs.join('&').replaceAll(/[^\x21-\x7e]+/gu, encodeURIComponent);
   }
 
   /** Like {@link get}, for a parameter that must be there. @throws {OAuthError} `invalid_request` */
   require(name: string): string {
     const value = this.get(name);
-    if (value === undefined) throw invalidRequest(`The parameter ${name} is missing.`);
-    return value;
+    if (value !== undefined) return value;
+    const details = { reason: 'missing_parameter', parameter: name } as const;
+    throw invalidRequest(`The parameter ${name} is missing.`, details);
   }
 }
 

@@ -94,7 +94,7 @@ export function parseScope(scope: string): Right[] {
     rights.push(parseRight(scanner));
     if (!scanner.atEnd && !scanner.skipSpaces()) scanner.fail('a space between two rights');
   }
-  if (rights.length === 0) throw invalidScope('The parameter scope is missing or empty.');
+  if (rights.length === 0) throw invalidScope('no_rights', 'The parameter scope is missing or empty.');
   return rights;
 }
 

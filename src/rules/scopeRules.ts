@@ -1,9 +1,11 @@
-import type { Catalogue } from './catalogue.ts';
 import { type Ceiling, exceeds } from './ceiling.ts';
 import { invalidScope } from './error.ts';
 import { MAX_CANONICAL_QUERY_BYTES } from './limits.ts';
 import { effectiveLimit, parseScope, type Right, type RightName, targetOf } from './scope.ts';
 import { findUnclear } from './text.ts';
+
+/** The rights that this service offers: those that its catalogue has a sentence for. */
+export type OfferedRights = Readonly<Partial<Record<RightName, unknown>>>;
 
 /**
  * Parses the scope of a request. Refuses rights that are not in the catalogue or not allowed to the application, targets
@@ -15,31 +17,35 @@ import { findUnclear } from './text.ts';
  */
 export function parseRequestedScope(
   scope: string,
-  catalogue: Catalogue,
+  offered: OfferedRights,
   allowed: readonly string[] | null,
   most: Ceiling | null = null,
 ): Right[] {
   if (scope.length > MAX_CANONICAL_QUERY_BYTES) {
-    throw invalidScope(`The parameter scope is longer than ${MAX_CANONICAL_QUERY_BYTES} characters.`);
+    throw invalidScope(
+      'too_long',
+      `The parameter scope is longer than ${MAX_CANONICAL_QUERY_BYTES} characters.`,
+    );
   }
   const rights = parseScope(scope);
-  for (const right of rights) refuseUnavailable(right.name, catalogue, allowed);
+  for (const right of rights) refuseUnavailable(right.name, offered, allowed);
   for (const right of rights) refuseUnclear(right);
   for (const [rule, broken] of CONTRADICTIONS) {
-    if (broken(rights)) throw invalidScope('The requested rights contradict each other.', `scope: ${rule}`);
+    if (broken(rights))
+      throw invalidScope('contradiction', 'The requested rights contradict each other.', `scope: ${rule}`);
   }
   if (most !== null) for (const right of rights) refuseExcess(right, most);
   return rights;
 }
 
-function refuseUnavailable(name: RightName, catalogue: Catalogue, allowed: readonly string[] | null): void {
-  if (!(name in catalogue)) {
+function refuseUnavailable(name: RightName, offered: OfferedRights, allowed: readonly string[] | null): void {
+  if (!(name in offered)) {
     const message = 'The parameter scope asks a right that this service does not offer.';
-    throw invalidScope(message, `scope: ${name} is not in the catalogue`);
+    throw invalidScope('right_not_offered', message, `scope: ${name} is not in the catalogue`);
   }
   if (allowed === null || allowed.includes(name)) return;
   const message = 'The application may not ask one of these rights.';
-  throw invalidScope(message, `scope: the application may not ask ${name}`);
+  throw invalidScope('right_not_allowed', message, `scope: the application may not ask ${name}`);
 }
 
 /** A resource server that splits the scope at spaces would break a target with white space in two. */
@@ -47,7 +53,7 @@ function refuseUnclear(right: Right): void {
   const unclear = findUnclear(targetOf(right) ?? '');
   if (unclear === undefined) return;
   const message = 'A target in the parameter scope has white space or invisible characters.';
-  throw invalidScope(message, `scope: the target of ${right.name} has ${unclear}`);
+  throw invalidScope('unclear_target', message, `scope: the target of ${right.name} has ${unclear}`);
 }
 
 /** The default limit counts where the application wrote none. */
@@ -57,6 +63,7 @@ function refuseExcess(right: Right, most: Ceiling): void {
   const message = 'The application may not ask to spend so much.';
   const [ceiling, asked] = [`${most.days},${most.sum}`, `${limit.days ?? ''},${limit.sum}`];
   throw invalidScope(
+    'above_ceiling',
     message,
     `scope: the application may ask at most ${ceiling}, and ${right.name} has ${asked}`,
   );

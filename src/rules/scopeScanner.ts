@@ -56,6 +56,7 @@ export class Scanner {
   /** @throws {OAuthError} `invalid_scope`, saying what was expected and where */
   fail(expected: string): never {
     throw invalidScope(
+      'unreadable_rights',
       'The parameter scope has a value that is not a right of this service.',
       `scope: expected ${expected} before or at character ${this.#at + 1}`,
     );

@@ -1,15 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  type DescribedRight,
-  describeDay,
-  describeLimit,
-  describeRights,
-  formatAmount,
-} from '../../src/http/browser/describe.ts';
-import { BUILT_IN_CATALOGUE, type Catalogue } from '../../src/rules/catalogue.ts';
+import { type DescribedRight, describeLimit, describeRights } from '../../src/http/browser/describe.ts';
+import { BUILT_IN_CATALOGUE, type Catalogue } from '../../src/languages/catalogue.ts';
+import { TEXTS } from '../../src/languages/languages.ts';
 import { parseScope, spends } from '../../src/rules/scope.ts';
 import { rights } from '../rules/arbitraries.ts';
+
+const BUILT_IN = { catalogue: BUILT_IN_CATALOGUE, currency: 'RUB' };
 
 /** Amounts have a no-break space behind the currency; here it is written as a plain one. */
 const plain = (text: string | null) => text?.replaceAll('\u00a0', ' ') ?? null;
@@ -17,7 +14,10 @@ const plain = (text: string | null) => text?.replaceAll('\u00a0', ' ') ?? null;
 const titleOf = ({ before, target, after }: DescribedRight) =>
   before + (target === null ? '' : `“${target}”`) + after;
 const describeScope = (scope: string, catalogue: Catalogue = BUILT_IN_CATALOGUE) =>
-  describeRights(parseScope(scope), catalogue, 'RUB').map((right) => [titleOf(right), plain(right.limit)]);
+  describeRights(parseScope(scope), { catalogue, currency: 'RUB' }, 'en').map((right) => [
+    titleOf(right),
+    plain(right.limit),
+  ]);
 const WALLET = ['Take the money from your wallet', null];
 
 describe('contract 1.2: the user sees the requested rights and the payment limits', () => {
@@ -68,7 +68,7 @@ describe('contract 1.2: the user sees the requested rights and the payment limit
     ['account-info payment-p2p money-source("card")', [false, true, true]],
     ['account-info money-source("card")', [false, false]],
   ])('marks by which of %s money can leave, its source among them', (scope, spending) => {
-    const described = describeRights(parseScope(scope), BUILT_IN_CATALOGUE, 'RUB');
+    const described = describeRights(parseScope(scope), BUILT_IN, 'en');
     expect(described.map((right) => right.spending)).toEqual(spending);
   });
 
@@ -88,7 +88,8 @@ describe('contract 1.2: the user sees the requested rights and the payment limit
   });
 
   it("takes the operator's sentence, and the built-in one for a right that is no longer offered", () => {
-    const catalogue = { 'payment.to-pattern': '{target}: pay there' };
+    const text = '{target}: pay there';
+    const catalogue = { 'payment.to-pattern': { en: text, ru: text } };
     expect(describeScope('payment.to-pattern("337")', catalogue)[0]?.[0]).toBe('“337”: pay there');
     expect(describeScope('account-info', catalogue)).toEqual([
       ['See your account number, balance and status', null],
@@ -98,7 +99,7 @@ describe('contract 1.2: the user sees the requested rights and the payment limit
   it('leaves out no right, and shows a limit exactly where money can leave', () => {
     fc.assert(
       fc.property(rights, (list) => {
-        const described = describeRights(list, BUILT_IN_CATALOGUE, 'RUB');
+        const described = describeRights(list, BUILT_IN, 'en');
         const source = spends(list) && !list.some((right) => right.name === 'money-source') ? 1 : 0;
         expect(described).toHaveLength(list.length + source);
         list.forEach((right, index) => {
@@ -121,11 +122,11 @@ describe('exact amounts', () => {
     ['999999999999.99', 'RUB 999,999,999,999.99'],
     ['123456789012.34', 'RUB 123,456,789,012.34'],
   ])('writes %s as %s', (sum, amount) => {
-    expect(plain(formatAmount(sum, 'RUB'))).toBe(amount);
+    expect(plain(TEXTS.en.formats.amount(sum, 'RUB'))).toBe(amount);
   });
 
   it.each(['USD', 'EUR', 'JPY'])('names the currency %s by its code, with up to 2 decimals', (currency) => {
-    expect(plain(formatAmount('10.5', currency))).toBe(`${currency} 10.50`);
+    expect(plain(TEXTS.en.formats.amount('10.5', currency))).toBe(`${currency} 10.50`);
   });
 
   it('loses no digit of any sum', () => {
@@ -133,16 +134,16 @@ describe('exact amounts', () => {
     fc.assert(
       fc.property(digits, fc.integer({ min: 1, max: 99 }), (whole, decimals) => {
         const sum = `${whole}.${String(decimals).padStart(2, '0')}`;
-        expect(formatAmount(sum, 'RUB').replaceAll(/[^0-9.]/g, '')).toBe(sum);
+        expect(TEXTS.en.formats.amount(sum, 'RUB').replaceAll(/[^0-9.]/g, '')).toBe(sum);
       }),
     );
   });
 
   it('describes one day, several days and one payment differently', () => {
-    const of = (days: number | null) => plain(describeLimit({ days, sum: '5' }, 'RUB'));
+    const of = (days: number | null) => plain(describeLimit({ days, sum: '5' }, 'RUB', 'en'));
     expect([of(1), of(9999), of(null)]).toEqual([
       'At most RUB 5 a day',
-      'At most RUB 5 in any 9999 days',
+      'At most RUB 5 in any 9,999 days',
       'One payment of exactly RUB 5',
     ]);
   });
@@ -153,5 +154,5 @@ it.each([
   ['2029-11-20T23:59:59.999Z', '20 November 2029'],
   ['2028-02-29T12:00:00.000Z', '29 February 2028'],
 ])('writes the day of %s in UTC as %s', (time, day) => {
-  expect(describeDay(new Date(time))).toBe(day);
+  expect(TEXTS.en.formats.day(new Date(time))).toBe(day);
 });

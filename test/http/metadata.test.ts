@@ -13,6 +13,7 @@ it('RFC 8414: tells a client library what is true', async () => {
     token_endpoint: `${server.baseUrl}/oauth/token`,
     introspection_endpoint: `${server.baseUrl}/oauth/introspect`,
     revocation_endpoint: `${server.baseUrl}/oauth/revoke`,
+    ui_locales_supported: ['en', 'ru'],
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
     grant_types_supported: ['authorization_code'],

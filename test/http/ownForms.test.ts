@@ -151,7 +151,7 @@ describe('a page of ours inside another page, or asked for by a script', () => {
     ]) {
       expect([answer.status, answer.page]).toEqual([403, 'notice']);
       expect(answer.text).toContain('Open this in your browser');
-      expect(answer.forms).toEqual([]);
+      expect(answer.forms.map(({ action }) => action)).toEqual(['/language']);
       expect(answer.headers.get('x-frame-options')).toBe('DENY');
     }
   });

@@ -11,7 +11,7 @@ import type {
   RequestPage,
   SignInPage,
 } from '../../src/http/browser/pages.ts';
-import { BUILT_IN_CATALOGUE } from '../../src/rules/catalogue.ts';
+import { BUILT_IN_CATALOGUE } from '../../src/languages/catalogue.ts';
 import { parseScope } from '../../src/rules/scope.ts';
 
 /** Every page in every variant that looks different, with the names and amounts that break layouts. */
@@ -32,7 +32,7 @@ const REQUEST = [
 ].join('&');
 
 function rights(scope: string): DescribedRight[] {
-  return describeRights(parseScope(scope), BUILT_IN_CATALOGUE, 'RUB');
+  return describeRights(parseScope(scope), { catalogue: BUILT_IN_CATALOGUE, currency: 'RUB' }, 'en');
 }
 
 const READ_ONLY = 'account-info operation-history operation-details';

@@ -1,10 +1,24 @@
 import * as cheerio from 'cheerio';
 import { describe, expect, it } from 'vitest';
 import { pageHeaders, renderPage } from '../../src/http/browser/views.ts';
+import { LANGUAGES } from '../../src/languages/languages.ts';
 import { pageSamples } from './pageSamples.ts';
 
-describe.each(Object.entries(pageSamples))('the page sample "%s"', (_name, page) => {
-  const $ = cheerio.load(renderPage(page));
+const FORM = { action: '/language', fields: { back: '/account' } };
+const pages = LANGUAGES.flatMap((language) =>
+  Object.entries(pageSamples).map(([name, page]) => [language, name, page] as const),
+);
+
+describe.each(pages)('in %s the page sample "%s"', (language, _name, page) => {
+  const $ = cheerio.load(renderPage(page, language, FORM));
+
+  it('says its language and offers the others, the form behind all that the page is for', () => {
+    expect($('html').attr('lang')).toBe(language);
+    const buttons = $('form').last().find('button[name=language]').toArray();
+    expect(buttons.map((button) => $(button).attr('value'))).toEqual(LANGUAGES);
+    expect(buttons.map((button) => $(button).attr('lang'))).toEqual(LANGUAGES);
+    expect($('[aria-current]').attr('value')).toBe(language);
+  });
 
   it('names itself, has one heading and a title', () => {
     expect($('main').attr('data-page')).toBe(page.name);
@@ -38,7 +52,7 @@ describe.each(Object.entries(pageSamples))('the page sample "%s"', (_name, page)
   });
 
   it('lets its form leave for the application only from the consent page', () => {
-    const policy = pageHeaders(page)['content-security-policy'] ?? '';
+    const policy = pageHeaders(page, language)['content-security-policy'] ?? '';
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("frame-ancestors 'none'");
     expect(policy.includes("form-action 'self'")).toBe(page.name !== 'consent');

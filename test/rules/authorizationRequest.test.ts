@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { BUILT_IN_CATALOGUE } from '../../src/languages/catalogue.ts';
 import { parseAuthorizationRequest } from '../../src/rules/authorizationRequest.ts';
-import { BUILT_IN_CATALOGUE } from '../../src/rules/catalogue.ts';
 import type { Client } from '../../src/rules/client.ts';
 import { Parameters } from '../../src/rules/parameters.ts';
 import { text } from './arbitraries.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BUILT_IN_CATALOGUE } from '../../src/rules/catalogue.ts';
+import { BUILT_IN_CATALOGUE } from '../../src/languages/catalogue.ts';
 import { exceeds, parseCeiling } from '../../src/rules/ceiling.ts';
 import { parseRequestedScope } from '../../src/rules/scopeRules.ts';
 import { refusalOf } from './refusal.ts';

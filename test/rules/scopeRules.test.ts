@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BUILT_IN_CATALOGUE } from '../../src/rules/catalogue.ts';
+import { BUILT_IN_CATALOGUE } from '../../src/languages/catalogue.ts';
 import { parseScope, RIGHT_NAMES } from '../../src/rules/scope.ts';
 import { parseRequestedScope } from '../../src/rules/scopeRules.ts';
 import { rights } from './arbitraries.ts';

@@ -22,6 +22,7 @@ const HEADERS: Readonly<Record<string, string>> = {
   connection: 'close',
   origin: 'http://localhost',
   referer: 'http://localhost/account',
+  'accept-language': 'ru-RU, en;q=0.5',
   'sec-fetch-site': 'same-origin',
   'sec-fetch-dest': 'document',
   'sec-fetch-mode': 'navigate',

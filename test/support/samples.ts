@@ -41,6 +41,7 @@ export const ROUTES = [
   'POST /account/disconnect',
   'POST /account/disconnect-all',
   'POST /sign-out',
+  'POST /language',
   'POST /oauth/token',
   'POST /oauth/introspect',
   'POST /oauth/revoke',
@@ -112,10 +113,10 @@ async function samplesOfPeople(server: TestServer, agent: Agent, client: TestCli
       303,
       session,
     ),
-    'POST /consent': form(consent, '/consent', { decision: 'allow' }, 302, {
-      ...session,
-      gives: /[?&]code=/,
-    }),
+    'POST /consent': withField(
+      form(consent, '/consent', { decision: 'allow' }, 302, { ...session, gives: /[?&]code=/ }),
+      { language: 'ru' },
+    ),
     'GET /account': person({ ...LOOK_AT, undone: 'x' }, 200, {
       ...session,
       gives: /action="\/account\/disconnect"/,
@@ -130,6 +131,10 @@ async function samplesOfPeople(server: TestServer, agent: Agent, client: TestCli
       gives: /\?disconnected_all=/,
     }),
     'POST /sign-out': form(account, '/sign-out', {}, 303, { ...session, gives: /assent_session=;/ }),
+    'POST /language': form(account, '/language', { language: 'ru' }, 303, {
+      gives: /assent_language=ru;/,
+      needs: [],
+    }),
   };
 }
 
@@ -158,6 +163,11 @@ function form(page: Answer, action: string, typed: Values, status: number, more:
   if (found === undefined) throw new Error(`the page ${page.page} has no form for ${action}`);
   const fields = { ...found.fields, ...typed };
   return person(fields, status, { needs: allOf(fields, more.headers), ...more });
+}
+
+/** One that is read, and that the request can do without. */
+function withField(sample: Sample, field: Values): Sample {
+  return { ...sample, fields: { ...sample.fields, ...field } };
 }
 
 function allOf(fields: Values, headers: Values = {}): string[] {

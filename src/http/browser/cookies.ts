@@ -3,6 +3,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../../flows/context.ts';
 import { KNOWN_DEVICE_SECONDS } from '../../rules/lifetimes.ts';
 
+/** Chosen once, and kept for a year after. */
+const LANGUAGE_SECONDS = 365 * 24 * 60 * 60;
+
 /** Our cookies, by what the code calls them. Those without an age end with the browser. */
 const COOKIES = {
   /** Who is signed in. */
@@ -12,12 +15,17 @@ const COOKIES = {
   /** Whose passwords, and whose payment passwords, were right in this browser. Both stay after sign-out. */
   device: { name: 'device', maxAge: KNOWN_DEVICE_SECONDS },
   paymentDevice: { name: 'payment_device', maxAge: KNOWN_DEVICE_SECONDS },
+  /** The language chosen on a page. */
+  language: { name: 'language', maxAge: LANGUAGE_SECONDS },
 };
 
 type Cookie = keyof typeof COOKIES;
 
 /** Our cookies as the browser sent them; null for each that it did not send. */
-export function readCookies(request: FastifyRequest, { baseUrl }: Context): Record<Cookie, string | null> {
+export function readCookies(
+  request: FastifyRequest,
+  { baseUrl }: Context,
+): Record<Exclude<Cookie, 'language'>, string | null> {
   const read = (cookie: Cookie) => request.cookies[wireName(baseUrl, cookie)] ?? null;
   return {
     session: read('session'),

@@ -2,9 +2,11 @@ import type { FastifyReply } from 'fastify';
 import type { RequestedAccess, Step } from '../../flows/authorize.ts';
 import type { Context } from '../../flows/context.ts';
 import type { SignInStep } from '../../flows/signIn.ts';
+import { type Language, TEXTS } from '../../languages/languages.ts';
 import type { AuthorizationRequest } from '../../rules/authorizationRequest.ts';
 import { setCookie } from './cookies.ts';
-import { describeDay, describeRights, describeTarget } from './describe.ts';
+import { describeRights, describeTarget } from './describe.ts';
+import { languageOf } from './language.ts';
 import { showFull } from './notices.ts';
 import type { RequestPage, SignInPage } from './pages.ts';
 import { showPage } from './views.ts';
@@ -38,7 +40,7 @@ export function showStep(
 ): FastifyReply {
   if (step.step === 'sign-in') return showSignIn(reply, context, step);
   if (step.step === 'full') return showFull(reply, step.authorizationRequest);
-  const common = describeRequest(context, step);
+  const common = describeRequest(context, step, languageOf(reply.request));
   if (step.step === 'consent') {
     return showPage(reply, { name: 'consent', ...common, decisionToken: step.decisionToken });
   }
@@ -60,9 +62,11 @@ export function showSignIn(
 }
 
 function describeRequest(
-  { catalogue, currency }: Context,
+  context: Context,
   { authorizationRequest, user, expiresAt, earlier, signOutToken }: RequestedAccess,
+  language: Language,
 ): RequestPage {
+  const { formats } = TEXTS[language];
   return {
     request: authorizationRequest.canonicalQuery,
     clientName: authorizationRequest.client.name,
@@ -70,11 +74,11 @@ function describeRequest(
     returnsTo: describeTarget(authorizationRequest.redirectUri),
     userName: user.name,
     userLogin: user.login,
-    rights: describeRights(authorizationRequest.rights, catalogue, currency),
-    validUntil: describeDay(expiresAt),
+    rights: describeRights(authorizationRequest.rights, context, language),
+    validUntil: formats.day(expiresAt),
     earlier: earlier && {
-      confirmedOn: describeDay(earlier.confirmedAt),
-      rights: describeRights(earlier.rights, catalogue, currency),
+      confirmedOn: formats.day(earlier.confirmedAt),
+      rights: describeRights(earlier.rights, context, language),
     },
     signOutToken,
   };

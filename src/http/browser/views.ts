@@ -5,6 +5,9 @@ import { fileURLToPath } from 'node:url';
 import view from '@fastify/view';
 import { Eta } from 'eta';
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { isolatesAsHtml } from '../../languages/formats.ts';
+import { LANGUAGES, type Language, TEXTS } from '../../languages/languages.ts';
+import { type LanguageForm, languageForm, languageOf } from './language.ts';
 import type { Page } from './pages.ts';
 
 const FOLDER = fileURLToPath(new URL('../../../views', import.meta.url));
@@ -31,23 +34,46 @@ export async function addViews(app: FastifyInstance): Promise<void> {
   await app.register(view, { engine: { eta }, root: FOLDER, production: true });
 }
 
-/** Answers with a page and the headers that belong to it. */
+/** Answers with a page in the language of its reader, and the headers that belong to it. */
 export function showPage(reply: FastifyReply, page: Page, status = reply.statusCode): FastifyReply {
+  const { request } = reply;
+  const language = languageOf(request);
   return reply
     .code(status)
-    .headers(pageHeaders(page))
-    .view(page.name, { ...page, style: STYLE });
+    .headers(pageHeaders(page, language))
+    .view(page.name, dataOf(page, language, languageForm(request)));
 }
 
-/** A page as text, for responses that Fastify does not send. */
-export function renderPage(page: Page): string {
-  return eta.render(page.name, { ...page, style: STYLE });
+/** A page as text, for responses that Fastify does not send. @param form the page's form for another language */
+export function renderPage(page: Page, language: Language, form: LanguageForm): string {
+  return eta.render(page.name, dataOf(page, language, form));
+}
+
+/** What templates know: the fields of their page, all texts of its language, and what the layout needs. */
+function dataOf(page: Page, language: Language, form: LanguageForm) {
+  return {
+    ...page,
+    texts: TEXTS[language],
+    language,
+    languages: OWN_NAMES,
+    languageForm: form,
+    html,
+    style: STYLE,
+  };
+}
+
+const OWN_NAMES = LANGUAGES.map((language) => ({ language, ownName: TEXTS[language].ownName }));
+
+/** A text with names in it as HTML: escaped, each name in `<bdi>`. */
+function html(text: string): string {
+  return isolatesAsHtml(eta.config.escapeFunction(text));
 }
 
 /** The headers of a page: against framing, caching, and leaks of its URL. */
-export function pageHeaders(page: Page): Record<string, string> {
+export function pageHeaders(page: Page, language: Language): Record<string, string> {
   return {
     'content-type': 'text/html; charset=utf-8',
+    'content-language': language,
     'cache-control': 'no-store',
     // Browsers apply form-action to the redirect after a post too: on the consent page it would block the way back to the
     // application. The other pages post to ourselves only.

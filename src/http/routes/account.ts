@@ -12,11 +12,13 @@ import {
 import type { Context } from '../../flows/context.ts';
 import type { Session } from '../../flows/session.ts';
 import { signInStep } from '../../flows/signIn.ts';
+import { type Language, TEXTS } from '../../languages/languages.ts';
 import type { Parameters } from '../../rules/parameters.ts';
 import { readCookies } from '../browser/cookies.ts';
-import { describeDay, describeRights } from '../browser/describe.ts';
+import { describeRights } from '../browser/describe.ts';
 import { OWN_FORM, receiveForm, sessionOf } from '../browser/forms.ts';
-import { DISCONNECTED, NOT_SIGNED_IN, OUT_OF_DATE, showTooMany } from '../browser/notices.ts';
+import { languageOf, textsOf } from '../browser/language.ts';
+import { showTooMany } from '../browser/notices.ts';
 import type { AccountPage, Authorization, AuthorizedApplication } from '../browser/pages.ts';
 import { seeOther, showSignIn } from '../browser/steps.ts';
 import { showPage } from '../browser/views.ts';
@@ -42,7 +44,8 @@ export function accountRoutes(app: FastifyInstance, context: Context): void {
     const session = await sessionOf(request, context);
     if (session !== null) return showAccount(reply, context, session, query);
     const step = signInStep(context, null, readCookies(request, context).preLogin);
-    return showSignIn(reply, context, step, { undone: isUndone(query) ? NOT_SIGNED_IN : null });
+    const undone = isUndone(query) ? textsOf(request).account.notSignedIn : null;
+    return showSignIn(reply, context, step, { undone });
   });
 
   app.post('/account/disconnect', OWN_FORM, disconnectBy(context, 'disconnect'));
@@ -55,7 +58,7 @@ async function showAccount(
   session: Session,
   query: Parameters,
 ): Promise<FastifyReply> {
-  const undone = isUndone(query) ? OUT_OF_DATE : null;
+  const texts = textsOf(reply.request).account;
   const cursor = cursorIn(query);
   const [disconnected, disconnected_all] = [query.get('disconnected'), query.get('disconnected_all')];
   const [page, isDone] = await Promise.all([
@@ -68,10 +71,10 @@ async function showAccount(
   }
   return showPage(reply, {
     name: 'account',
-    ...describePage(context, page),
+    ...describePage(context, page, languageOf(reply.request)),
     place: cursor,
-    done: isDone ? DISCONNECTED : null,
-    undone,
+    done: isDone ? texts.disconnected : null,
+    undone: isUndone(query) ? texts.outOfDate : null,
   });
 }
 
@@ -94,32 +97,41 @@ function disconnectBy(context: Context, action: keyof typeof DISCONNECT_FORMS) {
   };
 }
 
-function describePage(context: Context, page: AuthorizationsPage) {
+function describePage(context: Context, page: AuthorizationsPage, language: Language) {
   return {
     userName: page.user.name,
     userLogin: page.user.login,
     signOutToken: page.signOutToken,
-    authorizations: page.authorizations.map((authorization) => describeAuthorization(context, authorization)),
-    several: page.clientsWithSeveral.map(describeClient),
+    authorizations: page.authorizations.map((authorization) =>
+      describeAuthorization(context, authorization, language),
+    ),
+    several: page.clientsWithSeveral.map((client) => describeClient(client, language)),
     newer: page.newer && accountPath(page.newer),
     older: page.older && accountPath(page.older),
   } satisfies Partial<AccountPage>;
 }
 
 function describeAuthorization(
-  { catalogue, currency }: Context,
+  context: Context,
   { confirmedAt, expiresAt, rights, ...shown }: LiveAuthorization,
+  language: Language,
 ): Authorization {
+  const { formats } = TEXTS[language];
   return {
     ...shown,
-    confirmedOn: describeDay(confirmedAt),
-    validUntil: describeDay(expiresAt),
-    rights: describeRights(rights, catalogue, currency),
+    confirmedOn: formats.day(confirmedAt),
+    validUntil: formats.day(expiresAt),
+    rights: describeRights(rights, context, language),
   };
 }
 
-function describeClient({ live, orMore, ...shown }: AuthorizedClient): AuthorizedApplication {
-  return { ...shown, total: `${live.toLocaleString('en')}${orMore ? ' or more' : ''}` };
+function describeClient(
+  { live, orMore, ...shown }: AuthorizedClient,
+  language: Language,
+): AuthorizedApplication {
+  const { account, formats } = TEXTS[language];
+  const total = formats.number(live);
+  return { ...shown, total: orMore ? account.orMore(total) : total };
 }
 
 const FIRST = cursorOf(undefined, undefined);

@@ -6,6 +6,7 @@ import { type DecisionOutcome, decide } from '../../flows/decide.ts';
 import type { AuthorizationRequest } from '../../rules/authorizationRequest.ts';
 import { readCookies, setCookie } from '../browser/cookies.ts';
 import { OWN_FORM, receiveRequestForm } from '../browser/forms.ts';
+import { chooseLanguage } from '../browser/language.ts';
 import { refuseAttempt, showAlreadyAllowed, showFull, showTooMany } from '../browser/notices.ts';
 import { backToRequest, requestPath, showStep } from '../browser/steps.ts';
 import { callerOf } from '../server/caller.ts';
@@ -29,7 +30,7 @@ export function decisionRoutes(app: FastifyInstance, context: Context): void {
       const step = await nextStep(context, pending);
       // Where it was confirmed in another tab meanwhile there is nothing to type any more.
       if (step.step === 'payment-password') {
-        return showStep(reply, context, step, refuseAttempt(reply, result, 'payment-password'));
+        return showStep(reply, context, step, refuseAttempt(reply, result, 'paymentPassword'));
       }
     }
     if (result.outcome === 'confirmed') setCookie(reply, context, 'paymentDevice', result.deviceCookie);
@@ -38,6 +39,7 @@ export function decisionRoutes(app: FastifyInstance, context: Context): void {
 
   app.post('/consent', OWN_FORM, async (request, reply) => {
     const { form, authorizationRequest, session } = await receiveRequestForm(request, context);
+    chooseLanguage(request, reply, context, form);
     const choice = form.get('decision');
     if (session === null || (choice !== 'allow' && choice !== 'reject')) {
       return backToRequest(reply, context, authorizationRequest);

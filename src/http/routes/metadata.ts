@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../../flows/context.ts';
+import { LANGUAGES } from '../../languages/languages.ts';
 import { ANY_PAYMENT_RIGHTS, SIMPLE_RIGHTS } from '../../rules/scope.ts';
 import { sendJson } from '../server/json.ts';
 
@@ -12,6 +13,7 @@ export function metadataRoutes(app: FastifyInstance, { baseUrl, catalogue }: Con
     token_endpoint: `${baseUrl}/oauth/token`,
     introspection_endpoint: `${baseUrl}/oauth/introspect`,
     revocation_endpoint: `${baseUrl}/oauth/revoke`,
+    ui_locales_supported: LANGUAGES,
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
     grant_types_supported: ['authorization_code'],

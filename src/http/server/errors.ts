@@ -1,7 +1,10 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { DatabaseWatch } from '../../flows/databaseWatch.ts';
 import { whyUnavailable } from '../../flows/unavailable.ts';
+import type { Texts } from '../../languages/languages.ts';
 import { OAuthError } from '../../rules/error.ts';
+import { textsOf } from '../browser/language.ts';
+import type { ErrorPage } from '../browser/pages.ts';
 import { showPage } from '../browser/views.ts';
 import { NOT_A_FORM, pathOf } from '../parameters.ts';
 import { FailureLimit } from './failureLimit.ts';
@@ -24,13 +27,18 @@ declare module 'fastify' {
   }
 }
 
+/** The words of an error page. */
+type Words = Pick<ErrorPage, 'title' | 'text'>;
+
 /** An error before it takes the form that its caller reads. */
 interface ErrorResponse {
   readonly status: number;
   /** The contract's code, or a word of our own. */
   readonly error: string;
-  readonly title: string;
-  readonly text: string;
+  /** For those who read the JSON. */
+  readonly description: string;
+  /** For those who see the page. */
+  readonly wordsIn: (texts: Texts['errors']) => Words;
 }
 
 /**
@@ -59,12 +67,16 @@ export function answerErrors(app: FastifyInstance, watch: DatabaseWatch): void {
 
 /** Always 400: the contract shows it for `invalid_grant`, and several clients lose the body of a 401. */
 function answerRefused(reply: FastifyReply, refused: OAuthError, failures: FailureLimit): FastifyReply {
-  const { code, rule, message } = refused;
+  const { code, rule, message, reason, parameter } = refused;
   const { request } = reply;
   request.logFields = { error: code, rule };
   const wait = request.routeOptions.config.limitsFailures ? failures.note(request) : 0;
   if (wait > 0) return answerError(reply.header('retry-after', wait), TOO_MANY_FAILURES);
-  return answerError(reply, response(400, code, TITLES[code], message));
+  const wordsIn = ({ titles, reasons }: Texts['errors']) => ({
+    title: titles[code],
+    text: reasons[reason](parameter),
+  });
+  return answerError(reply, { status: 400, error: code, description: message, wordsIn });
 }
 
 /**
@@ -80,7 +92,7 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
     const allowed = routeTable.allowedAt(path);
     const unknown = allowed === '' ? NOT_FOUND : notAllowed(allowed, request.method);
     if (allowed !== '') reply.header('allow', allowed);
-    request.logFields = { error: unknown.error, rule: unknown.text, ...(allowed !== '' && { path }) };
+    request.logFields = { error: unknown.error, rule: unknown.description, ...(allowed !== '' && { path }) };
     answerError(reply, unknown);
   });
 }
@@ -89,14 +101,18 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
 const SHOWN_CODES = ['invalid_request', 'invalid_scope', 'unauthorized_client'];
 
 /** Answers with JSON (contract 7.2) or a page (7.1), whichever the route answers with, never with a redirect. */
-function answerError(reply: FastifyReply, { status, error, title, text }: ErrorResponse): FastifyReply {
+function answerError(
+  reply: FastifyReply,
+  { status, error, description, wordsIn }: ErrorResponse,
+): FastifyReply {
   const { id: reference, routeOptions, server } = reply.request;
   if (server.routeTable.answersAt(routeOptions.url ?? pathOf(reply.request)) === 'json') {
-    const description = status < 500 ? text : `${text} Reference ${reference}.`;
-    return sendJson(reply, status, { error, error_description: description });
+    const full = status < 500 ? description : `${description} Reference ${reference}.`;
+    return sendJson(reply, status, { error, error_description: full });
   }
   const code = SHOWN_CODES.includes(error) ? error : null;
-  return showPage(reply, { name: 'error', title, text, code, reference }, status);
+  const words = wordsIn(textsOf(reply.request).errors);
+  return showPage(reply, { name: 'error', ...words, code, reference }, status);
 }
 
 /** Fastify's own complaints about a request (too long, unreadable type) are `invalid_request` too. */
@@ -104,43 +120,34 @@ function asOAuthError(error: FastifyError): OAuthError | null {
   if (error instanceof OAuthError) return error;
   const { statusCode = 500, code } = error;
   if (statusCode < 400 || statusCode >= 500) return null;
-  const message = code === 'FST_ERR_CTP_BODY_TOO_LARGE' ? 'The request is too long.' : NOT_A_FORM;
-  return new OAuthError('invalid_request', message, `the body can't be read: ${code}`, { cause: error });
+  const isTooLong = code === 'FST_ERR_CTP_BODY_TOO_LARGE';
+  return new OAuthError('invalid_request', isTooLong ? 'The request is too long.' : NOT_A_FORM, {
+    reason: isTooLong ? 'too_long' : 'unreadable',
+    rule: `the body can't be read: ${code}`,
+    cause: error,
+  });
 }
 
-const TITLES: Record<OAuthError['code'], string> = {
-  invalid_request: 'This request can’t be carried out',
-  invalid_scope: 'The application asked for rights we can’t give',
-  unauthorized_client: 'This application may not ask you',
-  invalid_grant: 'This code can’t be used',
-};
-
-// The errors that are ours: status, code, title and text.
-const NOT_FOUND = response(404, 'not_found', 'There is no such page', 'There is nothing at this address.');
+// The errors that are ours: status, code, what the JSON says, and the cause that the page names.
+const NOT_FOUND = response(404, 'not_found', 'There is nothing at this address.', 'notFound');
 const TOO_MANY_FAILURES = response(
   429,
   'temporarily_unavailable',
-  'Too many failures',
   'Too many requests from this address failed. Find out why before you try again.',
+  'tooManyFailures',
 );
-const OUR_FAULT = response(
-  500,
-  'server_error',
-  'Something went wrong',
-  'The fault is ours. Please try again.',
-);
-const UNAVAILABLE = response(
-  503,
-  'temporarily_unavailable',
-  'We can’t answer just now',
-  'Please try again in a moment.',
-);
+const OUR_FAULT = response(500, 'server_error', 'The fault is ours. Please try again.', 'ourFault');
+const UNAVAILABLE = response(503, 'temporarily_unavailable', 'Please try again in a moment.', 'unavailable');
 
 function notAllowed(allowed: string, method: string): ErrorResponse {
-  const text = `This address takes ${allowed}, not ${method}.`;
-  return response(405, 'invalid_request', 'This page can’t be opened like that', text);
+  return response(405, 'invalid_request', `This address takes ${allowed}, not ${method}.`, 'notAllowed');
 }
 
-function response(status: number, error: string, title: string, text: string): ErrorResponse {
-  return { status, error, title, text };
+function response(
+  status: number,
+  error: string,
+  description: string,
+  cause: keyof Texts['errors']['causes'],
+): ErrorResponse {
+  return { status, error, description, wordsIn: ({ causes }) => causes[cause] };
 }

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { DEFAULT_LANGUAGE, TEXTS } from '../../languages/languages.ts';
+import { languageOf } from '../browser/language.ts';
 import type { ErrorPage } from '../browser/pages.ts';
 import { pageHeaders, renderPage } from '../browser/views.ts';
 import { loggedPathOf } from '../parameters.ts';
@@ -12,6 +14,9 @@ import { limitPipelining } from './slowReaders.ts';
 
 // Responses to what no route ever sees: Fastify's plugins, the views among them, are not there yet.
 
+/** These pages have no address that a form could lead back to. */
+const TO_ACCOUNT = { action: '/language', fields: {} };
+
 /** A request id, for the log line and the error page: 10 hexadecimal digits. */
 export function newReference(): string {
   return randomUUID().slice(-10); // cheap, since Node draws many UUIDs at once; their last digits are all random
@@ -20,13 +25,18 @@ export function newReference(): string {
 /** Answers a path that can't be decoded. Fastify calls no hook for it, so the log line is written here. */
 export function answerBadPath(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
   if (!limitPipelining(request, reply)) return;
-  const text = 'The address can’t be read.';
-  request.logFields = { error: 'not_found', rule: text };
+  request.logFields = { error: 'not_found', rule: 'The address can’t be read.' };
   const { id: reference, method, logFields } = request;
   request.log.info({ method, path: loggedPathOf(request), status: 404, ...logFields }, 'request');
   noteRefusal(request, 404);
-  const page = { name: 'error', title: 'There is no such page', text, code: null, reference } as const;
-  reply.code(404).headers(pageHeaders(page)).header('x-request-id', reference).send(renderPage(page));
+  const language = languageOf(request);
+  const words = TEXTS[language].errors.causes.unreadableAddress;
+  const page = { name: 'error', ...words, code: null, reference } as const;
+  reply
+    .code(404)
+    .headers(pageHeaders(page, language))
+    .header('x-request-id', reference)
+    .send(renderPage(page, language, TO_ACCOUNT));
 }
 
 /** Answers malformed or oversized HTTP. Node gives up before there is a request, so the page is written to the socket. */
@@ -50,7 +60,7 @@ export function answerConnect(app: FastifyInstance): void {
 function refuseUnreadable(app: FastifyInstance, error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable) return; // an earlier response closed the connection
   const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
-  const text = isLate ? 'It took too long.' : 'It is too long, or is not HTTP.';
+  const words = TEXTS[DEFAULT_LANGUAGE].errors.causes[isLate ? 'late' : 'unreadable'];
   const status = isLate ? 408 : 400;
   const reference = newReference();
   const code = 'invalid_request';
@@ -58,13 +68,13 @@ function refuseUnreadable(app: FastifyInstance, error: NodeJS.ErrnoException, so
   app.log.info({ ref: reference, ...logged }, 'request');
   const refusal = { reference, method: '-', path: '-', error: code, ...logged };
   app.refusals.note(refusal, addressOf({ ip: socket.remoteAddress }));
-  endWithPage(socket, status, { name: 'error', title: 'This request can’t be read', text, code, reference });
+  endWithPage(socket, status, { name: 'error', ...words, code, reference });
 }
 
 function endWithPage(socket: Socket, status: number, page: ErrorPage): void {
-  const body = renderPage(page);
+  const body = renderPage(page, DEFAULT_LANGUAGE, TO_ACCOUNT);
   const headers = {
-    ...pageHeaders(page),
+    ...pageHeaders(page, DEFAULT_LANGUAGE),
     'x-request-id': page.reference,
     'content-length': Buffer.byteLength(body),
     connection: 'close',

@@ -1,0 +1,114 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Context } from '../../flows/context.ts';
+import {
+  isLanguage,
+  type Language,
+  preferredLanguage,
+  TEXTS,
+  type Texts,
+} from '../../languages/languages.ts';
+import { AUTHORIZATION_PARAMETERS } from '../../rules/authorizationRequest.ts';
+import type { Parameters } from '../../rules/parameters.ts';
+import { bodyParameters, queryParameters } from '../parameters.ts';
+import { setCookie } from './cookies.ts';
+import { isFromOwnPage } from './forms.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The language that the form of this very request chose. */
+    chosenLanguage: Language | null;
+  }
+}
+
+/** The form on every page that shows it in another language: where it posts to, and its hidden fields. */
+export interface LanguageForm {
+  readonly action: string;
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/** Lets requests have a language that their own form chose. */
+export function addLanguages(app: FastifyInstance): void {
+  app.decorateRequest('chosenLanguage', null);
+}
+
+/** The language that was chosen on a page of ours before, else the one that the browser prefers. */
+export function languageOf({ headers, chosenLanguage }: FastifyRequest): Language {
+  return chosenLanguage ?? cookieLanguage(headers) ?? preferredLanguage(headers['accept-language']);
+}
+
+/** The texts of a page that answers this request. */
+export function textsOf(request: FastifyRequest): Texts {
+  return TEXTS[languageOf(request)];
+}
+
+/** Under either of its names (`cookies.ts`): pages for paths that no route takes have a language too. */
+function cookieLanguage({ cookie }: IncomingHttpHeaders): Language | null {
+  const tag = /(?:^|; *)(?:__Host-)?assent_language=(\w+)/.exec(cookie ?? '')?.[1];
+  return isLanguage(tag) ? tag : null;
+}
+
+/** Keeps the language that a form of ours chose, and answers in it. */
+export function chooseLanguage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  context: Context,
+  form: Parameters,
+): void {
+  const tag = form.get('language');
+  if (!isLanguage(tag) || !isFromOwnPage(request, context)) return;
+  request.chosenLanguage = tag;
+  setCookie(reply, context, 'language', tag);
+}
+
+/**
+ * The form for another language on the page that answers `request`. It leads back to that page, whose address is encoded:
+ * no error page repeats what was sent. After a decision there is
+ * no address for that, but deciding again is the same decision, so it posts that once more.
+ */
+export function languageForm(request: FastifyRequest): LanguageForm {
+  if (request.routeOptions?.url !== '/consent') {
+    return { action: '/language', fields: { back: Buffer.from(pageAddress(request)).toString('base64url') } };
+  }
+  const names = ['request', 'decision_token', 'decision'];
+  return { action: '/consent', fields: fieldsOf(bodyParameters(request), names) };
+}
+
+/** A longer address would not come back in a form. */
+const MAX_ADDRESS_CHARACTERS = 8_000;
+
+/** The path and query of a page: of itself or, after a post, of the request that it belongs to. */
+export function pageAddress(request: FastifyRequest): string {
+  const address = addressOf(request);
+  return address.length <= MAX_ADDRESS_CHARACTERS && isPathOfOurs(address) ? address : '/account';
+}
+
+function addressOf(request: FastifyRequest): string {
+  const { method, routeOptions, raw } = request;
+  const form = bodyParameters(request);
+  if (routeOptions?.url === '/oauth/authorize') {
+    const sent = [queryParameters(request), form].map((parameters) =>
+      parameters.only(AUTHORIZATION_PARAMETERS),
+    );
+    return `/oauth/authorize?${sent.filter(Boolean).join('&')}`;
+  }
+  if (method === 'GET') return raw.url ?? '';
+  const { request: carried } = fieldsOf(form, ['request']);
+  return carried === undefined ? '' : `/oauth/authorize?${carried}`;
+}
+
+/** The path and query that the form leads back to; null for what is none of ours, whoever made it. */
+export function addressBehind(form: Parameters): string | null {
+  const address = Buffer.from(form.get('back') ?? '', 'base64url').toString();
+  return isPathOfOurs(address) ? address : null;
+}
+
+/** Whether it is an address of ours when `baseUrl` stands before it. */
+function isPathOfOurs(address: string): boolean {
+  return /^\/[\x21-\x7e]*$/.test(address);
+}
+
+/** Fields of a form, as far as they can be read: an error page has this form too. */
+function fieldsOf(form: Parameters, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(new URLSearchParams(form.only(names)));
+}

@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import { Agent, type Answer, formWith } from '../support/agent.ts';
+import { reachConsent, requestOf } from '../support/flow.ts';
+import { useServer } from '../support/server.ts';
+
+const server = await useServer();
+const client = await server.createClient();
+const user = await server.createUser();
+
+const RUSSIAN = { 'accept-language': 'ru-RU,ru;q=0.9,en;q=0.8' };
+
+/** A browser that is set to Russian. */
+const russian = () => new Agent(server.baseUrl, RUSSIAN);
+const open = (browser: Agent, fields: Record<string, string>): Promise<Answer> =>
+  browser.get(`/oauth/authorize?${new URLSearchParams(requestOf(client, fields))}`);
+const heading = (body: string) => /<h1>(.*?)</.exec(body)?.[1];
+
+describe('the language of a page', () => {
+  it('is the one that the browser prefers', async () => {
+    const page = await russian().get('/account');
+    expect(page.headers.get('content-language')).toBe('ru');
+    expect([page.body.includes('<html lang="ru">'), heading(page.body)]).toEqual([true, 'Вход']);
+    expect(heading((await new Agent(server.baseUrl).get('/account')).body)).toBe('Sign in');
+  });
+
+  it('is Russian on every page of the flow, with amounts and days as Russian has them', async () => {
+    const browser = russian();
+    const signIn = await open(browser, { scope: 'payment-shop.limit(21,1234.5)' });
+    const wrong = await browser.submit(signIn, 'password', { login: user.login, password: 'wrong' });
+    expect(wrong.text).toContain('Неверный логин или пароль.');
+    const page = await reachConsent(
+      browser,
+      requestOf(client, { scope: 'payment-shop.limit(21,1234.5)' }),
+      user,
+    );
+    expect(page.text.replaceAll(' ', ' ')).toContain('Не больше 1 234,50 ₽ за любой 21 день');
+    expect(page.text).toMatch(/Действует до ?\d+ \p{Script=Cyrillic}+ \d{4}.г\./u);
+    expect(page.text).not.toMatch(/[A-Za-z]{12}/);
+  });
+
+  it.each(['/nowhere', '/%zz', '/oauth/authorize', '/oauth/authorize?client_id=none&redirect_uri=x'])(
+    'is Russian on the error page of %s',
+    async (path) => {
+      const page = await russian().get(path);
+      expect([page.page, page.headers.get('content-language')]).toEqual(['error', 'ru']);
+      expect(page.text).toMatch(/Такой страницы нет|нельзя выполнить|не может просить/);
+    },
+  );
+
+  it('is English in JSON, whatever the caller prefers', async () => {
+    const { body } = await russian().post('/oauth/token', { grant_type: 'authorization_code' });
+    expect(JSON.parse(body)).toMatchObject({ error: 'invalid_request', error_description: /^[\x20-\x7e]+$/ });
+  });
+});
+
+describe('the form for another language', () => {
+  it('leads back to the same page, and is kept', async () => {
+    const browser = new Agent(server.baseUrl);
+    const query = new URLSearchParams(requestOf(client, { state: 'a b' }));
+    const page = await browser.get(`/oauth/authorize?${query}`);
+    const answer = await browser.submit(page, 'language', { language: 'ru' });
+    expect(answer.status).toBe(303);
+    const again = await browser.get(answer.location ?? '');
+    expect(heading(again.body)).toBe('Вход');
+    expect(formWith(again, 'login').fields.request).toBe(formWith(page, 'login').fields.request);
+    const cookie = answer.headers.getSetCookie().join();
+    expect(cookie).toMatch(/assent_language=ru; Max-Age=31536000; Path=\/; HttpOnly; SameSite=Lax/);
+    expect(heading((await browser.get('/account')).body)).toBe('Вход');
+  });
+
+  it('leads from a refused request back to the same refusal', async () => {
+    const browser = new Agent(server.baseUrl);
+    const wrong = requestOf(client, { scope: 'account-info account-info' });
+    const page = await browser.post('/oauth/authorize', wrong);
+    const { location } = await browser.submit(page, 'language', { language: 'ru' });
+    const again = await browser.get(location ?? '');
+    expect([again.status, again.page]).toEqual([400, 'error']);
+    expect(again.text).toContain('invalid_scope');
+    expect(again.text).toContain('противоречат');
+  });
+
+  it('leads from a doubled parameter to no other answer', async () => {
+    const browser = new Agent(server.baseUrl);
+    const doubled = `${new URLSearchParams(requestOf(client))}&scope=account-info`;
+    const page = await browser.post('/oauth/authorize', doubled);
+    const { location } = await browser.submit(page, 'language', { language: 'ru' });
+    const again = await browser.get(location ?? '');
+    expect([again.status, again.text.includes('несколько раз')]).toEqual([400, true]);
+  });
+
+  it('repeats what a page after a decision says', async () => {
+    const browser = new Agent(server.baseUrl);
+    const consent = await reachConsent(browser, requestOf(client), user);
+    await browser.submit(consent, 'decision', { decision: 'allow' });
+    const notice = await browser.submit(consent, 'decision', { decision: 'reject' });
+    expect(heading(notice.body)).toBe('You already allowed this');
+    const again = await browser.submit(notice, 'language', { language: 'ru' });
+    expect(heading(again.body)).toBe('Вы уже разрешили это');
+  });
+
+  it.each([
+    'https://evil.example/',
+    '//evil.example',
+    '@evil.example',
+    '.evil.example',
+    '\\evil',
+    '/a\r\nb: c',
+    '',
+  ])('leads nowhere else: %j', async (back) => {
+    const fields = { language: 'ru', back: Buffer.from(back).toString('base64url') };
+    const { location } = await new Agent(server.baseUrl).post('/language', fields);
+    expect(new URL(location ?? '').origin).toBe(server.baseUrl);
+  });
+
+  it('chooses nothing for another site, and no language that there is not', async () => {
+    const browser = new Agent(server.baseUrl);
+    await browser.post('/language', { language: 'ru' }, { 'sec-fetch-site': 'cross-site' });
+    await browser.post('/language', { language: 'constructor' });
+    expect(browser.cookies.size).toBe(0);
+  });
+});

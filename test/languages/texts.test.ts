@@ -1,0 +1,65 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { en } from '../../src/languages/en.ts';
+import { LANGUAGES, TEXTS } from '../../src/languages/languages.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+/** What refers to texts: all sources but the languages themselves, and all templates. */
+const sources = [...filesIn('src', '.ts'), ...filesIn('views', '.eta')]
+  .filter((file) => !/languages\/(\w\w|formats)\.ts$/.test(file))
+  .map((file) => readFileSync(join(ROOT, file), 'utf8'));
+
+/** Groups that are read by a computed name, each with the type that says which names there are. */
+const BY_TYPE = ['rights', 'targets', 'sources', 'errors.titles', 'errors.reasons'];
+
+/** Every text by its path, for example `signIn.title`, with the text or what makes it. */
+const texts = leavesOf(en).filter(([path]) => !BY_TYPE.some((group) => path.startsWith(`${group}.`)));
+
+describe('the texts', () => {
+  it.each(texts.map(([path]) => path))('%s is used', (path) => {
+    // A page takes the title and text of a group by spreading it.
+    const names = path
+      .replace(/\.(title|text)$/, '')
+      .split('.')
+      .map((name) => new RegExp(`\\b${name}\\b`));
+    expect(sources.some((source) => names.every((name) => name.test(source)))).toBe(true);
+  });
+
+  it.each(filesIn('views', '.eta').filter((file) => !file.includes('demo/')))(
+    '%s has no words of its own',
+    (file) => {
+      const template = readFileSync(join(ROOT, file), 'utf8');
+      const words = template
+        .replaceAll(/<%[\s\S]*?%>/g, '')
+        .replaceAll(/<!?[\w/][^>]*>/g, '')
+        .replaceAll(/&\w+;|Assent/g, '');
+      expect(words.trim()).not.toMatch(/\p{L}/u);
+    },
+  );
+
+  it.each(LANGUAGES)('of %s are finished, and none but names is left in another script', (language) => {
+    for (const [path, text] of leavesOf(TEXTS[language])) {
+      if (typeof text !== 'string') continue;
+      expect(text.trim(), path).toBe(text);
+      expect(text, path).not.toBe('');
+      // Of Latin letters Russian texts have names and parameters only.
+      const words = text.replaceAll(/Assent|HTTP|URL|\{target\}|\bscope\b|redirect_uri/g, '');
+      if (language === 'ru') expect(words, path).not.toMatch(/[A-Za-z]/);
+      else expect(words, path).not.toMatch(/\p{Script=Cyrillic}/u);
+    }
+  });
+});
+
+function leavesOf(value: object, path = ''): [path: string, text: unknown][] {
+  return Object.entries(value).flatMap(([name, inner]) =>
+    typeof inner === 'object' ? leavesOf(inner, `${path}${name}.`) : [[path + name, inner]],
+  );
+}
+
+function filesIn(folder: string, extension: string): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith(extension))
+    .map((file) => join(folder, file));
+}
