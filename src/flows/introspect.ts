@@ -39,6 +39,7 @@ function describe(token: LiveToken, currency: string) {
     client_id: token.clientId,
     username: token.login,
     sub: token.userId,
+    grant_id: token.grantId, // the same for each authorization of this user, client and instance name: budgets count by it
     token_type: 'bearer',
     ...(token.instanceName === null ? {} : { instance_name: token.instanceName }),
     iat: secondsSince1970(token.tokenIssuedAt),

@@ -24,3 +24,9 @@ export function hundredths(sum: string): bigint {
   const [whole = '', fraction = ''] = sum.split('.');
   return BigInt(whole + fraction.padEnd(2, '0'));
 }
+
+/** The way back: `12.5` as `12.50`, and whole sums without decimals. */
+export function decimalOf(hundredths: bigint): string {
+  const [whole, fraction] = [hundredths / 100n, hundredths % 100n];
+  return fraction === 0n ? `${whole}` : `${whole}.${String(fraction).padStart(2, '0')}`;
+}

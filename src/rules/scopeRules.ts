@@ -71,7 +71,7 @@ function refuseExcess(right: Right, most: Ceiling): void {
 
 /** The ways to be "logically contradictory" (contract 7.1). */
 const CONTRADICTIONS: readonly (readonly [rule: string, broken: (rights: readonly Right[]) => boolean])[] = [
-  ['the same right twice', (rights) => new Set(rights.map(identity)).size < rights.length],
+  ['the same right twice', (rights) => new Set(rights.map(identityOf)).size < rights.length],
   ['a source of money named twice', (rights) => rights.some(hasDoubledSource)],
   [
     'payment-p2p with payment.to-account',
@@ -92,7 +92,7 @@ const CONTRADICTIONS: readonly (readonly [rule: string, broken: (rights: readonl
  * Two rights with the same identity are the same right: a limit doesn't make them different, a target does, unless it
  * only looks different (full-width digits).
  */
-function identity(right: Right): string {
+export function identityOf(right: Right): string {
   const type = right.name === 'payment.to-account' ? right.type : '';
   return JSON.stringify([right.name, targetOf(right)?.normalize('NFKC'), type]);
 }

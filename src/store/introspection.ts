@@ -16,6 +16,7 @@ interface IntrospectionRequest {
 
 /** What a token stands for that was issued and not annulled or revoked. It may have expired: that is judged elsewhere. */
 export interface LiveToken {
+  readonly grantId: string;
   readonly scope: string;
   readonly clientId: string;
   readonly instanceName: string | null;
@@ -37,7 +38,8 @@ const find = batchStatement<IntrospectionRequest>(
   'token-find',
   { resource_id: 'text', secret_hash: 'bytea', grant_id: 'uuid', token_hash: 'bytea' },
   (input) => `
-select input.n::int as n, r.resource_id is not null as authenticated, r.first_use as "firstUse", g.grant_id is not null as live, g.scope,
+select input.n::int as n, r.resource_id is not null as authenticated, r.first_use as "firstUse", g.grant_id is not null as live,
+       g.grant_id as "grantId", g.scope,
        g.client_id as "clientId", g.instance_name as "instanceName", g.user_id as "userId", g.login,
        g.token_issued_at as "tokenIssuedAt", clock_timestamp() as now
   from ${input}

@@ -164,6 +164,7 @@ describeWith(['bash', 'curl'], 'The commands', () => {
       client_id: client.clientId,
       username: user.login,
       sub: user.userId,
+      grant_id: expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
       iat: expect.any(Number),
       exp: expect.any(Number),
     });

@@ -18,6 +18,13 @@ const agent = new Agent(server.baseUrl);
 const ask = (token: string, authorization = resource) =>
   agent.post('/oauth/introspect', { token }, { authorization });
 
+interface Told {
+  readonly active: boolean;
+  readonly grant_id?: string;
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
 describe('RFC 7662: introspection', () => {
   it('tells who, whose, how long and within which limits, and leaves out what there is not', async () => {
     const scope =
@@ -37,6 +44,7 @@ describe('RFC 7662: introspection', () => {
       client_id: client.clientId,
       username: user.login,
       sub: user.userId,
+      grant_id: expect.stringMatching(UUID),
       token_type: 'bearer',
       instance_name: 'phone',
       rights: [{ right: 'account-info' }, ...spending, { right: 'money-source', sources: ['card'] }],
@@ -56,6 +64,45 @@ describe('RFC 7662: introspection', () => {
     expect(told).not.toHaveProperty('instance_name');
     expect(told).toMatchObject({ payment_limits: [], money_sources: [] });
     expect(Object.values(told)).not.toContain(null);
+  });
+
+  it('tells one grant_id for all authorizations of a user, an application and an instance', async () => {
+    const [other, someone] = await Promise.all([server.createClient(), server.createUser()]);
+    const idOf = async (token: string) => (JSON.parse((await ask(token)).body) as Told).grant_id;
+    const authorize = async (fields: Record<string, string> = {}, as = client) =>
+      idOf(await obtainToken(agent, as, user, fields));
+    const first = await authorize();
+    expect(await authorize({ scope: 'payment-shop.limit(,5)' })).toBe(first);
+    const others = [
+      await authorize({ instance_name: 'one' }),
+      await authorize({ instance_name: 'two' }),
+      await authorize({}, other),
+      await idOf(await obtainToken(new Agent(server.baseUrl), client, someone)),
+    ];
+    expect(new Set([first, ...others]).size).toBe(5);
+    expect(await authorize({ instance_name: 'two' })).toBe(others[1]);
+    const { rows } = await server.database.pool.query(
+      'select 1 from grants where user_id = $1 and client_id = $2 and grant_id = $3 and instance_name is null',
+      [user.userId, client.clientId, first],
+    );
+    expect(rows).toHaveLength(1);
+  });
+
+  it('tells the grant_id of its row, or nothing, while a new authorization takes the place of the token', async () => {
+    const instance = { instance_name: 'raced' };
+    const told = async (token: string) => JSON.parse((await ask(token)).body) as Told;
+    let token = await obtainToken(agent, client, user, instance);
+    const { grant_id } = await told(token);
+    for (let round = 0; round < 5; round += 1) {
+      const next = obtainToken(agent, client, user, instance);
+      const seen: Told[] = [];
+      do seen.push(await told(token));
+      while (seen.at(-1)?.active);
+      expect(seen.slice(0, -1).filter((one) => one.grant_id !== grant_id)).toEqual([]);
+      expect(seen.at(-1)).toEqual({ active: false });
+      token = await next;
+      expect(await told(token)).toMatchObject({ active: true, grant_id });
+    }
   });
 
   it('tells the rights of a grant from before a target could have no white space', async () => {

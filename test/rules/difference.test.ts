@@ -1,0 +1,185 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { differenceOf, type RightChange } from '../../src/rules/difference.ts';
+import { effectiveLimit, type PaymentLimit, parseScope, type Right, spends } from '../../src/rules/scope.ts';
+import { rights } from './arbitraries.ts';
+import { formatScope } from './formatScope.ts';
+import { attempts, greedy, isWithin, letThrough, smallPeriod } from './payments.ts';
+
+const between = (earlier: string, asked: string) =>
+  differenceOf(parseScope(earlier), parseScope(asked)).map(
+    ({ change, right, before, after }) =>
+      `${change} ${formatScope([right])}${written(before)}${written(after)}`,
+  );
+const written = (limit: PaymentLimit | null) =>
+  limit === null ? ' -' : ` ${limit.days ?? 'once'}:${limit.sum}`;
+
+const changeOf = (before: PaymentLimit, after: PaymentLimit) =>
+  differenceOf([{ name: 'payment-shop', limit: before }], [{ name: 'payment-shop', limit: after }])[0]
+    ?.change;
+
+describe('what changes against an earlier authorization', () => {
+  it.each([
+    ['account-info', 'account-info', ['unchanged account-info - -']],
+    [
+      'operation-history account-info',
+      'incoming-transfers account-info',
+      ['new incoming-transfers - -', 'unchanged account-info - -', 'dropped operation-history - -'],
+    ],
+    [
+      'payment.to-pattern("1").limit(7,5) money-source("card")',
+      'payment.to-pattern("2").limit(7,5) money-source("card")',
+      [
+        'new payment.to-pattern("2").limit(7,5) - 7:5',
+        'unchanged money-source("card") - -',
+        'dropped payment.to-pattern("1").limit(7,5) 7:5 -',
+      ],
+    ],
+    [
+      'payment.to-account("1","phone") money-source("card")',
+      'payment.to-account("1") money-source("card")',
+      [
+        'new payment.to-account("1") - 1:3000',
+        'unchanged money-source("card") - -',
+        'dropped payment.to-account("1","phone") 1:3000 -',
+      ],
+    ],
+  ])('from %s to %s', (earlier, asked, changes) => {
+    expect(between(earlier, asked)).toEqual(changes);
+  });
+
+  it.each([
+    ['payment.to-pattern("12")', 'payment.to-pattern("１２")'],
+    ['payment.to-account("fi@x","email")', 'payment.to-account("ﬁ@x","email")'],
+    ['payment.to-account("1","account")', 'payment.to-account("1")'],
+    ['payment-shop', 'payment-shop.limit(1,3000)'],
+    ['payment-shop.limit(1,3000.00)', 'payment-shop'],
+    ['payment-shop.limit(,5.5)', 'payment-shop.limit(,5.50)'],
+    ['payment-shop money-source("wallet")', 'payment-shop'],
+    ['payment-shop money-source("card","wallet")', 'payment-shop money-source("wallet","cards")'],
+  ])('%s is %s', (earlier, asked) => {
+    const changes = differenceOf(parseScope(earlier), parseScope(asked)).map(({ change }) => change);
+    expect(new Set(changes)).toEqual(new Set(['unchanged']));
+  });
+
+  it.each([
+    ['1,5000', '1,9000', 'raised'],
+    ['30,5000', '7,5000', 'raised'],
+    ['7,5000', '30,5000', 'lowered'],
+    ['2,10', '1,10', 'raised'],
+    ['1,10', '2,20', 'raised'], // 20 at once, but never more than 20 in two days
+    ['1,10', '2,19', 'changed'],
+    ['1,3000', '30,45000', 'changed'],
+    [',5000', ',9000', 'raised'],
+    [',9000', ',5000', 'lowered'],
+    [',5000', '1,9000', 'changed'],
+    ['1,5000', ',5000', 'changed'],
+  ])('from limit(%s) to limit(%s) is %s', (before, after, change) => {
+    const changes = between(`payment-shop.limit(${before})`, `payment-shop.limit(${after})`);
+    expect(changes[0]?.split(' ', 1)).toEqual([change]);
+  });
+
+  it.each([
+    ['account-info', 'payment-shop', ['new money-source("wallet")']],
+    ['payment-shop', 'account-info', ['dropped money-source("wallet")']],
+    [
+      'payment-shop',
+      'payment-shop money-source("card")',
+      ['new money-source("card")', 'dropped money-source("wallet")'],
+    ],
+    [
+      'payment-shop money-source("card")',
+      'payment-shop money-source("wallet","card")',
+      ['new money-source("wallet")', 'unchanged money-source("card")'],
+    ],
+  ])('counts each source of money, from %s to %s', (earlier, asked, sources) => {
+    const found = between(earlier, asked).filter((change) => change.includes('money-source'));
+    expect(found.map((change) => change.replace(' - -', ''))).toEqual(sources);
+  });
+});
+
+describe('the difference of any two lists of rights', () => {
+  const limits = (list: readonly Right[]) => list.map((right) => effectiveLimit(right) ?? null);
+  /** Some of one list and some of another, so that rights meet. */
+  const twoLists = fc
+    .tuple(rights, rights)
+    .chain(([one, other]) =>
+      fc.tuple(fc.shuffledSubarray([...one, ...other]), fc.shuffledSubarray([...one, ...other])),
+    );
+  const sourcesOf = (list: readonly Right[]) => {
+    const named = list.flatMap((right) => (right.name === 'money-source' ? right.sources : []));
+    return spends(list) && named.length === 0 ? ['wallet'] : named;
+  };
+  const others = (list: readonly Right[]) => list.filter(({ name }) => name !== 'money-source');
+
+  it('with itself: all is unchanged', () => {
+    fc.assert(
+      fc.property(rights, (list) => {
+        const changes = differenceOf(list, list);
+        expect(changes.every(({ change }) => change === 'unchanged')).toBe(true);
+        expect(changes.map(({ after }) => after).slice(0, 1)).toEqual(limits(list).slice(0, 1));
+      }),
+    );
+  });
+
+  it('has every right of both lists and every source once, in their order', () => {
+    fc.assert(
+      fc.property(twoLists, ([earlier, asked]) => {
+        const changes = differenceOf(earlier, asked);
+        const ofAsked = changes.filter(({ change }) => change !== 'dropped');
+        expect(changes.slice(0, ofAsked.length)).toEqual(ofAsked);
+        expect(others(ofAsked.map(({ right }) => right))).toEqual(others(asked));
+        expect(sourcesOf(ofAsked.map(({ right }) => right))).toEqual(sourcesOf(asked));
+        const ofEarlier = changes.filter(({ change }) => change !== 'new');
+        expect(ofEarlier.length).toBe(others(earlier).length + sourcesOf(earlier).length);
+        const gone = changes.filter(({ change }) => change === 'dropped').map(({ right }) => right);
+        const left = others(earlier).filter((right) => gone.includes(right));
+        expect(others(gone)).toEqual(left);
+      }),
+    );
+  });
+
+  it('says the opposite the other way round', () => {
+    const opposite = { new: 'dropped', dropped: 'new', raised: 'lowered', lowered: 'raised' } as Record<
+      string,
+      string
+    >;
+    const told = ({ change, before, after }: RightChange) => JSON.stringify([change, before, after]);
+    fc.assert(
+      fc.property(twoLists, ([earlier, asked]) => {
+        const turned = differenceOf(asked, earlier).map(({ change, right, before, after }) =>
+          told({
+            change: (opposite[change] ?? change) as RightChange['change'],
+            right,
+            before: after,
+            after: before,
+          }),
+        );
+        expect(turned.toSorted()).toEqual(differenceOf(earlier, asked).map(told).toSorted());
+      }),
+    );
+  });
+});
+
+describe('a limit that is raised', () => {
+  it('lets through all payments that the earlier one let through, and a lowered one no others', () => {
+    fc.assert(
+      fc.property(smallPeriod, smallPeriod, attempts, (before, after, tried) => {
+        const change = changeOf(before, after);
+        if (change === 'raised') expect(isWithin(after, letThrough(before, tried))).toBe(true);
+        if (change === 'lowered') expect(isWithin(before, letThrough(after, tried))).toBe(true);
+      }),
+    );
+  });
+
+  it('or lowered or neither, is so for the greediest application', () => {
+    fc.assert(
+      fc.property(smallPeriod, smallPeriod, (before, after) => {
+        const covers = isWithin(after, greedy(before, 7));
+        const isCovered = isWithin(before, greedy(after, 7));
+        const expected = covers ? (isCovered ? 'unchanged' : 'raised') : isCovered ? 'lowered' : 'changed';
+        expect(changeOf(before, after)).toBe(expected);
+      }),
+    );
+  });
+});

@@ -1,0 +1,67 @@
+import fc from 'fast-check';
+import { hundredths } from '../../src/rules/ceiling.ts';
+import type { PaymentLimit } from '../../src/rules/scope.ts';
+
+// Payments of a made-up application, and a payment API that keeps a limit by looking at every interval.
+
+export interface Payment {
+  /** In hours. */
+  readonly at: number;
+  /** In hundredths. */
+  readonly amount: bigint;
+}
+
+/** Whether these payments, in any order, are within one limit. */
+export function isWithin(limit: PaymentLimit, payments: readonly Payment[]): boolean {
+  const sum = hundredths(limit.sum);
+  const hours = 24 * (limit.days ?? 0);
+  if (limit.days === null) return payments.length < 2 && payments.every(({ amount }) => amount === sum);
+  return payments.every(({ at }) => spentIn(payments, at, hours) <= sum);
+}
+
+/** What was spent in the interval of `hours` that begins at `from`, its end left out. */
+export function spentIn(payments: readonly Payment[], from: number, hours: number): bigint {
+  return payments
+    .filter(({ at }) => at >= from && at < from + hours)
+    .reduce((sum, { amount }) => sum + amount, 0n);
+}
+
+/** Those of `tried`, one after the other, that a payment API lets through. */
+export function letThrough(limit: PaymentLimit, tried: readonly Payment[]): Payment[] {
+  const paid: Payment[] = [];
+  for (const next of tried) if (isWithin(limit, [...paid, next])) paid.push(next);
+  return paid;
+}
+
+/** As much as there is left at each hour of some days: the greediest application. */
+export function greedy(limit: PaymentLimit, days: number): Payment[] {
+  const paid: Payment[] = [];
+  const hours = 24 * (limit.days ?? days);
+  for (let at = 0; at < 24 * days; at += 1) {
+    const left = hundredths(limit.sum) - spentIn(paid, at - hours + 1, hours);
+    if (left > 0n) paid.push({ at, amount: left });
+  }
+  return paid;
+}
+
+/** Small limits, so that payments meet their ends. */
+export const smallPeriod = fc.record({
+  days: fc.integer({ min: 1, max: 7 }),
+  sum: fc.integer({ min: 1, max: 900 }).map((cents) => (cents / 100).toFixed(2)),
+});
+export const smallLimit: fc.Arbitrary<PaymentLimit> = fc.oneof(
+  smallPeriod,
+  smallPeriod.map(({ sum }) => ({ days: null, sum })),
+);
+
+/** Attempts in three weeks, many of them exactly some days apart. */
+export const attempts: fc.Arbitrary<Payment[]> = fc.array(
+  fc.record({
+    at: fc.oneof(
+      fc.integer({ min: 0, max: 21 }).map((day) => 24 * day),
+      fc.integer({ min: 0, max: 504 }),
+    ),
+    amount: fc.bigInt({ min: 1n, max: 900n }),
+  }),
+  { maxLength: 60 },
+);

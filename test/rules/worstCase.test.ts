@@ -1,0 +1,102 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { hundredths } from '../../src/rules/ceiling.ts';
+import { type PaymentLimit, parseScope, type Right } from '../../src/rules/scope.ts';
+import { mostWithin, worstCase } from '../../src/rules/worstCase.ts';
+import { rights } from './arbitraries.ts';
+import { attempts, greedy, isWithin, letThrough, type Payment, smallLimit, spentIn } from './payments.ts';
+
+const limitsToRights = (limits: readonly PaymentLimit[]): Right[] =>
+  limits.map((limit, index) => ({ name: 'payment.to-pattern', pattern: `${index}`, limit }));
+const someLimits = fc.array(smallLimit, { minLength: 1, maxLength: 4 });
+
+describe('the most that a scope can cost', () => {
+  it.each([
+    ['account-info operation-history money-source("card")', { kind: 'none' }],
+    ['payment-shop.limit(30,45000)', { kind: 'period', days: 30, amount: '45000' }],
+    ['payment-shop', { kind: 'period', days: 1, amount: '3000' }],
+    ['account-info payment-shop.limit(,10.5) money-source("card")', { kind: 'once', amount: '10.50' }],
+    ['payment.to-pattern("1") payment.to-pattern("2")', { kind: 'period', days: 1, amount: '6000' }],
+    ['payment-shop.limit(1,0.01) payment-p2p.limit(1,0.99)', { kind: 'period', days: 1, amount: '1' }],
+    ['payment-shop.limit(1,0.1) payment-p2p.limit(1,0.2)', { kind: 'period', days: 1, amount: '0.30' }],
+    ['payment-shop payment-p2p.limit(30,45000)', { kind: 'period', days: 30, amount: '135000' }],
+    ['payment-shop.limit(7,700) payment-p2p.limit(10,1000)', { kind: 'period', days: 10, amount: '2400' }],
+    [
+      'payment-shop.limit(1,999999999999.99) payment-p2p.limit(9999,0.01)',
+      { kind: 'period', days: 9999, amount: '9998999999999900.02' },
+    ],
+  ])('%s', (scope, expected) => {
+    expect(worstCase(parseScope(scope))).toEqual(expected);
+  });
+
+  it.each([
+    ['payment.to-pattern("1").limit(,5) payment.to-pattern("2").limit(,7)', { kind: 'once', amount: '12' }],
+    ['payment-shop.limit(,5) payment-p2p.limit(2,7)', { kind: 'period', days: 2, amount: '12' }],
+  ])('is never too little for what no request may ask any more: %s', (scope, expected) => {
+    expect(worstCase(parseScope(scope))).toEqual(expected);
+  });
+
+  it('is known for whatever the grammar can say, and is an exact decimal of at most two places', () => {
+    fc.assert(
+      fc.property(rights, (list) => {
+        const most = worstCase(list);
+        expect(most.kind === 'none').toBe(!list.some((right) => 'limit' in right));
+        if (most.kind !== 'none') expect(most.amount).toMatch(/^(0|[1-9]\d*)(\.\d\d)?$/);
+      }),
+    );
+  });
+
+  it('is exceeded by no payments that a payment API lets through, wherever the period begins', () => {
+    fc.assert(
+      fc.property(someLimits, fc.array(attempts, { minLength: 4, maxLength: 4 }), (limits, tried) => {
+        const most = worstCase(limitsToRights(limits));
+        const paid = limits.flatMap((limit, index) => letThrough(limit, tried[index] ?? []));
+        if (most.kind === 'none') throw new Error('rights that spend cost something');
+        const hours = most.kind === 'once' ? 10_000 : 24 * most.days;
+        for (const { at } of paid) expect(spentIn(paid, at, hours) <= hundredths(most.amount)).toBe(true);
+      }),
+    );
+  });
+
+  it('is what the greediest application gets, to the hundredth', () => {
+    fc.assert(
+      fc.property(someLimits, (limits) => {
+        const most = worstCase(limitsToRights(limits));
+        const days = most.kind === 'period' ? most.days : 1;
+        const paid = limits.flatMap((limit) => {
+          const own = greedy(limit, days);
+          expect(isWithin(limit, own)).toBe(true);
+          return own;
+        });
+        expect(most).toMatchObject({ amount: expect.any(String) });
+        if (most.kind !== 'none') expect(spentIn(paid, 0, 24 * days)).toBe(hundredths(most.amount));
+      }),
+    );
+  });
+});
+
+describe('the most within some days', () => {
+  /** Every way to pay 0, 1 or 2 at each half day. */
+  function* histories(halfDays: number): Generator<Payment[]> {
+    for (let code = 0; code < 3 ** halfDays; code += 1) {
+      const amounts = code.toString(3).padStart(halfDays, '0');
+      yield [...amounts].map((amount, index) => ({ at: 12 * index, amount: BigInt(amount) }));
+    }
+  }
+
+  it.each([1, 2, 3, 4])('is the most of all payments there can be: %s days', (days) => {
+    for (const limit of [1, 2, 3, 4].map((period) => ({ days: period, sum: '0.02' }))) {
+      const best = Math.max(
+        ...[...histories(2 * days)]
+          .filter((payments) => isWithin(limit, payments))
+          .map((payments) => Number(spentIn(payments, 0, 24 * days))),
+      );
+      expect(hundredths(mostWithin(limitsToRights([limit]), days))).toBe(BigInt(best));
+    }
+  });
+
+  it('of rights for a token’s three years is their total', () => {
+    const list = parseScope('payment-shop.limit(30,45000) payment-p2p.limit(9999,1)');
+    expect(mostWithin(list, 1096)).toBe('1665001');
+  });
+});
