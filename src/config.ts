@@ -2,11 +2,17 @@ import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { z } from 'zod';
 import { type Environment, inCheckout, isGiven, readVariables, sourceOf } from './environment.ts';
+import { readBrand } from './operatorFiles.ts';
+import { BUILT_IN_BRAND } from './rules/brand.ts';
 import { BUILT_IN_CATALOGUE, type Catalogue, parseCatalogue } from './rules/catalogue.ts';
+import { FileError } from './rules/operatorFile.ts';
 import { DATABASE_VARIABLES, OPERATOR_VARIABLES, VARIABLES } from './variables.ts';
 
 /** How the secret of docker-compose.yml begins, which everybody can read. */
 const PUBLIC_SECRET = 'for-trying-out-only';
+
+/** What trial mode shows where the operator says nothing: the face of a wallet that doesn't exist. */
+const TRIAL_BRAND = 'views/demo/brand.json';
 
 /** How the database is reached: the operator's by its URL, the embedded one of trial mode by its folder. */
 export type DatabaseConfig = Readonly<ReturnType<typeof databaseConfig>>;
@@ -68,7 +74,9 @@ function systemUser(): string {
  */
 export function readConfig(environment: Environment = process.env) {
   const values = parse(z.object(VARIABLES), environment, combinedProblems);
-  return {
+  const inTrial = values.DATABASE_URL === undefined;
+  const { problems, fromFile } = operatorFiles();
+  const config = {
     ...databaseConfig(values),
     host: values.HOST,
     port: values.PORT,
@@ -86,7 +94,30 @@ export function readConfig(environment: Environment = process.env) {
     startedByNpm: environment.npm_lifecycle_event === 'start',
     currency: values.CURRENCY,
     catalogue: values.CATALOGUE === undefined ? BUILT_IN_CATALOGUE : readCatalogue(values.CATALOGUE),
+    brand:
+      fromFile('BRAND', values.BRAND ?? (inTrial ? TRIAL_BRAND : undefined), readBrand) ?? BUILT_IN_BRAND,
   };
+  if (problems.length > 0) throw new ConfigError(problems);
+  return config;
+}
+
+/** Reads files that operators write, and gathers what is wrong with all of them. */
+function operatorFiles() {
+  const problems: string[] = [];
+  const fromFile = <Content>(
+    variable: string,
+    file: string | undefined,
+    read: (file: string) => Content,
+  ): Content | undefined => {
+    try {
+      return file === undefined ? undefined : read(inCheckout(file));
+    } catch (error) {
+      if (!(error instanceof FileError)) throw error;
+      problems.push(...error.problems.map((problem) => `${variable} ${file}: ${problem}.`));
+      return undefined;
+    }
+  };
+  return { problems, fromFile };
 }
 
 function readCatalogue(file: string): Catalogue {

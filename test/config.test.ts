@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ConfigError, readConfig, readDatabaseConfig } from '../src/config.ts';
+import { BUILT_IN_BRAND } from '../src/rules/brand.ts';
+import { png, svg } from './support/pictures.ts';
 
 const COMPLETE = {
   DATABASE_URL: 'postgres://assent@db/assent',
@@ -211,5 +213,71 @@ describe('a secret in a file', () => {
 
   it('of the server is no business of a command', () => {
     expect(readDatabaseConfig({ DATABASE_URL, SECRETS_FILE: '/nowhere' }).databaseUrl).toBe(DATABASE_URL);
+  });
+});
+
+describe('BRAND', () => {
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'assent-brand-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  function write(name: string, content: string | Buffer): string {
+    writeFileSync(join(folder, name), content);
+    return join(folder, name);
+  }
+
+  it('is Assent itself for an operator who says nothing, and an invented wallet in trial mode', () => {
+    expect(readConfig(COMPLETE).brand).toBe(BUILT_IN_BRAND);
+    const { name, logo, accent, support } = readConfig({}).brand;
+    expect(name).toEqual({ en: 'Poltino', ru: 'Полтино' });
+    expect(logo?.path).toMatch(/^\/brand\/logo-[0-9a-f]{32}\.svg$/);
+    expect([accent, support?.url]).toEqual([expect.anything(), expect.stringMatching(/\.example/)]);
+  });
+
+  it('names a file, and the logo stands beside it', () => {
+    const logo = write('face.png', png(32, 32));
+    const BRAND = write('brand.json', JSON.stringify({ name: 'Pay', logo: 'face.png' }));
+    for (const environment of [{ BRAND }, { ...COMPLETE, BRAND }]) {
+      expect(readConfig(environment).brand).toMatchObject({
+        name: { en: 'Pay', ru: 'Pay' },
+        logo: {
+          body: readFileSync(logo),
+          width: 32,
+          path: expect.stringMatching(/^\/brand\/logo-\w{32}\.png$/),
+        },
+      });
+    }
+  });
+
+  it('is refused with a line for each mistake that names the file', () => {
+    const BRAND = write('wrong.json', JSON.stringify({ name: '', logo: 'x.svg', accent: {}, more: 1 }));
+    expect(problems({ ...COMPLETE, BRAND })).toEqual([
+      `BRAND ${BRAND}: name.en must have 1 to 40 characters.`,
+      `BRAND ${BRAND}: name.ru must have 1 to 40 characters.`,
+      `BRAND ${BRAND}: accent.light must be a colour such as #0b5e4a.`,
+      `BRAND ${BRAND}: accent.dark must be a colour such as #0b5e4a.`,
+      `BRAND ${BRAND}: more is unknown.`,
+    ]);
+    expect(problems({ ...COMPLETE, BRAND: join(folder, 'none.json') })).toEqual([
+      `BRAND ${join(folder, 'none.json')}: can't be read: ENOENT.`,
+    ]);
+    expect(problems({ ...COMPLETE, BRAND: folder })).toEqual([`BRAND ${folder}: is no file.`]);
+  });
+
+  it.each([
+    ['missing', undefined, "can't be read: ENOENT"],
+    ['too large', Buffer.alloc(65_537), 'has 65537 bytes, and may have 65536'],
+    [
+      'active',
+      svg('<script/>'),
+      'has <script>, which a logo must not have: save it as plain SVG, without effects',
+    ],
+  ])('is refused when its logo is %s', (what, body, problem) => {
+    const logo = `${what}.svg`;
+    if (body !== undefined) write(logo, body);
+    const BRAND = write('brand.json', JSON.stringify({ name: 'Pay', logo }));
+    expect(problems({ ...COMPLETE, BRAND })).toEqual([`BRAND ${BRAND}: logo ${logo} ${problem}.`]);
   });
 });

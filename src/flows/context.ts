@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { Brand } from '../rules/brand.ts';
 import type { Catalogue } from '../rules/catalogue.ts';
 import type { KeyRing } from '../secrets/keyRing.ts';
 
@@ -9,6 +10,8 @@ export interface Context {
   /** The public address, an origin without a slash at the end: the contract's {base_url}. */
   readonly baseUrl: string;
   readonly catalogue: Catalogue;
+  /** Whose pages these are. */
+  readonly brand: Brand;
   /** ISO 4217 code of the service's one currency. */
   readonly currency: string;
   /** Less than a minute (contract section 8). */

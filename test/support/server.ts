@@ -10,6 +10,7 @@ import { registerResource } from '../../src/flows/operators/resources.ts';
 import { registerUser } from '../../src/flows/operators/users.ts';
 import { buildApp } from '../../src/http/app.ts';
 import { addressesOf, listenAt } from '../../src/http/server/listen.ts';
+import { type Brand, BUILT_IN_BRAND } from '../../src/rules/brand.ts';
 import type { Caller } from '../../src/rules/caller.ts';
 import { BUILT_IN_CATALOGUE } from '../../src/rules/catalogue.ts';
 import { KeyRing } from '../../src/secrets/keyRing.ts';
@@ -54,6 +55,7 @@ export interface ServerOptions {
   readonly trustProxy?: false | number | string[];
   readonly maxConnections?: number;
   readonly maxInstances?: number;
+  readonly brand?: Brand;
   /** Where it listens, when not at `localhost`. */
   readonly addresses?: readonly string[];
   /** The public address, when it is not the one that the test connects to. */
@@ -83,6 +85,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     db: database.pool,
     keyRing: new KeyRing(secrets),
     baseUrl: options.baseUrl ?? address,
+    brand: options.brand ?? BUILT_IN_BRAND,
     catalogue: BUILT_IN_CATALOGUE,
     currency: 'RUB',
     codeLifetimeSeconds: options.codeLifetimeSeconds ?? 50,
