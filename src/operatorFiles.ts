@@ -37,7 +37,11 @@ export function readDirectory(file: string): Directory {
 
 /** @throws {FileError} when it can't be read, or is no picture that may stand on our pages */
 export function readLogo(file: string): Logo {
-  const body = readBytes(file, MAX_LOGO_BYTES);
+  return logoOf(readBytes(file, MAX_LOGO_BYTES));
+}
+
+/** @throws {FileError} when the bytes are no picture that may stand on our pages */
+export function logoOf(body: Buffer): Logo {
   const { extension, width, height } = checkLogo(body);
   return { file: `${hexOf(sha256(body)).slice(0, 32)}.${extension}`, body, width, height };
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Logo } from './logo.ts';
 import { parseOperatorFile } from './operatorFile.ts';
 import { type PerLanguage, perLanguage } from './perLanguage.ts';
+import { isWebAddress, WEB_ADDRESS } from './webAddress.ts';
 
 /** Whose pages these are: what the operator's file (`BRAND`) says, with its logo. */
 export interface Brand {
@@ -54,15 +55,6 @@ const MIN_CONTRAST = 4.5;
 /** The name stands in the head of each page, at 320 pixels too. */
 const MAX_BRAND_NAME_CHARACTERS = 40;
 const MAX_LEGAL_CHARACTERS = 300;
-const MAX_URL_CHARACTERS = 500;
-
-/** An address that pages may link to. */
-const webAddress = z
-  .string('must be a text')
-  .refine(
-    (url) => url.length <= MAX_URL_CHARACTERS && isWebAddress(url),
-    `must be https://, a host and at most ${MAX_URL_CHARACTERS} visible ASCII characters`,
-  );
 
 const colour = (theme: Theme) =>
   z
@@ -86,7 +78,7 @@ const BRAND = z.strictObject(
     support: z
       .strictObject(
         {
-          url: webAddress.optional(),
+          url: z.string('must be a text').refine(isWebAddress, `must be ${WEB_ADDRESS}`).optional(),
           phone: z
             .string('must be a text')
             .regex(/^(?=.{3,30}$)\+?\d[\d ()-]*\d$/, 'must be a phone number such as +7 800 555 35 35')
@@ -124,11 +116,6 @@ export function parseBrand(json: string): BrandFile {
   const { name, logo = null, accent = null, support, legal = null } = parseOperatorFile(BRAND, json);
   const { url = null, phone = null, email = null } = support ?? {};
   return { name, logo, accent, support: support === undefined ? null : { url, phone, email }, legal };
-}
-
-/** Whether `url` is an address in the web that can be linked to and shown as it is. */
-export function isWebAddress(url: string): boolean {
-  return /^https:\/\/[^/?#@\\]+([/?#]|$)/.test(url) && /^[\x21-\x7e]*$/.test(url) && URL.canParse(url);
 }
 
 /** Where users could not read an accent: a sentence for each background with too little contrast. */
