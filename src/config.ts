@@ -2,17 +2,19 @@ import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { z } from 'zod';
 import { type Environment, inCheckout, isGiven, readVariables, sourceOf } from './environment.ts';
-import { readBrand } from './operatorFiles.ts';
+import { readBrand, readDirectory } from './operatorFiles.ts';
 import { BUILT_IN_BRAND } from './rules/brand.ts';
 import { BUILT_IN_CATALOGUE, type Catalogue, parseCatalogue } from './rules/catalogue.ts';
+import { EMPTY_DIRECTORY } from './rules/directory.ts';
 import { FileError } from './rules/operatorFile.ts';
 import { DATABASE_VARIABLES, OPERATOR_VARIABLES, VARIABLES } from './variables.ts';
 
 /** How the secret of docker-compose.yml begins, which everybody can read. */
 const PUBLIC_SECRET = 'for-trying-out-only';
 
-/** What trial mode shows where the operator says nothing: the face of a wallet that doesn't exist. */
+/** Read in trial mode where the operator names none: the face of a wallet that doesn't exist, and whom one can pay there. */
 const TRIAL_BRAND = 'views/demo/brand.json';
+const TRIAL_DIRECTORY = 'views/demo/directory.json';
 
 /** How the database is reached: the operator's by its URL, the embedded one of trial mode by its folder. */
 export type DatabaseConfig = Readonly<ReturnType<typeof databaseConfig>>;
@@ -75,7 +77,10 @@ function systemUser(): string {
 export function readConfig(environment: Environment = process.env) {
   const values = parse(z.object(VARIABLES), environment, combinedProblems);
   const inTrial = values.DATABASE_URL === undefined;
-  const { problems, fromFile } = operatorFiles();
+  const { problems, fromFile } = operatorFiles({
+    BRAND: values.BRAND ?? (inTrial ? TRIAL_BRAND : undefined),
+    DIRECTORY: values.DIRECTORY ?? (inTrial ? TRIAL_DIRECTORY : undefined),
+  });
   const config = {
     ...databaseConfig(values),
     host: values.HOST,
@@ -94,21 +99,18 @@ export function readConfig(environment: Environment = process.env) {
     startedByNpm: environment.npm_lifecycle_event === 'start',
     currency: values.CURRENCY,
     catalogue: values.CATALOGUE === undefined ? BUILT_IN_CATALOGUE : readCatalogue(values.CATALOGUE),
-    brand:
-      fromFile('BRAND', values.BRAND ?? (inTrial ? TRIAL_BRAND : undefined), readBrand) ?? BUILT_IN_BRAND,
+    brand: fromFile('BRAND', readBrand) ?? BUILT_IN_BRAND,
+    directory: fromFile('DIRECTORY', readDirectory) ?? EMPTY_DIRECTORY,
   };
   if (problems.length > 0) throw new ConfigError(problems);
   return config;
 }
 
-/** Reads files that operators write, and gathers what is wrong with all of them. */
-function operatorFiles() {
+/** Reads the files that variables name, and gathers what is wrong with all of them. */
+function operatorFiles(given: Environment) {
   const problems: string[] = [];
-  const fromFile = <Content>(
-    variable: string,
-    file: string | undefined,
-    read: (file: string) => Content,
-  ): Content | undefined => {
+  const fromFile = <Content>(variable: string, read: (file: string) => Content): Content | undefined => {
+    const file = given[variable];
     try {
       return file === undefined ? undefined : read(inCheckout(file));
     } catch (error) {

@@ -85,6 +85,7 @@ export const VARIABLES = {
     .default('RUB'),
   CATALOGUE: z.string().optional(),
   BRAND: z.string().optional(),
+  DIRECTORY: z.string().optional(),
 };
 
 /** Who gives the commands, for the audit trail. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ConfigError, readConfig, readDatabaseConfig } from '../src/config.ts';
 import { BUILT_IN_BRAND } from '../src/rules/brand.ts';
+import { EMPTY_DIRECTORY } from '../src/rules/directory.ts';
 import { png, svg } from './support/pictures.ts';
 
 const COMPLETE = {
@@ -279,5 +280,31 @@ describe('BRAND', () => {
     if (body !== undefined) write(logo, body);
     const BRAND = write('brand.json', JSON.stringify({ name: 'Pay', logo }));
     expect(problems({ ...COMPLETE, BRAND })).toEqual([`BRAND ${BRAND}: logo ${logo} ${problem}.`]);
+  });
+});
+
+describe('DIRECTORY', () => {
+  it('is empty for an operator who says nothing, and has some invented names in trial mode', () => {
+    expect(readConfig(COMPLETE).directory).toBe(EMPTY_DIRECTORY);
+    expect(readConfig({}).directory.nameOf('shop', '337')).toEqual({ en: 'Book World', ru: 'Мир книг' });
+  });
+
+  it('names a file, whose mistakes are told beside those of the others', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'assent-directory-'));
+    const DIRECTORY = join(folder, 'names.json');
+    writeFileSync(DIRECTORY, '{"shops":{"1":"One"}}');
+    expect(readConfig({ ...COMPLETE, DIRECTORY }).directory.nameOf('shop', '1')?.en).toBe('One');
+    writeFileSync(DIRECTORY, '{"shops":{"1":""},"more":1}');
+    expect(problems({ ...COMPLETE, DIRECTORY, BRAND: '/nowhere' })).toEqual([
+      "BRAND /nowhere: can't be read: ENOENT.",
+      `DIRECTORY ${DIRECTORY}: shops.1.en must have 1 to 100 characters.`,
+      `DIRECTORY ${DIRECTORY}: shops.1.ru must have 1 to 100 characters.`,
+      `DIRECTORY ${DIRECTORY}: more is unknown.`,
+    ]);
+    writeFileSync(DIRECTORY, ' '.repeat(4 * 1024 * 1024 + 1));
+    expect(problems({ ...COMPLETE, DIRECTORY })).toEqual([
+      `DIRECTORY ${DIRECTORY}: has 4194305 bytes, and may have 4194304.`,
+    ]);
+    rmSync(folder, { recursive: true });
   });
 });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { MAX_NAME_CHARACTERS, MAX_SCOPE_TEXT_CHARACTERS } from './limits.ts';
 import { parseOperatorFile } from './operatorFile.ts';
 import { type PerLanguage, perLanguage } from './perLanguage.ts';
+import type { Right } from './scope.ts';
 import { findUnclear } from './text.ts';
 
 /** The names of those whom rights may pay. */
@@ -13,7 +14,7 @@ export interface Directory {
 const names = z
   .record(
     z.string().superRefine((id, context) => {
-      if (id === '' || id.length > MAX_SCOPE_TEXT_CHARACTERS || findUnclear(id) !== undefined) {
+      if (id === '' || [...id].length > MAX_SCOPE_TEXT_CHARACTERS || findUnclear(id) !== undefined) {
         context.addIssue({
           code: 'custom',
           message: `can't be in a scope: 1 to ${MAX_SCOPE_TEXT_CHARACTERS} visible characters`,
@@ -21,7 +22,7 @@ const names = z
       }
     }),
     perLanguage(MAX_NAME_CHARACTERS),
-    'must be an object of names by number',
+    { error: ({ code }) => (code === 'invalid_type' ? 'must be an object of names by number' : undefined) },
   )
   .default({});
 
@@ -40,6 +41,13 @@ export function parseDirectory(json: string): Directory {
   // Objects have names of their own, such as `constructor`.
   const byKind = { shop: new Map(Object.entries(shops)), account: new Map(Object.entries(accounts)) };
   return { nameOf: (kind, id) => byKind[kind].get(id) ?? null };
+}
+
+/** The name of whom a right pays; null where the operator gave none, and for phone numbers and email addresses. */
+export function nameOfTarget(directory: Directory, right: Right): PerLanguage | null {
+  if (right.name === 'payment.to-pattern') return directory.nameOf('shop', right.pattern);
+  const isAccount = right.name === 'payment.to-account' && right.type === 'account';
+  return isAccount ? directory.nameOf('account', right.to) : null;
 }
 
 /** Without a `DIRECTORY`: nobody has a name. */

@@ -11,15 +11,21 @@ export class FileError extends Error {
   }
 }
 
+/** More than fit a screen help nobody. */
+const MAX_LINES = 20;
+const MAX_PLACE_CHARACTERS = 100;
+
 /**
  * Parses a JSON file that the operator wrote.
  *
- * @throws {FileError} with all mistakes, each by the path of its value, for example `accent.light must be …`
+ * @throws {FileError} with its mistakes, each by the path of its value, for example `accent.light must be …`
  */
 export function parseOperatorFile<Schema extends z.ZodType>(schema: Schema, json: string): z.output<Schema> {
   const result = schema.safeParse(parseJson(json));
   if (result.success) return result.data;
-  throw new FileError([...new Set(result.error.issues.flatMap(linesOf))]);
+  const lines = [...new Set(result.error.issues.flatMap(linesOf))];
+  const more = lines.length - MAX_LINES;
+  throw new FileError(more > 0 ? [...lines.slice(0, MAX_LINES), `has ${more} more mistakes`] : lines);
 }
 
 function parseJson(json: string): unknown {
@@ -32,7 +38,19 @@ function parseJson(json: string): unknown {
 }
 
 function linesOf(issue: z.core.$ZodIssue): string[] {
-  const place = issue.path.join('.');
-  if (issue.code !== 'unrecognized_keys') return [`${place} ${issue.message}`.trimStart()];
-  return issue.keys.map((key) => `${place === '' ? key : `${place}.${key}`} is unknown`);
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => `${placeOf([...issue.path, key])} is unknown`);
+  }
+  const messages =
+    issue.code === 'invalid_key' ? issue.issues.map(({ message }) => message) : [issue.message];
+  return messages.map((message) => `${placeOf(issue.path)} ${message}`.trimStart());
+}
+
+/** Where a value stands, on one line whatever its names hold. */
+function placeOf(path: readonly PropertyKey[]): string {
+  const codeOf = (character: string) => `\\u{${character.codePointAt(0)?.toString(16)}}`;
+  return path
+    .join('.')
+    .slice(0, MAX_PLACE_CHARACTERS)
+    .replaceAll(/[\p{C}\p{Z}]/gu, codeOf);
 }
