@@ -1,12 +1,19 @@
-import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { z } from 'zod';
 import { type Environment, inCheckout, isGiven, readVariables, sourceOf } from './environment.ts';
-import { BUILT_IN_CATALOGUE, type Catalogue, parseCatalogue } from './languages/catalogue.ts';
+import { BUILT_IN_CATALOGUE } from './languages/catalogue.ts';
+import { readBrand, readCatalogue, readDirectory } from './operatorFiles.ts';
+import { BUILT_IN_BRAND } from './rules/brand.ts';
+import { EMPTY_DIRECTORY } from './rules/directory.ts';
+import { FileError } from './rules/operatorFile.ts';
 import { DATABASE_VARIABLES, OPERATOR_VARIABLES, VARIABLES } from './variables.ts';
 
 /** How the secret of docker-compose.yml begins, which everybody can read. */
 const PUBLIC_SECRET = 'for-trying-out-only';
+
+/** Read in trial mode where the operator names none: the face of a wallet that doesn't exist, and whom one can pay there. */
+const TRIAL_BRAND = 'views/demo/brand.json';
+const TRIAL_DIRECTORY = 'views/demo/directory.json';
 
 /** How the database is reached: the operator's by its URL, the embedded one of trial mode by its folder. */
 export type DatabaseConfig = Readonly<ReturnType<typeof databaseConfig>>;
@@ -68,7 +75,13 @@ function systemUser(): string {
  */
 export function readConfig(environment: Environment = process.env) {
   const values = parse(z.object(VARIABLES), environment, combinedProblems);
-  return {
+  const inTrial = values.DATABASE_URL === undefined;
+  const { problems, fromFile } = operatorFiles({
+    CATALOGUE: values.CATALOGUE,
+    BRAND: values.BRAND ?? (inTrial ? TRIAL_BRAND : undefined),
+    DIRECTORY: values.DIRECTORY ?? (inTrial ? TRIAL_DIRECTORY : undefined),
+  });
+  const config = {
     ...databaseConfig(values),
     host: values.HOST,
     port: values.PORT,
@@ -85,18 +98,28 @@ export function readConfig(environment: Environment = process.env) {
     /** Whether it was started by `npm start`, and is to end with it. */
     startedByNpm: environment.npm_lifecycle_event === 'start',
     currency: values.CURRENCY,
-    catalogue: values.CATALOGUE === undefined ? BUILT_IN_CATALOGUE : readCatalogue(values.CATALOGUE),
+    catalogue: fromFile('CATALOGUE', readCatalogue) ?? BUILT_IN_CATALOGUE,
+    brand: fromFile('BRAND', readBrand) ?? BUILT_IN_BRAND,
+    directory: fromFile('DIRECTORY', readDirectory) ?? EMPTY_DIRECTORY,
   };
+  if (problems.length > 0) throw new ConfigError(problems);
+  return config;
 }
 
-function readCatalogue(file: string): Catalogue {
-  try {
-    return parseCatalogue(readFileSync(inCheckout(file), 'utf8'));
-  } catch (error) {
-    throw new ConfigError([
-      `CATALOGUE must be a JSON file of sentences by right: ${(error as Error).message}.`,
-    ]);
-  }
+/** Reads the files that variables name, and gathers what is wrong with all of them. */
+function operatorFiles(given: Environment) {
+  const problems: string[] = [];
+  const fromFile = <Content>(variable: string, read: (file: string) => Content): Content | undefined => {
+    const file = given[variable];
+    try {
+      return file === undefined ? undefined : read(inCheckout(file));
+    } catch (error) {
+      if (!(error instanceof FileError)) throw error;
+      problems.push(...error.problems.map((problem) => `${variable} ${file}: ${problem}.`));
+      return undefined;
+    }
+  };
+  return { problems, fromFile };
 }
 
 /** Checks across variables: with an operator's database no address is guessed and no secret public. */

@@ -73,9 +73,10 @@ async function start({ store, servers }: Running, config: Config, log: Logger): 
 
 function openHttp(config: Config, { pool: db }: Store, log: Logger): Promise<FastifyInstance> {
   const keyRing = new KeyRing(config.secrets ?? trialSecrets(config.dataDir));
-  const { baseUrl, catalogue, currency, codeLifetimeSeconds, maxInstances } = config;
+  const { baseUrl, brand, catalogue, directory, currency, codeLifetimeSeconds, maxInstances } = config;
   const { trustProxy, maxConnections } = config;
-  const context: Context = { db, keyRing, baseUrl, catalogue, currency, codeLifetimeSeconds, maxInstances };
+  const limits = { codeLifetimeSeconds, maxInstances };
+  const context: Context = { db, keyRing, baseUrl, brand, catalogue, directory, currency, ...limits };
   return buildApp({ context, log, trustProxy, maxConnections });
 }
 

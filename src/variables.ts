@@ -84,6 +84,8 @@ export const VARIABLES = {
     .regex(/^[A-Z]{3}$/, 'must be a currency code of three capital letters, such as RUB')
     .default('RUB'),
   CATALOGUE: z.string().optional(),
+  BRAND: z.string().optional(),
+  DIRECTORY: z.string().optional(),
 };
 
 /** Who gives the commands, for the audit trail. */

@@ -17,11 +17,12 @@ const MAY_IMPORT: Record<string, string[]> = {
   flows: ['languages', 'rules', 'secrets', 'store'],
   http: ['languages', 'rules', 'flows'],
   trial: ['config.ts', 'flows', 'languages', 'secrets', 'store'],
-  'config.ts': ['environment.ts', 'languages', 'rules', 'variables.ts'],
+  'config.ts': ['environment.ts', 'languages', 'operatorFiles.ts', 'rules', 'variables.ts'],
   'environment.ts': [],
   'ending.ts': ['rules'],
   'log.ts': [],
   'nodeVersion.ts': [],
+  'operatorFiles.ts': ['languages', 'rules', 'secrets'],
   'v8Flags.ts': [],
   'variables.ts': ['rules', 'store'],
   'openStore.ts': ['config.ts', 'ending.ts', 'store', 'trial'],
@@ -37,7 +38,7 @@ const MAY_IMPORT: Record<string, string[]> = {
     'trial',
     'v8Flags.ts',
   ],
-  cli: ['config.ts', 'flows', 'openStore.ts', 'rules', 'secrets'],
+  cli: ['config.ts', 'flows', 'openStore.ts', 'operatorFiles.ts', 'rules', 'secrets'],
   // Commands about the database itself.
   'cli/database.ts': ['config.ts', 'openStore.ts', 'store'],
   'cli/databaseChecks.ts': ['store'],
@@ -60,7 +61,7 @@ const MAY_IMPORT_WITHIN: Record<string, string[]> = {
 };
 
 /** Packages without I/O: the rules may use them and stay pure. */
-const PURE_PACKAGES = ['unhomoglyph', 'node:net', 'zod'];
+const PURE_PACKAGES = ['unhomoglyph', 'node:net', 'saxes', 'zod'];
 
 const area = (file: string) => file.split('/')[0] ?? file;
 

@@ -3,6 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ConfigError, readConfig, readDatabaseConfig } from '../src/config.ts';
+import { BUILT_IN_BRAND } from '../src/rules/brand.ts';
+import { EMPTY_DIRECTORY } from '../src/rules/directory.ts';
+import { png, svg } from './support/pictures.ts';
 
 const COMPLETE = {
   DATABASE_URL: 'postgres://assent@db/assent',
@@ -137,15 +140,15 @@ describe('the environment', () => {
       writeFileSync(file, '{"payment.to-account": "Transfer money"}');
       expect(problems({ CATALOGUE: file })[0]).toContain('{target}');
       writeFileSync(file, '{"payment-p2p": " "}');
-      expect(problems({ CATALOGUE: file })[0]).toContain('must say something');
+      expect(problems({ CATALOGUE: file })[0]).toContain('1 character');
       writeFileSync(file, '{"payment.to-pattern": "{target} or {target}"}');
       expect(problems({ CATALOGUE: file })[0]).toContain('once');
       writeFileSync(file, '{"fly": "Fly"}');
-      expect(problems({ CATALOGUE: file })[0]).toMatch(/^CATALOGUE must be a JSON file/);
+      expect(problems({ CATALOGUE: file })[0]).toMatch(/^CATALOGUE .+catalogue\.json/);
     } finally {
       rmSync(folder, { recursive: true });
     }
-    expect(problems({ CATALOGUE: file })[0]).toMatch(/^CATALOGUE must be a JSON file/);
+    expect(problems({ CATALOGUE: file })[0]).toMatch(/^CATALOGUE .+catalogue\.json/);
   });
 });
 
@@ -220,5 +223,97 @@ describe('a secret in a file', () => {
 
   it('of the server is no business of a command', () => {
     expect(readDatabaseConfig({ DATABASE_URL, SECRETS_FILE: '/nowhere' }).databaseUrl).toBe(DATABASE_URL);
+  });
+});
+
+describe('BRAND', () => {
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'assent-brand-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  function write(name: string, content: string | Buffer): string {
+    writeFileSync(join(folder, name), content);
+    return join(folder, name);
+  }
+
+  it('is Assent itself for an operator who says nothing, and an invented wallet in trial mode', () => {
+    expect(readConfig(COMPLETE).brand).toBe(BUILT_IN_BRAND);
+    const { name, logo, accent, support } = readConfig({}).brand;
+    expect(name).toEqual({ en: 'Poltino', ru: 'Полтино' });
+    expect(logo?.path).toMatch(/^\/brand\/logo-[0-9a-f]{32}\.svg$/);
+    expect([accent, support?.url]).toEqual([expect.anything(), expect.stringMatching(/\.example/)]);
+  });
+
+  it('names a file, and the logo stands beside it', () => {
+    const logo = write('face.png', png(32, 32));
+    const BRAND = write('brand.json', JSON.stringify({ name: 'Pay', logo: 'face.png' }));
+    for (const environment of [{ BRAND }, { ...COMPLETE, BRAND }]) {
+      expect(readConfig(environment).brand).toMatchObject({
+        name: { en: 'Pay', ru: 'Pay' },
+        logo: {
+          body: readFileSync(logo),
+          width: 32,
+          path: expect.stringMatching(/^\/brand\/logo-\w{32}\.png$/),
+        },
+      });
+    }
+  });
+
+  it('is refused with a line for each mistake that names the file', () => {
+    const BRAND = write('wrong.json', JSON.stringify({ name: '', logo: 'x.svg', accent: {}, more: 1 }));
+    expect(problems({ ...COMPLETE, BRAND })).toEqual([
+      `BRAND ${BRAND}: name.en must have 1 to 40 characters.`,
+      `BRAND ${BRAND}: name.ru must have 1 to 40 characters.`,
+      `BRAND ${BRAND}: accent.light must be a colour such as #0b5e4a.`,
+      `BRAND ${BRAND}: accent.dark must be a colour such as #0b5e4a.`,
+      `BRAND ${BRAND}: more is unknown.`,
+    ]);
+    expect(problems({ ...COMPLETE, BRAND: join(folder, 'none.json') })).toEqual([
+      `BRAND ${join(folder, 'none.json')}: can't be read: ENOENT.`,
+    ]);
+    expect(problems({ ...COMPLETE, BRAND: folder })).toEqual([`BRAND ${folder}: is no file.`]);
+  });
+
+  it.each([
+    ['missing', undefined, "can't be read: ENOENT"],
+    ['too large', Buffer.alloc(65_537), 'has 65537 bytes, and may have 65536'],
+    [
+      'active',
+      svg('<script/>'),
+      'has <script>, which a logo must not have: save it as plain SVG, without effects',
+    ],
+  ])('is refused when its logo is %s', (what, body, problem) => {
+    const logo = `${what}.svg`;
+    if (body !== undefined) write(logo, body);
+    const BRAND = write('brand.json', JSON.stringify({ name: 'Pay', logo }));
+    expect(problems({ ...COMPLETE, BRAND })).toEqual([`BRAND ${BRAND}: logo ${logo} ${problem}.`]);
+  });
+});
+
+describe('DIRECTORY', () => {
+  it('is empty for an operator who says nothing, and has some invented names in trial mode', () => {
+    expect(readConfig(COMPLETE).directory).toBe(EMPTY_DIRECTORY);
+    expect(readConfig({}).directory.nameOf('shop', '337')).toEqual({ en: 'Book World', ru: 'Мир книг' });
+  });
+
+  it('names a file, whose mistakes are told beside those of the others', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'assent-directory-'));
+    const DIRECTORY = join(folder, 'names.json');
+    writeFileSync(DIRECTORY, '{"shops":{"1":"One"}}');
+    expect(readConfig({ ...COMPLETE, DIRECTORY }).directory.nameOf('shop', '1')?.en).toBe('One');
+    writeFileSync(DIRECTORY, '{"shops":{"1":""},"more":1}');
+    expect(problems({ ...COMPLETE, DIRECTORY, BRAND: '/nowhere' })).toEqual([
+      "BRAND /nowhere: can't be read: ENOENT.",
+      `DIRECTORY ${DIRECTORY}: shops.1.en must have 1 to 100 characters.`,
+      `DIRECTORY ${DIRECTORY}: shops.1.ru must have 1 to 100 characters.`,
+      `DIRECTORY ${DIRECTORY}: more is unknown.`,
+    ]);
+    writeFileSync(DIRECTORY, ' '.repeat(4 * 1024 * 1024 + 1));
+    expect(problems({ ...COMPLETE, DIRECTORY })).toEqual([
+      `DIRECTORY ${DIRECTORY}: has 4194305 bytes, and may have 4194304.`,
+    ]);
+    rmSync(folder, { recursive: true });
   });
 });

@@ -1,8 +1,12 @@
+import { resolve } from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
 import { changeClient, registerClient } from '../flows/operators/clients.ts';
+import { readLogo } from '../operatorFiles.ts';
 import { type Ceiling, parseCeiling } from '../rules/ceiling.ts';
-import type { Client, ClientSettings } from '../rules/client.ts';
+import type { Client } from '../rules/client.ts';
+import type { Logo } from '../rules/logo.ts';
 import { isLoopback } from '../rules/network.ts';
+import { FileError } from '../rules/operatorFile.ts';
 import { RIGHT_NAMES } from '../rules/scope.ts';
 import { type CommandTable, required } from './addCommands.ts';
 import { found, printOne, report, UsageError, warn } from './output.ts';
@@ -15,6 +19,10 @@ interface SettingOptions {
   readonly redirectUri?: string;
   readonly right?: readonly string[];
   readonly most?: Ceiling | 'none';
+  readonly site?: string;
+  readonly logo?: string | false;
+  readonly reviewed?: boolean;
+  readonly notReviewed?: boolean;
   readonly force?: boolean;
 }
 
@@ -37,6 +45,20 @@ const MOST = new Option(
   '--most <days,sum>',
   'the longest period and the largest sum that a payment limit may have; or "none" (at first)',
 ).argParser(readMost);
+const SITE = new Option(
+  '--site <url>',
+  'its own address in the web, https://…, that users see; or "none" (at first)',
+);
+const LOGO = new Option(
+  '--logo <file>',
+  'an SVG or PNG file of at most 64 KB, square or up to three times as wide as high, that users see',
+);
+const NO_LOGO = new Option('--no-logo', 'without a logo (at first)');
+const REVIEWED = new Option(
+  '--reviewed',
+  'you have looked at the application: users see that, and are warned of one that is new to them and not reviewed',
+);
+const NOT_REVIEWED = new Option('--not-reviewed', 'nobody has looked at it (at first)').conflicts('reviewed');
 const FORCE = new Option('--force', 'accept a name that could be mistaken for another one');
 
 /** The commands that take settings. */
@@ -49,6 +71,9 @@ export const SETTING_COMMANDS: CommandTable = {
     VERIFIED,
     RIGHT,
     MOST,
+    SITE,
+    LOGO,
+    REVIEWED,
     FORCE,
   ],
   'client update <id>': [
@@ -58,6 +83,11 @@ export const SETTING_COMMANDS: CommandTable = {
     new Option(...REDIRECT_URI),
     RIGHT,
     MOST,
+    SITE,
+    LOGO,
+    NO_LOGO,
+    REVIEWED,
+    NOT_REVIEWED,
     FORCE,
   ],
 };
@@ -94,7 +124,8 @@ function rightsOf(names: readonly string[]): readonly string[] | null {
 
 async function create(options: CreateOptions): Promise<void> {
   const { name, redirectUri, verified = false, right = ['all'], most = 'none', force = false } = options;
-  const client = { name, redirectUri, verified, allowedRights: rightsOf(right), most: ceilingOf(most) };
+  const settings = { name, redirectUri, allowedRights: rightsOf(right), most: ceilingOf(most) };
+  const client = { ...settings, ...faceOf(options), verified };
   const registered = await withStore((db, operator) => registerClient(db, client, operator, { force }));
   warnOfPlainHttp(redirectUri);
   if (registered.hasNamesake) warnOfNamesake(name);
@@ -112,18 +143,41 @@ function warnOfNamesake(name: string): void {
   warn(`another application has the name “${name}”, too: users can’t tell them apart`);
 }
 
-async function update(id: string, { right, most, force = false, ...given }: SettingOptions): Promise<void> {
-  const change: Partial<ClientSettings> = {
-    ...given,
+/** What users see beside the name, as far as it is given. */
+function faceOf({ site, logo, reviewed, notReviewed }: SettingOptions) {
+  return {
+    ...(site !== undefined && { site: site === 'none' ? null : site }),
+    ...(logo !== undefined && { logo: logo === false ? null : logoIn(logo) }),
+    ...((reviewed || notReviewed) && { reviewed: reviewed === true }),
+  };
+}
+
+function logoIn(file: string): Logo {
+  try {
+    return readLogo(resolve(file));
+  } catch (error) {
+    if (!(error instanceof FileError)) throw error;
+    throw new Error(`the logo ${file} ${error.message}`, { cause: error });
+  }
+}
+
+async function update(id: string, options: SettingOptions): Promise<void> {
+  const { name, redirectUri, right, most, force = false } = options;
+  const change = {
+    ...(name !== undefined && { name }),
+    ...(redirectUri !== undefined && { redirectUri }),
+    ...faceOf(options),
     ...(right && { allowedRights: rightsOf(right) }),
     ...(most && { most: ceilingOf(most) }),
   };
   if (Object.keys(change).length === 0) {
-    throw new UsageError('say what to change: --name, --redirect-uri, --right or --most');
+    throw new UsageError(
+      'say what to change: --name, --redirect-uri, --right, --most, --site, --logo, --no-logo, --reviewed or --not-reviewed',
+    );
   }
   const result = await withStore((db, operator) => changeClient(db, id, change, operator, { force }));
   const updated = found(result, 'client', id);
-  if (change.redirectUri !== undefined) warnOfPlainHttp(change.redirectUri);
+  if (redirectUri !== undefined) warnOfPlainHttp(redirectUri);
   if (updated.hasNamesake) warnOfNamesake(updated.client.name);
   const changed = Object.keys(updated.changed);
   const sentence = changed.length === 0 ? 'there is nothing to change' : `changed ${changed.join(', ')}`;
@@ -131,6 +185,7 @@ async function update(id: string, { right, most, force = false, ...given }: Sett
 }
 
 /** An application as commands print it. */
-export function clientRow({ clientId, name, redirectUri, verified, status, allowedRights, most }: Client) {
-  return { clientId, name, redirectUri, verified, status, allowedRights, most };
+export function clientRow(client: Client) {
+  const { clientId, name, redirectUri, verified, status, allowedRights, most, site, logo, reviewed } = client;
+  return { clientId, name, redirectUri, verified, status, allowedRights, most, site, logo, reviewed };
 }

@@ -36,6 +36,8 @@ export interface RequestedAccess {
   readonly expiresAt: Date;
   /** The live authorization that allowing annuls; null for none. */
   readonly earlier: { readonly confirmedAt: Date; readonly rights: readonly Right[] } | null;
+  /** Whether the user never allowed this application anything before. */
+  readonly firstSeen: boolean;
   readonly signOutToken: string;
 }
 
@@ -95,14 +97,14 @@ export async function nextStep(
   pending: PendingAuthorization,
 ): Promise<Exclude<Step, SignInStep>> {
   const { authorizationRequest, session } = pending;
-  const { grant, mayHold } = await findInstance(context.db, {
+  const { grant, mayHold, firstSeen } = await findInstance(context.db, {
     grantId: grantIdOf(pending),
     userId: session.user.userId,
     clientId: authorizationRequest.client.clientId,
     maxInstances: context.maxInstances,
   });
   if (!mayHold) return { step: 'full', authorizationRequest };
-  const access = requestedAccess(context, pending, grant);
+  const access = { ...requestedAccess(context, pending, grant), firstSeen };
   if (needsPaymentPassword(pending)) {
     const formToken = signForm(context, paymentPasswordForm(pending));
     return { step: 'payment-password', ...access, formToken };
@@ -115,7 +117,7 @@ function requestedAccess(
   context: Context,
   { authorizationRequest, session }: PendingAuthorization,
   grant: Grant | null,
-): RequestedAccess {
+): Omit<RequestedAccess, 'firstSeen'> {
   const earlier = grant !== null && isLive(grantState(grant, grant.now)) ? grant : null;
   return {
     authorizationRequest,

@@ -1,5 +1,7 @@
 import type pg from 'pg';
 import type { Catalogue } from '../languages/catalogue.ts';
+import type { Brand } from '../rules/brand.ts';
+import type { Directory } from '../rules/directory.ts';
 import type { KeyRing } from '../secrets/keyRing.ts';
 
 /** What every verb and every page works with: the database, the keys, and what the operator decides. */
@@ -9,6 +11,10 @@ export interface Context {
   /** The public address, an origin without a slash at the end: the contract's {base_url}. */
   readonly baseUrl: string;
   readonly catalogue: Catalogue;
+  /** The names of shops and accounts. */
+  readonly directory: Directory;
+  /** Whose pages these are. */
+  readonly brand: Brand;
   /** ISO 4217 code of the service's one currency. */
   readonly currency: string;
   /** Less than a minute (contract section 8). */

@@ -9,6 +9,7 @@ import { accountRoutes } from './routes/account.ts';
 import { authorizeRoutes } from './routes/authorize.ts';
 import { decisionRoutes } from './routes/decision.ts';
 import { healthRoutes, watchDatabase } from './routes/health.ts';
+import { imageRoutes } from './routes/images.ts';
 import { introspectRoutes } from './routes/introspect.ts';
 import { languageRoutes } from './routes/language.ts';
 import { metadataRoutes } from './routes/metadata.ts';
@@ -85,6 +86,10 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
     refuseEmbedding(pages);
     await pages.register(cookie);
     for (const addRoutes of FOR_PEOPLE) addRoutes(pages, context);
+  });
+  await app.register(async (images) => {
+    answerWith(images, 'page');
+    imageRoutes(images, context);
   });
   await app.register(async (documents) => {
     answerWith(documents, 'json');

@@ -1,19 +1,17 @@
 import Negotiator from 'negotiator';
+import { LANGUAGES, type Language, type PerLanguage } from '../rules/perLanguage.ts';
 import { en, type Texts } from './en.ts';
 import { ru } from './ru.ts';
 
-export type { Texts };
+export { LANGUAGES, type Language, type Texts };
 
-/** The languages of our pages by their BCP 47 tag. The first is for those who read none of them. */
-export const TEXTS = { en, ru } satisfies Record<string, Texts>;
+/** Every text that users read. English is the model: a language that lacks one of its texts, or has another, is not built. */
+export const TEXTS: PerLanguage<Texts> = { en, ru };
 
-export type Language = keyof typeof TEXTS;
-
-export const LANGUAGES = Object.keys(TEXTS) as Language[];
-export const DEFAULT_LANGUAGE: Language = 'en';
+export const DEFAULT_LANGUAGE: Language = LANGUAGES[0];
 
 export function isLanguage(tag: unknown): tag is Language {
-  return typeof tag === 'string' && Object.hasOwn(TEXTS, tag);
+  return (LANGUAGES as readonly unknown[]).includes(tag);
 }
 
 /** The language that an `Accept-Language` header prefers (RFC 9110 section 12.5.4). */

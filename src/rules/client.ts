@@ -15,16 +15,37 @@ export interface Client {
   readonly allowedRights: readonly string[] | null;
   /** Null for no ceiling. */
   readonly most: Ceiling | null;
-  /** Raised by each change of name, redirect URI, rights or ceiling: consent pages and codes from before are refused. */
+  /** Its own address in the web, `https://…`, as the operator gave it; null for none. */
+  readonly site: string | null;
+  /** The file of its logo, such as `0f…3a.svg`, the digits a hash of its bytes; null for none. */
+  readonly logo: string | null;
+  /** Whether an operator has looked at the application. `verified` says nothing of that kind, and is never shown. */
+  readonly reviewed: boolean;
+  /** Raised by each change of {@link ClientSettings}: consent pages and codes from before are refused. */
   readonly revision: number;
 }
 
 /** What of an application may be changed. */
-export type ClientSettings = Pick<Client, 'name' | 'redirectUri' | 'allowedRights' | 'most'>;
+export type ClientSettings = Pick<
+  Client,
+  'name' | 'redirectUri' | 'allowedRights' | 'most' | 'site' | 'logo' | 'reviewed'
+>;
 
 /** The settings of an application, by their names in the audit trail. */
-export function settingsOf({ name, redirectUri, allowedRights, most }: ClientSettings) {
-  return { name, redirect_uri: redirectUri, allowed_rights: allowedRights, most };
+export function settingsOf(settings: ClientSettings) {
+  const { name, redirectUri, allowedRights, most, site, logo, reviewed } = settings;
+  return { name, redirect_uri: redirectUri, allowed_rights: allowedRights, most, site, logo, reviewed };
+}
+
+/** Where the logo of an application is served; null without one. */
+export function logoPath({ clientId, logo }: Pick<Client, 'clientId' | 'logo'>): string | null {
+  return logo === null ? null : `/logo/${clientId}-${logo}`;
+}
+
+/** The application and the file that {@link logoPath} wrote behind `/logo/`; null for any other text. */
+export function parseLogoPath(name: string): { readonly clientId: string; readonly file: string } | null {
+  const [, clientId, file] = /^([0-9a-f]{32})-([0-9a-f]{32}\.(?:svg|png))$/.exec(name) ?? [];
+  return clientId === undefined || file === undefined ? null : { clientId, file };
 }
 
 /** The old and the new value of each setting that differs. */

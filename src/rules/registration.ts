@@ -9,6 +9,7 @@ import {
 import { answerParameterIn } from './redirectUri.ts';
 import { RIGHT_NAMES } from './scope.ts';
 import { byteLength, findUnclearInName } from './text.ts';
+import { isWebAddress, WEB_ADDRESS } from './webAddress.ts';
 
 // What applications, resource servers and users may be registered with. Messages are for the operator.
 
@@ -67,11 +68,15 @@ export function checkPassword(
 }
 
 /** Those settings of an application that are given (contract 2.1). @throws {RegistrationError} */
-export function checkClientSettings({ name, redirectUri, allowedRights }: Partial<ClientSettings>): void {
+export function checkClientSettings(settings: Partial<ClientSettings>): void {
+  const { name, redirectUri, allowedRights, site } = settings;
   if (name !== undefined) checkName(name);
   const problem = redirectUri === undefined ? undefined : redirectUriProblem(redirectUri);
   if (problem !== undefined) throw new RegistrationError(`the redirect URI can't be registered: ${problem}`);
   if (allowedRights) checkRights(allowedRights);
+  if (site && !isWebAddress(site)) {
+    throw new RegistrationError(`the site must be ${WEB_ADDRESS}`);
+  }
 }
 
 function checkRights(names: readonly string[]): void {

@@ -6,7 +6,7 @@ import { asciiOnly, execute, query, queryBatch, queryLong, queryOne, queryRow } 
 import { batchStatement, statement } from './database/statement.ts';
 
 const CLIENT_COLUMNS = `client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
-  allowed_rights as "allowedRights", revision,
+  allowed_rights as "allowedRights", site, logo, reviewed, revision,
   case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most`;
 
 const find = batchStatement<string>(
@@ -34,8 +34,8 @@ function ceilingColumns({ most }: Pick<Client, 'most'>) {
 
 const insert = statement<ClientRow>(
   'client-insert',
-  `insert into clients (client_id, name, redirect_uri, verified, allowed_rights, most_days, most_sum)
-   values (@clientId, @name, @redirectUri, @verified, @allowedRights, @days, @sum)`,
+  `insert into clients (client_id, name, redirect_uri, verified, allowed_rights, most_days, most_sum, site, logo, reviewed)
+   values (@clientId, @name, @redirectUri, @verified, @allowedRights, @days, @sum, @site, @logo, @reviewed)`,
 );
 
 /** Registers an application. */
@@ -51,7 +51,7 @@ const lock = statement<Pick<Client, 'clientId'>>(
 const write = statement<ClientRow>(
   'client-write',
   `update clients set name = @name, redirect_uri = @redirectUri, allowed_rights = @allowedRights,
-          most_days = @days, most_sum = @sum, revision = revision + 1
+          most_days = @days, most_sum = @sum, site = @site, logo = @logo, reviewed = @reviewed, revision = revision + 1
     where client_id = @clientId returning ${CLIENT_COLUMNS}`,
 );
 

@@ -51,10 +51,16 @@ interface InstanceState {
    * are counted; approval counts all.
    */
   readonly mayHold: boolean;
+  /** Whether the user never allowed this application anything, under whatever name; of very many grants the newest are looked at. */
+  readonly firstSeen: boolean;
 }
 
 /** How many more grants than allowed are read: bounds the cost of a page, however many grants a user has. */
 const MAX_BESIDE = 1_000;
+
+/** The newest grants of the user, those beyond what may be live included. */
+const NEWEST = `(select * from grants where user_id = input.user_id
+                  order by confirmed_at desc limit input.max_instances + ${MAX_BESIDE})`;
 
 const find = batchStatement<Instance>(
   'grant-find',
@@ -62,11 +68,11 @@ const find = batchStatement<Instance>(
   (input) => `
 select input.n::int as n, ${GRANT_COLUMNS},
        case when ${IS_LIVE} then true
-            else input.max_instances > (select count(*)
-                                 from (select * from grants where user_id = input.user_id
-                                        order by confirmed_at desc limit input.max_instances + ${MAX_BESIDE}) g
-                                where g.client_id = input.client_id and ${IS_LIVE})
-        end as "mayHold"
+            else input.max_instances > (select count(*) from ${NEWEST} g
+                                         where g.client_id = input.client_id and ${IS_LIVE})
+        end as "mayHold",
+       g.grant_id is null
+         and not exists (select from ${NEWEST} other where other.client_id = input.client_id) as "firstSeen"
   from ${input}
   left join lateral (select * from grants where grant_id = input.grant_id offset 0) g on true`, // offset 0: see sessions.ts
 );
@@ -74,10 +80,14 @@ select input.n::int as n, ${GRANT_COLUMNS},
 /** The state of an application instance. */
 export const findInstance = batched(async (db, instances: readonly Instance[]): Promise<InstanceState[]> => {
   const statement = find(instances);
-  const rows = await queryBatch<Grant & { grantId: string | null; mayHold: boolean }>(db, statement);
+  const rows = await queryBatch<Grant & Omit<InstanceState, 'grant'> & { grantId: string | null }>(
+    db,
+    statement,
+  );
   return rows.map((row) => {
     const found = required(row, statement);
-    return { grant: found.grantId === null ? null : found, mayHold: found.mayHold };
+    const { grantId, mayHold, firstSeen } = found;
+    return { grant: grantId === null ? null : found, mayHold, firstSeen };
   });
 });
 

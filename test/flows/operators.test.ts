@@ -5,6 +5,7 @@ import { revokeAll } from '../../src/flows/operators/grants.ts';
 import { registerResource } from '../../src/flows/operators/resources.ts';
 import { addSecret, retireSecret } from '../../src/flows/operators/secrets.ts';
 import { registerUser, removeUser, setPasswords, setUserStatus } from '../../src/flows/operators/users.ts';
+import { logoOf } from '../../src/operatorFiles.ts';
 import { type Digest, sha256 } from '../../src/secrets/digest.ts';
 import { approveGrant } from '../../src/store/approvals.ts';
 import { Agent } from '../support/agent.ts';
@@ -17,6 +18,7 @@ import {
   requestOf,
   tokenRequestOf,
 } from '../support/flow.ts';
+import { svg } from '../support/pictures.ts';
 import { approvalOf } from '../support/samples.ts';
 import { type TestClient, type TestUser, useServer } from '../support/server.ts';
 
@@ -187,6 +189,9 @@ describe('an application that is changed', () => {
     'redirect URI': { redirectUri: NEXT },
     rights: { allowedRights: ['account-info'] },
     ceiling: { most: { days: 1, sum: '5' } },
+    site: { site: 'https://shop.example/' },
+    logo: { logo: logoOf(svg()) },
+    review: { reviewed: true },
   };
   /** A request that is right before the change and after it. */
   const request = (client: TestClient) => requestOf(client, { scope: 'account-info', redirect_uri: NEXT });
@@ -291,12 +296,39 @@ describe('an application that is changed', () => {
     ]);
   });
 
+  it('tells it what users see, the logo by its name', async () => {
+    const pool = server.database.pool;
+    const logo = logoOf(svg());
+    const { clientId } = await server.createClient({ site: 'https://shop.example', logo });
+    await changeClient(pool, clientId, { logo, reviewed: false }, 'olga'); // nothing new
+    await changeClient(pool, clientId, { site: null, logo: null, reviewed: true }, 'olga');
+    const trail = await ask(`select kind, detail from audit_events where client_id = $1 order by at`, [
+      clientId,
+    ]);
+    expect(trail.filter(({ kind }) => /client_(created|updated)/.test(String(kind)))).toMatchObject([
+      { detail: { site: 'https://shop.example', logo: logo.file, reviewed: false } },
+      {
+        detail: {
+          site: { from: 'https://shop.example', to: null },
+          logo: { from: logo.file, to: null },
+          reviewed: { from: false, to: true },
+        },
+      },
+    ]);
+    expect(await ask('select from client_logos where client_id = $1', [clientId])).toEqual([]);
+    expect(await ask('select revision from clients where client_id = $1', [clientId])).toEqual([
+      { revision: 2 },
+    ]);
+  });
+
   it('is refused a name, a redirect URI or a right that could not be registered', async () => {
     const { clientId } = await server.createClient();
     for (const change of [
       { name: ' ' },
       { redirectUri: 'javascript:alert(1)' },
       { allowedRights: ['all'] },
+      { site: 'http://shop.example' },
+      { site: 'https://shop.example@evil.example/' },
     ]) {
       await expect(changeClient(server.database.pool, clientId, change, 'olga')).rejects.toThrow();
     }

@@ -66,6 +66,9 @@ describe('--json', () => {
       status: 'active',
       allowed_rights: ['payment-shop', 'account-info'],
       most: null,
+      site: null,
+      logo: null,
+      reviewed: false,
     });
     expect(await document(['client', 'show', id])).toEqual(changed);
     const { secret_id } = await document(['client', 'secret', 'add', id]);

@@ -14,6 +14,9 @@ const CLIENT: Client = {
   verified: false,
   status: 'active',
   allowedRights: null,
+  site: null,
+  logo: null,
+  reviewed: false,
   most: null,
   revision: 1,
 };

@@ -42,6 +42,8 @@ export const ROUTES = [
   'POST /account/disconnect-all',
   'POST /sign-out',
   'POST /language',
+  'GET /brand/:name',
+  'GET /logo/:name',
   'POST /oauth/token',
   'POST /oauth/introspect',
   'POST /oauth/revoke',
@@ -103,6 +105,8 @@ async function samplesOfPeople(server: TestServer, agent: Agent, client: TestCli
     'GET /': person({}, 303),
     'GET /sign-in': person({}, 303),
     'GET /payment-password': person({}, 303),
+    'GET /brand/:name': person({}, 404), // a picture of no such name; images.test.ts has those that are there
+    'GET /logo/:name': person({}, 404),
     'GET /oauth/authorize': person(look, 200, session),
     'POST /oauth/authorize': person(look, 303, session),
     'POST /sign-in': form(signIn, '/sign-in', typed, 303, { ...visit, gives: /assent_session=[\w-]{43};/ }),

@@ -11,7 +11,9 @@ import { registerUser } from '../../src/flows/operators/users.ts';
 import { buildApp } from '../../src/http/app.ts';
 import { addressesOf, listenAt } from '../../src/http/server/listen.ts';
 import { BUILT_IN_CATALOGUE } from '../../src/languages/catalogue.ts';
+import { type Brand, BUILT_IN_BRAND } from '../../src/rules/brand.ts';
 import type { Caller } from '../../src/rules/caller.ts';
+import { type Directory, EMPTY_DIRECTORY } from '../../src/rules/directory.ts';
 import { KeyRing } from '../../src/secrets/keyRing.ts';
 import { createDatabase, type TestDatabase } from './database.ts';
 import { ledger, refuse } from './ledger.ts';
@@ -54,6 +56,8 @@ export interface ServerOptions {
   readonly trustProxy?: false | number | string[];
   readonly maxConnections?: number;
   readonly maxInstances?: number;
+  readonly brand?: Brand;
+  readonly directory?: Directory;
   /** Where it listens, when not at `localhost`. */
   readonly addresses?: readonly string[];
   /** The public address, when it is not the one that the test connects to. */
@@ -83,7 +87,9 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     db: database.pool,
     keyRing: new KeyRing(secrets),
     baseUrl: options.baseUrl ?? address,
+    brand: options.brand ?? BUILT_IN_BRAND,
     catalogue: BUILT_IN_CATALOGUE,
+    directory: options.directory ?? EMPTY_DIRECTORY,
     currency: 'RUB',
     codeLifetimeSeconds: options.codeLifetimeSeconds ?? 50,
     maxInstances: options.maxInstances ?? 100,

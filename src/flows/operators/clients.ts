@@ -6,10 +6,12 @@ import {
   changesBetween,
   settingsOf,
 } from '../../rules/client.ts';
+import type { Logo } from '../../rules/logo.ts';
 import { lookAlikeProblem } from '../../rules/lookAlike.ts';
 import { checkClientSettings, RegistrationError } from '../../rules/registration.ts';
 import { randomId } from '../../secrets/random.ts';
 import { nameOperator, recordAct } from '../../store/auditEvents.ts';
+import { writeLogo } from '../../store/clientLogos.ts';
 import { deleteClient, insertClient, listClients, updateClient } from '../../store/clients.ts';
 import { type Database, transaction } from '../../store/database/database.ts';
 import { audited } from './audit.ts';
@@ -19,10 +21,12 @@ import { makeSecret } from './secrets.ts';
 
 export { findClient, listClients } from '../../store/clients.ts';
 
+/** What an operator sets of an application, the logo as a picture. */
+type GivenSettings = Omit<ClientSettings, 'logo'> & { readonly logo: Logo | null };
+
 /** An application to register (contract 2.1). */
-export interface NewClient extends ClientSettings {
-  readonly verified: boolean;
-}
+export type NewClient = Omit<GivenSettings, 'site' | 'logo' | 'reviewed'> &
+  Partial<GivenSettings> & { readonly verified: boolean };
 
 /** A registered application; `clientSecret` is null without authenticity verification and is shown only once. */
 export interface RegisteredClient {
@@ -39,12 +43,14 @@ export async function registerClient(
   operator: string,
   { force = false } = {},
 ): Promise<RegisteredClient> {
-  const hasNamesake = await checkSettings(pool, client, force);
+  const { verified, logo = null, ...given } = client;
+  const settings = { site: null, reviewed: false, ...given, logo: logo?.file ?? null };
+  const hasNamesake = await checkSettings(pool, settings, force);
   const clientId = randomId();
-  const { verified } = client;
-  const detail = { ...settingsOf(client), verified };
+  const detail = { ...settingsOf(settings), verified };
   return transaction(pool, async (db) => {
-    await insertClient(db, { clientId, ...client });
+    await insertClient(db, { clientId, ...settings, verified });
+    if (logo !== null) await writeLogo(db, clientId, logo);
     await recordAct(db, { kind: 'client_created', operator, clientId, detail });
     const clientSecret = verified ? (await makeSecret(db, 'client', clientId, operator)).secret : null;
     return { clientId, clientSecret, hasNamesake };
@@ -85,14 +91,17 @@ async function checkSettings(
 export async function changeClient(
   pool: pg.Pool,
   clientId: string,
-  change: Partial<ClientSettings>,
+  change: Partial<GivenSettings>,
   operator: string,
   { force = false } = {},
 ): Promise<{ client: Client; changed: Changes; hasNamesake: boolean } | null> {
-  const hasNamesake = await checkSettings(pool, change, force, clientId);
+  const { logo, ...others } = change;
+  const settings = { ...others, ...(logo !== undefined && { logo: logo?.file ?? null }) };
+  const hasNamesake = await checkSettings(pool, settings, force, clientId);
   return transaction(pool, async (db) => {
-    const result = await updateClient(db, clientId, change);
+    const result = await updateClient(db, clientId, settings);
     if (result === null) return null;
+    if (logo !== undefined) await writeLogo(db, clientId, logo);
     const changed = changesBetween(result.before, result.after);
     if (Object.keys(changed).length > 0) {
       await recordAct(db, { kind: 'client_updated', operator, clientId, detail: changed });

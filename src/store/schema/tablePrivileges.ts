@@ -11,6 +11,7 @@ export const TABLES: readonly { name: string; privileges: string; clocked?: stri
   { name: 'schema_migrations', privileges: 'select' },
   { name: 'clients', privileges: 'select, insert, update, delete', clocked: 'created_at' },
   { name: 'client_secrets', privileges: 'select, insert, update', clocked: 'created_at' },
+  { name: 'client_logos', privileges: 'select, insert, update, delete' },
   { name: 'users', privileges: 'select, insert, update, delete', clocked: 'created_at' },
   { name: 'sessions', privileges: 'select, insert, update, delete', clocked: 'created_at' },
   { name: 'grants', privileges: 'select, insert, update' },

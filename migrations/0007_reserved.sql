@@ -1,0 +1,1 @@
+-- Nothing: this number is taken by a change of its own.

@@ -1,0 +1,147 @@
+import { z } from 'zod';
+import type { Logo } from './logo.ts';
+import { parseOperatorFile } from './operatorFile.ts';
+import { type PerLanguage, perLanguage } from './perLanguage.ts';
+import { isWebAddress, WEB_ADDRESS } from './webAddress.ts';
+
+/** Whose pages these are: what the operator's file (`BRAND`) says, with its logo. */
+export interface Brand {
+  readonly name: PerLanguage;
+  /** Null for the shield of our own. */
+  readonly logo: (Logo & { readonly path: string }) | null;
+  /** The colour of buttons, links and focus, as `#rrggbb`; null for our own. */
+  readonly accent: Accent | null;
+  /** Where users find help; one of these at least. */
+  readonly support: Support | null;
+  /** One line at the end of each page, such as who owns the service and by which licence. */
+  readonly legal: PerLanguage | null;
+}
+
+export type Accent = Readonly<Record<Theme, string>>;
+export type Support = Readonly<Record<'url' | 'phone' | 'email', string | null>>;
+
+/** A brand before its logo is read: `logo` is the file's path as it is written there. */
+export type BrandFile = Omit<Brand, 'logo'> & { readonly logo: string | null };
+
+/** Without a `BRAND`. */
+export const BUILT_IN_BRAND: Brand = {
+  name: { en: 'Assent', ru: 'Assent' },
+  logo: null,
+  accent: null,
+  support: null,
+  legal: null,
+};
+
+type Theme = 'light' | 'dark';
+
+/** What the accent stands on: the colours of these names in `views/style.css`, the same there (tested). */
+export const BACKGROUNDS: Readonly<Record<Theme, Readonly<Record<string, string>>>> = {
+  light: { surface: '#ffffff', page: '#f2f4f3', tint: '#edf4f1', warn: '#fff6df', bad: '#fdeeec' },
+  dark: { surface: '#161d1b', page: '#0d1211', tint: '#1c2a26', warn: '#2b2412', bad: '#331a18' },
+};
+
+/** What of a page shows the accent on each of them. The text of a button has the colour of the surface. */
+const SHOWN_AS: Readonly<Record<string, string>> = {
+  surface: 'button text, links and focus outline',
+  page: 'links and focus outline',
+  tint: 'links and focus outline',
+  warn: 'links and focus outline',
+  bad: 'links and focus outline',
+};
+
+/** WCAG 2.2, 1.4.3, for text of any size. */
+const MIN_CONTRAST = 4.5;
+
+/** The name stands in the head of each page, at 320 pixels too. */
+const MAX_BRAND_NAME_CHARACTERS = 40;
+const MAX_LEGAL_CHARACTERS = 300;
+
+const colour = (theme: Theme) =>
+  z
+    .string('must be a colour such as #0b5e4a')
+    .regex(/^#[0-9a-f]{6}$/i, 'must be a colour such as #0b5e4a')
+    .superRefine((accent, context) => {
+      if (!/^#[0-9a-f]{6}$/i.test(accent)) return;
+      for (const message of contrastProblems(accent, theme)) context.addIssue({ code: 'custom', message });
+    });
+
+const BRAND = z.strictObject(
+  {
+    name: perLanguage(MAX_BRAND_NAME_CHARACTERS),
+    logo: z
+      .string('must be the path of an SVG or PNG file')
+      .min(1, 'must be the path of an SVG or PNG file')
+      .optional(),
+    accent: z
+      .strictObject({ light: colour('light'), dark: colour('dark') }, objectOf('light and dark'))
+      .optional(),
+    support: z
+      .strictObject(
+        {
+          url: z.string('must be a text').refine(isWebAddress, `must be ${WEB_ADDRESS}`).optional(),
+          phone: z
+            .string('must be a text')
+            .regex(/^(?=.{3,30}$)\+?\d[\d ()-]*\d$/, 'must be a phone number such as +7 800 555 35 35')
+            .optional(),
+          email: z
+            .string('must be a text')
+            .regex(
+              /^(?=.{3,100}$)[\w.+-]+@[\w-]+(\.[\w-]+)+$/,
+              'must be an email address such as help@pay.example',
+            )
+            .optional(),
+        },
+        objectOf('url, phone or email'),
+      )
+      .refine((support) => Object.keys(support).length > 0, 'must have a url, a phone or an email')
+      .optional(),
+    legal: perLanguage(MAX_LEGAL_CHARACTERS).optional(),
+  },
+  'must be an object with a name',
+);
+
+function objectOf(fields: string) {
+  return {
+    error: ({ code }: { code?: string }) =>
+      code === 'invalid_type' ? `must be an object with ${fields}` : undefined,
+  };
+}
+
+/**
+ * Parses an operator's brand file.
+ *
+ * @throws {FileError} with all its mistakes
+ */
+export function parseBrand(json: string): BrandFile {
+  const { name, logo = null, accent = null, support, legal = null } = parseOperatorFile(BRAND, json);
+  const { url = null, phone = null, email = null } = support ?? {};
+  return { name, logo, accent, support: support === undefined ? null : { url, phone, email }, legal };
+}
+
+/** Where users could not read an accent: a sentence for each background with too little contrast. */
+function contrastProblems(accent: string, theme: Theme): string[] {
+  return Object.entries(BACKGROUNDS[theme]).flatMap(([name, background]) => {
+    const ratio = contrast(accent, background);
+    if (ratio >= MIN_CONTRAST) return [];
+    // Rounded down: 4.499 is not shown as the 4.5 that it lacks.
+    const shown = (Math.floor(ratio * 100) / 100).toFixed(2);
+    return [
+      `${accent} has a contrast of ${shown} with the ${name} colour ${background} (${SHOWN_AS[name]}), and needs ${MIN_CONTRAST}`,
+    ];
+  });
+}
+
+/** The contrast of two colours `#rrggbb`, 1 to 21 (WCAG 2.2, "contrast ratio"). */
+export function contrast(one: string, other: string): number {
+  const [lighter = 0, darker = 0] = [luminance(one), luminance(other)].sort((a, b) => b - a);
+  return (lighter + 0.05) / (darker + 0.05);
+}
+
+/** 0 for black to 1 for white (WCAG 2.2, "relative luminance"). */
+function luminance(colour: string): number {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
+    const part = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}

@@ -1,0 +1,56 @@
+import type { z } from 'zod';
+
+/** What is wrong with a file that the operator wrote, a line for each mistake. */
+export class FileError extends Error {
+  override readonly name = 'FileError';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.problems = problems;
+  }
+}
+
+/** More than fit a screen help nobody. */
+const MAX_LINES = 20;
+const MAX_PLACE_CHARACTERS = 100;
+
+/**
+ * Parses a JSON file that the operator wrote.
+ *
+ * @throws {FileError} with its mistakes, each by the path of its value, for example `accent.light must be …`
+ */
+export function parseOperatorFile<Schema extends z.ZodType>(schema: Schema, json: string): z.output<Schema> {
+  const result = schema.safeParse(parseJson(json));
+  if (result.success) return result.data;
+  const lines = [...new Set(result.error.issues.flatMap(linesOf))];
+  const more = lines.length - MAX_LINES;
+  throw new FileError(more > 0 ? [...lines.slice(0, MAX_LINES), `has ${more} more mistakes`] : lines);
+}
+
+function parseJson(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch (error) {
+    // The engine's message quotes the file over several lines.
+    throw new FileError([`is no JSON: ${(error as Error).message.replaceAll(/\s+/g, ' ')}`]);
+  }
+}
+
+function linesOf(issue: z.core.$ZodIssue): string[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => `${placeOf([...issue.path, key])} is unknown`);
+  }
+  const messages =
+    issue.code === 'invalid_key' ? issue.issues.map(({ message }) => message) : [issue.message];
+  return messages.map((message) => `${placeOf(issue.path)} ${message}`.trimStart());
+}
+
+/** Where a value stands, on one line whatever its names hold. */
+function placeOf(path: readonly PropertyKey[]): string {
+  const codeOf = (character: string) => `\\u{${character.codePointAt(0)?.toString(16)}}`;
+  return path
+    .join('.')
+    .slice(0, MAX_PLACE_CHARACTERS)
+    .replaceAll(/[\p{C}\p{Z}]/gu, codeOf);
+}

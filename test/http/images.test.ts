@@ -1,0 +1,128 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { changeClient } from '../../src/flows/operators/clients.ts';
+import { logoOf } from '../../src/operatorFiles.ts';
+import { BUILT_IN_BRAND } from '../../src/rules/brand.ts';
+import type { Logo } from '../../src/rules/logo.ts';
+import { png, svg } from '../support/pictures.ts';
+import { useServer } from '../support/server.ts';
+
+const brandLogo = logoOf(svg('<circle r="9"/>'));
+const path = `/brand/logo-${brandLogo.file}`;
+const server = await useServer({ brand: { ...BUILT_IN_BRAND, logo: { ...brandLogo, path } } });
+
+/** Of the same database, with nothing kept. */
+const fresh = await useServer({ database: server.database });
+
+const get = (address: string, headers: Record<string, string> = {}): Promise<Response> =>
+  fetch(server.baseUrl + address, { headers, redirect: 'manual' });
+
+const HEADERS = {
+  'cache-control': 'public, max-age=31536000, immutable',
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+  'cross-origin-resource-policy': 'same-origin',
+};
+
+async function expectImage(answer: Response, type: string, body: Buffer): Promise<void> {
+  expect(answer.status).toBe(200);
+  expect(Object.fromEntries(answer.headers)).toMatchObject({ ...HEADERS, 'content-type': type });
+  expect(answer.headers.get('set-cookie')).toBeNull();
+  expect(Buffer.from(await answer.arrayBuffer()).equals(body)).toBe(true);
+}
+
+async function expectNone(answer: Response): Promise<void> {
+  expect([answer.status, await answer.text()]).toEqual([404, '']);
+  expect(answer.headers.get('cache-control')).toBe('no-store');
+}
+
+describe('the logo of the service', () => {
+  it('is served under its hash, as it is, with headers that let it do nothing', async () => {
+    await expectImage(await get(path), 'image/svg+xml; charset=utf-8', brandLogo.body);
+  });
+
+  it.each([
+    `/brand/logo-${'0'.repeat(32)}.svg`,
+    path.replace('.svg', '.png'),
+    '/brand/brand.json',
+    '/brand/..%2Fbrand.json',
+    '/brand/__proto__',
+  ])('is the only thing there: %s is not', async (address) => {
+    await expectNone(await get(address));
+  });
+
+  it('is shown within pages, where pages themselves are not', async () => {
+    for (const destination of ['image', 'empty', 'object', 'iframe']) {
+      const headers = { 'sec-fetch-dest': destination };
+      expect((await get(path, headers)).status).toBe(200);
+      expect((await get('/account', headers)).status).toBe(403);
+    }
+  });
+});
+
+describe('the logo of an application', async () => {
+  const drawn = logoOf(svg());
+  const taken = logoOf(png(64, 64));
+  const { clientId } = await server.createClient({ logo: drawn });
+  const { clientId: other } = await server.createClient({ logo: taken });
+  const { clientId: none } = await server.createClient();
+  const change = (logo: Logo | null) => changeClient(server.database.pool, clientId, { logo }, 'tests');
+
+  it('is served under the application and its hash, again and again', async () => {
+    for (const _ of [1, 2]) {
+      await expectImage(
+        await get(`/logo/${clientId}-${drawn.file}`),
+        'image/svg+xml; charset=utf-8',
+        drawn.body,
+      );
+      await expectImage(await get(`/logo/${other}-${taken.file}`), 'image/png', taken.body);
+    }
+  });
+
+  it.each([
+    `/logo/${none}-${drawn.file}`,
+    `/logo/${other}-${drawn.file}`,
+    `/logo/${clientId}-${drawn.file.replace('svg', 'png')}`,
+    `/logo/${clientId}-${'0'.repeat(32)}.svg`,
+    `/logo/${'0'.repeat(32)}-${drawn.file}`,
+    `/logo/${clientId}`,
+    '/logo/%00',
+    `/logo/${'x'.repeat(99)}`,
+  ])('is none of another, and nothing else: %s', async (address) => {
+    await expectNone(await get(address));
+  });
+
+  it('is another under another address after a change, at a server that kept the first, too', async () => {
+    const next = logoOf(svg('<rect width="3" height="4"/>'));
+    await change(next);
+    await expectImage(await get(`/logo/${clientId}-${next.file}`), 'image/svg+xml; charset=utf-8', next.body);
+    await change(null);
+    await expectNone(await fetch(`${fresh.baseUrl}/logo/${clientId}-${next.file}`));
+    await expectNone(await fetch(`${fresh.baseUrl}/logo/${clientId}-${drawn.file}`));
+  });
+
+  it('is read once from the database while it is asked for', async () => {
+    const { clientId: loved } = await server.createClient({ logo: drawn });
+    const address = `/logo/${loved}-${drawn.file}`;
+    await expectImage(await get(address), 'image/svg+xml; charset=utf-8', drawn.body);
+    await server.database.pool.query('delete from client_logos where client_id = $1', [loved]);
+    await expectImage(await get(address), 'image/svg+xml; charset=utf-8', drawn.body);
+    // 4 MB of others, and it is forgotten.
+    for (let count = 0; count < 66; count += 1) {
+      const large = logoOf(svg(`<desc>${randomBytes(32_000).toString('hex')}</desc>`));
+      const { clientId: another } = await server.createClient({ logo: large });
+      await expectImage(
+        await get(`/logo/${another}-${large.file}`),
+        'image/svg+xml; charset=utf-8',
+        large.body,
+      );
+    }
+    await expectNone(await get(address));
+  });
+
+  it('goes with the application', async () => {
+    const { clientId: gone } = await server.createClient({ logo: taken });
+    await server.database.pool.query('delete from clients where client_id = $1', [gone]);
+    await expectNone(await get(`/logo/${gone}-${taken.file}`));
+  });
+});

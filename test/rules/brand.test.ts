@@ -1,0 +1,148 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { BACKGROUNDS, BUILT_IN_BRAND, contrast, parseBrand } from '../../src/rules/brand.ts';
+import { FileError } from '../../src/rules/operatorFile.ts';
+
+const COMPLETE = {
+  name: { en: 'Pay & Co', ru: 'Платёж и Ко' },
+  logo: 'logo.svg',
+  accent: { light: '#0b5e4a', dark: '#6fd3b3' },
+  support: {
+    url: 'https://pay.example/help?from=assent',
+    phone: '+7 (800) 555-35-35',
+    email: 'help@pay.example',
+  },
+  legal: 'Pay & Co Ltd, licence 123',
+};
+
+function problems(file: unknown): readonly string[] {
+  try {
+    parseBrand(typeof file === 'string' ? file : JSON.stringify(file));
+    return [];
+  } catch (error) {
+    expect(error).toBeInstanceOf(FileError);
+    return (error as FileError).problems;
+  }
+}
+
+const STYLE = readFileSync(new URL('../../views/style.css', import.meta.url), 'utf8');
+const THEMES = { light: STYLE.slice(0, STYLE.indexOf('@media')), dark: STYLE.slice(STYLE.indexOf('@media')) };
+
+/** The value that a variable has first from there on. */
+function variableIn(style: string, name: string): string | undefined {
+  return new RegExp(`--${name}: (#[0-9a-f]{6});`).exec(style)?.[1];
+}
+
+describe('the contrast of two colours', () => {
+  it.each([
+    ['#000000', '#ffffff', 21],
+    ['#ffffff', '#ffffff', 1],
+    ['#767676', '#ffffff', 4.54], // the lightest grey that passes, and the first that doesn't
+    ['#777777', '#ffffff', 4.48],
+    ['#0000ff', '#ffffff', 8.59],
+    ['#ff0000', '#000000', 5.25],
+  ])('of %s and %s is %s, whichever comes first', (one, other, ratio) => {
+    expect(Number(contrast(one, other).toFixed(2))).toBe(ratio);
+    expect(contrast(other, one)).toBe(contrast(one, other));
+  });
+});
+
+describe('the backgrounds of an accent', () => {
+  it.each(['light', 'dark'] as const)('are those of the %s style', (theme) => {
+    for (const [name, colour] of Object.entries(BACKGROUNDS[theme])) {
+      expect([name, variableIn(THEMES[theme], name)]).toEqual([name, colour]);
+    }
+  });
+
+  it.each(['light', 'dark'] as const)('go with the accent of the %s style', (theme) => {
+    const accent = variableIn(THEMES[theme], 'accent') ?? '';
+    for (const colour of Object.values(BACKGROUNDS[theme]))
+      expect(contrast(accent, colour)).toBeGreaterThan(4.5);
+  });
+});
+
+describe('a brand', () => {
+  it('is read with all that it says', () => {
+    expect(parseBrand(JSON.stringify(COMPLETE))).toEqual({
+      ...COMPLETE,
+      legal: { en: COMPLETE.legal, ru: COMPLETE.legal },
+    });
+  });
+
+  it('needs no more than a name, the same in each language where it is one text', () => {
+    const nothing = { logo: null, accent: null, support: null, legal: null };
+    expect(parseBrand('{"name":"Pay"}')).toEqual({ name: { en: 'Pay', ru: 'Pay' }, ...nothing });
+    expect(parseBrand('{"name":"Pay","support":{"phone":"112"}}').support).toEqual({
+      url: null,
+      phone: '112',
+      email: null,
+    });
+    expect(BUILT_IN_BRAND).toMatchObject({ name: { en: 'Assent' }, ...nothing });
+  });
+
+  it('is refused with a line for each mistake, all at once', () => {
+    const wrong = {
+      name: { en: 'Pay', de: 'Zahl' },
+      logo: 7,
+      colour: '#000000',
+      accent: { light: 'green' },
+      support: { url: 'http://pay.example', phone: 'call us', fax: '1' },
+      legal: ['x'],
+    };
+    expect(problems(wrong).toSorted()).toEqual([
+      'accent.dark must be a colour such as #0b5e4a',
+      'accent.light must be a colour such as #0b5e4a',
+      'colour is unknown',
+      'legal must be a text, or an object with a text for each of en and ru',
+      'logo must be the path of an SVG or PNG file',
+      'name.de is unknown',
+      'name.ru must be a text',
+      'support.fax is unknown',
+      'support.phone must be a phone number such as +7 800 555 35 35',
+      'support.url must be https://, a host and at most 500 visible ASCII characters',
+    ]);
+  });
+
+  it.each([
+    ['{', /^is no JSON: /],
+    ['[]', 'must be an object with a name'],
+    ['null', 'must be an object with a name'],
+    ['{}', 'name must be a text, or an object with a text for each of en and ru'],
+    [{ name: '' }, 'name.en must have 1 to 40 characters'],
+    [{ name: 'x'.repeat(41) }, 'name.en must have 1 to 40 characters'],
+    [
+      { name: 'Pay\u200b' },
+      'name.en has U+200B at character 4: only characters that can be seen may be there',
+    ],
+    [{ name: 'x', support: {} }, 'support must have a url, a phone or an email'],
+    [{ name: 'x', support: 'https://x' }, 'support must be an object with url, phone or email'],
+    [{ name: 'x', support: { url: 'https://x@pay.example' } }, /^support\.url must be https/],
+    [{ name: 'x', support: { url: 'javascript:alert(1)' } }, /^support\.url must be https/],
+    [{ name: 'x', support: { email: 'help' } }, /^support\.email must be an email address/],
+    [{ name: 'x', accent: '#000000' }, 'accent must be an object with light and dark'],
+    [{ name: 'x', legal: 'y'.repeat(301) }, 'legal.en must have 1 to 300 characters'],
+  ])('is refused: %j', (file, problem) => {
+    const said = problems(file);
+    expect(said[0]).toEqual(typeof problem === 'string' ? problem : expect.stringMatching(problem));
+    expect(said.every((line) => !line.includes('\n'))).toBe(true);
+  });
+
+  it('is refused when its colour could not be read, with the ratio and the pair', () => {
+    const accents = (light: string, dark: string) => problems({ name: 'x', accent: { light, dark } });
+    expect(accents('#767676', '#6fd3b3')).toEqual([
+      expect.stringMatching(
+        /^accent\.light #767676 has a contrast of 4\.\d\d with the page colour #f2f4f3 \(links and focus outline\), and needs 4\.5$/,
+      ),
+      expect.stringMatching(/with the tint colour #edf4f1/),
+      expect.stringMatching(/with the warn colour #fff6df/),
+      expect.stringMatching(/with the bad colour #fdeeec/),
+    ]);
+    expect(accents('#ffdd00', '#0b5e4a')).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^accent\.light .* 1\.\d\d with the surface colour #ffffff \(button text, /),
+        expect.stringMatching(/^accent\.dark .* with the surface colour #161d1b \(button text, /),
+      ]),
+    );
+    expect(accents('#4A3AA7', '#b9aeff')).toEqual([]);
+  });
+});

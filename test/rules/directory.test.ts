@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { EMPTY_DIRECTORY, nameOfTarget, parseDirectory } from '../../src/rules/directory.ts';
+import { FileError } from '../../src/rules/operatorFile.ts';
+import { parseScope } from '../../src/rules/scope.ts';
+
+const FILE = {
+  shops: { '337': 'Book World', '41001': { en: 'Trams', ru: 'Трамваи' } },
+  accounts: { '41001': 'Anna Petrova' },
+};
+const directory = parseDirectory(JSON.stringify(FILE));
+
+function problems(file: unknown): readonly string[] {
+  try {
+    parseDirectory(typeof file === 'string' ? file : JSON.stringify(file));
+    return [];
+  } catch (error) {
+    expect(error).toBeInstanceOf(FileError);
+    return (error as FileError).problems;
+  }
+}
+
+describe('a directory', () => {
+  it('names shops and accounts apart, each in every language', () => {
+    expect(directory.nameOf('shop', '337')).toEqual({ en: 'Book World', ru: 'Book World' });
+    expect(directory.nameOf('shop', '41001')).toEqual({ en: 'Trams', ru: 'Трамваи' });
+    expect(directory.nameOf('account', '41001')).toEqual({ en: 'Anna Petrova', ru: 'Anna Petrova' });
+    expect(directory.nameOf('account', '337')).toBeNull();
+  });
+
+  it.each(['0337', '337 ', '３３７', '', 'constructor', '__proto__', 'toString'])(
+    'has no name for %j',
+    (id) => {
+      expect(directory.nameOf('shop', id)).toBeNull();
+      expect(parseDirectory('{}').nameOf('shop', id)).toBeNull();
+      expect(EMPTY_DIRECTORY.nameOf('shop', id)).toBeNull();
+    },
+  );
+
+  it.each([
+    ['payment.to-pattern("337")', 'Book World'],
+    ['payment.to-account("41001")', 'Anna Petrova'],
+    ['payment.to-account("41001","account")', 'Anna Petrova'],
+    ['payment.to-account("41001","phone")', undefined],
+    ['payment.to-account("41001","email")', undefined],
+    ['payment.to-account("337")', undefined],
+    ['payment-shop', undefined],
+    ['account-info', undefined],
+  ])('names whom %s pays: %s', (scope, name) => {
+    expect(parseScope(scope).map((right) => nameOfTarget(directory, right)?.en)).toEqual([name]);
+  });
+
+  it('is refused with a line for each mistake, all at once', () => {
+    const wrong = {
+      shops: { '': 'x', '1\u200b\n': 'x', '2': 'x\u200by', '3': 7, '4': { en: 'x' } },
+      accounts: [],
+      people: {},
+    };
+    expect(problems(wrong).toSorted()).toEqual([
+      'accounts must be an object of names by number',
+      'people is unknown',
+      expect.stringMatching(/^shops\. can't be in a scope/),
+      expect.stringMatching(/^shops\.1\\u\{200b\}\\u\{a\} can't be in a scope: 1 to 128 visible characters/),
+      'shops.2.en has U+200B at character 2: only characters that can be seen may be there',
+      'shops.2.ru has U+200B at character 2: only characters that can be seen may be there',
+      'shops.3 must be a text, or an object with a text for each of en and ru',
+      'shops.4.ru must be a text',
+    ]);
+    expect(problems([])).toEqual(['must be an object with shops and accounts']);
+    expect(problems('{"shops"')).toEqual([expect.stringMatching(/^is no JSON/)]);
+  });
+
+  it('says of a thousand mistakes the first twenty', () => {
+    const shops = Object.fromEntries(Array.from({ length: 1000 }, (_, n) => [n, '']));
+    const said = problems({ shops });
+    expect(said).toHaveLength(21);
+    expect(said.at(-1)).toBe('has 1980 more mistakes');
+  });
+});

@@ -1,0 +1,201 @@
+import { describe, expect, it } from 'vitest';
+import { checkLogo, contentTypeOf, MAX_LOGO_BYTES } from '../../src/rules/logo.ts';
+import { FileError } from '../../src/rules/operatorFile.ts';
+import { chunk, png, svg } from '../support/pictures.ts';
+
+/** Why a picture is refused; undefined when it is taken. */
+function problem(body: Buffer | string): string | undefined {
+  try {
+    checkLogo(Buffer.from(body));
+    return undefined;
+  } catch (error) {
+    expect(error).toBeInstanceOf(FileError);
+    return (error as Error).message;
+  }
+}
+
+const SHAPE = '<rect width="9" height="9"/>';
+
+describe('an SVG logo', () => {
+  it.each([
+    ['shapes', svg()],
+    [
+      'a BOM, a declaration, comments and text',
+      `\uFEFF<?xml version="1.0" encoding="UTF-8"?>\n<!-- by hand -->${svg('<title>A &amp; B (new)</title><text x="1" y="9" font-family="serif">A<tspan>b</tspan></text>')}`,
+    ],
+    [
+      'gradients, masks and clips of its own',
+      svg(
+        '<defs><linearGradient id="a"><stop offset="0" stop-color="rgb(1,2,3)"/></linearGradient><linearGradient id="b" xlink:href="#a" gradientTransform="rotate(90)"/><mask id="m">' +
+          SHAPE +
+          '</mask><clipPath id="c">' +
+          SHAPE +
+          '</clipPath></defs><g clip-path="url(#c)" mask="url(\'#m\')" transform="translate(1 2) scale(.5)"><circle r="4" fill="url(#b)"/></g>',
+      ),
+    ],
+    [
+      'a style for dark pages',
+      svg(
+        '<style>.a{fill:#111}@media (prefers-color-scheme: dark){.a{fill:hsl(10 20% 30%)}}</style><path class="a" style="opacity:.5" d="M0 0h1"/>',
+      ),
+    ],
+    ['a style in CDATA', svg('<style><![CDATA[.a > .b {fill:#111}]]></style>')],
+    [
+      'declared namespaces that nothing uses',
+      svg(SHAPE, 'viewBox="0,0,32,32" width="100%" xmlns:serif="http://www.serif.com/"'),
+    ],
+  ])('may have %s', (_what, body) => {
+    expect(problem(body)).toBeUndefined();
+  });
+
+  it.each([
+    // What acts
+    ['<script>alert(1)</script>', /<script>/],
+    ['<script href="https://evil.example/x.js"/>', /<script>/],
+    ['<SCRIPT>alert(1)</SCRIPT>', /<SCRIPT>/],
+    ['<x:script xmlns:x="http://www.w3.org/2000/svg">alert(1)</x:script>', /<x:script>/],
+    ['<script xmlns="http://www.w3.org/1999/xhtml">alert(1)</script>', /<script>/],
+    ['<g onload="alert(1)"/>', /attribute onload/],
+    ['<g OnClick="alert(1)"/>', /attribute OnClick/],
+    [`<a href="javascript:alert(1)">${SHAPE}</a>`, /<a>/],
+    ['<foreignObject><body xmlns="http://www.w3.org/1999/xhtml"/></foreignObject>', /<foreignObject>/],
+    ['<iframe xmlns="http://www.w3.org/1999/xhtml" src="https://evil.example/"/>', /<iframe>/],
+    ['<handler type="application/ecmascript">alert(1)</handler>', /<handler>/],
+    // What loads
+    ['<image href="https://evil.example/x.png"/>', /<image>/],
+    ['<image href="data:image/svg+xml;base64,PHN2Zy8+"/>', /<image>/],
+    ['<use href="https://evil.example/x.svg#a"/>', /<use>/],
+    ['<feImage href="https://evil.example/x.png"/>', /<feImage>/],
+    ['<linearGradient href="https://evil.example/x.svg#a"/>', /leads out of the file/],
+    ['<linearGradient xlink:href="//evil.example/x.svg#a"/>', /leads out of the file/],
+    ['<linearGradient href="data:image/svg+xml,x#a"/>', /leads out of the file/],
+    ['<g xml:base="https://evil.example/"/>', /attribute xml:base/],
+    ['<path fill="url(https://evil.example/x.svg#a)"/>', /url\(\) in the attribute fill/],
+    ['<path fill="url(#a) url(//evil.example/)"/>', /url\(\) in/],
+    ['<path fill="URL( &quot;https://evil.example/&quot; )"/>', /URL\(\) in/],
+    ['<path fill="&#117;rl(https://evil.example/)"/>', /url\(\) in/],
+    ['<path fill="\\75rl(https://evil.example/)"/>', /backslash/],
+    ['<path filter="url(#a)"/>', /attribute filter/],
+    ['<path marker-end="url(#a)"/>', /attribute marker-end/],
+    ['<path cursor="url(https://evil.example/x.cur)"/>', /attribute cursor/],
+    ['<path style="fill:url(https://evil.example/x.svg#a)"/>', /url\(\) in the attribute style/],
+    ['<path style="fill:url(#a)"/>', /url\(\) in the attribute style/],
+    ['<style>@import "https://evil.example/x.css";</style>', /@import in <style>/],
+    ['<style>@font-face{font-family:x;src:url(//evil.example/x)}</style>', /@font-face/],
+    ['<style><![CDATA[.a{background:url(//evil.example/x)}]]></style>', /url\(\) in <style>/],
+    ['<style>.a{fill:ur<!-- -->l(//evil.example/)}</style>', /url\(\) in <style>/],
+    ['<style>.a{fill:url<!-- -->(//evil.example/)}</style>', /url\(\) in <style>/],
+    ['<style>.a{fill:url<![CDATA[(//evil.example/)]]></style>', /url\(\) in <style>/],
+    ['<style>@<!-- -->import "//evil.example/"</style>', /@import in <style>/],
+    ['<style>.a{fill:url<g/>(//evil.example/)}</style>', /<g> in <style>/],
+    ['<style>.a{background:image-set("//evil.example/x" 1x)}</style>', /image-set\(\)/],
+    ['<style>.a{fill:\\75 rl(//evil.example/x)}</style>', /backslash/],
+    ['<style xmlns="http://www.w3.org/1999/xhtml">a{}</style>', /namespace/],
+    // What moves, or draws one thing many times
+    ['<animate attributeName="x" to="9"/>', /<animate>/],
+    ['<set attributeName="href" to="javascript:alert(1)"/>', /<set>/],
+    ['<style>@keyframes a{to{x:9}}</style>', /@keyframes/],
+    ['<use href="#a"/>', /<use>/],
+    ['<pattern id="a"/>', /<pattern>/],
+    ['<filter id="a"/>', /<filter>/],
+    ['<linearGradient id="a"/><g href="#a"/>', /only gradients/],
+    ['<mask id="a"><g mask="url(#b)"/></mask>', /within another one/],
+    ['<clipPath id="a" clip-path="url(#b)"/>', /within another one/],
+    ['<svg/>', /one <svg>/],
+    ['<g>'.repeat(33) + '</g>'.repeat(33), /deeper than 32/],
+    // What a program that draws leaves behind
+    ['<metadata/>', /save it as plain SVG/],
+    [
+      '<g xmlns:inkscape="http://www.inkscape.org/" inkscape:label="x"/>',
+      /attribute inkscape:label .* plain SVG/,
+    ],
+    ['<g>text</g>', /text in <g>/],
+    // What is no XML
+    ['<g>', /well-formed/],
+    ['<g a="1" a="2"/>', /well-formed/],
+    ['&nbsp;', /well-formed/],
+    ['<path d="M0&#x0;"/>', /well-formed/],
+  ])('must not have %s', (inside, why) => {
+    expect(problem(svg(inside))).toMatch(why);
+  });
+
+  it.each([
+    ['', /neither|well-formed/],
+    [
+      '<!DOCTYPE svg [<!ENTITY x "y">]><svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1">&x;</svg>',
+      /DOCTYPE/,
+    ],
+    [
+      `<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd">${svg()}`,
+      /DOCTYPE/,
+    ],
+    [`<?xml-stylesheet href="https://evil.example/x.css"?>${svg()}`, /xml-stylesheet/],
+    [`<?xml version="1.0" encoding="UTF-7"?>${svg()}`, /UTF-8/],
+    [`${svg()}<script/>`, /well-formed|one <svg>/],
+    [`${svg()}text`, /well-formed|text/],
+    ['<html xmlns="http://www.w3.org/1999/xhtml"/>', /one <svg>/],
+    ['<svg viewBox="0 0 1 1"/>', /namespace/],
+    [svg('', ''), /needs a viewBox/],
+    [svg('', 'viewBox="0 0 32"'), /needs a viewBox/],
+    [svg('', 'viewBox="0 0 0 0"'), /needs a viewBox/],
+    [svg('', 'viewBox="0 0 1e9 1e9"'), /needs a viewBox/],
+    [svg('', 'viewBox="0 0 97 32"'), /97 by 32: it must be square/],
+    [svg('', 'viewBox="0 0 32 64"'), /square/],
+    [svg('', 'viewBox="0 0 32 32" width="400px" height="10"'), /400 by 10/],
+    [Buffer.from(svg().toString(), 'utf16le'), /UTF-8|well-formed|namespace/],
+    [Buffer.concat([svg(), Buffer.from([0xff])]), /neither a PNG nor an SVG/],
+    ['GIF89a', /well-formed/],
+    [svg(`<desc>${'x'.repeat(MAX_LOGO_BYTES)}</desc>`), /bytes, and may have 65536/],
+  ])('is not %s', (body, why) => {
+    expect(problem(body)).toMatch(why);
+  });
+
+  it('is read in no time whatever it holds', () => {
+    for (const inside of [
+      `<style>${'a('.repeat(30_000)}</style>`,
+      `<path fill="${'url(#'.repeat(12_000)}"/>`,
+      '<g a=""/>'.repeat(7_000),
+    ]) {
+      expect(problem(svg(inside))).toMatch(/must not have/);
+    }
+  });
+});
+
+describe('a PNG logo', () => {
+  it.each([
+    [16, 16],
+    [1024, 1024],
+    [300, 100],
+  ])('may have %i by %i pixels', (width, height) => {
+    expect(checkLogo(png(width, height))).toEqual({ extension: 'png', width, height });
+  });
+
+  const whole = png(64, 64);
+  it.each([
+    ['too small', png(15, 15), /15 by 15 pixels/],
+    ['too large', png(1025, 1025), /1025 by 1025 pixels/],
+    ['too wide', png(301, 100), /301 by 100: it must be square/],
+    ['higher than wide', png(64, 128), /square/],
+    ['animated', png(64, 64, [chunk('acTL', Buffer.alloc(8))]), /animated/],
+    ['cut off', whole.subarray(0, -1), /cut off/],
+    [
+      'followed by something',
+      Buffer.concat([whole, Buffer.from('<script>alert(1)</script>')]),
+      /cut off|end with IEND/,
+    ],
+    ['followed by a chunk', Buffer.concat([whole, chunk('tEXt', Buffer.from('x'))]), /end with IEND/],
+    ['without a picture', Buffer.concat([whole.subarray(0, 33), chunk('IEND')]), /whole PNG/],
+    ['no PNG but its first byte', Buffer.from('89504e470d0a1a0b', 'hex'), /signature/],
+    ['nothing but its signature', whole.subarray(0, 8), /whole PNG/],
+  ])('is refused when it is %s', (_what, body, why) => {
+    expect(problem(body)).toMatch(why);
+  });
+});
+
+describe('a logo', () => {
+  it('is served as what it was checked as', () => {
+    expect(checkLogo(svg())).toEqual({ extension: 'svg', width: 32, height: 32 });
+    expect(contentTypeOf('x.svg')).toBe('image/svg+xml; charset=utf-8');
+    expect(contentTypeOf('x.png')).toBe('image/png');
+  });
+});
