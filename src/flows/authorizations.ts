@@ -82,13 +82,14 @@ function countFitting(grants: readonly AccountGrant[]): number {
 }
 
 function authorizationOf(context: Context, session: Session, grant: AccountGrant) {
-  const { grantId, clientName, clientStatus, instanceName, confirmedAt, tokenIssuedAt } = grant;
+  const { grantId, clientName, clientStatus, instanceName, confirmedAt, lastUsedOn, tokenIssuedAt } = grant;
   return {
     grantId,
     clientName,
     isBlocked: clientStatus === 'blocked',
     instanceName,
     confirmedAt,
+    lastUsedOn,
     expiresAt: tokenExpiresAt(tokenIssuedAt ?? confirmedAt),
     rights: grantedRights(grant),
     disconnectToken: signForm(context, disconnectForm(session, { action: 'disconnect', id: grantId })),

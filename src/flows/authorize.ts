@@ -34,7 +34,9 @@ export interface RequestedAccess {
   /** Until when a token that is issued now will be good. */
   readonly expiresAt: Date;
   /** The live authorization that allowing annuls; null for none. */
-  readonly earlier: { readonly confirmedAt: Date; readonly rights: readonly Right[] } | null;
+  readonly earlier:
+    | (Pick<Grant, 'confirmedAt' | 'lastUsedOn'> & { readonly rights: readonly Right[] })
+    | null;
   readonly signOutToken: string;
 }
 
@@ -114,7 +116,11 @@ function requestedAccess(
     authorizationRequest,
     user: session.user,
     expiresAt: tokenExpiresAt(session.now),
-    earlier: earlier && { confirmedAt: earlier.confirmedAt, rights: grantedRights(earlier) },
+    earlier: earlier && {
+      confirmedAt: earlier.confirmedAt,
+      lastUsedOn: earlier.lastUsedOn,
+      rights: grantedRights(earlier),
+    },
     signOutToken: signOutToken(context, session),
   };
 }

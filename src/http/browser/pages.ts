@@ -89,7 +89,8 @@ export interface AccountPage {
 }
 
 /** One application instance that can act on the user's account, or could if the application were not blocked. */
-export interface Authorization extends Omit<LiveAuthorization, 'confirmedAt' | 'expiresAt' | 'rights'> {
+export interface Authorization
+  extends Omit<LiveAuthorization, 'confirmedAt' | 'lastUsedOn' | 'expiresAt' | 'rights'> {
   readonly confirmedOn: string;
   readonly validUntil: string;
   readonly rights: readonly DescribedRight[];
