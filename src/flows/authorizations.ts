@@ -1,5 +1,5 @@
 import type { Caller } from '../rules/caller.ts';
-import { tokenExpiresAt } from '../rules/lifetimes.ts';
+import { expiresSoon, tokenExpiresAt } from '../rules/lifetimes.ts';
 import { grantedRights } from '../rules/scope.ts';
 import { isUuid } from '../secrets/uuid.ts';
 import {
@@ -36,7 +36,7 @@ export interface AuthorizationsPage {
   readonly older: Cursor | null;
 }
 
-/** One live authorization. */
+/** One live authorization: what it allows, since when, until when, last used on which day (UTC), and its state. */
 export type LiveAuthorization = ReturnType<typeof authorizationOf>;
 
 /** An application and how many live authorizations it has; `orMore` when only the newest were counted. */
@@ -82,15 +82,19 @@ function countFitting(grants: readonly AccountGrant[]): number {
 }
 
 function authorizationOf(context: Context, session: Session, grant: AccountGrant) {
-  const { grantId, clientName, clientStatus, instanceName, confirmedAt, lastUsedOn, tokenIssuedAt } = grant;
+  const { grantId, clientId, clientName, clientStatus, instanceName, confirmedAt, lastUsedOn } = grant;
+  const expiresAt = tokenExpiresAt(grant.tokenIssuedAt ?? confirmedAt);
   return {
     grantId,
+    clientId,
     clientName,
+    /** The application is blocked, and can't use what it was allowed. */
     isBlocked: clientStatus === 'blocked',
     instanceName,
     confirmedAt,
     lastUsedOn,
-    expiresAt: tokenExpiresAt(tokenIssuedAt ?? confirmedAt),
+    expiresAt,
+    expiresSoon: expiresSoon(expiresAt, grant.now),
     rights: grantedRights(grant),
     disconnectToken: signForm(context, disconnectForm(session, { action: 'disconnect', id: grantId })),
   };

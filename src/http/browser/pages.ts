@@ -90,7 +90,10 @@ export interface AccountPage {
 
 /** One application instance that can act on the user's account, or could if the application were not blocked. */
 export interface Authorization
-  extends Omit<LiveAuthorization, 'confirmedAt' | 'lastUsedOn' | 'expiresAt' | 'rights'> {
+  extends Pick<
+    LiveAuthorization,
+    'grantId' | 'clientName' | 'isBlocked' | 'instanceName' | 'disconnectToken'
+  > {
   readonly confirmedOn: string;
   readonly validUntil: string;
   readonly rights: readonly DescribedRight[];
