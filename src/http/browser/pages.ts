@@ -100,6 +100,7 @@ export interface Authorization
 }
 
 /** An application with all its authorizations, and how many there are, for example `37`. */
-export interface AuthorizedApplication extends Omit<AuthorizedClient, 'live' | 'orMore'> {
+export interface AuthorizedApplication
+  extends Pick<AuthorizedClient, 'clientId' | 'clientName' | 'disconnectAllToken'> {
   readonly total: string;
 }

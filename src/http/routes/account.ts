@@ -100,7 +100,7 @@ function describePage(context: Context, page: AuthorizationsPage) {
     userLogin: page.user.login,
     signOutToken: page.signOutToken,
     authorizations: page.authorizations.map((authorization) => describeAuthorization(context, authorization)),
-    several: page.clientsWithSeveral.map(describeClient),
+    several: page.applications.filter(({ live }) => live > 1).map(describeClient),
     newer: page.newer && accountPath(page.newer),
     older: page.older && accountPath(page.older),
   } satisfies Partial<AccountPage>;
@@ -118,8 +118,19 @@ function describeAuthorization(
   };
 }
 
-function describeClient({ live, orMore, ...shown }: AuthorizedClient): AuthorizedApplication {
-  return { ...shown, total: `${live.toLocaleString('en')}${orMore ? ' or more' : ''}` };
+function describeClient({
+  clientId,
+  clientName,
+  disconnectAllToken,
+  live,
+  orMore,
+}: AuthorizedClient): AuthorizedApplication {
+  return {
+    clientId,
+    clientName,
+    disconnectAllToken,
+    total: `${live.toLocaleString('en')}${orMore ? ' or more' : ''}`,
+  };
 }
 
 const FIRST = cursorOf(undefined, undefined);
