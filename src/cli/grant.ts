@@ -78,8 +78,8 @@ async function whose(db: pg.Pool, { login, client }: WhoseOptions): Promise<Whos
 }
 
 function rowOf(grant: Grant) {
-  const { grantId, clientId, instanceName, scope, confirmedAt, tokenIssuedAt: issuedAt } = grant;
+  const { grantId, clientId, instanceName, scope, confirmedAt, lastUsedOn, tokenIssuedAt: issuedAt } = grant;
   const expiresAt = issuedAt && tokenExpiresAt(issuedAt);
   const state = grantState(grant, grant.now);
-  return { grantId, clientId, instanceName, scope, state, confirmedAt, issuedAt, expiresAt };
+  return { grantId, clientId, instanceName, scope, state, confirmedAt, issuedAt, expiresAt, lastUsedOn };
 }

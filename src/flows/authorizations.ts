@@ -1,5 +1,5 @@
 import type { Caller } from '../rules/caller.ts';
-import { tokenExpiresAt } from '../rules/lifetimes.ts';
+import { expiresSoon, tokenExpiresAt } from '../rules/lifetimes.ts';
 import { grantedRights } from '../rules/scope.ts';
 import { isUuid } from '../secrets/uuid.ts';
 import {
@@ -29,20 +29,24 @@ export interface AuthorizationsPage {
   readonly user: Pick<Session['user'], 'name' | 'login'>;
   readonly signOutToken: string;
   readonly authorizations: readonly LiveAuthorization[];
-  /** The applications on this page that have more than one authorization, on whichever page. */
-  readonly clientsWithSeveral: readonly AuthorizedClient[];
+  /** The same by application, in the order of the newest of each. */
+  readonly applications: readonly AuthorizedClient[];
   /** Where the pages of the newer and of the older ones begin; null where there are none. */
   readonly newer: Cursor | null;
   readonly older: Cursor | null;
 }
 
-/** One live authorization. */
+/** One live authorization: what it allows, since when, until when, last used on which day (UTC), and its state. */
 export type LiveAuthorization = ReturnType<typeof authorizationOf>;
 
-/** An application and how many live authorizations it has; `orMore` when only the newest were counted. */
+/** An application that can act on the user's account. */
 export interface AuthorizedClient {
   readonly clientId: string;
   readonly clientName: string;
+  readonly isBlocked: boolean;
+  /** Those on this page, newest first. */
+  readonly authorizations: readonly LiveAuthorization[];
+  /** How many it has on all pages together; `orMore` when only the newest were counted. */
   readonly live: number;
   readonly orMore: boolean;
   readonly disconnectAllToken: string;
@@ -61,11 +65,12 @@ export async function findAuthorizationsPage(
   const back = cursor.grantId === null ? null : (fitting[0]?.grantId ?? null);
   const [newer, older] = cursor.direction === 'older' ? [back, next] : [next, back];
   const shown = cursor.direction === 'older' ? fitting : fitting.toReversed();
+  const authorizations = shown.map((grant) => authorizationOf(context, session, grant));
   return {
     user: session.user,
     signOutToken: signOutToken(context, session),
-    authorizations: shown.map((grant) => authorizationOf(context, session, grant)),
-    clientsWithSeveral: await findClientsWithSeveral(context, session, shown, (newer ?? older) !== null),
+    authorizations,
+    applications: await groupByClient(context, session, authorizations, (newer ?? older) !== null),
     newer: newer === null ? null : { direction: 'newer', grantId: newer },
     older: older === null ? null : { direction: 'older', grantId: older },
   };
@@ -82,37 +87,47 @@ function countFitting(grants: readonly AccountGrant[]): number {
 }
 
 function authorizationOf(context: Context, session: Session, grant: AccountGrant) {
-  const { grantId, clientName, clientStatus, instanceName, confirmedAt, tokenIssuedAt } = grant;
+  const { grantId, clientId, clientName, clientStatus, instanceName, confirmedAt, lastUsedOn } = grant;
+  const expiresAt = tokenExpiresAt(grant.tokenIssuedAt ?? confirmedAt);
   return {
     grantId,
+    clientId,
     clientName,
+    /** The application is blocked, and can't use what it was allowed. */
     isBlocked: clientStatus === 'blocked',
     instanceName,
     confirmedAt,
-    expiresAt: tokenExpiresAt(tokenIssuedAt ?? confirmedAt),
+    lastUsedOn,
+    expiresAt,
+    expiresSoon: expiresSoon(expiresAt, grant.now),
     rights: grantedRights(grant),
     disconnectToken: signForm(context, disconnectForm(session, { action: 'disconnect', id: grantId })),
   };
 }
 
 /** @param thereAreOthers whether there are other pages */
-async function findClientsWithSeveral(
+async function groupByClient(
   context: Context,
   session: Session,
-  shown: readonly AccountGrant[],
+  shown: readonly LiveAuthorization[],
   thereAreOthers: boolean,
 ): Promise<AuthorizedClient[]> {
-  const names = new Map(shown.map(({ clientId, clientName }) => [clientId, clientName]));
-  const ids = [...names.keys()];
+  const clients = new Map(shown.map((authorization) => [authorization.clientId, authorization]));
+  const ids = [...clients.keys()];
   const counts = thereAreOthers ? await countAccountGrants(context.db, session.user.userId, ids) : [];
-  return [...names].flatMap(([clientId, clientName]) => {
-    const here = shown.filter((grant) => grant.clientId === clientId).length;
+  return [...clients.values()].map(({ clientId, clientName, isBlocked }) => {
+    const authorizations = shown.filter((one) => one.clientId === clientId);
     const count = counts.find((counted) => counted.clientId === clientId);
-    const live = Math.max(here, count?.live ?? 0);
-    if (live < 2) return [];
     const form = disconnectForm(session, { action: 'disconnect-all', id: clientId });
-    const orMore = count?.orMore ?? false;
-    return [{ clientId, clientName, live, orMore, disconnectAllToken: signForm(context, form) }];
+    return {
+      clientId,
+      clientName,
+      isBlocked,
+      authorizations,
+      live: Math.max(authorizations.length, count?.live ?? 0),
+      orMore: count?.orMore ?? false,
+      disconnectAllToken: signForm(context, form),
+    };
   });
 }
 

@@ -35,7 +35,9 @@ export interface RequestedAccess {
   /** Until when a token that is issued now will be good. */
   readonly expiresAt: Date;
   /** The live authorization that allowing annuls; null for none. */
-  readonly earlier: { readonly confirmedAt: Date; readonly rights: readonly Right[] } | null;
+  readonly earlier:
+    | (Pick<Grant, 'confirmedAt' | 'lastUsedOn'> & { readonly rights: readonly Right[] })
+    | null;
   /** Whether the user never allowed this application anything before. */
   readonly firstSeen: boolean;
   readonly signOutToken: string;
@@ -123,7 +125,11 @@ function requestedAccess(
     authorizationRequest,
     user: session.user,
     expiresAt: tokenExpiresAt(session.now),
-    earlier: earlier && { confirmedAt: earlier.confirmedAt, rights: grantedRights(earlier) },
+    earlier: earlier && {
+      confirmedAt: earlier.confirmedAt,
+      lastUsedOn: earlier.lastUsedOn,
+      rights: grantedRights(earlier),
+    },
     signOutToken: signOutToken(context, session),
   };
 }

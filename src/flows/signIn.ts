@@ -1,6 +1,8 @@
 import type { AuthorizationRequest } from '../rules/authorizationRequest.ts';
 import type { Caller } from '../rules/caller.ts';
 import { loginKey } from '../rules/loginKey.ts';
+import { shownNetwork } from '../rules/network.ts';
+import { deviceOf } from '../rules/userAgent.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { randomSecret } from '../secrets/random.ts';
 import { insertSession } from '../store/sessions.ts';
@@ -57,7 +59,8 @@ export async function signIn(
   const { userId, passwordHash, deviceCookie } = result;
   const sessionCookie = randomSecret().toString('base64url');
   const earlierHash = cookies.session === null ? null : sha256(cookies.session);
-  const session = { sessionHash: sha256(sessionCookie), userId, passwordHash, earlierHash };
+  const origin = { ...deviceOf(caller.userAgent), network: shownNetwork(caller.address) };
+  const session = { sessionHash: sha256(sessionCookie), userId, passwordHash, earlierHash, ...origin };
   // Last, so that there is a session only if its cookie is handed out.
   const isValid = await insertSession(db, session, caller);
   return isValid ? { outcome: 'signed_in', sessionCookie, deviceCookie } : { outcome: 'wrong' };

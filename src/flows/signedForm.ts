@@ -10,6 +10,9 @@ const LIFETIMES_MS = {
   'sign-out': SESSION_FORM_MS,
   disconnect: SESSION_FORM_MS,
   'disconnect-all': SESSION_FORM_MS,
+  'end-session': SESSION_FORM_MS,
+  'end-other-sessions': SESSION_FORM_MS,
+  'change-password': SESSION_FORM_MS,
 };
 
 /** Whose form it is: the session of the browser that it is shown to, before sign-in its pre-login session. */

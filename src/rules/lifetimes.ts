@@ -54,6 +54,14 @@ export function tokenExpiresAt(issuedAt: Date): Date {
   return expiresAt;
 }
 
+/** An authorization that ends this soon is shown as expiring: time to give a new one before the old one stops working. */
+export const EXPIRES_SOON_DAYS = 30;
+
+/** Whether a token that expires then is to be shown as expiring. */
+export function expiresSoon(expiresAt: Date, now: Date): boolean {
+  return expiresAt.getTime() - now.getTime() <= EXPIRES_SOON_DAYS * 24 * 60 * MINUTE_MS;
+}
+
 /** Lifetime of a token in whole seconds, the `expires_in` of the token response. */
 export function tokenLifetimeSeconds(issuedAt: Date): number {
   return Math.floor((tokenExpiresAt(issuedAt).getTime() - issuedAt.getTime()) / 1000);

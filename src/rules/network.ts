@@ -5,6 +5,16 @@ export function isLoopback(hostname: string): boolean {
   return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }
 
+/**
+ * The network of an address as a person may read it, too wide to tell who it is: `203.0.113.0/24`, `2001:db8:1::/48`.
+ *
+ * @returns null for what is no address
+ */
+export function shownNetwork(address: string): string | null {
+  if (isIPv4(address)) return address.replace(/\d+$/, '0/24');
+  return address.includes(':') ? `${networkOf(address)}::/48` : null;
+}
+
 /** The network of one subscriber: an IPv4 address, or the first 48 bits of an IPv6 address. @param address as Node writes it */
 export function networkOf(address: string): string {
   if (isIPv4(address) || !address.includes(':')) return address;

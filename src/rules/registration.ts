@@ -45,26 +45,37 @@ function checkVisible(what: 'name' | 'login', text: string, maxCharacters: numbe
   }
 }
 
+/** Why a password can't be taken. */
+export type PasswordProblem = 'too_long' | 'control_characters' | 'too_short';
+
 /**
  * A password must be possible to type into the form of a page. Its characters are counted as they are compared: under NFKC.
  *
- * @throws {RegistrationError}
+ * @returns null for one that can be taken
  */
+export function passwordProblem(
+  password: string,
+  minCharacters: number = MIN_PASSWORD_CHARACTERS,
+): PasswordProblem | null {
+  if (byteLength(password) > MAX_PASSWORD_BYTES) return 'too_long';
+  if (/\p{Cc}/u.test(password)) return 'control_characters';
+  return [...password.normalize('NFKC')].length < minCharacters ? 'too_short' : null;
+}
+
+/** A password that an operator gives a user; a weak one is short, but not empty. @throws {RegistrationError} */
 export function checkPassword(
   what: 'password' | 'payment password',
   password: string,
   allowWeak: boolean,
 ): void {
-  if (password === '' || byteLength(password) > MAX_PASSWORD_BYTES || /\p{Cc}/u.test(password)) {
-    throw new RegistrationError(
-      `the ${what} needs 1 to ${MAX_PASSWORD_BYTES} bytes and no control characters`,
-    );
-  }
-  if (!allowWeak && [...password.normalize('NFKC')].length < MIN_PASSWORD_CHARACTERS) {
+  const problem = passwordProblem(password, allowWeak ? 1 : undefined);
+  if (problem === null) return;
+  if (problem === 'too_short' && password !== '') {
     throw new RegistrationError(
       `the ${what} has fewer than ${MIN_PASSWORD_CHARACTERS} characters: take a longer one, or say --allow-weak`,
     );
   }
+  throw new RegistrationError(`the ${what} needs 1 to ${MAX_PASSWORD_BYTES} bytes and no control characters`);
 }
 
 /** Those settings of an application that are given (contract 2.1). @throws {RegistrationError} */

@@ -93,7 +93,8 @@ with requests as materialized (
          code_hash = excluded.code_hash, code_challenge = excluded.code_challenge, confirmed_at = clock_timestamp(),
          -- the code's lifetime begins when the row is locked
          code_expires_at = clock_timestamp() + (excluded.code_expires_at - excluded.confirmed_at),
-         client_revision = excluded.client_revision, token_hash = null, token_issued_at = null, revoked_at = null
+         client_revision = excluded.client_revision, token_hash = null, token_issued_at = null, revoked_at = null,
+         last_used_on = null
    where g.revision = excluded.revision - 1 and clock_timestamp() < @deadline::timestamptz  -- checked again when the row is locked
      and (g.user_id, g.client_id) = (excluded.user_id, excluded.client_id)
      and g.instance_name is not distinct from excluded.instance_name

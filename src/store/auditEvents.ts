@@ -15,6 +15,8 @@ export const AUDIT_KINDS = [
   'revoked_by_operator',
   'signed_in',
   'payment_confirmed',
+  'password_changed',
+  'payment_password_changed',
   'password_guessed',
   'payment_password_guessed',
   'client_created',

@@ -13,6 +13,8 @@ export interface Grant extends GrantTimes {
   readonly revision: number;
   readonly scope: string;
   readonly confirmedAt: Date;
+  /** The day (UTC) on which its token was last introspected, as `2026-11-20`; null before the first. */
+  readonly lastUsedOn: string | null;
   /** The database's clock when this was read. */
   readonly now: Date;
 }
@@ -20,6 +22,7 @@ export interface Grant extends GrantTimes {
 /** The select list of a {@link Grant}, of `grants g`. */
 export const GRANT_COLUMNS = `g.grant_id as "grantId", g.user_id as "userId", g.client_id as "clientId",
   g.instance_name as "instanceName", g.revision, g.scope, g.confirmed_at as "confirmedAt",
+  to_char(g.last_used_on, 'YYYY-MM-DD') as "lastUsedOn",
   g.code_expires_at as "codeExpiresAt", g.token_issued_at as "tokenIssuedAt", g.revoked_at as "revokedAt",
   clock_timestamp() as now`;
 

@@ -2,6 +2,7 @@ import type { Digest } from '../secrets/digest.ts';
 import { batched } from './database/batch.ts';
 import { execute, queryBatch, required } from './database/query.ts';
 import { batchStatement } from './database/statement.ts';
+import { IS_FIRST_USE_OF_GRANT, noteGrantUse } from './grantUse.ts';
 import { IS_ACCEPTED, IS_FIRST_USE, noteUse } from './secrets.ts';
 
 /** A resource server's introspection of a token. */
@@ -41,7 +42,7 @@ const find = batchStatement<IntrospectionRequest>(
 select input.n::int as n, r.resource_id is not null as authenticated, r.first_use as "firstUse", g.grant_id is not null as live,
        g.grant_id as "grantId", g.scope,
        g.client_id as "clientId", g.instance_name as "instanceName", g.user_id as "userId", g.login,
-       g.token_issued_at as "tokenIssuedAt", clock_timestamp() as now
+       g.token_issued_at as "tokenIssuedAt", g.first_use as "firstUseOfGrant", clock_timestamp() as now
   from ${input}
   left join (
     select s.resource_id, s.secret_hash, ${IS_FIRST_USE} as first_use
@@ -49,7 +50,7 @@ select input.n::int as n, r.resource_id is not null as authenticated, r.first_us
      where ${IS_ACCEPTED} and status = 'active'
   ) r on r.resource_id = input.resource_id and r.secret_hash = input.secret_hash
   left join lateral (
-    select g.*, u.login
+    select g.*, u.login, ${IS_FIRST_USE_OF_GRANT} as first_use
       from (select * from grants where grant_id = input.grant_id offset 0) g
      cross join lateral (select status from clients where client_id = g.client_id offset 0) c
      cross join lateral (select status, login from users where user_id = g.user_id offset 0) u
@@ -57,7 +58,14 @@ select input.n::int as n, r.resource_id is not null as authenticated, r.first_us
   ) g on r.resource_id is not null`,
 );
 
-type TokenRow = { authenticated: boolean; firstUse: boolean | null; live: boolean } & LiveToken;
+interface TokenRow extends LiveToken {
+  readonly authenticated: boolean;
+  /** Of the resource server's secret, today. */
+  readonly firstUse: boolean | null;
+  readonly live: boolean;
+  /** Today; never of a token that has expired. */
+  readonly firstUseOfGrant: boolean | null;
+}
 
 const markUsed = batchStatement<IntrospectionRequest>(
   'resource-secret-mark-used',
@@ -73,8 +81,10 @@ export const findToken = batched(
     const first = requests.filter((_, index) => rows[index]?.firstUse === true);
     // That a use could not be noted is no reason to leave a request without its result.
     if (first.length > 0) await execute(db, markUsed(first)).catch(() => {});
-    return rows.map((row) => {
+    return rows.map((row, index) => {
       const found = required(row, statement);
+      const { grantId = null, tokenHash } = requests[index] ?? {};
+      if (found.firstUseOfGrant && grantId && tokenHash) noteGrantUse(db, { grantId, tokenHash });
       return { authenticated: found.authenticated, token: found.live ? found : null };
     });
   },

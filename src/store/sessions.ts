@@ -1,6 +1,7 @@
 import type { Caller } from '../rules/caller.ts';
 import { MAX_SESSION_HOURS, SESSION_IDLE_MINUTES } from '../rules/lifetimes.ts';
 import { MAX_SESSIONS } from '../rules/limits.ts';
+import type { Device } from '../rules/userAgent.ts';
 import type { Digest } from '../secrets/digest.ts';
 import { OF_CALLER, recordEvents } from './auditEvents.ts';
 import { batched } from './database/batch.ts';
@@ -30,8 +31,8 @@ const HAS_ENDED = `(s.seen_at < clock_timestamp() - interval '${SESSION_IDLE_MIN
 /** Of `sessions s`: whether its cookie still signs a user in. */
 export const SESSION_IS_VALID = `not ${HAS_ENDED}`;
 
-/** A sign-in whose password is right. */
-export interface NewSession {
+/** A sign-in whose password is right, and where it comes from. */
+export interface NewSession extends Device {
   /** SHA-256 of the new cookie value. */
   readonly sessionHash: Digest;
   readonly userId: string;
@@ -39,6 +40,8 @@ export interface NewSession {
   readonly passwordHash: string;
   /** SHA-256 of the cookie that the browser sent, if any. */
   readonly earlierHash: Digest | null;
+  /** Such as `203.0.113.0/24`; null when it isn't known. */
+  readonly network: string | null;
 }
 
 // The share lock makes a change of the password wait for this sign-in, or this sign-in fail because of it.
@@ -55,7 +58,8 @@ with locked as (
             order by created_at desc offset ${MAX_SESSIONS - 1})))
    order by s.session_hash for update of s
 ), ${momentOf('locked', 'ending')}, signed_in as (
-  insert into sessions (session_hash, user_id) select @sessionHash, user_id from locked, moment where not late
+  insert into sessions (session_hash, user_id, browser, system, network)
+  select @sessionHash, user_id, @browser, @system, @network from locked, moment where not late
 ), ended as (
   delete from sessions s using ending, moment where s.session_hash = ending.session_hash and not late
 ), logged as (

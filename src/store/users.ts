@@ -16,7 +16,7 @@ export interface User {
 /** A user with what a sign-in is checked against. */
 export interface UserWithPasswords extends User, PasswordHashes {}
 
-interface PasswordHashes {
+export interface PasswordHashes {
   readonly passwordHash: string;
   /** Null for none. */
   readonly paymentPasswordHash: string | null;

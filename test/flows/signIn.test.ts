@@ -48,6 +48,7 @@ describe('a password that is changed while somebody signs in with the old one', 
         userId: user?.userId ?? '',
         passwordHash: user?.passwordHash ?? '',
         earlierHash: null,
+        ...{ browser: null, system: null, network: null },
       };
       expect(await insertSession(signingIn, session, CALLER)).toBe(true);
       const changing = setPasswords(pool, login, CHANGED, 'tests');

@@ -189,9 +189,13 @@ describe('--json', () => {
       warnings: [expect.stringContaining('rows that stay in audit_events_rest: 1 of months')],
     });
     const client = await connected('one');
+    await server.database.pool.query(`update grants set last_used_on = '2026-11-20' where client_id = $1`, [
+      client.clientId,
+    ]);
     const [grant] = (await document(['grant', 'list', '--login', user.login])) as unknown as {
       grant_id: string;
     }[];
+    expect(grant).toMatchObject({ client_id: client.clientId, last_used_on: '2026-11-20' });
     const { grant_id = '' } = grant ?? {};
     expect(await document(['grant', 'revoke', grant_id])).toEqual({ grant_id, revoked: 1 });
     expect(await document(['grant', 'revoke', '--client', client.clientId, '--login', user.login])).toEqual({

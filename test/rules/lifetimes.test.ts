@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { tokenExpiresAt, tokenLifetimeSeconds } from '../../src/rules/lifetimes.ts';
+import { expiresSoon, tokenExpiresAt, tokenLifetimeSeconds } from '../../src/rules/lifetimes.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
 const BOUNDARY = Date.parse('2018-02-07T00:00:00.000Z');
@@ -60,5 +60,15 @@ describe('contract 8: lifetime of the access token', () => {
         expect(tokenLifetimeSeconds(issuedAt)).toBe(lifetime / 1000);
       }),
     );
+  });
+});
+
+describe('an authorization that expires soon', () => {
+  it.each([
+    ['2026-12-22T10:00:00.000Z', true],
+    ['2026-12-22T10:00:00.001Z', false],
+    ['2026-11-22T09:59:59.000Z', true],
+  ])('does so within 30 days of 22 November: %s', (expiresAt, soon) => {
+    expect(expiresSoon(new Date(expiresAt), new Date('2026-11-22T10:00:00.000Z'))).toBe(soon);
   });
 });

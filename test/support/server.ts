@@ -68,6 +68,7 @@ export interface ServerOptions {
 export const CALLER: Caller = {
   address: '127.0.0.1',
   reference: 'test',
+  userAgent: null,
   get decideBy() {
     return performance.now() + 4_500;
   },

@@ -89,13 +89,18 @@ export interface AccountPage {
 }
 
 /** One application instance that can act on the user's account, or could if the application were not blocked. */
-export interface Authorization extends Omit<LiveAuthorization, 'confirmedAt' | 'expiresAt' | 'rights'> {
+export interface Authorization
+  extends Pick<
+    LiveAuthorization,
+    'grantId' | 'clientName' | 'isBlocked' | 'instanceName' | 'disconnectToken'
+  > {
   readonly confirmedOn: string;
   readonly validUntil: string;
   readonly rights: readonly DescribedRight[];
 }
 
 /** An application with all its authorizations, and how many there are, for example `37`. */
-export interface AuthorizedApplication extends Omit<AuthorizedClient, 'live' | 'orMore'> {
+export interface AuthorizedApplication
+  extends Pick<AuthorizedClient, 'clientId' | 'clientName' | 'disconnectAllToken'> {
   readonly total: string;
 }

@@ -105,7 +105,9 @@ function describePage(context: Context, page: AuthorizationsPage, language: Lang
     authorizations: page.authorizations.map((authorization) =>
       describeAuthorization(context, authorization, language),
     ),
-    several: page.clientsWithSeveral.map((client) => describeClient(client, language)),
+    several: page.applications
+      .filter(({ live }) => live > 1)
+      .map((client) => describeClient(client, language)),
     newer: page.newer && accountPath(page.newer),
     older: page.older && accountPath(page.older),
   } satisfies Partial<AccountPage>;
@@ -126,12 +128,12 @@ function describeAuthorization(
 }
 
 function describeClient(
-  { live, orMore, ...shown }: AuthorizedClient,
+  { clientId, clientName, disconnectAllToken, live, orMore }: AuthorizedClient,
   language: Language,
 ): AuthorizedApplication {
   const { account, formats } = TEXTS[language];
   const total = formats.number(live);
-  return { ...shown, total: orMore ? account.orMore(total) : total };
+  return { clientId, clientName, disconnectAllToken, total: orMore ? account.orMore(total) : total };
 }
 
 const FIRST = cursorOf(undefined, undefined);

@@ -1,10 +1,16 @@
 import { isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
+import type { Caller } from '../../rules/caller.ts';
 import { DECISION_MS } from '../../rules/timeouts.ts';
 
 /** The caller of a request, as the verbs record it and wait for it. */
-export function callerOf(request: FastifyRequest) {
-  return { address: addressOf(request), reference: request.id, decideBy: request.readAt + DECISION_MS };
+export function callerOf(request: FastifyRequest): Caller {
+  return {
+    address: addressOf(request),
+    reference: request.id,
+    userAgent: request.headers['user-agent'] ?? null,
+    decideBy: request.readAt + DECISION_MS,
+  };
 }
 
 /** The IP address: IPv4 also where the socket is IPv6; `unknown` where a proxy sent something else. */

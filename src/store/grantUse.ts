@@ -1,0 +1,39 @@
+import type { Digest } from '../secrets/digest.ts';
+import { batched } from './database/batch.ts';
+import { execute } from './database/query.ts';
+import { batchStatement } from './database/statement.ts';
+import { IS_LIVE } from './grants.ts';
+
+const TODAY = `(clock_timestamp() at time zone 'UTC')::date`;
+
+/** Of `grants g`: whether a use now is the first of the day (UTC) of an authorization that is good. */
+export const IS_FIRST_USE_OF_GRANT = `g.last_used_on is distinct from ${TODAY} and ${IS_LIVE}`;
+
+/** A token that was introspected. */
+interface GrantUse {
+  readonly grantId: string;
+  /** With another token the row is another authorization, which was not used. */
+  readonly tokenHash: Digest;
+}
+
+// Locks grants only, and waits for none: a row that is locked is being noted, or decided on, and is noted with its next use.
+const markUsed = batchStatement<GrantUse>(
+  'grant-mark-used',
+  { grant_id: 'uuid', token_hash: 'bytea' },
+  () => `
+update grants set last_used_on = ${TODAY}
+ where grant_id = any (array(
+   select g.grant_id from grants g
+    where g.grant_id = any (@grant_id::uuid[]) and g.token_hash = any (@token_hash::bytea[]) and ${IS_FIRST_USE_OF_GRANT}
+      for no key update skip locked))`,
+);
+
+const noteUses = batched(async (db, uses: readonly GrantUse[]) => {
+  await execute(db, markUsed(uses));
+  return uses.map(() => null);
+});
+
+/** Notes today as the day of a grant's last use. Nobody waits for it, and a use that can't be noted is lost: it's a note. */
+export function noteGrantUse(...[db, use]: Parameters<typeof noteUses>): void {
+  noteUses(db, use).catch(() => {});
+}

@@ -1,0 +1,63 @@
+import type { Device } from '../rules/userAgent.ts';
+import type { Digest } from '../secrets/digest.ts';
+import type { Database } from './database/database.ts';
+import { execute, query } from './database/query.ts';
+import { statement } from './database/statement.ts';
+import { SESSION_IS_VALID } from './sessions.ts';
+
+// The sessions of one user, as their list. A session is named by a digest of its hash, which opens nothing.
+
+/** Of `sessions s`: 32 hex digits. */
+const SESSION_ID = `substr(encode(sha256(s.session_hash), 'hex'), 1, 32)`;
+
+/** A session as its user sees it. */
+export interface ListedSession extends Device {
+  readonly sessionId: string;
+  /** Whether it is the one that asks. */
+  readonly isThis: boolean;
+  readonly createdAt: Date;
+  /** Up to a minute too early. */
+  readonly seenAt: Date;
+  /** Where it was begun, such as `203.0.113.0/24`; null when that isn't known. */
+  readonly network: string | null;
+}
+
+/** A user, and the session that asks. */
+interface Asking {
+  readonly userId: string;
+  readonly sessionHash: Digest;
+}
+
+const list = statement<Asking>(
+  'user-session-list',
+  `select ${SESSION_ID} as "sessionId", s.session_hash = @sessionHash as "isThis", s.created_at as "createdAt",
+          s.seen_at as "seenAt", s.browser, s.system, s.network
+     from sessions s where s.user_id = @userId and ${SESSION_IS_VALID}
+    order by s.session_hash = @sessionHash desc, s.seen_at desc, s.session_hash`,
+);
+
+/** The live sessions of a user, at most `MAX_SESSIONS`: the one that asks, then by when they were last seen. */
+export const listUserSessions = (db: Database, asking: Asking): Promise<ListedSession[]> =>
+  query(db, list(asking));
+
+// Rows of one user, in the order of their keys: see the locks of `approvals.ts`.
+const end = (which: string) => `
+delete from sessions where session_hash = any (array(
+  select s.session_hash from sessions s
+   where s.user_id = @userId and s.session_hash <> @sessionHash and ${which} order by s.session_hash for update))`;
+
+const endOne = statement<Asking & { sessionId: string }>(
+  'user-session-end-one',
+  end(`${SESSION_ID} = @sessionId`),
+);
+const endOthers = statement<Asking>('user-session-end-others', end('true'));
+
+/** Ends one other session of the user. */
+export async function deleteUserSession(db: Database, asking: Asking, sessionId: string): Promise<void> {
+  await execute(db, endOne({ ...asking, sessionId }));
+}
+
+/** Ends every session of the user but the one that asks. */
+export async function deleteOtherSessions(db: Database, asking: Asking): Promise<void> {
+  await execute(db, endOthers(asking));
+}

@@ -1,0 +1,179 @@
+import { describe, expect, it } from 'vitest';
+import { findAuthorizationsPage } from '../../src/flows/authorizations.ts';
+import { authorize } from '../../src/flows/authorize.ts';
+import { introspect as ask } from '../../src/flows/introspect.ts';
+import { currentSession } from '../../src/flows/session.ts';
+import { Parameters } from '../../src/rules/parameters.ts';
+import { sha256 } from '../../src/secrets/digest.ts';
+import { parseToken } from '../../src/secrets/tokens.ts';
+import { noteGrantUse } from '../../src/store/grantUse.ts';
+import { Agent } from '../support/agent.ts';
+import { introspect, obtainCode, obtainToken, requestOf } from '../support/flow.ts';
+import { intercept } from '../support/intercept.ts';
+import { useServer } from '../support/server.ts';
+
+const server = await useServer();
+const { pool } = server.database;
+const resource = await server.createResource();
+
+/** A row of `grants`: its last use against today in UTC, its revision, and the transaction that wrote it. */
+interface Row {
+  readonly used: string | null;
+  readonly today: string;
+  readonly revision: number;
+  readonly written: string;
+}
+
+async function authorized() {
+  const [client, user] = [await server.createClient(), await server.createUser()];
+  const agent = new Agent(server.baseUrl);
+  const token = await obtainToken(agent, client, user);
+  const { grantId } = parseToken('token', token);
+  return {
+    client,
+    user,
+    agent,
+    token,
+    grantId: grantId ?? '',
+    cookie: agent.cookies.get('assent_session') ?? '',
+  };
+}
+
+async function rowOf(grantId: string): Promise<Row | undefined> {
+  const { rows } = await pool.query<Row>(
+    `select last_used_on::text as used, (now() at time zone 'UTC')::date::text as today, revision, xmin::text as written
+       from grants where grant_id = $1`,
+    [grantId],
+  );
+  return rows[0];
+}
+
+const usedOn = async (grantId: string) => (await rowOf(grantId))?.used ?? null;
+const today = async (grantId: string) => (await rowOf(grantId))?.today;
+
+/** Introspects until the use is noted, which no answer waits for. */
+async function use(token: string, grantId: string): Promise<void> {
+  expect(await introspect(server, resource, token)).toMatchObject({ active: true });
+  await expect.poll(() => usedOn(grantId), { interval: 10 }).toBe(await today(grantId));
+}
+
+/** An application that is used after this was asked has its use noted: so all that was asked before is noted as well. */
+async function settle(): Promise<void> {
+  const { token, grantId } = await authorized();
+  await use(token, grantId);
+}
+
+describe('the day of an authorization’s last use', () => {
+  it('is noted by an introspection, once a day, and is no revision', async () => {
+    const { token, grantId } = await authorized();
+    expect(await rowOf(grantId)).toMatchObject({ used: null, revision: 1 });
+    await use(token, grantId);
+    const noted = await rowOf(grantId);
+    expect(noted?.revision).toBe(1);
+    await Promise.all([1, 2, 3].map(() => introspect(server, resource, token)));
+    await settle();
+    expect(await rowOf(grantId)).toEqual(noted);
+    await pool.query(`update grants set last_used_on = '2020-02-29' where grant_id = $1`, [grantId]);
+    await use(token, grantId);
+  });
+
+  it('is not noted for a token that is expired, revoked, wrong, or asked for by nobody', async () => {
+    const [expired, revoked, asked] = [await authorized(), await authorized(), await authorized()];
+    const ids = [expired.grantId, revoked.grantId, asked.grantId];
+    await pool.query(
+      `update grants set token_issued_at = now() - interval '3 years' where grant_id = $1`,
+      ids.slice(0, 1),
+    );
+    await pool.query('update grants set revoked_at = now() where grant_id = $1', ids.slice(1, 2));
+    for (const { token } of [expired, revoked]) {
+      expect(await introspect(server, resource, token)).toEqual({ active: false });
+    }
+    expect(await introspect(server, resource, `${asked.token.slice(0, -1)}!`)).toEqual({ active: false });
+    await introspect(server, `Basic ${btoa('x:y')}`, asked.token);
+    await settle();
+    expect(await Promise.all(ids.map(usedOn))).toEqual([null, null, null]);
+  });
+
+  it('is gone with a new authorization, which was never used', async () => {
+    const { client, user, agent, token, grantId } = await authorized();
+    await use(token, grantId);
+    await obtainCode(agent, requestOf(client), user);
+    expect(await rowOf(grantId)).toMatchObject({ used: null, revision: 2 });
+  });
+
+  it('is not noted when the authorization became another one meanwhile', async () => {
+    const { token, grantId } = await authorized();
+    noteGrantUse(pool, { grantId, tokenHash: sha256('of the authorization before') });
+    await settle();
+    expect(await usedOn(grantId)).toBeNull();
+    noteGrantUse(pool, { grantId, tokenHash: sha256(token) });
+    await settle();
+    expect(await usedOn(grantId)).toBe(await today(grantId));
+  });
+
+  it('costs no answer when it can’t be noted, and waits for nobody who holds the row', async () => {
+    const [failing, locked] = [await authorized(), await authorized()];
+    const header = Buffer.from(resource.slice('Basic '.length), 'base64').toString();
+    const credentials = { id: header.split(':')[0] ?? '', secret: header.split(':')[1] ?? '' };
+    let notes = 0;
+    const db = intercept(pool, async (statement, run) => {
+      if (statement.name !== 'grant-mark-used') return run();
+      notes += 1;
+      throw new Error('no place on the disk');
+    });
+    expect(await ask({ ...server.context, db }, credentials, failing.token)).toMatchObject({ active: true });
+    await expect.poll(() => notes, { interval: 10 }).toBe(1);
+
+    const holder = await pool.connect();
+    try {
+      await holder.query('begin');
+      await holder.query('select from grants where grant_id = $1 for update', [locked.grantId]);
+      expect(await introspect(server, resource, locked.token)).toMatchObject({ active: true });
+      await settle();
+      const { rows } = await pool.query(
+        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      expect(rows).toEqual([]);
+      await holder.query('rollback');
+    } finally {
+      holder.release();
+    }
+    expect(await Promise.all([failing, locked].map(({ grantId }) => usedOn(grantId)))).toEqual([null, null]);
+    await use(locked.token, locked.grantId);
+  });
+
+  it('is written without touching an index (HOT)', async () => {
+    const { grantId } = await authorized();
+    const connection = await pool.connect();
+    const written = async () => {
+      const { rows } = await connection.query<{ all: number; hot: number }>(
+        `select pg_stat_get_xact_tuples_updated('grants'::regclass)::int as all,
+                pg_stat_get_xact_tuples_hot_updated('grants'::regclass)::int as hot`,
+      );
+      return rows[0] ?? { all: 0, hot: 0 };
+    };
+    try {
+      await connection.query('begin');
+      const before = await written();
+      await connection.query('update grants set last_used_on = current_date where grant_id = $1', [grantId]);
+      const after = await written();
+      expect([after.all - before.all, after.hot - before.hot]).toEqual([1, 1]);
+      await connection.query('rollback');
+    } finally {
+      connection.release();
+    }
+  });
+
+  it('is told to the user, on the account page and beside a new request', async () => {
+    const { client, token, grantId, cookie } = await authorized();
+    await use(token, grantId);
+    const session = await currentSession(server.context, cookie);
+    if (session === null) throw new Error('nobody is signed in');
+    const lastUsedOn = await today(grantId);
+    const page = await findAuthorizationsPage(server.context, session, { direction: 'older', grantId: null });
+    expect(page.authorizations).toMatchObject([{ grantId, lastUsedOn }]);
+    const request = new Parameters(new URLSearchParams(requestOf(client)).toString());
+    const step = await authorize(server.context, request, { session: cookie, preLogin: null });
+    expect(step).toMatchObject({ step: 'consent', earlier: { lastUsedOn, confirmedAt: expect.any(Date) } });
+  });
+});

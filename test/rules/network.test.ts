@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest';
+import { shownNetwork } from '../../src/rules/network.ts';
+
+it.each([
+  ['203.0.113.77', '203.0.113.0/24'],
+  ['127.0.0.1', '127.0.0.0/24'],
+  ['2001:db8:12:3456::1', '2001:db8:12::/48'],
+  ['2001:0db8:0012:3456:7890:abcd:ef01:2345', '2001:db8:12::/48'],
+  ['::1', '0:0:0::/48'],
+  ['unknown', null],
+])('shows of the address %s no more than its network', (address, network) => {
+  expect(shownNetwork(address)).toBe(network);
+});

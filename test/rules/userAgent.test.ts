@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest';
+import { deviceOf } from '../../src/rules/userAgent.ts';
+
+const CHROMIUM = 'AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36';
+const NOTHING = { browser: null, system: null };
+
+it.each([
+  [`Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${CHROMIUM} Edg/126.0.0.0`, 'Microsoft Edge', 'Windows'],
+  [
+    `Mozilla/5.0 (Linux; Android 10; K) ${CHROMIUM.replace(' Safari', ' Mobile Safari')}`,
+    'Chrome',
+    'Android',
+  ],
+  ['Mozilla/5.0 (X11; Linux x86_64; rv:127.0) Gecko/20100101 Firefox/127.0', 'Firefox', 'Linux'],
+  [
+    'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1',
+    'Safari',
+    'iOS',
+  ],
+])('knows a device again by %s', (userAgent, browser, system) => {
+  expect(deviceOf(userAgent)).toEqual({ browser, system });
+});
+
+it.each([null, '', 'node', '<b>Your bank</b>/1 x', `${'x'.repeat(30_000)} Firefox/127.0`])(
+  'takes no name that it doesn’t know from %j',
+  (userAgent) => {
+    expect(deviceOf(userAgent)).toEqual(NOTHING);
+  },
+);
