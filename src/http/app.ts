@@ -80,7 +80,7 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
   const registry = countRequests(app, watch);
   limitConnections(app, maxConnections, trustProxy === false);
   await parseForms(app);
-  await addViews(app);
+  await addViews(app, context);
   await app.register(async (pages) => {
     answerWith(pages, 'page');
     refuseEmbedding(pages);

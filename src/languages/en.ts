@@ -10,8 +10,12 @@ export const en = {
   formats: formatsOf('en-GB', 'code'),
 
   layout: {
-    passwordsHereOnly: 'Type your passwords on Assent’s own pages only, never in an application.',
+    /** @param address the host that the address bar shows */
+    passwordsHereOnly: (service: string, address: string) =>
+      say`Type your ${service} passwords only where the address bar shows ${address}, never in an application.`,
     language: 'Language',
+    help: 'Help',
+    account: 'Connected applications',
   },
 
   /** After "Demo Shop will be able to". `{target}` stands for the shop or account that the right names. */
@@ -68,9 +72,46 @@ export const en = {
     returnsTo: 'Returns to',
     willBeAble: (client: string) => say`${client} will be able to`,
     spending: 'Spend your money, within these limits',
-    replaces: 'Allowing this disconnects an earlier authorization',
-    replaced: (client: string, day: string) =>
-      say`On ${day} you allowed ${client} what is listed here. It stops working as soon as you allow the new request.`,
+    reviewed: (service: string) => say`Checked by ${service}`,
+    firstSeen: (client: string, service: string) =>
+      say`You have never connected ${client} before, and ${service} has not checked it. Allow it only if you trust it.`,
+    /** The most that a request can cost, as one line. */
+    cost: {
+      heading: 'The most it can cost',
+      none: 'Nothing. It can’t spend your money.',
+      once: (amount: string) => `One payment of exactly ${amount}, and nothing more`,
+      /** @param limit such as "At most RUB 3,000 in any 7 days" */
+      until: (limit: string, day: string) => `${limit}, and nothing after ${day}`,
+    },
+    /** What a day of a limit is. */
+    dayNote: 'A day means any 24 hours in a row: no limit starts afresh at midnight.',
+    cannot: {
+      heading: (client: string) => say`${client} can’t`,
+      seePasswords: 'See your passwords',
+      spend: 'Spend your money',
+      spendMore: 'Spend more than these limits',
+      passOn: 'Pass this permission on to others',
+    },
+    changes: {
+      heading: 'What changes',
+      replaces: (client: string, day: string) =>
+        say`You already allowed ${client} access on ${day}. If you allow this request, it takes the place of that one, which stops at once.`,
+      lastUsed: (day: string) => `The earlier access was last used on ${day}.`,
+      neverUsed: 'The earlier access has not been used yet.',
+      none: 'Its rights and limits stay as they are.',
+      labels: {
+        new: 'New',
+        dropped: 'No longer',
+        raised: 'More',
+        lowered: 'Less',
+        changed: 'Different',
+        unchanged: 'As before',
+      },
+      unchanged: (count: number) =>
+        plural(count, { one: '# right stays as it is', other: '# rights stay as they are' }),
+      before: (limit: string) => `Before: ${limit}`,
+      after: (limit: string) => `After: ${limit}`,
+    },
   },
   paymentPassword: {
     title: 'Payment password',
@@ -86,7 +127,7 @@ export const en = {
     title: 'Allow access?',
     heading: 'Do you allow this?',
     leadsTo: (host: string) =>
-      say`Either answer takes you back to ${host}. If you allow it, you can disconnect it at any time on your Assent account page.`,
+      say`Either answer takes you back to ${host}. If you allow it, you can take it back at any time under “Connected applications”.`,
     reject: 'Reject',
     allow: 'Allow',
   },
@@ -101,7 +142,7 @@ export const en = {
       'No application is connected to your account. Those that you allow appear here, and here you disconnect them.',
     emptyPage: 'What was here is not connected any more.',
     blocked:
-      'Blocked by Assent: it can’t act on your account now. If it is unblocked it can again, unless you disconnect it.',
+      'We have blocked it: it can’t act on your account now. If it is unblocked it can again, unless you disconnect it.',
     allowedOn: 'Allowed on',
     disconnect: 'Disconnect',
     pages: 'More connections',

@@ -51,7 +51,10 @@ it('an application that was disconnected is not first seen, and one that others 
   await obtainToken(one.agent, shop, one.user);
   const form = (await one.agent.get('/account')).forms.find(({ action }) => action === '/account/disconnect');
   await one.agent.post('/account/disconnect', form?.fields ?? {});
-  expect((await one.agent.get('/account')).forms.map(({ action }) => action)).toEqual(['/sign-out', '/language']);
+  expect((await one.agent.get('/account')).forms.map(({ action }) => action)).toEqual([
+    '/sign-out',
+    '/language',
+  ]);
   expect(await isFirstSeen(one.agent, shop)).toBe(false);
   expect(await isFirstSeen(another.agent, shop)).toBe(true);
 });

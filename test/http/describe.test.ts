@@ -3,10 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { type DescribedRight, describeLimit, describeRights } from '../../src/http/browser/describe.ts';
 import { BUILT_IN_CATALOGUE, type Catalogue } from '../../src/languages/catalogue.ts';
 import { TEXTS } from '../../src/languages/languages.ts';
+import { EMPTY_DIRECTORY } from '../../src/rules/directory.ts';
 import { parseScope, spends } from '../../src/rules/scope.ts';
 import { rights } from '../rules/arbitraries.ts';
 
-const BUILT_IN = { catalogue: BUILT_IN_CATALOGUE, currency: 'RUB' };
+const BUILT_IN = { catalogue: BUILT_IN_CATALOGUE, currency: 'RUB', directory: EMPTY_DIRECTORY };
 
 /** Amounts have a no-break space behind the currency; here it is written as a plain one. */
 const plain = (text: string | null) => text?.replaceAll('\u00a0', ' ') ?? null;
@@ -14,7 +15,7 @@ const plain = (text: string | null) => text?.replaceAll('\u00a0', ' ') ?? null;
 const titleOf = ({ before, target, after }: DescribedRight) =>
   before + (target === null ? '' : `“${target}”`) + after;
 const describeScope = (scope: string, catalogue: Catalogue = BUILT_IN_CATALOGUE) =>
-  describeRights(parseScope(scope), { catalogue, currency: 'RUB' }, 'en').map((right) => [
+  describeRights(parseScope(scope), { ...BUILT_IN, catalogue }, 'en').map((right) => [
     titleOf(right),
     plain(right.limit),
   ]);

@@ -1,16 +1,19 @@
 import * as cheerio from 'cheerio';
 import { describe, expect, it } from 'vitest';
+import { lookOf } from '../../src/http/browser/look.ts';
 import { pageHeaders, renderPage } from '../../src/http/browser/views.ts';
 import { LANGUAGES } from '../../src/languages/languages.ts';
-import { pageSamples } from './pageSamples.ts';
+import { BUILT_IN_BRAND } from '../../src/rules/brand.ts';
+import { pageSamplesIn } from './pageSamples.ts';
 
+const LOOK = lookOf({ brand: BUILT_IN_BRAND, baseUrl: 'https://pay.example' });
 const FORM = { action: '/language', fields: { back: '/account' } };
 const pages = LANGUAGES.flatMap((language) =>
-  Object.entries(pageSamples).map(([name, page]) => [language, name, page] as const),
+  Object.entries(pageSamplesIn(language)).map(([name, page]) => [language, name, page] as const),
 );
 
 describe.each(pages)('in %s the page sample "%s"', (language, _name, page) => {
-  const $ = cheerio.load(renderPage(page, language, FORM));
+  const $ = cheerio.load(renderPage(page, language, LOOK, FORM));
 
   it('says its language and offers the others, the form behind all that the page is for', () => {
     expect($('html').attr('lang')).toBe(language);
@@ -52,7 +55,7 @@ describe.each(pages)('in %s the page sample "%s"', (language, _name, page) => {
   });
 
   it('lets its form leave for the application only from the consent page', () => {
-    const policy = pageHeaders(page, language)['content-security-policy'] ?? '';
+    const policy = pageHeaders(page, language, LOOK)['content-security-policy'] ?? '';
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("frame-ancestors 'none'");
     expect(policy.includes("form-action 'self'")).toBe(page.name !== 'consent');

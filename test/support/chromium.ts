@@ -67,7 +67,7 @@ async function packaged(): Promise<LaunchOptions> {
 async function unpacked(): Promise<string> {
   const manifest = join(createRequire(import.meta.url).resolve(PACKAGE), '../../../package.json');
   const { version } = JSON.parse(await readFile(manifest, 'utf8')) as { version: string };
-  const link = join(await privateHome(), version);
+  const link = join(await privateHome(), `${version}-with-fonts`);
   const ready = await whole(link);
   if (ready) return ready;
   await rm(link, { force: true });
@@ -114,8 +114,8 @@ async function unpack(dir: string): Promise<void> {
   const script = `import chromium from '${PACKAGE}'; await chromium.executablePath();`;
   const args = ['--input-type=module', '--eval', script];
   await promisify(execFile)(process.execPath, args, { cwd: import.meta.dirname, env });
-  // The package's own fonts.conf knows only /tmp/fonts and Lambda's folders.
-  const fonts = `<fontconfig><dir>${dir}/fonts</dir><cachedir>${dir}/fonts-cache</cachedir></fontconfig>\n`;
+  // The package's own fonts.conf knows only /tmp/fonts and Lambda's folders, and its font lacks the sign of the rouble.
+  const fonts = `<fontconfig><dir>${dir}/fonts</dir><dir>/usr/share/fonts</dir><cachedir>${dir}/fonts-cache</cachedir></fontconfig>\n`;
   await writeFile(join(dir, 'fonts/fonts.conf'), fonts);
   if (!(await whole(dir))) throw new Error(`${PACKAGE} lacks one of ${PARTS.join(', ')}`);
 }

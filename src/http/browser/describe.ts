@@ -1,5 +1,7 @@
-import { BUILT_IN_CATALOGUE, type Catalogue } from '../../languages/catalogue.ts';
+import type { Context } from '../../flows/context.ts';
+import { BUILT_IN_CATALOGUE } from '../../languages/catalogue.ts';
 import { type Language, TEXTS, type Texts } from '../../languages/languages.ts';
+import { nameOfTarget } from '../../rules/directory.ts';
 import { effectiveLimit, type PaymentLimit, type Right, spends, targetOf } from '../../rules/scope.ts';
 
 /** A right in plain words: what the application may do and, where it spends, how much and how often. */
@@ -8,39 +10,47 @@ export interface DescribedRight {
   readonly before: string;
   /** The application's own words, which a page sets apart from ours; null for none. */
   readonly target: string | null;
+  /** Whose number that is, where the operator's directory says it. */
+  readonly targetName: string | null;
   readonly after: string;
   readonly limit: string | null;
   /** Whether it spends money, or names the source of it. */
   readonly spending: boolean;
 }
 
+/** What the words of rights depend on, beside the language. */
+export type Words = Pick<Context, 'catalogue' | 'currency' | 'directory'>;
+
 /**
  * The rights of a scope as the user reads them (contract 1.2: "sees the requested rights and the payment limits"). Defaults
  * are shown like what was written: the default limit, and the wallet as the source of money where none is named.
  */
-export function describeRights(
-  rights: readonly Right[],
-  { catalogue, currency }: { readonly catalogue: Catalogue; readonly currency: string },
-  language: Language,
-): DescribedRight[] {
+export function describeRights(rights: readonly Right[], words: Words, language: Language): DescribedRight[] {
   const spending = spends(rights);
   const named = rights.some((right) => right.name === 'money-source');
   const all: Right[] = spending && !named ? [...rights, DEFAULT_SOURCE] : [...rights];
   return all.map((right) => {
-    const limit = effectiveLimit(right);
-    return {
-      ...describeRight(right, catalogue, language),
-      limit: limit ? describeLimit(limit, currency, language) : null,
-      spending: limit !== undefined || (spending && right.name === 'money-source'),
-    };
+    const described = describeRight(right, words, language);
+    return { ...described, spending: described.spending || (spending && right.name === 'money-source') };
   });
 }
 
 const DEFAULT_SOURCE: Right = { name: 'money-source', sources: ['wallet'] };
 
+/** One right, whatever stands beside it. */
+export function describeRight(right: Right, words: Words, language: Language): DescribedRight {
+  const limit = effectiveLimit(right);
+  return {
+    ...sentenceOf(right, words, language),
+    targetName: nameOfTarget(words.directory, right)?.[language] ?? null,
+    limit: limit === undefined ? null : describeLimit(limit, words.currency, language),
+    spending: limit !== undefined,
+  };
+}
+
 type Sentence = Pick<DescribedRight, 'before' | 'target' | 'after'>;
 
-function describeRight(right: Right, catalogue: Catalogue, language: Language): Sentence {
+function sentenceOf(right: Right, { catalogue }: Words, language: Language): Sentence {
   const { targets, sources, formats } = TEXTS[language];
   // A grant may hold a right that the operator's catalogue does not offer any more.
   const sentence = (catalogue[right.name] ?? BUILT_IN_CATALOGUE[right.name])[language];

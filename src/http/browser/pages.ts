@@ -1,4 +1,5 @@
 import type { AuthorizedClient, Cursor, LiveAuthorization } from '../../flows/authorizations.ts';
+import type { RightChange } from '../../rules/difference.ts';
 import type { DescribedRight } from './describe.ts';
 
 /**
@@ -21,20 +22,56 @@ export interface SignInPage {
   readonly error: string | null;
 }
 
+/** An application, as far as users should know it. */
+export interface DescribedClient {
+  readonly name: string;
+  /** Its own address in the web, as host name; null where none is registered. */
+  readonly site: string | null;
+  readonly logo: string | null;
+  /** That an operator has looked at it; null for one that nobody looked at. */
+  readonly reviewed: string | null;
+  /** That it is new to this user, and nobody looked at it; null when that is not so. */
+  readonly firstSeen: string | null;
+}
+
+/** A right that an application has or asks for, with what becomes of it. */
+export interface DescribedChange {
+  readonly label: string;
+  readonly change: RightChange['change'];
+  readonly right: DescribedRight;
+  /** The limit, or the old and the new one; none for a right that spends nothing. */
+  readonly limits: readonly string[];
+}
+
+/** What allowing changes where an authorization is live whose place it takes. */
+export interface DescribedChanges {
+  readonly replaces: string;
+  readonly lastUse: string;
+  readonly changed: readonly DescribedChange[];
+  /** Shown on demand. */
+  readonly unchanged: readonly DescribedChange[];
+}
+
 /** The pages between sign-in and the answer: the access that is asked for. */
 export interface RequestPage {
   readonly request: string;
-  readonly clientName: string;
+  readonly client: DescribedClient;
   readonly instanceName: string | null;
   /** Where the browser goes afterwards, as host name or scheme, for example `shop.example`. */
   readonly returnsTo: string;
   readonly userName: string;
   readonly userLogin: string;
+  /** The most that it can cost, as one line. */
+  readonly cost: string;
   readonly rights: readonly DescribedRight[];
-  /** Until when the authorization is valid, for example `20 November 2029`. */
-  readonly validUntil: string;
-  /** The authorization that confirming disconnects; null when there is none. */
-  readonly earlier: { readonly confirmedOn: string; readonly rights: readonly DescribedRight[] } | null;
+  /** What a day is; null where no limit speaks of days. */
+  readonly dayNote: string | null;
+  /** What it can't do, a line each. */
+  readonly cannot: readonly string[];
+  /** Until when the authorization is valid, for example `20 November 2029`; null for one payment and nothing else. */
+  readonly validUntil: string | null;
+  /** Null where there is no earlier authorization that confirming disconnects. */
+  readonly changes: DescribedChanges | null;
   /** For the "Not you?" form, which signs out and comes back to this request. */
   readonly signOutToken: string;
 }

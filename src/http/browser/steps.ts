@@ -1,14 +1,13 @@
 import type { FastifyReply } from 'fastify';
-import type { RequestedAccess, Step } from '../../flows/authorize.ts';
+import type { Step } from '../../flows/authorize.ts';
 import type { Context } from '../../flows/context.ts';
 import type { SignInStep } from '../../flows/signIn.ts';
-import { type Language, TEXTS } from '../../languages/languages.ts';
 import type { AuthorizationRequest } from '../../rules/authorizationRequest.ts';
 import { setCookie } from './cookies.ts';
-import { describeRights, describeTarget } from './describe.ts';
+import { describeRequest } from './describeRequest.ts';
 import { languageOf } from './language.ts';
 import { showFull } from './notices.ts';
-import type { RequestPage, SignInPage } from './pages.ts';
+import type { SignInPage } from './pages.ts';
 import { showPage } from './views.ts';
 
 /** The path of a request's page. */
@@ -59,27 +58,4 @@ export function showSignIn(
   const clientName = authorizationRequest?.client.name ?? null;
   const silent = { login: '', error: null, undone: null };
   return showPage(reply, { name: 'sign-in', request, formToken, clientName, ...silent, ...said });
-}
-
-function describeRequest(
-  context: Context,
-  { authorizationRequest, user, expiresAt, earlier, signOutToken }: RequestedAccess,
-  language: Language,
-): RequestPage {
-  const { formats } = TEXTS[language];
-  return {
-    request: authorizationRequest.canonicalQuery,
-    clientName: authorizationRequest.client.name,
-    instanceName: authorizationRequest.instanceName,
-    returnsTo: describeTarget(authorizationRequest.redirectUri),
-    userName: user.name,
-    userLogin: user.login,
-    rights: describeRights(authorizationRequest.rights, context, language),
-    validUntil: formats.day(expiresAt),
-    earlier: earlier && {
-      confirmedOn: formats.day(earlier.confirmedAt),
-      rights: describeRights(earlier.rights, context, language),
-    },
-    signOutToken,
-  };
 }

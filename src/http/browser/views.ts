@@ -1,27 +1,23 @@
-import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import view from '@fastify/view';
 import { Eta } from 'eta';
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { Context } from '../../flows/context.ts';
 import { isolatesAsHtml } from '../../languages/formats.ts';
 import { LANGUAGES, type Language, TEXTS } from '../../languages/languages.ts';
 import { type LanguageForm, languageForm, languageOf } from './language.ts';
+import { type Look, lookOf } from './look.ts';
 import type { Page } from './pages.ts';
 
-const FOLDER = fileURLToPath(new URL('../../../views', import.meta.url));
-const STYLE = readFileSync(`${FOLDER}/style.css`, 'utf8');
-/** The one inline style, by its hash: CSP refuses every other. */
-const STYLE_SOURCE = `'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`;
+declare module 'fastify' {
+  interface FastifyInstance {
+    readonly look: Look;
+  }
+}
 
-const CONTENT_POLICY = [
-  "default-src 'none'",
-  `style-src ${STYLE_SOURCE}`,
-  'img-src data:',
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+const FOLDER = fileURLToPath(new URL('../../../views', import.meta.url));
 
 const eta = new Eta({ views: FOLDER, cache: true });
 // Templates include each other by name, with `@`: an include by path is looked up each time.
@@ -29,36 +25,38 @@ for (const file of readdirSync(FOLDER).filter((name) => name.endsWith('.eta'))) 
   eta.loadTemplate(`@${basename(file, '.eta')}`, readFileSync(`${FOLDER}/${file}`, 'utf8'));
 }
 
-/** Gives replies the templates of `views/`. */
-export async function addViews(app: FastifyInstance): Promise<void> {
+/** Gives replies the templates of `views/`, in the look of the service. */
+export async function addViews(app: FastifyInstance, context: Context): Promise<void> {
+  app.decorate('look', lookOf(context));
   await app.register(view, { engine: { eta }, root: FOLDER, production: true });
 }
 
 /** Answers with a page in the language of its reader, and the headers that belong to it. */
 export function showPage(reply: FastifyReply, page: Page, status = reply.statusCode): FastifyReply {
-  const { request } = reply;
+  const { request, server } = reply;
   const language = languageOf(request);
   return reply
     .code(status)
-    .headers(pageHeaders(page, language))
-    .view(page.name, dataOf(page, language, languageForm(request)));
+    .headers(pageHeaders(page, language, server.look))
+    .view(page.name, dataOf(page, language, server.look, languageForm(request)));
 }
 
 /** A page as text, for responses that Fastify does not send. @param form the page's form for another language */
-export function renderPage(page: Page, language: Language, form: LanguageForm): string {
-  return eta.render(page.name, dataOf(page, language, form));
+export function renderPage(page: Page, language: Language, look: Look, form: LanguageForm): string {
+  return eta.render(page.name, dataOf(page, language, look, form));
 }
 
 /** What templates know: the fields of their page, all texts of its language, and what the layout needs. */
-function dataOf(page: Page, language: Language, form: LanguageForm) {
+function dataOf(page: Page, language: Language, { style, head }: Look, form: LanguageForm) {
   return {
     ...page,
     texts: TEXTS[language],
+    html,
+    style,
+    head: head[language],
     language,
     languages: OWN_NAMES,
     languageForm: form,
-    html,
-    style: STYLE,
   };
 }
 
@@ -70,15 +68,14 @@ function html(text: string): string {
 }
 
 /** The headers of a page: against framing, caching, and leaks of its URL. */
-export function pageHeaders(page: Page, language: Language): Record<string, string> {
+export function pageHeaders(page: Page, language: Language, { policy }: Look): Record<string, string> {
   return {
     'content-type': 'text/html; charset=utf-8',
     'content-language': language,
     'cache-control': 'no-store',
     // Browsers apply form-action to the redirect after a post too: on the consent page it would block the way back to the
     // application. The other pages post to ourselves only.
-    'content-security-policy':
-      page.name === 'consent' ? CONTENT_POLICY : `${CONTENT_POLICY}; form-action 'self'`,
+    'content-security-policy': page.name === 'consent' ? policy : `${policy}; form-action 'self'`,
     // With no-referrer our own forms would be posted with `Origin: null`.
     'referrer-policy': 'same-origin',
     'x-content-type-options': 'nosniff',

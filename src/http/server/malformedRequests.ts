@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { DEFAULT_LANGUAGE, TEXTS } from '../../languages/languages.ts';
 import { languageOf } from '../browser/language.ts';
+import type { Look } from '../browser/look.ts';
 import type { ErrorPage } from '../browser/pages.ts';
 import { pageHeaders, renderPage } from '../browser/views.ts';
 import { loggedPathOf } from '../parameters.ts';
@@ -30,13 +31,14 @@ export function answerBadPath(_error: Error, request: FastifyRequest, reply: Fas
   request.log.info({ method, path: loggedPathOf(request), status: 404, ...logFields }, 'request');
   noteRefusal(request, 404);
   const language = languageOf(request);
+  const { look } = request.server;
   const words = TEXTS[language].errors.causes.unreadableAddress;
   const page = { name: 'error', ...words, code: null, reference } as const;
   reply
     .code(404)
-    .headers(pageHeaders(page, language))
+    .headers(pageHeaders(page, language, look))
     .header('x-request-id', reference)
-    .send(renderPage(page, language, TO_ACCOUNT));
+    .send(renderPage(page, language, look, TO_ACCOUNT));
 }
 
 /** Answers malformed or oversized HTTP. Node gives up before there is a request, so the page is written to the socket. */
@@ -68,13 +70,13 @@ function refuseUnreadable(app: FastifyInstance, error: NodeJS.ErrnoException, so
   app.log.info({ ref: reference, ...logged }, 'request');
   const refusal = { reference, method: '-', path: '-', error: code, ...logged };
   app.refusals.note(refusal, addressOf({ ip: socket.remoteAddress }));
-  endWithPage(socket, status, { name: 'error', ...words, code, reference });
+  endWithPage(app.look, socket, status, { name: 'error', ...words, code, reference });
 }
 
-function endWithPage(socket: Socket, status: number, page: ErrorPage): void {
-  const body = renderPage(page, DEFAULT_LANGUAGE, TO_ACCOUNT);
+function endWithPage(look: Look, socket: Socket, status: number, page: ErrorPage): void {
+  const body = renderPage(page, DEFAULT_LANGUAGE, look, TO_ACCOUNT);
   const headers = {
-    ...pageHeaders(page, DEFAULT_LANGUAGE),
+    ...pageHeaders(page, DEFAULT_LANGUAGE, look),
     'x-request-id': page.reference,
     'content-length': Buffer.byteLength(body),
     connection: 'close',

@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Context } from '../../flows/context.ts';
+import type { Brand } from '../../rules/brand.ts';
+import { eachLanguage, type PerLanguage } from '../../rules/perLanguage.ts';
+
+const STYLE = readFileSync(new URL('../../../views/style.css', import.meta.url), 'utf8');
+
+/** What every page of a service has of it: made once, at the start. */
+export interface Look {
+  readonly style: string;
+  /** The content security policy of its pages, but for where forms may lead. */
+  readonly policy: string;
+  /** Whose pages these are, in each language. */
+  readonly head: PerLanguage<Head>;
+}
+
+/** What the head and the foot of a page say. */
+interface Head extends Pick<Brand, 'support'> {
+  readonly service: string;
+  readonly logo: string | null;
+  /** The host that the address bar shows. */
+  readonly address: string;
+  readonly legal: string | null;
+  readonly accent: string;
+}
+
+/** The colour of our own, as in `views/style.css`. */
+const ACCENT = '#0b5e4a';
+
+/** The look of a service's pages. */
+export function lookOf({ brand, baseUrl }: Pick<Context, 'brand' | 'baseUrl'>): Look {
+  const style = STYLE + accentStyle(brand);
+  // The one inline style, by its hash: every other is refused.
+  const hash = createHash('sha256').update(style).digest('base64');
+  const policy = [
+    "default-src 'none'",
+    `style-src 'sha256-${hash}'`,
+    "img-src 'self' data:",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+  const head = eachLanguage((language) => ({
+    service: brand.name[language],
+    logo: brand.logo?.path ?? null,
+    address: new URL(baseUrl).host,
+    support: brand.support,
+    legal: brand.legal?.[language] ?? null,
+    accent: brand.accent?.light ?? ACCENT,
+  }));
+  return { style, policy, head };
+}
+
+function accentStyle({ accent }: Brand): string {
+  if (accent === null) return '';
+  const dark = `@media (prefers-color-scheme: dark) { :root { --accent: ${accent.dark}; } }`;
+  return `:root { --accent: ${accent.light}; }\n${dark}\n`;
+}
