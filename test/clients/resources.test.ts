@@ -128,6 +128,14 @@ describe('The payment API', () => {
     expect(await pay(token, phone)).toBe(LIMIT);
   });
 
+  it('takes a person without a type for an account, as a scope does', async () => {
+    const token = await authorize('payment.to-account("7").limit(1,100)');
+    const to = { shop: undefined, to: '7' };
+    expect(await pay(token, { ...to, type: 'phone' })).toBe(NO_RIGHT);
+    expect(await pay(token, to)).toBe(PAID);
+    expect(await pay(token, { ...to, type: 'account' })).toBe(LIMIT);
+  });
+
   it('counts one target for one right, and what anybody gets for another', async () => {
     const token = await authorize('payment.to-pattern("337").limit(1,100) payment-p2p.limit(1,150)');
     expect(await pay(token)).toBe(PAID);
@@ -166,6 +174,14 @@ describe('A new authorization', () => {
     const higher = await authorize('payment-shop.limit(1,900)', 'again');
     expect(await pay(higher, { amount: '500.01' })).toBe(LIMIT);
     expect(await pay(higher, { amount: '500' })).toBe(PAID);
+  });
+
+  it('with a target that only looks different finds the same budget', async () => {
+    const narrow = await authorize('payment.to-pattern("12").limit(1,100)', 'wide');
+    expect(await pay(narrow, { shop: '12' })).toBe(PAID);
+    const wide = await authorize('payment.to-pattern("１２").limit(1,100)', 'wide');
+    expect(await pay(wide, { shop: '12' })).toBe(NO_RIGHT);
+    expect(await pay(wide, { shop: '１２' })).toBe(LIMIT);
   });
 
   it('of another instance or user has budgets of its own', async () => {
@@ -225,7 +241,7 @@ describe('A payment', () => {
         amount,
       }),
     ),
-    ...[{ key: '' }, { key: 'k'.repeat(101) }, { shop: undefined }, { to: '1' }, { source: null }],
+    ...[{ key: '' }, { key: 'k'.repeat(129) }, { shop: undefined }, { to: '1' }, { source: null }],
     ...['', 'null', '[]', '{', '"x"'],
   ])('has to be one: %j', async (payment) => {
     const token = await authorize('payment-shop.limit(9999,999999999999.99)', 'bad');
