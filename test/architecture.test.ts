@@ -59,7 +59,7 @@ const MAY_IMPORT_WITHIN: Record<string, string[]> = {
 };
 
 /** Packages without I/O: the rules may use them and stay pure. */
-const PURE_PACKAGES = ['unhomoglyph', 'node:net', 'zod'];
+const PURE_PACKAGES = ['libphonenumber-js/min', 'unhomoglyph', 'node:net', 'zod'];
 
 const area = (file: string) => file.split('/')[0] ?? file;
 
