@@ -86,6 +86,8 @@ describe('docs/vulnerabilities.md', () => {
   });
 });
 
+const GUIDES = ['docs/integrating.md', 'docs/resources.md'];
+
 /** Whether `name` is a file or folder of the checkout, or the end of the path of one. */
 function isNamed(name: string): boolean {
   return files.some((file) => `/${file}`.endsWith(`/${name}`) || `/${file}`.includes(`/${name}/`));
@@ -105,8 +107,8 @@ describe('the documents', () => {
     ];
     const missing = names
       .map(([, name = '']) => name.replace(/^(\.\.\/)+/, '').replace(/\/$/, ''))
-      // The examples of the guide are saved under names of their own, without a folder.
-      .filter((name) => document !== 'docs/integrating.md' || name.includes('/'))
+      // The examples of the guides are saved under names of their own, without a folder.
+      .filter((name) => !GUIDES.includes(document) || name.includes('/'))
       .filter((name) => !made.includes(name) && !isNamed(name));
     expect(missing).toEqual([]);
   });

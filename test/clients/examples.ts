@@ -7,22 +7,23 @@ import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
-// The blocks of docs/integrating.md, and running them as processes of their own.
+// The blocks of docs/integrating.md and docs/resources.md, and running them as processes of their own.
 
 type Variables = Record<string, string>;
 
-const GUIDE = readFileSync(new URL('../../docs/integrating.md', import.meta.url), 'utf8');
+type Guide = 'integrating.md' | 'resources.md';
+const textOf = (guide: Guide) => readFileSync(new URL(`../../docs/${guide}`, import.meta.url), 'utf8');
 const NODE_MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url));
 
 /** The names of all examples, in their order. */
-export function exampleNames(): string[] {
-  return [...GUIDE.matchAll(/^<!-- example: (\S+) -->$/gm)].map(([, name = '']) => name);
+export function exampleNames(guide: Guide = 'integrating.md'): string[] {
+  return [...textOf(guide).matchAll(/^<!-- example: (\S+) -->$/gm)].map(([, name = '']) => name);
 }
 
 /** A fenced block of the guide, by the comment in front of it. */
-export function block(comment: string): string {
-  const found = new RegExp(`^<!-- ${comment} -->\n\`\`\`\\w+\n(.*?)^\`\`\`$`, 'ms').exec(GUIDE)?.[1];
-  if (found === undefined) throw new Error(`docs/integrating.md has no block ${comment}`);
+export function block(comment: string, guide: Guide = 'integrating.md'): string {
+  const found = new RegExp(`^<!-- ${comment} -->\n\`\`\`\\w+\n(.*?)^\`\`\`$`, 'ms').exec(textOf(guide))?.[1];
+  if (found === undefined) throw new Error(`docs/${guide} has no block ${comment}`);
   return found;
 }
 

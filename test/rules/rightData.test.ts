@@ -1,6 +1,9 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { limitsAmong, moneySources, rightData } from '../../src/rules/rightData.ts';
-import { parseScope } from '../../src/rules/scope.ts';
+import { limitsAmong, moneySources, type RightData, rightData } from '../../src/rules/rightData.ts';
+import { effectiveLimit, parseScope, type Right } from '../../src/rules/scope.ts';
+import { rights } from './arbitraries.ts';
+import { formatScope } from './formatScope.ts';
 
 describe('the rights of a scope as data', () => {
   it.each([
@@ -49,5 +52,29 @@ describe('where the money may come from', () => {
     ['account-info', []],
   ])('%s: %j', (scope, sources) => {
     expect(moneySources(parseScope(scope))).toEqual(sources);
+  });
+});
+
+describe('a resource server', () => {
+  /** The scope again, out of nothing but the data. */
+  function written({ right, target, target_type, sources, period_days, amount }: RightData): string {
+    const texts = (target === undefined ? (sources ?? []) : [target, target_type]).filter(
+      (text) => text !== undefined,
+    );
+    const quoted = texts.map((text) => `"${text.replaceAll(/["\\]/g, '\\$&')}"`);
+    const limit = amount === undefined ? '' : `.limit(${period_days ?? ''},${amount})`;
+    return right + (quoted.length > 0 ? `(${quoted.join(',')})` : '') + limit;
+  }
+  const withLimit = (right: Right) => ('limit' in right ? { ...right, limit: effectiveLimit(right) } : right);
+
+  it('has nothing left to parse out of the scope', () => {
+    fc.assert(
+      fc.property(rights, (list) => {
+        const scope = rightData(parseScope(formatScope(list)), 'RUB')
+          .map(written)
+          .join(' ');
+        expect(parseScope(scope)).toEqual(list.map(withLimit));
+      }),
+    );
   });
 });

@@ -1,0 +1,227 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { useDatabase } from '../support/database.ts';
+import { block } from './examples.ts';
+
+// docs/resources.md keeps its word: its statements, as they are printed, on a real PostgreSQL.
+
+const { pool } = await useDatabase();
+const RESERVE = block('example: reserve', 'resources.md');
+const RELEASE = block('example: release', 'resources.md');
+await pool.query(block('example: ledger', 'resources.md'));
+await pool.query(`
+  create schema clock;
+  create function clock.statement_timestamp() returns timestamptz stable language sql
+    as 'select current_setting(''clock.now'')::timestamptz'`);
+
+interface Attempt {
+  readonly grant: string;
+  readonly iat?: number;
+  readonly key: string;
+  readonly request?: string;
+  readonly budget?: string;
+  readonly amount: string;
+  /** Null for a one-time payment. */
+  readonly days?: number | null;
+  readonly most: string;
+}
+
+const valuesOf = ({
+  grant,
+  iat = 1,
+  key,
+  request,
+  budget = 'payment-shop',
+  amount,
+  days = 1,
+  most,
+}: Attempt) => [...[grant, iat, key, request ?? `${amount} for 337`, budget, amount, days, most]];
+
+/** As the document says: again while it says `again`. */
+async function reserve(attempt: Attempt): Promise<string> {
+  for (;;) {
+    const { rows } = await pool.query<{ verdict: string }>(RESERVE, valuesOf(attempt));
+    expect(rows).toHaveLength(1);
+    if (rows[0]?.verdict !== 'again') return rows[0]?.verdict ?? '';
+  }
+}
+
+const release = (grant: string, key: string) => pool.query(RELEASE, [grant, key]);
+
+/** Makes all payments of a grant older, to the microsecond. */
+async function wait(grant: string, time: string): Promise<void> {
+  await pool.query('update payments set paid_at = paid_at - $2::interval where grant_id = $1', [grant, time]);
+}
+
+/** The most that was spent in any interval of so many days. */
+async function mostIn(grant: string, days: number): Promise<string> {
+  const { rows } = await pool.query<{ most: string }>(
+    `select coalesce(max(spent), 0) as most from (
+       select sum(q.amount) as spent from payments p join payments q using (grant_id, budget)
+        where grant_id = $1 and p.released_at is null and q.released_at is null
+          and q.paid_at >= p.paid_at and q.paid_at < p.paid_at + $2 * interval '24 hours'
+        group by p.number) intervals`,
+    [grant, days],
+  );
+  return rows[0]?.most ?? '';
+}
+
+describe('docs/resources.md: a limit in any so many days', () => {
+  it('lets payments through up to the last hundredth', async () => {
+    const all = { grant: randomUUID(), most: '100.30' };
+    expect(await reserve({ ...all, key: '1', amount: '100.1' })).toBe('reserved');
+    expect(await reserve({ ...all, key: '2', amount: '0.21' })).toBe('refused');
+    expect(await reserve({ ...all, key: '2', amount: '0.20' })).toBe('reserved');
+    expect(await reserve({ ...all, key: '3', amount: '0.01' })).toBe('refused');
+  });
+
+  describe.each([1, 30, 180, 240, 9999])('of %s days', (days) => {
+    // Of 180 and 240 days, one has an hour more or less in Berlin's calendar, on whichever day the test runs.
+    it.each([
+      ['the last microsecond of so many days of 24 hours', '-1 microsecond', 'refused'],
+      ['exactly so many days later', '0', 'reserved'],
+    ])('looks back from the payment: %s', async (_, more, verdict) => {
+      const grant = randomUUID();
+      await reserve({ grant, key: '1', amount: '5', days, most: '5' });
+      expect(await reserveLater({ grant, key: '2', amount: '5', days, most: '5' }, more)).toBe(verdict);
+    });
+  });
+
+  /** A payment `days` after the grant's first one, and a bit, in a session with a clock of its own. */
+  async function reserveLater(attempt: Attempt, more: string): Promise<string> {
+    const client = await pool.connect();
+    try {
+      await client.query(`set search_path = clock, pg_catalog, public; set time zone 'Europe/Berlin'`);
+      await client.query(
+        `select set_config('clock.now', (paid_at + $2 * interval '24 hours' + $3::interval)::text, false)
+           from payments where grant_id = $1`,
+        [attempt.grant, attempt.days, more],
+      );
+      const { rows } = await client.query(RESERVE, valuesOf(attempt));
+      return rows[0]?.verdict;
+    } finally {
+      client.release(true);
+    }
+  }
+
+  it('is one budget for each grant and each right', async () => {
+    const all = { grant: randomUUID(), amount: '5', most: '5' };
+    expect(await reserve({ ...all, key: '1' })).toBe('reserved');
+    expect(await reserve({ ...all, key: '2' })).toBe('refused');
+    expect(await reserve({ ...all, key: '2', budget: 'payment-p2p' })).toBe('reserved');
+    expect(await reserve({ ...all, key: '1', grant: randomUUID() })).toBe('reserved');
+  });
+
+  it('counts on after a new authorization, by the limit of that one', async () => {
+    const all = { grant: randomUUID(), amount: '4000' };
+    expect(await reserve({ ...all, key: '1', most: '5000' })).toBe('reserved');
+    expect(await reserve({ ...all, key: '2', most: '3000', iat: 2, amount: '1' })).toBe('refused');
+    expect(await reserve({ ...all, key: '2', most: '9000', iat: 2, amount: '5000.01' })).toBe('refused');
+    expect(await reserve({ ...all, key: '2', most: '9000', iat: 2, amount: '5000' })).toBe('reserved');
+  });
+
+  it('has what was released back', async () => {
+    const all = { grant: randomUUID(), amount: '5', most: '5' };
+    await reserve({ ...all, key: '1' });
+    await release(all.grant, '1');
+    expect(await reserve({ ...all, key: '1' })).toBe('released');
+    expect(await reserve({ ...all, key: '2' })).toBe('reserved');
+    expect(await reserve({ ...all, key: '3' })).toBe('refused');
+  });
+});
+
+describe('docs/resources.md: a one-time payment', () => {
+  const once = { days: null, most: '300', amount: '300.00' };
+
+  it('is one for each authorization, of exactly its amount', async () => {
+    const grant = randomUUID();
+    for (const amount of ['299.99', '300.01', '0.01'])
+      expect(await reserve({ ...once, grant, amount, key: '1' })).toBe('refused');
+    expect(await reserve({ ...once, grant, key: '1' })).toBe('reserved');
+    expect(await reserve({ ...once, grant, key: '2' })).toBe('refused');
+    expect(await reserve({ ...once, grant, key: '2', budget: 'another' })).toBe('refused');
+    await wait(grant, '9999 days');
+    expect(await reserve({ ...once, grant, key: '2' })).toBe('refused');
+    expect(await reserve({ ...once, grant, key: '2', iat: 2 })).toBe('reserved');
+    expect(await reserve({ ...once, grant, key: '3', iat: 2 })).toBe('refused');
+  });
+
+  it('may be tried again when the money did not move', async () => {
+    const grant = randomUUID();
+    await reserve({ ...once, grant, key: '1' });
+    await release(grant, '1');
+    expect(await reserve({ ...once, grant, key: '2' })).toBe('reserved');
+  });
+
+  it('passes once when it is sent many times at once', async () => {
+    const grant = randomUUID();
+    const verdicts = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => reserve({ ...once, grant, key: `${index}` })),
+    );
+    expect(verdicts.toSorted()).toEqual([...Array(19).fill('refused'), 'reserved']);
+  });
+});
+
+describe('docs/resources.md: the key of a payment', () => {
+  it('sent again uses no limit twice, also after a new authorization', async () => {
+    const one = { grant: randomUUID(), key: '1', amount: '5', most: '5' };
+    const verdicts = await Promise.all(Array.from({ length: 10 }, () => reserve(one)));
+    expect(new Set(verdicts)).toEqual(new Set(['reserved']));
+    expect(await reserve({ ...one, iat: 2, most: '4', budget: 'another' })).toBe('reserved');
+    expect(await mostIn(one.grant, 1)).toBe('5');
+  });
+
+  it('is refused for another payment', async () => {
+    const one = { grant: randomUUID(), key: '1', amount: '5', most: '50' };
+    await reserve(one);
+    expect(await reserve({ ...one, amount: '6' })).toBe('key_reused');
+    expect(await reserve({ ...one, request: '5 for 338' })).toBe('key_reused');
+    await release(one.grant, '1');
+    expect(await reserve({ ...one, amount: '6' })).toBe('key_reused');
+  });
+});
+
+describe('docs/resources.md: many payments at once', () => {
+  it('let the limit through and no hundredth more', async () => {
+    const grant = randomUUID();
+    const verdicts = await Promise.all(
+      Array.from({ length: 60 }, (_, index) =>
+        reserve({ grant, key: `${index}`, amount: '10', most: '255.55' }),
+      ),
+    );
+    expect(verdicts.filter((verdict) => verdict === 'reserved')).toHaveLength(25);
+    expect(await mostIn(grant, 1)).toBe('250');
+  });
+
+  const cents = (max: number) => fc.integer({ min: 1, max }).map((all) => (all / 100).toFixed(2));
+  const load = fc.record({
+    days: fc.integer({ min: 1, max: 3 }),
+    most: cents(2_000),
+    waves: fc.array(
+      fc.record({
+        amounts: fc.array(cents(600), { minLength: 1, maxLength: 14 }),
+        released: fc.nat({ max: 4 }),
+        hoursAfter: fc.oneof(fc.constantFrom(0, 24, 48), fc.integer({ min: 0, max: 60 })),
+      }),
+      { minLength: 1, maxLength: 5 },
+    ),
+  });
+
+  it('exceed no interval, whatever they are, and none is refused that fits', async () => {
+    const anyLoad = fc.asyncProperty(load, async ({ days, most, waves }) => {
+      const all = { grant: randomUUID(), days, most };
+      for (const [number, { amounts, released, hoursAfter }] of waves.entries()) {
+        const attempts = amounts.map((amount, n) => ({ ...all, amount, key: `${number}-${n}` }));
+        const paying = Promise.all(attempts.map(reserve));
+        await Promise.all(amounts.slice(0, released).map((_, n) => release(all.grant, `${number - 1}-${n}`)));
+        const verdicts = await paying;
+        expect(Number(await mostIn(all.grant, days))).toBeLessThanOrEqual(Number(most));
+        const refused = released > 0 ? [] : attempts.filter((_, n) => verdicts[n] === 'refused');
+        for (const attempt of refused) expect(await reserve(attempt)).toBe('refused');
+        await wait(all.grant, `${hoursAfter} hours`);
+      }
+    });
+    await fc.assert(anyLoad, { numRuns: 25 });
+  });
+});

@@ -1,0 +1,305 @@
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { createServer, request as forward } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { Agent } from '../support/agent.ts';
+import { useDatabase } from '../support/database.ts';
+import { obtainToken } from '../support/flow.ts';
+import { freePort, useServer } from '../support/server.ts';
+import { callerOf } from './callers.ts';
+import {
+  block,
+  describeWith,
+  environment,
+  exampleNames,
+  makeFolder,
+  type RunningExample,
+  removeFolder,
+  startExample,
+} from './examples.ts';
+
+// docs/resources.md keeps its word: its payment API runs as it is printed, beside a real server. Its statements alone are in
+// `ledger.test.ts`.
+
+const server = await useServer();
+const [client, user, other] = await Promise.all([
+  server.createClient(),
+  server.createUser({ paymentPassword: null }),
+  server.createUser({ paymentPassword: null }),
+]);
+const { id, secret } = callerOf(await server.createResource());
+const { pool, url } = await useDatabase();
+const folder = makeFolder();
+const running: RunningExample[] = [];
+
+await pool.query(block('example: ledger', 'resources.md'));
+for (const name of ['reserve', 'release'])
+  writeFileSync(join(folder, `${name}.sql`), block(`example: ${name}`, 'resources.md'));
+writeFileSync(join(folder, 'payments.mjs'), block('example: payments', 'resources.md'));
+
+afterAll(async () => {
+  await Promise.all(running.map((example) => example.stop()));
+  removeFolder(folder);
+});
+
+/** Starts the payment API. @returns its address */
+async function start(settings: Record<string, string> = {}): Promise<string> {
+  const PORT = String(await freePort());
+  const credentials = { RESOURCE_ID: id, RESOURCE_SECRET: secret };
+  const variables = { ASSENT_URL: server.baseUrl, ...credentials, DATABASE_URL: url, PORT, ...settings };
+  const example = startExample(process.execPath, 'payments.mjs', folder, variables);
+  running.push(example);
+  expect(await example.stdout.until(/^Open .+/m), example.stderr.text).toBeDefined();
+  return `http://localhost:${PORT}`;
+}
+
+const api = await start();
+const nobody = `http://localhost:${await freePort()}`;
+let sent = 0;
+
+const SHOP = { shop: '337', amount: '100', currency: 'RUB', source: 'wallet' };
+
+/** Sends a payment, under a key of its own where none is given. @returns the status and what came of it */
+async function pay(token: string, payment: object = {}, at = api): Promise<string> {
+  sent += 1;
+  const response = await fetch(`${at}/payments`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}` },
+    body: typeof payment === 'string' ? payment : JSON.stringify({ key: `key-${sent}`, ...SHOP, ...payment }),
+  });
+  const challenge = response.headers.get('www-authenticate') ?? '';
+  expect(challenge).toBe(response.status === 401 ? 'Bearer error="invalid_token"' : '');
+  return `${response.status} ${((await response.json()) as { result: string }).result}`;
+}
+
+async function payments(): Promise<number> {
+  return (await pool.query('select from payments')).rows.length;
+}
+
+const authorize = (scope: string, instance_name = scope, as = user) =>
+  obtainToken(new Agent(server.baseUrl), client, as, { scope, instance_name });
+
+const PAID = '200 paid';
+const LIMIT = '403 limit_exceeded';
+const NO_RIGHT = '403 insufficient_scope';
+
+it('The guide for payment APIs has the examples that are run here and no others', () => {
+  expect(exampleNames('resources.md')).toEqual(['ledger', 'reserve', 'release', 'pay', 'payments']);
+});
+
+describe('The payment API', () => {
+  it('lets an application pay up to its limit', async () => {
+    const token = await authorize('payment-shop.limit(7,250.50)');
+    expect(await pay(token)).toBe(PAID);
+    expect(await pay(token, { shop: 'another', amount: '150.50' })).toBe(PAID);
+    expect(await pay(token, { amount: '0.01' })).toBe(LIMIT);
+  });
+
+  it('keeps a limit that nobody wrote', async () => {
+    const token = await authorize('payment-p2p');
+    expect(await pay(token, { shop: undefined, to: '1', amount: '3000.01' })).toBe(LIMIT);
+    expect(await pay(token, { shop: undefined, to: '1', amount: '3000.00' })).toBe(PAID);
+  });
+
+  it('keeps it in two processes and whatever comes at once', async () => {
+    const token = await authorize('payment-shop.limit(1,1050)');
+    const second = await start();
+    const results = await Promise.all(
+      Array.from({ length: 30 }, (_, n) => pay(token, {}, n % 2 === 0 ? api : second)),
+    );
+    expect(results.toSorted()).toEqual([...Array(10).fill(PAID), ...Array(20).fill(LIMIT)]);
+  });
+
+  it('takes the most specific right, and no other once that is used up', async () => {
+    const scope =
+      'payment.to-pattern("337").limit(1,100) payment.to-account("7","phone").limit(1,200) money-source("card")';
+    const token = await authorize(`${scope} account-info`);
+    const card = { source: 'card' };
+    const phone = { ...card, shop: undefined, to: '7', type: 'phone', amount: '200' };
+    expect(await pay(token, { ...card, shop: '338' })).toBe(NO_RIGHT);
+    expect(await pay(token, card)).toBe(PAID);
+    expect(await pay(token, card)).toBe(LIMIT);
+    expect(await pay(token, { ...phone, type: 'account' })).toBe(NO_RIGHT);
+    expect(await pay(token, { ...phone, type: undefined })).toBe(NO_RIGHT);
+    expect(await pay(token, phone)).toBe(PAID);
+    expect(await pay(token, phone)).toBe(LIMIT);
+  });
+
+  it('takes a person without a type for an account, as a scope does', async () => {
+    const token = await authorize('payment.to-account("7").limit(1,100)');
+    const to = { shop: undefined, to: '7' };
+    expect(await pay(token, { ...to, type: 'phone' })).toBe(NO_RIGHT);
+    expect(await pay(token, to)).toBe(PAID);
+    expect(await pay(token, { ...to, type: 'account' })).toBe(LIMIT);
+  });
+
+  it('counts one target for one right, and what anybody gets for another', async () => {
+    const token = await authorize('payment.to-pattern("337").limit(1,100) payment-p2p.limit(1,150)');
+    expect(await pay(token)).toBe(PAID);
+    expect(await pay(token, { shop: undefined, to: '337', amount: '150' })).toBe(PAID);
+    expect(await pay(token, { amount: '0.01' })).toBe(LIMIT);
+  });
+
+  it.each([
+    ['another currency', { currency: 'USD' }],
+    ['another source', { source: 'card' }],
+    ['a person instead of a shop', { shop: undefined, to: '337' }],
+  ])('refuses %s', async (_, change) => {
+    const token = await authorize('payment-shop');
+    expect(await pay(token, change)).toBe(NO_RIGHT);
+  });
+
+  it('refuses a token that spends nothing, one that is none and one that was given back', async () => {
+    const token = await authorize('account-info');
+    expect(await pay(token)).toBe(NO_RIGHT);
+    expect(await pay('nothing')).toBe('401 invalid_token');
+    const spending = await authorize('payment-shop');
+    expect(await pay(spending)).toBe(PAID);
+    const headers = { authorization: `Bearer ${spending}` };
+    await fetch(`${server.baseUrl}/api/revoke`, { method: 'POST', headers });
+    expect(await pay(spending)).toBe('401 invalid_token');
+  });
+});
+
+describe('A new authorization', () => {
+  it('finds what was paid before, and its own limit', async () => {
+    const earlier = await authorize('payment-shop.limit(1,500)', 'again');
+    expect(await pay(earlier, { amount: '400' })).toBe(PAID);
+    const lower = await authorize('payment-shop.limit(30,300)', 'again');
+    expect(await pay(earlier, { amount: '100' })).toBe('401 invalid_token');
+    expect(await pay(lower, { amount: '0.01' })).toBe(LIMIT);
+    const higher = await authorize('payment-shop.limit(1,900)', 'again');
+    expect(await pay(higher, { amount: '500.01' })).toBe(LIMIT);
+    expect(await pay(higher, { amount: '500' })).toBe(PAID);
+  });
+
+  it('with a target that only looks different finds the same budget', async () => {
+    const narrow = await authorize('payment.to-pattern("12").limit(1,100)', 'wide');
+    expect(await pay(narrow, { shop: '12' })).toBe(PAID);
+    const wide = await authorize('payment.to-pattern("１２").limit(1,100)', 'wide');
+    expect(await pay(wide, { shop: '12' })).toBe(NO_RIGHT);
+    expect(await pay(wide, { shop: '１２' })).toBe(LIMIT);
+  });
+
+  it('of another instance or user has budgets of its own', async () => {
+    const scope = 'payment-shop.limit(1,100)';
+    const tokens = [
+      await authorize(scope, 'a'),
+      await authorize(scope, 'b'),
+      await authorize(scope, 'a', other),
+    ];
+    for (const token of tokens) expect(await pay(token)).toBe(PAID);
+    for (const token of tokens) expect(await pay(token)).toBe(LIMIT);
+  });
+
+  it('allows one more one-time payment, of exactly its amount', async () => {
+    for (let times = 0; times < 2; times += 1) {
+      const token = await authorizeLater('payment-shop.limit(,100)', 'once');
+      expect(await pay(token, { amount: '99.99' })).toBe(LIMIT);
+      expect(await pay(token)).toBe(PAID);
+      expect(await pay(token)).toBe(LIMIT);
+    }
+  });
+
+  /** `iat` has whole seconds: this one is issued in another second than the one before. */
+  async function authorizeLater(scope: string, instance: string): Promise<string> {
+    await server.database.pool.query(
+      `update grants set token_issued_at = token_issued_at - interval '2 seconds'`,
+    );
+    await pool.query('update payments set authorized_at = authorized_at - 2');
+    return authorize(scope, instance);
+  }
+});
+
+describe('A payment', () => {
+  it('that is sent again is the same payment, also by a new authorization', async () => {
+    const payment = { key: 'order-7' };
+    const token = await authorize('payment-shop.limit(1,100)', 'repeat');
+    const results = await Promise.all([pay(token, payment), pay(token, payment), pay(token, payment)]);
+    expect(results).toEqual([PAID, PAID, PAID]);
+    const next = await authorize('payment-shop.limit(1,150)', 'repeat');
+    expect(await pay(next, payment)).toBe(PAID);
+    expect(await pay(next, { amount: '50' })).toBe(PAID);
+    expect(await pay(next, { ...payment, amount: '1' })).toBe('409 key_reused');
+    expect(await pay(next, { ...payment, shop: '338' })).toBe('409 key_reused');
+  });
+
+  it('that did not move gives its budget back, and its key is used', async () => {
+    const token = await authorize('payment-shop.limit(,100)', 'closed');
+    const closed = { key: 'order-1', shop: 'closed' };
+    expect(await pay(token, closed)).toBe('402 released');
+    expect(await pay(token, closed)).toBe('409 released');
+    expect(await pay(token)).toBe(PAID);
+  });
+
+  it.each([
+    ...['1e3', '0', '0.00', '-1', '1.005', '1,5', ' 1', '01x', 'NaN', 'Infinity', 5, '1234567890123'].map(
+      (amount) => ({
+        amount,
+      }),
+    ),
+    ...[{ key: '' }, { key: 'k'.repeat(129) }, { shop: undefined }, { to: '1' }, { source: null }],
+    ...['', 'null', '[]', '{', '"x"'],
+  ])('has to be one: %j', async (payment) => {
+    const token = await authorize('payment-shop.limit(9999,999999999999.99)', 'bad');
+    const before = await payments();
+    expect(await pay(token, payment as object)).toBe('400 invalid_request');
+    expect(await payments()).toBe(before);
+  });
+
+  it('has to be short', async () => {
+    expect(await pay('nothing', { shop: 'x'.repeat(5_000) })).toBe('413 too_large');
+  });
+});
+
+describe('Without an answer from Assent', () => {
+  it.each([
+    ['is not there', { ASSENT_URL: nobody }],
+    ['does not know the payment API', { RESOURCE_SECRET: 'f'.repeat(64) }],
+  ])('that %s no payment is let through', async (_, settings) => {
+    const token = await authorize('payment-shop', 'away');
+    const before = await payments();
+    expect(await pay(token, {}, await start(settings))).toBe('503 temporarily_unavailable');
+    expect(await payments()).toBe(before);
+  });
+
+  it.each([
+    [2, PAID],
+    [3, '503 temporarily_unavailable'],
+  ])('the payment API asks again: after %s answers of 503 it is %s', async (busy, result) => {
+    const token = await authorize('payment-shop', 'busy');
+    const [reached, address] = await startBusy(busy);
+    expect(await pay(token, {}, await start({ ASSENT_URL: address }))).toBe(result);
+    expect(reached.length).toBe(3);
+  });
+
+  /** Assent behind a proxy that says so many times that it is busy. */
+  async function startBusy(times: number): Promise<[reached: string[], address: string]> {
+    const reached: string[] = [];
+    const proxy = createServer((request, response) => {
+      reached.push(request.url ?? '');
+      if (reached.length <= times) return response.writeHead(503, { 'retry-after': '0' }).end();
+      const { method, headers } = request;
+      const onwards = forward(server.baseUrl + request.url, { method, headers }, (answer) => {
+        response.writeHead(answer.statusCode ?? 0, answer.headers);
+        answer.pipe(response);
+      });
+      return request.pipe(onwards);
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, 'localhost', resolve));
+    onTestFinished(() => void proxy.close());
+    return [reached, `http://localhost:${(proxy.address() as AddressInfo).port}`];
+  }
+});
+
+describeWith(['bash', 'curl'], 'The command', () => {
+  it('pays', async () => {
+    const variables = { PAYMENTS_URL: api, ACCESS_TOKEN: await authorize('payment-shop', 'curl') };
+    const script = block('example: pay', 'resources.md');
+    const { stdout } = await promisify(execFile)('bash', ['-c', script], { env: environment(variables) });
+    expect(JSON.parse(stdout)).toEqual({ result: 'paid' });
+  });
+});

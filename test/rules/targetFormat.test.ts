@@ -1,0 +1,115 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseScope } from '../../src/rules/scope.ts';
+import { digitGroups, formatPhoneNumber, targetParts } from '../../src/rules/targetFormat.ts';
+import { rights, text } from './arbitraries.ts';
+
+const digit = fc.constantFrom(...'0123456789');
+const digitsOf = (shown: string) => shown.replaceAll(/[^0-9]/g, '');
+
+describe('a phone number', () => {
+  it.each([
+    ['79161234567', '+7 916 123 45 67'],
+    ['+79161234567', '+7 916 123 45 67'],
+    ['4915112345678', '+49 1511 2345678'],
+    ['+12133734253', '+1 213 373 4253'],
+    ['375291234567', '+375 29 123 45 67'],
+  ])('%s is shown as %s', (number, shown) => {
+    expect(formatPhoneNumber(number)).toBe(shown);
+  });
+
+  it.each([
+    ...[
+      '',
+      '+',
+      '1',
+      '89161234567',
+      '9161234567',
+      '+7916123456',
+      '791612345678',
+      '00000000',
+      '123456789012345678',
+    ],
+    ...['+7(916)1234567', '+7-916-123-45-67', '++79161234567', '79161234567+', '７9161234567', '٧٩١٦١٢٣٤٥٦٧'],
+    ...['+49015112345678', 'tel:+79161234567', '79161234567;ext=5', 'anna'],
+  ])('is not made of %j', (number) => {
+    expect(formatPhoneNumber(number)).toBeNull();
+  });
+
+  it('keeps every digit in its place, whatever the application wrote', () => {
+    const country = fc.constantFrom(
+      '7',
+      '7916',
+      '49',
+      '49151',
+      '1',
+      '1213',
+      '375',
+      '380',
+      '44',
+      '39',
+      '86',
+      '',
+    );
+    const number = fc
+      .tuple(fc.constantFrom('', '+'), country, fc.string({ unit: digit, maxLength: 12 }))
+      .map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(fc.oneof(number, text({ maxLength: 20 })), (written) => {
+        const shown = formatPhoneNumber(written);
+        if (shown !== null) expect(shown).toMatch(/^\+[0-9]+( [0-9-]+)*$/);
+        if (shown !== null) expect(digitsOf(shown)).toBe(digitsOf(written));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+describe('an account number', () => {
+  it.each([
+    ['41001123456789', ['4100', '1123', '4567', '89']],
+    ['12345678', ['1234', '5678']],
+    ['1234567', ['1234567']],
+    ['4100-1123-4567', ['4100-1123-4567']],
+    ['１２３４５６７８', ['１２３４５６７８']],
+    ['', ['']],
+  ])('%j has the groups %j', (number, groups) => {
+    expect(digitGroups(number)).toEqual(groups);
+  });
+
+  it('is the same text without the groups', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string({ unit: digit, maxLength: 128 }), text()), (number) => {
+        expect(digitGroups(number).join('')).toBe(number);
+      }),
+    );
+  });
+});
+
+describe('the target of a right', () => {
+  it.each([
+    ['payment.to-pattern("1234567890")', ['1234567890']],
+    ['payment.to-account("41001123456789")', ['4100', '1123', '4567', '89']],
+    ['payment.to-account("79161234567","phone")', ['+7', '916', '123', '45', '67']],
+    ['payment.to-account("89161234567","phone")', ['89161234567']],
+    ['payment.to-account("12345678@x","email")', ['12345678@x']],
+    ['payment-shop', null],
+    ['money-source("card")', null],
+  ])('%s is set apart as %j', (scope, parts) => {
+    expect(parseScope(scope).map(targetParts)).toEqual([parts]);
+  });
+
+  it('is all there, and nothing else but a plus', () => {
+    fc.assert(
+      fc.property(rights, (list) => {
+        for (const right of list) {
+          const parts = targetParts(right)?.join('').replace(/^\+/, '');
+          const [target] = [
+            ('to' in right && right.to) || ('pattern' in right && right.pattern) || undefined,
+          ];
+          expect(parts).toBe(target?.replace(/^\+/, ''));
+        }
+      }),
+    );
+  });
+});
