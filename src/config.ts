@@ -59,6 +59,22 @@ export function readOperator(environment: Environment = process.env): string {
   return parse(z.object(OPERATOR_VARIABLES), environment).ASSENT_OPERATOR ?? systemUser();
 }
 
+/**
+ * Reads what the operator calls the service, so that no application is called like that.
+ *
+ * @throws {ConfigError}
+ */
+export function readServiceNames(environment: Environment = process.env): string[] {
+  const { BRAND, DATABASE_URL } = parse(
+    z.object(VARIABLES).pick({ BRAND: true, DATABASE_URL: true }),
+    environment,
+  );
+  const { problems, fromFile } = operatorFiles({ BRAND: BRAND ?? trialFile(TRIAL_BRAND, DATABASE_URL) });
+  const brand = fromFile('BRAND', readBrand) ?? BUILT_IN_BRAND;
+  if (problems.length > 0) throw new ConfigError(problems);
+  return Object.values(brand.name);
+}
+
 /** A container may run as a number that has no name. */
 function systemUser(): string {
   try {
@@ -75,11 +91,11 @@ function systemUser(): string {
  */
 export function readConfig(environment: Environment = process.env) {
   const values = parse(z.object(VARIABLES), environment, combinedProblems);
-  const inTrial = values.DATABASE_URL === undefined;
+  const { CATALOGUE, BRAND, DIRECTORY, DATABASE_URL } = values;
   const { problems, fromFile } = operatorFiles({
-    CATALOGUE: values.CATALOGUE,
-    BRAND: values.BRAND ?? (inTrial ? TRIAL_BRAND : undefined),
-    DIRECTORY: values.DIRECTORY ?? (inTrial ? TRIAL_DIRECTORY : undefined),
+    CATALOGUE,
+    BRAND: BRAND ?? trialFile(TRIAL_BRAND, DATABASE_URL),
+    DIRECTORY: DIRECTORY ?? trialFile(TRIAL_DIRECTORY, DATABASE_URL),
   });
   const config = {
     ...databaseConfig(values),
@@ -104,6 +120,10 @@ export function readConfig(environment: Environment = process.env) {
   };
   if (problems.length > 0) throw new ConfigError(problems);
   return config;
+}
+
+function trialFile(file: string, databaseUrl: string | undefined): string | undefined {
+  return databaseUrl === undefined ? file : undefined;
 }
 
 /** Reads the files that variables name, and gathers what is wrong with all of them. */

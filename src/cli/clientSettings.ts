@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
+import { readServiceNames } from '../config.ts';
 import { changeClient, registerClient } from '../flows/operators/clients.ts';
 import { readLogo } from '../operatorFiles.ts';
 import { type Ceiling, parseCeiling } from '../rules/ceiling.ts';
@@ -126,7 +127,8 @@ async function create(options: CreateOptions): Promise<void> {
   const { name, redirectUri, verified = false, right = ['all'], most = 'none', force = false } = options;
   const settings = { name, redirectUri, allowedRights: rightsOf(right), most: ceilingOf(most) };
   const client = { ...settings, ...faceOf(options), verified };
-  const registered = await withStore((db, operator) => registerClient(db, client, operator, { force }));
+  const rules = { force, serviceNames: readServiceNames() };
+  const registered = await withStore((db, operator) => registerClient(db, client, operator, rules));
   warnOfPlainHttp(redirectUri);
   if (registered.hasNamesake) warnOfNamesake(name);
   const { clientId, clientSecret } = registered;
@@ -175,7 +177,8 @@ async function update(id: string, options: SettingOptions): Promise<void> {
       'say what to change: --name, --redirect-uri, --right, --most, --site, --logo, --no-logo, --reviewed or --not-reviewed',
     );
   }
-  const result = await withStore((db, operator) => changeClient(db, id, change, operator, { force }));
+  const rules = { force, serviceNames: readServiceNames() };
+  const result = await withStore((db, operator) => changeClient(db, id, change, operator, rules));
   const updated = found(result, 'client', id);
   if (redirectUri !== undefined) warnOfPlainHttp(redirectUri);
   if (updated.hasNamesake) warnOfNamesake(updated.client.name);

@@ -17,7 +17,7 @@ const MIXTURES = ALIKE.map((script) => ({
   ),
 }));
 
-/** This service's own name, which no application may have. */
+/** What the service is called where its operator gives it no name; with the operator's, a name that no application may have. */
 const OWN_NAME = 'Assent';
 
 /** Look-alikes that Unicode's list lacks: it has 0 and 1, and takes a small palochka for an i. */
@@ -31,16 +31,22 @@ const MARK = /(?![©®™℠№°])[\p{So}\p{Extended_Pictographic}√]/u;
  * name is fine: one application may have several registrations.
  *
  * @param others names of the other applications
+ * @param serviceNames what the operator calls the service
  */
-export function lookAlikeProblem(name: string, others: readonly string[]): string | undefined {
+export function lookAlikeProblem(
+  name: string,
+  others: readonly string[],
+  serviceNames: readonly string[] = [],
+): string | undefined {
   const mark = MARK.exec(name)?.[0];
   if (mark !== undefined) return `has ${mark}, which could be taken for a mark of ours`;
   const mixed = name.split(/[^\p{L}\p{M}\p{N}]+/u).find(isMixed);
   if (mixed !== undefined) return `mixes letters of several scripts in one word, “${mixed}”`;
   const looks = looksOf(name);
-  if (looksOf(OWN_NAME).some((look) => looks.includes(look)))
-    return `looks like this service’s own, “${OWN_NAME}”`;
-  const twin = others.find((other) => other !== name && looksOf(other).some((look) => looks.includes(look)));
+  const isLike = (other: string) => looksOf(other).some((look) => looks.includes(look));
+  const own = [OWN_NAME, ...serviceNames].find(isLike);
+  if (own !== undefined) return `looks like this service’s own, “${own}”`;
+  const twin = others.find((other) => other !== name && isLike(other));
   return twin && `looks like that of another application, “${twin}”`;
 }
 

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { useDatabase } from '../support/database.ts';
 import { onDatabase, runAssent } from '../support/process.ts';
@@ -11,6 +14,29 @@ const create = (name: string, ...more: string[]) =>
   );
 
 describe('assent client create', () => {
+  it('refuses the name that the operator gave the service, in every language', async () => {
+    const BRAND = join(mkdtempSync(join(tmpdir(), 'assent-names-')), 'brand.json');
+    writeFileSync(BRAND, '{"name":{"en":"My Wallet","ru":"Мой кошелёк"}}');
+    const named = (name: string) =>
+      runAssent(['client', 'create', '--name', name, '--redirect-uri', 'https://shop.example/back'], {
+        ...onDatabase(database.url),
+        BRAND,
+      });
+    for (const [name, own] of [
+      ['MYWALLET', 'My Wallet'],
+      ['Мой кошелек', 'Мой кошелёк'],
+      ['Assent', 'Assent'],
+    ] as const) {
+      expect(await named(name)).toMatchObject({
+        code: 1,
+        stderr: `the name looks like this service’s own, “${own}”: choose another, or say --force\n`,
+      });
+    }
+    writeFileSync(BRAND, '{}');
+    expect((await named('Shop')).stderr).toMatch(/^BRAND .*brand\.json: name must be/);
+    rmSync(dirname(BRAND), { recursive: true });
+  });
+
   it('refuses a name that could be taken for another application’s, unless it is forced', async () => {
     expect((await create('Demo Shop')).code).toBe(0);
     for (const [name, problem] of [

@@ -36,16 +36,24 @@ export interface RegisteredClient {
   readonly hasNamesake: boolean;
 }
 
-/** @param force accepts a name that could be mistaken for another @throws {RegistrationError} */
+/** How a name is judged. */
+interface NameRules {
+  /** Accepts one that could be mistaken for another. */
+  readonly force?: boolean;
+  /** What the operator calls the service. */
+  readonly serviceNames?: readonly string[];
+}
+
+/** @throws {RegistrationError} */
 export async function registerClient(
   pool: pg.Pool,
   client: NewClient,
   operator: string,
-  { force = false } = {},
+  rules: NameRules = {},
 ): Promise<RegisteredClient> {
   const { verified, logo = null, ...given } = client;
   const settings = { site: null, reviewed: false, ...given, logo: logo?.file ?? null };
-  const hasNamesake = await checkSettings(pool, settings, force);
+  const hasNamesake = await checkSettings(pool, settings, rules);
   const clientId = randomId();
   const detail = { ...settingsOf(settings), verified };
   return transaction(pool, async (db) => {
@@ -67,7 +75,7 @@ export async function registerClient(
 async function checkSettings(
   db: Database,
   settings: Partial<ClientSettings>,
-  force: boolean,
+  { force = false, serviceNames }: NameRules,
   clientId?: string,
 ): Promise<boolean> {
   checkClientSettings(settings);
@@ -75,7 +83,7 @@ async function checkSettings(
   if (name === undefined) return false;
   const others = (await listClients(db)).filter((client) => client.clientId !== clientId);
   const names = others.map((client) => client.name);
-  const problem = force ? undefined : lookAlikeProblem(name, names);
+  const problem = force ? undefined : lookAlikeProblem(name, names, serviceNames);
   if (problem !== undefined)
     throw new RegistrationError(`the name ${problem}: choose another, or say --force`);
   return names.includes(name);
@@ -84,7 +92,6 @@ async function checkSettings(
 /**
  * Changes an application. Consent pages already shown and codes not yet exchanged become invalid.
  *
- * @param force accepts a name that could be mistaken for another
  * @returns null when there is no such application
  * @throws {RegistrationError}
  */
@@ -93,11 +100,11 @@ export async function changeClient(
   clientId: string,
   change: Partial<GivenSettings>,
   operator: string,
-  { force = false } = {},
+  rules: NameRules = {},
 ): Promise<{ client: Client; changed: Changes; hasNamesake: boolean } | null> {
   const { logo, ...others } = change;
   const settings = { ...others, ...(logo !== undefined && { logo: logo?.file ?? null }) };
-  const hasNamesake = await checkSettings(pool, settings, force, clientId);
+  const hasNamesake = await checkSettings(pool, settings, rules, clientId);
   return transaction(pool, async (db) => {
     const result = await updateClient(db, clientId, settings);
     if (result === null) return null;
