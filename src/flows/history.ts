@@ -1,5 +1,11 @@
 import { shownNetwork } from '../rules/network.ts';
-import { findHistory, type HistoryKind, type HistoryPlace, type HistoryRow } from '../store/history.ts';
+import {
+  findHistory,
+  findPaymentConfirmation,
+  type HistoryKind,
+  type HistoryPlace,
+  type HistoryRow,
+} from '../store/history.ts';
 import type { Context } from './context.ts';
 import type { Session } from './session.ts';
 
@@ -37,6 +43,15 @@ export async function findHistoryPage(
   const rows = await findHistory(db, user.userId, place, MAX_SHOWN + 1);
   const shown = rows.slice(0, MAX_SHOWN);
   return { events: shown.map(eventOf), older: rows.length > MAX_SHOWN ? nextPlace(place, shown) : null };
+}
+
+/**
+ * When and for which application the payment password was last used, apart from this session: who did not do that has to
+ * know it. Null when the newest 200 events have none.
+ */
+export async function findLastPayment({ db }: Context, session: Session): Promise<HistoryEvent | null> {
+  const row = await findPaymentConfirmation(db, session.user.userId, session.sessionHash);
+  return row && eventOf(row);
 }
 
 /** Whose address is in the event of a program's request. */

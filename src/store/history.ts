@@ -1,7 +1,9 @@
+import type { Digest } from '../secrets/digest.ts';
 import type { AuditKind } from './auditEvents.ts';
 import type { Database } from './database/database.ts';
-import { query } from './database/query.ts';
+import { query, queryOne } from './database/query.ts';
 import { statement } from './database/statement.ts';
+import { sessionIdOf } from './sessions.ts';
 
 /** What a user is told of the trail: own acts, and what happened to the account and to what was allowed. */
 export const HISTORY_KINDS = [
@@ -46,19 +48,22 @@ export interface HistoryPlace {
   readonly skip: number;
 }
 
+const select = (events: string) => `
+select a.kind, a.at, (extract(epoch from a.at) * 1000000)::bigint::text as micros, a.client_id as "clientId",
+       c.name as "clientName", a.instance_name as "instanceName", a.address
+  from (${events}) a
+  left join clients c using (client_id)
+ order by a.at desc`;
+
 // By `audit_events_history_idx`, backwards in each partition: a page costs its rows, and one look at each earlier month.
 // `ctid` makes the order of events of the very same time the same on each page: rows of the trail never move.
 const find = statement<HistoryPlace & { userId: string; most: number }>(
   'history-find',
-  `
-select a.kind, a.at, (extract(epoch from a.at) * 1000000)::bigint::text as micros, a.client_id as "clientId",
-       c.name as "clientName", a.instance_name as "instanceName", a.address
-  from (select * from audit_events
-         where user_id = @userId and kind <> 'exchanged' and kind in ('${HISTORY_KINDS.join(`', '`)}')
-           and at <= coalesce(timestamptz 'epoch' + @micros::bigint * interval '1 microsecond', 'infinity')
-         order by at desc, ctid offset @skip limit @most) a
-  left join clients c using (client_id)
- order by a.at desc`,
+  select(`
+select * from audit_events
+ where user_id = @userId and kind <> 'exchanged' and kind in ('${HISTORY_KINDS.join(`', '`)}')
+   and at <= coalesce(timestamptz 'epoch' + @micros::bigint * interval '1 microsecond', 'infinity')
+ order by at desc, ctid offset @skip limit @most`),
 );
 
 /** The events of a user from a place on, newest first, at most so many. */
@@ -68,3 +73,21 @@ export const findHistory = (
   place: HistoryPlace,
   most: number,
 ): Promise<HistoryRow[]> => query(db, find({ userId, ...place, most }));
+
+/** Events that are looked through for the last confirmation. */
+const MAX_READ = 200;
+
+const findConfirmation = statement<{ userId: string; sessionHash: Digest }>(
+  'history-find-payment-confirmation',
+  select(`
+select * from (select * from audit_events where user_id = @userId and kind <> 'exchanged' order by at desc limit ${MAX_READ}) newest
+ where kind = 'payment_confirmed' and detail ->> 'session' is distinct from ${sessionIdOf('@sessionHash::bytea')}
+ order by at desc limit 1`),
+);
+
+/** The last use of the user's payment password in another session; null when there is none among the newest events. */
+export const findPaymentConfirmation = (
+  db: Database,
+  userId: string,
+  sessionHash: Digest,
+): Promise<HistoryRow | null> => queryOne(db, findConfirmation({ userId, sessionHash }));

@@ -1,10 +1,11 @@
 import type pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { changePassword, findPasswordForms } from '../../src/flows/changePassword.ts';
-import { findHistoryPage, type HistoryEvent } from '../../src/flows/history.ts';
+import { findHistoryPage, findLastPayment, type HistoryEvent } from '../../src/flows/history.ts';
 import { revokeGrant } from '../../src/flows/operators/grants.ts';
 import { setUserStatus } from '../../src/flows/operators/users.ts';
 import { currentSession, type Session } from '../../src/flows/session.ts';
+import { findUserSessions } from '../../src/flows/userSessions.ts';
 import { parseToken } from '../../src/secrets/tokens.ts';
 import { AUDIT_KINDS } from '../../src/store/auditEvents.ts';
 import { HISTORY_KINDS } from '../../src/store/history.ts';
@@ -177,6 +178,33 @@ describe('the history of a user', () => {
   });
 });
 
+describe('the last use of the payment password', () => {
+  it('is the one of another session, with application and network', async () => {
+    const [client, one] = [await server.createClient({ name: 'Shop' }), await signedIn()];
+    const two = await signedIn(one.user);
+    expect(await findLastPayment(server.context, one.session)).toBeNull();
+    await reachConsent(one.agent, requestOf(client, { scope: 'payment-shop' }), one.user);
+    expect(await findLastPayment(server.context, one.session)).toBeNull();
+    expect(await findLastPayment(server.context, two.session)).toEqual({
+      ...{ kind: 'payment_confirmed', at: expect.any(Date), network: NETWORK },
+      ...{ clientId: client.clientId, clientName: 'Shop', instanceName: null },
+    });
+    await fill(one.user, 200, 'now()');
+    expect(await findLastPayment(server.context, two.session)).toBeNull();
+  });
+
+  it('is noted without what opens the session', async () => {
+    const [client, by] = [await server.createClient(), await signedIn()];
+    await reachConsent(by.agent, requestOf(client, { scope: 'payment-shop' }), by.user);
+    const { rows } = await pool.query<{ detail: { session: string } }>(
+      `select detail from audit_events where kind = 'payment_confirmed' and user_id = $1`,
+      [by.user.userId],
+    );
+    const { sessions } = await findUserSessions(server.context, by.session);
+    expect(rows).toEqual([{ detail: { session: sessions.find(({ isThis }) => isThis)?.sessionId } }]);
+  });
+});
+
 describe('a page of a history', () => {
   const MONTHS = 36;
 
@@ -220,5 +248,9 @@ describe('a page of a history', () => {
     // Each month costs a look at its index.
     for (const read of [...before, ...after]) expect(read).toBeLessThan(300);
     for (const read of [...before, ...after]) expect(read).toBeGreaterThan(0);
+    const lastPayment = (db: pg.Pool) => findLastPayment({ ...server.context, db }, session);
+    const read = await pagesRead('history-find-payment-confirmation', lastPayment);
+    expect(read).toBeGreaterThan(0);
+    expect(read).toBeLessThan(500); // a page of 8 KB for each of its 200 events at most
   });
 });
