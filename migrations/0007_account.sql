@@ -8,3 +8,6 @@ alter table sessions
   add column browser text,  -- names that we know
   add column system  text,
   add column network text;  -- such as 203.0.113.0/24
+
+-- A user's history, newest first. An exchange, which no person does, is not in it, and pays nothing for it.
+create index audit_events_history_idx on audit_events (user_id, at) where kind <> 'exchanged';

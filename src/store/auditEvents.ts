@@ -52,6 +52,7 @@ interface EventColumns extends Partial<typeof OF_GRANT & typeof OF_REQUEST> {
   readonly kind: `'${AuditKind}'` | `case ${string}` | '@kind';
   readonly limits?: string;
   readonly operator?: string;
+  readonly detail?: string;
 }
 
 /** Of an event about a grant, selected from rows with these columns. */

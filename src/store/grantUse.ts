@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import type { Digest } from '../secrets/digest.ts';
 import { batched } from './database/batch.ts';
 import { execute } from './database/query.ts';
@@ -34,6 +35,6 @@ const noteUses = batched(async (db, uses: readonly GrantUse[]) => {
 });
 
 /** Notes today as the day of a grant's last use. Nobody waits for it, and a use that can't be noted is lost: it's a note. */
-export function noteGrantUse(...[db, use]: Parameters<typeof noteUses>): void {
+export function noteGrantUse(db: pg.Pool, use: GrantUse): void {
   noteUses(db, use).catch(() => {});
 }

@@ -4,7 +4,7 @@ import { OF_CALLER, recordEvents } from './auditEvents.ts';
 import type { Database } from './database/database.ts';
 import { decideOne, momentOf } from './database/deadline.ts';
 import { statement } from './database/statement.ts';
-import type { Session } from './sessions.ts';
+import { type Session, sessionIdOf } from './sessions.ts';
 
 /** A payment password that is right, for one authorization request. */
 export interface PaymentConfirmation extends Pick<Session, 'sessionHash'> {
@@ -18,14 +18,15 @@ const markConfirmed = statement<PaymentConfirmation & Caller>(
   'session-mark-confirmed',
   `
 with locked as (
-  select s.session_hash, s.user_id from sessions s join users u using (user_id)
+  select s.session_hash, s.user_id, jsonb_build_object('session', ${sessionIdOf('s.session_hash')}) as detail
+    from sessions s join users u using (user_id)
    where s.session_hash = @sessionHash and u.payment_password_hash = @paymentPasswordHash
      for no key update of s
 ), ${momentOf('locked')}, confirmed as (
   update sessions s set confirmed_request = @requestDigest, confirmed_at = clock_timestamp()
     from locked, moment where s.session_hash = locked.session_hash and not late
 ), logged as (
-  ${recordEvents({ kind: `'payment_confirmed'`, user_id: 'user_id', client_id: '@clientId', ...OF_CALLER }, 'locked, moment where not late')}
+  ${recordEvents({ kind: `'payment_confirmed'`, user_id: 'user_id', client_id: '@clientId', detail: 'detail', ...OF_CALLER }, 'locked, moment where not late')}
 )
 select exists (select from locked) as valid, late from moment`,
 );

@@ -28,6 +28,9 @@ export interface Session {
 const HAS_ENDED = `(s.seen_at < clock_timestamp() - interval '${SESSION_IDLE_MINUTES} minutes'
                      or s.created_at < clock_timestamp() - interval '${MAX_SESSION_HOURS} hours')`;
 
+/** What names a session to its user, of the SHA-256 of its cookie: a digest that opens nothing, 32 hex digits. */
+export const sessionIdOf = (hash: string) => `substr(encode(sha256(${hash}), 'hex'), 1, 32)`;
+
 /** Of `sessions s`: whether its cookie still signs a user in. */
 export const SESSION_IS_VALID = `not ${HAS_ENDED}`;
 

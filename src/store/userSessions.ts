@@ -3,12 +3,11 @@ import type { Digest } from '../secrets/digest.ts';
 import type { Database } from './database/database.ts';
 import { execute, query } from './database/query.ts';
 import { statement } from './database/statement.ts';
-import { SESSION_IS_VALID } from './sessions.ts';
+import { SESSION_IS_VALID, sessionIdOf } from './sessions.ts';
 
-// The sessions of one user, as their list. A session is named by a digest of its hash, which opens nothing.
+// The sessions of one user, as their list.
 
-/** Of `sessions s`: 32 hex digits. */
-const SESSION_ID = `substr(encode(sha256(s.session_hash), 'hex'), 1, 32)`;
+const SESSION_ID = sessionIdOf('s.session_hash');
 
 /** A session as its user sees it. */
 export interface ListedSession extends Device {

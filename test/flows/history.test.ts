@@ -1,0 +1,256 @@
+import type pg from 'pg';
+import { describe, expect, it } from 'vitest';
+import { changePassword, findPasswordForms } from '../../src/flows/changePassword.ts';
+import { findHistoryPage, findLastPayment, type HistoryEvent } from '../../src/flows/history.ts';
+import { revokeGrant } from '../../src/flows/operators/grants.ts';
+import { setUserStatus } from '../../src/flows/operators/users.ts';
+import { currentSession, type Session } from '../../src/flows/session.ts';
+import { findUserSessions } from '../../src/flows/userSessions.ts';
+import { parseToken } from '../../src/secrets/tokens.ts';
+import { AUDIT_KINDS } from '../../src/store/auditEvents.ts';
+import { HISTORY_KINDS } from '../../src/store/history.ts';
+import { migrate } from '../../src/store/schema/migrate.ts';
+import { Agent } from '../support/agent.ts';
+import {
+  decide,
+  obtainCode,
+  obtainToken,
+  reachConsent,
+  requestOf,
+  signIn,
+  tokenRequestOf,
+} from '../support/flow.ts';
+import { intercept } from '../support/intercept.ts';
+import { CALLER, type TestUser, useServer } from '../support/server.ts';
+
+const server = await useServer({ trustProxy: 1 });
+const { pool } = server.database;
+const PLACE = { 'x-forwarded-for': '203.0.113.77' };
+const NETWORK = '203.0.113.0/24';
+
+async function signedIn(user?: TestUser): Promise<{ user: TestUser; agent: Agent; session: Session }> {
+  const [who, agent] = [user ?? (await server.createUser()), new Agent(server.baseUrl, PLACE)];
+  await signIn(agent, who.login, who.password);
+  const session = await currentSession(server.context, agent.cookies.get('assent_session') ?? '');
+  if (session === null) throw new Error('nobody is signed in');
+  return { user: who, agent, session };
+}
+
+/** Every event of the user, page by page. */
+async function historyOf(session: Session): Promise<HistoryEvent[][]> {
+  const pages: HistoryEvent[][] = [];
+  let from: string | null | undefined;
+  while (from !== null) {
+    const page = await findHistoryPage(server.context, session, from);
+    pages.push([...page.events]);
+    from = page.older;
+  }
+  return pages;
+}
+
+/** So many events of a user, a minute apart or at one moment, newest first, called by their number. */
+async function fill(
+  { userId }: TestUser,
+  count: number,
+  at = `now() - make_interval(mins => n)`,
+): Promise<void> {
+  await pool.query(
+    `insert into audit_events (at, kind, user_id, instance_name)
+     select ${at}, 'approved', $1, n::text from generate_series(1, $2::int) n`,
+    [userId, count],
+  );
+}
+
+const numbersOf = (events: readonly HistoryEvent[]) =>
+  events.map(({ instanceName }) => Number(instanceName)).filter((number) => number > 0);
+
+describe('the history of a user', () => {
+  it('has decisions, disconnections and sign-ins, newest first, with what and from which network', async () => {
+    const { user, agent, session } = await signedIn();
+    const client = await server.createClient({ name: 'Shop' });
+    const as = (instance_name: string) => requestOf(client, { instance_name });
+    await decide(agent, await reachConsent(agent, as('one'), user), 'reject');
+    const token = await obtainToken(agent, client, user, { instance_name: 'one' });
+    await agent.post('/api/revoke', {}, { authorization: `Bearer ${token}` });
+    const second = await obtainToken(agent, client, user, { instance_name: 'one' });
+    await revokeGrant(pool, parseToken('token', second).grantId ?? '', 'olga');
+    const code = await obtainCode(agent, as('two'), user);
+    for (let n = 0; n < 2; n += 1) await agent.post('/oauth/token', tokenRequestOf(client, code));
+    const spending = requestOf(client, { instance_name: 'three', scope: 'payment-shop' });
+    await decide(agent, await reachConsent(agent, spending, user), 'allow');
+    const form = (await agent.get('/account')).forms.find(({ action }) => action === '/account/disconnect');
+    await agent.post('/account/disconnect', form?.fields ?? {});
+    const [events = []] = await historyOf(session);
+    const about = { clientId: client.clientId, clientName: 'Shop', at: expect.any(Date) };
+    const shop = (kind: string, instanceName: string | null, network: string | null) => {
+      return { kind, ...about, instanceName, network };
+    };
+    const account = (kind: string, network: string | null) => {
+      return { kind, at: expect.any(Date), clientId: null, clientName: null, instanceName: null, network };
+    };
+    expect(events).toEqual([
+      shop('revoked_by_user', 'three', NETWORK),
+      shop('approved', 'three', NETWORK),
+      shop('payment_confirmed', null, NETWORK),
+      shop('replayed', 'two', null),
+      shop('approved', 'two', NETWORK),
+      shop('revoked_by_operator', 'one', null),
+      shop('approved_again', 'one', NETWORK),
+      shop('revoked_by_application', 'one', null),
+      shop('approved', 'one', NETWORK),
+      shop('refused', 'one', NETWORK),
+      account('signed_in', NETWORK),
+      account('user_created', null),
+    ]);
+    expect(JSON.stringify(events)).not.toContain('203.0.113.77');
+  });
+
+  it('has changes of a password, and what operators did to the account, but not who they were', async () => {
+    const { user, session } = await signedIn();
+    const forms = await findPasswordForms(server.context, session);
+    const sent = {
+      ...({ which: 'password', old: user.password, new: 'a new one for the tests' } as const),
+      formToken: forms?.password.formToken,
+      deviceCookies: { password: null, 'payment password': null },
+    };
+    await changePassword(server.context, session, sent, CALLER);
+    await setUserStatus(pool, user.login, 'blocked', 'olga the operator');
+    await setUserStatus(pool, user.login, 'active', 'olga the operator');
+    const [events = []] = await historyOf(session);
+    expect(events.map(({ kind, network }) => [kind, network])).toEqual([
+      ['user_unblocked', null],
+      ['user_blocked', null],
+      ['password_changed', '127.0.0.0/24'],
+      ['signed_in', NETWORK],
+      ['user_created', null],
+    ]);
+    expect(JSON.stringify(events)).not.toContain('olga');
+  });
+
+  it('has no event of anybody else, and of applications that are gone only the id', async () => {
+    const [{ user, session }, other] = [await signedIn(), await signedIn()];
+    await fill(other.user, 5);
+    await pool.query(`insert into audit_events (kind, user_id, client_id) values ('approved', $1, 'gone')`, [
+      user.userId,
+    ]);
+    const [events = []] = await historyOf(session);
+    expect(events.map(({ kind }) => kind)).toEqual(['approved', 'signed_in', 'user_created']);
+    expect(events[0]).toMatchObject({ clientId: 'gone', clientName: null });
+  });
+
+  it('tells of every kind of event about a user but the exchange of a code and the end of the user', () => {
+    const ofUsers = AUDIT_KINDS.filter((kind) => !/^(client|resource|trail|server)_/.test(kind));
+    const told: readonly string[] = HISTORY_KINDS;
+    expect(ofUsers.filter((kind) => !told.includes(kind))).toEqual(['exchanged', 'user_deleted']);
+  });
+
+  it('comes in pages of 20, each event once', async () => {
+    const { user, session } = await signedIn();
+    await fill(user, 47);
+    const pages = await historyOf(session);
+    expect(pages.map(({ length }) => length)).toEqual([20, 20, 9]);
+    expect(numbersOf(pages.flat())).toEqual(Array.from({ length: 47 }, (_, n) => n + 1));
+  });
+
+  it('loses none where many are of the very same time', async () => {
+    const { user, session } = await signedIn();
+    await fill(user, 7, `'2026-01-01 10:00:00.000001Z'`);
+    await fill(user, 50, `'2026-01-01 10:00:00Z'`);
+    const pages = await historyOf(session);
+    expect(pages.map(({ length }) => length)).toEqual([20, 20, 19]);
+    const numbers = numbersOf(pages.flat());
+    expect([numbers.length, new Set(numbers.slice(7)).size]).toEqual([57, 50]);
+  });
+
+  it.each(['', 'x', '1', '1-', '-1-0', '99999999999999999-0', '1-99999', "1-0' or true"])(
+    'begins anew where a link says %j',
+    async (from) => {
+      const { session } = await signedIn();
+      expect((await findHistoryPage(server.context, session, from)).events).toHaveLength(2);
+    },
+  );
+
+  it('ends behind the oldest, whatever number a link says', async () => {
+    const { session } = await signedIn();
+    expect(await findHistoryPage(server.context, session, '0-0')).toEqual({ events: [], older: null });
+    expect((await findHistoryPage(server.context, session, '9999999999999999-9999')).events).toEqual([]);
+    expect((await findHistoryPage(server.context, session, '9999999999999999-0')).events).toHaveLength(2);
+  });
+});
+
+describe('the last use of the payment password', () => {
+  it('is the one of another session, with application and network', async () => {
+    const [client, one] = [await server.createClient({ name: 'Shop' }), await signedIn()];
+    const two = await signedIn(one.user);
+    expect(await findLastPayment(server.context, one.session)).toBeNull();
+    await reachConsent(one.agent, requestOf(client, { scope: 'payment-shop' }), one.user);
+    expect(await findLastPayment(server.context, one.session)).toBeNull();
+    expect(await findLastPayment(server.context, two.session)).toEqual({
+      ...{ kind: 'payment_confirmed', at: expect.any(Date), network: NETWORK },
+      ...{ clientId: client.clientId, clientName: 'Shop', instanceName: null },
+    });
+    await fill(one.user, 200, 'now()');
+    expect(await findLastPayment(server.context, two.session)).toBeNull();
+  });
+
+  it('is noted without what opens the session', async () => {
+    const [client, by] = [await server.createClient(), await signedIn()];
+    await reachConsent(by.agent, requestOf(client, { scope: 'payment-shop' }), by.user);
+    const { rows } = await pool.query<{ detail: { session: string } }>(
+      `select detail from audit_events where kind = 'payment_confirmed' and user_id = $1`,
+      [by.user.userId],
+    );
+    const { sessions } = await findUserSessions(server.context, by.session);
+    expect(rows).toEqual([{ detail: { session: sessions.find(({ isThis }) => isThis)?.sessionId } }]);
+  });
+});
+
+describe('a page of a history', () => {
+  const MONTHS = 36;
+
+  /** The pages of 8 KB that PostgreSQL reads for what `ask` asks by `statement`. */
+  async function pagesRead(name: string, ask: (db: pg.Pool) => Promise<unknown>): Promise<number> {
+    let read = 0;
+    const db = intercept(pool, async (statement, run) => {
+      if (statement.name !== name) return run();
+      const text = `explain (analyze, buffers, format json) ${statement.text}`;
+      const { rows } = await pool.query<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>(
+        text,
+        statement.values,
+      );
+      const plan = rows[0]?.['QUERY PLAN'][0].Plan ?? {};
+      read = (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0);
+      return run();
+    });
+    await ask(db);
+    return read;
+  }
+
+  it('reads some rows, however long the trail, the history and the list of months', async () => {
+    const { user, session } = await signedIn();
+    // Half of them exchanges, one in 40 of this user.
+    await pool.query(
+      `insert into audit_events (at, kind, user_id, address)
+       select now() - make_interval(hours => n % (24 * 30 * ${MONTHS})), case n % 2 when 0 then 'approved' else 'exchanged' end,
+              case when n % 40 = 0 then $1 else md5((n % 1000)::text)::uuid end, '192.0.2.1'
+         from generate_series(1, 60000) n`,
+      [user.userId],
+    );
+    await migrate(pool); // moves them into a partition for each month
+    const ask = (from?: string) => (db: pg.Pool) => findHistoryPage({ ...server.context, db }, session, from);
+    const { older } = await findHistoryPage(server.context, session, undefined);
+    const before = [
+      await pagesRead('history-find', ask()),
+      await pagesRead('history-find', ask(older ?? '')),
+    ];
+    await pool.query('analyze audit_events');
+    const after = [await pagesRead('history-find', ask()), await pagesRead('history-find', ask(older ?? ''))];
+    // Each month costs a look at its index.
+    for (const read of [...before, ...after]) expect(read).toBeLessThan(300);
+    for (const read of [...before, ...after]) expect(read).toBeGreaterThan(0);
+    const lastPayment = (db: pg.Pool) => findLastPayment({ ...server.context, db }, session);
+    const read = await pagesRead('history-find-payment-confirmation', lastPayment);
+    expect(read).toBeGreaterThan(0);
+    expect(read).toBeLessThan(500); // a page of 8 KB for each of its 200 events at most
+  });
+});
