@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { type Catalogue, parseCatalogue } from './languages/catalogue.ts';
-import { type Brand, parseBrand } from './rules/brand.ts';
+import { type Brand, logoNameIn, parseBrand } from './rules/brand.ts';
 import { type Directory, parseDirectory } from './rules/directory.ts';
 import { checkLogo, type Logo, MAX_LOGO_BYTES } from './rules/logo.ts';
 import { FileError } from './rules/operatorFile.ts';
@@ -16,19 +16,31 @@ const MAX_DIRECTORY_BYTES = 4 * 1024 * 1024;
 
 /** @param file absolute; its logo is relative to it @throws {FileError} with all mistakes of the file and its logo */
 export function readBrand(file: string): Brand {
-  const brand = parseBrand(readText(file, MAX_BYTES));
-  if (brand.logo === null) return { ...brand, logo: null };
-  const logo = readBrandLogo(brand.logo, resolve(dirname(file), brand.logo));
-  return { ...brand, logo: { ...logo, path: `/brand/logo-${logo.file}` } };
+  const json = readText(file, MAX_BYTES);
+  const logoName = logoNameIn(json);
+  const problems: string[] = [];
+  const brand = gathering(problems, () => parseBrand(json));
+  const logo = logoName === null ? null : gathering(problems, () => readBrandLogo(file, logoName));
+  if (brand === undefined || logo === undefined) throw new FileError(problems);
+  return { ...brand, logo };
 }
 
-function readBrandLogo(name: string, file: string): Logo {
+/** What `read` gives, undefined after adding to `problems` what is wrong. */
+function gathering<Content>(problems: string[], read: () => Content): Content | undefined {
   try {
-    return readLogo(file);
+    return read();
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
-    throw new FileError(error.problems.map((problem) => `logo ${name} ${problem}`));
+    problems.push(...error.problems);
+    return undefined;
   }
+}
+
+function readBrandLogo(brandFile: string, name: string): Brand['logo'] {
+  const problems: string[] = [];
+  const logo = gathering(problems, () => readLogo(resolve(dirname(brandFile), name)));
+  if (logo === undefined) throw new FileError(problems.map((problem) => `logo ${name} ${problem}`));
+  return { ...logo, path: `/brand/logo-${logo.file}` };
 }
 
 /** @throws {FileError} */

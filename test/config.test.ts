@@ -269,6 +269,7 @@ describe('BRAND', () => {
       `BRAND ${BRAND}: accent.light must be a colour such as #0b5e4a.`,
       `BRAND ${BRAND}: accent.dark must be a colour such as #0b5e4a.`,
       `BRAND ${BRAND}: more is unknown.`,
+      `BRAND ${BRAND}: logo x.svg can't be read: ENOENT.`,
     ]);
     expect(problems({ ...COMPLETE, BRAND: join(folder, 'none.json') })).toEqual([
       `BRAND ${join(folder, 'none.json')}: can't be read: ENOENT.`,

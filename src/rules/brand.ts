@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Logo } from './logo.ts';
-import { parseOperatorFile } from './operatorFile.ts';
+import { parseJson, parseOperatorFile } from './operatorFile.ts';
 import { type PerLanguage, perLanguage } from './perLanguage.ts';
 import { isWebAddress, WEB_ADDRESS } from './webAddress.ts';
 
@@ -20,8 +20,8 @@ export interface Brand {
 export type Accent = Readonly<Record<Theme, string>>;
 export type Support = Readonly<Record<'url' | 'phone' | 'email', string | null>>;
 
-/** A brand before its logo is read: `logo` is the file's path as it is written there. */
-export type BrandFile = Omit<Brand, 'logo'> & { readonly logo: string | null };
+/** A brand before its logo is read. */
+export type BrandFile = Omit<Brand, 'logo'>;
 
 /** Without a `BRAND`. */
 export const BUILT_IN_BRAND: Brand = {
@@ -34,19 +34,13 @@ export const BUILT_IN_BRAND: Brand = {
 
 type Theme = 'light' | 'dark';
 
-/** What the accent stands on: the colours of these names in `views/style.css`, the same there (tested). */
+/**
+ * What the accent stands on: the colours of these names in `views/style.css`, the same there (tested). Links and the focus
+ * outline have the accent's colour; the text of a button has that of the surface.
+ */
 export const BACKGROUNDS: Readonly<Record<Theme, Readonly<Record<string, string>>>> = {
   light: { surface: '#ffffff', page: '#f2f4f3', tint: '#edf4f1', warn: '#fff6df', bad: '#fdeeec' },
   dark: { surface: '#161d1b', page: '#0d1211', tint: '#1c2a26', warn: '#2b2412', bad: '#331a18' },
-};
-
-/** What of a page shows the accent on each of them. The text of a button has the colour of the surface. */
-const SHOWN_AS: Readonly<Record<string, string>> = {
-  surface: 'button text, links and focus outline',
-  page: 'links and focus outline',
-  tint: 'links and focus outline',
-  warn: 'links and focus outline',
-  bad: 'links and focus outline',
 };
 
 /** WCAG 2.2, 1.4.3, for text of any size. */
@@ -56,13 +50,15 @@ const MIN_CONTRAST = 4.5;
 const MAX_BRAND_NAME_CHARACTERS = 40;
 const MAX_LEGAL_CHARACTERS = 300;
 
+const NO_COLOUR = 'must be a colour such as #0b5e4a';
+
 const colour = (theme: Theme) =>
   z
-    .string('must be a colour such as #0b5e4a')
-    .regex(/^#[0-9a-f]{6}$/i, 'must be a colour such as #0b5e4a')
+    .string(NO_COLOUR)
+    .regex(/^#[0-9a-f]{6}$/i, { error: NO_COLOUR, abort: true })
     .superRefine((accent, context) => {
-      if (!/^#[0-9a-f]{6}$/i.test(accent)) return;
-      for (const message of contrastProblems(accent, theme)) context.addIssue({ code: 'custom', message });
+      const message = contrastProblem(accent, theme);
+      if (message !== undefined) context.addIssue({ code: 'custom', message });
     });
 
 const BRAND = z.strictObject(
@@ -107,28 +103,35 @@ function objectOf(fields: string) {
   };
 }
 
+/** The `logo` of a brand file, whatever else is wrong with it; null for none. */
+export function logoNameIn(json: string): string | null {
+  return LOGO_ONLY.safeParse(parseJson(json)).data?.logo ?? null;
+}
+
+const LOGO_ONLY = z.object({ logo: z.string().min(1) });
+
 /**
  * Parses an operator's brand file.
  *
  * @throws {FileError} with all its mistakes
  */
 export function parseBrand(json: string): BrandFile {
-  const { name, logo = null, accent = null, support, legal = null } = parseOperatorFile(BRAND, json);
+  const { name, accent = null, support, legal = null } = parseOperatorFile(BRAND, json);
   const { url = null, phone = null, email = null } = support ?? {};
-  return { name, logo, accent, support: support === undefined ? null : { url, phone, email }, legal };
+  return { name, accent, support: support === undefined ? null : { url, phone, email }, legal };
 }
 
-/** Where users could not read an accent: a sentence for each background with too little contrast. */
-function contrastProblems(accent: string, theme: Theme): string[] {
-  return Object.entries(BACKGROUNDS[theme]).flatMap(([name, background]) => {
-    const ratio = contrast(accent, background);
-    if (ratio >= MIN_CONTRAST) return [];
-    // Rounded down: 4.499 is not shown as the 4.5 that it lacks.
-    const shown = (Math.floor(ratio * 100) / 100).toFixed(2);
-    return [
-      `${accent} has a contrast of ${shown} with the ${name} colour ${background} (${SHOWN_AS[name]}), and needs ${MIN_CONTRAST}`,
-    ];
+/** Where users can read an accent least, as the end of a sentence; undefined when they can everywhere. */
+function contrastProblem(accent: string, theme: Theme): string | undefined {
+  const ratios = Object.entries(BACKGROUNDS[theme]).map(([name, background]) => {
+    return { name, background, ratio: contrast(accent, background) };
   });
+  const [worst] = ratios.sort((a, b) => a.ratio - b.ratio);
+  if (worst === undefined || worst.ratio >= MIN_CONTRAST) return undefined;
+  // Rounded down: 4.499 is not shown as the 4.5 that it lacks.
+  const shown = (Math.floor(worst.ratio * 100) / 100).toFixed(2);
+  const uses = worst.name === 'surface' ? 'button text, links and focus outline' : 'links and focus outline';
+  return `${accent} has a contrast of ${shown} with the ${worst.name} colour ${worst.background} (${uses}), and needs ${MIN_CONTRAST}`;
 }
 
 /** The contrast of two colours `#rrggbb`, 1 to 21 (WCAG 2.2, "contrast ratio"). */

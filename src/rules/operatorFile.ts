@@ -28,7 +28,8 @@ export function parseOperatorFile<Schema extends z.ZodType>(schema: Schema, json
   throw new FileError(more > 0 ? [...lines.slice(0, MAX_LINES), `has ${more} more mistakes`] : lines);
 }
 
-function parseJson(json: string): unknown {
+/** @throws {FileError} on one line */
+export function parseJson(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch (error) {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { BACKGROUNDS, BUILT_IN_BRAND, contrast, parseBrand } from '../../src/rules/brand.ts';
+import { BACKGROUNDS, BUILT_IN_BRAND, contrast, logoNameIn, parseBrand } from '../../src/rules/brand.ts';
 import { FileError } from '../../src/rules/operatorFile.ts';
 
 const COMPLETE = {
@@ -63,14 +63,14 @@ describe('the backgrounds of an accent', () => {
 
 describe('a brand', () => {
   it('is read with all that it says', () => {
-    expect(parseBrand(JSON.stringify(COMPLETE))).toEqual({
-      ...COMPLETE,
-      legal: { en: COMPLETE.legal, ru: COMPLETE.legal },
-    });
+    const { logo, legal, ...others } = COMPLETE;
+    const json = JSON.stringify(COMPLETE);
+    expect(parseBrand(json)).toEqual({ ...others, legal: { en: legal, ru: legal } });
+    expect(logoNameIn(json)).toBe(logo);
   });
 
   it('needs no more than a name, the same in each language where it is one text', () => {
-    const nothing = { logo: null, accent: null, support: null, legal: null };
+    const nothing = { accent: null, support: null, legal: null };
     expect(parseBrand('{"name":"Pay"}')).toEqual({ name: { en: 'Pay', ru: 'Pay' }, ...nothing });
     expect(parseBrand('{"name":"Pay","support":{"phone":"112"}}').support).toEqual({
       url: null,
@@ -130,19 +130,13 @@ describe('a brand', () => {
   it('is refused when its colour could not be read, with the ratio and the pair', () => {
     const accents = (light: string, dark: string) => problems({ name: 'x', accent: { light, dark } });
     expect(accents('#767676', '#6fd3b3')).toEqual([
-      expect.stringMatching(
-        /^accent\.light #767676 has a contrast of 4\.\d\d with the page colour #f2f4f3 \(links and focus outline\), and needs 4\.5$/,
-      ),
-      expect.stringMatching(/with the tint colour #edf4f1/),
-      expect.stringMatching(/with the warn colour #fff6df/),
-      expect.stringMatching(/with the bad colour #fdeeec/),
+      'accent.light #767676 has a contrast of 4.02 with the bad colour #fdeeec (links and focus outline), and needs 4.5',
     ]);
-    expect(accents('#ffdd00', '#0b5e4a')).toEqual(
-      expect.arrayContaining([
-        expect.stringMatching(/^accent\.light .* 1\.\d\d with the surface colour #ffffff \(button text, /),
-        expect.stringMatching(/^accent\.dark .* with the surface colour #161d1b \(button text, /),
-      ]),
-    );
+    expect(accents('#ffdd00', '#0b5e4a')).toEqual([
+      expect.stringMatching(/^accent\.light #ffdd00 has a contrast of 1\.\d\d with the \w+ colour/),
+      expect.stringMatching(/^accent\.dark #0b5e4a has a contrast of 1\.\d\d with the \w+ colour/),
+    ]);
+    expect(accents('#1d5cff', '#6fd3b3')).toEqual([]);
     expect(accents('#4A3AA7', '#b9aeff')).toEqual([]);
   });
 });
