@@ -14,7 +14,6 @@ import { countDecision } from '../store/decisions.ts';
 import { revokeGrantOfUser, revokeGrantsOfUserAndClient } from '../store/revocations.ts';
 import type { Session } from '../store/sessions.ts';
 import type { Context } from './context.ts';
-import { signOutToken } from './session.ts';
 import { type Form, signForm, verifyForm } from './signedForm.ts';
 
 export type { Cursor };
@@ -26,8 +25,6 @@ const MAX_SCOPE = 16_000;
 
 /** A page of what can act on the user's account, newest first, with the tokens of its forms. */
 export interface AuthorizationsPage {
-  readonly user: Pick<Session['user'], 'name' | 'login'>;
-  readonly signOutToken: string;
   readonly authorizations: readonly LiveAuthorization[];
   /** The same by application, in the order of the newest of each. */
   readonly applications: readonly AuthorizedClient[];
@@ -67,8 +64,6 @@ export async function findAuthorizationsPage(
   const shown = cursor.direction === 'older' ? fitting : fitting.toReversed();
   const authorizations = shown.map((grant) => authorizationOf(context, session, grant));
   return {
-    user: session.user,
-    signOutToken: signOutToken(context, session),
     authorizations,
     applications: await groupByClient(context, session, authorizations, (newer ?? older) !== null),
     newer: newer === null ? null : { direction: 'newer', grantId: newer },

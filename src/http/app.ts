@@ -9,12 +9,15 @@ import { accountRoutes } from './routes/account.ts';
 import { authorizeRoutes } from './routes/authorize.ts';
 import { decisionRoutes } from './routes/decision.ts';
 import { healthRoutes, watchDatabase } from './routes/health.ts';
+import { historyRoutes } from './routes/history.ts';
 import { imageRoutes } from './routes/images.ts';
 import { introspectRoutes } from './routes/introspect.ts';
 import { languageRoutes } from './routes/language.ts';
 import { metadataRoutes } from './routes/metadata.ts';
 import { countRequests, metricsRoutes } from './routes/metrics.ts';
+import { passwordRoutes } from './routes/password.ts';
 import { revokeRoutes } from './routes/revoke.ts';
+import { securityRoutes } from './routes/security.ts';
 import { signInRoutes } from './routes/signIn.ts';
 import { tokenRoutes } from './routes/token.ts';
 import { limitAnswerTime } from './server/answerTime.ts';
@@ -100,5 +103,14 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
   return app;
 }
 
-const FOR_PEOPLE = [authorizeRoutes, signInRoutes, decisionRoutes, accountRoutes, languageRoutes];
+const FOR_PEOPLE = [
+  authorizeRoutes,
+  signInRoutes,
+  decisionRoutes,
+  accountRoutes,
+  historyRoutes,
+  securityRoutes,
+  passwordRoutes,
+  languageRoutes,
+];
 const FOR_PROGRAMS = [tokenRoutes, introspectRoutes, revokeRoutes, metadataRoutes];

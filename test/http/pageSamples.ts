@@ -1,16 +1,25 @@
+import type { AuthorizedClient, LiveAuthorization } from '../../src/flows/authorizations.ts';
 import type { RequestedAccess } from '../../src/flows/authorize.ts';
-import { describeRights } from '../../src/http/browser/describe.ts';
+import { HISTORY_KINDS, type HistoryEvent, type HistoryKind } from '../../src/flows/history.ts';
+import type { UserSession } from '../../src/flows/userSessions.ts';
+import {
+  describeApplications,
+  describeEvent,
+  describeSession,
+} from '../../src/http/browser/describeAccount.ts';
 import { describeRequest } from '../../src/http/browser/describeRequest.ts';
 import type {
   AccountPage,
-  Authorization,
-  AuthorizedApplication,
   ConsentPage,
+  DescribedEvent,
   ErrorPage,
+  HistoryPage,
   NoticePage,
   Page,
+  PasswordPage,
   PaymentPasswordPage,
   RequestPage,
+  SecurityPage,
   SignInPage,
 } from '../../src/http/browser/pages.ts';
 import { BUILT_IN_CATALOGUE } from '../../src/languages/catalogue.ts';
@@ -153,7 +162,6 @@ function access(asked: Asked): RequestedAccess {
 /** The samples as readers of a language see them. */
 export function pageSamplesIn(language: Language): Record<string, Page> {
   const texts = TEXTS[language];
-  const rights = (scope: string) => describeRights(parseScope(scope), WORDS, language);
   const request = (asked: Asked): RequestPage => describeRequest(WORDS, access(asked), language);
   const day = (date: string) => texts.formats.day(new Date(date));
 
@@ -202,36 +210,55 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     };
   }
 
-  function connection(changes: Partial<Authorization> = {}): Authorization {
+  function authorization(
+    instanceName: string | null,
+    scope: string,
+    changes: Partial<LiveAuthorization> = {},
+  ) {
     return {
       grantId: '3d6f0a52-3f0c-4f0e-9a39-0d8f6c1f2b11',
+      clientId: CLIENT.clientId,
       clientName: 'Demo Shop',
       isBlocked: false,
-      instanceName: null,
-      confirmedOn: day('2026-11-20'),
-      validUntil: day('2029-11-20'),
-      rights: rights('account-info operation-history payment-shop.limit(7,3000)'),
+      instanceName,
+      confirmedAt: new Date('2026-11-20T12:00:00Z'),
+      lastUsedOn: '2026-11-21',
+      expiresAt: new Date('2029-11-20T12:00:00Z'),
+      expiresSoon: false,
+      rights: parseScope(scope),
       disconnectToken: 'disconnect.token',
       ...changes,
     };
   }
 
-  function allOf(clientName: string, total: string): AuthorizedApplication {
-    const clientId = '5d41402abc4b2a76b9719d911017c592';
-    return { clientId, clientName, total, disconnectAllToken: 'disconnect-all.token' };
+  function connected(
+    clientName: string,
+    authorizations: readonly LiveAuthorization[],
+    changes: Partial<AuthorizedClient> = {},
+  ): AuthorizedClient {
+    return {
+      clientId: CLIENT.clientId,
+      clientName,
+      isBlocked: false,
+      authorizations: authorizations.map((one) => ({ ...one, clientName })),
+      live: authorizations.length,
+      orMore: false,
+      disconnectAllToken: 'disconnect-all.token',
+      ...changes,
+    };
   }
 
+  const owner = { userName: 'Anna Petrova', userLogin: 'anna', signOutToken: 'sign-out.token' };
+
   function account(
-    authorizations: readonly Authorization[],
+    applications: readonly AuthorizedClient[],
     changes: Partial<AccountPage> = {},
   ): AccountPage {
+    const page = { authorizations: [], applications, newer: null, older: null };
     return {
       name: 'account',
-      userName: 'Anna Petrova',
-      userLogin: 'anna',
-      signOutToken: 'sign-out.token',
-      authorizations,
-      several: [],
+      ...owner,
+      applications: describeApplications(WORDS, page, language),
       place: { direction: 'older', grantId: null },
       newer: null,
       older: null,
@@ -240,6 +267,70 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
       ...changes,
     };
   }
+
+  const shop = authorization(null, 'account-info operation-history payment-shop.limit(7,3000)');
+  const tablet = authorization('anna-tablet', 'account-info payment.to-pattern("metro")', {
+    lastUsedOn: null,
+  });
+  const diary = connected('Spending Diary', [authorization(null, READ_ONLY, { lastUsedOn: null })]);
+
+  const session = (changes: Partial<UserSession> = {}): UserSession => ({
+    sessionId: 'a1b2c3',
+    isThis: false,
+    createdAt: new Date('2026-11-20T08:00:00Z'),
+    seenAt: new Date('2026-11-22T08:00:00Z'),
+    browser: 'Firefox',
+    system: 'Linux',
+    network: '203.0.113.0/24',
+    endToken: 'end.token',
+    ...changes,
+  });
+
+  const security = (sessions: readonly UserSession[], changes: Partial<SecurityPage> = {}): SecurityPage => ({
+    name: 'security',
+    ...owner,
+    sessions: sessions.map((one) => describeSession(one, language)),
+    endOthersToken: sessions.length > 1 ? 'end-others.token' : null,
+    lastPayment: null,
+    hasPaymentPassword: true,
+    done: null,
+    undone: null,
+    ...changes,
+  });
+
+  const event = (kind: HistoryKind, changes: Partial<HistoryEvent> = {}): DescribedEvent =>
+    describeEvent(
+      {
+        kind,
+        at: new Date('2026-11-21T09:30:00Z'),
+        clientId: CLIENT.clientId,
+        clientName: 'Demo Shop',
+        instanceName: null,
+        network: '203.0.113.0/24',
+        ...changes,
+      },
+      language,
+    );
+
+  const history = (events: readonly DescribedEvent[], changes: Partial<HistoryPage> = {}): HistoryPage => ({
+    name: 'history',
+    ...owner,
+    events,
+    isLater: false,
+    older: null,
+    ...changes,
+  });
+
+  const password = (changes: Partial<PasswordPage> = {}): PasswordPage => ({
+    name: 'password',
+    ...owner,
+    which: 'password',
+    asked: 'password',
+    formToken: 'change.token',
+    minCharacters: 8,
+    error: null,
+    ...changes,
+  });
 
   return {
     'sign-in': signIn(),
@@ -303,48 +394,81 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
       link: { href: `/"${HOSTILE}`, text: HOSTILE },
     }),
 
-    account: account(
-      [
-        connection(),
-        connection({
-          instanceName: 'anna-tablet',
-          rights: rights('account-info payment.to-pattern("metro")'),
-        }),
-        connection({ clientName: 'Spending Diary', rights: rights(READ_ONLY) }),
-      ],
-      { several: [allOf('Demo Shop', '2')] },
-    ),
+    account: account([connected('Demo Shop', [shop, tablet]), diary]),
+    'account, one application': account([connected('Demo Shop', [shop])]),
     'account, empty': account([]),
     'account, last one disconnected': account([], { done: texts.account.disconnected }),
-    'account, not disconnected': account([connection()], { undone: texts.account.outOfDate }),
-    'account, one is blocked': account([
-      connection({ isBlocked: true }),
-      connection({ clientName: 'Spending Diary', rights: rights(READ_ONLY) }),
+    'account, not disconnected': account([diary], { undone: texts.account.outOfDate }),
+    'account, one is blocked, one ends soon': account([
+      connected('Demo Shop', [{ ...shop, isBlocked: true }], { isBlocked: true }),
+      connected('Spending Diary', [authorization(null, READ_ONLY, { expiresSoon: true })]),
+    ]),
+    'account, ends soon': account([connected('Demo Shop', [{ ...shop, expiresSoon: true }])]),
+    'account, blocked': account([
+      connected('Demo Shop', [{ ...shop, isBlocked: true }], { isBlocked: true }),
     ]),
     'account, a page between others': account(
-      [connection({ instanceName: 'anna-1' }), connection({ instanceName: 'anna-2' })],
-      {
-        several: [allOf('Demo Shop', '1,000 or more')],
-        place: { direction: 'older', grantId: 'x' },
-        newer: '/account?newer=x',
-        older: '/account?older=x',
-      },
+      [
+        connected('Demo Shop', [authorization('anna-1', READ_ONLY), authorization('anna-2', READ_ONLY)], {
+          live: 1000,
+          orMore: true,
+        }),
+      ],
+      { place: { direction: 'older', grantId: 'x' }, newer: '/account?newer=x', older: '/account?older=x' },
     ),
     'account, nothing left before others': account([], { older: '/account?older=x' }),
     'account, full': account(
       [
-        connection({ clientName: LONG_NAME, instanceName: LONG_WORD, rights: rights(TWELVE) }),
-        connection({ clientName: HOSTILE, instanceName: HOSTILE, isBlocked: true }),
-        connection({ clientName: HEBREW, instanceName: ARABIC, rights: rights(ONE_TIME) }),
-        connection({ clientName: 'Spending Diary', rights: rights(READ_ONLY) }),
+        connected(LONG_NAME, [authorization(LONG_WORD, TWELVE)], { live: 2 }),
+        connected(HOSTILE, [authorization(HOSTILE, READ_ONLY)], { isBlocked: true, live: 21 }),
+        connected(HEBREW, [authorization(ARABIC, ONE_TIME)], { live: 37 }),
+        diary,
+        ...[1, 2, 3].map((n) => connected(`Shop ${n}`, [shop])),
       ],
       {
         userName: ARABIC,
         userLogin: LONG_WORD.slice(0, 64),
-        done: `${HEBREW} is disconnected.`,
-        several: [allOf(LONG_NAME, '2'), allOf(HOSTILE, HOSTILE), allOf(HEBREW, '37')],
+        done: texts.account.disconnected,
         newer: '/account?newer=x',
       },
     ),
+    'account, one long and hostile': account([
+      connected(HOSTILE, [authorization(HOSTILE, TWELVE), authorization(LONG_WORD, ONE_TIME)]),
+    ]),
+
+    history: history(
+      HISTORY_KINDS.map((kind) => event(kind)),
+      { older: '/account/history?from=1-1' },
+    ),
+    'history, hostile': history(
+      [
+        event('approved', { clientName: HOSTILE, instanceName: HOSTILE }),
+        event('revoked_by_user', { clientName: LONG_NAME, instanceName: LONG_WORD }),
+        event('refused', { clientName: HEBREW, instanceName: ARABIC }),
+        event('revoked_by_operator', { clientName: null, network: null }),
+      ],
+      { isLater: true },
+    ),
+    'history, empty': history([]),
+
+    security: security([session({ isThis: true, endToken: null }), session()], {
+      lastPayment: texts.security.lastPayment('Demo Shop', day('2026-11-20'), '203.0.113.0/24'),
+    }),
+    'security, this browser only': security([session({ isThis: true, endToken: null, network: null })], {
+      hasPaymentPassword: false,
+      done: texts.security.changed,
+    }),
+    'security, an unknown device': security(
+      [session({ isThis: true, endToken: null }), session({ browser: null, system: null })],
+      {
+        undone: texts.security.undone,
+      },
+    ),
+    'security, ended': security([session({ isThis: true, endToken: null })], { done: texts.security.ended }),
+
+    password: password(),
+    'password, the payment password': password({ which: 'payment-password', asked: 'payment-password' }),
+    'password, a first payment password': password({ which: 'payment-password' }),
+    'password, refused': password({ error: texts.security.form.problems.too_short(8) }),
   };
 }

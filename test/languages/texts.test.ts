@@ -12,7 +12,16 @@ const sources = [...filesIn('src', '.ts'), ...filesIn('views', '.eta')]
   .map((file) => readFileSync(join(ROOT, file), 'utf8'));
 
 /** Groups that are read by a computed name, each with the type that says which names there are. */
-const BY_TYPE = ['rights', 'targets', 'sources', 'errors.titles', 'errors.reasons', 'request.changes.labels'];
+const BY_TYPE = [
+  'rights',
+  'targets',
+  'sources',
+  'errors.titles',
+  'errors.reasons',
+  'request.changes.labels',
+  'history.kinds',
+  'security.form.problems',
+];
 
 /** Every text by its path, for example `signIn.title`, with the text or what makes it. */
 const texts = leavesOf(en).filter(([path]) => !BY_TYPE.some((group) => path.startsWith(`${group}.`)));

@@ -11,6 +11,7 @@ import { showPage } from './views.ts';
 const WRONG = {
   signIn: 'The login or the password is wrong.',
   paymentPassword: 'The payment password is wrong.',
+  ownPassword: 'The old password is wrong.',
 };
 
 /**
@@ -22,7 +23,7 @@ export function refuseAttempt(reply: FastifyReply, failed: FailedAttempt, form: 
   const texts = textsOf(reply.request);
   if (failed.outcome === 'wrong') {
     reply.code(422).request.logFields = { error: 'wrong_password', rule: WRONG[form] };
-    return texts[form].wrong;
+    return form === 'ownPassword' ? texts.security.form.wrong : texts[form].wrong;
   }
   const { waitSeconds } = failed;
   reply.request.logFields = { error: 'too_many_tries', rule: `a wait of ${waitSeconds} s is not over` };

@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import type { Step } from '../../flows/authorize.ts';
 import type { Context } from '../../flows/context.ts';
+import { type Session, signOutToken } from '../../flows/session.ts';
 import type { SignInStep } from '../../flows/signIn.ts';
 import type { AuthorizationRequest } from '../../rules/authorizationRequest.ts';
 import { setCookie } from './cookies.ts';
@@ -58,4 +59,10 @@ export function showSignIn(
   const clientName = authorizationRequest?.client.name ?? null;
   const silent = { login: '', error: null, undone: null };
   return showPage(reply, { name: 'sign-in', request, formToken, clientName, ...silent, ...said });
+}
+
+/** What every page of a signed-in user has. */
+export function ownPage(context: Context, session: Session) {
+  const { name: userName, login: userLogin } = session.user;
+  return { userName, userLogin, signOutToken: signOutToken(context, session) };
 }

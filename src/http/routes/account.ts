@@ -1,26 +1,21 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
-  type AuthorizationsPage,
-  type AuthorizedClient,
   type Cursor,
   cursorOf,
   disconnect,
   findAuthorizationsPage,
   isDisconnected,
-  type LiveAuthorization,
 } from '../../flows/authorizations.ts';
 import type { Context } from '../../flows/context.ts';
 import type { Session } from '../../flows/session.ts';
 import { signInStep } from '../../flows/signIn.ts';
-import { type Language, TEXTS } from '../../languages/languages.ts';
 import type { Parameters } from '../../rules/parameters.ts';
 import { readCookies } from '../browser/cookies.ts';
-import { describeRights } from '../browser/describe.ts';
+import { describeApplications } from '../browser/describeAccount.ts';
 import { OWN_FORM, receiveForm, sessionOf } from '../browser/forms.ts';
 import { languageOf, textsOf } from '../browser/language.ts';
 import { showTooMany } from '../browser/notices.ts';
-import type { AccountPage, Authorization, AuthorizedApplication } from '../browser/pages.ts';
-import { seeOther, showSignIn } from '../browser/steps.ts';
+import { ownPage, seeOther, showSignIn } from '../browser/steps.ts';
 import { showPage } from '../browser/views.ts';
 import { queryParameters } from '../parameters.ts';
 import { callerOf } from '../server/caller.ts';
@@ -71,7 +66,10 @@ async function showAccount(
   }
   return showPage(reply, {
     name: 'account',
-    ...describePage(context, page, languageOf(reply.request)),
+    ...ownPage(context, session),
+    applications: describeApplications(context, page, languageOf(reply.request)),
+    newer: page.newer && accountPath(page.newer),
+    older: page.older && accountPath(page.older),
     place: cursor,
     done: isDone ? texts.disconnected : null,
     undone: isUndone(query) ? texts.outOfDate : null,
@@ -95,45 +93,6 @@ function disconnectBy(context: Context, action: keyof typeof DISCONNECT_FORMS) {
     if (outcome === 'too_many') return showTooMany(reply, accountPath(cursor), 'account');
     return seeOther(reply, context, accountPath(cursor, { [done]: id }));
   };
-}
-
-function describePage(context: Context, page: AuthorizationsPage, language: Language) {
-  return {
-    userName: page.user.name,
-    userLogin: page.user.login,
-    signOutToken: page.signOutToken,
-    authorizations: page.authorizations.map((authorization) =>
-      describeAuthorization(context, authorization, language),
-    ),
-    several: page.applications
-      .filter(({ live }) => live > 1)
-      .map((client) => describeClient(client, language)),
-    newer: page.newer && accountPath(page.newer),
-    older: page.older && accountPath(page.older),
-  } satisfies Partial<AccountPage>;
-}
-
-function describeAuthorization(
-  context: Context,
-  { confirmedAt, expiresAt, rights, ...shown }: LiveAuthorization,
-  language: Language,
-): Authorization {
-  const { formats } = TEXTS[language];
-  return {
-    ...shown,
-    confirmedOn: formats.day(confirmedAt),
-    validUntil: formats.day(expiresAt),
-    rights: describeRights(rights, context, language),
-  };
-}
-
-function describeClient(
-  { clientId, clientName, disconnectAllToken, live, orMore }: AuthorizedClient,
-  language: Language,
-): AuthorizedApplication {
-  const { account, formats } = TEXTS[language];
-  const total = formats.number(live);
-  return { clientId, clientName, disconnectAllToken, total: orMore ? account.orMore(total) : total };
 }
 
 const FIRST = cursorOf(undefined, undefined);

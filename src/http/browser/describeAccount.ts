@@ -1,0 +1,91 @@
+import type { AuthorizationsPage, AuthorizedClient, LiveAuthorization } from '../../flows/authorizations.ts';
+import type { HistoryEvent } from '../../flows/history.ts';
+import type { UserSession } from '../../flows/userSessions.ts';
+import { type Language, TEXTS } from '../../languages/languages.ts';
+import { describeRights, type Words } from './describe.ts';
+import type { ConnectedApplication, Connection, DescribedEvent, DescribedSession } from './pages.ts';
+
+/** So many applications are shown with all that they may do; of more the user opens one. */
+const MAX_OPEN = 1;
+
+/** The applications of a page, for their reader. */
+export function describeApplications(
+  words: Words,
+  { applications }: AuthorizationsPage,
+  language: Language,
+): ConnectedApplication[] {
+  const isOpen = applications.length <= MAX_OPEN;
+  return applications.map((client) => ({ ...describeApplication(words, client, language), isOpen }));
+}
+
+function describeApplication(
+  words: Words,
+  { clientId, clientName, isBlocked, authorizations, live, orMore, disconnectAllToken }: AuthorizedClient,
+  language: Language,
+): Omit<ConnectedApplication, 'isOpen'> {
+  const { account, formats } = TEXTS[language];
+  const connections = account.connections(live);
+  const total = orMore ? account.orMore(connections) : connections;
+  const used = authorizations.flatMap(({ lastUsedOn }) => lastUsedOn ?? []).sort();
+  const lastUsedOn = used.at(-1);
+  return {
+    clientId,
+    name: clientName,
+    isBlocked,
+    total,
+    lastUse:
+      lastUsedOn === undefined ? account.neverUsed : account.lastUsed(formats.day(new Date(lastUsedOn))),
+    expiresSoon: authorizations.some(({ expiresSoon }) => expiresSoon),
+    connections: authorizations.map((authorization) => describeConnection(words, authorization, language)),
+    all:
+      live > 1 ? { question: account.questionAll(clientName, total), formToken: disconnectAllToken } : null,
+  };
+}
+
+function describeConnection(words: Words, authorization: LiveAuthorization, language: Language): Connection {
+  const { grantId, clientName, instanceName, confirmedAt, expiresAt, lastUsedOn } = authorization;
+  const { account, formats } = TEXTS[language];
+  return {
+    grantId,
+    instanceName,
+    allowedOn: formats.day(confirmedAt),
+    validUntil: formats.day(expiresAt),
+    expiresSoon: authorization.expiresSoon,
+    lastUse: lastUsedOn === null ? account.never : formats.day(new Date(lastUsedOn)),
+    rights: describeRights(authorization.rights, words, language),
+    question:
+      instanceName === null ? account.question(clientName) : account.questionOf(clientName, instanceName),
+    formToken: authorization.disconnectToken,
+  };
+}
+
+/** An event of the user's history as a sentence. */
+export function describeEvent(
+  { kind, at, clientName, instanceName, network }: HistoryEvent,
+  language: Language,
+): DescribedEvent {
+  const { history, formats } = TEXTS[language];
+  return {
+    time: formats.time(at),
+    text: history.kinds[kind](clientName ?? history.deletedClient),
+    instanceName,
+    network: network === null ? null : history.network(network),
+  };
+}
+
+/** A session by what its user knows it by. */
+export function describeSession(
+  { sessionId, isThis, browser, system, network, createdAt, seenAt, endToken }: UserSession,
+  language: Language,
+): DescribedSession {
+  const { security, history, formats } = TEXTS[language];
+  const device = security.device(browser ?? security.unknownBrowser, system ?? security.unknownSystem);
+  return {
+    sessionId,
+    device: isThis ? `${security.thisSession} (${device})` : device,
+    network: network === null ? null : history.network(network),
+    since: security.since(formats.time(createdAt)),
+    seen: security.seen(formats.time(seenAt)),
+    endToken,
+  };
+}
