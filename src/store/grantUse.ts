@@ -29,12 +29,16 @@ update grants set last_used_on = ${TODAY}
       for no key update skip locked))`,
 );
 
-const noteUses = batched(async (db, uses: readonly GrantUse[]) => {
-  await execute(db, markUsed(uses));
+/** Rows that one statement holds: an exchange or an approval of one of them waits for some tens of milliseconds. */
+const MAX_NOTED = 500;
+
+/** Of very many at once some are noted with their next use. */
+const note = batched(async (db, uses: readonly (readonly GrantUse[])[]) => {
+  await execute(db, markUsed(uses.flat().slice(0, MAX_NOTED)));
   return uses.map(() => null);
 });
 
-/** Notes today as the day of a grant's last use. Nobody waits for it, and a use that can't be noted is lost: it's a note. */
-export function noteGrantUse(db: pg.Pool, use: GrantUse): void {
-  noteUses(db, use).catch(() => {});
+/** Notes today as the day of last use of some grants. Nobody waits for it, and a use that can't be noted is lost: it's a note. */
+export function noteGrantUses(db: pg.Pool, uses: readonly GrantUse[]): void {
+  if (uses.length > 0) note(db, uses).catch(() => {});
 }

@@ -55,7 +55,8 @@ select a.kind, a.at, (extract(epoch from a.at) * 1000000)::bigint::text as micro
   left join clients c using (client_id)
  order by a.at desc`;
 
-// By `audit_events_history_idx`, backwards in each partition: a page costs its rows, and one look at each earlier month.
+// By `audit_events_history_idx`, backwards in each partition: a page costs its rows, and one look at each earlier month. Until
+// PostgreSQL has analysed a month that was just filled, it may read all that the user has there instead.
 // `ctid` makes the order of events of the very same time the same on each page: rows of the trail never move.
 const find = statement<HistoryPlace & { userId: string; most: number }>(
   'history-find',

@@ -2,7 +2,7 @@ import type { Digest } from '../secrets/digest.ts';
 import { batched } from './database/batch.ts';
 import { execute, queryBatch, required } from './database/query.ts';
 import { batchStatement } from './database/statement.ts';
-import { IS_FIRST_USE_OF_GRANT, noteGrantUse } from './grantUse.ts';
+import { IS_FIRST_USE_OF_GRANT, noteGrantUses } from './grantUse.ts';
 import { IS_ACCEPTED, IS_FIRST_USE, noteUse } from './secrets.ts';
 
 /** A resource server's introspection of a token. */
@@ -81,10 +81,14 @@ export const findToken = batched(
     const first = requests.filter((_, index) => rows[index]?.firstUse === true);
     // That a use could not be noted is no reason to leave a request without its result.
     if (first.length > 0) await execute(db, markUsed(first)).catch(() => {});
-    return rows.map((row, index) => {
+    noteGrantUses(
+      db,
+      requests.flatMap(({ grantId, tokenHash }, index) =>
+        rows[index]?.firstUseOfGrant && grantId !== null ? [{ grantId, tokenHash }] : [],
+      ),
+    );
+    return rows.map((row) => {
       const found = required(row, statement);
-      const { grantId = null, tokenHash } = requests[index] ?? {};
-      if (found.firstUseOfGrant && grantId && tokenHash) noteGrantUse(db, { grantId, tokenHash });
       return { authenticated: found.authenticated, token: found.live ? found : null };
     });
   },

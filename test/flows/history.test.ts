@@ -237,17 +237,17 @@ describe('a page of a history', () => {
       [user.userId],
     );
     await migrate(pool); // moves them into a partition for each month
+    await pool.query('analyze audit_events');
     const ask = (from?: string) => (db: pg.Pool) => findHistoryPage({ ...server.context, db }, session, from);
     const { older } = await findHistoryPage(server.context, session, undefined);
-    const before = [
+    const [first, second] = [
       await pagesRead('history-find', ask()),
       await pagesRead('history-find', ask(older ?? '')),
     ];
-    await pool.query('analyze audit_events');
-    const after = [await pagesRead('history-find', ask()), await pagesRead('history-find', ask(older ?? ''))];
-    // Each month costs a look at its index.
-    for (const read of [...before, ...after]) expect(read).toBeLessThan(300);
-    for (const read of [...before, ...after]) expect(read).toBeGreaterThan(0);
+    for (const read of [first, second]) {
+      expect(read).toBeGreaterThan(0);
+      expect(read).toBeLessThan(300); // each month costs a look at its index
+    }
     const lastPayment = (db: pg.Pool) => findLastPayment({ ...server.context, db }, session);
     const read = await pagesRead('history-find-payment-confirmation', lastPayment);
     expect(read).toBeGreaterThan(0);

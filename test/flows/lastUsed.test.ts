@@ -6,7 +6,7 @@ import { currentSession } from '../../src/flows/session.ts';
 import { Parameters } from '../../src/rules/parameters.ts';
 import { sha256 } from '../../src/secrets/digest.ts';
 import { parseToken } from '../../src/secrets/tokens.ts';
-import { noteGrantUse } from '../../src/store/grantUse.ts';
+import { noteGrantUses } from '../../src/store/grantUse.ts';
 import { Agent } from '../support/agent.ts';
 import { introspect, obtainCode, obtainToken, requestOf } from '../support/flow.ts';
 import { intercept } from '../support/intercept.ts';
@@ -77,6 +77,15 @@ describe('the day of an authorization’s last use', () => {
     await use(token, grantId);
   });
 
+  it('is noted for each of many that are asked for at once, and for no other', async () => {
+    const all = [await authorized(), await authorized(), await authorized(), await authorized()];
+    const [unused, ...used] = all;
+    await Promise.all(used.map(({ token }) => introspect(server, resource, token)));
+    const day = await today(unused?.grantId ?? '');
+    const days = () => Promise.all(all.map(({ grantId }) => usedOn(grantId)));
+    await expect.poll(days, { interval: 10 }).toEqual([null, day, day, day]);
+  });
+
   it('is not noted for a token that is expired, revoked, wrong, or asked for by nobody', async () => {
     const [expired, revoked, asked] = [await authorized(), await authorized(), await authorized()];
     const ids = [expired.grantId, revoked.grantId, asked.grantId];
@@ -103,10 +112,10 @@ describe('the day of an authorization’s last use', () => {
 
   it('is not noted when the authorization became another one meanwhile', async () => {
     const { token, grantId } = await authorized();
-    noteGrantUse(pool, { grantId, tokenHash: sha256('of the authorization before') });
+    noteGrantUses(pool, [{ grantId, tokenHash: sha256('of the authorization before') }]);
     await settle();
     expect(await usedOn(grantId)).toBeNull();
-    noteGrantUse(pool, { grantId, tokenHash: sha256(token) });
+    noteGrantUses(pool, [{ grantId, tokenHash: sha256(token) }]);
     await settle();
     expect(await usedOn(grantId)).toBe(await today(grantId));
   });
