@@ -95,7 +95,7 @@ export const en = {
     changes: {
       heading: 'What changes',
       replaces: (client: string, day: string) =>
-        say`You already allowed ${client} access on ${day}. If you allow this request, it takes the place of that one, which stops at once.`,
+        say`Allowing this disconnects what you allowed ${client} on ${day}: that stops at once.`,
       lastUsed: (day: string) => `The earlier access was last used on ${day}.`,
       neverUsed: 'The earlier access has not been used yet.',
       none: 'Its rights and limits stay as they are.',

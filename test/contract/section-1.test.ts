@@ -207,17 +207,17 @@ describe('contract 1.2.1: what the user sees before deciding', () => {
 });
 
 describe('contract 1.5: what the user is told about an earlier authorization', () => {
-  const EARLIER = 'disconnects an earlier authorization';
+  const EARLIER = 'Allowing this disconnects what you allowed';
 
   it('1.5 names the earlier authorization, its rights and its limits, that confirming disconnects', async () => {
     const client = await server.createClient({ name: 'Corner Shop' });
     await obtainToken(agent, client, user, { scope: 'operation-details payment-shop.limit(3,99)' });
     const text = await consentText(client, { scope: 'account-info' });
     expect(text).toContain(EARLIER);
-    expect(text).toMatch(/On \d+ \w+ \d{4} you allowed Corner Shop what is listed here/);
+    expect(text).toMatch(/you allowed Corner Shop on \d+ \w+ \d{4}: that stops at once/);
     const earlier = text.slice(text.indexOf(EARLIER));
     expect(earlier).toContain('See the details of an operation');
-    expect(earlier).toContain('Pay any shop — At most RUB 99 in any 3 days');
+    expect(earlier).toContain('Pay any shop At most RUB 99 in any 3 days');
   });
 
   it('1.5 names it while its code is not exchanged yet', async () => {

@@ -138,8 +138,7 @@ describe('the account page', () => {
       client.clientId,
     ]);
     const page = await agent.get('/account');
-    expect(page.text).toContain('except where it says that one is blocked');
-    expect(page.text).toContain('Blocked by Assent: it can’t act on your account now.');
+    expect(page.text).toContain('We have blocked this application: it can’t act on your account now.');
     expect((await press(page, '/account/disconnect')).text).toContain('The application is disconnected.');
   });
 });
@@ -151,8 +150,8 @@ describe('disconnecting all of an application', () => {
     const token = await obtainToken(agent, other, user);
     const resource = await server.createResource();
     const page = await agent.get('/account');
-    expect(page.text).toContain('Disconnect all of Corner Shop (999 or more)');
-    expect(page.text).not.toContain('Disconnect all of Other Shop');
+    expect(page.text).toContain('Disconnect Corner Shop altogether (999 connections or more)?');
+    expect(page.text).not.toContain('Disconnect Other Shop altogether');
     const after = await press(page, '/account/disconnect-all');
     expect(after.text).toContain('The application is disconnected.');
     expect(after.text).not.toContain('Corner Shop');
@@ -169,8 +168,8 @@ describe('disconnecting all of an application', () => {
     await insertGrants(client, 37);
     await insertGrants(await server.createClient({ name: 'Other Shop' }), 2);
     const text = (await agent.get('/account')).text;
-    expect(text).toContain('Disconnect all of Corner Shop (37)');
-    expect(text).toContain('Disconnect all of Other Shop (2)');
+    expect(text).toContain('Disconnect Corner Shop altogether (37 connections)?');
+    expect(text).toContain('Disconnect Other Shop altogether (2 connections)?');
   });
 
   it('takes no form of another user, session or application', async () => {

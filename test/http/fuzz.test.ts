@@ -46,7 +46,7 @@ describe('anything in any place', () => {
       const rows = await rowsOf(server.database);
       for (const place of placesOf(samples[route])) {
         await forgetTries(server.database);
-        const runs = route === 'POST /sign-in' ? SLOW_RUNS : RUNS;
+        const runs = /sign-in|\/account\/.*password/.test(route) ? SLOW_RUNS : RUNS;
         const check = (change: Splice) => expectAnswered(route, [{ place, splice: change }]);
         await fuzz(
           `${place} of ${route}`,

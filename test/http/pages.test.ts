@@ -20,7 +20,7 @@ describe.each(pages)('in %s the page sample "%s"', (language, _name, page) => {
     const buttons = $('form').last().find('button[name=language]').toArray();
     expect(buttons.map((button) => $(button).attr('value'))).toEqual(LANGUAGES);
     expect(buttons.map((button) => $(button).attr('lang'))).toEqual(LANGUAGES);
-    expect($('[aria-current]').attr('value')).toBe(language);
+    expect($('.languages [aria-current]').attr('value')).toBe(language);
   });
 
   it('names itself, has one heading and a title', () => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { sha256 } from '../../src/secrets/digest.ts';
 import type { Approval } from '../../src/store/approvals.ts';
 import { Agent, type Answer } from './agent.ts';
-import { obtainCode, obtainToken, reachConsent, requestOf, tokenRequestOf } from './flow.ts';
+import { obtainCode, obtainToken, reachConsent, requestOf, signIn, tokenRequestOf } from './flow.ts';
 import { CALLER, type TestClient, type TestServer, type TestUser } from './server.ts';
 
 type Values = Readonly<Record<string, string>>;
@@ -40,6 +40,14 @@ export const ROUTES = [
   'GET /account',
   'POST /account/disconnect',
   'POST /account/disconnect-all',
+  'GET /account/history',
+  'GET /account/security',
+  'POST /account/sessions/end',
+  'POST /account/sessions/end-others',
+  'GET /account/password',
+  'POST /account/password',
+  'GET /account/payment-password',
+  'POST /account/payment-password',
   'POST /sign-out',
   'POST /language',
   'GET /brand/:name',
@@ -65,6 +73,7 @@ export async function prepareSamples(server: TestServer): Promise<Samples> {
   return {
     ...(await samplesOfPrograms(server, agent, client, user)),
     ...(await samplesOfPeople(server, agent, client, user)),
+    ...(await samplesOfOwners(server)),
   };
 }
 
@@ -140,6 +149,45 @@ async function samplesOfPeople(server: TestServer, agent: Agent, client: TestCli
       needs: [],
     }),
   };
+}
+
+/** The forms that change what a user is signed in with, each of a user of its own. */
+async function samplesOfOwners(server: TestServer) {
+  const sampleOf = async (page: string, action: string, typed: (user: TestUser) => Values) => {
+    const user = await server.createUser();
+    const agent = new Agent(server.baseUrl);
+    for (const browser of [new Agent(server.baseUrl), agent])
+      await signIn(browser, user.login, user.password);
+    const gives = { gives: /said=(ended|changed)/ };
+    const session = cookieOf(agent, 'assent_session');
+    return form(await agent.get(page), action, typed(user), 303, { ...session, ...gives });
+  };
+  const seen = async (path: string, fields: Values = {}) => {
+    const user = await server.createUser();
+    const agent = new Agent(server.baseUrl);
+    await signIn(agent, user.login, user.password);
+    return { [`GET ${path}`]: person(fields, 200, cookieOf(agent, 'assent_session')) };
+  };
+  const change = (path: string, name: string, old: (user: TestUser) => string) =>
+    sampleOf(path, path, (user) => ({ [name]: old(user), new_password: 'a new password' }));
+  return {
+    ...(await seen('/account/history', { from: 'x' })),
+    ...(await seen('/account/security', { said: 'x' })),
+    ...(await seen('/account/password')),
+    ...(await seen('/account/payment-password')),
+    'POST /account/sessions/end': await sampleOf('/account/security', '/account/sessions/end', () => ({})),
+    'POST /account/sessions/end-others': await sampleOf(
+      '/account/security',
+      '/account/sessions/end-others',
+      () => ({}),
+    ),
+    'POST /account/password': await change('/account/password', 'password', (user) => user.password),
+    'POST /account/payment-password': await change(
+      '/account/payment-password',
+      'payment_password',
+      (user) => user.paymentPassword ?? '',
+    ),
+  } as Record<Extract<Route, `${string} /account/${'h' | 's' | 'p'}${string}`>, Sample>;
 }
 
 function everythingAsked(client: TestClient, instance_name: string): Record<string, string> {
