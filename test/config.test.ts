@@ -140,7 +140,7 @@ describe('the environment', () => {
       writeFileSync(file, '{"payment.to-account": "Transfer money"}');
       expect(problems({ CATALOGUE: file })[0]).toContain('{target}');
       writeFileSync(file, '{"payment-p2p": " "}');
-      expect(problems({ CATALOGUE: file })[0]).toContain('1 character');
+      expect(problems({ CATALOGUE: file })[0]).toContain('only characters that can be seen');
       writeFileSync(file, '{"payment.to-pattern": "{target} or {target}"}');
       expect(problems({ CATALOGUE: file })[0]).toContain('once');
       writeFileSync(file, '{"fly": "Fly"}');

@@ -42,6 +42,11 @@ afterEach(async () => {
   expect(complaints).toEqual([]);
 });
 
+/** Opens the card of every application; one alone is open. */
+async function openAll(): Promise<void> {
+  for (const card of await page.locator('.card:not([open]) > summary').all()) await card.click();
+}
+
 async function open(options: Parameters<Browser['newContext']>[0]): Promise<void> {
   context = await browser.newContext(options);
   page = await context.newPage();
@@ -154,7 +159,7 @@ describe('the whole authorization in a browser', () => {
     await decide('Allow');
     await ask({ scope: 'account-info', instance: 'again' });
     const text = await read();
-    expect(text).toContain('Allowing this disconnects an earlier authorization');
+    expect(text).toContain('Allowing this disconnects what you allowed Demo Shop');
     expect(text).toContain('See the details of an operation');
   });
 
@@ -204,14 +209,19 @@ describe('the whole authorization in a browser', () => {
     await signIn();
     await decide('Allow');
     await page.goto(`${server.baseUrl}/account`);
-    const connection = page.locator('li', { hasText: 'to disconnect' });
-    await connection.getByRole('button', { name: 'Disconnect' }).click();
+    await openAll();
+    const connection = page.locator('.connection', { hasText: 'to disconnect' });
+    await connection.getByText('Disconnect', { exact: true }).click();
+    expect(await connection.textContent()).toContain('Disconnect Demo Shop, connection to disconnect?');
+    await connection.getByRole('button', { name: 'Yes, disconnect' }).click();
     expect(await page.getByRole('status').textContent()).toContain('disconnected');
     expect(await page.getByText('to disconnect', { exact: true }).count()).toBe(0);
     await ask({ scope: 'account-info', instance: 'one of several' });
     await decide('Allow');
     await page.goto(`${server.baseUrl}/account`);
-    await page.getByRole('button', { name: /^Disconnect all of Demo Shop/ }).click();
+    await openAll();
+    await page.getByText('Disconnect Demo Shop altogether', { exact: true }).click();
+    await page.getByRole('button', { name: 'Yes, disconnect all' }).click();
     expect(await read()).toContain('No application is connected to your account.');
     await page.getByRole('button', { name: 'Sign out' }).click();
     await expectPage('sign-in');

@@ -1,8 +1,17 @@
 import { createHash } from 'node:crypto';
+import { expect, vi } from 'vitest';
 import { sha256 } from '../../src/secrets/digest.ts';
 import type { Approval } from '../../src/store/approvals.ts';
 import { Agent, type Answer } from './agent.ts';
-import { obtainCode, obtainToken, reachConsent, requestOf, signIn, tokenRequestOf } from './flow.ts';
+import {
+  introspect,
+  obtainCode,
+  obtainToken,
+  reachConsent,
+  requestOf,
+  signIn,
+  tokenRequestOf,
+} from './flow.ts';
 import { CALLER, type TestClient, type TestServer, type TestUser } from './server.ts';
 
 type Values = Readonly<Record<string, string>>;
@@ -84,9 +93,13 @@ async function samplesOfPrograms(server: TestServer, agent: Agent, client: TestC
   const issue = (instance_name: string) => obtainToken(agent, client, user, { instance_name });
   const asks = { authorization: await server.createResource() };
   const holds = { authorization: `Bearer ${await issue('held')}` };
+  const asked = await issue('asked');
+  // The first introspection of a day is noted, after its answer: the sample's changes nothing any more.
+  await introspect(server, asks.authorization, asked);
+  await vi.waitFor(async () => expect(await isNotedAsUsed(server, client)).toBe(true));
   return {
     'POST /oauth/token': program(exchange, {}, /"access_token":/),
-    'POST /oauth/introspect': program({ token: await issue('asked') }, asks, /"active":true/),
+    'POST /oauth/introspect': program({ token: asked }, asks, /"active":true/),
     'POST /oauth/revoke': program({ token: await issue('revoked'), client_id, client_secret }),
     'POST /api/revoke': program({}, holds),
     'GET /.well-known/oauth-authorization-server': program(),
@@ -94,6 +107,14 @@ async function samplesOfPrograms(server: TestServer, agent: Agent, client: TestC
     'GET /health/ready': program(),
     'GET /metrics': program(),
   };
+}
+
+async function isNotedAsUsed(server: TestServer, { clientId }: TestClient): Promise<boolean> {
+  const { rowCount } = await server.database.pool.query(
+    'select from grants where client_id = $1 and last_used_on is not null',
+    [clientId],
+  );
+  return rowCount === 1;
 }
 
 async function samplesOfPeople(server: TestServer, agent: Agent, client: TestClient, user: TestUser) {

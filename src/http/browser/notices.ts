@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import type { FailedAttempt } from '../../flows/passwordAttempts.ts';
+import type { Texts } from '../../languages/languages.ts';
 import type { AuthorizationRequest } from '../../rules/authorizationRequest.ts';
 import { describeWait } from './describe.ts';
 import { textsOf } from './language.ts';
@@ -11,7 +12,8 @@ import { showPage } from './views.ts';
 const WRONG = {
   signIn: 'The login or the password is wrong.',
   paymentPassword: 'The payment password is wrong.',
-  ownPassword: 'The old password is wrong.',
+  oldPassword: 'The old password is wrong.',
+  oldPaymentPassword: 'The old payment password is wrong.',
 };
 
 /**
@@ -23,12 +25,21 @@ export function refuseAttempt(reply: FastifyReply, failed: FailedAttempt, form: 
   const texts = textsOf(reply.request);
   if (failed.outcome === 'wrong') {
     reply.code(422).request.logFields = { error: 'wrong_password', rule: WRONG[form] };
-    return form === 'ownPassword' ? texts.security.form.wrong : texts[form].wrong;
+    return wrongIn(texts)[form];
   }
   const { waitSeconds } = failed;
   reply.request.logFields = { error: 'too_many_tries', rule: `a wait of ${waitSeconds} s is not over` };
   reply.code(429).header('retry-after', waitSeconds);
   return texts.tooManyTries(describeWait(waitSeconds, texts));
+}
+
+function wrongIn({ signIn, paymentPassword, security: { form } }: Texts): Record<keyof typeof WRONG, string> {
+  return {
+    signIn: signIn.wrong,
+    paymentPassword: paymentPassword.wrong,
+    oldPassword: form.wrong,
+    oldPaymentPassword: form.wrongPayment,
+  };
 }
 
 /** Says that a page opens as a page of its own only. */

@@ -53,6 +53,7 @@ async function answerChange(
   password: PathOfPassword,
   result: PasswordChangeOutcome,
 ): Promise<FastifyReply> {
+  const asksPaymentPassword = password === 'payment-password' && session.user.paymentPasswordHash !== null;
   switch (result.outcome) {
     case 'changed':
       setCookie(reply, context, PASSWORDS[password].cookie, result.deviceCookie);
@@ -65,7 +66,13 @@ async function answerChange(
       return showForm(reply, context, session, password, problems[result.problem](MIN_PASSWORD_CHARACTERS));
     }
     default:
-      return showForm(reply, context, session, password, refuseAttempt(reply, result, 'ownPassword'));
+      return showForm(
+        reply,
+        context,
+        session,
+        password,
+        refuseAttempt(reply, result, asksPaymentPassword ? 'oldPaymentPassword' : 'oldPassword'),
+      );
   }
 }
 
