@@ -1,0 +1,209 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { Agent, type Answer } from '../support/agent.ts';
+import { decide, introspect, obtainToken, reachConsent, requestOf, signIn } from '../support/flow.ts';
+import { type TestClient, type TestUser, useServer } from '../support/server.ts';
+
+const server = await useServer();
+const resource = await server.createResource();
+
+const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
+
+let client: TestClient;
+let user: TestUser;
+let agent: Agent;
+
+beforeEach(async () => {
+  client = await server.createClient({ name: 'Corner Shop' });
+  user = await server.createUser();
+  agent = new Agent(server.baseUrl, { 'user-agent': FIREFOX });
+  await signIn(agent, user.login, user.password);
+});
+
+const NEW = 'a new password';
+
+async function follow(answer: Answer, by = agent): Promise<Answer> {
+  expect(answer.status).toBe(303);
+  return by.get(answer.location ?? '');
+}
+
+const isSignedIn = async (by: Agent) => (await by.get('/account')).page === 'account';
+
+describe('the account page', () => {
+  it('says when a connection was last used, once a resource server has asked', async () => {
+    const token = await obtainToken(agent, client, user);
+    expect((await agent.get('/account')).text).toContain('1 connection · never used');
+    await introspect(server, resource, token);
+    await expect
+      .poll(async () => (await agent.get('/account')).text)
+      .toMatch(/1 connection · last used \d+ \w+ \d{4}/);
+  });
+
+  it('says that one ends within 30 days, and not of one that has longer', async () => {
+    await obtainToken(agent, client, user);
+    const age = (days: number) =>
+      server.database.pool.query(
+        `update grants set token_issued_at = clock_timestamp() - interval '3 years' + $2 * interval '1 day' where user_id = $1`,
+        [user.userId, days],
+      );
+    await age(31);
+    expect((await agent.get('/account')).text).not.toContain('Ends soon');
+    await age(29);
+    expect((await agent.get('/account')).text).toContain('Ends soon');
+  });
+
+  it('tells somebody without connections what it is for', async () => {
+    const { text } = await agent.get('/account');
+    expect(text).toContain('No application is connected to your account.');
+    expect(text).toContain('What you allow appears here');
+  });
+
+  it('asks once before it disconnects, and names what it is about', async () => {
+    await obtainToken(agent, client, user, { instance_name: 'tablet' });
+    const { text } = await agent.get('/account');
+    expect(text).toContain('Disconnect Corner Shop, connection tablet? What is listed here stops at once');
+  });
+});
+
+describe('the history', () => {
+  it('tells what the user decided and where, newest first, and nothing of others', async () => {
+    await decide(agent, await reachConsent(agent, requestOf(client), user), 'reject');
+    await obtainToken(agent, client, user, { instance_name: 'tablet' });
+    const other = await server.createUser();
+    const stranger = new Agent(server.baseUrl);
+    const diary = await server.createClient({ name: 'Spending Diary' });
+    await obtainToken(stranger, diary, other);
+    const { page, text } = await agent.get('/account/history');
+    expect(page).toBe('history');
+    expect(text).toMatch(
+      /You allowed Corner Shop \(tablet\).+You rejected Corner Shop.+You signed in.+from the network/,
+    );
+    expect(text).not.toContain('Spending Diary');
+  });
+
+  it('is read in pages', async () => {
+    await server.database.pool.query(
+      `insert into audit_events (kind, user_id, client_id) select 'refused', $1, $2 from generate_series(1, 45)`,
+      [user.userId, client.clientId],
+    );
+    const rejections: number[] = [];
+    let path: string | undefined = '/account/history';
+    while (path !== undefined) {
+      const { text, body } = await agent.get(path);
+      rejections.push(text.split('You rejected').length - 1);
+      path = /rel="next" href="([^"]+)"/.exec(body)?.[1];
+    }
+    expect(rejections).toEqual([20, 20, 5]);
+  });
+
+  it('is for those who are signed in', async () => {
+    const { status, location } = await new Agent(server.baseUrl).get('/account/history');
+    expect([status, location]).toEqual([303, `${server.baseUrl}/account`]);
+  });
+});
+
+describe('where a user is signed in', () => {
+  it('is told by device and network, and ended one by one or all others at once', async () => {
+    const browsers = await Promise.all(
+      [1, 2, 3].map(async () => {
+        const browser = new Agent(server.baseUrl);
+        await signIn(browser, user.login, user.password);
+        return browser;
+      }),
+    );
+    const page = await agent.get('/account/security');
+    expect(page.text).toContain('This browser (Firefox on Linux)');
+    expect(page.forms.filter(({ action }) => action === '/account/sessions/end')).toHaveLength(3);
+    const [first] = page.forms.filter(({ action }) => action === '/account/sessions/end');
+    const after = await follow(await agent.post('/account/sessions/end', first?.fields ?? {}));
+    expect(after.text).toContain('Signed out.');
+    expect((await Promise.all(browsers.map(isSignedIn))).filter(Boolean)).toHaveLength(2);
+    const others = after.forms.find(({ action }) => action === '/account/sessions/end-others');
+    await follow(await agent.post('/account/sessions/end-others', others?.fields ?? {}));
+    expect([await isSignedIn(agent), ...(await Promise.all(browsers.map(isSignedIn)))]).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
+  });
+
+  it('takes no form of another user', async () => {
+    const other = await server.createUser();
+    const stranger = new Agent(server.baseUrl);
+    for (const browser of [new Agent(server.baseUrl), stranger])
+      await signIn(browser, other.login, other.password);
+    const form = (await stranger.get('/account/security')).forms.find(({ action }) =>
+      action.startsWith('/account/sessions/'),
+    );
+    const page = await follow(await agent.post(form?.action ?? '', form?.fields ?? {}));
+    expect(page.text).toContain('Nothing was changed yet');
+    expect(await isSignedIn(stranger)).toBe(true);
+  });
+
+  it('names the payment password that was used elsewhere, and not the one of this browser', async () => {
+    const spending = requestOf(client, { scope: 'payment-shop' });
+    await reachConsent(agent, spending, user);
+    expect((await agent.get('/account/security')).text).not.toContain('last used elsewhere');
+    await reachConsent(new Agent(server.baseUrl), spending, user);
+    expect((await agent.get('/account/security')).text).toMatch(
+      /payment password was last used elsewhere for Corner Shop, on .+ from the network/,
+    );
+  });
+});
+
+describe.each([
+  ['password', 'password'],
+  ['payment-password', 'payment_password'],
+] as const)('changing the %s', (which, field) => {
+  const path = `/account/${which}`;
+  const old = () => (which === 'password' ? user.password : (user.paymentPassword ?? ''));
+  const send = async (fields: Record<string, string>) =>
+    agent.submit(await agent.get(path), 'new_password', fields);
+
+  it('takes the old one, ends every other session, and this one goes on', async () => {
+    const other = new Agent(server.baseUrl);
+    await signIn(other, user.login, user.password);
+    const page = await follow(await send({ [field]: old(), new_password: NEW }));
+    expect(page.text).toContain('It is changed. Every other browser is signed out.');
+    expect([await isSignedIn(agent), await isSignedIn(other)]).toEqual([true, false]);
+    expect((await send({ [field]: old(), new_password: 'another one' })).status).toBe(422);
+    expect((await send({ [field]: NEW, new_password: 'another one' })).status).toBe(303);
+    expect((await agent.get('/account/history')).text).toMatch(/You changed your (payment )?password/);
+  });
+
+  it.each([
+    ['short', 'The new one needs at least 8 characters.'],
+    ['x'.repeat(1001), 'The new one is too long.'],
+    ['tabs\tand\tbells', 'The new one has characters that can’t be typed.'],
+  ])('refuses %j with the form and a sentence', async (wanted, sentence) => {
+    const page = await send({ [field]: old(), new_password: wanted });
+    expect([page.status, page.page]).toEqual([422, 'password']);
+    expect(page.text).toContain(sentence);
+    expect(page.body).not.toContain(old());
+  });
+
+  it('refuses the same one again, and a wrong old one, which counts as an attempt', async () => {
+    expect((await send({ [field]: old(), new_password: old() })).text).toContain('the same as the old one');
+    const wrong = await send({ [field]: 'wrong', new_password: NEW });
+    expect([wrong.status, wrong.text.includes('That is not your')]).toEqual([422, true]);
+    let answer = wrong;
+    for (let n = 0; n < 20 && answer.status === 422; n += 1) {
+      answer = await send({ [field]: 'wrong', new_password: NEW });
+    }
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, expect.stringMatching(/^\d+$/)]);
+  });
+});
+
+it('sets a first payment password by the password', async () => {
+  user = await server.createUser({ paymentPassword: null });
+  agent = new Agent(server.baseUrl);
+  await signIn(agent, user.login, user.password);
+  const page = await agent.get('/account/payment-password');
+  expect(page.text).toContain('Set a payment password');
+  const answer = await agent.submit(page, 'new_password', { password: user.password, new_password: NEW });
+  expect((await follow(answer)).text).toContain('Change payment password');
+  const asked = await agent.get(
+    `/oauth/authorize?${new URLSearchParams(requestOf(client, { scope: 'payment-p2p' }))}`,
+  );
+  expect(asked.page).toBe('payment-password');
+});
