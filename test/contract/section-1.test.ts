@@ -113,7 +113,7 @@ const RIGHTS: [scope: string, texts: string[]][] = [
   ],
   ['payment.to-pattern("mobile").limit(,300)', ['Pay the shop “mobile” One payment of exactly RUB 300']],
   ['payment.to-account("4100123")', ['Transfer money to the account “4100123” At most RUB 3,000 a day']],
-  ['payment.to-account("79991234567","phone")', ['Transfer money to the phone number “79991234567”']],
+  ['payment.to-account("79991234567","phone")', ['Transfer money to the phone number “+79991234567”']],
   ['payment.to-account("a@example.org","email")', ['Transfer money to the email address “a@example.org”']],
   ['payment-shop money-source("card")', ['Take the money from your linked card']],
   ['payment-shop money-source("wallet","card")', ['Take the money from your wallet or your linked card']],

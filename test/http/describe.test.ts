@@ -13,7 +13,7 @@ const BUILT_IN = { catalogue: BUILT_IN_CATALOGUE, currency: 'RUB', directory: EM
 const plain = (text: string | null) => text?.replaceAll('\u00a0', ' ') ?? null;
 /** The sentence as a page shows it, the target in quotes. */
 const titleOf = ({ before, target, after }: DescribedRight) =>
-  before + (target === null ? '' : `“${target}”`) + after;
+  before + (target === null ? '' : `“${target.join(' ')}”`) + after;
 const describeScope = (scope: string, catalogue: Catalogue = BUILT_IN_CATALOGUE) =>
   describeRights(parseScope(scope), { ...BUILT_IN, catalogue }, 'en').map((right) => [
     titleOf(right),
@@ -41,6 +41,16 @@ describe('contract 1.2: the user sees the requested rights and the payment limit
       'payment.to-account("41").limit(2,1)',
       'Transfer money to the account “41”',
       'At most RUB 1 in any 2 days',
+    ],
+    [
+      'payment.to-account("79161234567","phone")',
+      'Transfer money to the phone number “+7 916 123 45 67”',
+      'At most RUB 3,000 a day',
+    ],
+    [
+      'payment.to-account("4100112345678901")',
+      'Transfer money to the account “4100 1123 4567 8901”',
+      'At most RUB 3,000 a day',
     ],
     ['payment.to-account("7","phone")', 'Transfer money to the phone number “7”', 'At most RUB 3,000 a day'],
     [

@@ -2,14 +2,15 @@ import type { Context } from '../../flows/context.ts';
 import { BUILT_IN_CATALOGUE } from '../../languages/catalogue.ts';
 import { type Language, TEXTS, type Texts } from '../../languages/languages.ts';
 import { nameOfTarget } from '../../rules/directory.ts';
-import { effectiveLimit, type PaymentLimit, type Right, spends, targetOf } from '../../rules/scope.ts';
+import { effectiveLimit, type PaymentLimit, type Right, spends } from '../../rules/scope.ts';
+import { targetParts } from '../../rules/targetFormat.ts';
 
 /** A right in plain words: what the application may do and, where it spends, how much and how often. */
 export interface DescribedRight {
   /** The sentence, in two parts around the target if it has one. */
   readonly before: string;
-  /** The application's own words, which a page sets apart from ours; null for none. */
-  readonly target: string | null;
+  /** The application's own words, which a page sets apart from ours, a number in its groups; null for none. */
+  readonly target: readonly string[] | null;
   /** Whose number that is, where the operator's directory says it. */
   readonly targetName: string | null;
   readonly after: string;
@@ -57,13 +58,13 @@ function sentenceOf(right: Right, { catalogue }: Words, language: Language): Sen
   const [before = '', after = ''] = sentence.split('{target}', 2);
   switch (right.name) {
     case 'payment.to-account':
-      return { before: `${before}${targets[right.type]} `, target: right.to, after };
+      return { before: `${before}${targets[right.type]} `, target: targetParts(right), after };
     case 'money-source': {
       const source = formats.oneOf(right.sources.map((name) => sources[name]));
       return { before: before + source + after, target: null, after: '' };
     }
     default: {
-      const target = targetOf(right);
+      const target = targetParts(right);
       return target === null ? { before: sentence, target, after: '' } : { before, target, after };
     }
   }
