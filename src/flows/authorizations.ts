@@ -40,6 +40,7 @@ export type LiveAuthorization = ReturnType<typeof authorizationOf>;
 export interface AuthorizedClient {
   readonly clientId: string;
   readonly clientName: string;
+  readonly clientLogo: string | null;
   readonly isBlocked: boolean;
   /** Those on this page, newest first. */
   readonly authorizations: readonly LiveAuthorization[];
@@ -82,12 +83,14 @@ function countFitting(grants: readonly AccountGrant[]): number {
 }
 
 function authorizationOf(context: Context, session: Session, grant: AccountGrant) {
-  const { grantId, clientId, clientName, clientStatus, instanceName, confirmedAt, lastUsedOn } = grant;
+  const { grantId, clientId, clientName, clientLogo, clientStatus } = grant;
+  const { instanceName, confirmedAt, lastUsedOn } = grant;
   const expiresAt = tokenExpiresAt(grant.tokenIssuedAt ?? confirmedAt);
   return {
     grantId,
     clientId,
     clientName,
+    clientLogo,
     /** The application is blocked, and can't use what it was allowed. */
     isBlocked: clientStatus === 'blocked',
     instanceName,
@@ -110,13 +113,14 @@ async function groupByClient(
   const clients = new Map(shown.map((authorization) => [authorization.clientId, authorization]));
   const ids = [...clients.keys()];
   const counts = thereAreOthers ? await countAccountGrants(context.db, session.user.userId, ids) : [];
-  return [...clients.values()].map(({ clientId, clientName, isBlocked }) => {
+  return [...clients.values()].map(({ clientId, clientName, clientLogo, isBlocked }) => {
     const authorizations = shown.filter((one) => one.clientId === clientId);
     const count = counts.find((counted) => counted.clientId === clientId);
     const form = disconnectForm(session, { action: 'disconnect-all', id: clientId });
     return {
       clientId,
       clientName,
+      clientLogo,
       isBlocked,
       authorizations,
       live: Math.max(authorizations.length, count?.live ?? 0),

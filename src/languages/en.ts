@@ -73,8 +73,8 @@ export const en = {
     willBeAble: (client: string) => say`${client} will be able to`,
     spending: 'Spend your money, within these limits',
     reviewed: (service: string) => say`Checked by ${service}`,
-    firstSeen: (client: string, service: string) =>
-      say`You have never connected ${client} before, and ${service} has not checked it. Allow it only if you trust it.`,
+    firstSeen: (client: string) =>
+      say`You have never connected ${client} before, and we have not checked it. Allow it only if you trust it.`,
     /** The most that a request can cost, as one line. */
     cost: {
       heading: 'The most it can cost',

@@ -74,10 +74,10 @@ export const ru: Texts = {
     willBeAble: (client) => say`${client} сможет`,
     spending: 'Тратить ваши деньги в этих пределах',
     reviewed: (service) => say`Проверено: ${service}`,
-    firstSeen: (client, service) =>
-      say`Вы ещё не подключали ${client}, и ${service} это приложение не проверяет. Разрешайте, только если доверяете ему.`,
+    firstSeen: (client) =>
+      say`Вы ещё не подключали ${client}, и мы это приложение не проверяли. Разрешайте, только если доверяете ему.`,
     cost: {
-      heading: 'Сколько это может стоить',
+      heading: 'Сколько приложение сможет потратить',
       none: 'Нисколько: тратить ваши деньги оно не сможет.',
       once: (amount) => `Один платёж, ровно ${amount}, и больше ничего`,
       until: (limit, day) => `${limit} и ничего после ${day}`,
@@ -87,7 +87,7 @@ export const ru: Texts = {
       heading: (client) => say`${client} не сможет`,
       seePasswords: 'Видеть ваши пароли',
       spend: 'Тратить ваши деньги',
-      spendMore: 'Потратить больше этих пределов',
+      spendMore: 'Потратить сверх этих пределов',
       passOn: 'Передать это разрешение кому-то ещё',
     },
     changes: {

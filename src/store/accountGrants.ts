@@ -7,6 +7,8 @@ import { GRANT_COLUMNS, type Grant, IS_LIVE } from './grants.ts';
 /** A live grant as its user sees it. */
 export interface AccountGrant extends Grant {
   readonly clientName: string;
+  /** The file of its logo; null for none. */
+  readonly clientLogo: string | null;
   /** A blocked application can't use its grants. */
   readonly clientStatus: Status;
 }
@@ -35,7 +37,7 @@ with place as (
    where g.user_id = @userId and (g.confirmed_at, g.grant_id) ${beyond} (select confirmed_at, grant_id from place)
    ${inOrder} limit ${MAX_READ}
 )
-select ${GRANT_COLUMNS}, c.name as "clientName", c.status as "clientStatus",
+select ${GRANT_COLUMNS}, c.name as "clientName", c.logo as "clientLogo", c.status as "clientStatus",
        ${IS_LIVE} as live, g.n = ${MAX_READ} as last
   from passed g join clients c using (client_id)
  where ${IS_LIVE} or g.n = ${MAX_READ}

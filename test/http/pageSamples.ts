@@ -219,6 +219,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
       grantId: '3d6f0a52-3f0c-4f0e-9a39-0d8f6c1f2b11',
       clientId: CLIENT.clientId,
       clientName: 'Demo Shop',
+      clientLogo: null,
       isBlocked: false,
       instanceName,
       confirmedAt: new Date('2026-11-20T12:00:00Z'),
@@ -239,6 +240,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     return {
       clientId: CLIENT.clientId,
       clientName,
+      clientLogo: null,
       isBlocked: false,
       authorizations: authorizations.map((one) => ({ ...one, clientName })),
       live: authorizations.length,

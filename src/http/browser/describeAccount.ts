@@ -2,6 +2,7 @@ import type { AuthorizationsPage, AuthorizedClient, LiveAuthorization } from '..
 import type { HistoryEvent } from '../../flows/history.ts';
 import type { UserSession } from '../../flows/userSessions.ts';
 import { type Language, TEXTS } from '../../languages/languages.ts';
+import { logoPath } from '../../rules/client.ts';
 import { describeRights, type Words } from './describe.ts';
 import type { ConnectedApplication, Connection, DescribedEvent, DescribedSession } from './pages.ts';
 
@@ -20,10 +21,11 @@ export function describeApplications(
 
 function describeApplication(
   words: Words,
-  { clientId, clientName, isBlocked, authorizations, live, orMore, disconnectAllToken }: AuthorizedClient,
+  client: AuthorizedClient,
   language: Language,
 ): Omit<ConnectedApplication, 'isOpen'> {
   const { account, formats } = TEXTS[language];
+  const { clientId, clientName, isBlocked, authorizations, live, orMore } = client;
   const connections = account.connections(live);
   const total = orMore ? account.orMore(connections) : connections;
   const used = authorizations.flatMap(({ lastUsedOn }) => lastUsedOn ?? []).sort();
@@ -31,6 +33,7 @@ function describeApplication(
   return {
     clientId,
     name: clientName,
+    logo: logoPath({ clientId, logo: client.clientLogo }),
     isBlocked,
     total,
     lastUse:
@@ -38,7 +41,9 @@ function describeApplication(
     expiresSoon: authorizations.some(({ expiresSoon }) => expiresSoon),
     connections: authorizations.map((authorization) => describeConnection(words, authorization, language)),
     all:
-      live > 1 ? { question: account.questionAll(clientName, total), formToken: disconnectAllToken } : null,
+      live > 1
+        ? { question: account.questionAll(clientName, total), formToken: client.disconnectAllToken }
+        : null,
   };
 }
 

@@ -48,7 +48,7 @@ function describeClient(
     site: client.site && describeTarget(client.site),
     logo: logoPath(client),
     reviewed: client.reviewed ? request.reviewed(service) : null,
-    firstSeen: firstSeen && !client.reviewed ? request.firstSeen(client.name, service) : null,
+    firstSeen: firstSeen && !client.reviewed ? request.firstSeen(client.name) : null,
   };
 }
 

@@ -140,6 +140,7 @@ export interface AccountPage extends OwnPage {
 export interface ConnectedApplication {
   readonly clientId: string;
   readonly name: string;
+  readonly logo: string | null;
   readonly isBlocked: boolean;
   /** How many connections it has on all pages, for example `2 connections`. */
   readonly total: string;
