@@ -75,7 +75,16 @@ function openHttp(config: Config, { pool: db }: Store, log: Logger): Promise<Fas
   const keyRing = new KeyRing(config.secrets ?? trialSecrets(config.dataDir));
   const { baseUrl, catalogue, currency, codeLifetimeSeconds, maxInstances } = config;
   const { trustProxy, maxConnections } = config;
-  const context: Context = { db, keyRing, baseUrl, catalogue, currency, codeLifetimeSeconds, maxInstances };
+  const context: Context = {
+    db,
+    keyRing,
+    baseUrl,
+    catalogue,
+    currency,
+    codeLifetimeSeconds,
+    maxInstances,
+    showsRules: config.databaseUrl === null,
+  };
   return buildApp({ context, log, trustProxy, maxConnections });
 }
 

@@ -62,6 +62,7 @@ const requestPage: RequestPage = {
   rights: rights('account-info operation-history payment-shop.limit(7,3000)'),
   validUntil: '20 November 2029',
   earlier: null,
+  undone: null,
   signOutToken: 'sign-out.token',
 };
 
@@ -74,6 +75,7 @@ const withEarlier: Partial<RequestPage> = {
 };
 
 const hostile: Partial<RequestPage> = {
+  undone: HOSTILE,
   clientName: HOSTILE,
   instanceName: HOSTILE,
   returnsTo: 'xn--e1afmkfd.xn--p1ai',
@@ -136,8 +138,13 @@ function error(changes: Partial<ErrorPage> = {}): ErrorPage {
     name: 'error',
     title: 'This request can’t go on',
     text: 'The parameter scope is missing or empty.',
+    fault: 'The mistake is in what Demo Shop sent, not yours.',
+    next: 'Go back to Demo Shop and start again from there.',
+    link: { href: '/account', text: 'See your connected applications' },
+    passOn: 'Pass these details on to the people behind Demo Shop.',
     code: 'invalid_scope',
     reference: 'k3v9-7qxp',
+    explained: null,
     ...changes,
   };
 }
@@ -147,7 +154,7 @@ function notice(changes: Partial<NoticePage> = {}): NoticePage {
     name: 'notice',
     title: 'You already allowed this',
     text: 'Demo Shop may act on your account since a moment ago. To take that back, disconnect it.',
-    link: { href: '/account', text: 'Go to connected applications' },
+    links: [{ href: '/account', text: 'Go to connected applications' }],
     ...changes,
   };
 }
@@ -219,6 +226,7 @@ export const pageSamples: Record<string, Page> = {
   'consent, one payment': consent({ rights: rights(ONE_TIME) }),
   'consent, instance': consent({ instanceName: 'anna@shop.example', returnsTo: 'com.example.shop' }),
   'consent, earlier': consent(withEarlier),
+  'consent, shown afresh': consent({ undone: 'That page was out of date, so nothing was allowed.' }),
   'consent, twelve rights': consent({ rights: rights(TWELVE) }),
   'consent, hostile': consent(hostile),
   'consent, long': consent(long),
@@ -229,19 +237,38 @@ export const pageSamples: Record<string, Page> = {
     title: 'Something went wrong on our side',
     text: 'We could not finish this request.',
     code: null,
+    link: { href: `/oauth/authorize?${REQUEST}`, text: 'Try again' },
   }),
-  'error, hostile': error({ title: HOSTILE, text: HOSTILE, reference: LONG_WORD }),
+  'error, explained': error({
+    explained: { rule: 'The parameter scope is missing.', remedy: 'docs/integrating.md has requests.' },
+  }),
+  'error, hostile': error({
+    title: HOSTILE,
+    text: HOSTILE,
+    fault: HOSTILE,
+    next: HOSTILE,
+    passOn: HOSTILE,
+    reference: LONG_WORD,
+    link: { href: `/"${HOSTILE}`, text: HOSTILE },
+    explained: { rule: LONG_WORD, remedy: HOSTILE },
+  }),
 
   notice: notice(),
   'notice without a link': notice({
     title: 'You are signed out',
     text: 'You can close this page.',
-    link: null,
+    links: [],
+  }),
+  'notice with two ways on': notice({
+    links: [
+      { href: '/account', text: 'See your connected applications' },
+      { href: `/oauth/authorize?${REQUEST}`, text: 'Open it in a new tab', inNewTab: true },
+    ],
   }),
   'notice, hostile': notice({
     title: LONG_WORD,
     text: HOSTILE,
-    link: { href: `/"${HOSTILE}`, text: HOSTILE },
+    links: [{ href: `/"${HOSTILE}`, text: HOSTILE }],
   }),
 
   account: account(

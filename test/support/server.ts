@@ -54,6 +54,7 @@ export interface ServerOptions {
   readonly trustProxy?: false | number | string[];
   readonly maxConnections?: number;
   readonly maxInstances?: number;
+  readonly showsRules?: boolean;
   /** Where it listens, when not at `localhost`. */
   readonly addresses?: readonly string[];
   /** The public address, when it is not the one that the test connects to. */
@@ -87,6 +88,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     currency: 'RUB',
     codeLifetimeSeconds: options.codeLifetimeSeconds ?? 50,
     maxInstances: options.maxInstances ?? 100,
+    showsRules: options.showsRules ?? false,
   };
   const app = await buildApp({
     context,

@@ -5,7 +5,8 @@ import { type SentSignIn, signIn, signInStep } from '../../flows/signIn.ts';
 import { clearCookie, readCookies, setCookie } from '../browser/cookies.ts';
 import { carriedRequest, isFromOwnPage, OWN_FORM, receiveForm } from '../browser/forms.ts';
 import { refuseAttempt } from '../browser/notices.ts';
-import { backToRequest, showSignIn } from '../browser/steps.ts';
+import { forgetOutcome, rememberOutcome } from '../browser/outcomes.ts';
+import { backToRequest, backWithCookieCheck, showSignIn } from '../browser/steps.ts';
 import { bodyParameters } from '../parameters.ts';
 import { callerOf } from '../server/caller.ts';
 
@@ -27,6 +28,11 @@ export function signInRoutes(app: FastifyInstance, context: Context): void {
       // The pre-login session goes on: a sign-in form in another tab stays good.
       setCookie(reply, context, 'session', result.sessionCookie);
       setCookie(reply, context, 'device', result.deviceCookie);
+      forgetOutcome(reply, context);
+    }
+    if (result.outcome === 'stale') {
+      rememberOutcome(reply, context, 'not_signed_in', sent.authorizationRequest, sent.login);
+      if (cookies.preLogin === null) return backWithCookieCheck(reply, context, sent.authorizationRequest);
     }
     return backToRequest(reply, context, sent.authorizationRequest);
   });
@@ -34,11 +40,21 @@ export function signInRoutes(app: FastifyInstance, context: Context): void {
   app.post('/sign-out', OWN_FORM, async (request, reply) => {
     const { form, session } = await receiveForm(request, context);
     // Before the request is looked at: leaving must work also when that can't go on any more.
+    let isStale = false;
     if (session !== null) {
       const { outcome } = await signOut(context, session, form.get('form_token'));
-      if (outcome === 'signed_out') clearCookie(reply, context, 'session');
+      isStale = outcome === 'stale';
+      if (!isStale) {
+        clearCookie(reply, context, 'session');
+        forgetOutcome(reply, context);
+      }
     }
-    return backToRequest(reply, context, await carriedRequest(context, form));
+    const authorizationRequest = await carriedRequest(context, form);
+    // The account page says by itself who is signed in.
+    if (isStale && authorizationRequest !== null) {
+      rememberOutcome(reply, context, 'not_signed_out', authorizationRequest);
+    }
+    return backToRequest(reply, context, authorizationRequest);
   });
 }
 

@@ -3,16 +3,21 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { DEFAULT_LANGUAGE, TEXTS } from '../../languages/languages.ts';
+import { type DeadEnd, errorPage, wordsOf } from '../browser/deadEnds.ts';
 import { languageOf } from '../browser/language.ts';
 import type { ErrorPage } from '../browser/pages.ts';
 import { pageHeaders, renderPage } from '../browser/views.ts';
 import { loggedPathOf } from '../parameters.ts';
 import { addressOf } from './caller.ts';
+import { explain } from './errors.ts';
 import { noteRefusal } from './requestLog.ts';
 import { afterEarlierResponses } from './requestSmuggling.ts';
 import { limitPipelining } from './slowReaders.ts';
 
 // Responses to what no route ever sees: Fastify's plugins, the views among them, are not there yet.
+
+/** Of such a request nothing is known. */
+const UNREAD: Omit<DeadEnd, 'cause'> = { code: null, clientName: null, parameter: '' };
 
 /** These pages have no address that a form could lead back to. */
 const TO_ACCOUNT = { action: '/language', fields: {} };
@@ -30,8 +35,7 @@ export function answerBadPath(_error: Error, request: FastifyRequest, reply: Fas
   request.log.info({ method, path: loggedPathOf(request), status: 404, ...logFields }, 'request');
   noteRefusal(request, 404);
   const language = languageOf(request);
-  const words = TEXTS[language].errors.causes.unreadableAddress;
-  const page = { name: 'error', ...words, code: null, reference } as const;
+  const page = errorPage(request, { ...UNREAD, cause: 'unreadableAddress' }, explain(request, 404));
   reply
     .code(404)
     .headers(pageHeaders(page, language))
@@ -60,7 +64,6 @@ export function answerConnect(app: FastifyInstance): void {
 function refuseUnreadable(app: FastifyInstance, error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable) return; // an earlier response closed the connection
   const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
-  const words = TEXTS[DEFAULT_LANGUAGE].errors.causes[isLate ? 'late' : 'unreadable'];
   const status = isLate ? 408 : 400;
   const reference = newReference();
   const code = 'invalid_request';
@@ -68,7 +71,9 @@ function refuseUnreadable(app: FastifyInstance, error: NodeJS.ErrnoException, so
   app.log.info({ ref: reference, ...logged }, 'request');
   const refusal = { reference, method: '-', path: '-', error: code, ...logged };
   app.refusals.note(refusal, addressOf({ ip: socket.remoteAddress }));
-  endWithPage(socket, status, { name: 'error', ...words, code, reference });
+  const deadEnd = { ...UNREAD, cause: isLate ? 'late' : 'brokenHttp', code } as const;
+  const words = wordsOf(deadEnd, TEXTS[DEFAULT_LANGUAGE], { pressed: '', again: '' });
+  endWithPage(socket, status, { name: 'error', ...words, code, reference, explained: null });
 }
 
 function endWithPage(socket: Socket, status: number, page: ErrorPage): void {

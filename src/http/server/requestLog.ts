@@ -54,10 +54,13 @@ export function keepRefusals(app: FastifyInstance, context: Context): void {
 /** Forms that are shown again: no reference stands on them, and being told to wait writes nothing. */
 const SHOWN_AGAIN = ['wrong_password', 'too_many_tries'];
 
+/** What is kept of an error that nothing else is said about. */
+export const OWN_FAULT = { error: 'server_error', rule: 'a fault of ours' };
+
 /** Keeps why a request was refused, under the reference that its answer has. */
 export function noteRefusal(request: FastifyRequest, status: number): void {
   const { id: reference, method, server, logFields } = request;
-  const { error = 'server_error', rule = 'a fault of ours' } = logFields ?? {};
+  const { error, rule } = logFields ?? OWN_FAULT;
   if (SHOWN_AGAIN.includes(error)) return;
   const refusal = { reference, method, path: loggedPathOf(request), status, error, rule };
   server.refusals.note(refusal, addressOf(request));
