@@ -135,7 +135,7 @@ export const en = {
       'You are not signed in yet: the page was out of date, or your browser had forgotten it. Please type your password once more.',
     /** Answers that came when nobody was signed in any more. */
     sessionOver:
-      'You were no longer signed in, so nothing was allowed or rejected. Sign in, and you see the request again.',
+      'You were no longer signed in, so your answer was not taken. Sign in, and you see the request again.',
     /** On the pages of a request, by who is signed in. */
     on: outcomeTexts({
       not_signed_in: (_client, name, login) =>
@@ -143,7 +143,7 @@ export const en = {
       not_confirmed: (_client, name, login) =>
         say`That page was out of date, so your payment password was not looked at. You are signed in as ${name} (${login}). Go on here.`,
       not_decided: (_client, name, login) =>
-        say`That page was out of date, so nothing was allowed or rejected. You are signed in as ${name} (${login}). This is the request as it stands now: read it, and answer here.`,
+        say`That page was out of date, so your answer was not taken. You are signed in as ${name} (${login}). This is the request as it stands now: read it, and answer here.`,
       not_signed_out: (_client, name, login) =>
         say`That page was out of date, so you are still signed in as ${name} (${login}).`,
       allowed: (client) =>
@@ -191,7 +191,7 @@ export const en = {
     reasons: {
       unknown_application: () =>
         'The application that sent you here is not registered with us, or may not ask for access.',
-      no_longer_possible: () => 'This authorization is not possible any more.',
+      no_longer_possible: () => 'The application or your account was blocked a moment ago.',
       wrong_return_address: () =>
         'The address that you would return to is not the one that the application is registered with (parameter redirect_uri).',
       missing_parameter: (parameter) => `The request lacks the parameter ${parameter}.`,

@@ -90,7 +90,7 @@ export function signInNote(
   const last = lastOutcome(request, context, about);
   const { outcome = null, login = '' } = last ?? {};
   const say = (undone: string | null) => ({ login, undone });
-  if (keepsNoCookies(request, context)) return say(signIn.cookiesOff(new URL(context.baseUrl).host));
+  if (keepsNoCookies(request, context)) return say(signIn.cookiesOff(new URL(context.baseUrl).hostname));
   if (outcome === 'not_signed_in') return say(outcomes.not_signed_in);
   if (outcome === 'not_confirmed' || outcome === 'not_decided') return say(outcomes.sessionOver);
   return say(readCookies(request, context).session === null ? null : signIn.sessionOver);

@@ -32,7 +32,9 @@ export function signInRoutes(app: FastifyInstance, context: Context): void {
     }
     if (result.outcome === 'stale') {
       rememberOutcome(reply, context, 'not_signed_in', sent.authorizationRequest, sent.login);
-      if (cookies.preLogin === null) return backWithCookieCheck(reply, context, sent.authorizationRequest);
+      if (cookies.preLogin === null && isFromOwnPage(request, context)) {
+        return backWithCookieCheck(reply, context, sent.authorizationRequest);
+      }
     }
     return backToRequest(reply, context, sent.authorizationRequest);
   });
