@@ -184,7 +184,7 @@ export const en = {
     titles: {
       invalid_request: 'This request can’t be carried out',
       invalid_scope: 'The application asked for rights we can’t give',
-      unauthorized_client: 'This application may not ask you',
+      unauthorized_client: 'This application may not ask for access',
       invalid_grant: 'This code can’t be used',
     },
     /** What is wrong with an authorization request. */

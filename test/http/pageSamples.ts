@@ -155,6 +155,7 @@ function notice(changes: Partial<NoticePage> = {}): NoticePage {
     title: 'You already allowed this',
     text: 'Demo Shop may act on your account since a moment ago. To take that back, disconnect it.',
     links: [{ href: '/account', text: 'Go to connected applications' }],
+    refusal: null,
     ...changes,
   };
 }
@@ -264,6 +265,7 @@ export const pageSamples: Record<string, Page> = {
       { href: '/account', text: 'See your connected applications' },
       { href: `/oauth/authorize?${REQUEST}`, text: 'Open it in a new tab', inNewTab: true },
     ],
+    refusal: { passOn: 'Tell our support this reference.', code: null, reference: 'x', explained: null },
   }),
   'notice, hostile': notice({
     title: LONG_WORD,

@@ -1,8 +1,10 @@
 import type { FastifyRequest } from 'fastify';
+import { OWN_FAULT } from '../../flows/refusals.ts';
+import { remedyFor } from '../../flows/remedies.ts';
 import { TEXTS, type Texts } from '../../languages/languages.ts';
 import type { OAuthErrorCode, Reason } from '../../rules/error.ts';
 import { languageOf, pageAddress, textsOf } from './language.ts';
-import type { ErrorPage, Link } from './pages.ts';
+import type { ErrorPage, Link, Refusal } from './pages.ts';
 
 /** Why somebody is on an error page: what is wrong with a request, or what else ends there. */
 export type Cause = Reason | keyof Texts['errors']['causes'];
@@ -96,14 +98,26 @@ function isReason(cause: Cause): cause is Reason {
 }
 
 /** The error page of a request. Trying again is a GET: of the same page or, after a form, of its request. */
-export function errorPage(
-  request: FastifyRequest,
-  deadEnd: DeadEnd,
-  explained: ErrorPage['explained'],
-): ErrorPage {
+export function errorPage(request: FastifyRequest, deadEnd: DeadEnd, status: number): ErrorPage {
   const said = { pressed: request.routeOptions?.url ?? '', again: pageAddress(request) };
   const words = wordsOf(deadEnd, TEXTS[languageOf(request)], said);
-  return { name: 'error', ...words, code: deadEnd.code, reference: request.id, explained };
+  const { id: reference } = request;
+  return { name: 'error', ...words, code: deadEnd.code, reference, explained: explain(request, status) };
+}
+
+/** What a notice says for those who look after it that it should not come again. */
+export function refusalOf(request: FastifyRequest, status: number): Refusal {
+  const { passOn, tellUs } = textsOf(request).errors;
+  const isEmbedded = status === 403; // by the application, which nobody has looked up
+  const explained = explain(request, status);
+  return { passOn: isEmbedded ? passOn(null) : tellUs, code: null, reference: request.id, explained };
+}
+
+/** What `assent explain` says of a refusal; null where pages don't tell. */
+function explain({ server, logFields }: FastifyRequest, status: number): Refusal['explained'] {
+  if (!server.showsRules) return null;
+  const { rule } = logFields ?? OWN_FAULT;
+  return { rule, remedy: remedyFor({ status, rule }) };
 }
 
 /** To the user's page, which every dead end may lead to. */

@@ -1,9 +1,10 @@
 import type { FastifyReply } from 'fastify';
 import type { FailedAttempt } from '../../flows/passwordAttempts.ts';
 import type { AuthorizationRequest } from '../../rules/authorizationRequest.ts';
-import { accountLink } from './deadEnds.ts';
+import { accountLink, refusalOf } from './deadEnds.ts';
 import { describeWait, timeAfter } from './describe.ts';
 import { pageAddress, textsOf } from './language.ts';
+import type { NoticePage } from './pages.ts';
 import { showPage } from './views.ts';
 
 // The pages and sentences that say why something was not done, or that it was, and what the log says of it.
@@ -38,7 +39,7 @@ export function showEmbedded(reply: FastifyReply): FastifyReply {
   // What was posted is not read, so there is no address to lead to.
   const { method } = reply.request;
   const links = method === 'GET' ? [{ href: pageAddress(reply.request), text: newTab, inNewTab: true }] : [];
-  return showPage(reply, { name: 'notice', ...embedded, links }, 403);
+  return showRefusal(reply, 403, embedded, links);
 }
 
 /** Says that one connection has to go before there can be another one. @param href of the request */
@@ -47,7 +48,7 @@ export function showFull(reply: FastifyReply, href: string, { client }: Authoriz
   reply.request.logFields = { error: 'too_many_instances', rule };
   const { full, seeRequest } = textsOf(reply.request).notices;
   const links = [accountLink(reply.request), { href, text: seeRequest }];
-  return showPage(reply, { name: 'notice', title: full.title, text: full.text(client.name), links }, 409);
+  return showRefusal(reply, 409, { title: full.title, text: full.text(client.name) }, links);
 }
 
 /** In seconds; then there is room for a few more decisions. */
@@ -60,7 +61,17 @@ export function showTooMany(reply: FastifyReply, href: string, page: 'account' |
   reply.header('retry-after', A_MINUTE);
   const { account, notices } = textsOf(reply.request);
   const link = { href, text: page === 'account' ? account.see : notices.seeRequest };
-  return showPage(reply, { name: 'notice', ...notices.tooMany, links: [link] }, 429);
+  return showRefusal(reply, 429, notices.tooMany, [link]);
+}
+
+function showRefusal(
+  reply: FastifyReply,
+  status: number,
+  { title, text }: Pick<NoticePage, 'title' | 'text'>,
+  links: NoticePage['links'],
+): FastifyReply {
+  const refusal = refusalOf(reply.request, status);
+  return showPage(reply, { name: 'notice', title, text, links, refusal }, status);
 }
 
 /**
@@ -75,5 +86,5 @@ export function showAlreadyAllowed(
 ): FastifyReply {
   const { title, [outcome]: text } = textsOf(reply.request).notices.allowed;
   const links = [accountLink(reply.request)];
-  return showPage(reply, { name: 'notice', title, text: text(client.name), links });
+  return showPage(reply, { name: 'notice', title, text: text(client.name), links, refusal: null });
 }

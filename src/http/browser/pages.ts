@@ -53,15 +53,9 @@ export interface ConsentPage extends RequestPage {
   readonly decisionToken: string;
 }
 
-export interface ErrorPage {
-  readonly name: 'error';
-  readonly title: string;
-  /** What happened, whose fault it is, and what to do next: a paragraph each. */
-  readonly text: string;
-  readonly fault: string;
-  readonly next: string;
-  readonly link: Link;
-  /** Who should have the details when it happens again. */
+/** For those who look after it that a refusal does not come again. */
+export interface Refusal {
+  /** Who should have the details. */
   readonly passOn: string;
   /** The contract's error code, shown as text; null where there is none. */
   readonly code: string | null;
@@ -69,6 +63,16 @@ export interface ErrorPage {
   readonly reference: string;
   /** For developers, in trial mode only: what `assent explain` says. */
   readonly explained: { readonly rule: string; readonly remedy: string } | null;
+}
+
+export interface ErrorPage extends Refusal {
+  readonly name: 'error';
+  readonly title: string;
+  /** What happened, whose fault it is, and what to do next: a paragraph each. */
+  readonly text: string;
+  readonly fault: string;
+  readonly next: string;
+  readonly link: Link;
 }
 
 /** Where a page leads on to. */
@@ -83,6 +87,8 @@ export interface NoticePage {
   readonly title: string;
   readonly text: string;
   readonly links: readonly Link[];
+  /** Null where nothing was refused. */
+  readonly refusal: Refusal | null;
 }
 
 export interface AccountPage {

@@ -1,16 +1,13 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../../flows/context.ts';
 import type { DatabaseWatch } from '../../flows/databaseWatch.ts';
-import { remedyFor } from '../../flows/remedies.ts';
 import { whyUnavailable } from '../../flows/unavailable.ts';
 import { OAuthError, type OAuthErrorCode } from '../../rules/error.ts';
 import { type Cause, type DeadEnd, errorPage } from '../browser/deadEnds.ts';
-import type { ErrorPage } from '../browser/pages.ts';
 import { showPage } from '../browser/views.ts';
 import { NOT_A_FORM, pathOf } from '../parameters.ts';
 import { FailureLimit } from './failureLimit.ts';
 import { sendJson } from './json.ts';
-import { OWN_FAULT } from './requestLog.ts';
 import { RouteTable } from './routeTable.ts';
 
 /** How long a client should wait after a 503 before it tries again. */
@@ -124,14 +121,7 @@ function answerError(reply: FastifyReply, response: ErrorResponse): FastifyReply
   }
   const code = SHOWN_CODES.find((shown) => shown === error) ?? null;
   const deadEnd = { cause, code, clientName, parameter };
-  return showPage(reply, errorPage(reply.request, deadEnd, explain(reply.request, status)), status);
-}
-
-/** What `assent explain` would say of a refusal; null where pages don't tell. */
-export function explain({ server, logFields }: FastifyRequest, status: number): ErrorPage['explained'] {
-  if (!server.showsRules) return null;
-  const { rule } = logFields ?? OWN_FAULT;
-  return { rule, remedy: remedyFor({ status, rule }) };
+  return showPage(reply, errorPage(reply.request, deadEnd, status), status);
 }
 
 /** Fastify's own complaints about a request (too long, unreadable type) are `invalid_request` too. */

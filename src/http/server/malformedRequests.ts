@@ -9,7 +9,6 @@ import type { ErrorPage } from '../browser/pages.ts';
 import { pageHeaders, renderPage } from '../browser/views.ts';
 import { loggedPathOf } from '../parameters.ts';
 import { addressOf } from './caller.ts';
-import { explain } from './errors.ts';
 import { noteRefusal } from './requestLog.ts';
 import { afterEarlierResponses } from './requestSmuggling.ts';
 import { limitPipelining } from './slowReaders.ts';
@@ -35,7 +34,7 @@ export function answerBadPath(_error: Error, request: FastifyRequest, reply: Fas
   request.log.info({ method, path: loggedPathOf(request), status: 404, ...logFields }, 'request');
   noteRefusal(request, 404);
   const language = languageOf(request);
-  const page = errorPage(request, { ...UNREAD, cause: 'unreadableAddress' }, explain(request, 404));
+  const page = errorPage(request, { ...UNREAD, cause: 'unreadableAddress' }, 404);
   reply
     .code(404)
     .headers(pageHeaders(page, language))

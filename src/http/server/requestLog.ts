@@ -1,6 +1,6 @@
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import type { Context } from '../../flows/context.ts';
-import { RefusalLog } from '../../flows/refusals.ts';
+import { OWN_FAULT, RefusalLog } from '../../flows/refusals.ts';
 import { loggedPathOf } from '../parameters.ts';
 import { addressOf } from './caller.ts';
 
@@ -53,9 +53,6 @@ export function keepRefusals(app: FastifyInstance, context: Context): void {
 
 /** Forms that are shown again: no reference stands on them, and being told to wait writes nothing. */
 const SHOWN_AGAIN = ['wrong_password', 'too_many_tries'];
-
-/** What is kept of an error that nothing else is said about. */
-export const OWN_FAULT = { error: 'server_error', rule: 'a fault of ours' };
 
 /** Keeps why a request was refused, under the reference that its answer has. */
 export function noteRefusal(request: FastifyRequest, status: number): void {
