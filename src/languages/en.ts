@@ -132,7 +132,7 @@ export const en = {
   outcomes: {
     /** To sign in again, still nobody being signed in. */
     not_signed_in:
-      'You are not signed in yet: the page was out of date, or your browser had forgotten it. Please type your password once more.',
+      'You are not signed in yet: the page was out of date, or your browser had forgotten it. Please sign in once more.',
     /** Answers that came when nobody was signed in any more. */
     sessionOver:
       'You were no longer signed in, so your answer was not taken. Sign in, and you see the request again.',

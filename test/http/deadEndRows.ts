@@ -3,7 +3,7 @@ import { type Cause, WAYS_ON, wordsOf } from '../../src/http/browser/deadEnds.ts
 import type { Outcome } from '../../src/http/browser/outcomes.ts';
 import type { Texts } from '../../src/languages/languages.ts';
 import { openDatabase } from '../../src/store/database/database.ts';
-import { Agent, type Answer, formWith, readAnswer } from '../support/agent.ts';
+import { Agent, type Answer, readAnswer } from '../support/agent.ts';
 import { createDatabase } from '../support/database.ts';
 import { decide, obtainCode, reachConsent, requestOf, signIn } from '../support/flow.ts';
 import { openLine } from '../support/line.ts';
@@ -383,8 +383,6 @@ const SIGN_IN: Row[] = [
       browser.cookies.clear();
       const { login, password } = stage.anna;
       const answer = await follow(browser, await browser.submit(page, 'login', { login, password }));
-      expect(formWith(answer, 'login').inputs).toContain('password');
-      expect(answer.body).toContain(`value="${login}"`);
       expect(answer.body).not.toContain(password);
       return answer;
     },

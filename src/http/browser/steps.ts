@@ -70,9 +70,9 @@ export function showSignIn(
   if (newCookie !== null) setCookie(reply, context, 'preLogin', newCookie);
   const request = authorizationRequest?.canonicalQuery ?? null;
   const clientName = authorizationRequest?.client.name ?? null;
-  const note = signInNote(reply.request, context, authorizationRequest);
-  const { login = note.login, error = null } = said;
-  const undone = said.undone ?? (error === null ? note.undone : null);
+  const { login = '', error = null } = said;
+  const note = error === null ? signInNote(reply.request, context, authorizationRequest) : null;
+  const undone = said.undone ?? note;
   return showPage(reply, { name: 'sign-in', request, formToken, clientName, login, error, undone });
 }
 

@@ -24,7 +24,7 @@ export function signInRoutes(app: FastifyInstance, context: Context): void {
       const error = refuseAttempt(reply, result, 'signIn');
       return showSignIn(reply, context, step, { login: sent.login.slice(0, MAX_SHOWN), error });
     }
-    if (result.outcome === 'stale') return backSignedOut(reply, context, sent);
+    if (result.outcome === 'stale') return backSignedOut(reply, context, sent.authorizationRequest);
     // The pre-login session goes on: a sign-in form in another tab stays good.
     setCookie(reply, context, 'session', result.sessionCookie);
     setCookie(reply, context, 'device', result.deviceCookie);
@@ -49,14 +49,14 @@ export function signInRoutes(app: FastifyInstance, context: Context): void {
   });
 }
 
-/** Shows the sign-in page afresh, with the login that was typed and a word on why; or that cookies are off. */
+/** Shows the sign-in page afresh, with a word on why, or that cookies are off. */
 function backSignedOut(
   reply: FastifyReply,
   context: Context,
-  { authorizationRequest, login }: SentSignIn,
+  authorizationRequest: SentSignIn['authorizationRequest'],
 ): FastifyReply {
   const { request } = reply;
-  rememberOutcome(reply, context, 'not_signed_in', authorizationRequest, login);
+  rememberOutcome(reply, context, 'not_signed_in', authorizationRequest);
   const isLost = readCookies(request, context).preLogin === null && isFromOwnPage(request, context);
   return (isLost ? backWithCookieCheck : backToRequest)(reply, context, authorizationRequest);
 }
