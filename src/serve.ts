@@ -76,7 +76,9 @@ function openHttp(config: Config, { pool: db }: Store, log: Logger): Promise<Fas
   const { baseUrl, brand, catalogue, directory, currency, codeLifetimeSeconds, maxInstances } = config;
   const { trustProxy, maxConnections } = config;
   const limits = { codeLifetimeSeconds, maxInstances };
-  const context: Context = { db, keyRing, baseUrl, brand, catalogue, directory, currency, ...limits };
+  const showsRules = config.databaseUrl === null;
+  const words = { brand, catalogue, directory, currency };
+  const context: Context = { db, keyRing, baseUrl, ...words, ...limits, showsRules };
   return buildApp({ context, log, trustProxy, maxConnections });
 }
 

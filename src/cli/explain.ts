@@ -1,8 +1,8 @@
 import { findRefusal } from '../flows/refusals.ts';
+import { remedyFor } from '../flows/remedies.ts';
 import { REFUSALS_KEPT_DAYS } from '../rules/lifetimes.ts';
 import type { CommandTable } from './addCommands.ts';
 import { NotFoundError, printOne } from './output.ts';
-import { remedyFor } from './remedies.ts';
 import { withStore } from './withStore.ts';
 
 /** `assent explain REF`: what the reference on an error page stands for, without a log at hand */

@@ -21,4 +21,6 @@ export interface Context {
   readonly codeLifetimeSeconds: number;
   /** How many live authorizations of one application a user may have, by `instance_name`. */
   readonly maxInstances: number;
+  /** Whether error pages name the exact rule, for developers: in trial mode only. */
+  readonly showsRules: boolean;
 }

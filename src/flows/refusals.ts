@@ -5,6 +5,9 @@ import type { Context } from './context.ts';
 
 export { findRefusal } from '../store/refusals.ts';
 
+/** What is kept of an error that says nothing else. */
+export const OWN_FAULT = { error: 'server_error', rule: 'a fault of ours' };
+
 /** Refusals wait this long, so that many share one statement. */
 const WRITE_MS = 1_000;
 /** Refusals kept of one such batch, and of one network in it. */

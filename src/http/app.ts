@@ -77,7 +77,7 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
   answerConnect(app);
   const watch = watchDatabase(app, context);
   keepRefusals(app, context);
-  answerErrors(app, watch);
+  answerErrors(app, context, watch);
   answerUnknownRoutes(app);
   limitAnswerTime(app);
   const registry = countRequests(app, watch);

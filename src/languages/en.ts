@@ -3,6 +3,10 @@ import { formatsOf, pluralOf, say } from './formats.ts';
 
 const plural = pluralOf('en');
 
+type ReasonText = (parameter: string) => string;
+type OutcomeText = (client: string, name: string, login: string) => string;
+const outcomeTexts = <Outcome extends string>(texts: Record<Outcome, OutcomeText>) => texts;
+
 /** English, and the model of every other language: functions take what stands inside their sentence. */
 export const en = {
   /** As its speakers call it. */
@@ -48,9 +52,14 @@ export const en = {
     password: 'Password',
     button: 'Sign in',
     wrong: 'The login or the password is wrong.',
+    sessionOver:
+      'You were signed in before, but for your safety that ends after a while. Sign in again to go on.',
+    cookiesOff: (host: string) =>
+      say`Your browser keeps no cookies of ${host}, and without them nobody can be signed in. Allow cookies for ${host} in the settings of your browser, then sign in here again.`,
   },
-  /** Beside the password forms. */
-  tooManyTries: (wait: string) => `Too many tries. Wait ${wait} and try again.`,
+  /** Beside the password forms. @param until the time of day, for a wait of minutes */
+  tooManyTries: (wait: string, until: string | null) =>
+    `Too many tries. Wait ${wait} and try again${until === null ? '' : `, at ${until}`}. The password was not looked at this time.`,
   wait: {
     seconds: (seconds: number) => plural(seconds, { one: 'a second', other: '# seconds' }),
     minutes: (minutes: number) => plural(minutes, { one: '# minute', other: '# minutes' }),
@@ -249,16 +258,42 @@ export const en = {
     },
   },
 
+  /** What came of the form that a browser sent last, on the page that it sees next. */
+  outcomes: {
+    /** To sign in again, still nobody being signed in. */
+    not_signed_in:
+      'You are not signed in yet: the page was out of date, or your browser had forgotten it. Please sign in once more.',
+    /** Answers that came when nobody was signed in any more. */
+    sessionOver:
+      'You were no longer signed in, so your answer was not taken. Sign in, and you see the request again.',
+    /** On the pages of a request, by who is signed in. */
+    on: outcomeTexts({
+      not_signed_in: (_client, name, login) =>
+        say`The page on which you signed in was out of date. You are still signed in as ${name} (${login}).`,
+      not_confirmed: (_client, name, login) =>
+        say`That page was out of date, so your payment password was not looked at. You are signed in as ${name} (${login}). Go on here.`,
+      not_decided: (_client, name, login) =>
+        say`That page was out of date, so your answer was not taken. You are signed in as ${name} (${login}). This is the request as it stands now: read it, and answer here.`,
+      not_signed_out: (_client, name, login) =>
+        say`That page was out of date, so you are still signed in as ${name} (${login}).`,
+      allowed: (client) =>
+        say`You allowed this request a moment ago, and ${client} has its answer. Go back to ${client}. Allow it once more only if it does not work there.`,
+      rejected: (client) =>
+        say`You rejected this request a moment ago, and ${client} knows. If that was not what you meant, answer anew here; otherwise close this page.`,
+    }),
+  },
+
   notices: {
     seeRequest: 'See the request again',
+    newTab: 'Open it in a new tab',
     embedded: {
       title: 'Open this in your browser',
-      text: 'This page was asked for inside another page or by a script. So that you can see whom you give your password to, it opens only as a page of its own: go back to the application and open it in your browser.',
+      text: 'The page that led here showed ours inside itself or asked for it by a script. You did nothing wrong. So that you can see whom you give your password to, our pages open on their own only: open this one in a new tab, or go back to the application and open it in your browser.',
     },
     full: {
       title: 'Too many connections of one application',
       text: (client: string) =>
-        say`${client} has as many connections to your account as one application may have. Disconnect one that you no longer need. Then go back to the application and start again.`,
+        say`${client} has as many connections to your account as one application may have, so nothing was allowed. Disconnect one that you no longer need, then come back to the request.`,
     },
     tooMany: {
       title: 'Wait a minute',
@@ -267,11 +302,11 @@ export const en = {
     allowed: {
       title: 'You already allowed this',
       /** After pressing Allow again. */
-      spent:
-        'The application got its answer from this page before. If it does not work there, go back to the application and start again.',
+      spent: (client: string) =>
+        say`${client} got its answer from this page before, and one page gives one answer. Go back to ${client}. If it does not work there, start again from there.`,
       /** After pressing Reject. */
-      allowed:
-        'You pressed Allow on this page before, so rejecting it now would change nothing. To take the authorization back, disconnect the application.',
+      allowed: (client: string) =>
+        say`You pressed Allow on this page before, so rejecting it now would change nothing. To take back what you allowed, disconnect ${client} on your account page.`,
     },
   },
 
@@ -279,60 +314,97 @@ export const en = {
     titles: {
       invalid_request: 'This request can’t be carried out',
       invalid_scope: 'The application asked for rights we can’t give',
-      unauthorized_client: 'This application may not ask you',
+      unauthorized_client: 'This application may not ask for access',
       invalid_grant: 'This code can’t be used',
     },
     /** What is wrong with an authorization request. */
     reasons: {
       unknown_application: () =>
         'The application that sent you here is not registered with us, or may not ask for access.',
-      no_longer_possible: () => 'This authorization is not possible any more.',
+      no_longer_possible: () => 'The application or your account was blocked a moment ago.',
       wrong_return_address: () =>
         'The address that you would return to is not the one that the application is registered with (parameter redirect_uri).',
-      missing_parameter: (parameter) => `The parameter ${parameter} is missing.`,
-      doubled_parameter: (parameter) => `The parameter ${parameter} was sent more than once.`,
-      undecodable_parameter: (parameter) => `The parameter ${parameter} can’t be read.`,
-      wrong_parameter: (parameter) => `The parameter ${parameter} has a value that it may not have.`,
-      sent_in_two_places: () => 'The parameters were sent in the body and in the URL at once.',
+      missing_parameter: (parameter) => `The request lacks the parameter ${parameter}.`,
+      doubled_parameter: (parameter) => `The request has the parameter ${parameter} more than once.`,
+      undecodable_parameter: (parameter) => `The parameter ${parameter} of the request can’t be read.`,
+      wrong_parameter: (parameter) =>
+        `The parameter ${parameter} of the request has a value that it may not have.`,
+      sent_in_two_places: () => 'The request came twice at once: in the body and in the address.',
       too_long: () => 'The request is too long.',
-      no_rights: () => 'It does not say which rights it asks for (parameter scope).',
-      unreadable_rights: () => 'It names a right that does not exist here (parameter scope).',
-      right_not_offered: () => 'It names a right that is not offered here (parameter scope).',
-      right_not_allowed: () => 'It names a right that this application may not ask for (parameter scope).',
+      no_rights: () => 'The request does not say which rights it asks for (parameter scope).',
+      unreadable_rights: () => 'The request names a right that does not exist here (parameter scope).',
+      right_not_offered: () => 'The request names a right that is not offered here (parameter scope).',
+      right_not_allowed: () =>
+        'The request names a right that this application may not ask for (parameter scope).',
       unclear_target: () =>
-        'It names a shop or an account with spaces or invisible characters (parameter scope).',
-      contradiction: () => 'The rights that it asks for contradict each other (parameter scope).',
-      above_ceiling: () => 'It asks to spend more than this application may ask for (parameter scope).',
+        'The request names a shop or an account with spaces or invisible characters (parameter scope).',
+      contradiction: () => 'The rights that the request asks for contradict each other (parameter scope).',
+      above_ceiling: () =>
+        'The request asks to spend more than this application may ask for (parameter scope).',
       unreadable: () => 'The request can’t be read.',
-    } satisfies Record<Reason, (parameter: string) => string> as Record<
-      Reason,
-      (parameter: string) => string
-    >,
+    } satisfies Record<Reason, ReasonText> as Record<Reason, ReasonText>,
+    /** What else ends on an error page. */
     causes: {
       notFound: { title: 'There is no such page', text: 'There is nothing at this address.' },
-      unreadableAddress: { title: 'There is no such page', text: 'The address can’t be read.' },
+      unreadableAddress: { title: 'There is no such page', text: 'This address can’t be read.' },
       notAllowed: {
         title: 'This page can’t be opened like that',
-        text: 'It is not meant to be opened in this way.',
+        text: 'It comes after a button on another page of ours, and has nothing to show by itself. Nothing was done.',
       },
-      tooManyFailures: {
-        title: 'Too many failures',
-        text: 'Too many requests from this address failed. Find out why before you try again.',
+      brokenForm: {
+        title: 'This form can’t be read',
+        text: 'What came from the form is incomplete, or longer than any form of ours. Nothing was done.',
       },
-      unreadable: { title: 'This request can’t be read', text: 'It is too long, or is not HTTP.' },
-      late: { title: 'This request can’t be read', text: 'It took too long.' },
-      ourFault: { title: 'Something went wrong', text: 'The fault is ours. Please try again.' },
-      unavailable: { title: 'We can’t answer just now', text: 'Please try again in a moment.' },
+      brokenHttp: {
+        title: 'This request can’t be read',
+        text: 'What came from your browser is too long, or is not HTTP.',
+      },
+      late: { title: 'This request can’t be read', text: 'It took too long to arrive.' },
+      ourFault: { title: 'Something went wrong', text: 'We could not finish this.' },
+      unavailable: { title: 'We can’t answer just now', text: 'Our service is interrupted for a moment.' },
     },
-    nothingChanged:
-      'Nothing on your account was changed and nothing was paid. Go back to the application and start again from there.',
-    nothingPaid:
-      'Nothing was paid. Wait a moment, then go back to the application and start again from there.',
-    again: 'If it happens again',
-    passOn: 'Pass these details on to the people behind the application.',
+    /** What that means after pressing a button, where 500 or 503 was the answer. */
+    pressed: {
+      signIn: 'You are not signed in yet.',
+      decision:
+        'Your answer most likely did not get through. The request itself will tell: if you did allow it, it says so there.',
+      disconnect:
+        'Perhaps not everything is disconnected yet. Your account page shows what still is connected.',
+      signOut: 'You may still be signed in. Your account page shows it.',
+      sessions: 'Perhaps not every session has ended yet. Your account page shows those that are left.',
+      passwords: 'Perhaps the old password still holds: try the new one first.',
+    },
+    faults: {
+      application: (client: string | null) =>
+        client === null
+          ? 'The mistake is in what the application sent, not yours.'
+          : say`The mistake is in what ${client} sent, not yours.`,
+      address: () => 'The address was mistyped, or the link that led here is wrong.',
+      between: () => 'It broke on the way from your browser to us, and that is not your fault.',
+      ours: () => 'The fault is ours, not yours.',
+      nobodys: () => 'You did nothing wrong.',
+    },
+    unchanged: 'Nothing on your account was changed and nothing was paid.',
+    next: {
+      application: (client: string | null) =>
+        client === null
+          ? 'Go back to the application and start again from there. If you don’t know which one it was, close this page.'
+          : say`Go back to ${client} and start again from there.`,
+      again: () => 'Wait a moment and try again.',
+      account: () => 'You can go on from your account page, or close this one.',
+      support: () => 'Our support can tell you why. You can close this page.',
+    },
+    tryAgain: 'Try again',
+    ifAgain: 'If it happens again',
+    passOn: (client: string | null) =>
+      client === null
+        ? 'Pass these details on to the people behind the application.'
+        : say`Pass these details on to the people behind ${client}.`,
     tellUs: 'Tell our support this reference.',
     error: 'Error',
     reference: 'Reference',
+    /** In trial mode; what unfolds is in English. */
+    rule: 'The exact rule, for developers',
   },
 };
 

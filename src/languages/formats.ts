@@ -8,6 +8,8 @@ export interface Formats {
   day(time: Date): string;
   /** A day and a time in UTC, for example `20 November 2029 at 14:05 UTC`. */
   time(time: Date): string;
+  /** A time of day in UTC, for example `14:05 UTC`. */
+  clock(time: Date): string;
   /** One of several, for example `a, b or c`. */
   oneOf(items: readonly string[]): string;
 }
@@ -20,6 +22,7 @@ export function formatsOf(tag: string, currencyDisplay: 'code' | 'symbol'): Form
   const numbers = new Intl.NumberFormat(tag);
   const days = new Intl.DateTimeFormat(tag, { dateStyle: 'long', timeZone: 'UTC' });
   const times = new Intl.DateTimeFormat(tag, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
+  const clocks = new Intl.DateTimeFormat(tag, { timeStyle: 'short', timeZone: 'UTC' });
   const lists = new Intl.ListFormat(tag, { type: 'disjunction' });
   /** Making a format takes a hundred times longer than using it. */
   const amounts = new Map<string, Intl.NumberFormat>();
@@ -33,6 +36,7 @@ export function formatsOf(tag: string, currencyDisplay: 'code' | 'symbol'): Form
     },
     day: (time) => days.format(time),
     time: (time) => `${times.format(time)} UTC`,
+    clock: (time) => `${clocks.format(time)} UTC`,
     oneOf: (items) => lists.format(items),
   };
 }

@@ -177,7 +177,12 @@ describe('what the browser is given to keep', () => {
     const values = ['Corner Shop', ...Object.values(request), 'account-info', '127.0.0.1:9'];
     for (const value of [client.clientId, victim.login, victim.userId, ...values])
       expect(decoded).not.toContain(value);
-    expect([...browser.cookies.keys()].sort()).toEqual(['assent_device', 'assent_session', 'assent_visit']);
+    expect([...browser.cookies.keys()].sort()).toEqual([
+      'assent_device',
+      'assent_outcome',
+      'assent_session',
+      'assent_visit',
+    ]);
     for (const cookie of browser.cookies.values()) expect(cookie).toMatch(/^[\w-]{43,140}$/);
   });
 });

@@ -303,7 +303,7 @@ describe('a request that never ends', () => {
     ]);
     for (const answer of answers) {
       expect(answer).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
-      expect(answer).toContain('It took too long.');
+      expect(answer).toContain('It took too long to arrive.');
     }
   });
 });

@@ -95,6 +95,7 @@ interface Asked {
   readonly earlier?: string;
   readonly lastUsedOn?: string;
   readonly firstSeen?: boolean;
+  readonly undone?: string;
 }
 
 const HOSTILE_ASKED: Asked = {
@@ -105,6 +106,7 @@ const HOSTILE_ASKED: Asked = {
   scope: TWELVE,
   earlier: TWELVE,
   firstSeen: true,
+  undone: HOSTILE,
 };
 
 const LONG_ASKED: Asked = {
@@ -162,7 +164,10 @@ function access(asked: Asked): RequestedAccess {
 /** The samples as readers of a language see them. */
 export function pageSamplesIn(language: Language): Record<string, Page> {
   const texts = TEXTS[language];
-  const request = (asked: Asked): RequestPage => describeRequest(WORDS, access(asked), language);
+  const request = (asked: Asked): RequestPage => ({
+    ...describeRequest(WORDS, access(asked), language),
+    undone: asked.undone ?? null,
+  });
   const day = (date: string) => texts.formats.day(new Date(date));
 
   const signIn = (changes: Partial<SignInPage> = {}): SignInPage => ({
@@ -192,20 +197,27 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
   function error(changes: Partial<ErrorPage> = {}): ErrorPage {
     return {
       name: 'error',
-      title: 'This request can’t go on',
-      text: 'The parameter scope is missing or empty.',
+      title: texts.errors.titles.invalid_scope,
+      text: texts.errors.reasons.no_rights('scope'),
+      fault: texts.errors.faults.application('Demo Shop'),
+      next: texts.errors.next.application('Demo Shop'),
+      passOn: texts.errors.passOn('Demo Shop'),
       code: 'invalid_scope',
       reference: 'k3v9-7qxp',
+      link: { href: '/account', text: texts.account.see },
+      explained: null,
       ...changes,
     };
   }
 
   function notice(changes: Partial<NoticePage> = {}): NoticePage {
+    const { title, spent } = texts.notices.allowed;
     return {
       name: 'notice',
-      title: 'You already allowed this',
-      text: 'Demo Shop may act on your account since a moment ago. To take that back, disconnect it.',
-      link: { href: '/account', text: 'Go to connected applications' },
+      title,
+      text: spent('Demo Shop'),
+      links: [{ href: '/account', text: texts.account.see }],
+      refusal: null,
       ...changes,
     };
   }
@@ -341,7 +353,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     'sign-in after too many tries': signIn({
       login: LONG_WORD,
       clientName: LONG_NAME,
-      error: texts.tooManyTries(texts.wait.minutes(15)),
+      error: texts.tooManyTries(texts.wait.minutes(15), '12:15 UTC'),
     }),
     'sign-in after a Disconnect too late': signIn({
       request: null,
@@ -365,6 +377,9 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     'consent, one payment': consent({ scope: ONE_TIME }),
     'consent, instance': consent({ instanceName: 'anna@shop.example', returnsTo: 'com.example.shop:/back' }),
     'consent, earlier': consent(EARLIER),
+    'consent, shown afresh': consent({
+      undone: texts.outcomes.on.not_decided('Demo Shop', 'Anna Petrova', 'anna'),
+    }),
     'consent, new to the user': consent({ firstSeen: true }),
     'consent, reviewed': consent({ client: { site: 'https://www.shop.example/', reviewed: true } }),
     'consent, nothing changes': consent({
@@ -378,22 +393,38 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
 
     error: error(),
     'error, ours': error({
-      title: 'Something went wrong on our side',
-      text: 'We could not finish this request.',
+      ...texts.errors.causes.ourFault,
       code: null,
+      fault: texts.errors.faults.ours(),
+      link: { href: `/oauth/authorize?${REQUEST}`, text: texts.errors.tryAgain },
     }),
-    'error, hostile': error({ title: HOSTILE, text: HOSTILE, reference: LONG_WORD }),
+    'error, explained': error({
+      explained: { rule: 'The parameter scope is missing.', remedy: 'docs/integrating.md has requests.' },
+    }),
+    'error, hostile': error({
+      title: HOSTILE,
+      text: HOSTILE,
+      fault: HOSTILE,
+      next: HOSTILE,
+      passOn: HOSTILE,
+      reference: LONG_WORD,
+      link: { href: `/"${HOSTILE}`, text: HOSTILE },
+      explained: { rule: LONG_WORD, remedy: HOSTILE },
+    }),
 
     notice: notice(),
-    'notice without a link': notice({
-      title: 'You are signed out',
-      text: 'You can close this page.',
-      link: null,
+    'notice without a link': notice({ ...texts.notices.tooMany, links: [] }),
+    'notice with two ways on': notice({
+      links: [
+        { href: '/account', text: texts.account.see },
+        { href: `/oauth/authorize?${REQUEST}`, text: texts.notices.newTab, inNewTab: true },
+      ],
+      refusal: { passOn: texts.errors.tellUs, code: null, reference: 'x', explained: null },
     }),
     'notice, hostile': notice({
       title: LONG_WORD,
       text: HOSTILE,
-      link: { href: `/"${HOSTILE}`, text: HOSTILE },
+      links: [{ href: `/"${HOSTILE}`, text: HOSTILE }],
     }),
 
     account: account([connected('Demo Shop', [shop, tablet]), diary]),

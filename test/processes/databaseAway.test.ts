@@ -75,6 +75,8 @@ describe('a server whose PostgreSQL is stopped and started', () => {
     server = await spawnServer({ ...onDatabase(postgres.url()), LOG_LEVEL: 'info' });
     expect([await metric('assent_database_up'), await metric(UNAVAILABLE)]).toEqual([1, 0]);
     expect(await knock()).toBe(400);
+    // Rules are for the log, and for trial mode.
+    expect(await (await fetch(`${server.baseUrl}/nowhere`)).text()).not.toContain('<details');
 
     const before = refusals(50, () => server.output().includes('the database is away'));
     await postgres.stop();

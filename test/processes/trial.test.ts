@@ -47,6 +47,7 @@ describe('trial mode', () => {
     const agent = new Agent(server.baseUrl);
     await expectSignIn(agent, { login, password });
     expect(payment).toMatch(/^[a-z2-9]{4}(-[a-z2-9]{4}){2}$/);
+    expect((await agent.get('/nowhere')).text).toContain('The exact rule, for developers');
   });
 
   it('keeps its data, and survives that server and PostgreSQL are killed', async () => {

@@ -71,7 +71,8 @@ export class Agent {
   }
 }
 
-async function readAnswer(response: Response): Promise<Answer> {
+/** Reads an answer, however it came. */
+export async function readAnswer(response: Response): Promise<Answer> {
   const body = await response.text();
   noteAnswer(response, body);
   const { status, headers } = response;

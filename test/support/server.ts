@@ -58,6 +58,7 @@ export interface ServerOptions {
   readonly maxInstances?: number;
   readonly brand?: Brand;
   readonly directory?: Directory;
+  readonly showsRules?: boolean;
   /** Where it listens, when not at `localhost`. */
   readonly addresses?: readonly string[];
   /** The public address, when it is not the one that the test connects to. */
@@ -94,6 +95,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     currency: 'RUB',
     codeLifetimeSeconds: options.codeLifetimeSeconds ?? 50,
     maxInstances: options.maxInstances ?? 100,
+    showsRules: options.showsRules ?? false,
   };
   const app = await buildApp({
     context,

@@ -6,6 +6,9 @@ import { KNOWN_DEVICE_SECONDS } from '../../rules/lifetimes.ts';
 /** Chosen once, and kept for a year after. */
 const LANGUAGE_SECONDS = 365 * 24 * 60 * 60;
 
+/** A page may be looked at for a while before it is answered or reloaded. */
+const OUTCOME_SECONDS = 10 * 60;
+
 /** Our cookies, by what the code calls them. Those without an age end with the browser. */
 const COOKIES = {
   /** Who is signed in. */
@@ -17,6 +20,8 @@ const COOKIES = {
   paymentDevice: { name: 'payment_device', maxAge: KNOWN_DEVICE_SECONDS },
   /** The language chosen on a page. */
   language: { name: 'language', maxAge: LANGUAGE_SECONDS },
+  /** What came of the last form, for the page after it (`outcomes.ts`). */
+  outcome: { name: 'outcome', maxAge: OUTCOME_SECONDS },
 };
 
 type Cookie = keyof typeof COOKIES;
@@ -32,6 +37,7 @@ export function readCookies(
     preLogin: read('preLogin'),
     device: read('device'),
     paymentDevice: read('paymentDevice'),
+    outcome: read('outcome'),
   };
 }
 

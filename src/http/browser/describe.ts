@@ -77,9 +77,19 @@ export function describeLimit({ days, sum }: PaymentLimit, currency: string, lan
   return days === null ? limits.once(amount) : limits.perDays(amount, days);
 }
 
+/** From here on a wait is told in minutes. */
+const MINUTES_FROM_SECONDS = 90;
+
 /** A wait in plain words, for example "3 minutes". */
 export function describeWait(seconds: number, { wait }: Texts): string {
-  return seconds > 90 ? wait.minutes(Math.ceil(seconds / 60)) : wait.seconds(seconds);
+  return seconds > MINUTES_FROM_SECONDS ? wait.minutes(Math.ceil(seconds / 60)) : wait.seconds(seconds);
+}
+
+/** When a wait of minutes is over, for example "14:05 UTC"; null for a shorter one. */
+export function timeAfter(seconds: number, { formats }: Texts, now = Date.now()): string | null {
+  if (seconds <= MINUTES_FROM_SECONDS) return null;
+  const minute = 60_000;
+  return formats.clock(new Date(Math.ceil((now + seconds * 1000) / minute) * minute));
 }
 
 /** Where a redirect URI leads: its host, or the scheme of an application on the device. */

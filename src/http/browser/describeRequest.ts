@@ -13,7 +13,7 @@ export function describeRequest(
   context: Words & Pick<Context, 'brand'>,
   access: RequestedAccess,
   language: Language,
-): RequestPage {
+): Omit<RequestPage, 'undone'> {
   const { authorizationRequest, user, expiresAt, signOutToken } = access;
   const { rights, redirectUri, canonicalQuery, instanceName } = authorizationRequest;
   const { formats, request } = TEXTS[language];

@@ -9,7 +9,7 @@ import {
   type Texts,
 } from '../../languages/languages.ts';
 import { AUTHORIZATION_PARAMETERS } from '../../rules/authorizationRequest.ts';
-import type { Parameters } from '../../rules/parameters.ts';
+import { Parameters } from '../../rules/parameters.ts';
 import { bodyParameters, queryParameters } from '../parameters.ts';
 import { setCookie } from './cookies.ts';
 import { isFromOwnPage } from './forms.ts';
@@ -63,11 +63,12 @@ export function chooseLanguage(
 
 /**
  * The form for another language on the page that answers `request`. It leads back to that page, whose address is encoded:
- * no error page repeats what was sent. After a decision there is
- * no address for that, but deciding again is the same decision, so it posts that once more.
+ * no error page repeats what was sent. A page that says what was decided before has
+ * no address, but deciding again is the same decision, so it posts that once more. Where nothing was decided (another
+ * status), another language decides nothing either.
  */
-export function languageForm(request: FastifyRequest): LanguageForm {
-  if (request.routeOptions?.url !== '/consent') {
+export function languageForm(request: FastifyRequest, status: number): LanguageForm {
+  if (request.routeOptions?.url !== '/consent' || status !== 200) {
     return { action: '/language', fields: { back: Buffer.from(pageAddress(request)).toString('base64url') } };
   }
   const names = ['request', 'decision_token', 'decision'];
@@ -94,7 +95,8 @@ function addressOf(request: FastifyRequest): string {
   }
   if (method === 'GET') return raw.url ?? '';
   const { request: carried } = fieldsOf(form, ['request']);
-  return carried === undefined ? '' : `/oauth/authorize?${carried}`;
+  if (carried === undefined) return '';
+  return `/oauth/authorize?${new Parameters(carried).only(AUTHORIZATION_PARAMETERS)}`;
 }
 
 /** The path and query that the form leads back to; null for what is none of ours, whoever made it. */
@@ -103,9 +105,9 @@ export function addressBehind(form: Parameters): string | null {
   return isPathOfOurs(address) ? address : null;
 }
 
-/** Whether it is an address of ours when `baseUrl` stands before it. */
+/** Whether it is an address of ours, in a link as well. */
 function isPathOfOurs(address: string): boolean {
-  return /^\/[\x21-\x7e]*$/.test(address);
+  return /^\/(?!\/)[\x21-\x7e]*$/.test(address);
 }
 
 /** Fields of a form, as far as they can be read: an error page has this form too. */

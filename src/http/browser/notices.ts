@@ -2,8 +2,9 @@ import type { FastifyReply } from 'fastify';
 import type { FailedAttempt } from '../../flows/passwordAttempts.ts';
 import type { Texts } from '../../languages/languages.ts';
 import type { AuthorizationRequest } from '../../rules/authorizationRequest.ts';
-import { describeWait } from './describe.ts';
-import { textsOf } from './language.ts';
+import { accountLink, refusalOf } from './deadEnds.ts';
+import { describeWait, timeAfter } from './describe.ts';
+import { pageAddress, textsOf } from './language.ts';
 import type { NoticePage } from './pages.ts';
 import { showPage } from './views.ts';
 
@@ -30,7 +31,7 @@ export function refuseAttempt(reply: FastifyReply, failed: FailedAttempt, form: 
   const { waitSeconds } = failed;
   reply.request.logFields = { error: 'too_many_tries', rule: `a wait of ${waitSeconds} s is not over` };
   reply.code(429).header('retry-after', waitSeconds);
-  return texts.tooManyTries(describeWait(waitSeconds, texts));
+  return texts.tooManyTries(describeWait(waitSeconds, texts), timeAfter(waitSeconds, texts));
 }
 
 function wrongIn({ signIn, paymentPassword, security: { form } }: Texts): Record<keyof typeof WRONG, string> {
@@ -46,16 +47,20 @@ function wrongIn({ signIn, paymentPassword, security: { form } }: Texts): Record
 export function showEmbedded(reply: FastifyReply): FastifyReply {
   const rule = 'asked for as a part of another page or by a script, not as a page';
   reply.request.logFields = { error: 'embedded', rule };
-  const { embedded } = textsOf(reply.request).notices;
-  return showPage(reply, { name: 'notice', ...embedded, link: null }, 403);
+  const { embedded, newTab } = textsOf(reply.request).notices;
+  // What was posted is not read, so there is no address to lead to.
+  const { method } = reply.request;
+  const links = method === 'GET' ? [{ href: pageAddress(reply.request), text: newTab, inNewTab: true }] : [];
+  return showRefusal(reply, 403, embedded, links);
 }
 
-/** Says that one connection has to go before there can be another one. */
-export function showFull(reply: FastifyReply, { client }: AuthorizationRequest): FastifyReply {
+/** Says that one connection has to go before there can be another one. @param href of the request */
+export function showFull(reply: FastifyReply, href: string, { client }: AuthorizationRequest): FastifyReply {
   const rule = 'as many live authorizations of this user and application as MAX_INSTANCES allows';
   reply.request.logFields = { error: 'too_many_instances', rule };
-  const { title, text } = textsOf(reply.request).notices.full;
-  return showPage(reply, { name: 'notice', title, text: text(client.name), link: toAccount(reply) }, 409);
+  const { full, seeRequest } = textsOf(reply.request).notices;
+  const links = [accountLink(reply.request), { href, text: seeRequest }];
+  return showRefusal(reply, 409, { title: full.title, text: full.text(client.name) }, links);
 }
 
 /** In seconds; then there is room for a few more decisions. */
@@ -68,7 +73,17 @@ export function showTooMany(reply: FastifyReply, href: string, page: 'account' |
   reply.header('retry-after', A_MINUTE);
   const { account, notices } = textsOf(reply.request);
   const link = { href, text: page === 'account' ? account.see : notices.seeRequest };
-  return showPage(reply, { name: 'notice', ...notices.tooMany, link }, 429);
+  return showRefusal(reply, 429, notices.tooMany, [link]);
+}
+
+function showRefusal(
+  reply: FastifyReply,
+  status: number,
+  { title, text }: Pick<NoticePage, 'title' | 'text'>,
+  links: NoticePage['links'],
+): FastifyReply {
+  const refusal = refusalOf(reply.request, status);
+  return showPage(reply, { name: 'notice', title, text, links, refusal }, status);
 }
 
 /**
@@ -76,11 +91,12 @@ export function showTooMany(reply: FastifyReply, href: string, page: 'account' |
  *
  * @param outcome `spent` after pressing Allow, `allowed` after pressing Reject
  */
-export function showAlreadyAllowed(reply: FastifyReply, outcome: 'spent' | 'allowed'): FastifyReply {
+export function showAlreadyAllowed(
+  reply: FastifyReply,
+  { client }: AuthorizationRequest,
+  outcome: 'spent' | 'allowed',
+): FastifyReply {
   const { title, [outcome]: text } = textsOf(reply.request).notices.allowed;
-  return showPage(reply, { name: 'notice', title, text, link: toAccount(reply) });
-}
-
-function toAccount({ request }: FastifyReply): NoticePage['link'] {
-  return { href: '/account', text: textsOf(request).account.see };
+  const links = [accountLink(reply.request)];
+  return showPage(reply, { name: 'notice', title, text: text(client.name), links, refusal: null });
 }

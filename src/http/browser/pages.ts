@@ -26,7 +26,7 @@ export interface SignInPage {
   readonly clientName: string | null;
   /** What was typed before, so that a wrong password doesn't cost the login too. */
   readonly login: string;
-  /** What was not done for want of a session; null when nothing was asked. */
+  /** What was not done, or why the page comes; null where that needs no word. */
   readonly undone: string | null;
   readonly error: string | null;
 }
@@ -81,6 +81,8 @@ export interface RequestPage {
   readonly validUntil: string | null;
   /** Null where there is no earlier authorization that confirming disconnects. */
   readonly changes: DescribedChanges | null;
+  /** What came of the form that was sent before; null where that needs no word. */
+  readonly undone: string | null;
   /** For the "Not you?" form, which signs out and comes back to this request. */
   readonly signOutToken: string;
 }
@@ -97,21 +99,42 @@ export interface ConsentPage extends RequestPage {
   readonly decisionToken: string;
 }
 
-export interface ErrorPage {
-  readonly name: 'error';
-  readonly title: string;
-  readonly text: string;
-  /** The contract's error code, shown as text; null when the fault is ours. */
+/** For those who look after it that a refusal does not come again. */
+export interface Refusal {
+  /** Who should have the details. */
+  readonly passOn: string;
+  /** The contract's error code, shown as text; null where there is none. */
   readonly code: string | null;
   /** Names the log line that says more. */
   readonly reference: string;
+  /** For developers, in trial mode only: what `assent explain` says. */
+  readonly explained: { readonly rule: string; readonly remedy: string } | null;
+}
+
+export interface ErrorPage extends Refusal {
+  readonly name: 'error';
+  readonly title: string;
+  /** What happened, whose fault it is, and what to do next: a paragraph each. */
+  readonly text: string;
+  readonly fault: string;
+  readonly next: string;
+  readonly link: Link;
+}
+
+/** Where a page leads on to. */
+export interface Link {
+  readonly href: string;
+  readonly text: string;
+  readonly inNewTab?: boolean;
 }
 
 export interface NoticePage {
   readonly name: 'notice';
   readonly title: string;
   readonly text: string;
-  readonly link: { readonly href: string; readonly text: string } | null;
+  readonly links: readonly Link[];
+  /** Null where nothing was refused. */
+  readonly refusal: Refusal | null;
 }
 
 /** The pages of a signed-in user, with the same head. */

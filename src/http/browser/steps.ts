@@ -8,6 +8,7 @@ import { setCookie } from './cookies.ts';
 import { describeRequest } from './describeRequest.ts';
 import { languageOf } from './language.ts';
 import { showFull } from './notices.ts';
+import { COOKIE_CHECK, requestNote, signInNote } from './outcomes.ts';
 import type { SignInPage } from './pages.ts';
 import { showPage } from './views.ts';
 
@@ -31,6 +32,16 @@ export function backToRequest(
   return seeOther(reply, context, path);
 }
 
+/** Like {@link backToRequest}, when a form came without our cookie: the page that follows looks whether there is one now. */
+export function backWithCookieCheck(
+  reply: FastifyReply,
+  context: Context,
+  authorizationRequest: AuthorizationRequest | null,
+): FastifyReply {
+  const path = authorizationRequest === null ? '/account?' : `${requestPath(authorizationRequest)}&`;
+  return seeOther(reply, context, path + COOKIE_CHECK);
+}
+
 /** Shows the page of a step. @param error why its form is shown again */
 export function showStep(
   reply: FastifyReply,
@@ -39,8 +50,10 @@ export function showStep(
   error: string | null = null,
 ): FastifyReply {
   if (step.step === 'sign-in') return showSignIn(reply, context, step);
-  if (step.step === 'full') return showFull(reply, step.authorizationRequest);
-  const common = describeRequest(context, step, languageOf(reply.request));
+  if (step.step === 'full')
+    return showFull(reply, requestPath(step.authorizationRequest), step.authorizationRequest);
+  const undone = error === null ? requestNote(reply.request, context, step) : null;
+  const common = { ...describeRequest(context, step, languageOf(reply.request)), undone };
   if (step.step === 'consent') {
     return showPage(reply, { name: 'consent', ...common, decisionToken: step.decisionToken });
   }
@@ -57,8 +70,10 @@ export function showSignIn(
   if (newCookie !== null) setCookie(reply, context, 'preLogin', newCookie);
   const request = authorizationRequest?.canonicalQuery ?? null;
   const clientName = authorizationRequest?.client.name ?? null;
-  const silent = { login: '', error: null, undone: null };
-  return showPage(reply, { name: 'sign-in', request, formToken, clientName, ...silent, ...said });
+  const { login = '', error = null } = said;
+  const note = error === null ? signInNote(reply.request, context, authorizationRequest) : null;
+  const undone = said.undone ?? note;
+  return showPage(reply, { name: 'sign-in', request, formToken, clientName, login, error, undone });
 }
 
 /** What every page of a signed-in user has. */

@@ -38,7 +38,7 @@ export function showPage(reply: FastifyReply, page: Page, status = reply.statusC
   return reply
     .code(status)
     .headers(pageHeaders(page, language, server.look))
-    .view(page.name, dataOf(page, language, server.look, languageForm(request)));
+    .view(page.name, dataOf(page, language, server.look, languageForm(request, status)));
 }
 
 /** A page as text, for responses that Fastify does not send. @param form the page's form for another language */

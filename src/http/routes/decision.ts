@@ -8,6 +8,7 @@ import { readCookies, setCookie } from '../browser/cookies.ts';
 import { OWN_FORM, receiveRequestForm } from '../browser/forms.ts';
 import { chooseLanguage } from '../browser/language.ts';
 import { refuseAttempt, showAlreadyAllowed, showFull, showTooMany } from '../browser/notices.ts';
+import { forgetOutcome, type Outcome, rememberOutcome } from '../browser/outcomes.ts';
 import { backToRequest, requestPath, showStep } from '../browser/steps.ts';
 import { callerOf } from '../server/caller.ts';
 
@@ -18,7 +19,7 @@ import { callerOf } from '../server/caller.ts';
 export function decisionRoutes(app: FastifyInstance, context: Context): void {
   app.post('/payment-password', OWN_FORM, async (request, reply) => {
     const { form, authorizationRequest, session } = await receiveRequestForm(request, context);
-    if (session === null) return backToRequest(reply, context, authorizationRequest);
+    if (session === null) return backUnanswered(reply, context, authorizationRequest, 'not_confirmed');
     const pending = { authorizationRequest, session };
     const sent = {
       formToken: form.get('form_token'),
@@ -33,7 +34,13 @@ export function decisionRoutes(app: FastifyInstance, context: Context): void {
         return showStep(reply, context, step, refuseAttempt(reply, result, 'paymentPassword'));
       }
     }
-    if (result.outcome === 'confirmed') setCookie(reply, context, 'paymentDevice', result.deviceCookie);
+    if (result.outcome === 'stale') {
+      return backUnanswered(reply, context, authorizationRequest, 'not_confirmed');
+    }
+    if (result.outcome === 'confirmed') {
+      setCookie(reply, context, 'paymentDevice', result.deviceCookie);
+      forgetOutcome(reply, context);
+    }
     return backToRequest(reply, context, authorizationRequest);
   });
 
@@ -42,10 +49,15 @@ export function decisionRoutes(app: FastifyInstance, context: Context): void {
     chooseLanguage(request, reply, context, form);
     const choice = form.get('decision');
     if (session === null || (choice !== 'allow' && choice !== 'reject')) {
-      return backToRequest(reply, context, authorizationRequest);
+      return backUnanswered(reply, context, authorizationRequest, 'not_decided');
     }
     const sent = { choice, decisionToken: form.get('decision_token') } as const;
     const result = await decide(context, { authorizationRequest, session }, sent, callerOf(request));
+    if (result.outcome === 'answered') {
+      // Whoever goes Back from the application sees this request again.
+      const outcome = choice === 'allow' ? 'allowed' : 'rejected';
+      rememberOutcome(reply, context, outcome, authorizationRequest);
+    }
     return answerDecision(reply, context, authorizationRequest, result);
   });
 }
@@ -60,14 +72,25 @@ function answerDecision(
     case 'answered':
       return backToApplication(reply, result.location);
     case 'stale':
-      return backToRequest(reply, context, authorizationRequest);
+      return backUnanswered(reply, context, authorizationRequest, 'not_decided');
     case 'full':
-      return showFull(reply, authorizationRequest);
+      return showFull(reply, requestPath(authorizationRequest), authorizationRequest);
     case 'too_many':
       return showTooMany(reply, requestPath(authorizationRequest), 'request');
     default:
-      return showAlreadyAllowed(reply, result.outcome);
+      return showAlreadyAllowed(reply, authorizationRequest, result.outcome);
   }
+}
+
+/** Shows the request afresh, with a word on why. */
+function backUnanswered(
+  reply: FastifyReply,
+  context: Context,
+  authorizationRequest: AuthorizationRequest,
+  outcome: Outcome,
+): FastifyReply {
+  rememberOutcome(reply, context, outcome, authorizationRequest);
+  return backToRequest(reply, context, authorizationRequest);
 }
 
 /** The answer of contract 4.1: a 302, whose `Location` must reach the application alone. */

@@ -1,11 +1,12 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../../flows/context.ts';
 import { signOut } from '../../flows/session.ts';
 import { type SentSignIn, signIn, signInStep } from '../../flows/signIn.ts';
 import { clearCookie, readCookies, setCookie } from '../browser/cookies.ts';
 import { carriedRequest, isFromOwnPage, OWN_FORM, receiveForm } from '../browser/forms.ts';
 import { refuseAttempt } from '../browser/notices.ts';
-import { backToRequest, showSignIn } from '../browser/steps.ts';
+import { forgetOutcome, rememberOutcome } from '../browser/outcomes.ts';
+import { backToRequest, backWithCookieCheck, showSignIn } from '../browser/steps.ts';
 import { bodyParameters } from '../parameters.ts';
 import { callerOf } from '../server/caller.ts';
 
@@ -23,23 +24,41 @@ export function signInRoutes(app: FastifyInstance, context: Context): void {
       const error = refuseAttempt(reply, result, 'signIn');
       return showSignIn(reply, context, step, { login: sent.login.slice(0, MAX_SHOWN), error });
     }
-    if (result.outcome === 'signed_in') {
-      // The pre-login session goes on: a sign-in form in another tab stays good.
-      setCookie(reply, context, 'session', result.sessionCookie);
-      setCookie(reply, context, 'device', result.deviceCookie);
-    }
+    if (result.outcome === 'stale') return backSignedOut(reply, context, sent.authorizationRequest);
+    // The pre-login session goes on: a sign-in form in another tab stays good.
+    setCookie(reply, context, 'session', result.sessionCookie);
+    setCookie(reply, context, 'device', result.deviceCookie);
+    forgetOutcome(reply, context);
     return backToRequest(reply, context, sent.authorizationRequest);
   });
 
   app.post('/sign-out', OWN_FORM, async (request, reply) => {
     const { form, session } = await receiveForm(request, context);
     // Before the request is looked at: leaving must work also when that can't go on any more.
-    if (session !== null) {
-      const { outcome } = await signOut(context, session, form.get('form_token'));
-      if (outcome === 'signed_out') clearCookie(reply, context, 'session');
+    const outcome = session && (await signOut(context, session, form.get('form_token'))).outcome;
+    if (outcome === 'signed_out') {
+      clearCookie(reply, context, 'session');
+      forgetOutcome(reply, context);
     }
-    return backToRequest(reply, context, await carriedRequest(context, form));
+    const authorizationRequest = await carriedRequest(context, form);
+    // The account page says by itself who is signed in.
+    if (outcome === 'stale' && authorizationRequest !== null) {
+      rememberOutcome(reply, context, 'not_signed_out', authorizationRequest);
+    }
+    return backToRequest(reply, context, authorizationRequest);
   });
+}
+
+/** Shows the sign-in page afresh, with a word on why, or that cookies are off. */
+function backSignedOut(
+  reply: FastifyReply,
+  context: Context,
+  authorizationRequest: SentSignIn['authorizationRequest'],
+): FastifyReply {
+  const { request } = reply;
+  rememberOutcome(reply, context, 'not_signed_in', authorizationRequest);
+  const isLost = readCookies(request, context).preLogin === null && isFromOwnPage(request, context);
+  return (isLost ? backWithCookieCheck : backToRequest)(reply, context, authorizationRequest);
 }
 
 async function receiveSignIn(request: FastifyRequest, context: Context): Promise<SentSignIn> {

@@ -1,10 +1,9 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Context } from '../../flows/context.ts';
 import type { DatabaseWatch } from '../../flows/databaseWatch.ts';
 import { whyUnavailable } from '../../flows/unavailable.ts';
-import type { Texts } from '../../languages/languages.ts';
-import { OAuthError } from '../../rules/error.ts';
-import { textsOf } from '../browser/language.ts';
-import type { ErrorPage } from '../browser/pages.ts';
+import { OAuthError, type OAuthErrorCode } from '../../rules/error.ts';
+import { type Cause, type DeadEnd, errorPage } from '../browser/deadEnds.ts';
 import { showPage } from '../browser/views.ts';
 import { NOT_A_FORM, pathOf } from '../parameters.ts';
 import { FailureLimit } from './failureLimit.ts';
@@ -21,31 +20,32 @@ declare module 'fastify' {
     /** Why it is answered 503, for the metrics. */
     unavailable: 'database' | 'overload' | null;
   }
+  interface FastifyInstance {
+    /** Whether error pages name the exact rule, as in trial mode. */
+    readonly showsRules: boolean;
+  }
   interface FastifyContextConfig {
     /** Whether secrets could be guessed here, so that failures are limited. */
     readonly limitsFailures?: boolean;
   }
 }
 
-/** The words of an error page. */
-type Words = Pick<ErrorPage, 'title' | 'text'>;
-
 /** An error before it takes the form that its caller reads. */
-interface ErrorResponse {
+interface ErrorResponse extends Partial<Pick<DeadEnd, 'clientName' | 'parameter'>> {
+  readonly cause: Cause;
   readonly status: number;
   /** The contract's code, or a word of our own. */
   readonly error: string;
   /** For those who read the JSON. */
   readonly description: string;
-  /** For those who see the page. */
-  readonly wordsIn: (texts: Texts['errors']) => Words;
 }
 
 /**
  * Answers every error of every route. The log line of a refused request names the rule, that of an unavailable one the
  * reason; any other error is a fault of ours and logged with its cause.
  */
-export function answerErrors(app: FastifyInstance, watch: DatabaseWatch): void {
+export function answerErrors(app: FastifyInstance, { showsRules }: Context, watch: DatabaseWatch): void {
+  app.decorate('showsRules', showsRules);
   app.decorateRequest('logFields', null);
   app.decorateRequest('unavailable', null);
   const failures = new FailureLimit();
@@ -67,16 +67,27 @@ export function answerErrors(app: FastifyInstance, watch: DatabaseWatch): void {
 
 /** Always 400: the contract shows it for `invalid_grant`, and several clients lose the body of a 401. */
 function answerRefused(reply: FastifyReply, refused: OAuthError, failures: FailureLimit): FastifyReply {
-  const { code, rule, message, reason, parameter } = refused;
+  const { code, rule, message, parameter, clientName } = refused;
   const { request } = reply;
   request.logFields = { error: code, rule };
   const wait = request.routeOptions.config.limitsFailures ? failures.note(request) : 0;
   if (wait > 0) return answerError(reply.header('retry-after', wait), TOO_MANY_FAILURES);
-  const wordsIn = ({ titles, reasons }: Texts['errors']) => ({
-    title: titles[code],
-    text: reasons[reason](parameter),
+  const cause = causeOf(request, refused);
+  return answerError(reply, {
+    status: 400,
+    error: code,
+    description: message,
+    cause,
+    parameter,
+    clientName,
   });
-  return answerError(reply, { status: 400, error: code, description: message, wordsIn });
+}
+
+/** A form of ours that carries no request of a known application was damaged: no application has to do with that. */
+function causeOf({ routeOptions }: FastifyRequest, { reason, clientName }: OAuthError): Cause {
+  const isOwnForm = routeOptions.url !== '/oauth/authorize';
+  const isAboutForm = reason !== 'unknown_application' && reason !== 'no_longer_possible';
+  return isOwnForm && isAboutForm && clientName === null ? 'brokenForm' : reason;
 }
 
 /**
@@ -98,21 +109,19 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
 }
 
 /** The contract's codes that a page shows (7.1); other errors are ours and mean nothing to an application. */
-const SHOWN_CODES = ['invalid_request', 'invalid_scope', 'unauthorized_client'];
+const SHOWN_CODES: readonly OAuthErrorCode[] = ['invalid_request', 'invalid_scope', 'unauthorized_client'];
 
 /** Answers with JSON (contract 7.2) or a page (7.1), whichever the route answers with, never with a redirect. */
-function answerError(
-  reply: FastifyReply,
-  { status, error, description, wordsIn }: ErrorResponse,
-): FastifyReply {
+function answerError(reply: FastifyReply, response: ErrorResponse): FastifyReply {
+  const { status, error, description, cause, clientName = null, parameter = '' } = response;
   const { id: reference, routeOptions, server } = reply.request;
   if (server.routeTable.answersAt(routeOptions.url ?? pathOf(reply.request)) === 'json') {
     const full = status < 500 ? description : `${description} Reference ${reference}.`;
     return sendJson(reply, status, { error, error_description: full });
   }
-  const code = SHOWN_CODES.includes(error) ? error : null;
-  const words = wordsIn(textsOf(reply.request).errors);
-  return showPage(reply, { name: 'error', ...words, code, reference }, status);
+  const code = SHOWN_CODES.find((shown) => shown === error) ?? null;
+  const deadEnd = { cause, code, clientName, parameter };
+  return showPage(reply, errorPage(reply.request, deadEnd, status), status);
 }
 
 /** Fastify's own complaints about a request (too long, unreadable type) are `invalid_request` too. */
@@ -134,7 +143,7 @@ const TOO_MANY_FAILURES = response(
   429,
   'temporarily_unavailable',
   'Too many requests from this address failed. Find out why before you try again.',
-  'tooManyFailures',
+  'unavailable', // no page has this limit
 );
 const OUR_FAULT = response(500, 'server_error', 'The fault is ours. Please try again.', 'ourFault');
 const UNAVAILABLE = response(503, 'temporarily_unavailable', 'Please try again in a moment.', 'unavailable');
@@ -143,11 +152,6 @@ function notAllowed(allowed: string, method: string): ErrorResponse {
   return response(405, 'invalid_request', `This address takes ${allowed}, not ${method}.`, 'notAllowed');
 }
 
-function response(
-  status: number,
-  error: string,
-  description: string,
-  cause: keyof Texts['errors']['causes'],
-): ErrorResponse {
-  return { status, error, description, wordsIn: ({ causes }) => causes[cause] };
+function response(status: number, error: string, description: string, cause: Cause): ErrorResponse {
+  return { status, error, description, cause };
 }

@@ -3,6 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { DEFAULT_LANGUAGE, TEXTS } from '../../languages/languages.ts';
+import { type DeadEnd, errorPage, wordsOf } from '../browser/deadEnds.ts';
 import { languageOf } from '../browser/language.ts';
 import type { Look } from '../browser/look.ts';
 import type { ErrorPage } from '../browser/pages.ts';
@@ -14,6 +15,9 @@ import { afterEarlierResponses } from './requestSmuggling.ts';
 import { limitPipelining } from './slowReaders.ts';
 
 // Responses to what no route ever sees: Fastify's plugins, the views among them, are not there yet.
+
+/** Of such a request nothing is known. */
+const UNREAD: Omit<DeadEnd, 'cause'> = { code: null, clientName: null, parameter: '' };
 
 /** These pages have no address that a form could lead back to. */
 const TO_ACCOUNT = { action: '/language', fields: {} };
@@ -32,8 +36,7 @@ export function answerBadPath(_error: Error, request: FastifyRequest, reply: Fas
   noteRefusal(request, 404);
   const language = languageOf(request);
   const { look } = request.server;
-  const words = TEXTS[language].errors.causes.unreadableAddress;
-  const page = { name: 'error', ...words, code: null, reference } as const;
+  const page = errorPage(request, { ...UNREAD, cause: 'unreadableAddress' }, 404);
   reply
     .code(404)
     .headers(pageHeaders(page, language, look))
@@ -62,7 +65,6 @@ export function answerConnect(app: FastifyInstance): void {
 function refuseUnreadable(app: FastifyInstance, error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable) return; // an earlier response closed the connection
   const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
-  const words = TEXTS[DEFAULT_LANGUAGE].errors.causes[isLate ? 'late' : 'unreadable'];
   const status = isLate ? 408 : 400;
   const reference = newReference();
   const code = 'invalid_request';
@@ -70,7 +72,9 @@ function refuseUnreadable(app: FastifyInstance, error: NodeJS.ErrnoException, so
   app.log.info({ ref: reference, ...logged }, 'request');
   const refusal = { reference, method: '-', path: '-', error: code, ...logged };
   app.refusals.note(refusal, addressOf({ ip: socket.remoteAddress }));
-  endWithPage(app.look, socket, status, { name: 'error', ...words, code, reference });
+  const deadEnd = { ...UNREAD, cause: isLate ? 'late' : 'brokenHttp', code } as const;
+  const words = wordsOf(deadEnd, TEXTS[DEFAULT_LANGUAGE], { pressed: '', again: '' });
+  endWithPage(app.look, socket, status, { name: 'error', ...words, code, reference, explained: null });
 }
 
 function endWithPage(look: Look, socket: Socket, status: number, page: ErrorPage): void {

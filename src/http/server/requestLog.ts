@@ -1,6 +1,6 @@
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import type { Context } from '../../flows/context.ts';
-import { RefusalLog } from '../../flows/refusals.ts';
+import { OWN_FAULT, RefusalLog } from '../../flows/refusals.ts';
 import { loggedPathOf } from '../parameters.ts';
 import { addressOf } from './caller.ts';
 
@@ -57,7 +57,7 @@ const SHOWN_AGAIN = ['wrong_password', 'too_many_tries'];
 /** Keeps why a request was refused, under the reference that its answer has. */
 export function noteRefusal(request: FastifyRequest, status: number): void {
   const { id: reference, method, server, logFields } = request;
-  const { error = 'server_error', rule = 'a fault of ours' } = logFields ?? {};
+  const { error, rule } = logFields ?? OWN_FAULT;
   if (SHOWN_AGAIN.includes(error)) return;
   const refusal = { reference, method, path: loggedPathOf(request), status, error, rule };
   server.refusals.note(refusal, addressOf(request));

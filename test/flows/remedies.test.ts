@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { remedyFor } from '../../src/cli/remedies.ts';
+import { remedyFor } from '../../src/flows/remedies.ts';
 import { OVERLOADS } from '../../src/flows/unavailable.ts';
 
 /** Rules as they are logged, and what their remedy has to speak of. */

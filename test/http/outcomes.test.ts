@@ -1,0 +1,219 @@
+import * as cheerio from 'cheerio';
+import { describe, expect, it } from 'vitest';
+import { timeAfter } from '../../src/http/browser/describe.ts';
+import { en } from '../../src/languages/en.ts';
+import { Agent, type Answer, formWith } from '../support/agent.ts';
+import { decide, reachConsent, requestOf, signIn } from '../support/flow.ts';
+import { useServer } from '../support/server.ts';
+
+// What a page says of the form before it, and where "Try again" leads: nothing that is not so, and nothing to anybody else.
+const server = await useServer();
+const client = await server.createClient();
+const user = await server.createUser({ paymentPassword: null });
+const request = (fields = {}) => `/oauth/authorize?${new URLSearchParams(requestOf(client, fields))}`;
+const newBrowser = () => new Agent(server.baseUrl);
+
+const ALLOWED = 'You allowed this request a moment ago';
+const NOT_TAKEN = 'your answer was not taken';
+
+/** A consent page, the fields of which another browser got. */
+async function foreignForm(state: string): Promise<Record<string, string>> {
+  const other = await server.createUser({ paymentPassword: null });
+  const page = await reachConsent(newBrowser(), requestOf(client, { state }), other);
+  return { ...formWith(page, 'decision').fields, decision: 'allow' };
+}
+
+describe('what came of a form', () => {
+  it('is said on the page of its own request only', async () => {
+    const browser = newBrowser();
+    await decide(browser, await reachConsent(browser, requestOf(client), user), 'allow');
+    expect((await browser.get(request())).text).toContain(ALLOWED);
+    expect((await browser.get(request({ state: 'other' }))).text).not.toContain(ALLOWED);
+  });
+
+  it('is said again on a reload and in another language, until the next form went well', async () => {
+    const browser = newBrowser();
+    await reachConsent(browser, requestOf(client), user);
+    await browser.post('/consent', await foreignForm('x'));
+    for (let times = 0; times < 2; times += 1) {
+      expect((await browser.get(request({ state: 'x' }))).text).toContain(NOT_TAKEN);
+    }
+    const page = await browser.get(request({ state: 'x' }), { 'accept-language': 'ru' });
+    expect(page.text).toContain('ваш ответ не принят');
+    await decide(browser, page, 'reject');
+    expect((await browser.get(request({ state: 'x' }))).text).not.toContain(NOT_TAKEN);
+  });
+
+  it('is nothing that the next user of the browser reads', async () => {
+    const browser = newBrowser();
+    const consent = await reachConsent(browser, requestOf(client), user);
+    await decide(browser, consent, 'allow');
+    const form = consent.forms.find(({ action }) => action === '/sign-out');
+    await browser.post('/sign-out', form?.fields ?? {});
+    expect(browser.cookies.has('assent_outcome')).toBe(false);
+    const other = await server.createUser({ paymentPassword: null });
+    expect((await reachConsent(browser, requestOf(client), other)).text).not.toContain(ALLOWED);
+  });
+
+  it('is not said of a form from another site, which would choose the moment', async () => {
+    const browser = newBrowser();
+    await reachConsent(browser, requestOf(client), user);
+    const answer = await browser.post('/consent', await foreignForm('y'), { 'sec-fetch-site': 'cross-site' });
+    expect([answer.status, answer.headers.getSetCookie()]).toEqual([303, []]);
+    expect((await browser.get(request({ state: 'y' }))).text).not.toContain(NOT_TAKEN);
+    const signInPage = await newBrowser().get(request());
+    const { fields } = formWith(signInPage, 'login');
+    const typed = { ...fields, login: 'mallory', password: 'x' };
+    const forged = await newBrowser().post('/sign-in', typed, { 'sec-fetch-site': 'cross-site' });
+    expect([forged.status, forged.headers.getSetCookie()]).toEqual([303, []]);
+    expect(forged.location).not.toContain('cookie=');
+  });
+
+  it.each(['x', 'W10', 'WzEsMiwzXQ', Buffer.from('["constructor","",""]').toString('base64url')])(
+    'is nothing when the cookie is none of ours: %s',
+    async (value) => {
+      const browser = newBrowser();
+      browser.cookies.set('assent_outcome', value);
+      const page = await browser.get('/account');
+      expect([page.status, page.text.includes('You are not signed in yet')]).toEqual([200, false]);
+    },
+  );
+
+  it('keeps nothing of what was typed, and is over when the next form went well', async () => {
+    const browser = newBrowser();
+    const page = await browser.get(request());
+    browser.cookies.clear();
+    const typed = { login: user.login, password: user.password };
+    const answer = await browser.submit(page, 'login', typed);
+    const kept = Buffer.from(browser.cookies.get('assent_outcome') ?? '', 'base64url').toString();
+    expect(kept).toMatch(/^\["not_signed_in","[\w-]{43}"\]$/);
+    const again = await browser.get(answer.location ?? '');
+    expect((await browser.submit(again, 'login', typed)).location).toBe(
+      `${server.baseUrl}/oauth/authorize?${formWith(again, 'login').fields.request}`,
+    );
+    expect(browser.cookies.has('assent_outcome')).toBe(false);
+  });
+});
+
+describe('cookies that are switched off', () => {
+  it('are found out on the way to the account page, too, and only there', async () => {
+    const browser = newBrowser();
+    const page = await browser.get('/account');
+    browser.cookies.clear();
+    const answer = await browser.submit(page, 'login', { login: user.login, password: user.password });
+    expect(answer.location).toBe(`${server.baseUrl}/account?cookie=given`);
+    expect((await newBrowser().get(answer.location ?? '')).text).toContain('keeps no cookies');
+    expect((await browser.get(answer.location ?? '')).text).not.toContain('keeps no cookies');
+  });
+
+  it('are nothing that a request is refused for', async () => {
+    const page = await newBrowser().get(`${request()}&cookie=given&cookie=%FF`);
+    expect([page.status, page.page]).toEqual([200, 'sign-in']);
+  });
+});
+
+/** Runs `work` while the applications can't be read. */
+async function whileLocked(work: () => Promise<Answer>): Promise<Answer> {
+  const holder = await server.database.pool.connect();
+  try {
+    await holder.query('begin; lock table clients');
+    return await work();
+  } finally {
+    await holder.query('rollback');
+    holder.release();
+  }
+}
+
+const linkOf = ({ body }: Answer) => cheerio.load(body)('main a').attr('href') ?? '';
+
+describe('"Try again"', () => {
+  it('leads after an Allow that did not get through to the request, shown afresh', async () => {
+    const browser = newBrowser();
+    const consent = await reachConsent(browser, requestOf(client, { state: 'a b' }), user);
+    const answer = await whileLocked(() => decide(browser, consent, 'allow'));
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
+    const again = await browser.get(linkOf(answer));
+    expect(again.page).toBe('consent');
+    expect(formWith(again, 'decision').fields.request).toBe(formWith(consent, 'decision').fields.request);
+    expect((await decide(browser, again, 'allow')).status).toBe(302);
+  });
+
+  it('decides nothing, and neither does another language there', async () => {
+    const browser = newBrowser();
+    const consent = await reachConsent(browser, requestOf(client, { instance_name: 'undecided' }), user);
+    const answer = await whileLocked(() => decide(browser, consent, 'allow'));
+    const { location } = await browser.submit(answer, 'language', { language: 'ru' });
+    const again = await browser.get(location ?? '');
+    expect([again.page, again.headers.get('content-language')]).toEqual(['consent', 'ru']);
+    const { rows } = await server.database.pool.query(`select from grants where instance_name = 'undecided'`);
+    expect(rows).toHaveLength(0);
+  });
+
+  it('keeps of a request only what belongs to one', async () => {
+    const fields = requestOf(client, { client_secret: 'by-mistake', note: 'echo-this' });
+    const answer = await whileLocked(() => newBrowser().post('/oauth/authorize', fields));
+    expect(answer.status).toBe(503);
+    expect(answer.body).not.toMatch(/by-mistake|echo-this/);
+    expect((await newBrowser().get(linkOf(answer))).page).toBe('sign-in');
+    const carried = { request: `${new URLSearchParams(fields)}`, login: 'x', password: 'y' };
+    const form = await whileLocked(() => newBrowser().post('/sign-in', carried));
+    expect([form.status, form.body]).toEqual([503, expect.not.stringMatching(/by-mistake|echo-this/)]);
+  });
+
+  it('escapes what it keeps', async () => {
+    const mark = '"><script>alert(1)</script>';
+    const answer = await whileLocked(() => newBrowser().get(`${request()}&state=${mark}`));
+    expect(answer.status).toBe(503);
+    expect(answer.body).not.toContain('<script');
+  });
+});
+
+describe('in trial mode', async () => {
+  const trial = await useServer({ showsRules: true });
+  const shop = await trial.createClient();
+
+  const foldOf = ({ body }: Answer) => cheerio.load(body)('details').text().replaceAll(/\s+/g, ' ').trim();
+
+  it.each([
+    ['redirect_uri', 'differs from the registered one at character 1', 'assent client show ID'],
+    ['scope', 'expected the name of a right', 'docs/scopes.md'],
+    ['client_id', 'client_id is not registered', 'assent client list'],
+  ])('the page has the exact rule and what to do: %s', async (name, rule, remedy) => {
+    const mark = '<img src=x onerror=alert(1)>';
+    const agent = new Agent(trial.baseUrl, { 'accept-language': 'ru' });
+    const answer = await agent.post('/oauth/authorize', requestOf(shop, { [name]: mark }));
+    expect(foldOf(answer)).toContain('Точное правило, для разработчиков');
+    expect(foldOf(answer)).toContain(rule);
+    expect(foldOf(answer)).toContain(remedy);
+    expect(answer.body).not.toContain('onerror');
+  });
+
+  it.each(['/nowhere', '/%zz', '/consent'])('so has %s', async (path) => {
+    expect(foldOf(await new Agent(trial.baseUrl).get(path))).toMatch(/The exact rule, for developers .+\./);
+  });
+
+  it('alone: a server for others shows a reference', async () => {
+    const answer = await newBrowser().get(request({ scope: 'make-coffee' }));
+    expect([foldOf(answer), /Reference ?[0-9a-f]{10}/.test(answer.text)]).toEqual(['', true]);
+  });
+});
+
+describe('the end of a wait', () => {
+  const at = (time: string) => Date.parse(`2026-11-22T${time}Z`);
+
+  it.each([
+    [90, '14:02:10', null],
+    [91, '14:02:10', '14:04 UTC'],
+    [170, '14:02:10', '14:05 UTC'],
+    [900, '23:50:00', '00:05 UTC'],
+  ])('of %d seconds at %s is told as %s', (seconds, now, told) => {
+    expect(timeAfter(seconds, en, at(now))).toBe(told);
+  });
+});
+
+it('names nobody’s application on a form of ours that was damaged', async () => {
+  const browser = newBrowser();
+  await signIn(browser, user.login, user.password);
+  const answer = await browser.post('/consent', { request: 'client_id=%FF', decision: 'allow' });
+  expect([answer.status, answer.text.includes('This form can’t be read')]).toEqual([400, true]);
+});
