@@ -286,11 +286,11 @@ export const en = {
       undo: 'Put it right again',
     },
     ways: {
-      browserToServer: 'Your browser → the server',
-      browserToShop: 'The server → your browser → the shop',
-      shopToServer: 'The shop → the server',
-      shopToPayments: 'The shop → the payment API',
-      paymentsToServer: 'The payment API → the server',
+      browserToServer: 'From your browser to the server',
+      browserToShop: 'From the server through your browser to the shop',
+      shopToServer: 'From the shop to the server',
+      shopToPayments: 'From the shop to the payment API',
+      paymentsToServer: 'From the payment API to the server',
     },
     blocks: { sent: 'Sent', received: 'Answer' },
     messages: {

@@ -205,7 +205,7 @@ export const ru: Texts = {
       begin: 'Начало',
       story: 'Что произошло',
       account: 'Страница вашего счёта',
-      code: 'Весь код магазина для OAuth — один файл, берите его себе: `examples/oauthClient.mjs`',
+      code: 'Всё, что магазин знает о протоколе, — в одном файле. Берите его себе: `examples/oauthClient.mjs`',
     },
     home: {
       title: 'Как приложение получает доступ к деньгам',
@@ -277,11 +277,11 @@ export const ru: Texts = {
       undo: 'Вернуть как было',
     },
     ways: {
-      browserToServer: 'Ваш браузер → сервер',
-      browserToShop: 'Сервер → ваш браузер → магазин',
-      shopToServer: 'Магазин → сервер',
-      shopToPayments: 'Магазин → платёжная служба',
-      paymentsToServer: 'Платёжная служба → сервер',
+      browserToServer: 'От вашего браузера серверу',
+      browserToShop: 'От сервера через ваш браузер магазину',
+      shopToServer: 'От магазина серверу',
+      shopToPayments: 'От магазина платёжной службе',
+      paymentsToServer: 'От платёжной службы серверу',
     },
     blocks: { sent: 'Отправлено', received: 'Ответ' },
     messages: {

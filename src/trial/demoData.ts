@@ -9,7 +9,7 @@ import { listClients } from '../store/clients.ts';
 import { transaction } from '../store/database/database.ts';
 import { lockForTransaction } from '../store/database/query.ts';
 import { listUsers } from '../store/users.ts';
-import type { TrialUser } from './demo/app.ts';
+import type { TrialUser } from './demo/settings.ts';
 import { readOrMake } from './readOrMake.ts';
 
 /** The advisory lock under which the demo is made: of servers that start together one makes it. Any number will do. */

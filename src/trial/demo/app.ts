@@ -1,29 +1,11 @@
 import cookie from '@fastify/cookie';
 import fastify, { type FastifyError, type FastifyInstance } from 'fastify';
-import type { Application } from '../../../examples/oauthClient.mjs';
 import { addGuard } from './guard.ts';
-import { PaymentApi, type Resource } from './paymentApi.ts';
+import { PaymentApi } from './paymentApi.ts';
 import { Sessions } from './sessions.ts';
+import type { DemoSettings } from './settings.ts';
 import { addSteps } from './steps.ts';
 import { addViews, show } from './views.ts';
-
-/** A person of the trial, who can sign in at the server. */
-export interface TrialUser {
-  readonly login: string;
-  readonly name: string;
-  readonly password: string;
-  /** Null for one who has none. */
-  readonly paymentPassword: string | null;
-}
-
-/** What the application was given: where it is and where the server is, what it was registered with, and whom it introduces. */
-export interface DemoSettings {
-  readonly url: string;
-  readonly application: Application;
-  readonly resource: Resource;
-  /** To be shown on the first page: no application knows passwords, but in a trial there must be a place to read them. */
-  readonly users: readonly TrialUser[];
-}
 
 const MAX_BODY_BYTES = 32_768;
 

@@ -52,12 +52,21 @@ function headersOf(headers: Headers, shown: readonly string[]): Field[] {
   return shown.flatMap((name) => (headers.has(name) ? [[name, headers.get(name) ?? ''] as const] : []));
 }
 
-/** JSON with a line for each value. */
+/** JSON on several lines, with a line for each object that has nothing but values. */
+export function readableJson(value: unknown): string {
+  const flat = (object: string) => object.replaceAll(/\s*\n\s*/g, ' ');
+  return JSON.stringify(value, null, 2).replaceAll(/[{[]\n[^{}[\]]*\n\s*[}\]]/g, (object) =>
+    object.length <= MAX_FLAT_CHARACTERS ? flat(object) : object,
+  );
+}
+
+const MAX_FLAT_CHARACTERS = 130;
+
 function readable(text: string): string {
   try {
     const mask = (name: string, value: unknown) =>
       typeof value === 'string' ? masked([name, value])[1] : value;
-    return JSON.stringify(JSON.parse(text, mask), null, 2).slice(0, MAX_TEXT_CHARACTERS);
+    return readableJson(JSON.parse(text, mask)).slice(0, MAX_TEXT_CHARACTERS);
   } catch {
     return text.slice(0, MAX_TEXT_CHARACTERS);
   }

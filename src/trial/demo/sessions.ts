@@ -35,6 +35,8 @@ export interface Story {
   /** Whether the token is known to work no longer. */
   ended: boolean;
   readonly messages: Message[];
+  /** Where in `messages` those of the last step begin; the page folds the others. */
+  newest: number;
 }
 
 export const TAMPERINGS = ['state', 'redirect_uri'] as const;

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { DemoSettings } from './app.ts';
 import type { Payment, PaymentApi } from './paymentApi.ts';
 import { shortened } from './recorder.ts';
 import { type Session, type Sessions, type Story, TAMPERINGS } from './sessions.ts';
+import type { DemoSettings } from './settings.ts';
 import * as story from './story.ts';
 import { show } from './views.ts';
 import { ACCOUNT_TYPES, FIRST_WISH, PAYING, parseWish, SEEING, SOURCES, scopeOf } from './wish.ts';
@@ -86,14 +86,13 @@ function addStory(app: FastifyInstance, demo: Demo): void {
     const session = demo.sessions.find(request.cookies[SESSION_COOKIE]);
     const told = session?.story;
     if (!session || !told) return show(request, reply.code(400), 'notice', { notice: 'unasked' });
-    const first = told.messages.length + 1;
-    const { searchParams } = new URL(request.url, settings.url);
-    if (story.takeAnswer(told, application, searchParams)) {
+    await takeStep(told, async () => {
+      const { searchParams } = new URL(request.url, settings.url);
+      if (!story.takeAnswer(told, application, searchParams)) return;
       if (session.wish.atOnce) await story.exchangeCode(told, application);
       await story.lookAtEarlier(session, told, payments);
-    }
-    // Away from the address that has the code in it.
-    return reply.redirect(`/story#m${first}`, 303);
+    });
+    return reply.redirect(placeOf(told), 303); // away from the address that has the code in it
   });
 
   app.get('/story', async (request, reply) => {
@@ -109,9 +108,9 @@ function addStory(app: FastifyInstance, demo: Demo): void {
     app.post<{ Body: URLSearchParams }>(path, async (request, reply) => {
       const session = demo.sessions.find(request.cookies[SESSION_COOKIE]);
       if (!session?.story) return reply.redirect('/', 303);
-      const first = session.story.messages.length + 1;
-      await take(session, session.story, request.body);
-      return reply.redirect(`/story#m${Math.min(first, session.story.messages.length)}`, 303);
+      const { story } = session;
+      await takeStep(story, () => take(session, story, request.body));
+      return reply.redirect(placeOf(story), 303);
     });
 
   step('/exchange', async (_session, told) => {
@@ -130,6 +129,19 @@ function addStory(app: FastifyInstance, demo: Demo): void {
   step('/give-back', (_session, told) => story.giveBack(told, application));
 }
 
+/** Takes a step, and remembers which messages are its own. */
+async function takeStep(told: Story, take: () => Promise<void>): Promise<void> {
+  const known = new Set(told.messages);
+  await take();
+  const first = told.messages.findIndex((message) => !known.has(message));
+  if (first >= 0) told.newest = first;
+}
+
+/** The page of the story, at the first message of the last step. */
+function placeOf({ newest }: Story): string {
+  return newest === 0 ? '/story' : `/story#m${newest + 1}`;
+}
+
 function paymentOf(form: URLSearchParams): Payment {
   const text = (name: string) => (form.get(name) ?? '').trim().slice(0, MAX_PAYEE_CHARACTERS);
   const to = ACCOUNT_TYPES.find((type) => type === form.get('to')) ?? 'shop';
@@ -138,12 +150,11 @@ function paymentOf(form: URLSearchParams): Payment {
 }
 
 function storyData({ earlier }: Session, told: Story, { application }: DemoSettings) {
-  const { messages, code, exchanged, token, ended, instance, answered } = told;
+  const { messages, newest, code, exchanged, token, ended } = told;
   const age = code === null ? 0 : Math.floor((Date.now() - code.cameAt.getTime()) / 1000);
   return {
     messages,
-    instance,
-    answered,
+    newest,
     server: application.server,
     secondsLeft: code === null || exchanged ? null : Math.max(0, MAX_CODE_SECONDS - age),
     token: token && { shown: shortened(token.value), expiresAt: token.expiresAt, ended },

@@ -9,7 +9,7 @@ import {
 } from '../../../examples/oauthClient.mjs';
 import { addressBlock, formBlock, type Message, type MessageKind, messageOf } from './message.ts';
 import type { Payment, PaymentApi } from './paymentApi.ts';
-import { Recorder } from './recorder.ts';
+import { Recorder, readableJson } from './recorder.ts';
 import { type Session, type Story, type Tampering, type Token, tell } from './sessions.ts';
 
 // What Demo Shop does, each with the messages that it tells. A real application does the same and tells nobody.
@@ -32,6 +32,7 @@ export function ask(session: Session, application: Application): void {
     token: null,
     ended: false,
     messages: [],
+    newest: 0,
   };
 }
 
@@ -143,7 +144,7 @@ export async function spend(story: Story, payments: PaymentApi, payment: Payment
     ...(right && { right }),
     ...(spentBefore && { spent_before: spentBefore }),
   };
-  const received = { line: '', text: JSON.stringify(result, null, 2) };
+  const received = { line: '', text: readableJson(result) };
   const sent = { line: '', fields: Object.entries(payment) };
   const kind = verdict === 'paid' ? 'paid' : 'notPaid';
   tell(story, messageOf(kind, 'shopToPayments', { sent, received }, verdict));
