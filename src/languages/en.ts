@@ -266,7 +266,7 @@ export const en = {
       instanceNote:
         'Another name adds a connection with limits of its own. The same name, or none again, replaces the earlier one.',
       atOnce: 'Exchange the code as soon as it comes, as a real shop does',
-      atOnceNote: 'Leave this out to watch a code expire.',
+      atOnceNote: 'Untick it to watch a code expire.',
       compose: 'Update `scope`',
       ask: 'Connect my account',
     },
@@ -292,7 +292,7 @@ export const en = {
       shopToPayments: 'From the shop to the payment API',
       paymentsToServer: 'From the payment API to the server',
     },
-    blocks: { sent: 'Sent', received: 'Answer' },
+    blocks: { sent: 'Request', received: 'Answer' },
     messages: {
       request: {
         title: 'The request',
@@ -392,7 +392,7 @@ export const en = {
       expired: 'A minute is over, so the code has expired. Exchange it and see.',
       exchange: 'Exchange the code',
       token: 'The shop’s token',
-      until: (day: string) => `Good until ${day}.`,
+      until: (day: string) => `Good until ${day}`,
       ended: 'It doesn’t work any more.',
       next: 'What next?',
       spend: 'Let the shop pay',

@@ -200,7 +200,7 @@ export const ru: Texts = {
 
   demo: {
     layout: {
-      what: 'выдуманный магазин для пробы',
+      what: 'учебный магазин',
       language: 'Язык',
       begin: 'Начало',
       story: 'Что произошло',
@@ -283,7 +283,7 @@ export const ru: Texts = {
       shopToPayments: 'От магазина платёжной службе',
       paymentsToServer: 'От платёжной службы серверу',
     },
-    blocks: { sent: 'Отправлено', received: 'Ответ' },
+    blocks: { sent: 'Запрос', received: 'Ответ' },
     messages: {
       request: {
         title: 'Запрос',
@@ -382,7 +382,7 @@ export const ru: Texts = {
       expired: 'Минута прошла, код устарел. Обменяйте его и убедитесь.',
       exchange: 'Обменять код',
       token: 'Токен магазина',
-      until: (day) => `Действует до ${day}.`,
+      until: (day) => `Действует до ${day}`,
       ended: 'Он больше не работает.',
       next: 'Что дальше?',
       spend: 'Пусть магазин заплатит',

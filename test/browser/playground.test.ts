@@ -131,6 +131,7 @@ describe('the playground of trial mode', () => {
     await page.goto(`${trial.open}/story`);
     await press('Pay');
     expect(await page.locator('.message').last().textContent()).toContain('invalid_token');
+    expect(await page.locator('.message details[open]').count()).toBe(1);
   });
 
   it('makes the scope of chips at once, and of limits beside them', async () => {
@@ -180,6 +181,19 @@ describe('the playground of trial mode', () => {
     expect(await heading()).toBe('See how an application gets access to money');
     await page.goto(`${server.baseUrl}/account`);
     expect(await page.locator('html').getAttribute('lang')).toBe('ru');
+  });
+
+  it('counts down while a code waits, and says when it has expired', async () => {
+    await open();
+    await page.locator('#scope').fill('account-info');
+    await page.getByRole('checkbox', { name: /Exchange the code/ }).uncheck();
+    await connect();
+    await page.clock.install();
+    await page.reload();
+    expect(Number(await page.getByRole('timer').textContent())).toBeGreaterThan(0);
+    await page.clock.fastForward('01:01');
+    await page.getByText('A minute is over, so the code has expired.').waitFor();
+    expect(await page.getByRole('timer').isVisible()).toBe(false);
   });
 
   it('works without JavaScript', async () => {

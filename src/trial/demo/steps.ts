@@ -129,12 +129,13 @@ function addStory(app: FastifyInstance, demo: Demo): void {
   step('/give-back', (_session, told) => story.giveBack(told, application));
 }
 
-/** Takes a step, and remembers which messages are its own. */
+/** Takes a step, and remembers which messages are its own. Of a payment that is how it ended, without what was asked for it. */
 async function takeStep(told: Story, take: () => Promise<void>): Promise<void> {
   const known = new Set(told.messages);
   await take();
-  const first = told.messages.findIndex((message) => !known.has(message));
-  if (first >= 0) told.newest = first;
+  const added = told.messages.filter((message) => !known.has(message));
+  const first = added.find(({ way }) => way === 'shopToPayments') ?? added[0];
+  if (first !== undefined) told.newest = told.messages.indexOf(first);
 }
 
 /** The page of the story, at the first message of the last step. */
