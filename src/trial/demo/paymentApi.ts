@@ -64,12 +64,15 @@ const TIMEOUT_MS = 8_000;
 
 export class PaymentApi {
   readonly #resource: Resource;
+  readonly #now: () => number;
   /** Payments that were let through, by grant. */
   readonly #ledger = new Map<string, Entry[]>();
   #size = 0;
 
-  constructor(resource: Resource) {
+  /** @param now the clock, in milliseconds */
+  constructor(resource: Resource, now: () => number = Date.now) {
     this.#resource = resource;
+    this.#now = now;
   }
 
   /** What a token allows right now. @throws when the server can't say: then nothing is paid */
@@ -101,7 +104,7 @@ export class PaymentApi {
   #reserve(told: Told, right: Right, cents: bigint): Outcome {
     const grant = told.grant_id ?? JSON.stringify([told.sub, told.instance_name]);
     const entries = this.#ledger.get(grant) ?? [];
-    const entry = { authorizedAt: told.iat ?? 0, budget: budgetOf(right), cents, paidAt: Date.now() };
+    const entry = { authorizedAt: told.iat ?? 0, budget: budgetOf(right), cents, paidAt: this.#now() };
     const spent = spentOf(entries, entry, right);
     const spentBefore = decimalOf(spent);
     const verdict = this.#size < MAX_ENTRIES ? judge(entries, entry, right, spent) : 'ledger_full';

@@ -17,10 +17,15 @@ export interface Exchange {
 /** Remembers what goes through its `fetch`, as it went. */
 export class Recorder {
   readonly exchanges: Exchange[] = [];
+  readonly #send: typeof globalThis.fetch;
+
+  constructor(send: typeof globalThis.fetch = globalThis.fetch) {
+    this.#send = send;
+  }
 
   readonly fetch: typeof globalThis.fetch = async (url, init) => {
     const sent = await sentBlock(new Request(url, init));
-    const response = await fetch(url, init);
+    const response = await this.#send(url, init);
     this.exchanges.push({ sent, received: await receivedBlock(response.clone()) });
     return response;
   };
