@@ -229,8 +229,8 @@ export const en = {
       plan: 'Five minutes',
       lessons: {
         connect: 'Connect the shop, and read the messages one by one.',
-        spend: 'Let it pay twice, until the limit says no.',
-        again: 'Ask again for less, and see the earlier token end.',
+        spend: 'Let it pay twice: the second time the limit says no.',
+        again: 'Have it ask again, for less: the earlier token ends at once.',
         steal: 'Send the code a second time, as a thief would.',
         leave: 'Take the access back on your account page, and let the shop pay once more.',
       },
@@ -375,7 +375,8 @@ export const en = {
         'The server can’t answer just now. Wait as long as it says, then try once more.',
     },
     verdicts: {
-      paid: 'It fits. It counts until the period is over, by the minute and not by the calendar, also if you allow the shop anew.',
+      paid: 'It fits the limit. It counts until the whole period has passed, by the clock and not by the calendar, also if you allow the shop anew.',
+      paid_once: 'This was the one payment that you allowed. Another one needs another authorization.',
       limit_exceeded: 'With what was paid in this period before, it would be over the limit.',
       other_sum: 'You allowed one payment of exactly one sum, and this is another sum.',
       used_up: 'You allowed one payment, and it was made.',

@@ -46,7 +46,7 @@ describe('the first page of the demo application', () => {
 
   it('is in the language that the browser prefers, or in the one chosen here', async () => {
     const reader = player({ 'accept-language': 'ru-RU' }).shop;
-    expect((await reader.get('/')).text).toContain('Кем можно войти');
+    expect((await reader.get('/')).text).toContain('Под кем можно войти');
     expect((await reader.post('/language', { language: 'en', back: '/story' })).location).toBe('/story');
     expect((await reader.get('/')).text).toContain('Who you can be');
     expect((await reader.post('/language', { language: 'ru', back: '//evil.example' })).location).toBe('/');

@@ -35,6 +35,7 @@ interface Right {
 
 export type Verdict =
   | 'paid'
+  | 'paid_once'
   | 'limit_exceeded'
   | 'other_sum'
   | 'used_up'
@@ -61,6 +62,10 @@ interface Entry {
 const MAX_ENTRIES = 10_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 const TIMEOUT_MS = 8_000;
+
+export function isPaid(verdict: Verdict): boolean {
+  return verdict === 'paid' || verdict === 'paid_once';
+}
 
 export class PaymentApi {
   readonly #resource: Resource;
@@ -108,7 +113,7 @@ export class PaymentApi {
     const spent = spentOf(entries, entry, right);
     const spentBefore = decimalOf(spent);
     const verdict = this.#size < MAX_ENTRIES ? judge(entries, entry, right, spent) : 'ledger_full';
-    if (verdict !== 'paid') return { verdict, right, spentBefore };
+    if (!isPaid(verdict)) return { verdict, right, spentBefore };
     this.#ledger.set(grant, [...entries, entry]);
     this.#size += 1;
     return { verdict, right, spentBefore };
@@ -147,7 +152,7 @@ function judge(
   const limit = centsOf(amount) ?? 0n;
   if (period_days !== undefined) return spent + entry.cents <= limit ? 'paid' : 'limit_exceeded';
   if (entries.some(({ authorizedAt }) => authorizedAt === entry.authorizedAt)) return 'used_up';
-  return entry.cents === limit ? 'paid' : 'other_sum';
+  return entry.cents === limit ? 'paid_once' : 'other_sum';
 }
 
 /** An exact number of hundredths; null for what is no amount above zero. */

@@ -8,7 +8,7 @@ import {
   revoke,
 } from '../../../examples/oauthClient.mjs';
 import { addressBlock, formBlock, type Message, type MessageKind, messageOf } from './message.ts';
-import type { Payment, PaymentApi } from './paymentApi.ts';
+import { isPaid, type Payment, type PaymentApi } from './paymentApi.ts';
 import { Recorder, readableJson } from './recorder.ts';
 import { type Session, type Story, type Tampering, type Token, tell } from './sessions.ts';
 
@@ -146,7 +146,7 @@ export async function spend(story: Story, payments: PaymentApi, payment: Payment
   };
   const received = { line: '', text: readableJson(result) };
   const sent = { line: '', fields: Object.entries(payment) };
-  const kind = verdict === 'paid' ? 'paid' : 'notPaid';
+  const kind = isPaid(verdict) ? 'paid' : 'notPaid';
   tell(story, messageOf(kind, 'shopToPayments', { sent, received }, verdict));
 }
 
