@@ -124,15 +124,15 @@ describe('the playground of trial mode', () => {
     await connect();
     await page.getByRole('link', { name: 'Your account page' }).click();
     await page.locator('main[data-page="account"]').waitFor();
-    await page
-      .getByRole('button', { name: /^Disconnect/ })
-      .first()
-      .click();
+    await page.getByText('Disconnect', { exact: true }).first().click();
+    const confirmed = page.getByRole('button', { name: 'Yes, disconnect', exact: true });
+    if ((await confirmed.count()) > 0) await confirmed.first().click();
+    await page.getByRole('status').waitFor();
     await page.goto(`${trial.open}/story`);
     await press('Pay');
     expect(await page.locator('.message').last().textContent()).toContain('invalid_token');
     expect(await page.locator('.message details[open]').count()).toBe(1);
-  });
+  }, 120_000);
 
   it('makes the scope of chips at once, and of limits beside them', async () => {
     await open();
