@@ -4,6 +4,7 @@ FROM node:26-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json tsconfig.json ./
 COPY src src
+COPY examples examples
 RUN npm ci && npm prune --omit=dev \
   && find node_modules dist -type f \( -name '*.map' -o -name '*.ts' -o -name '*.[cm]ts' -o -path '*/test/*' \) -delete
 

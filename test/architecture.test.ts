@@ -16,7 +16,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   store: ['rules', 'secrets'],
   flows: ['languages', 'rules', 'secrets', 'store'],
   http: ['languages', 'rules', 'flows'],
-  trial: ['config.ts', 'flows', 'languages', 'secrets', 'store'],
+  trial: ['config.ts', 'examples', 'flows', 'languages', 'secrets', 'store'],
   'config.ts': ['environment.ts', 'languages', 'operatorFiles.ts', 'rules', 'variables.ts'],
   'environment.ts': [],
   'ending.ts': ['rules'],
@@ -57,13 +57,16 @@ const MAY_IMPORT_WITHIN: Record<string, string[]> = {
   'http/browser': ['http'],
   'http/routes': ['http', 'http/browser', 'http/server'],
   http: ['http/browser', 'http/routes', 'http/server'],
+  trial: ['trial/demo'],
+  'trial/demo': [],
   'trial/postgres': ['trial'],
 };
 
 /** Packages without I/O: the rules may use them and stay pure. */
 const PURE_PACKAGES = ['bowser', 'libphonenumber-js/min', 'unhomoglyph', 'node:net', 'saxes', 'zod'];
 
-const area = (file: string) => file.split('/')[0] ?? file;
+/** Of a file of `src`, or beside it: `examples`. */
+const area = (file: string) => file.replace(/^\.\.\//, '').split('/')[0] ?? file;
 
 function importsOf(file: string): string[] {
   const specifiers = [...text(file).matchAll(/\b(?:from |import\()'(\.[^']+)'/g)].map(
@@ -107,6 +110,16 @@ describe('the layout', () => {
       }
     },
   );
+
+  it('lets the demo application know nothing of the server: it has its texts, and the client that others copy', () => {
+    const imported = files.filter((file) => file.startsWith('trial/demo/')).flatMap(importsOf);
+    const others = [...new Set(imported)].filter((file) => !file.startsWith('trial/demo/'));
+    expect(others.sort()).toEqual([
+      '../examples/oauthClient.mjs',
+      'languages/formats.ts',
+      'languages/languages.ts',
+    ]);
+  });
 
   it('reads the environment in config.ts only', () => {
     // The embedded PostgreSQL passes PATH and the time zone on to the programs it starts.

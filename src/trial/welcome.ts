@@ -4,13 +4,13 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { randomHex } from '../secrets/random.ts';
-import { buildDemo } from './demoApp.ts';
 import { type Demo, prepareDemo } from './demoData.ts';
 import { readOrMake } from './readOrMake.ts';
 
 type RunningDemo = Demo & { readonly app: FastifyInstance; readonly url: string };
 
 const SECRET_BYTES = 32;
+const CALLBACK = '/callback';
 
 /** The secret that trial mode signs with: made once, kept in `DATA_DIR/secrets`. */
 export function trialSecrets(dataDir: string): readonly [string] {
@@ -37,10 +37,9 @@ async function startDemo(config: Config, pool: pg.Pool, log: Logger): Promise<Ru
   const { baseUrl, port, dataDir } = config;
   const address = { host: '127.0.0.1', port: port + 1 };
   const url = `http://${address.host}:${address.port}`;
-  const redirectUri = `${url}/callback`;
-  const demo = await prepareDemo(pool, dataDir, redirectUri);
+  const demo = await prepareDemo(pool, dataDir, `${url}${CALLBACK}`);
   if (demo === null) return null;
-  const app = await buildDemo({ ...demo, baseUrl, redirectUri });
+  const app = await openDemo(demo, baseUrl, url);
   try {
     await app.listen(address);
   } catch (error) {
@@ -50,14 +49,24 @@ async function startDemo(config: Config, pool: pg.Pool, log: Logger): Promise<Ru
   return { ...demo, app, url };
 }
 
+/** Only here is the demo application loaded: production has none of its code. */
+async function openDemo(demo: Demo, server: string, url: string): Promise<FastifyInstance> {
+  const { buildDemo } = await import('./demo/app.ts');
+  const { users, clientId, clientSecret } = demo;
+  const application = { server, clientId, clientSecret, redirectUri: `${url}${CALLBACK}` };
+  return buildDemo({ url, application, resource: { server, ...demo.resource }, users });
+}
+
 function greeting({ baseUrl, dataDir }: Config, demo: RunningDemo | null): string {
   const lines = [`Assent is ready at ${baseUrl} (trial mode, data in ${dataDir})`];
   if (demo !== null) {
+    const [{ login, password, paymentPassword }, ...others] = demo.users;
     lines.push(
       `  Open              ${demo.url}`,
-      `  Login             ${demo.login}`,
-      `  Password          ${demo.password}`,
-      `  Payment password  ${demo.paymentPassword}`,
+      `  Login             ${login}`,
+      `  Password          ${password}`,
+      `  Payment password  ${paymentPassword ?? 'none'}`,
+      ...others.map((other) => `  Another user      ${other.login}, password ${other.password}`),
     );
   }
   return `\n${lines.join('\n')}\n`;

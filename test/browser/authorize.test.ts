@@ -72,7 +72,8 @@ async function ask(fields: { scope?: string; instance?: string } = {}): Promise<
   if (fields.scope !== undefined) await page.locator('[name=scope]').fill(fields.scope);
   if (fields.instance !== undefined) await page.locator('[name=instance_name]').fill(fields.instance);
   await page.getByRole('button', { name: 'Connect my account' }).click();
-  await page.locator('main[data-page]').waitFor();
+  await page.getByRole('button', { name: 'Send it' }).click();
+  await page.waitForURL(`${server.baseUrl}/**`);
 }
 
 async function signIn(): Promise<void> {
@@ -88,10 +89,12 @@ async function confirmPayment(): Promise<void> {
   await expectPage('consent');
 }
 
-/** Presses a button of the consent page and waits until the application has its answer. */
-async function decide(button: 'Allow' | 'Reject'): Promise<void> {
+/** Presses a button of the consent page and waits until the application shows what came of it. @returns the answer's address */
+async function decide(button: 'Allow' | 'Reject'): Promise<string> {
+  const answered = page.waitForRequest(/\/callback\?/);
   await page.getByRole('button', { name: button }).click();
-  await page.waitForURL(/\/callback\?/);
+  await page.waitForURL(/\/story/);
+  return (await answered).url();
 }
 
 const accessToken = () => page.locator('#access-token').textContent();
@@ -114,8 +117,8 @@ describe('the whole authorization in a browser', () => {
     ]) {
       expect(text).toContain(part);
     }
-    await decide('Allow');
-    expect(page.url()).toMatch(new RegExp(`^${demo.open}/callback\\?state=.+&code=assent_ac_`));
+    const answer = await decide('Allow');
+    expect(answer).toMatch(new RegExp(`^${demo.open}/callback\\?state=.+&code=assent_ac_`));
     expect(await accessToken()).toMatch(/^assent_at_/);
   });
 
@@ -134,15 +137,15 @@ describe('the whole authorization in a browser', () => {
       if (await page.getByRole('button', { name: 'Allow' }).and(page.locator(':focus')).count()) break;
     }
     await page.keyboard.press('Enter');
-    await page.waitForURL(/callback/);
+    await page.waitForURL(/\/story/);
     expect(await accessToken()).toMatch(/^assent_at_/);
   });
 
   it('sends access_denied when the user rejects', async () => {
     await ask({ scope: 'account-info' });
     await signIn();
-    await decide('Reject');
-    expect(page.url()).toMatch(/callback\?state=[^&]+&error=access_denied$/);
+    const answer = await decide('Reject');
+    expect(answer).toMatch(/callback\?state=[^&]+&error=access_denied$/);
     expect(await page.locator('h1').textContent()).toBe('You rejected the request');
   });
 
@@ -167,7 +170,7 @@ describe('the whole authorization in a browser', () => {
     await ask({ scope: 'account-info', instance: 'twice' });
     await signIn();
     await page.getByRole('button', { name: 'Allow' }).dblclick();
-    await page.waitForURL(/callback/);
+    await page.waitForURL(/\/story/);
     expect(await accessToken()).toMatch(/^assent_at_/);
   });
 
@@ -252,6 +255,7 @@ describe('a click that was meant for something else', () => {
   /** Where Allow is, and whether its moment of rest is over. */
   async function allowButton() {
     const button = page.getByRole('button', { name: 'Allow' });
+    await button.scrollIntoViewIfNeeded();
     const box = await button.boundingBox();
     const [x, y] = [(box?.x ?? 0) + 20, (box?.y ?? 0) + 10];
     const armed = () => button.evaluate((element) => element.getAnimations().length === 0);
@@ -281,7 +285,7 @@ describe('a click that was meant for something else', () => {
     await expect.poll(armed, { timeout: 10_000 }).toBe(true);
     await expectPage('consent');
     await page.mouse.click(x, y);
-    await page.waitForURL(/callback/);
+    await page.waitForURL(/\/story/);
   }
 
   it('finds Allow asleep when the page has only just appeared', async () => {

@@ -1,9 +1,11 @@
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
 import { signIn } from '../support/flow.ts';
 import { clusterOf, makeDataDir, postmasterOf, removeDataDir } from '../support/folder.ts';
+import { Player } from '../support/playground.ts';
 import { runAssent, type ServerProcess } from '../support/process.ts';
 import { credentials, freePair, startTrial } from '../support/trial.ts';
 
@@ -40,14 +42,33 @@ describe('trial mode', () => {
   it('starts from nothing, says what to open and with which passwords, and the demo application answers', async () => {
     const port = await freePair();
     const server = await start({ PORT: String(port), DATA_DIR: newFolder() });
-    const { open, login, password, payment } = credentials(server);
+    const { open, login, password, payment, other } = credentials(server);
     expect(open).toBe(`http://127.0.0.1:${port + 1}`);
     const home = await new Agent(open).get('/');
-    expect(home.forms[0]?.action).toBe(`http://localhost:${port}/oauth/authorize`);
+    expect(home.text).toContain(password);
     const agent = new Agent(server.baseUrl);
     await expectSignIn(agent, { login, password });
     expect(payment).toMatch(/^[a-z2-9]{4}(-[a-z2-9]{4}){2}$/);
     expect((await agent.get('/nowhere')).text).toContain('The exact rule, for developers');
+    expect(other.password).not.toBe(password);
+    await expectSignIn(new Agent(server.baseUrl), other);
+  });
+
+  it('goes on with the demo of an earlier start that had one user and no payment API', async () => {
+    const variables = { PORT: String(await freePair()), DATA_DIR: newFolder() };
+    const first = await start(variables);
+    const before = credentials(first);
+    expect(await first.stop()).toBe(0);
+    const file = join(variables.DATA_DIR, 'demo.json');
+    const { second, ...demo } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
+    expect(second).toMatchObject({ login: before.other.login });
+    writeFileSync(file, JSON.stringify(demo));
+    rmSync(join(variables.DATA_DIR, 'payment-api.json'));
+    const again = await start(variables);
+    expect(credentials(again)).toEqual({ ...before, other: { login: '', password: '' } });
+    const person = new Player(before, again.baseUrl);
+    await person.connect('payment-shop.limit(1,10)');
+    expect((await person.pay('10')).at(-1)?.title).toBe('Paid');
   });
 
   it('keeps its data, and survives that server and PostgreSQL are killed', async () => {

@@ -99,7 +99,7 @@ function start(args: readonly string[], variables: Variables): ChildProcess {
 }
 
 /** The one place where passwords may be read: what trial mode says to type in. */
-const GREETING = /^ {2}(Password|Payment password) .+$/gm;
+const GREETING = /^ {2}(Password|Payment password|Another user) .+$/gm;
 
 const METRICS_DEADLINE_MS = 2_000;
 

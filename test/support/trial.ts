@@ -16,11 +16,16 @@ export async function startTrial(variables: Record<string, string>): Promise<Ser
 /** Trial mode keeps what it made in files, so that it can show it again. */
 function noteFiles(dataDir: string): void {
   ledger.note('signing secret', readFileSync(join(dataDir, 'secrets'), 'utf8'));
-  const file = join(dataDir, 'demo.json');
-  const demo = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>) : {};
+  const read = (name: string) => {
+    const file = join(dataDir, name);
+    return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
+  };
+  const demo = read('demo.json');
   ledger.note('client secret', demo.clientSecret);
   ledger.note('password', demo.password);
   ledger.note('payment password', demo.paymentPassword);
+  ledger.note('password', demo.second?.password);
+  ledger.note('resource secret', read('payment-api.json').resourceSecret);
 }
 
 /** Two ports in a row: the demo application takes the one after the server's. */
@@ -42,15 +47,20 @@ export interface Credentials {
   readonly login: string;
   readonly password: string;
   readonly payment: string;
+  /** Another user, without a payment password. */
+  readonly other: { readonly login: string; readonly password: string };
 }
 
 /** Reads them from the output like a person; empty where nothing was said. */
 export function credentials(server: ServerProcess): Credentials {
   const field = (name: string) => new RegExp(`^ *${name} {2,}(\\S+)$`, 'm').exec(server.output())?.[1] ?? '';
+  const [, login = '', password = ''] =
+    /^ *Another user {2,}(\S+), password (\S+)$/m.exec(server.output()) ?? [];
   return {
     open: field('Open'),
     login: field('Login'),
     password: field('Password'),
     payment: field('Payment password'),
+    other: { login, password },
   };
 }

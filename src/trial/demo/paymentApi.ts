@@ -1,0 +1,165 @@
+/**
+ * A payment API, the resource server of OAuth: it asks what a token allows before each payment, and keeps the limits by the
+ * rules of docs/resources.md. Its ledger is in memory and ends with the program; a real one is a table, as that page has it.
+ */
+
+/** Who it is to the server, as `assent resource create` printed it. */
+export type Resource = Readonly<Record<'server' | 'resourceId' | 'resourceSecret', string>>;
+
+export interface Payment {
+  readonly to: 'shop' | 'account' | 'phone' | 'email';
+  readonly payee: string;
+  /** A decimal as text, in the one currency of the wallet. */
+  readonly amount: string;
+  readonly source: string;
+}
+
+/** What an introspection says (RFC 7662), as far as it is used here. */
+export interface Told {
+  readonly active: boolean;
+  readonly grant_id?: string;
+  readonly iat?: number;
+  readonly rights?: readonly Right[];
+  readonly money_sources?: readonly string[];
+}
+
+interface Right {
+  readonly right: string;
+  readonly target?: string;
+  readonly target_type?: string;
+  readonly period_days?: number;
+  readonly amount?: string;
+}
+
+export type Verdict =
+  | 'paid'
+  | 'paid_once'
+  | 'limit_exceeded'
+  | 'other_sum'
+  | 'used_up'
+  | 'insufficient_scope'
+  | 'other_source'
+  | 'invalid_amount'
+  | 'invalid_token'
+  | 'ledger_full';
+
+/** What came of a payment; the right whose budget it used and what had been spent of it before, where there is one. */
+export interface Outcome {
+  readonly verdict: Verdict;
+  readonly right?: Right;
+  readonly spentBefore?: string;
+}
+
+interface Entry {
+  readonly authorizedAt: number;
+  readonly budget: string;
+  readonly cents: bigint;
+  readonly paidAt: number;
+}
+
+const MAX_ENTRIES = 10_000;
+const DAY_MS = 24 * 60 * 60 * 1000;
+const TIMEOUT_MS = 8_000;
+
+export function isPaid(verdict: Verdict): boolean {
+  return verdict === 'paid' || verdict === 'paid_once';
+}
+
+export class PaymentApi {
+  readonly #resource: Resource;
+  readonly #now: () => number;
+  /** Payments that were let through, by grant. */
+  readonly #ledger = new Map<string, Entry[]>();
+  #size = 0;
+
+  /** @param now the clock, in milliseconds */
+  constructor(resource: Resource, now: () => number = Date.now) {
+    this.#resource = resource;
+    this.#now = now;
+  }
+
+  /** What a token allows right now. @throws when the server can't say: then nothing is paid */
+  async introspect(token: string, fetch: typeof globalThis.fetch): Promise<Told> {
+    const { server, resourceId, resourceSecret } = this.#resource;
+    const response = await fetch(`${server}/oauth/introspect`, {
+      method: 'POST',
+      headers: { authorization: `Basic ${btoa(`${resourceId}:${resourceSecret}`)}` },
+      body: new URLSearchParams({ token }),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    if (!response.ok) throw new Error(`introspection: ${response.status}`);
+    return (await response.json()) as Told;
+  }
+
+  /** Asks, judges, and notes the payment when it may be made. No money moves. @throws as {@link introspect} */
+  async pay(token: string, payment: Payment, fetch: typeof globalThis.fetch): Promise<Outcome> {
+    const cents = centsOf(payment.amount);
+    if (cents === null) return { verdict: 'invalid_amount' };
+    const told = await this.introspect(token, fetch);
+    if (!told.active) return { verdict: 'invalid_token' };
+    const right = rightFor(payment, told.rights ?? []);
+    if (right === undefined) return { verdict: 'insufficient_scope' };
+    if (!told.money_sources?.includes(payment.source)) return { verdict: 'other_source', right };
+    return this.#reserve(told, right, cents);
+  }
+
+  /** Judges and notes in one go: nothing else runs in between, as no `await` does. In SQL this is one statement. */
+  #reserve(told: Told, right: Right, cents: bigint): Outcome {
+    const grant = told.grant_id ?? '';
+    const entries = this.#ledger.get(grant) ?? [];
+    const entry = { authorizedAt: told.iat ?? 0, budget: budgetOf(right), cents, paidAt: this.#now() };
+    const spent = spentOf(entries, entry, right);
+    const spentBefore = decimalOf(spent);
+    const verdict = this.#size < MAX_ENTRIES ? judge(entries, entry, right, spent) : 'ledger_full';
+    if (!isPaid(verdict)) return { verdict, right, spentBefore };
+    this.#ledger.set(grant, [...entries, entry]);
+    this.#size += 1;
+    return { verdict, right, spentBefore };
+  }
+}
+
+/** The right whose budget a payment uses: the most specific one that fits. */
+function rightFor({ to, payee }: Payment, rights: readonly Right[]): Right | undefined {
+  const [named, any] =
+    to === 'shop' ? ['payment.to-pattern', 'payment-shop'] : ['payment.to-account', 'payment-p2p'];
+  const isNamed = ({ right, target, target_type }: Right) =>
+    right === named && target === payee && target_type === (to === 'shop' ? undefined : to);
+  return rights.find(isNamed) ?? rights.find(({ right }) => right === any);
+}
+
+/** A budget by its right, whatever the limit: a new authorization goes on with what was spent. */
+function budgetOf({ right, target = '', target_type = '' }: Right): string {
+  return JSON.stringify([right, target.normalize('NFKC'), target_type]);
+}
+
+/** What counts already: of this budget within the sliding window, or of this one authorization for a one-time payment. */
+function spentOf(entries: readonly Entry[], entry: Entry, { period_days: days }: Right): bigint {
+  const counts =
+    days === undefined
+      ? ({ authorizedAt }: Entry) => authorizedAt === entry.authorizedAt
+      : ({ budget, paidAt }: Entry) => budget === entry.budget && paidAt > entry.paidAt - days * DAY_MS;
+  return entries.filter(counts).reduce((sum, { cents }) => sum + cents, 0n);
+}
+
+function judge(
+  entries: readonly Entry[],
+  entry: Entry,
+  { period_days, amount = '0' }: Right,
+  spent: bigint,
+): Verdict {
+  const limit = centsOf(amount) ?? 0n;
+  if (period_days !== undefined) return spent + entry.cents <= limit ? 'paid' : 'limit_exceeded';
+  if (entries.some(({ authorizedAt }) => authorizedAt === entry.authorizedAt)) return 'used_up';
+  return entry.cents === limit ? 'paid_once' : 'other_sum';
+}
+
+/** An exact number of hundredths; null for what is no amount above zero. */
+function centsOf(amount: string): bigint | null {
+  const [, whole = '', part = ''] = /^(\d{1,12})(?:\.(\d{1,2}))?$/.exec(amount) ?? [];
+  return /[1-9]/.test(whole + part) ? BigInt(whole + part.padEnd(2, '0')) : null;
+}
+
+function decimalOf(cents: bigint): string {
+  const digits = cents.toString().padStart(3, '0');
+  return `${digits.slice(0, -2)}.${digits.slice(-2)}`;
+}

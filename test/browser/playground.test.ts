@@ -1,0 +1,233 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { launchChromium } from '../support/chromium.ts';
+import { makeDataDir, removeDataDir } from '../support/folder.ts';
+import type { ServerProcess } from '../support/process.ts';
+import { noteCookie } from '../support/traffic.ts';
+import { type Credentials, credentials, freePair, startTrial } from '../support/trial.ts';
+
+// The five minutes of trial mode, in a real browser.
+
+let dataDir: string;
+let server: ServerProcess;
+let trial: Credentials;
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+let complaints: string[];
+
+beforeAll(async () => {
+  dataDir = makeDataDir();
+  [server, browser] = await Promise.all([
+    freePair().then((port) => startTrial({ PORT: String(port), DATA_DIR: dataDir })),
+    launchChromium(),
+  ]);
+  trial = credentials(server);
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await server?.stop();
+  removeDataDir(dataDir);
+});
+
+afterEach(async () => {
+  for (const { name, value } of await context.cookies()) noteCookie(`${name}=${value}`);
+  await context.close();
+  expect(complaints).toEqual([]);
+});
+
+async function open(options: Parameters<Browser['newContext']>[0] = {}): Promise<void> {
+  context = await browser.newContext({ locale: 'en-GB', ...options });
+  page = await context.newPage();
+  complaints = [];
+  page.on('console', (message) => {
+    if (/content security policy|refused to/i.test(message.text())) complaints.push(message.text());
+  });
+  await page.goto(trial.open);
+}
+
+const press = (name: string | RegExp) => page.getByRole('button', { name }).first().click();
+const heading = () => page.locator('h1').textContent();
+const titles = async () =>
+  (await page.locator('.message h2').allTextContents()).map((title) =>
+    title.replace(/^\s*\d+\s*/, '').trim(),
+  );
+const scope = () => page.locator('#scope').inputValue();
+
+/** Sends the request, signs in where that is asked, and waits for the consent page. */
+async function reachConsent(): Promise<void> {
+  await press('Connect my account');
+  await press('Send it');
+  await page.locator('main[data-page]').waitFor();
+  if ((await page.locator('main[data-page="sign-in"]').count()) > 0) {
+    await page.getByLabel('Login').fill(trial.login);
+    await page.getByLabel('Password', { exact: true }).fill(trial.password);
+    await press('Sign in');
+  }
+  await page.locator('main[data-page="payment-password"], main[data-page="consent"]').waitFor();
+  if ((await page.locator('main[data-page="payment-password"]').count()) > 0) {
+    await page.getByLabel('Payment password').fill(trial.payment);
+    await press('Continue');
+  }
+  await page.locator('main[data-page="consent"]').waitFor();
+}
+
+async function connect(): Promise<void> {
+  await reachConsent();
+  await press('Allow');
+  await page.waitForURL(/\/story/);
+}
+
+describe('the playground of trial mode', () => {
+  it('teaches in five minutes: connect, spend to the limit, ask again, replay the code, take it back', async () => {
+    await open();
+    const text = await page.locator('main').textContent();
+    for (const part of [trial.password, trial.payment, trial.other.password]) expect(text).toContain(part);
+
+    await connect();
+    expect(await titles()).toEqual([
+      'The request',
+      'You allowed it: back with a code',
+      'The exchange: a token for the code',
+    ]);
+    expect(page.url()).not.toContain('code=');
+    expect(await page.locator('#access-token').textContent()).toMatch(/^assent_at_.{4}…/);
+
+    await press('Pay');
+    expect(await heading()).toBe('Paid');
+    await press('Pay');
+    expect(await heading()).toBe('Not paid');
+    expect(await page.locator('.message').last().textContent()).toMatch(
+      /limit_exceeded.+"spent_before": "3000\.00"/s,
+    );
+
+    await press('Ask you again');
+    await press('Send it');
+    await page.locator('main[data-page]').waitFor();
+    if ((await page.locator('main[data-page="payment-password"]').count()) > 0) {
+      await page.getByLabel('Payment password').fill(trial.payment);
+      await press('Continue');
+    }
+    await press('Allow');
+    await page.waitForURL(/\/story/);
+    expect(await heading()).toBe('The earlier token has ended');
+
+    await press('Send the code again');
+    expect((await titles()).slice(-2)).toEqual([
+      'The same code once more',
+      'The token doesn’t work any more',
+    ]);
+    expect(await page.locator('.message').nth(-2).textContent()).toContain('"error": "invalid_grant"');
+
+    await page.getByRole('link', { name: 'Ask for something else' }).click();
+    await connect();
+    await page.getByRole('link', { name: 'Your account page' }).click();
+    await page.locator('main[data-page="account"]').waitFor();
+    await page.getByText('Disconnect', { exact: true }).first().click();
+    await page.getByRole('button', { name: 'Yes, disconnect', exact: true }).first().click();
+    await page.getByRole('status').waitFor();
+    await page.goto(`${trial.open}/story`);
+    await press('Pay');
+    expect(await page.locator('.message').last().textContent()).toContain('invalid_token');
+    expect(await page.locator('.message details[open]').count()).toBe(1);
+  }, 120_000);
+
+  it('makes the scope of chips at once, and of limits beside them', async () => {
+    await open();
+    expect(await scope()).toBe(
+      'account-info operation-history payment-shop.limit(7,5000) money-source("wallet","card")',
+    );
+    await page.getByRole('checkbox', { name: 'List of operations' }).uncheck();
+    await page.getByRole('checkbox', { name: 'Linked card' }).uncheck();
+    await page.getByRole('checkbox', { name: 'One person' }).check();
+    const person = page.getByRole('group', { name: 'One person' });
+    await person.getByLabel('Kind').selectOption('phone');
+    await person.getByLabel('Whom').fill('79161234567');
+    await person.getByLabel('At most').fill('300');
+    await expect
+      .poll(scope)
+      .toBe(
+        'account-info payment-shop.limit(7,5000) payment.to-account("79161234567","phone").limit(,300) money-source("wallet")',
+      );
+  });
+
+  it('has the shop notice a changed state, and the server a changed redirect_uri', async () => {
+    await open();
+    await page.locator('#scope').fill('account-info');
+    await press('Connect my account');
+    await press(/^Change redirect_uri/);
+    await press('Send it');
+    await page.locator('main[data-page="error"]').waitFor();
+    expect(new URL(page.url()).origin).toBe(server.baseUrl);
+    await page.goBack();
+    await press('Put it right again');
+    await press(/^Change state/);
+    await press('Send it');
+    await page.getByLabel('Login').fill(trial.other.login);
+    await page.getByLabel('Password', { exact: true }).fill(trial.other.password);
+    await press('Sign in');
+    await press('Allow');
+    await page.waitForURL(/\/story/);
+    expect(await heading()).toBe('The shop drops this answer');
+    expect(await page.locator('#access-token').count()).toBe(0);
+  });
+
+  it('speaks Russian to who prefers it, and the language that is chosen here stays here', async () => {
+    await open({ locale: 'ru-RU' });
+    expect(await heading()).toBe('Как приложение получает доступ к деньгам');
+    await press('English');
+    expect(await heading()).toBe('See how an application gets access to money');
+    await page.goto(`${server.baseUrl}/account`);
+    expect(await page.locator('html').getAttribute('lang')).toBe('ru');
+  });
+
+  it('counts down while a code waits, and says when it has expired', async () => {
+    await open();
+    await page.locator('#scope').fill('account-info');
+    await page.getByRole('checkbox', { name: /Exchange the code/ }).uncheck();
+    await connect();
+    await page.clock.install();
+    await page.reload();
+    expect(Number(await page.getByRole('timer').textContent())).toBeGreaterThan(0);
+    await page.clock.fastForward('01:01');
+    await page.getByText('A minute is over, so the code has expired.').waitFor();
+    expect(await page.getByRole('timer').isVisible()).toBe(false);
+  });
+
+  it('works without JavaScript', async () => {
+    await open({ javaScriptEnabled: false });
+    await page.getByRole('checkbox', { name: 'List of operations' }).uncheck();
+    await page.getByRole('checkbox', { name: 'Any shop' }).uncheck();
+    await press(/^Update/);
+    expect(await scope()).toBe('account-info money-source("wallet","card")');
+    await page.getByRole('checkbox', { name: 'Wallet' }).uncheck();
+    await page.getByRole('checkbox', { name: 'Linked card' }).uncheck();
+    await page.getByRole('checkbox', { name: /Exchange the code/ }).uncheck();
+    await connect();
+    expect(await titles()).toEqual(['The request', 'You allowed it: back with a code']);
+    expect(await page.locator('#expired').isVisible()).toBe(false);
+    await press('Exchange the code');
+    expect(await heading()).toBe('The exchange: a token for the code');
+  });
+
+  it.each([320, 1280])('fits a window %d wide without scrolling sideways', async (width) => {
+    await open({ viewport: { width, height: 800 } });
+    const fits = async () => {
+      await page.waitForLoadState();
+      return page.evaluate(
+        () => document.documentElement.scrollWidth <= document.documentElement.clientWidth,
+      );
+    };
+    await page.getByRole('checkbox', { name: 'One person' }).check();
+    await page.locator('#instance').fill('a'.repeat(255));
+    expect(await fits()).toBe(true);
+    await page.locator('#scope').fill('account-info');
+    await press('Connect my account');
+    expect(await fits()).toBe(true);
+    await page.goto(trial.open);
+    await connect();
+    await press('Ask what the token allows');
+    expect(await fits()).toBe(true);
+  });
+});

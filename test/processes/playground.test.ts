@@ -1,0 +1,313 @@
+import { request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Agent } from '../support/agent.ts';
+import { makeDataDir, removeDataDir } from '../support/folder.ts';
+import { formTo, Player, type Shown } from '../support/playground.ts';
+import { runAssent, type ServerProcess } from '../support/process.ts';
+import { type Credentials, credentials, freePair, startTrial } from '../support/trial.ts';
+
+// What the demo application of trial mode teaches, lesson by lesson, over HTTP.
+
+const DATA_DIR = makeDataDir();
+let server: ServerProcess;
+let trial: Credentials;
+
+beforeAll(async () => {
+  server = await startTrial({ PORT: String(await freePair()), DATA_DIR, CODE_LIFETIME_SECONDS: '20' });
+  trial = credentials(server);
+});
+
+afterAll(async () => {
+  await server?.stop();
+  removeDataDir(DATA_DIR);
+});
+
+const player = (headers = {}) => new Player(trial, server.baseUrl, headers);
+const titles = (messages: Shown[]) => messages.map(({ title }) => title);
+const last = (messages: Shown[]) => messages.at(-1) ?? { title: '', text: '' };
+let instances = 0;
+/** A connection name of the test's own, so that tests don't annul each other's tokens. */
+const instance = () => ({ instance_name: `lesson ${++instances}` });
+
+describe('the first page of the demo application', () => {
+  it('says who one can be, with both users’ passwords, and leads to the account page', async () => {
+    const home = await player().shop.get('/');
+    for (const text of [
+      trial.login,
+      trial.password,
+      trial.payment,
+      trial.other.login,
+      trial.other.password,
+    ]) {
+      expect(home.text).toContain(text);
+    }
+    expect(home.body).toContain(`href="${server.baseUrl}/account"`);
+  });
+
+  it('is in the language that the browser prefers, or in the one chosen here', async () => {
+    const reader = player({ 'accept-language': 'ru-RU' }).shop;
+    expect((await reader.get('/')).text).toContain('Под кем можно войти');
+    expect((await reader.post('/language', { language: 'en', back: '/story' })).location).toBe('/story');
+    expect((await reader.get('/')).text).toContain('Who you can be');
+    expect((await reader.post('/language', { language: 'ru', back: '//evil.example' })).location).toBe('/');
+  });
+
+  it('makes the scope of what is ticked, and keeps one that somebody wrote', async () => {
+    const { shop } = player();
+    const chips =
+      'right=account-info&right=payment.to-account&account=a%22b&type=email&days%3Apayment.to-account=3&sum%3Apayment.to-account=40&source=card';
+    const made = 'account-info payment.to-account("a\\"b","email").limit(3,40) money-source("card")';
+    expect((await shop.post('/scope', chips)).body).toBe(made);
+    await shop.post('/ask', `${chips}&scope=&composed=&do=ask`);
+    expect(formTo(await shop.get('/request'), '/oauth/authorize').fields.scope).toBe(made);
+    await shop.post('/ask', `${chips}&scope=operation-history&composed=&do=ask`);
+    expect(formTo(await shop.get('/request'), '/oauth/authorize').fields.scope).toBe('operation-history');
+  });
+});
+
+describe('a connection', () => {
+  it('shows the request, the way back and the exchange, with the secret and the token masked', async () => {
+    const shown = await player().connect('account-info', instance());
+    expect(titles(shown)).toEqual([
+      'The request',
+      'You allowed it: back with a code',
+      'The exchange: a token for the code',
+    ]);
+    expect(shown[0]?.text).toMatch(
+      /POST http:\/\/localhost:\d+\/oauth\/authorize.+code_challenge_method=S256/,
+    );
+    expect(shown[1]?.text).toMatch(/GET http:\/\/127\.0\.0\.1:\d+\/callback ?state=\S+ code=assent_ac_/);
+    expect(shown[2]?.text).toMatch(
+      /client_secret=•+ code_verifier=\S{14}…\S{4} .+"access_token": "assent_at_.{4}…/,
+    );
+    expect(shown[2]?.text).not.toMatch(/assent_at_[\w-]{10}/);
+  });
+
+  it('ends on an address without the code, and an answer that comes again does nothing', async () => {
+    const person = player();
+    await person.ask('account-info', instance());
+    const answer = await person.bringAnswer();
+    expect((await person.shop.get(answer)).location).toBe('/story');
+    expect((await person.shop.get(answer)).location).toBe('/story#m4');
+    expect(last(await person.messages()).title).toBe('The shop drops this answer');
+    expect(last(await person.press('/introspect')).title).toBe('What the token allows');
+  });
+
+  it('that is rejected gives the shop access_denied and no token', async () => {
+    const person = player();
+    await person.ask('account-info', instance());
+    const shown = await person.send('reject');
+    expect(last(shown)).toMatchObject({ title: 'You rejected the request' });
+    expect(last(shown).text).toContain('error=access_denied');
+    expect((await person.shop.get('/story')).body).not.toContain('access-token');
+  });
+
+  it('of the second user needs no payment password', async () => {
+    const { login, password } = trial.other;
+    const other = new Player({ ...trial, login, password, payment: 'none' }, server.baseUrl);
+    const shown = await other.connect('payment-shop.limit(1,10)', instance());
+    expect(last(shown).title).toBe('The exchange: a token for the code');
+  });
+});
+
+describe('tampering', () => {
+  it('with the state is noticed by the shop, which exchanges nothing', async () => {
+    const person = player();
+    await person.ask('account-info', instance());
+    await person.shop.post('/tamper', { what: 'state' });
+    expect(titles(await person.send())).toEqual(['The request', 'The shop drops this answer']);
+  });
+
+  it('with the redirect_uri is noticed by the server, which sends nobody there; and can be undone', async () => {
+    const person = player();
+    await person.ask('account-info', instance());
+    await person.shop.post('/tamper', { what: 'redirect_uri' });
+    const { fields } = formTo(await person.shop.get('/request'), '/oauth/authorize');
+    const answer = await new Agent(server.baseUrl).post('/oauth/authorize', fields);
+    expect(answer).toMatchObject({ status: 400, page: 'error', location: null });
+    await person.shop.post('/tamper', { what: '' });
+    expect(last(await person.send()).title).toBe('The exchange: a token for the code');
+  });
+});
+
+describe('a code', () => {
+  it('waits for its exchange when it is not exchanged at once, and two presses send it once', async () => {
+    const person = player();
+    await person.shop.post('/ask', { scope: 'account-info', composed: '', do: 'ask', ...instance() });
+    expect(last(await person.send()).title).toBe('You allowed it: back with a code');
+    await Promise.all([person.press('/exchange'), person.press('/exchange')]);
+    const shown = await person.press('/introspect');
+    expect(titles(shown).slice(2)).toEqual(['The exchange: a token for the code', 'What the token allows']);
+  });
+
+  it('that is sent again is refused, and its token is taken back', async () => {
+    const person = player();
+    await person.connect('account-info', instance());
+    const shown = await person.press('/replay');
+    expect(titles(shown).slice(3)).toEqual(['The same code once more', 'The token doesn’t work any more']);
+    expect(shown[3]?.text).toContain('"error": "invalid_grant"');
+    expect(shown[4]?.text).toContain('"active": false');
+  });
+
+  it('that is exchanged after its lifetime is refused', async () => {
+    const folder = makeDataDir();
+    const hasty = await startTrial({
+      PORT: String(await freePair()),
+      DATA_DIR: folder,
+      CODE_LIFETIME_SECONDS: '1',
+    });
+    try {
+      const user = credentials(hasty);
+      const person = new Player(user, hasty.baseUrl);
+      await person.shop.post('/ask', { scope: 'account-info', composed: '', do: 'ask' });
+      await person.send();
+      const state = async () => {
+        const { stdout } = await runAssent(['grant', 'list', '--login', user.login, '--json'], {
+          DATA_DIR: folder,
+        });
+        return (JSON.parse(stdout) as { state: string }[])[0]?.state;
+      };
+      await expect.poll(state).toBe('code expired');
+      const shown = await person.press('/exchange');
+      expect(last(shown).title).toBe('The server refuses');
+      expect(last(shown).text).toContain('"error": "invalid_grant"');
+    } finally {
+      await hasty.stop();
+      removeDataDir(folder);
+    }
+  });
+});
+
+describe('a token', () => {
+  it('is told apart by introspection, with rights and limits as data', async () => {
+    const person = player();
+    await person.connect('account-info payment-shop.limit(7,5000)', instance());
+    expect(last(await person.press('/introspect')).text).toContain(
+      '{ "right": "payment-shop", "period_days": 7, "amount": "5000", "currency": "RUB" }',
+    );
+  });
+
+  it('ends when the user allows the same connection again, and not with another one', async () => {
+    const person = player();
+    const name = instance();
+    await person.connect('account-info', name);
+    expect(last(await person.connect('account-info', name)).title).toBe('The earlier token has ended');
+    expect(last(await person.connect('account-info', instance())).title).toBe(
+      'The earlier token still works',
+    );
+  });
+
+  it('that is given back works no longer', async () => {
+    const person = player();
+    await person.connect('account-info', instance());
+    expect(last(await person.press('/give-back')).title).toBe('The shop gives the token back');
+    expect(last(await person.press('/introspect')).title).toBe('The token doesn’t work any more');
+  });
+});
+
+describe('the payment API of the demo', () => {
+  it('lets payments through up to the limit of the period, to the last hundredth', async () => {
+    const person = player();
+    await person.connect('payment-shop.limit(7,100)', instance());
+    expect(last(await person.pay('99.99')).title).toBe('Paid');
+    expect(last(await person.pay('0.02')).text).toMatch(/Not paid.+limit_exceeded.+"spent_before": "99\.99"/);
+    expect(last(await person.pay('0,01')).title).toBe('Paid');
+  });
+
+  it('counts on after a new authorization, and each connection by itself', async () => {
+    const person = player();
+    const name = instance();
+    await person.connect('payment-shop.limit(7,100)', name);
+    await person.pay('80');
+    await person.connect('payment-shop.limit(7,150)', name);
+    expect(last(await person.pay('71')).text).toContain('limit_exceeded');
+    expect(last(await person.pay('70')).title).toBe('Paid');
+    await person.connect('payment-shop.limit(7,150)', instance());
+    expect(last(await person.pay('150')).title).toBe('Paid');
+  });
+
+  it('lets a one-time payment through once and for exactly its sum', async () => {
+    const person = player();
+    await person.connect('payment-shop.limit(,50)', instance());
+    expect(last(await person.pay('49')).text).toContain('"other_sum"');
+    expect(last(await person.pay('50')).title).toBe('Paid');
+    expect(last(await person.pay('50')).text).toContain('"used_up"');
+  });
+
+  it('uses the right for exactly this payee, and no other one', async () => {
+    const person = player();
+    const scope =
+      'payment.to-pattern("337").limit(1,10) payment.to-account("79161234567","phone").limit(1,20)';
+    await person.connect(scope, instance());
+    expect(last(await person.pay('11')).text).toContain('"limit_exceeded"');
+    expect(last(await person.pay('10')).title).toBe('Paid');
+    expect(last(await person.pay('1', { payee: '338' })).text).toContain('"insufficient_scope"');
+    const phone = { to: 'phone', payee: '79161234567' };
+    expect(last(await person.pay('20', phone)).title).toBe('Paid');
+    expect(last(await person.pay('1', { ...phone, to: 'account' })).text).toContain('"insufficient_scope"');
+  });
+
+  it.each([
+    ['another source', '1', { source: 'card' }, 'other_source'],
+    ['no amount', '0.00', {}, 'invalid_amount'],
+    ['more than two decimals', '1.001', {}, 'invalid_amount'],
+    ['an exponent', '1e3', {}, 'invalid_amount'],
+  ])('pays nothing for %s', async (_what, amount, fields, verdict) => {
+    const person = player();
+    await person.connect('payment-shop.limit(7,100)', instance());
+    expect(last(await person.pay(amount, fields)).text).toContain(`"${verdict}"`);
+  });
+
+  it('pays nothing once the token is gone', async () => {
+    const person = player();
+    await person.connect('payment-shop.limit(7,100)', instance());
+    await person.press('/give-back');
+    expect(last(await person.pay('1')).text).toContain('"invalid_token"');
+  });
+});
+
+describe('other sites', () => {
+  it('can’t press the buttons of the demo application', async () => {
+    for (const headers of [
+      { origin: 'http://evil.example' },
+      { origin: server.baseUrl },
+      { origin: 'null' },
+    ]) {
+      expect((await player(headers).shop.post('/ask', { do: 'ask' })).status).toBe(403);
+    }
+    expect((await new Agent(trial.open).post('/ask', { do: 'ask' })).status).toBe(403);
+  });
+
+  it('can’t read it under a name of their own', async () => {
+    const answer = await getAs('evil.example');
+    expect(answer).toEqual({ status: 303, location: trial.open, body: '' });
+  });
+
+  it('get nothing done with an answer that this browser never asked for', async () => {
+    const answer = await player().shop.get('/callback?state=a&code=b');
+    expect(answer.status).toBe(400);
+    expect(answer.text).toContain('Nobody asked for this answer');
+  });
+
+  it('find no script or style of their own allowed, and nothing unescaped', async () => {
+    const person = player();
+    const page = await person.ask('"><script>alert(1)</script>');
+    expect(page.body).not.toContain('<script>alert');
+    const policy = page.headers.get('content-security-policy');
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).not.toContain('unsafe');
+    expect(page.body).not.toMatch(/<style|\sstyle=|\son\w+=/);
+  });
+
+  /** A request under another name, which `fetch` doesn't send. */
+  function getAs(host: string): Promise<object> {
+    return new Promise((resolve, reject) => {
+      const sent = request(`${trial.open}/`, { headers: { host } }, async (response) => {
+        let body = '';
+        for await (const chunk of response) body += chunk;
+        resolve({ status: response.statusCode, location: response.headers.location, body });
+      });
+      sent.on('error', reject).end();
+    });
+  }
+});
