@@ -15,6 +15,7 @@ import { languageRoutes } from './routes/language.ts';
 import { metadataRoutes } from './routes/metadata.ts';
 import { countRequests, metricsRoutes } from './routes/metrics.ts';
 import { revokeRoutes } from './routes/revoke.ts';
+import { scriptRoutes } from './routes/script.ts';
 import { signInRoutes } from './routes/signIn.ts';
 import { tokenRoutes } from './routes/token.ts';
 import { limitAnswerTime } from './server/answerTime.ts';
@@ -87,9 +88,10 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
     await pages.register(cookie);
     for (const addRoutes of FOR_PEOPLE) addRoutes(pages, context);
   });
-  await app.register(async (images) => {
-    answerWith(images, 'page');
-    imageRoutes(images, context);
+  await app.register(async (parts) => {
+    answerWith(parts, 'page');
+    imageRoutes(parts, context);
+    scriptRoutes(parts);
   });
   await app.register(async (documents) => {
     answerWith(documents, 'json');

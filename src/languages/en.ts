@@ -49,6 +49,8 @@ export const en = {
     button: 'Sign in',
     wrong: 'The login or the password is wrong.',
   },
+  /** Beside each field for a password. The buttons are read with the label of the field: "Show Password". */
+  password: { show: 'Show', hide: 'Hide', capsLock: 'Caps Lock is on.' },
   /** Beside the password forms. */
   tooManyTries: (wait: string) => `Too many tries. Wait ${wait} and try again.`,
   wait: {

@@ -51,6 +51,7 @@ export const ru: Texts = {
     button: 'Войти',
     wrong: 'Неверный логин или пароль.',
   },
+  password: { show: 'Показать', hide: 'Скрыть', capsLock: 'Включён Caps Lock: буквы будут заглавными.' },
   tooManyTries: (wait) => `Слишком много попыток. Подождите ${wait} и попробуйте снова.`,
   wait: {
     seconds: (seconds) => plural(seconds, { one: '# секунду', few: '# секунды', other: '# секунд' }),

@@ -171,6 +171,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
   const paymentPassword = (asked: Asked = {}, error: string | null = null): PaymentPasswordPage => ({
     name: 'payment-password',
     ...request(asked),
+    keptAs: 'anna (payment)',
     formToken: 'form.token',
     error,
   });

@@ -1,6 +1,6 @@
 import * as cheerio from 'cheerio';
 import { describe, expect, it } from 'vitest';
-import { lookOf } from '../../src/http/browser/look.ts';
+import { FORM_SCRIPT, lookOf } from '../../src/http/browser/look.ts';
 import { pageHeaders, renderPage } from '../../src/http/browser/views.ts';
 import { LANGUAGES } from '../../src/languages/languages.ts';
 import { BUILT_IN_BRAND } from '../../src/rules/brand.ts';
@@ -29,8 +29,18 @@ describe.each(pages)('in %s the page sample "%s"', (language, _name, page) => {
     expect($('title').text().trim()).not.toBe('');
   });
 
-  it('has no script, no inline style and no outside resource, whatever it shows', () => {
-    expect($('script, iframe, object, embed, base')).toHaveLength(0);
+  it('has the one script where a password is typed and none elsewhere, no inline style and no outside resource, whatever it shows', () => {
+    const scripts = $('script').toArray();
+    const asksForPassword = $('input[type=password]').length > 0;
+    expect(scripts.map((script) => $(script).attr())).toEqual(
+      asksForPassword ? [{ type: 'module', src: FORM_SCRIPT.path }] : [],
+    );
+    expect($('script').text()).toBe('');
+    const policy = pageHeaders(page, language, LOOK)['content-security-policy'] ?? '';
+    expect(/script-src ([^;]*)/.exec(policy)?.[1]).toBe(
+      asksForPassword ? `https://pay.example${FORM_SCRIPT.path}` : undefined,
+    );
+    expect($('iframe, object, embed, base')).toHaveLength(0);
     expect($('style')).toHaveLength(1);
     expect(
       $('*')
@@ -44,7 +54,7 @@ describe.each(pages)('in %s the page sample "%s"', (language, _name, page) => {
   });
 
   it('labels every field and leaves no text unfinished', () => {
-    const fields = $('input:not([type=hidden])').toArray();
+    const fields = $('input:not([type=hidden], [aria-hidden])').toArray();
     for (const field of fields)
       expect(
         $(`label[for="${$(field).attr('id')}"]`)

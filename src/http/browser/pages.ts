@@ -79,6 +79,8 @@ export interface RequestPage {
 export interface PaymentPasswordPage extends RequestPage {
   readonly name: 'payment-password';
   readonly formToken: string;
+  /** Under which name browsers keep the payment password: another than the login, so that neither takes the other's place. */
+  readonly keptAs: string;
   readonly error: string | null;
 }
 
