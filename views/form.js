@@ -13,6 +13,7 @@ function addShowButton(password, button) {
   const turnInto = (type) => {
     const { selectionStart, selectionEnd } = password;
     password.type = type;
+    password.getBoundingClientRect(); // it takes a selection only when it is laid out anew
     password.setSelectionRange(selectionStart, selectionEnd);
     button.textContent = labels[type];
   };
