@@ -1,5 +1,5 @@
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FORM_SCRIPT, lookOf } from '../../src/http/browser/look.ts';
 import { pageHeaders, renderPage } from '../../src/http/browser/views.ts';
 import { LANGUAGES, type Language } from '../../src/languages/languages.ts';
@@ -33,13 +33,13 @@ beforeAll(async () => {
   browser = await launchChromium();
 });
 afterAll(() => browser?.close());
-afterEach(() => context?.close());
 
 /** Opens a sample as its server would send it. */
 async function open(
   [language, name]: readonly [Language, string],
   options: BrowserContextOptions = {},
 ): Promise<void> {
+  await context?.close();
   context = await browser.newContext(options);
   page = await context.newPage();
   const sample = pageSamplesIn(language)[name];
@@ -108,8 +108,9 @@ const tooSmall = () =>
   );
 
 describe.each(cases)('in %s the page "%s"', (...sample) => {
+  beforeAll(() => open(sample));
+
   it('fits 320 pixels, which is also a zoom of 400 %, and large text on a phone and a desktop', async () => {
-    await open(sample);
     for (const [width, percent] of [
       [320, 100],
       [320, 200],
@@ -127,7 +128,6 @@ describe.each(cases)('in %s the page "%s"', (...sample) => {
   });
 
   it('has nothing to press that is smaller than 44 by 44 pixels', async () => {
-    await open(sample);
     for (const width of [320, 1280]) {
       await resize(width, 100);
       expect(await tooSmall()).toEqual([]);
@@ -137,7 +137,6 @@ describe.each(cases)('in %s the page "%s"', (...sample) => {
   it('has icons that grow with the text', async () => {
     const heights = () =>
       page.locator('svg').evaluateAll((icons) => icons.map((icon) => icon.getBoundingClientRect().height));
-    await open(sample);
     await resize(1280, 100);
     const before = await heights();
     await resize(1280, 200);

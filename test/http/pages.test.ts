@@ -7,6 +7,14 @@ import { BUILT_IN_BRAND } from '../../src/rules/brand.ts';
 import { pageSamplesIn } from './pageSamples.ts';
 
 const LOOK = lookOf({ brand: BUILT_IN_BRAND, baseUrl: 'https://pay.example' });
+const HELPING = lookOf({
+  brand: {
+    ...BUILT_IN_BRAND,
+    support: { url: 'https://pay.example/help', phone: '+7 (800) 555-35-35', email: 'help@pay.example' },
+    legal: { en: 'Pay Ltd', ru: 'ООО «Платёж»' },
+  },
+  baseUrl: 'https://pay.example',
+});
 const FORM = { action: '/language', fields: { back: '/account' } };
 const pages = LANGUAGES.flatMap((language) =>
   Object.entries(pageSamplesIn(language)).map(([name, page]) => [language, name, page] as const),
@@ -62,6 +70,25 @@ describe.each(pages)('in %s the page sample "%s"', (language, _name, page) => {
           .trim(),
       ).not.toBe('');
     expect($('body').text()).not.toMatch(/undefined|\[object|NaN|\{target\}/);
+  });
+
+  it('has the same foot as every other page, with help in one place', () => {
+    const withHelp = cheerio.load(renderPage(page, language, HELPING, FORM));
+    const foot = withHelp('footer').children().toArray();
+    expect(foot.map((part) => withHelp(part).attr('class') ?? part.tagName)).toEqual([
+      'p',
+      'help',
+      'p',
+      'languages',
+    ]);
+    const links = withHelp('footer .help a').toArray();
+    expect(links.map((link) => withHelp(link).attr('href'))).toEqual([
+      'https://pay.example/help',
+      'tel:+78005553535',
+      'mailto:help@pay.example',
+    ]);
+    expect(withHelp('body').children().last().is('footer')).toBe(true);
+    expect($('footer .help')).toHaveLength(0);
   });
 
   it('lets its form leave for the application only from the consent page', () => {
