@@ -9,13 +9,14 @@ for (const password of document.querySelectorAll('input[type="password"]')) {
 
 /** The button lets one read what one typed; what is sent is a password again, so that browsers offer to keep it. */
 function addShowButton(password, button) {
-  const labels = { password: button.textContent, text: button.dataset.hide };
+  const word = button.querySelector('[data-hide]');
+  const words = { password: word.textContent, text: word.dataset.hide };
   const turnInto = (type) => {
     const { selectionStart, selectionEnd } = password;
     password.type = type;
     password.getBoundingClientRect(); // it takes a selection only when it is laid out anew
     password.setSelectionRange(selectionStart, selectionEnd);
-    button.textContent = labels[type];
+    word.textContent = words[type];
   };
   button.hidden = false;
   // A press leaves the focus, and the keyboard of a phone, where it is.

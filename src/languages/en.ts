@@ -49,8 +49,8 @@ export const en = {
     button: 'Sign in',
     wrong: 'The login or the password is wrong.',
   },
-  /** Beside each field for a password. The buttons are read with the label of the field: "Show Password". */
-  password: { show: 'Show', hide: 'Hide', capsLock: 'Caps Lock is on.' },
+  /** Beside each field for a password: a button, read with the word behind it ("Show password"), and a hint. */
+  password: { show: 'Show', hide: 'Hide', what: 'password', capsLock: 'Caps Lock is on.' },
   /** Beside the password forms. */
   tooManyTries: (wait: string) => `Too many tries. Wait ${wait} and try again.`,
   wait: {

@@ -51,7 +51,12 @@ export const ru: Texts = {
     button: 'Войти',
     wrong: 'Неверный логин или пароль.',
   },
-  password: { show: 'Показать', hide: 'Скрыть', capsLock: 'Включён Caps Lock: буквы будут заглавными.' },
+  password: {
+    show: 'Показать',
+    hide: 'Скрыть',
+    what: 'пароль',
+    capsLock: 'Включён Caps Lock: буквы будут заглавными.',
+  },
   tooManyTries: (wait) => `Слишком много попыток. Подождите ${wait} и попробуйте снова.`,
   wait: {
     seconds: (seconds) => plural(seconds, { one: '# секунду', few: '# секунды', other: '# секунд' }),
