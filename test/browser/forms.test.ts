@@ -275,9 +275,9 @@ describe('Allow in its first moment', () => {
       await setTime(0);
       await page.reload();
       expect(await isResting()).toBe(true);
-      await allow().click({ force: true });
       for (const key of ['Enter', 'Space']) await page.keyboard.press(key);
       expect([await focused(), await isResting()]).toEqual(['BODY', true]);
+      await allow().click({ force: true });
       await expectPage('consent');
       await setTime(1);
       await expect.poll(isResting).toBe(false);
