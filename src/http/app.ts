@@ -17,6 +17,7 @@ import { metadataRoutes } from './routes/metadata.ts';
 import { countRequests, metricsRoutes } from './routes/metrics.ts';
 import { passwordRoutes } from './routes/password.ts';
 import { revokeRoutes } from './routes/revoke.ts';
+import { scriptRoutes } from './routes/script.ts';
 import { securityRoutes } from './routes/security.ts';
 import { signInRoutes } from './routes/signIn.ts';
 import { tokenRoutes } from './routes/token.ts';
@@ -90,9 +91,10 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
     await pages.register(cookie);
     for (const addRoutes of FOR_PEOPLE) addRoutes(pages, context);
   });
-  await app.register(async (images) => {
-    answerWith(images, 'page');
-    imageRoutes(images, context);
+  await app.register(async (parts) => {
+    answerWith(parts, 'page');
+    imageRoutes(parts, context);
+    scriptRoutes(parts);
   });
   await app.register(async (documents) => {
     answerWith(documents, 'json');

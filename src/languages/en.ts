@@ -57,6 +57,8 @@ export const en = {
     cookiesOff: (host: string) =>
       say`Your browser keeps no cookies of ${host}, and without them nobody can be signed in. Allow cookies for ${host} in the settings of your browser, then sign in here again.`,
   },
+  /** Beside each field for a password: a button, read with the word behind it ("Show password"), and a hint. */
+  password: { show: 'Show', hide: 'Hide', what: 'password', capsLock: 'Caps Lock is on.' },
   /** Beside the password forms. @param until the time of day, for a wait of minutes */
   tooManyTries: (wait: string, until: string | null) =>
     `Too many tries. Wait ${wait} and try again${until === null ? '' : `, at ${until}`}. The password was not looked at this time.`,

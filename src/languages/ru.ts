@@ -55,6 +55,12 @@ export const ru: Texts = {
     cookiesOff: (host) =>
       say`Ваш браузер не сохраняет файлы cookie с ${host}, а без них войти нельзя. Разрешите cookie для ${host} в настройках браузера и войдите здесь снова.`,
   },
+  password: {
+    show: 'Показать',
+    hide: 'Скрыть',
+    what: 'пароль',
+    capsLock: 'Включён Caps Lock: буквы будут заглавными.',
+  },
   tooManyTries: (wait, until) =>
     `Слишком много попыток. Подождите ${wait} и попробуйте снова${until === null ? '' : ` — в ${until}`}. В этот раз пароль не проверялся.`,
   wait: {

@@ -184,6 +184,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
   const paymentPassword = (asked: Asked = {}, error: string | null = null): PaymentPasswordPage => ({
     name: 'payment-password',
     ...request(asked),
+    keptAs: 'anna (payment)',
     formToken: 'form.token',
     error,
   });
@@ -339,6 +340,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     name: 'password',
     ...owner,
     which: 'password',
+    keptAs: 'anna',
     asked: 'password',
     formToken: 'change.token',
     minCharacters: 8,
@@ -452,8 +454,8 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     'account, nothing left before others': account([], { older: '/account?older=x' }),
     'account, full': account(
       [
-        connected(LONG_NAME, [authorization(LONG_WORD, TWELVE)], { live: 2 }),
-        connected(HOSTILE, [authorization(HOSTILE, READ_ONLY)], { isBlocked: true, live: 21 }),
+        connected(LONG_NAME, [authorization(LONG_WORD, TWELVE)], { isBlocked: true, live: 2 }),
+        connected('<b>&amp;', [authorization(HOSTILE, READ_ONLY)], { live: 21 }),
         connected(HEBREW, [authorization(ARABIC, ONE_TIME)], { live: 37 }),
         diary,
         ...[1, 2, 3].map((n) => connected(`Shop ${n}`, [shop])),

@@ -1,12 +1,20 @@
 import * as cheerio from 'cheerio';
 import { describe, expect, it } from 'vitest';
-import { lookOf } from '../../src/http/browser/look.ts';
+import { FORM_SCRIPT, lookOf } from '../../src/http/browser/look.ts';
 import { pageHeaders, renderPage } from '../../src/http/browser/views.ts';
 import { LANGUAGES } from '../../src/languages/languages.ts';
 import { BUILT_IN_BRAND } from '../../src/rules/brand.ts';
 import { pageSamplesIn } from './pageSamples.ts';
 
 const LOOK = lookOf({ brand: BUILT_IN_BRAND, baseUrl: 'https://pay.example' });
+const HELPING = lookOf({
+  brand: {
+    ...BUILT_IN_BRAND,
+    support: { url: 'https://pay.example/help', phone: '+7 (800) 555-35-35', email: 'help@pay.example' },
+    legal: { en: 'Pay Ltd', ru: 'ООО «Платёж»' },
+  },
+  baseUrl: 'https://pay.example',
+});
 const FORM = { action: '/language', fields: { back: '/account' } };
 const pages = LANGUAGES.flatMap((language) =>
   Object.entries(pageSamplesIn(language)).map(([name, page]) => [language, name, page] as const),
@@ -29,8 +37,18 @@ describe.each(pages)('in %s the page sample "%s"', (language, _name, page) => {
     expect($('title').text().trim()).not.toBe('');
   });
 
-  it('has no script, no inline style and no outside resource, whatever it shows', () => {
-    expect($('script, iframe, object, embed, base')).toHaveLength(0);
+  it('has the one script where a password is typed and none elsewhere, no inline style and no outside resource, whatever it shows', () => {
+    const scripts = $('script').toArray();
+    const asksForPassword = $('input[type=password]').length > 0;
+    expect(scripts.map((script) => $(script).attr())).toEqual(
+      asksForPassword ? [{ type: 'module', src: FORM_SCRIPT.path }] : [],
+    );
+    expect($('script').text()).toBe('');
+    const policy = pageHeaders(page, language, LOOK)['content-security-policy'] ?? '';
+    expect(/script-src ([^;]*)/.exec(policy)?.[1]).toBe(
+      asksForPassword ? `https://pay.example${FORM_SCRIPT.path}` : undefined,
+    );
+    expect($('iframe, object, embed, base')).toHaveLength(0);
     expect($('style')).toHaveLength(1);
     expect(
       $('*')
@@ -44,7 +62,7 @@ describe.each(pages)('in %s the page sample "%s"', (language, _name, page) => {
   });
 
   it('labels every field and leaves no text unfinished', () => {
-    const fields = $('input:not([type=hidden])').toArray();
+    const fields = $('input:not([type=hidden], [aria-hidden])').toArray();
     for (const field of fields)
       expect(
         $(`label[for="${$(field).attr('id')}"]`)
@@ -52,6 +70,25 @@ describe.each(pages)('in %s the page sample "%s"', (language, _name, page) => {
           .trim(),
       ).not.toBe('');
     expect($('body').text()).not.toMatch(/undefined|\[object|NaN|\{target\}/);
+  });
+
+  it('has the same foot as every other page, with help in one place', () => {
+    const withHelp = cheerio.load(renderPage(page, language, HELPING, FORM));
+    const foot = withHelp('footer').children().toArray();
+    expect(foot.map((part) => withHelp(part).attr('class') ?? part.tagName)).toEqual([
+      'p',
+      'help',
+      'p',
+      'languages',
+    ]);
+    const links = withHelp('footer .help a').toArray();
+    expect(links.map((link) => withHelp(link).attr('href'))).toEqual([
+      'https://pay.example/help',
+      'tel:+78005553535',
+      'mailto:help@pay.example',
+    ]);
+    expect(withHelp('body').children().last().is('footer')).toBe(true);
+    expect($('footer .help')).toHaveLength(0);
   });
 
   it('lets its form leave for the application only from the consent page', () => {

@@ -61,6 +61,24 @@ describe('the backgrounds of an accent', () => {
   });
 });
 
+/** What is written and drawn on each of the backgrounds, with the contrast that WCAG 2.2 asks for (1.4.3, 1.4.11). */
+const SHOWN = [
+  ['text', 4.5, ['surface', 'page', 'tint', 'warn', 'bad']],
+  ['muted', 4.5, ['surface', 'page', 'tint', 'warn', 'bad']],
+  ['control', 3, ['surface', 'page']],
+  ['warn-line', 3, ['surface', 'warn']],
+  ['bad-line', 3, ['surface', 'bad']],
+] as const;
+
+describe.each(['light', 'dark'] as const)('the %s style', (theme) => {
+  it.each(SHOWN)('shows %s with a contrast of %s or more on %j', (name, least, backgrounds) => {
+    const colour = variableIn(THEMES[theme], name) ?? '';
+    for (const background of backgrounds) {
+      expect(contrast(colour, BACKGROUNDS[theme][background] ?? '')).toBeGreaterThanOrEqual(least);
+    }
+  });
+});
+
 describe('a brand', () => {
   it('is read with all that it says', () => {
     const { logo, legal, ...others } = COMPLETE;

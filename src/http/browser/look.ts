@@ -6,11 +6,21 @@ import { eachLanguage, type PerLanguage } from '../../rules/perLanguage.ts';
 
 const STYLE = readFileSync(new URL('../../../views/style.css', import.meta.url), 'utf8');
 
+const SCRIPT = readFileSync(new URL('../../../views/form.js', import.meta.url));
+
+/** The one script, for pages that ask for a password. Its address has a hash of it. */
+export const FORM_SCRIPT = {
+  path: `/form-${createHash('sha256').update(SCRIPT).digest('hex').slice(0, 32)}.js`,
+  body: SCRIPT,
+};
+
 /** What every page of a service has of it: made once, at the start. */
 export interface Look {
   readonly style: string;
   /** The content security policy of its pages, but for where forms may lead. */
   readonly policy: string;
+  /** What the policy of pages that ask for a password has beside. */
+  readonly scriptPolicy: string;
   /** Whose pages these are, in each language. */
   readonly head: PerLanguage<Head>;
 }
@@ -48,7 +58,9 @@ export function lookOf({ brand, baseUrl }: Pick<Context, 'brand' | 'baseUrl'>): 
     legal: brand.legal?.[language] ?? null,
     accent: brand.accent?.light ?? ACCENT,
   }));
-  return { style, policy, head };
+  // The one address, not 'self': nothing else that we serve can run. Every browser knows addresses, few the hash of a file.
+  const scriptPolicy = `script-src ${new URL(baseUrl).origin}${FORM_SCRIPT.path}`;
+  return { style, policy, scriptPolicy, head };
 }
 
 function accentStyle({ accent }: Brand): string {

@@ -90,6 +90,8 @@ export interface RequestPage {
 export interface PaymentPasswordPage extends RequestPage {
   readonly name: 'payment-password';
   readonly formToken: string;
+  /** Under which name browsers keep the payment password: another than the login, so that neither takes the other's place. */
+  readonly keptAs: string;
   readonly error: string | null;
 }
 
@@ -233,6 +235,8 @@ export interface DescribedSession {
 export interface PasswordPage extends OwnPage {
   readonly name: 'password';
   readonly which: 'password' | 'payment-password';
+  /** The name under which password managers keep the one that is changed. */
+  readonly keptAs: string;
   /** Which one has to be typed: the password also where there is no payment password yet. */
   readonly asked: 'password' | 'payment-password';
   readonly formToken: string;

@@ -57,7 +57,19 @@ export function showStep(
   if (step.step === 'consent') {
     return showPage(reply, { name: 'consent', ...common, decisionToken: step.decisionToken });
   }
-  return showPage(reply, { name: 'payment-password', ...common, formToken: step.formToken, error });
+  const { formToken } = step;
+  return showPage(reply, {
+    name: 'payment-password',
+    ...common,
+    keptAs: keptAs(step.user),
+    formToken,
+    error,
+  });
+}
+
+/** The same in each language: a browser fills in what it keeps under exactly this name. */
+export function keptAs({ login }: { readonly login: string }): string {
+  return `${login} (payment)`;
 }
 
 /** Shows the sign-in page. @param said beside its form: what was typed before, what is wrong, what was not done */

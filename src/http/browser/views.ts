@@ -8,7 +8,7 @@ import type { Context } from '../../flows/context.ts';
 import { isolatesAsHtml } from '../../languages/formats.ts';
 import { LANGUAGES, type Language, TEXTS } from '../../languages/languages.ts';
 import { type LanguageForm, languageForm, languageOf } from './language.ts';
-import { type Look, lookOf } from './look.ts';
+import { FORM_SCRIPT, type Look, lookOf } from './look.ts';
 import type { Page } from './pages.ts';
 
 declare module 'fastify' {
@@ -57,10 +57,16 @@ function dataOf(page: Page, language: Language, { style, head }: Look, form: Lan
     language,
     languages: OWN_NAMES,
     languageForm: form,
+    script: asksForPassword(page) ? FORM_SCRIPT.path : null,
   };
 }
 
 const OWN_NAMES = LANGUAGES.map((language) => ({ language, ownName: TEXTS[language].ownName }));
+
+/** Whether the page has the script beside a field for a password; every other page has none. */
+function asksForPassword({ name }: Page): boolean {
+  return name === 'sign-in' || name === 'payment-password' || name === 'password';
+}
 
 /** A text with names in it as HTML: escaped, each name in `<bdi>`. */
 function html(text: string): string {
@@ -68,7 +74,8 @@ function html(text: string): string {
 }
 
 /** The headers of a page: against framing, caching, and leaks of its URL. */
-export function pageHeaders(page: Page, language: Language, { policy }: Look): Record<string, string> {
+export function pageHeaders(page: Page, language: Language, look: Look): Record<string, string> {
+  const policy = asksForPassword(page) ? `${look.policy}; ${look.scriptPolicy}` : look.policy;
   return {
     'content-type': 'text/html; charset=utf-8',
     'content-language': language,

@@ -7,7 +7,7 @@ import { readCookies, setCookie } from '../browser/cookies.ts';
 import { OWN_FORM, receiveForm, sessionOf } from '../browser/forms.ts';
 import { textsOf } from '../browser/language.ts';
 import { refuseAttempt } from '../browser/notices.ts';
-import { ownPage, seeOther } from '../browser/steps.ts';
+import { keptAs, ownPage, seeOther } from '../browser/steps.ts';
 import { showPage } from '../browser/views.ts';
 import { callerOf } from '../server/caller.ts';
 import { SECURITY } from './security.ts';
@@ -91,6 +91,7 @@ async function showForm(
     name: 'password',
     ...ownPage(context, session),
     which: password,
+    keptAs: password === 'password' ? session.user.login : keptAs(session.user),
     asked: asked === 'password' ? 'password' : 'payment-password',
     formToken,
     minCharacters: MIN_PASSWORD_CHARACTERS,

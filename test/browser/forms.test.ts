@@ -1,0 +1,351 @@
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { contrast } from '../../src/rules/brand.ts';
+import { launchChromium } from '../support/chromium.ts';
+import { requestOf } from '../support/flow.ts';
+import { useServer } from '../support/server.ts';
+
+// What the forms do in a real browser for people who type, with the script and without it.
+
+const server = await useServer();
+const user = await server.createUser();
+const client = await server.createClient();
+const request = (scope = 'payment-p2p') =>
+  `${server.baseUrl}/oauth/authorize?${new URLSearchParams(requestOf(client, { scope }))}`;
+
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+let complaints: string[];
+
+beforeAll(async () => {
+  browser = await launchChromium();
+});
+afterAll(() => browser?.close());
+beforeEach(() => open());
+afterEach(async () => {
+  await context.close();
+  expect(complaints).toEqual([]);
+});
+
+async function open(options: BrowserContextOptions = {}): Promise<void> {
+  await context?.close();
+  context = await browser.newContext({ locale: 'en-GB', ...options });
+  page = await context.newPage();
+  complaints = [];
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => {
+    if (/content security policy|refused to/i.test(message.text())) complaints.push(message.text());
+  });
+}
+
+async function expectPage(name: string): Promise<void> {
+  await page.locator(`main[data-page="${name}"]`).waitFor();
+}
+
+async function signIn(): Promise<void> {
+  await page.locator('[name=login]').fill(user.login);
+  await page.locator('[name=password]').fill(user.password);
+  await page.keyboard.press('Enter');
+  await page.locator('main[data-page]:not([data-page="sign-in"])').waitFor();
+}
+
+async function reachConsent(): Promise<void> {
+  await page.goto(request('account-info'));
+  await signIn();
+  await expectPage('consent');
+}
+
+/** What has the focus, by its id or its kind. */
+const focused = () => page.evaluate(() => document.activeElement?.id || document.activeElement?.tagName);
+
+describe('the button that shows a password', () => {
+  const field = () => page.locator('#password');
+  const show = () => page.getByRole('button', { name: 'Show password', exact: true });
+  const hide = () => page.getByRole('button', { name: 'Hide password', exact: true });
+
+  it('turns dots into text and back; a click leaves the focus and the cursor in the field', async () => {
+    await page.goto(request());
+    await field().fill('secret');
+    await page.keyboard.press('End');
+    await page.keyboard.press('ArrowLeft');
+    await show().click();
+    expect(await field().getAttribute('type')).toBe('text');
+    expect(await focused()).toBe('password');
+    await page.keyboard.type('-');
+    expect(await field().inputValue()).toBe('secre-t');
+    await hide().click();
+    expect(await field().getAttribute('type')).toBe('password');
+    expect(await field().inputValue()).toBe('secre-t');
+  });
+
+  it('stands behind the field for the keyboard, and keeps the focus that it was given', async () => {
+    await page.goto(request());
+    await field().focus();
+    await page.keyboard.press('Tab');
+    expect(await focused()).toBe('BUTTON');
+    await page.keyboard.press('Space');
+    expect([await field().getAttribute('type'), await focused()]).toEqual(['text', 'BUTTON']);
+    await page.keyboard.press('Enter');
+    expect([await field().getAttribute('type'), await focused()]).toEqual(['password', 'BUTTON']);
+    await expectPage('sign-in');
+  });
+
+  it('is as wide with either word, so that nothing moves', async () => {
+    for (const locale of ['en', 'ru']) {
+      await open({ locale });
+      await page.goto(request());
+      const width = async () => (await page.locator('.password button').boundingBox())?.width;
+      const before = await width();
+      await page.locator('.password button').click();
+      expect(await width()).toBe(before);
+    }
+  });
+
+  it('has made a password field of it again when the form is sent', async () => {
+    await page.goto(request());
+    await page.evaluate(() => {
+      const typeOf = () => document.querySelector<HTMLInputElement>('#password')?.type ?? '';
+      addEventListener('submit', () => sessionStorage.setItem('type', typeOf()));
+    });
+    await page.locator('[name=login]').fill(user.login);
+    await field().fill(user.password);
+    await show().click();
+    await field().press('Enter');
+    await expectPage('payment-password');
+    expect(await page.evaluate(() => sessionStorage.getItem('type'))).toBe('password');
+  });
+
+  it('is on the page of the payment password too', async () => {
+    await page.goto(request());
+    await signIn();
+    await page.getByRole('button', { name: 'Show password', exact: true }).click();
+    expect(await page.locator('[name=payment_password]').getAttribute('type')).toBe('text');
+  });
+
+  it('is not there when its script did not come', async () => {
+    await page.route('**/form-*.js', (route) => route.abort());
+    await page.goto(request());
+    expect(await page.locator('.password button').isVisible()).toBe(false);
+    await signIn();
+    await expectPage('payment-password');
+  });
+
+  it('is not there without JavaScript, where the forms do all the rest', async () => {
+    await open({ javaScriptEnabled: false });
+    await page.goto(request());
+    expect(await page.locator('.password button').isVisible()).toBe(false);
+    await signIn();
+    expect(await page.locator('.password button').isVisible()).toBe(false);
+    await page.locator('[name=payment_password]').fill(user.paymentPassword ?? '');
+    await page.keyboard.press('Enter');
+    await expectPage('consent');
+  });
+});
+
+describe('Caps Lock', () => {
+  const hint = () => page.locator('.hint');
+
+  /** Headless Chromium has no such key: the event is made here. */
+  async function press(type: string, isOn: boolean): Promise<void> {
+    await page
+      .locator('#password')
+      .evaluate(
+        (field, [name, on]) =>
+          field.dispatchEvent(new KeyboardEvent(name, { modifierCapsLock: on, bubbles: true })),
+        [type, isOn] as const,
+      );
+  }
+
+  it('is said beside the field in the language of the page, while it is on and the field is used', async () => {
+    for (const [locale, text] of [
+      ['en', 'Caps Lock is on.'],
+      ['ru', 'Включён Caps Lock: буквы будут заглавными.'],
+    ]) {
+      await open({ locale: locale ?? '' });
+      await page.goto(request());
+      await page.locator('#password').focus();
+      expect(await hint().getAttribute('aria-live')).toBe('polite');
+      expect(await hint().textContent()).toBe('');
+      await press('keydown', true);
+      expect(await hint().textContent()).toBe(text);
+      await press('keyup', false);
+      expect(await hint().textContent()).toBe('');
+      await press('keydown', true);
+      await page.locator('#login').focus();
+      expect(await hint().textContent()).toBe('');
+    }
+  });
+
+  it('is not looked for in events of a browser that fills the field by itself', async () => {
+    await page.goto(request());
+    await page.locator('#password').evaluate((field) => field.dispatchEvent(new Event('keydown')));
+    expect(await hint().textContent()).toBe('');
+  });
+});
+
+describe('the payment password', () => {
+  it('is kept by browsers under a name of its own, which is neither posted nor met by people', async () => {
+    await page.goto(request());
+    await signIn();
+    const form = page.locator('form[action="/payment-password"]');
+    const kinds = await form
+      .locator('input:not([type=hidden])')
+      .evaluateAll((fields) =>
+        (fields as HTMLInputElement[]).map(({ autocomplete, value }) => [autocomplete, value]),
+      );
+    expect(kinds).toEqual([
+      ['username', `${user.login} (payment)`],
+      ['current-password', ''],
+    ]);
+    expect(await form.locator('[autocomplete=username]').boundingBox()).toMatchObject({
+      width: 1,
+      height: 1,
+    });
+    expect(await form.getByRole('textbox').count()).toBe(1);
+    await form.locator('[name=payment_password]').focus();
+    await page.keyboard.press('Shift+Tab');
+    expect(await page.evaluate(() => document.activeElement?.matches('form *'))).toBe(false);
+    const posted = page.waitForRequest('**/payment-password');
+    await form.locator('[name=payment_password]').fill(user.paymentPassword ?? '');
+    await page.keyboard.press('Enter');
+    const names = [...new URLSearchParams((await posted).postData() ?? '').keys()];
+    expect(names).toEqual(['request', 'form_token', 'payment_password']);
+  });
+});
+
+describe('a wrong password', () => {
+  it.each([
+    [true, 'with'],
+    [false, 'without'],
+  ])(
+    'leads back to its field, which says what is wrong, as does the title (JavaScript: %s)',
+    async (javaScriptEnabled) => {
+      await open({ javaScriptEnabled });
+      const described = () =>
+        page.evaluate(() => {
+          const field = document.activeElement;
+          const ids = field?.getAttribute('aria-describedby')?.split(' ') ?? [];
+          return [
+            field?.id,
+            field?.ariaInvalid,
+            ...ids.map((id) => document.getElementById(id)?.textContent?.trim()),
+          ];
+        });
+      await page.goto(request());
+      await page.locator('[name=login]').fill(user.login);
+      await page.locator('[name=password]').fill('wrong');
+      await page.keyboard.press('Enter');
+      await page.getByRole('alert').waitFor();
+      expect(await described()).toEqual(['password', 'true', 'The login or the password is wrong.']);
+      expect(await page.title()).toMatch(/^Error: Sign in/);
+      await signIn();
+      await page.locator('[name=payment_password]').fill('wrong');
+      await page.keyboard.press('Enter');
+      await page.getByRole('alert').waitFor();
+      expect((await described()).slice(0, 3)).toEqual([
+        'payment-password',
+        'true',
+        'The payment password is wrong.',
+      ]);
+      expect(await page.title()).toMatch(/^Error: /);
+    },
+  );
+});
+
+describe('Allow in its first moment', () => {
+  const allow = () => page.locator('[value=allow]');
+  const isResting = () => allow().evaluate((button) => getComputedStyle(button).pointerEvents === 'none');
+
+  /** Stops or goes on with the time of the page's animations. */
+  async function setTime(playbackRate: 0 | 1): Promise<void> {
+    const devtools = await context.newCDPSession(page);
+    await devtools.send('Animation.enable');
+    await devtools.send('Animation.setPlaybackRate', { playbackRate });
+  }
+
+  it.each([
+    { reducedMotion: 'no-preference', javaScriptEnabled: true },
+    { reducedMotion: 'reduce', javaScriptEnabled: true },
+    { reducedMotion: 'no-preference', javaScriptEnabled: false },
+  ] as const)(
+    'is pressed by no click, and by no key that was meant for something else: %j',
+    async (options) => {
+      await open(options);
+      await reachConsent();
+      await setTime(0);
+      await page.reload();
+      expect(await isResting()).toBe(true);
+      for (const key of ['Enter', 'Space']) await page.keyboard.press(key);
+      expect([await focused(), await isResting()]).toEqual(['BODY', true]);
+      await allow().click({ force: true });
+      await expectPage('consent');
+      await setTime(1);
+      await expect.poll(isResting).toBe(false);
+    },
+  );
+
+  it('is no less enabled for keys, which is what screen readers say of it', async () => {
+    await reachConsent();
+    await setTime(0);
+    await page.reload();
+    expect(await page.getByRole('button', { name: 'Allow', exact: true }).isEnabled()).toBe(true);
+    await allow().focus();
+    expect(await isResting()).toBe(true);
+    const answered = page.waitForRequest(/\/callback\?code=/);
+    await page.keyboard.press('Enter');
+    await answered;
+  });
+
+  it('has a contrast of 3 or more in both themes', async () => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await open({ colorScheme });
+      await reachConsent();
+      await setTime(0);
+      await page.reload();
+      expect(await isResting()).toBe(true);
+      expect(await contrastOf('[value=allow]')).toBeGreaterThanOrEqual(3);
+    }
+  });
+
+  it('comes again for a pointer that has only just come upon the page, and leaves the focus where it is', async () => {
+    await reachConsent();
+    await page.mouse.move(-10, -10);
+    await expect.poll(isResting).toBe(false);
+    await allow().focus();
+    await setTime(0);
+    await page.mouse.move(5, 5);
+    await expect.poll(isResting).toBe(true);
+    expect(await contrastOf('[value=allow]')).toBeGreaterThanOrEqual(3);
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('value'))).toBe('allow');
+  });
+
+  it('looks disabled in forced colours, too', async () => {
+    await open({ forcedColors: 'active' });
+    await reachConsent();
+    const border = () =>
+      allow().evaluate((element) => {
+        const { borderBottomStyle, borderBottomWidth } = getComputedStyle(element);
+        return `${borderBottomWidth} ${borderBottomStyle}`;
+      });
+    await expect.poll(isResting).toBe(false);
+    expect(await border()).toBe('2px solid');
+    await setTime(0);
+    await page.reload();
+    expect(await border()).toBe('2px dashed');
+  });
+
+  /** The contrast of a button's text with it, and of the button with the page around it: the lower one. */
+  async function contrastOf(selector: string): Promise<number> {
+    const [text = '', button = '', around = ''] = await page.locator(selector).evaluate((element) => {
+      const main = getComputedStyle(document.querySelector('main') as Element);
+      const { color, backgroundColor, opacity } = getComputedStyle(element);
+      if (opacity !== '1') throw new Error(`opacity ${opacity}`);
+      return [color, backgroundColor, main.backgroundColor].map(
+        (colour) =>
+          `#${(colour.match(/\d+/g) ?? []).map((part) => Number(part).toString(16).padStart(2, '0')).join('')}`,
+      );
+    });
+    return Math.min(contrast(text, button), contrast(button, around));
+  }
+});

@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { Agent } from '../support/agent.ts';
+import { requestOf } from '../support/flow.ts';
+import { useServer } from '../support/server.ts';
+
+const server = await useServer();
+const client = await server.createClient();
+
+const get = (path: string, headers: Record<string, string> = {}) => fetch(server.baseUrl + path, { headers });
+
+/** The address of the script that a page names; null where it names none. */
+const scriptOf = (body: string) => /<script type="module" src="([^"]+)"><\/script>/.exec(body)?.[1] ?? null;
+
+describe('the script of pages that ask for a password', async () => {
+  const page = await new Agent(server.baseUrl).get(
+    `/oauth/authorize?${new URLSearchParams(requestOf(client))}`,
+  );
+  const path = scriptOf(page.body) ?? '';
+
+  it('is served under a hash of it, for good, to our own pages alone', async () => {
+    const answer = await get(path, { 'sec-fetch-dest': 'script' });
+    expect(path).toMatch(/^\/form-[0-9a-f]{32}\.js$/);
+    expect(answer.status).toBe(200);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'content-type': 'text/javascript; charset=utf-8',
+      'cache-control': 'public, max-age=31536000, immutable',
+      'x-content-type-options': 'nosniff',
+      'cross-origin-resource-policy': 'same-origin',
+    });
+    expect(answer.headers.get('set-cookie')).toBeNull();
+    expect(await answer.text()).toBe(readFileSync(new URL('../../views/form.js', import.meta.url), 'utf8'));
+  });
+
+  it('is the one address that may run there, and nothing may run on a page without a password', async () => {
+    const policy = page.headers.get('content-security-policy') ?? '';
+    expect(policy).toContain(`; script-src ${server.baseUrl}${path};`);
+    expect(policy).not.toMatch(/unsafe|nonce/);
+    const unknown = await new Agent(server.baseUrl).get('/nothing');
+    expect(scriptOf(unknown.body)).toBeNull();
+    expect(unknown.headers.get('content-security-policy')).not.toContain('script-src');
+  });
+
+  it('is nothing else: neither under another hash nor by another method', async () => {
+    const other = await get(`/form-${'0'.repeat(32)}.js`);
+    expect([other.status, other.headers.get('cache-control')]).toEqual([404, 'no-store']);
+    expect((await fetch(server.baseUrl + path, { method: 'POST' })).status).toBe(405);
+  });
+
+  it('makes no text of the page into markup or code, and asks nobody', () => {
+    const script = readFileSync(new URL('../../views/form.js', import.meta.url), 'utf8');
+    expect(script).not.toMatch(
+      /innerHTML|outerHTML|insertAdjacent|eval|Function\(|fetch|XMLHttp|import|Storage|cookie/,
+    );
+    expect(script.split('\n').length).toBeLessThanOrEqual(60);
+  });
+});
