@@ -25,7 +25,7 @@ const folderOf = (document: string) => new URL('./', new URL(document, root));
 
 /** Where a document's links and pictures lead to within the checkout, by their paths from the root. */
 function linksOf(document: string): string[] {
-  const links = read(document).matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)|src="([^":]+)"/g);
+  const links = read(document).matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)|src(?:set)?="([^":]+)"/g);
   return [...links].map(
     ([, link, image]) => new URL(link ?? image ?? '', folderOf(document)).href.slice(root.href.length) || '.',
   );

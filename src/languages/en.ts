@@ -74,7 +74,6 @@ export const en = {
   },
 
   request: {
-    client: (client: string) => say`${client}`,
     asks: 'asks for access to your account',
     instanceName: 'Connection name',
     account: 'Your account',

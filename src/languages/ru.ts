@@ -9,7 +9,7 @@ export const ru: Texts = {
 
   layout: {
     passwordsHereOnly: (service, address) =>
-      say`Вводите пароли ${service} только там, где в адресной строке стоит ${address}, и никогда — в приложении.`,
+      say`Вводите пароли «${service}» только там, где в адресной строке стоит ${address}, и никогда — в приложении.`,
     language: 'Язык',
     help: 'Помощь',
     account: 'Подключённые приложения',
@@ -75,7 +75,6 @@ export const ru: Texts = {
   },
 
   request: {
-    client: (client) => say`${client}`,
     asks: 'просит доступ к вашему счёту',
     instanceName: 'Имя подключения',
     account: 'Ваш счёт',

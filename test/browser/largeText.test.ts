@@ -20,7 +20,7 @@ const NAMES = [
   'consent, long',
   'account, full',
   'account, a page between others',
-  'error',
+  'error: no_rights',
   'notice',
 ];
 const cases = LANGUAGES.flatMap((language) => NAMES.map((name) => [language, name] as const));

@@ -24,10 +24,14 @@ import type {
 } from '../../src/http/browser/pages.ts';
 import { BUILT_IN_CATALOGUE } from '../../src/languages/catalogue.ts';
 import { type Language, TEXTS } from '../../src/languages/languages.ts';
+import { logoOf } from '../../src/operatorFiles.ts';
 import { BUILT_IN_BRAND } from '../../src/rules/brand.ts';
-import type { Client } from '../../src/rules/client.ts';
+import { type Client, logoPath } from '../../src/rules/client.ts';
 import { parseDirectory } from '../../src/rules/directory.ts';
+import type { Logo } from '../../src/rules/logo.ts';
 import { parseScope } from '../../src/rules/scope.ts';
+import { svg } from '../support/pictures.ts';
+import { deadEndSamplesIn } from './deadEndSamples.ts';
 
 /** Every page in every variant that looks different, with the names and amounts that break layouts. */
 
@@ -48,6 +52,8 @@ const REQUEST = [
 
 const READ_ONLY = 'account-info operation-history operation-details';
 const ONE_TIME = 'account-info payment.to-account("+7-912-345-67-89","phone").limit(,123456789012.34)';
+const TRANSFERS =
+  'payment.to-account("410011234567890","account").limit(7,500) payment.to-account("boris@mail.example","email")';
 const TWELVE = [
   'account-info',
   'operation-history',
@@ -84,6 +90,14 @@ const CLIENT: Client = {
   revision: 1,
 };
 
+const LOGO = logoOf(svg('<circle cx="16" cy="16" r="15" fill="#b3541e"/>'));
+const WIDE_LOGO = logoOf(svg('<path fill="#b3541e" d="M0 0h96v32H0z"/>', 'viewBox="0 0 96 32"'));
+
+/** The logos of applications in the samples, by the path that pages ask for. */
+export const LOGOS_OF_SAMPLES: Readonly<Record<string, Logo>> = Object.fromEntries(
+  [LOGO, WIDE_LOGO].map((logo) => [logoPath({ ...CLIENT, logo: logo.file }), logo]),
+);
+
 /** What a request sample may have different. */
 interface Asked {
   readonly client?: Partial<Client>;
@@ -110,7 +124,12 @@ const HOSTILE_ASKED: Asked = {
 };
 
 const LONG_ASKED: Asked = {
-  client: { name: LONG_NAME, site: `https://${'sub.'.repeat(40)}shop.example/`, reviewed: true },
+  client: {
+    name: LONG_NAME,
+    site: `https://${'sub.'.repeat(40)}shop.example/`,
+    logo: WIDE_LOGO.file,
+    reviewed: true,
+  },
   instanceName: LONG_WORD,
   returnsTo: `https://${'sub.'.repeat(40)}shop.example/`,
   user: { name: LONG_WORD.slice(0, 64), login: LONG_WORD.slice(0, 64) },
@@ -362,11 +381,19 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
       clientName: null,
       undone: texts.account.notSignedIn,
     }),
+    'sign-in after the session ended': signIn({ undone: texts.signIn.sessionOver }),
+    'sign-in without cookies': signIn({ undone: texts.signIn.cookiesOff('pay.example') }),
+    'sign-in after a stale form': signIn({ undone: texts.outcomes.not_signed_in }),
+    'sign-in after an answer too late': signIn({ undone: texts.outcomes.sessionOver }),
     'sign-in, hostile': signIn({ request: HOSTILE, clientName: HOSTILE, login: HOSTILE, error: HOSTILE }),
     'sign-in, right to left': signIn({ clientName: HEBREW, login: ARABIC }),
 
     'payment-password': paymentPassword(),
     'payment-password after a wrong one': paymentPassword({}, texts.paymentPassword.wrong),
+    'payment-password after too many tries': paymentPassword(
+      {},
+      texts.tooManyTries(texts.wait.seconds(45), null),
+    ),
     'payment-password, default limit': paymentPassword({ scope: 'payment-p2p' }),
     'payment-password, one payment': paymentPassword({ scope: ONE_TIME }),
     'payment-password, earlier': paymentPassword(EARLIER),
@@ -379,27 +406,29 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     'consent, one payment': consent({ scope: ONE_TIME }),
     'consent, instance': consent({ instanceName: 'anna@shop.example', returnsTo: 'com.example.shop:/back' }),
     'consent, earlier': consent(EARLIER),
-    'consent, shown afresh': consent({
-      undone: texts.outcomes.on.not_decided('Demo Shop', 'Anna Petrova', 'anna'),
-    }),
+    ...Object.fromEntries(
+      Object.entries(texts.outcomes.on).map(([outcome, text]) => [
+        `consent after ${outcome}`,
+        consent({ undone: text('Demo Shop', 'Anna Petrova', 'anna') }),
+      ]),
+    ),
     'consent, new to the user': consent({ firstSeen: true }),
     'consent, reviewed': consent({ client: { site: 'https://www.shop.example/', reviewed: true } }),
+    'consent, logo': consent({ client: { logo: LOGO.file } }),
     'consent, nothing changes': consent({
       earlier: 'account-info operation-history payment-shop.limit(7,3000)',
     }),
-    'consent, lowered and dropped': consent({ scope: 'account-info', earlier: TWELVE }),
+    'consent, lowered and dropped': consent({
+      scope: 'account-info payment-p2p.limit(1,5000)',
+      earlier: TWELVE,
+    }),
+    'consent, transfers': consent({ scope: TRANSFERS }),
     'consent, twelve rights': consent({ scope: TWELVE }),
     'consent, hostile': consent(HOSTILE_ASKED),
     'consent, long': consent(LONG_ASKED),
     'consent, right to left': consent(RIGHT_TO_LEFT),
 
-    error: error(),
-    'error, ours': error({
-      ...texts.errors.causes.ourFault,
-      code: null,
-      fault: texts.errors.faults.ours(),
-      link: { href: `/oauth/authorize?${REQUEST}`, text: texts.errors.tryAgain },
-    }),
+    ...deadEndSamplesIn(language),
     'error, explained': error({
       explained: { rule: 'The parameter scope is missing.', remedy: 'docs/integrating.md has requests.' },
     }),
@@ -499,11 +528,25 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
         undone: texts.security.undone,
       },
     ),
+    'security, paid from an unknown network': security([session({ isThis: true, endToken: null })], {
+      lastPayment: texts.security.lastPayment('Demo Shop', day('2026-11-20'), texts.security.unknownNetwork),
+    }),
     'security, ended': security([session({ isThis: true, endToken: null })], { done: texts.security.ended }),
 
     password: password(),
     'password, the payment password': password({ which: 'payment-password', asked: 'payment-password' }),
     'password, a first payment password': password({ which: 'payment-password' }),
-    'password, refused': password({ error: texts.security.form.problems.too_short(8) }),
+    ...Object.fromEntries(
+      Object.entries(texts.security.form.problems).map(([problem, text]) => [
+        `password, ${problem}`,
+        password({ error: text(8) }),
+      ]),
+    ),
+    'password, wrong': password({ error: texts.security.form.wrong }),
+    'password, the payment password wrong': password({
+      which: 'payment-password',
+      asked: 'payment-password',
+      error: texts.security.form.wrongPayment,
+    }),
   };
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { en } from '../../src/languages/en.ts';
 import { LANGUAGES, TEXTS } from '../../src/languages/languages.ts';
+import { leavesOf } from './leaves.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -21,10 +22,10 @@ const BY_TYPE = [
 ];
 
 /** Every text by its path, for example `signIn.title`, with the text or what makes it. */
-const texts = leavesOf(en).filter(([path]) => !BY_TYPE.some((group) => path.startsWith(`${group}.`)));
+const texts = leavesOf(en).filter(({ path }) => !BY_TYPE.some((group) => path.startsWith(`${group}.`)));
 
 describe('the texts', () => {
-  it.each(texts.map(([path]) => path))('%s is used', (path) => {
+  it.each(texts.map(({ path }) => path))('%s is used', (path) => {
     // A page takes the title and text of a group by spreading it.
     const names = path
       .replace(/\.(title|text)$/, '')
@@ -43,7 +44,7 @@ describe('the texts', () => {
   });
 
   it.each(LANGUAGES)('of %s are finished, and none but names is left in another script', (language) => {
-    for (const [path, text] of leavesOf(TEXTS[language])) {
+    for (const { path, text } of leavesOf(TEXTS[language])) {
       if (typeof text !== 'string') continue;
       expect(text.trim(), path).toBe(text);
       expect(text, path).not.toBe('');
@@ -57,12 +58,6 @@ describe('the texts', () => {
     }
   });
 });
-
-function leavesOf(value: object, path = ''): [path: string, text: unknown][] {
-  return Object.entries(value).flatMap(([name, inner]) =>
-    typeof inner === 'object' ? leavesOf(inner, `${path}${name}.`) : [[path + name, inner]],
-  );
-}
 
 function filesIn(folder: string, extension: string): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })

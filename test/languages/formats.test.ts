@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { TEXTS } from '../../src/languages/languages.ts';
+
+// As readers of each language write amounts, numbers and days. Spaces are shown as ␣ where no line may break.
+
+const shown = (text: string) => text.replaceAll(/[\u00a0\u202f]/g, '␣');
+const { en, ru } = { en: TEXTS.en.formats, ru: TEXTS.ru.formats };
+
+describe('amounts', () => {
+  it.each([
+    ['3000', 'RUB', 'RUB␣3,000', '3␣000␣₽'],
+    ['0.01', 'RUB', 'RUB␣0.01', '0,01␣₽'],
+    ['8500.50', 'RUB', 'RUB␣8,500.50', '8␣500,50␣₽'],
+    ['8500.5', 'RUB', 'RUB␣8,500.50', '8␣500,50␣₽'],
+    ['1000000.00', 'RUB', 'RUB␣1,000,000', '1␣000␣000␣₽'],
+    ['123456789012.34', 'RUB', 'RUB␣123,456,789,012.34', '123␣456␣789␣012,34␣₽'],
+    ['90071992547409.93', 'RUB', 'RUB␣90,071,992,547,409.93', '90␣071␣992␣547␣409,93␣₽'],
+    ['3000', 'USD', 'USD␣3,000', '3␣000␣$'],
+    ['3000', 'EUR', 'EUR␣3,000', '3␣000␣€'],
+  ])('of %s %s', (sum, currency, english, russian) => {
+    expect([en, ru].map((formats) => shown(formats.amount(sum, currency)))).toEqual([english, russian]);
+  });
+});
+
+describe('numbers', () => {
+  it.each([
+    [0, '0', '0'],
+    [999, '999', '999'],
+    [1000, '1,000', '1␣000'],
+    [1234567, '1,234,567', '1␣234␣567'],
+  ])('of %d', (value, english, russian) => {
+    expect([en, ru].map((formats) => shown(formats.number(value)))).toEqual([english, russian]);
+  });
+});
+
+describe('days, which are those of UTC', () => {
+  it.each([
+    ['2029-11-20T00:00:00.000Z', '20 November 2029', '20 ноября 2029 г.'],
+    ['2029-11-20T23:59:59.999Z', '20 November 2029', '20 ноября 2029 г.'],
+    ['2028-02-29T12:00:00Z', '29 February 2028', '29 февраля 2028 г.'],
+    ['2027-01-01T00:00:00Z', '1 January 2027', '1 января 2027 г.'],
+    ['2026-12-31T23:59:59Z', '31 December 2026', '31 декабря 2026 г.'],
+  ])('at %s', (time, english, russian) => {
+    expect([en, ru].map((formats) => shown(formats.day(new Date(time))))).toEqual([english, russian]);
+  });
+
+  it('and their times', () => {
+    const time = new Date('2029-11-20T14:05:00Z');
+    expect(shown(en.time(time))).toBe('20 November 2029 at 14:05 UTC');
+    expect(shown(ru.time(time))).toBe('20 ноября 2029 г. в 14:05 UTC');
+  });
+});
+
+describe('one of several', () => {
+  it.each([
+    [['a'], 'a', 'a'],
+    [['a', 'b'], 'a or b', 'a или b'],
+    [['a', 'b', 'c'], 'a, b or c', 'a, b или c'],
+  ])('%j', (items, english, russian) => {
+    expect([en, ru].map((formats) => formats.oneOf(items))).toEqual([english, russian]);
+  });
+});

@@ -1,0 +1,79 @@
+import { describe, expect, it, type MockInstance, vi } from 'vitest';
+import { LANGUAGES, type Language, TEXTS } from '../../src/languages/languages.ts';
+import { leavesOf } from './leaves.ts';
+
+// Every text that changes with a number, in plurals.txt with the numbers that tell the forms of both languages apart.
+// `npx vitest run test/languages/plurals.test.ts -u` writes it anew.
+
+const COUNTS = [1, 2, 5, 11, 21, 22, 101, 111];
+/** Numbers that take one form, by language: 21 and 101 count like 1 in Russian, 11 and 111 don't. */
+const SAME_FORM: Readonly<Record<Language, readonly (readonly number[])[]>> = {
+  en: [[2, 5, 11, 21, 22, 101, 111]],
+  ru: [
+    [21, 101],
+    [2, 22],
+    [5, 11, 111],
+  ],
+};
+
+const plurals = LANGUAGES.flatMap((language) =>
+  pluralsOf(language).map((plural) => ({ language, ...plural })),
+);
+
+describe('plural forms', () => {
+  it('are those of plurals.txt', async () => {
+    const lines = plurals.map(
+      ({ language, path, at }) =>
+        `${language} ${path}\n${COUNTS.map((count) => `  ${at(count)}\n`).join('')}`,
+    );
+    await expect(lines.join('\n')).toMatchFileSnapshot('plurals.txt');
+  });
+
+  it.each(plurals)(
+    'of $path in $language are the same where the language has one form',
+    ({ language, at }) => {
+      for (const counts of SAME_FORM[language]) {
+        const forms = counts.map((count) => at(count).replace(String(count), '#'));
+        expect(new Set(forms).size, forms.join('\n')).toBe(1);
+      }
+    },
+  );
+
+  it.each(plurals.filter(({ language }) => language === 'ru'))('of $path in Russian are enough', ({ at }) => {
+    // After a word that asks for the genitive there are two forms: «не короче 21 знака, 22 знаков, 5 знаков».
+    const enough = /(короче|длиннее|больше|меньше|до|от|из|около) 22 /.test(at(22)) ? 2 : 3;
+    expect(new Set([21, 22, 5].map((count) => at(count).replace(String(count), '#'))).size).toBe(enough);
+  });
+});
+
+/** The texts of a language that choose a form by a number, each with the text at a number. */
+function pluralsOf(language: Language) {
+  const select = vi.spyOn(Intl.PluralRules.prototype, 'select');
+  try {
+    return leavesOf(TEXTS[language]).flatMap(({ path, text }) => {
+      if (typeof text !== 'function' || path.startsWith('formats.')) return [];
+      const sentence = text as (...inside: unknown[]) => string;
+      return [...Array(sentence.length).keys()].flatMap((position) => {
+        const at = (count: number) => sentence(...insides(sentence.length, position, count));
+        return choosesBy(at, select) ? [{ path, at }] : [];
+      });
+    });
+  } finally {
+    select.mockRestore();
+  }
+}
+
+/** What stands inside a sentence: the number at its position, and dots for the rest. */
+function insides(length: number, position: number, count: number): unknown[] {
+  return Array.from({ length }, (_, at) => (at === position ? count : '…'));
+}
+
+function choosesBy(at: (count: number) => string, select: MockInstance<Intl.PluralRules['select']>): boolean {
+  select.mockClear();
+  try {
+    at(7);
+  } catch {
+    return false; // a name is no number
+  }
+  return select.mock.calls.some(([count]) => count === 7);
+}

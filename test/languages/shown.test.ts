@@ -1,0 +1,78 @@
+import * as cheerio from 'cheerio';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { LANGUAGES, TEXTS } from '../../src/languages/languages.ts';
+import { statesOf } from '../pages/states.ts';
+import { leavesOf } from './leaves.ts';
+
+// Every text stands on some page of the samples: each state that a text is for has a sample. And no page has words of
+// another language.
+
+type Sentence = (...inside: unknown[]) => unknown;
+
+/**
+ * What no sample says: only JSON has this code, but each code has a title by its type; the other word of a button is set by
+ * the script. The pages of the demo application have no samples.
+ */
+const ON_NO_PAGE = ['errors.titles.invalid_grant', 'password.hide', 'password.capsLock'];
+
+afterAll(() => void vi.restoreAllMocks());
+
+describe.each(LANGUAGES)('in %s', (language) => {
+  const texts = leavesOf(TEXTS[language]).filter(
+    ({ path }) => !/^(formats|demo)\./.test(path) && !ON_NO_PAGE.includes(path),
+  );
+  const leaves = texts.map(({ path, group, name, text }) => {
+    if (typeof text === 'string') return { path, wordings: () => [text] };
+    const { mock } = vi.spyOn(group as Record<string, Sentence>, name);
+    return { path, wordings: () => mock.results.map(({ value }) => String(value)) };
+  });
+  // The brand that has support and a legal line.
+  const states = statesOf(language, 'full');
+  const pages = states.map(({ html }) => readable(cheerio.load(html)));
+
+  it.each(leaves)('$path is shown on a page of the samples', ({ wordings }) => {
+    const shown = wordings().some((wording) => pages.some((page) => isOn(page, wording)));
+    expect(shown, wordings().join('\n')).toBe(true);
+  });
+
+  it('no page has a word of another language, but for names, addresses and what is code', () => {
+    const foreign = language === 'ru' ? /[A-Za-z]+/g : /\p{Script=Cyrillic}+/gu;
+    // Where hostile names are whole texts, no words are ours.
+    const found = states
+      .filter(({ name }) => !name.includes('hostile'))
+      .map(({ name, html }) => [name, ownWords(html, language).match(foreign)] as const);
+    expect(found.filter(([, words]) => words !== null)).toEqual([]);
+  });
+});
+
+/** What is read on a page and what is read out of it, but for the words of others. */
+function ownWords(html: string, language: string): string {
+  const $ = cheerio.load(html);
+  $(`bdi, code, footer a[href*=":"], [lang]:not(html, [lang=${language}])`).remove();
+  // Parameters, protocols and browsers have one name in all languages, and so has a site without a brand.
+  return readable($).replaceAll(
+    /Assent|HTTP|UTC|redirect_uri|response_type|\bscope\b|cookie|Firefox|Linux/g,
+    '',
+  );
+}
+
+function readable($: cheerio.CheerioAPI): string {
+  $('style, script').remove();
+  const attributes = ['aria-label', 'title', 'alt', 'placeholder'].flatMap((name) =>
+    $(`[${name}]`)
+      .toArray()
+      .map((element) => $(element).attr(name)),
+  );
+  return plain([$.root().text(), ...attributes].join(' '));
+}
+
+/** @param wording with `{target}` where a name stands */
+function isOn(page: string, wording: string): boolean {
+  return plain(wording)
+    .split('{target}')
+    .every((part) => page.includes(part));
+}
+
+function plain(text: string): string {
+  return text.replaceAll(/[\u2068\u2069]/g, '').replaceAll(/\s+/g, ' ');
+}

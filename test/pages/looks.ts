@@ -1,0 +1,58 @@
+import { fileURLToPath } from 'node:url';
+import { FORM_SCRIPT, type Look, lookOf } from '../../src/http/browser/look.ts';
+import { logoOf, readBrand } from '../../src/operatorFiles.ts';
+import { type Brand, BUILT_IN_BRAND } from '../../src/rules/brand.ts';
+import { contentTypeOf, type Logo } from '../../src/rules/logo.ts';
+import { LOGOS_OF_SAMPLES } from '../http/pageSamples.ts';
+import { png } from '../support/pictures.ts';
+
+// Whose pages the samples are, and the pictures on them.
+
+export const BASE_URL = 'http://pay.example';
+
+const wideLogo = logoOf(png(360, 120));
+
+/** All that a brand may have, and long. */
+const FULL_BRAND: Brand = {
+  name: { en: 'Northern Lights Savings & Payments Ltd', ru: 'Северное сияние: сбережения и платежи' },
+  logo: { ...wideLogo, path: `/brand/logo-${wideLogo.file}` },
+  accent: null,
+  support: {
+    url: 'https://help.northern-lights-savings-and-payments.example/contact',
+    phone: '+7 (800) 555-01-00',
+    email: 'people.who.answer.every.question@northern-lights-savings.example',
+  },
+  legal: {
+    en: 'Northern Lights Savings & Payments Ltd, 1 Harbour Street, Murmansk. Licence 0000 of the Central Bank of 1 April 2024, for payments and for keeping electronic money.',
+    ru: 'ООО «Северное сияние: сбережения и платежи», Мурманск, Портовая улица, 1. Лицензия Банка России № 0000 от 1 апреля 2024 года на переводы и электронные деньги.',
+  },
+};
+
+const BRANDS: Readonly<Record<string, Brand>> = {
+  'built-in': BUILT_IN_BRAND,
+  trial: readBrand(fileURLToPath(new URL('../../views/demo/brand.json', import.meta.url))),
+  full: FULL_BRAND,
+};
+
+/** The look of each brand, by its name in the gallery. */
+export const LOOKS: Readonly<Record<string, Look>> = Object.fromEntries(
+  Object.entries(BRANDS).map(([name, brand]) => [name, lookOf({ brand, baseUrl: BASE_URL })]),
+);
+
+export const BUILT_IN_LOOK = lookOf({ brand: BUILT_IN_BRAND, baseUrl: BASE_URL });
+
+interface Picture {
+  readonly contentType: string;
+  readonly body: Buffer;
+}
+
+/** What the pages show besides themselves, by its path. */
+export const PICTURES: ReadonlyMap<string, Picture> = new Map([
+  ...Object.values(BRANDS).flatMap(({ logo }) => (logo === null ? [] : [pictureAt(logo.path, logo)])),
+  [FORM_SCRIPT.path, { contentType: 'text/javascript', body: Buffer.from(FORM_SCRIPT.body) }],
+  ...Object.entries(LOGOS_OF_SAMPLES).map(([path, logo]) => pictureAt(path, logo)),
+]);
+
+function pictureAt(path: string, { file, body }: Logo): [path: string, picture: Picture] {
+  return [path, { contentType: contentTypeOf(file), body }];
+}

@@ -1,0 +1,54 @@
+import type { Page } from '../../src/http/browser/pages.ts';
+import { pageHeaders, renderPage } from '../../src/http/browser/views.ts';
+import { LANGUAGES, type Language } from '../../src/languages/languages.ts';
+import { pageSamplesIn } from '../http/pageSamples.ts';
+import { BUILT_IN_LOOK, LOOKS } from './looks.ts';
+
+/** A page in one of its states, as a reader of one language sees it under one brand. */
+export interface State {
+  readonly name: string;
+  readonly language: Language;
+  readonly brand: string;
+  readonly page: Page;
+  readonly html: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Every sample. */
+export function statesOf(language: Language, brand: string): State[] {
+  const look = LOOKS[brand] ?? BUILT_IN_LOOK;
+  return Object.entries(pageSamplesIn(language)).map(([name, page]) => ({
+    name,
+    language,
+    brand,
+    page,
+    html: renderPage(page, language, look, FORM),
+    headers: pageHeaders(page, language, look),
+  }));
+}
+
+/** The form for another language, as on the account page. */
+const FORM = { action: '/language', fields: { back: 'L2FjY291bnQ' } };
+
+/** Every sample under the built-in brand in each language, and one of each page under the other brands. */
+export const ALL_STATES: readonly State[] = LANGUAGES.flatMap((language) => [
+  ...statesOf(language, 'built-in'),
+  ...Object.keys(LOOKS)
+    .filter((brand) => brand !== 'built-in')
+    .flatMap((brand) => statesOf(language, brand).filter(isFirstOfItsPage)),
+]);
+
+function isFirstOfItsPage({ page: { name } }: State, at: number, states: readonly State[]): boolean {
+  return states.findIndex(({ page }) => page.name === name) === at;
+}
+
+/** For example `consent, long (ru, built-in)`. */
+export function titleOf({ name, language, brand }: State): string {
+  return `${name} (${language}, ${brand})`;
+}
+
+/** Whether no state before it has the same page with other words: those are named `error: …`. */
+export function isDistinct({ name }: State, at: number, states: readonly State[]): boolean {
+  const shapeOf = (one: string) => one.replace(/:.*/, '');
+  return states.findIndex((state) => shapeOf(state.name) === shapeOf(name)) === at || !name.includes(':');
+}
