@@ -14,9 +14,11 @@ export type LoweringProblem =
   | 'not_above_zero'
   | 'higher_than_asked';
 
-/** A right whose limit may be lowered: its place in the scope, counted from 0, and the limit, the default one included. */
+/** A limit that may be lowered, the default one included. */
 export interface LowerableLimit {
+  /** The place of its right in the scope, counted from 0. */
   readonly index: number;
+  readonly right: Right;
   readonly limit: PaymentLimit;
 }
 
@@ -24,7 +26,7 @@ export interface LowerableLimit {
 export function lowerableLimits(rights: readonly Right[]): LowerableLimit[] {
   return rights.flatMap((right, index) => {
     const limit = effectiveLimit(right);
-    return limit === undefined || limit.days === null ? [] : [{ index, limit }];
+    return limit === undefined || limit.days === null ? [] : [{ index, right, limit }];
   });
 }
 

@@ -21,6 +21,7 @@ const BY_TYPE = [
   'request.changes.labels',
   'history.kinds',
   'security.form.problems',
+  'consent.limits.problems',
 ];
 
 /** Every text by its path, for example `signIn.title`, with the text or what makes it. */

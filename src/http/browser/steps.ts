@@ -3,9 +3,10 @@ import type { Step } from '../../flows/authorize.ts';
 import type { Context } from '../../flows/context.ts';
 import { type Session, signOutToken } from '../../flows/session.ts';
 import type { SignInStep } from '../../flows/signIn.ts';
+import { TEXTS } from '../../languages/languages.ts';
 import type { AuthorizationRequest } from '../../rules/authorizationRequest.ts';
 import { setCookie } from './cookies.ts';
-import { describeRequest } from './describeRequest.ts';
+import { describeLimitFields, describeRequest, type TypedLimits } from './describeRequest.ts';
 import { languageOf } from './language.ts';
 import { showFull } from './notices.ts';
 import type { SignInPage } from './pages.ts';
@@ -40,11 +41,26 @@ export function showStep(
 ): FastifyReply {
   if (step.step === 'sign-in') return showSignIn(reply, context, step);
   if (step.step === 'full') return showFull(reply, step.authorizationRequest);
+  if (step.step === 'consent') return showConsent(reply, context, step);
   const common = describeRequest(context, step, languageOf(reply.request));
-  if (step.step === 'consent') {
-    return showPage(reply, { name: 'consent', ...common, decisionToken: step.decisionToken });
-  }
   return showPage(reply, { name: 'payment-password', ...common, formToken: step.formToken, error });
+}
+
+/** Shows the consent page. @param typed what can't be granted, so that its form is shown again */
+export function showConsent(
+  reply: FastifyReply,
+  context: Context,
+  step: Extract<Step, { step: 'consent' }>,
+  typed: TypedLimits | null = null,
+): FastifyReply {
+  const language = languageOf(reply.request);
+  return showPage(reply, {
+    name: 'consent',
+    ...describeRequest(context, step, language),
+    decisionToken: step.decisionToken,
+    limits: describeLimitFields(context, step, typed, language),
+    error: typed && TEXTS[language].consent.limits.undone,
+  });
 }
 
 /** Shows the sign-in page. @param said beside its form: what was typed before, what is wrong, what was not done */
