@@ -125,24 +125,21 @@ describe('lowering a limit', () => {
   });
 
   it('never raises a limit and never touches a one-time sum, whatever is typed', () => {
-    const anything = fc.array(
-      fc.tuple(
-        fc.integer({ min: -1, max: 6 }),
-        fc.oneof(
-          anyString,
-          written.map(({ text }) => text),
-        ),
-      ),
+    const typed = fc.oneof(
+      anyString,
+      written.map(({ text }) => text),
+      fc.constantFrom('1', '0,01'),
     );
     fc.assert(
-      fc.property(rights, anything, (asked, typed) => {
-        const lowering = lowerLimits(asked, new Map(typed));
+      fc.property(rights, fc.nat({ max: 5 }), typed, (asked, place, text) => {
+        const lowering = lowerLimits(asked, new Map([[place % asked.length, text]]));
         if (lowering.problems !== null) return;
         for (const [index, right] of lowering.rights.entries()) {
           expect(cents(right)).toBeLessThanOrEqual(cents(asked[index]));
           if (effectiveLimit(right)?.days === null) expect(right).toEqual(asked[index]);
         }
       }),
+      { numRuns: 1_000 },
     );
   });
 
