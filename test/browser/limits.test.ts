@@ -99,4 +99,13 @@ describe('the fields of limits', () => {
       expect(box?.height).toBeGreaterThanOrEqual(44);
     }
   });
+
+  it('stand above both buttons, also on a large screen', async () => {
+    await page.setViewportSize({ width: 1_200, height: 800 });
+    const fields = await page.locator('fieldset').boundingBox();
+    for (const name of ['Reject', 'Allow']) {
+      const button = await page.getByRole('button', { name }).boundingBox();
+      expect(button?.y).toBeGreaterThanOrEqual((fields?.y ?? 0) + (fields?.height ?? 0));
+    }
+  });
 });
