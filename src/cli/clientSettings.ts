@@ -24,6 +24,7 @@ interface SettingOptions {
   readonly logo?: string | false;
   readonly reviewed?: boolean;
   readonly notReviewed?: boolean;
+  readonly userLimits?: boolean;
   readonly force?: boolean;
 }
 
@@ -60,6 +61,11 @@ const REVIEWED = new Option(
   'you have looked at the application: users see that, and are warned of one that is new to them and not reviewed',
 );
 const NOT_REVIEWED = new Option('--not-reviewed', 'nobody has looked at it (at first)').conflicts('reviewed');
+const USER_LIMITS = new Option(
+  '--user-limits',
+  'users may lower the sum of a limit for a period; the application has to read “scope” in the answer to its token request',
+);
+const NO_USER_LIMITS = new Option('--no-user-limits', 'users allow what is asked, or nothing (at first)');
 const FORCE = new Option('--force', 'accept a name that could be mistaken for another one');
 
 /** The commands that take settings. */
@@ -75,6 +81,7 @@ export const SETTING_COMMANDS: CommandTable = {
     SITE,
     LOGO,
     REVIEWED,
+    USER_LIMITS,
     FORCE,
   ],
   'client update <id>': [
@@ -89,6 +96,8 @@ export const SETTING_COMMANDS: CommandTable = {
     NO_LOGO,
     REVIEWED,
     NOT_REVIEWED,
+    USER_LIMITS,
+    NO_USER_LIMITS,
     FORCE,
   ],
 };
@@ -124,8 +133,9 @@ function rightsOf(names: readonly string[]): readonly string[] | null {
 }
 
 async function create(options: CreateOptions): Promise<void> {
-  const { name, redirectUri, verified = false, right = ['all'], most = 'none', force = false } = options;
-  const settings = { name, redirectUri, allowedRights: rightsOf(right), most: ceilingOf(most) };
+  const { name, redirectUri, verified = false, right = ['all'], most = 'none' } = options;
+  const { userLimits = false, force = false } = options;
+  const settings = { name, redirectUri, allowedRights: rightsOf(right), most: ceilingOf(most), userLimits };
   const client = { ...settings, ...faceOf(options), verified };
   const rules = { force, serviceNames: readServiceNames() };
   const registered = await withStore((db, operator) => registerClient(db, client, operator, rules));
@@ -164,17 +174,18 @@ function logoIn(file: string): Logo {
 }
 
 async function update(id: string, options: SettingOptions): Promise<void> {
-  const { name, redirectUri, right, most, force = false } = options;
+  const { name, redirectUri, right, most, userLimits, force = false } = options;
   const change = {
     ...(name !== undefined && { name }),
     ...(redirectUri !== undefined && { redirectUri }),
     ...faceOf(options),
     ...(right && { allowedRights: rightsOf(right) }),
     ...(most && { most: ceilingOf(most) }),
+    ...(userLimits !== undefined && { userLimits }),
   };
   if (Object.keys(change).length === 0) {
     throw new UsageError(
-      'say what to change: --name, --redirect-uri, --right, --most, --site, --logo, --no-logo, --reviewed or --not-reviewed',
+      'say what to change: --name, --redirect-uri, --right, --most, --site, --logo, --no-logo, --reviewed, --not-reviewed, --user-limits or --no-user-limits',
     );
   }
   const rules = { force, serviceNames: readServiceNames() };
@@ -189,6 +200,8 @@ async function update(id: string, options: SettingOptions): Promise<void> {
 
 /** An application as commands print it. */
 export function clientRow(client: Client) {
-  const { clientId, name, redirectUri, verified, status, allowedRights, most, site, logo, reviewed } = client;
-  return { clientId, name, redirectUri, verified, status, allowedRights, most, site, logo, reviewed };
+  const { clientId, name, redirectUri, verified, status, ...settings } = client;
+  const { allowedRights, most, site, logo, reviewed, userLimits } = settings;
+  const face = { site, logo, reviewed };
+  return { clientId, name, redirectUri, verified, status, allowedRights, most, ...face, userLimits };
 }

@@ -1,8 +1,11 @@
 import type { AuthorizationRequest } from '../rules/authorizationRequest.ts';
 import type { Caller } from '../rules/caller.ts';
 import { OAuthError } from '../rules/error.ts';
+import { formatScope } from '../rules/formatScope.ts';
+import { type LoweringProblem, lowerableLimits, lowerLimits } from '../rules/lowering.ts';
 import { answerLocation } from '../rules/redirectUri.ts';
 import { limitsAmong, rightData } from '../rules/rightData.ts';
+import type { Right } from '../rules/scope.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { grantIdFor } from '../secrets/grantId.ts';
 import { formatToken } from '../secrets/tokens.ts';
@@ -36,6 +39,8 @@ export function decisionForm(pending: PendingAuthorization): Form {
 export type DecisionOutcome =
   /** The browser goes back to the application, with a code or with `access_denied`. */
   | { readonly outcome: 'answered'; readonly location: string }
+  /** Sums that can't be granted: by the places of their rights, what is wrong with them. Nothing was decided. */
+  | { readonly outcome: 'wrong_limits'; readonly problems: ReadonlyMap<number, LoweringProblem> }
   /** `stale`: the form does not fit any more, or the session is over, so the request is to be shown afresh. */
   | { readonly outcome: 'stale' | NotDecided };
 
@@ -50,6 +55,19 @@ type NotDecided =
   /** Allow was taken from this very page before: rejecting now would only look as if it undid that. */
   | 'allowed';
 
+/** What a consent form says. */
+export interface SentDecision {
+  readonly choice: 'allow' | 'reject';
+  readonly decisionToken: string | undefined;
+  /** What stood in the fields of the limits, by the places of their rights in the scope. */
+  readonly typedSums: ReadonlyMap<number, string>;
+}
+
+/** The limits that this request's users may lower: their fields are part of its consent form. */
+export function limitsToLower({ client, rights }: AuthorizationRequest) {
+  return client.userLimits ? lowerableLimits(rights) : [];
+}
+
 /**
  * The user decides on a request, on exactly what the consent page showed (contract section 3, first two rows). Allowing
  * writes the grant, which annuls an earlier one; rejecting leaves that as it is.
@@ -61,13 +79,16 @@ type NotDecided =
 export async function decide(
   context: Context,
   pending: PendingAuthorization,
-  sent: { readonly choice: 'allow' | 'reject'; readonly decisionToken: string | undefined },
+  sent: SentDecision,
   caller: Caller,
 ): Promise<DecisionOutcome> {
   const form = verifyForm(context, sent.decisionToken, decisionForm(pending));
   if (form === null) return { outcome: 'stale' };
+  const granted = sent.choice === 'allow' ? grantedBy(sent, pending) : asked(pending);
+  if (granted === null) return { outcome: 'stale' };
+  if (granted.problems !== null) return { outcome: 'wrong_limits', problems: granted.problems };
   const code = codeOf(context, pending, form);
-  const decision = decisionOf(context, pending, form, code, caller);
+  const decision = decisionOf(context, pending, granted, form, code, caller);
   const verdict = await (sent.choice === 'allow' ? approveGrant : denyGrant)(context.db, decision);
   const answer = (name: 'code' | 'error', value: string) =>
     ({ outcome: 'answered', location: answerLocation(pending.authorizationRequest, name, value) }) as const;
@@ -88,7 +109,41 @@ export async function decide(
   }
 }
 
-/** The code that allowing gives. It depends on all that was decided, so that no two decisions share one. */
+/** What a decision is about: the request, or less. */
+interface Access {
+  readonly scope: string;
+  readonly rights: readonly Right[];
+  /** The scope of the request where `scope` is less; null otherwise. */
+  readonly askedScope: string | null;
+  readonly problems: null;
+}
+
+/** The scope of a request stays as it was sent, byte for byte. */
+function asked({ authorizationRequest: { scope, rights } }: PendingAuthorization): Access {
+  return { scope, rights, askedScope: null, problems: null };
+}
+
+/**
+ * What allowing grants, with the sums that the user typed.
+ *
+ * @returns null for a form without a field that its page had: what is not there was not decided
+ */
+function grantedBy({ typedSums }: SentDecision, pending: PendingAuthorization) {
+  const { authorizationRequest } = pending;
+  const limits = limitsToLower(authorizationRequest);
+  if (!limits.every(({ index }) => typedSums.has(index))) return null;
+  const typed = new Map(limits.map(({ index }) => [index, typedSums.get(index) ?? '']));
+  const lowering = lowerLimits(authorizationRequest.rights, typed);
+  if (lowering.problems !== null) return { problems: lowering.problems };
+  if (!lowering.isLower) return asked(pending);
+  const { rights } = lowering;
+  return { scope: formatScope(rights), rights, askedScope: authorizationRequest.scope, problems: null };
+}
+
+/**
+ * The code that allowing gives. It depends on all that the page showed, and not on the sums that were typed there: whatever
+ * they are, a page gives one code, by which a second press of its buttons finds out that Allow was taken.
+ */
 function codeOf({ keyRing }: Context, pending: PendingAuthorization, { keyId, content }: SignedForm): string {
   const secret = keyRing.codeSecret(keyId, Buffer.from(content + pending.authorizationRequest.scope));
   return formatToken('code', grantIdOf(pending), secret);
@@ -98,12 +153,13 @@ function codeOf({ keyRing }: Context, pending: PendingAuthorization, { keyId, co
 function decisionOf(
   context: Context,
   pending: PendingAuthorization,
+  { scope, rights, askedScope }: Access,
   { revision, expiresAt }: SignedForm,
   code: string,
   caller: Caller,
 ): Approval & Denial {
   const { authorizationRequest, session } = pending;
-  const { client, rights, canonicalQuery } = authorizationRequest;
+  const { client, canonicalQuery } = authorizationRequest;
   return {
     grantId: grantIdOf(pending),
     userId: session.user.userId,
@@ -111,7 +167,8 @@ function decisionOf(
     clientRevision: client.revision,
     instanceName: authorizationRequest.instanceName,
     revision,
-    scope: authorizationRequest.scope,
+    scope,
+    askedScope,
     limits: JSON.stringify(limitsAmong(rightData(rights, context.currency))),
     redirectUri: authorizationRequest.redirectUri,
     codeHash: sha256(code),

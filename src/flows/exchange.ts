@@ -12,10 +12,13 @@ import type { Context } from './context.ts';
 /** Stands for the grant of a code that names none: no token is issued for it, but the statement takes a token's hash. */
 const NO_GRANT = '00000000-0000-0000-0000-000000000000';
 
-/** A freshly issued access token; `expiresIn` in seconds. */
+/** A freshly issued access token. */
 export interface IssuedToken {
   readonly accessToken: string;
+  /** In seconds. */
   readonly expiresIn: number;
+  /** What was granted, where that is less than what was asked; null otherwise. */
+  readonly scope: string | null;
 }
 
 /**
@@ -40,7 +43,9 @@ export async function exchange(
     tokenHash: sha256(accessToken),
     caller,
   });
-  if (result.verdict === 'issued') return { accessToken, expiresIn: tokenLifetimeSeconds(result.issuedAt) };
+  if (result.verdict === 'issued') {
+    return { accessToken, expiresIn: tokenLifetimeSeconds(result.issuedAt), scope: result.scope };
+  }
   if (result.verdict === 'late') throw new TooLateError();
   const [error, message, rule] = REFUSALS[result.verdict];
   throw new OAuthError(error, message, { rule });

@@ -1,4 +1,5 @@
 import type { Reason } from '../rules/error.ts';
+import type { LoweringProblem } from '../rules/lowering.ts';
 import { formatsOf, pluralOf, say } from './formats.ts';
 
 const plural = pluralOf('en');
@@ -135,11 +136,31 @@ export const en = {
   },
   consent: {
     title: 'Allow access?',
+    titleAfterError: 'Error: Allow access?',
     heading: 'Do you allow this?',
     leadsTo: (host: string) =>
       say`Either answer takes you back to ${host}. If you allow it, you can take it back at any time under “Connected applications”.`,
     reject: 'Reject',
     allow: 'Allow',
+    /** Where the user may grant less than is asked. */
+    limits: {
+      heading: 'You may lower these limits',
+      /** @param limit such as "At most RUB 3,000 in any 7 days" */
+      hint: (limit: string) => `${limit}. You can make it less, not more.`,
+      /** Above the form that is shown again. */
+      undone: 'Nothing is allowed yet: correct the limits first.',
+      problems: {
+        not_a_sum: () => 'Type a sum in figures, such as 2500 or 2500.50.',
+        too_many_decimals: () =>
+          'At most two figures may follow the point. Write thousands without a comma: 2500.',
+        not_above_zero: () => 'The sum must be above zero. To allow nothing, press Reject.',
+        higher_than_asked: (sum: string) => `It can only be less than is asked: ${sum} at most.`,
+        no_period_limit: () => 'This can’t be changed.',
+      } satisfies Record<LoweringProblem, (sum: string) => string> as Record<
+        LoweringProblem,
+        (sum: string) => string
+      >,
+    },
   },
 
   account: {

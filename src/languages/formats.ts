@@ -4,6 +4,8 @@ export interface Formats {
   number(value: number): string;
   /** An exact decimal with its currency, by ISO 4217. It never becomes a float: 123456789012.34 stays what it is. */
   amount(sum: string, currency: string): string;
+  /** An exact decimal as one types it, for example `9000.50`. */
+  plain(sum: string): string;
   /** A day in UTC, for example `20 November 2029`. */
   day(time: Date): string;
   /** A day and a time in UTC, for example `20 November 2029 at 14:05 UTC`. */
@@ -17,9 +19,17 @@ export interface Formats {
 /** The forms of a phrase by the plural categories of its language, as CLDR names them. `#` stands for the number. */
 export type PluralForms = Readonly<Partial<Record<Intl.LDMLPluralRule, string>> & { other: string }>;
 
+/** Two decimals, or none. */
+const DECIMALS = {
+  trailingZeroDisplay: 'stripIfInteger',
+  minimumFractionDigits: 2,
+  maximumFractionDigits: 2,
+} as const;
+
 /** @param tag BCP 47 @param currencyDisplay how readers of the language know currencies */
 export function formatsOf(tag: string, currencyDisplay: 'code' | 'symbol'): Formats {
   const numbers = new Intl.NumberFormat(tag);
+  const plain = new Intl.NumberFormat(tag, { ...DECIMALS, useGrouping: false });
   const days = new Intl.DateTimeFormat(tag, { dateStyle: 'long', timeZone: 'UTC' });
   const times = new Intl.DateTimeFormat(tag, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
   const clocks = new Intl.DateTimeFormat(tag, { timeStyle: 'short', timeZone: 'UTC' });
@@ -34,6 +44,7 @@ export function formatsOf(tag: string, currencyDisplay: 'code' | 'symbol'): Form
       // Node formats decimal strings exactly; the type of `format` here knows numbers only.
       return format.format(sum as `${number}`);
     },
+    plain: (sum) => plain.format(sum as `${number}`),
     day: (time) => days.format(time),
     time: (time) => `${times.format(time)} UTC`,
     clock: (time) => `${clocks.format(time)} UTC`,
@@ -46,9 +57,7 @@ function amountFormat(tag: string, currency: string, currencyDisplay: 'code' | '
     style: 'currency',
     currency,
     currencyDisplay,
-    trailingZeroDisplay: 'stripIfInteger',
-    minimumFractionDigits: 2,
-    maximumFractionDigits: 2,
+    ...DECIMALS,
   });
 }
 

@@ -21,6 +21,8 @@ export interface Client {
   readonly logo: string | null;
   /** Whether an operator has looked at the application. `verified` says nothing of that kind, and is never shown. */
   readonly reviewed: boolean;
+  /** Whether users may grant it smaller sums than it asks, where a limit is for a period. */
+  readonly userLimits: boolean;
   /** Raised by each change of {@link ClientSettings}: consent pages and codes from before are refused. */
   readonly revision: number;
 }
@@ -28,13 +30,22 @@ export interface Client {
 /** What of an application may be changed. */
 export type ClientSettings = Pick<
   Client,
-  'name' | 'redirectUri' | 'allowedRights' | 'most' | 'site' | 'logo' | 'reviewed'
+  'name' | 'redirectUri' | 'allowedRights' | 'most' | 'site' | 'logo' | 'reviewed' | 'userLimits'
 >;
 
 /** The settings of an application, by their names in the audit trail. */
 export function settingsOf(settings: ClientSettings) {
-  const { name, redirectUri, allowedRights, most, site, logo, reviewed } = settings;
-  return { name, redirect_uri: redirectUri, allowed_rights: allowedRights, most, site, logo, reviewed };
+  const { name, redirectUri, allowedRights, most, site, logo, reviewed, userLimits } = settings;
+  return {
+    name,
+    redirect_uri: redirectUri,
+    allowed_rights: allowedRights,
+    most,
+    site,
+    logo,
+    reviewed,
+    user_limits: userLimits,
+  };
 }
 
 /** Where the logo of an application is served; null without one. */

@@ -23,6 +23,11 @@ export class Parameters {
     }
   }
 
+  /** The names that can be read, each once. */
+  get names(): readonly string[] {
+    return [...this.#values.keys()];
+  }
+
   /** Whether any of `names` was sent, also empty or with a fault. */
   hasAny(names: readonly string[]): boolean {
     return names.some((name) => this.#values.has(name));

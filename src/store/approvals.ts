@@ -14,6 +14,8 @@ export interface Approval extends Decision {
   readonly clientRevision: number;
   /** The revision of the grant that the page showed; 0 when there was no grant yet. */
   readonly revision: number;
+  /** The scope of the request where the user granted less; null where it is the one that is granted. */
+  readonly askedScope: string | null;
   readonly redirectUri: string;
   readonly codeLifetimeSeconds: number;
   readonly codeChallenge: string | null;
@@ -23,6 +25,9 @@ export interface Approval extends Decision {
   readonly maxInstances: number;
 }
 
+// A page gives one code, whatever sums the user typed on it, so that a second Allow finds the first, and Reject, too
+// (denials.ts). With other sums it is not the same decision: its page is stale.
+//
 // The guard is `revision = what the page showed`: of many forms for one key exactly one writes, and what it writes takes
 // the place of the earlier code and token (contract section 3). `judged` reads rows as they are and locks none. Then users,
 // sessions and grants are locked, each kind in the order of its keys; the user's lock makes the user's approvals wait for
@@ -44,6 +49,7 @@ const approve = batchStatement<Approval>(
     instance_name: 'text',
     revision: 'int',
     scope: 'text',
+    asked_scope: 'text',
     limits: 'jsonb',
     redirect_uri: 'text',
     code_hash: 'bytea',
@@ -59,7 +65,7 @@ with requests as materialized (
   select * from ${input}
 ), judged as materialized (  -- offset 0: see sessions.ts
   select r.*, c.revision is not null and u.user_id is not null as is_allowed, s.session_hash is not null as session_is_valid, u.may_decide,
-         g.code_hash = r.code_hash as code_is_stored, ${CODE_IS_USABLE} as code_is_usable,
+         (g.code_hash, g.scope) = (r.code_hash, r.scope) as code_is_stored, ${CODE_IS_USABLE} as code_is_usable,
          c.revision = r.client_revision and coalesce(g.revision, 0) = r.revision as is_current
     from requests r
     left join lateral (select * from clients where client_id = r.client_id and status = 'active' offset 0) c on true
@@ -84,16 +90,17 @@ with requests as materialized (
     from judged join counted using (user_id) join locked_sessions using (session_hash), moment where not late
 ), written as (
   insert into grants as g (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri,
-                           code_hash, code_expires_at, code_challenge, confirmed_at, client_revision)
+                           code_hash, code_expires_at, code_challenge, confirmed_at, client_revision, lowered)
   select grant_id, user_id, client_id, instance_name, revision + 1, scope, redirect_uri, code_hash,
-         clock_timestamp() + make_interval(secs => code_lifetime_seconds), code_challenge, clock_timestamp(), client_revision
+         clock_timestamp() + make_interval(secs => code_lifetime_seconds), code_challenge, clock_timestamp(), client_revision,
+         asked_scope is not null
     from capacity where has_capacity order by grant_id
   on conflict (grant_id) do update
      set revision = excluded.revision, scope = excluded.scope, redirect_uri = excluded.redirect_uri,
          code_hash = excluded.code_hash, code_challenge = excluded.code_challenge, confirmed_at = clock_timestamp(),
          -- the code's lifetime begins when the row is locked
          code_expires_at = clock_timestamp() + (excluded.code_expires_at - excluded.confirmed_at),
-         client_revision = excluded.client_revision, token_hash = null, token_issued_at = null, revoked_at = null,
+         client_revision = excluded.client_revision, lowered = excluded.lowered, token_hash = null, token_issued_at = null, revoked_at = null,
          last_used_on = null
    where g.revision = excluded.revision - 1 and clock_timestamp() < @deadline::timestamptz  -- checked again when the row is locked
      and (g.user_id, g.client_id) = (excluded.user_id, excluded.client_id)
@@ -109,9 +116,10 @@ with requests as materialized (
       kind: `case revision when 1 then 'approved' else 'approved_again' end`,
       ...OF_GRANT,
       limits: 'limits',
+      detail: `case when asked_scope is not null then jsonb_build_object('asked_scope', asked_scope) end`,
       ...OF_REQUEST,
     },
-    '(select w.*, limits, address, reference from written w join capacity using (grant_id)) w',
+    '(select w.*, limits, asked_scope, address, reference from written w join capacity using (grant_id)) w',
   )}
 )
 select j.n::int as n,

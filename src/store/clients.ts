@@ -6,7 +6,7 @@ import { asciiOnly, execute, query, queryBatch, queryLong, queryOne, queryRow } 
 import { batchStatement, statement } from './database/statement.ts';
 
 const CLIENT_COLUMNS = `client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
-  allowed_rights as "allowedRights", site, logo, reviewed, revision,
+  allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", revision,
   case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most`;
 
 const find = batchStatement<string>(
@@ -34,8 +34,10 @@ function ceilingColumns({ most }: Pick<Client, 'most'>) {
 
 const insert = statement<ClientRow>(
   'client-insert',
-  `insert into clients (client_id, name, redirect_uri, verified, allowed_rights, most_days, most_sum, site, logo, reviewed)
-   values (@clientId, @name, @redirectUri, @verified, @allowedRights, @days, @sum, @site, @logo, @reviewed)`,
+  `insert into clients (client_id, name, redirect_uri, verified, allowed_rights, most_days, most_sum, site, logo, reviewed,
+                        user_limits)
+   values (@clientId, @name, @redirectUri, @verified, @allowedRights, @days, @sum, @site, @logo, @reviewed,
+           @userLimits)`,
 );
 
 /** Registers an application. */
@@ -51,7 +53,8 @@ const lock = statement<Pick<Client, 'clientId'>>(
 const write = statement<ClientRow>(
   'client-write',
   `update clients set name = @name, redirect_uri = @redirectUri, allowed_rights = @allowedRights,
-          most_days = @days, most_sum = @sum, site = @site, logo = @logo, reviewed = @reviewed, revision = revision + 1
+          most_days = @days, most_sum = @sum, site = @site, logo = @logo, reviewed = @reviewed, user_limits = @userLimits,
+          revision = revision + 1
     where client_id = @clientId returning ${CLIENT_COLUMNS}`,
 );
 

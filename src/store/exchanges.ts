@@ -56,8 +56,9 @@ const CHECKS = [
 export type ExchangeRefusal = Exclude<(typeof CHECKS)[number][1], 'issued' | 'late'>;
 
 export type ExchangeResult =
-  | { readonly verdict: 'issued'; readonly issuedAt: Date }
-  | { readonly verdict: 'late' | ExchangeRefusal; readonly issuedAt: null };
+  /** `scope` is what was granted, where that is less than what was asked; null otherwise. */
+  | { readonly verdict: 'issued'; readonly issuedAt: Date; readonly scope: string | null }
+  | { readonly verdict: 'late' | ExchangeRefusal; readonly issuedAt: null; readonly scope: null };
 
 // One guarded statement for everything (contract 2.4, section 3, 7.2): the row is locked, judged and written in it, so two
 // exchanges of one code can't both see it unused. Rows are locked in the order of their keys, so that statements over
@@ -84,7 +85,7 @@ with requests as materialized (
   select * from grants where grant_id = any (@grant_id::uuid[])
    order by grant_id for no key update
 ), ${momentOf('locked')}, judged as materialized (
-  select r.n, r.grant_id, r.token_hash, r.address, r.reference, g.token_issued_at, s.client_id, s.secret_hash,
+  select r.n, r.grant_id, r.token_hash, r.address, r.reference, g.token_issued_at, g.scope, g.lowered, s.client_id, s.secret_hash,
     s.secret_hash is not null and ${IS_FIRST_USE} as first_use,
     case
       ${CHECKS.map(([holds, verdict]) => `when ${holds} then '${verdict}'`).join('\n      ')}
@@ -112,7 +113,8 @@ with requests as materialized (
 select j.n::int as n,
        case when i.n is null then j.verdict else 'issued' end as verdict,
        j.verdict = 'late' as late,
-       coalesce(i.token_issued_at, j.token_issued_at) as "issuedAt"
+       coalesce(i.token_issued_at, j.token_issued_at) as "issuedAt",
+       case when j.lowered and (i.n is not null or j.verdict = 'issued') then j.scope end as scope
   from judged j left join issued i on i.n = j.n`,
 );
 

@@ -192,6 +192,7 @@ describe('an application that is changed', () => {
     site: { site: 'https://shop.example/' },
     logo: { logo: logoOf(svg()) },
     review: { reviewed: true },
+    'user limits': { userLimits: true },
   };
   /** A request that is right before the change and after it. */
   const request = (client: TestClient) => requestOf(client, { scope: 'account-info', redirect_uri: NEXT });

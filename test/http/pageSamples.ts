@@ -7,7 +7,11 @@ import {
   describeEvent,
   describeSession,
 } from '../../src/http/browser/describeAccount.ts';
-import { describeRequest } from '../../src/http/browser/describeRequest.ts';
+import {
+  describeLimitFields,
+  describeRequest,
+  type TypedLimits,
+} from '../../src/http/browser/describeRequest.ts';
 import type {
   AccountPage,
   ConsentPage,
@@ -87,6 +91,7 @@ const CLIENT: Client = {
   site: null,
   logo: null,
   reviewed: false,
+  userLimits: false,
   revision: 1,
 };
 
@@ -208,10 +213,12 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     error,
   });
 
-  const consent = (asked: Asked = {}): ConsentPage => ({
+  const consent = (asked: Asked = {}, typed: TypedLimits | null = null): ConsentPage => ({
     name: 'consent',
     ...request(asked),
     decisionToken: 'decision.token',
+    limits: describeLimitFields(WORDS, access(asked), typed, language),
+    error: typed && TEXTS[language].consent.limits.undone,
   });
 
   function error(changes: Partial<ErrorPage> = {}): ErrorPage {
@@ -424,6 +431,25 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     }),
     'consent, transfers': consent({ scope: TRANSFERS }),
     'consent, twelve rights': consent({ scope: TWELVE }),
+    'consent, limits to lower': consent({ ...EARLIER, client: { userLimits: true } }),
+    'consent, limits that can’t be granted': consent(
+      { client: { userLimits: true }, scope: TWELVE },
+      {
+        sums: new Map([
+          [4, 'a lot'],
+          [5, '300'],
+          [6, '1,000'],
+          [7, HOSTILE],
+          [8, '0'],
+        ]),
+        problems: new Map([
+          [4, 'higher_than_asked'],
+          [6, 'too_many_decimals'],
+          [7, 'not_a_sum'],
+          [8, 'not_above_zero'],
+        ]),
+      },
+    ),
     'consent, hostile': consent(HOSTILE_ASKED),
     'consent, long': consent(LONG_ASKED),
     'consent, right to left': consent(RIGHT_TO_LEFT),

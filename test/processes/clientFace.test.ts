@@ -30,6 +30,33 @@ function write(name: string, body: Buffer): string {
 const SHOP = ['--name', 'Shop', '--redirect-uri', 'https://shop.example/callback'];
 const nothing = { site: null, logo: null, reviewed: false };
 
+describe('whether users may lower limits', () => {
+  it('is set when it is registered or later, shown, listed and in the trail', async () => {
+    const { client_id } = await json('client', 'create', ...SHOP, '--user-limits');
+    const id = String(client_id);
+    const shown = await json('client', 'show', id);
+    expect(shown).toMatchObject({ user_limits: true });
+    expect(await json('client', 'list')).toContainEqual(shown);
+    expect((await assent('client', 'update', id, '--user-limits')).stderr).toBe(
+      'there is nothing to change\n',
+    );
+    const off = await assent('client', 'update', id, '--no-user-limits');
+    expect(off.stderr).toBe('changed user_limits\n');
+    expect((await assent('client', 'show', id)).stdout).toMatch(/^user_limits +false$/m);
+    expect(await json('client', 'update', id, '--user-limits')).toMatchObject({ user_limits: true });
+    const { rows } = await database.pool.query(
+      `select detail -> 'user_limits' as set from audit_events where client_id = $1 order by at`,
+      [id],
+    );
+    expect(rows.map(({ set }) => set)).toEqual([true, { from: true, to: false }, { from: false, to: true }]);
+  });
+
+  it('is no at first', async () => {
+    const { client_id } = await json('client', 'create', ...SHOP);
+    expect(await json('client', 'show', String(client_id))).toMatchObject({ user_limits: false });
+  });
+});
+
 describe('what users see of an application', () => {
   it('is set when it is registered, shown and listed', async () => {
     const logo = write('logo.png', png(96, 32));

@@ -69,6 +69,7 @@ describe('--json', () => {
       site: null,
       logo: null,
       reviewed: false,
+      user_limits: false,
     });
     expect(await document(['client', 'show', id])).toEqual(changed);
     const { secret_id } = await document(['client', 'secret', 'add', id]);

@@ -17,6 +17,7 @@ const CLIENT: Client = {
   site: null,
   logo: null,
   reviewed: false,
+  userLimits: false,
   most: null,
   revision: 1,
 };

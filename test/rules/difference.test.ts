@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { differenceOf, type RightChange } from '../../src/rules/difference.ts';
+import { formatScope } from '../../src/rules/formatScope.ts';
 import { effectiveLimit, type PaymentLimit, parseScope, type Right, spends } from '../../src/rules/scope.ts';
 import { rights } from './arbitraries.ts';
-import { formatScope } from './formatScope.ts';
 import { attempts, greedy, isWithin, letThrough, smallPeriod } from './payments.ts';
 
 const between = (earlier: string, asked: string) =>

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { formatScope } from '../../src/rules/formatScope.ts';
 import { limitsAmong, moneySources, type RightData, rightData } from '../../src/rules/rightData.ts';
 import { effectiveLimit, parseScope, type Right } from '../../src/rules/scope.ts';
 import { rights } from './arbitraries.ts';
-import { formatScope } from './formatScope.ts';
 
 describe('the rights of a scope as data', () => {
   it.each([

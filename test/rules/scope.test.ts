@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { formatScope } from '../../src/rules/formatScope.ts';
 import {
   effectiveLimit,
   parseScope,
@@ -9,7 +10,6 @@ import {
   spends,
 } from '../../src/rules/scope.ts';
 import { anyString, character, rights, scopeLike } from './arbitraries.ts';
-import { formatScope } from './formatScope.ts';
 import { refusalOf, verdictOf } from './refusal.ts';
 
 const PATTERN = { name: 'payment.to-pattern', pattern: '337', limit: null } as const;

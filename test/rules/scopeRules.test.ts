@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BUILT_IN_CATALOGUE } from '../../src/languages/catalogue.ts';
+import { formatScope } from '../../src/rules/formatScope.ts';
 import { parseScope, RIGHT_NAMES } from '../../src/rules/scope.ts';
 import { parseRequestedScope } from '../../src/rules/scopeRules.ts';
 import { rights } from './arbitraries.ts';
-import { formatScope } from './formatScope.ts';
 import { refusalOf, verdictOf } from './refusal.ts';
 
 const read = (scope: string, allowed: readonly string[] | null = null) =>

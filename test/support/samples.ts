@@ -260,6 +260,7 @@ export function approvalOf(
     instanceName: null,
     revision: 0,
     scope: 'account-info',
+    askedScope: null,
     redirectUri,
     codeHash: sha256(''),
     codeLifetimeSeconds: 50,

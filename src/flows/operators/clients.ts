@@ -25,7 +25,7 @@ export { findClient, listClients } from '../../store/clients.ts';
 type GivenSettings = Omit<ClientSettings, 'logo'> & { readonly logo: Logo | null };
 
 /** An application to register (contract 2.1). */
-export type NewClient = Omit<GivenSettings, 'site' | 'logo' | 'reviewed'> &
+export type NewClient = Omit<GivenSettings, 'site' | 'logo' | 'reviewed' | 'userLimits'> &
   Partial<GivenSettings> & { readonly verified: boolean };
 
 /** A registered application; `clientSecret` is null without authenticity verification and is shown only once. */
@@ -52,7 +52,7 @@ export async function registerClient(
   rules: NameRules = {},
 ): Promise<RegisteredClient> {
   const { verified, logo = null, ...given } = client;
-  const settings = { site: null, reviewed: false, ...given, logo: logo?.file ?? null };
+  const settings = { site: null, reviewed: false, userLimits: false, ...given, logo: logo?.file ?? null };
   const hasNamesake = await checkSettings(pool, settings, rules);
   const clientId = randomId();
   const detail = { ...settingsOf(settings), verified };

@@ -1,12 +1,15 @@
 import type { RequestedAccess } from '../../flows/authorize.ts';
 import type { Context } from '../../flows/context.ts';
+import { limitsToLower } from '../../flows/decide.ts';
 import { type Language, TEXTS } from '../../languages/languages.ts';
 import { logoPath } from '../../rules/client.ts';
 import { differenceOf, type RightChange } from '../../rules/difference.ts';
+import type { LoweringProblem } from '../../rules/lowering.ts';
 import { effectiveLimit, type Right, spends } from '../../rules/scope.ts';
 import { worstCase } from '../../rules/worstCase.ts';
 import { describeLimit, describeRight, describeRights, describeTarget, type Words } from './describe.ts';
-import type { DescribedChange, DescribedChanges, DescribedClient, RequestPage } from './pages.ts';
+import { limitField } from './forms.ts';
+import type { DescribedChange, DescribedChanges, DescribedClient, LimitField, RequestPage } from './pages.ts';
 
 /** What a request asks, for the pages that show it (contract 1.2). */
 export function describeRequest(
@@ -34,6 +37,33 @@ export function describeRequest(
     changes: describeChanges(context, access, language),
     signOutToken,
   };
+}
+
+/** What a user typed in the fields of the limits, and what is wrong with it, by the places of the rights. */
+export interface TypedLimits {
+  readonly sums: ReadonlyMap<number, string>;
+  readonly problems: ReadonlyMap<number, LoweringProblem>;
+}
+
+/** The fields of those limits that the user may lower. @param typed in a form that is shown again */
+export function describeLimitFields(
+  words: Words,
+  { authorizationRequest }: Pick<RequestedAccess, 'authorizationRequest'>,
+  typed: TypedLimits | null,
+  language: Language,
+): LimitField[] {
+  const { formats, consent } = TEXTS[language];
+  return limitsToLower(authorizationRequest).map(({ index, right, limit }) => {
+    const problem = typed?.problems.get(index);
+    const asked = formats.amount(limit.sum, words.currency);
+    return {
+      name: limitField(index),
+      right: describeRight(right, words, language),
+      hint: consent.limits.hint(describeLimit(limit, words.currency, language)),
+      value: typed?.sums.get(index) ?? formats.plain(limit.sum),
+      problem: problem === undefined ? null : consent.limits.problems[problem](asked),
+    };
+  });
 }
 
 function describeClient(

@@ -20,6 +20,17 @@ export function isFromOwnPage(request: FastifyRequest, { baseUrl }: Context): bo
   return request.headers.origin === undefined || request.headers.origin === baseUrl;
 }
 
+/** The field of the consent form with the sum that a user grants. @param index the place of the right in the scope */
+export const limitField = (index: number): string => `limit_${index}`;
+
+export const isLimitField = (name: string): boolean => /^limit_\d+$/.test(name);
+
+/** What stands in the fields of limits, by the places of their rights; an empty one counts, too. */
+export function typedSums(form: Parameters, indexes: readonly number[]): ReadonlyMap<number, string> {
+  const sent = indexes.filter((index) => form.hasAny([limitField(index)]));
+  return new Map(sent.map((index) => [index, form.get(limitField(index)) ?? '']));
+}
+
 /** The session of this browser. Never asked on a cross-site post: a `Lax` cookie does not come with it. */
 export function sessionOf(request: FastifyRequest, context: Context) {
   return currentSession(context, readCookies(request, context).session);

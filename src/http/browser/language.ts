@@ -12,7 +12,7 @@ import { AUTHORIZATION_PARAMETERS } from '../../rules/authorizationRequest.ts';
 import { Parameters } from '../../rules/parameters.ts';
 import { bodyParameters, queryParameters } from '../parameters.ts';
 import { setCookie } from './cookies.ts';
-import { isFromOwnPage } from './forms.ts';
+import { isFromOwnPage, isLimitField } from './forms.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -71,8 +71,9 @@ export function languageForm(request: FastifyRequest, status: number): LanguageF
   if (request.routeOptions?.url !== '/consent' || status !== 200) {
     return { action: '/language', fields: { back: Buffer.from(pageAddress(request)).toString('base64url') } };
   }
-  const names = ['request', 'decision_token', 'decision'];
-  return { action: '/consent', fields: fieldsOf(bodyParameters(request), names) };
+  const form = bodyParameters(request);
+  const names = ['request', 'decision_token', 'decision', ...form.names.filter(isLimitField)];
+  return { action: '/consent', fields: fieldsOf(form, names) };
 }
 
 /** A longer address would not come back in a form. */

@@ -99,6 +99,22 @@ export interface ConsentPage extends RequestPage {
   readonly name: 'consent';
   /** The form token that Allow and Reject send back, signed over what this page shows. */
   readonly decisionToken: string;
+  /** The limits that the user may lower; mostly none. */
+  readonly limits: readonly LimitField[];
+  /** Why the form is shown again. */
+  readonly error: string | null;
+}
+
+/** A limit that the user may lower, with the field for its sum. */
+export interface LimitField {
+  readonly name: string;
+  readonly right: DescribedRight;
+  /** What is asked, and that it may be less. */
+  readonly hint: string;
+  /** The sum that is asked or, in a form that is shown again, what was typed. */
+  readonly value: string;
+  /** What is wrong with it; null for nothing. */
+  readonly problem: string | null;
 }
 
 /** For those who look after it that a refusal does not come again. */

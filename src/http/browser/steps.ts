@@ -3,9 +3,10 @@ import type { Step } from '../../flows/authorize.ts';
 import type { Context } from '../../flows/context.ts';
 import { type Session, signOutToken } from '../../flows/session.ts';
 import type { SignInStep } from '../../flows/signIn.ts';
+import { TEXTS } from '../../languages/languages.ts';
 import type { AuthorizationRequest } from '../../rules/authorizationRequest.ts';
 import { setCookie } from './cookies.ts';
-import { describeRequest } from './describeRequest.ts';
+import { describeLimitFields, describeRequest, type TypedLimits } from './describeRequest.ts';
 import { languageOf } from './language.ts';
 import { showFull } from './notices.ts';
 import { COOKIE_CHECK, requestNote, signInNote } from './outcomes.ts';
@@ -52,11 +53,9 @@ export function showStep(
   if (step.step === 'sign-in') return showSignIn(reply, context, step);
   if (step.step === 'full')
     return showFull(reply, requestPath(step.authorizationRequest), step.authorizationRequest);
+  if (step.step === 'consent') return showConsent(reply, context, step);
   const undone = error === null ? requestNote(reply.request, context, step) : null;
   const common = { ...describeRequest(context, step, languageOf(reply.request)), undone };
-  if (step.step === 'consent') {
-    return showPage(reply, { name: 'consent', ...common, decisionToken: step.decisionToken });
-  }
   const { formToken } = step;
   return showPage(reply, {
     name: 'payment-password',
@@ -70,6 +69,24 @@ export function showStep(
 /** The same in each language: a browser fills in what it keeps under exactly this name. */
 export function keptAs({ login }: { readonly login: string }): string {
   return `${login} (payment)`;
+}
+
+/** Shows the consent page. @param typed what can't be granted, so that its form is shown again */
+export function showConsent(
+  reply: FastifyReply,
+  context: Context,
+  step: Extract<Step, { step: 'consent' }>,
+  typed: TypedLimits | null = null,
+): FastifyReply {
+  const language = languageOf(reply.request);
+  return showPage(reply, {
+    name: 'consent',
+    ...describeRequest(context, step, language),
+    undone: typed === null ? requestNote(reply.request, context, step) : null,
+    decisionToken: step.decisionToken,
+    limits: describeLimitFields(context, step, typed, language),
+    error: typed && TEXTS[language].consent.limits.undone,
+  });
 }
 
 /** Shows the sign-in page. @param said beside its form: what was typed before, what is wrong, what was not done */

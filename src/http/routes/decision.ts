@@ -2,14 +2,14 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { nextStep } from '../../flows/authorize.ts';
 import { confirmPayment } from '../../flows/confirmPayment.ts';
 import type { Context } from '../../flows/context.ts';
-import { type DecisionOutcome, decide } from '../../flows/decide.ts';
+import { type DecisionOutcome, decide, limitsToLower } from '../../flows/decide.ts';
 import type { AuthorizationRequest } from '../../rules/authorizationRequest.ts';
 import { readCookies, setCookie } from '../browser/cookies.ts';
-import { OWN_FORM, receiveRequestForm } from '../browser/forms.ts';
+import { OWN_FORM, receiveRequestForm, typedSums } from '../browser/forms.ts';
 import { chooseLanguage } from '../browser/language.ts';
 import { refuseAttempt, showAlreadyAllowed, showFull, showTooMany } from '../browser/notices.ts';
 import { forgetOutcome, type Outcome, rememberOutcome } from '../browser/outcomes.ts';
-import { backToRequest, requestPath, showStep } from '../browser/steps.ts';
+import { backToRequest, requestPath, showConsent, showStep } from '../browser/steps.ts';
 import { callerOf } from '../server/caller.ts';
 
 /**
@@ -51,8 +51,19 @@ export function decisionRoutes(app: FastifyInstance, context: Context): void {
     if (session === null || (choice !== 'allow' && choice !== 'reject')) {
       return backUnanswered(reply, context, authorizationRequest, 'not_decided');
     }
-    const sent = { choice, decisionToken: form.get('decision_token') } as const;
-    const result = await decide(context, { authorizationRequest, session }, sent, callerOf(request));
+    const pending = { authorizationRequest, session };
+    const indexes = limitsToLower(authorizationRequest).map(({ index }) => index);
+    const sums = typedSums(form, indexes);
+    const sent = { choice, decisionToken: form.get('decision_token'), typedSums: sums } as const;
+    const result = await decide(context, pending, sent, callerOf(request));
+    if (result.outcome === 'wrong_limits') {
+      const step = await nextStep(context, pending);
+      // Where the payment password is asked again meanwhile, all begins afresh.
+      if (step.step !== 'consent') return backToRequest(reply, context, authorizationRequest);
+      const rule = `sums that can't be granted: ${[...result.problems.values()].join(', ')}`;
+      request.logFields = { error: 'wrong_limits', rule };
+      return showConsent(reply.code(422), context, step, { sums, problems: result.problems });
+    }
     if (result.outcome === 'answered') {
       // Whoever goes Back from the application sees this request again.
       const outcome = choice === 'allow' ? 'allowed' : 'rejected';
@@ -66,7 +77,7 @@ function answerDecision(
   reply: FastifyReply,
   context: Context,
   authorizationRequest: AuthorizationRequest,
-  result: DecisionOutcome,
+  result: Exclude<DecisionOutcome, { outcome: 'wrong_limits' }>,
 ): FastifyReply {
   switch (result.outcome) {
     case 'answered':

@@ -11,7 +11,9 @@ export function tokenRoutes(app: FastifyInstance, context: Context): void {
   app.post('/oauth/token', { config: { limitsFailures: true } }, async (request, reply) => {
     const [query, body] = [queryParameters(request), bodyParameters(request)];
     const tokenRequest = parseTokenRequest(query, body, request.headers.authorization);
-    const { accessToken, expiresIn } = await exchange(context, tokenRequest, callerOf(request));
-    return sendJson(reply, 200, { access_token: accessToken, token_type: 'bearer', expires_in: expiresIn });
+    const { accessToken, expiresIn, scope } = await exchange(context, tokenRequest, callerOf(request));
+    const token = { access_token: accessToken, token_type: 'bearer', expires_in: expiresIn };
+    // RFC 6749 section 5.1: the scope, when it is not the one that was asked.
+    return sendJson(reply, 200, scope === null ? token : { ...token, scope });
   });
 }

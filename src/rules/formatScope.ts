@@ -1,6 +1,6 @@
-import type { PaymentLimit, Right } from '../../src/rules/scope.ts';
+import type { PaymentLimit, Right } from './scope.ts';
 
-/** Writes a scope in its shortest form; `parseScope(formatScope(rights))` gives `rights` back. */
+/** Writes a scope by the grammar, in its shortest form: `parseScope(formatScope(rights))` gives `rights` back. */
 export function formatScope(rights: readonly Right[]): string {
   return rights.map(formatRight).join(' ');
 }
@@ -18,7 +18,10 @@ function formatRight(right: Right): string {
       return `${right.name}${formatLimit(right.limit)}`;
     case 'money-source':
       return `money-source(${right.sources.map(quote).join(',')})`;
-    default:
+    case 'account-info':
+    case 'operation-history':
+    case 'operation-details':
+    case 'incoming-transfers':
       return right.name;
   }
 }

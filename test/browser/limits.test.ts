@@ -1,0 +1,111 @@
+import type { Browser, BrowserContext, Page, Response } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { launchChromium } from '../support/chromium.ts';
+import { requestOf } from '../support/flow.ts';
+import { type TestClient, type TestUser, useServer } from '../support/server.ts';
+import { noteCookie } from '../support/traffic.ts';
+
+// The fields for lower limits in a real browser, without script as everything of ours.
+
+const server = await useServer();
+
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+let client: TestClient;
+let user: TestUser;
+
+beforeAll(async () => {
+  browser = await launchChromium();
+});
+afterAll(() => browser?.close());
+
+beforeEach(async () => {
+  [client, user] = [await server.createClient({ userLimits: true }), await server.createUser()];
+  context = await browser.newContext({
+    javaScriptEnabled: false,
+    locale: 'en-GB',
+    viewport: { width: 320, height: 640 },
+  });
+  page = await context.newPage();
+  await reachConsent();
+});
+afterEach(async () => {
+  for (const { name, value } of await context.cookies()) noteCookie(`${name}=${value}`);
+  await context.close();
+});
+
+async function reachConsent(): Promise<void> {
+  const request = requestOf(client, { scope: 'payment-shop.limit(30,45000) payment-p2p' });
+  await page.goto(`${server.baseUrl}/oauth/authorize?${new URLSearchParams(request)}`);
+  await page.getByLabel('Login').fill(user.login);
+  await page.getByLabel('Password', { exact: true }).fill(user.password);
+  await page.keyboard.press('Enter');
+  await page.getByLabel('Payment password').fill(user.paymentPassword ?? '');
+  await page.keyboard.press('Enter');
+  await page.locator('main[data-page=consent]').waitFor();
+}
+
+async function press(button: 'Allow' | 'Reject'): Promise<Response> {
+  await page.mouse.move(5, 5); // Allow can't be pressed in the first moment after the pointer has come
+  const answered = page.waitForResponse((response) => response.url().endsWith('/consent'));
+  await page.getByRole('button', { name: button }).click({ noWaitAfter: true });
+  return answered;
+}
+
+const shops = () => page.getByLabel('Pay any shop');
+
+async function grants(): Promise<unknown[]> {
+  const { rows } = await server.database.pool.query('select scope from grants where user_id = $1', [
+    user.userId,
+  ]);
+  return rows.map(({ scope }) => scope);
+}
+
+describe('the fields of limits', () => {
+  it('lower what is allowed, and point at what can’t be', async () => {
+    await shops().fill('a lot');
+    expect((await press('Allow')).status()).toBe(422);
+    await page.locator('[aria-invalid]').waitFor();
+    expect(await shops().inputValue()).toBe('a lot');
+    expect(await page.locator(':focus').getAttribute('id')).toBe(await shops().getAttribute('id'));
+    expect(await grants()).toEqual([]);
+    await shops().fill('9 000,50');
+    expect((await press('Allow')).status()).toBe(302);
+    expect(await grants()).toEqual(['payment-shop.limit(30,9000.50) payment-p2p']);
+  });
+
+  it('decide nothing when Enter is pressed in them', async () => {
+    const sent: string[] = [];
+    page.on('request', (request) => sent.push(`${request.method()} ${request.url()}`));
+    await shops().fill('9000');
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Transfer money to anyone').press('Enter');
+    expect((await press('Allow')).status()).toBe(302);
+    expect(sent.filter((request) => request.startsWith('POST'))).toHaveLength(1);
+    expect(await grants()).toEqual(['payment-shop.limit(30,9000) payment-p2p']);
+  });
+
+  it('don’t keep anybody from rejecting, whatever stands in them', async () => {
+    await shops().fill('');
+    expect((await press('Reject')).headers().location).toContain('error=access_denied');
+    expect(await grants()).toEqual([]);
+  });
+
+  it('fit on the smallest screen', async () => {
+    for (const field of await page.locator('fieldset input').all()) {
+      const box = await field.boundingBox();
+      expect(box && box.x >= 0 && box.x + box.width <= 320).toBe(true);
+      expect(box?.height).toBeGreaterThanOrEqual(44);
+    }
+  });
+
+  it('stand above both buttons, also on a large screen', async () => {
+    await page.setViewportSize({ width: 1_200, height: 800 });
+    const fields = await page.locator('fieldset').boundingBox();
+    for (const name of ['Reject', 'Allow']) {
+      const button = await page.getByRole('button', { name }).boundingBox();
+      expect(button?.y).toBeGreaterThanOrEqual((fields?.y ?? 0) + (fields?.height ?? 0));
+    }
+  });
+});

@@ -1,0 +1,327 @@
+import * as cheerio from 'cheerio';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { Agent, type Answer } from '../support/agent.ts';
+import { codeOf, introspect, obtainCode, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
+import { rowsOf } from '../support/rows.ts';
+import { startServer, type TestClient, type TestUser, useServer } from '../support/server.ts';
+
+// Where the operator lets them, users grant smaller sums than are asked.
+
+const server = await useServer();
+const replica = await startServer({ database: server.database });
+afterAll(() => replica.close());
+const resource = await server.createResource();
+
+const SCOPE = 'account-info payment-shop.limit(30, 45000) payment-p2p';
+const LOWERED = 'account-info payment-shop.limit(30,5000.50) payment-p2p';
+const LOWER = { limit_1: '5 000,50', limit_2: '3000' };
+
+let client: TestClient;
+let user: TestUser;
+let agent: Agent;
+
+beforeEach(async () => {
+  client = await server.createClient({ userLimits: true });
+  [user, agent] = [await server.createUser(), new Agent(server.baseUrl)];
+});
+
+const consentFor = (scope = SCOPE, state = 'state') =>
+  reachConsent(agent, requestOf(client, { scope, state }), user);
+
+const allow = (page: Answer, typed: Record<string, string>, by = agent) =>
+  by.submit(page, 'decision', { decision: 'allow', ...typed });
+
+const reject = (page: Answer, typed: Record<string, string>) =>
+  agent.submit(page, 'decision', { decision: 'reject', ...typed });
+
+/** The fields of limits as a page has them: what stands in them, and what is said beside those that are wrong. */
+function fieldsOf({ body }: Answer): Record<string, [value: string, problem: string | null]> {
+  const $ = cheerio.load(body);
+  const fields = $('input[name^=limit_]:not([type=hidden])')
+    .toArray()
+    .map((field) => {
+      const said = ($(field).attr('aria-describedby') ?? '')
+        .split(' ')
+        .map((id) => $(`#${id}`).text().replaceAll(/\s+/g, ' ').trim());
+      expect($(`label[for=${$(field).attr('id')}]`).text()).not.toBe('');
+      expect($(field).closest('form').find('[name=decision_token]')).toHaveLength(1);
+      expect(said.length).toBe($(field).attr('aria-invalid') === 'true' ? 2 : 1);
+      return [$(field).attr('name'), [$(field).attr('value'), said[1] ?? null]] as const;
+    });
+  return Object.fromEntries(fields);
+}
+
+async function exchange(code: string): Promise<Record<string, unknown>> {
+  const answer = await agent.post('/oauth/token', tokenRequestOf(client, code));
+  expect(answer.status).toBe(200);
+  return JSON.parse(answer.body) as Record<string, unknown>;
+}
+
+async function events(): Promise<unknown[]> {
+  const { rows } = await server.database.pool.query(
+    `select kind, scope, limits, detail from audit_events where client_id = $1 and user_id = $2
+      and kind <> 'payment_confirmed' order by at`,
+    [client.clientId, user.userId],
+  );
+  return rows;
+}
+
+const scopeOf = async () => {
+  const { rows } = await server.database.pool.query('select scope from grants where client_id = $1', [
+    client.clientId,
+  ]);
+  return rows.map(({ scope }) => scope);
+};
+
+describe('a limit that the user lowers', () => {
+  it('has a field with the sum that is asked, as the language writes it', async () => {
+    const page = await consentFor('payment-shop.limit(7,999.50) payment.to-account("1")');
+    expect(fieldsOf(page)).toEqual({ limit_0: ['999.50', null], limit_1: ['3000', null] });
+    expect(page.text).toContain('At most RUB 999.50 in any 7 days. You can make it less, not more.');
+    agent.cookies.set('assent_language', 'ru');
+    const russian = await consentFor('payment-shop.limit(7,999.50) payment.to-account("1")');
+    expect(fieldsOf(russian)).toEqual({ limit_0: ['999,50', null], limit_1: ['3000', null] });
+  });
+
+  it('is what is granted: in the token answer, introspection, the trail and on the account page', async () => {
+    const answer = await exchange(codeOf(await allow(await consentFor(), LOWER)));
+    expect(answer.scope).toBe(LOWERED);
+    const told = await introspect(server, resource, String(answer.access_token));
+    expect(told).toMatchObject({ active: true, scope: LOWERED });
+    expect(JSON.stringify(told)).toContain('5000.50');
+    expect(JSON.stringify(told)).not.toContain('45000');
+    const account = await agent.get('/account');
+    expect(account.text).toContain('At most RUB 5,000.50 in any 30 days');
+    expect(account.text).not.toContain('45,000');
+    const limits = [
+      { right: 'payment-shop', period_days: 30, amount: '5000.50', currency: 'RUB' },
+      { right: 'payment-p2p', period_days: 1, amount: '3000', currency: 'RUB' },
+    ];
+    expect(await events()).toEqual([
+      { kind: 'approved', scope: LOWERED, limits, detail: { asked_scope: SCOPE } },
+      { kind: 'exchanged', scope: LOWERED, limits: null, detail: null },
+    ]);
+  });
+
+  it('is written out where the default was lowered', async () => {
+    await allow(await consentFor('payment-p2p'), { limit_0: '1.5' });
+    expect(await scopeOf()).toEqual(['payment-p2p.limit(1,1.50)']);
+  });
+
+  it('leaves the scope byte for byte when it is not lower, and the application is told nothing', async () => {
+    const same = { limit_1: '45 000,00', limit_2: '3000.0' };
+    const answer = await exchange(codeOf(await allow(await consentFor(), same)));
+    expect(Object.keys(answer)).toEqual(['access_token', 'token_type', 'expires_in']);
+    expect(await scopeOf()).toEqual([SCOPE]);
+    expect(await events()).toMatchObject([{ scope: SCOPE, detail: null }, { scope: SCOPE }]);
+  });
+
+  it('is what a new request for the same would raise again; then nothing is told', async () => {
+    await exchange(codeOf(await allow(await consentFor(), LOWER)));
+    const page = await consentFor();
+    expect(page.text).toMatch(
+      /More.*Before: At most RUB 5,000\.50 in any 30 days.*After: At most RUB 45,000/,
+    );
+    expect(fieldsOf(page)).toEqual({ limit_1: ['45000', null], limit_2: ['3000', null] });
+    const answer = await exchange(codeOf(await allow(page, { limit_1: '45000', limit_2: '3000' })));
+    expect(answer).not.toHaveProperty('scope');
+    expect(await scopeOf()).toEqual([SCOPE]);
+  });
+
+  it('is compared with the application’s ceiling as it was asked', async () => {
+    client = await server.createClient({ userLimits: true, most: { days: 30, sum: '44999' } });
+    const answer = await agent.post('/oauth/authorize', requestOf(client, { scope: SCOPE }));
+    expect([answer.status, answer.text.includes('invalid_scope')]).toEqual([400, true]);
+  });
+});
+
+describe('a sum that can’t be granted', () => {
+  it.each([
+    [
+      { limit_1: '45000.01', limit_2: '3000' },
+      'limit_1',
+      'It can only be less than is asked: RUB 45,000 at most.',
+    ],
+    [
+      { limit_1: '1', limit_2: '3,000' },
+      'limit_2',
+      'At most two figures may follow the point. Write thousands without a comma: 2500.',
+    ],
+    [{ limit_1: 'none', limit_2: '1' }, 'limit_1', 'Type a sum in figures, such as 2500 or 2500.50.'],
+    [{ limit_1: '', limit_2: '1' }, 'limit_1', 'Type a sum in figures, such as 2500 or 2500.50.'],
+    [{ limit_1: '"><b>', limit_2: '1' }, 'limit_1', 'Type a sum in figures, such as 2500 or 2500.50.'],
+    [
+      { limit_1: '1', limit_2: '0,00' },
+      'limit_2',
+      'The sum must be above zero. To allow nothing, press Reject.',
+    ],
+  ])('decides nothing, and is shown with what was typed: %j', async (typed, wrong, problem) => {
+    const page = await consentFor();
+    const before = await rowsOf(server.database);
+    const again = await allow(page, typed);
+    expect([again.status, again.page]).toEqual([422, 'consent']);
+    expect(await rowsOf(server.database)).toBe(before);
+    const shown = Object.entries(typed).map(([name, text]) => [
+      name,
+      [text, name === wrong ? problem : null],
+    ]);
+    expect(fieldsOf(again)).toEqual(Object.fromEntries(shown));
+    expect(again.text).toContain('Nothing is allowed yet');
+    expect(again.body).toMatch(/<title>Error: /);
+    expect(again.headers.get('content-security-policy')).not.toContain('form-action');
+    expect(server.logLines.join('')).toContain('wrong_limits');
+    const { scope } = await exchange(codeOf(await allow(again, LOWER)));
+    expect(scope).toBe(LOWERED);
+  });
+
+  it('is not allowed by asking for the page in another language', async () => {
+    const again = await allow(await consentFor(), { limit_1: '', limit_2: '5000' });
+    const answer = await agent.submit(again, 'language', { language: 'ru' });
+    const russian = answer.location === null ? answer : await agent.get(answer.location);
+    expect([russian.page, russian.text.includes('Эти лимиты можно уменьшить')]).toEqual(['consent', true]);
+    expect(await scopeOf()).toEqual([]);
+  });
+
+  it('does not keep the user from rejecting', async () => {
+    const answer = await reject(await consentFor(), { limit_1: 'none', limit_2: '' });
+    expect(answer.location).toContain('error=access_denied');
+    expect(await events()).toMatchObject([{ kind: 'refused', scope: SCOPE, detail: null }]);
+  });
+
+  it('begins afresh when the payment password has to be asked again', async () => {
+    const page = await consentFor();
+    await server.database.pool.query(
+      'update sessions set confirmed_request = null, confirmed_at = null where user_id = $1',
+      [user.userId],
+    );
+    const answer = await allow(page, { limit_1: '', limit_2: '' });
+    expect(answer.status).toBe(303);
+    expect((await agent.get(answer.location ?? '')).page).toBe('payment-password');
+  });
+});
+
+describe('a form', () => {
+  it('without a field that its page had decides nothing', async () => {
+    const page = await consentFor();
+    for (const typed of [{}, { limit_1: '1' }, { limit_2: '1' }, { limit_0: '1', limit_1: '1' }]) {
+      expect((await allow(page, typed)).status).toBe(303);
+    }
+    expect(await scopeOf()).toEqual([]);
+  });
+
+  it.each([
+    ['a one-time payment', true, 'payment-shop.limit(,5000)'],
+    ['nothing to spend', true, 'account-info'],
+    ['an application whose users may not lower', false, 'payment-shop.limit(7,5000)'],
+  ])('for %s has no field, and takes none', async (_what, userLimits, scope) => {
+    client = await server.createClient({ userLimits });
+    const page = await consentFor(scope);
+    expect(fieldsOf(page)).toEqual({});
+    expect(page.text).not.toContain('You may lower');
+    const answer = await exchange(codeOf(await allow(page, { limit_0: '1' })));
+    expect(answer).not.toHaveProperty('scope');
+    expect(await scopeOf()).toEqual([scope]);
+  });
+
+  it('from before the operator switched lowering on or off decides nothing', async () => {
+    client = await server.createClient({});
+    const before = await consentFor();
+    const { pool } = server.database;
+    const set = (on: boolean) =>
+      pool.query('update clients set user_limits = $2, revision = revision + 1 where client_id = $1', [
+        client.clientId,
+        on,
+      ]);
+    await set(true);
+    expect((await allow(before, {})).status).toBe(303);
+    const during = await consentFor();
+    await set(false);
+    expect((await allow(during, LOWER)).status).toBe(303);
+    expect(await scopeOf()).toEqual([]);
+  });
+});
+
+describe('a page that was decided', () => {
+  it('gives the same code for the same sums, however they are written', async () => {
+    const page = await consentFor();
+    const codes = [
+      codeOf(await allow(page, LOWER)),
+      codeOf(await allow(page, LOWER)),
+      codeOf(await allow(page, { limit_1: '5000.5', limit_2: '3 000' })),
+    ];
+    expect(new Set(codes).size).toBe(1);
+    expect(await events()).toHaveLength(1);
+    expect((await exchange(codes[0] ?? '')).scope).toBe(LOWERED);
+    const spent = await allow(page, LOWER);
+    expect(spent.text).toContain('You already allowed this');
+    const russian = await agent.submit(spent, 'language', { language: 'ru' });
+    expect(russian.text).toContain('Вы уже разрешили это');
+  });
+
+  it('gives no second code for other sums: it is shown afresh, with what was granted before', async () => {
+    const page = await consentFor();
+    const code = codeOf(await allow(page, LOWER));
+    for (const other of [
+      { limit_1: '5000.50', limit_2: '2999' },
+      { limit_1: '45000', limit_2: '3000' },
+    ]) {
+      const answer = await allow(page, other);
+      expect([answer.status, answer.location]).toEqual([303, expect.stringContaining('/oauth/authorize?')]);
+    }
+    expect(await scopeOf()).toEqual([LOWERED]);
+    expect((await exchange(code)).scope).toBe(LOWERED);
+    expect((await allow(page, { limit_1: '1', limit_2: '1' })).status).toBe(303);
+    expect(await scopeOf()).toEqual([LOWERED]);
+    expect((await consentFor()).text).toContain('Before: At most RUB 5,000.50');
+  });
+
+  it.each([
+    ['the same sums', LOWER],
+    ['other sums', { limit_1: '1', limit_2: '1' }],
+    ['what can’t be granted', { limit_1: 'none', limit_2: '' }],
+  ])('says on Reject that Allow was taken, with %s in its fields', async (_which, typed) => {
+    const page = await consentFor();
+    const code = codeOf(await allow(page, LOWER));
+    const answer = await reject(page, typed);
+    expect([answer.status, answer.location]).toEqual([200, null]);
+    expect(answer.text).toContain('You already allowed this');
+    expect((await exchange(code)).scope).toBe(LOWERED);
+  });
+
+  it('is rejected once, whatever stands in its fields', async () => {
+    const page = await consentFor();
+    await reject(page, LOWER);
+    await reject(page, { limit_1: '1', limit_2: '1' });
+    expect(await events()).toMatchObject([{ kind: 'refused' }]);
+  });
+
+  it('gives one code when it is sent with different sums at once, on two replicas', async () => {
+    const page = await consentFor();
+    const elsewhere = new Agent(replica.baseUrl);
+    for (const [name, value] of agent.cookies) elsewhere.cookies.set(name, value);
+    const presses = Array.from({ length: 12 }, (_, index) =>
+      allow(page, { limit_1: String(100 + index), limit_2: '3000' }, index % 2 === 0 ? agent : elsewhere),
+    );
+    const answers = await Promise.all(presses);
+    const taken = answers.filter(({ status }) => status === 302);
+    expect(answers.filter(({ status }) => status === 303)).toHaveLength(11);
+    expect(taken).toHaveLength(1);
+    const index = answers.findIndex(({ status }) => status === 302);
+    const granted = `account-info payment-shop.limit(30,${100 + index}) payment-p2p`;
+    expect((await exchange(codeOf(taken[0] as Answer))).scope).toBe(granted);
+    expect(await events()).toHaveLength(2);
+  });
+
+  it('in another tab, with another request, gives way to the newer one', async () => {
+    const [one, other] = [await consentFor(SCOPE, 'one'), await consentFor(SCOPE, 'other')];
+    const code = codeOf(await allow(one, LOWER));
+    expect((await allow(other, LOWER)).status).toBe(303);
+    expect((await exchange(code)).scope).toBe(LOWERED);
+  });
+});
+
+it('tells an application about its newest authorization only', async () => {
+  await exchange(codeOf(await allow(await consentFor(), LOWER)));
+  const answer = await exchange(await obtainCode(agent, requestOf(client), user));
+  expect(answer).not.toHaveProperty('scope');
+});

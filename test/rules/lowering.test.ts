@@ -1,0 +1,166 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decimalOf, hundredths } from '../../src/rules/ceiling.ts';
+import { differenceOf } from '../../src/rules/difference.ts';
+import { formatScope } from '../../src/rules/formatScope.ts';
+import { type LoweringProblem, lowerableLimits, lowerLimits } from '../../src/rules/lowering.ts';
+import { effectiveLimit, parseScope, type Right } from '../../src/rules/scope.ts';
+import { anyString, rights } from './arbitraries.ts';
+
+/** What is granted when `typed` stands in the field of the right at `index`, as a scope; or what is wrong with it. */
+function granted(scope: string, typed: string, index = 0): string | LoweringProblem | undefined {
+  const lowering = lowerLimits(parseScope(scope), new Map([[index, typed]]));
+  return lowering.problems === null ? formatScope(lowering.rights) : lowering.problems.get(index);
+}
+
+/** Sums as a user may write them, each with what it says in hundredths. */
+const written = fc
+  .tuple(
+    fc.bigInt({ min: 1n, max: 99_999_999_999_999n }),
+    fc.constantFrom('.', ','),
+    fc.constantFrom('', ' ', '\u00a0', '\u202f'),
+  )
+  .map(([sum, point, space]) => {
+    const [whole = '', decimals] = decimalOf(sum).split('.');
+    const grouped = whole.replaceAll(/(?<=\d)(?=(?:\d{3})+$)/g, space);
+    return { sum, text: decimals === undefined ? grouped : `${grouped}${point}${decimals}` };
+  });
+
+describe('lowering a limit', () => {
+  it.each([
+    ['payment-shop.limit(30,45000)', '5000', 'payment-shop.limit(30,5000)'],
+    ['payment-shop.limit(30,45000)', ' 5 000,50 ', 'payment-shop.limit(30,5000.50)'],
+    ['payment-shop.limit(30,45000)', '5\u00a0000.5', 'payment-shop.limit(30,5000.50)'],
+    ['payment-shop.limit(30,45000)', '44 999.99', 'payment-shop.limit(30,44999.99)'],
+    ['payment-shop.limit(30,45000)', '007', 'payment-shop.limit(30,7)'],
+    ['payment-shop.limit(30,45000)', '0,01', 'payment-shop.limit(30,0.01)'],
+    ['payment-shop.limit(30,45000)', '5000.', 'payment-shop.limit(30,5000)'],
+    ['payment-shop', '2999,99', 'payment-shop.limit(1,2999.99)'],
+    ['payment.to-account("1", "account")', '1', 'payment.to-account("1").limit(1,1)'],
+  ])('%s to %s', (scope, typed, expected) => {
+    expect(granted(scope, typed)).toBe(expected);
+  });
+
+  it.each<[string, LoweringProblem]>([
+    ['', 'not_a_sum'],
+    [' ', 'not_a_sum'],
+    ['five', 'not_a_sum'],
+    ['RUB 5', 'not_a_sum'],
+    ['-5', 'not_a_sum'],
+    ['+5', 'not_a_sum'],
+    ['5e3', 'not_a_sum'],
+    ['0x10', 'not_a_sum'],
+    ['.5', 'not_a_sum'],
+    ['1.000,50', 'not_a_sum'],
+    ['1,000,000', 'not_a_sum'],
+    ['10 00', 'not_a_sum'],
+    ['1000 000', 'not_a_sum'],
+    ['1  000', 'not_a_sum'],
+    ['٣', 'not_a_sum'],
+    ['5\0', 'not_a_sum'],
+    ['1,000', 'too_many_decimals'],
+    ['1.000', 'too_many_decimals'],
+    ['0', 'not_above_zero'],
+    ['0,00', 'not_above_zero'],
+    ['45000.01', 'higher_than_asked'],
+    ['45 001', 'higher_than_asked'],
+    ['9'.repeat(1_000), 'higher_than_asked'],
+  ])('to %j is refused: %s', (typed, problem) => {
+    expect(granted('payment-shop.limit(30,45000)', typed)).toBe(problem);
+  });
+
+  it.each([
+    ['account-info payment-shop.limit(,5)', 0],
+    ['account-info payment-shop.limit(,5)', 1],
+    ['payment-shop', 1],
+    ['payment-shop', -1],
+  ])('of %s at %i is refused: there is no limit for a period', (scope, index) => {
+    expect(granted(scope, '1', index)).toBe('no_period_limit');
+  });
+
+  it('changes nothing where the sum is the one that is asked', () => {
+    const asked = parseScope('payment-shop payment.to-account("1").limit(7,5.50)');
+    const typed = new Map([
+      [0, '3 000,00'],
+      [1, '5,5'],
+    ]);
+    expect(lowerLimits(asked, typed)).toEqual({ rights: asked, isLower: false, problems: null });
+  });
+
+  it('says what is wrong at each place, and then grants nothing', () => {
+    const typed = new Map([
+      [0, '1'],
+      [1, '5.01'],
+      [2, ''],
+    ]);
+    expect(lowerLimits(parseScope('payment-shop payment-p2p.limit(7,5) account-info'), typed)).toEqual({
+      problems: new Map([
+        [1, 'higher_than_asked'],
+        [2, 'no_period_limit'],
+      ]),
+    });
+  });
+
+  it('gives what was typed for every limit, never more than is asked, and nothing else changes', () => {
+    fc.assert(
+      fc.property(rights, fc.array(written, { minLength: 6, maxLength: 6 }), (asked, sums) => {
+        const typed = new Map(lowerableLimits(asked).map(({ index }) => [index, sums[index]?.text ?? '']));
+        const lowering = lowerLimits(asked, typed);
+        if (lowering.problems !== null) {
+          for (const [index, problem] of lowering.problems) {
+            expect(problem).toBe('higher_than_asked');
+            expect(sums[index]?.sum).toBeGreaterThan(cents(asked[index]));
+          }
+          return;
+        }
+        const given = parseScope(formatScope(lowering.rights));
+        expect(given).toEqual(lowering.rights);
+        expect(given.map(withoutSum)).toEqual(asked.map(withoutSum));
+        for (const [index] of typed) expect(cents(given[index])).toBe(sums[index]?.sum);
+        const changed = given.some((right, index) => cents(right) !== cents(asked[index]));
+        expect(lowering.isLower).toBe(changed);
+        if (!changed) expect(given).toEqual(asked);
+      }),
+    );
+  });
+
+  it('never raises a limit and never touches a one-time sum, whatever is typed', () => {
+    const typed = fc.oneof(
+      anyString,
+      written.map(({ text }) => text),
+      fc.constantFrom('1', '0,01'),
+    );
+    fc.assert(
+      fc.property(rights, fc.nat({ max: 5 }), typed, (asked, place, text) => {
+        const lowering = lowerLimits(asked, new Map([[place % asked.length, text]]));
+        if (lowering.problems !== null) return;
+        for (const [index, right] of lowering.rights.entries()) {
+          expect(cents(right)).toBeLessThanOrEqual(cents(asked[index]));
+          if (effectiveLimit(right)?.days === null) expect(right).toEqual(asked[index]);
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('is what a request for the same again would take back', () => {
+    const asked = parseScope('payment-shop');
+    const lowering = lowerLimits(asked, new Map([[0, '1 000']]));
+    const before = lowering.problems === null ? lowering.rights : [];
+    expect(differenceOf(before, asked)).toMatchObject([
+      { change: 'raised', before: { days: 1, sum: '1000' }, after: { days: 1, sum: '3000' } },
+      { change: 'unchanged' },
+    ]);
+  });
+});
+
+function cents(right: Right | undefined): bigint {
+  const limit = right && effectiveLimit(right);
+  return limit === undefined ? 0n : hundredths(limit.sum);
+}
+
+/** A right with the limit that holds, but for its sum. */
+function withoutSum(right: Right): unknown {
+  const limit = effectiveLimit(right);
+  return limit === undefined ? right : { ...right, limit: limit.days };
+}
