@@ -4,7 +4,7 @@ import { FUZZ_TIMEOUT_MS, fuzz } from '../support/fuzz.ts';
 import { converse, type RawAnswer } from '../support/rawHttp.ts';
 import { FILLER, spoiled, writeRequest } from '../support/rawRequest.ts';
 import { rowsOf } from '../support/rows.ts';
-import { prepareSamples, ROUTES, type Route } from '../support/samples.ts';
+import { isSlow, prepareSamples, ROUTES, type Route } from '../support/samples.ts';
 import { useServer } from '../support/server.ts';
 import { expectDone, expectSound, faultsOf } from '../support/sound.ts';
 import { bytes, splice, spliced } from '../support/splice.ts';
@@ -15,8 +15,8 @@ const server = await useServer();
 
 const samples = await prepareSamples(server);
 
-/** A sign-in is slow on purpose, and is read like the other forms. */
-const FAST_ROUTES = ROUTES.filter((route) => route !== 'POST /sign-in');
+/** Those that look at a password are read like the other forms. */
+const FAST_ROUTES = ROUTES.filter((route) => !isSlow(route));
 
 describe('a connection', () => {
   it(

@@ -74,6 +74,9 @@ export const ROUTES = [
 export type Route = (typeof ROUTES)[number];
 export type Samples = Readonly<Record<Route, Sample>>;
 
+/** Whether it looks at a password, which is slow on purpose, and where a wrong one makes others wait. */
+export const isSlow = (route: Route) => /^POST .*(sign-in|account\/.*password)$/.test(route);
+
 /** A right request to each route, with every parameter that is read there. */
 export async function prepareSamples(server: TestServer): Promise<Samples> {
   const client = await server.createClient();
