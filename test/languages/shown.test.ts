@@ -11,9 +11,14 @@ type Sentence = (...inside: unknown[]) => unknown;
 
 /**
  * What no sample says: only JSON has this code, but each code has a title by its type; the other word of a button is set by
- * the script. The pages of the demo application have no samples.
+ * the script; a sum where there is no limit comes from a forged form only. The pages of the demo application have no samples.
  */
-const ON_NO_PAGE = ['errors.titles.invalid_grant', 'password.hide', 'password.capsLock'];
+const ON_NO_PAGE = [
+  'errors.titles.invalid_grant',
+  'password.hide',
+  'password.capsLock',
+  'consent.limits.problems.no_period_limit',
+];
 
 afterAll(() => void vi.restoreAllMocks());
 

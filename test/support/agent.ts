@@ -80,7 +80,7 @@ export async function readAnswer(response: Response): Promise<Answer> {
   const forms = $('form')
     .toArray()
     .map((form): Form => {
-      const inputs = $(form).find('input, textarea, button[name]').toArray();
+      const inputs = $(form).find('input[name], textarea, button[name]').toArray();
       const hidden = inputs.filter((input) => $(input).attr('type') === 'hidden');
       return {
         action: $(form).attr('action') ?? '',
