@@ -26,6 +26,9 @@ async function follow(answer: Answer, by = agent): Promise<Answer> {
   return by.get(answer.location ?? '');
 }
 
+/** The one field that the page marks as wrong. */
+const invalidField = ({ body }: Answer) => /name="(\w+)"[^>]*aria-invalid/.exec(body)?.[1];
+
 const isSignedIn = async (by: Agent) => (await by.get('/account')).page === 'account';
 
 describe('the account page', () => {
@@ -180,12 +183,14 @@ describe.each([
     expect([page.status, page.page]).toEqual([422, 'password']);
     expect(page.text).toContain(sentence);
     expect(page.body).not.toContain(old());
+    expect(invalidField(page)).toBe('new_password');
   });
 
   it('refuses the same one again, and a wrong old one, which counts as an attempt', async () => {
     expect((await send({ [field]: old(), new_password: old() })).text).toContain('the same as the old one');
     const wrong = await send({ [field]: 'wrong', new_password: NEW });
     expect([wrong.status, wrong.text.includes('That is not your')]).toEqual([422, true]);
+    expect(invalidField(wrong)).toBe(field);
     let answer = wrong;
     for (let n = 0; n < 20 && answer.status === 422; n += 1) {
       answer = await send({ [field]: 'wrong', new_password: NEW });

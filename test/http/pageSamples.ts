@@ -371,6 +371,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     formToken: 'change.token',
     minCharacters: 8,
     error: null,
+    wrong: 'old',
     ...changes,
   });
 
@@ -565,7 +566,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     ...Object.fromEntries(
       Object.entries(texts.security.form.problems).map(([problem, text]) => [
         `password, ${problem}`,
-        password({ error: text(8) }),
+        password({ error: text(8), wrong: 'new' }),
       ]),
     ),
     'password, wrong': password({ error: texts.security.form.wrong }),

@@ -258,4 +258,6 @@ export interface PasswordPage extends OwnPage {
   readonly formToken: string;
   readonly minCharacters: number;
   readonly error: string | null;
+  /** Which field the error is about. */
+  readonly wrong: 'old' | 'new';
 }

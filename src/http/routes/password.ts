@@ -7,6 +7,7 @@ import { readCookies, setCookie } from '../browser/cookies.ts';
 import { OWN_FORM, receiveForm, sessionOf } from '../browser/forms.ts';
 import { textsOf } from '../browser/language.ts';
 import { refuseAttempt } from '../browser/notices.ts';
+import type { PasswordPage } from '../browser/pages.ts';
 import { keptAs, ownPage, seeOther } from '../browser/steps.ts';
 import { showPage } from '../browser/views.ts';
 import { callerOf } from '../server/caller.ts';
@@ -27,7 +28,7 @@ export function passwordRoutes(app: FastifyInstance, context: Context): void {
     app.get(path, async (request, reply) => {
       const session = await sessionOf(request, context);
       if (session === null) return seeOther(reply, context, '/account');
-      return showForm(reply, context, session, password, null);
+      return showForm(reply, context, session, password, { error: null, wrong: 'old' });
     });
     app.post(path, OWN_FORM, async (request, reply) => {
       const { form, session } = await receiveForm(request, context);
@@ -63,26 +64,24 @@ async function answerChange(
     case 'refused': {
       const { problems } = textsOf(reply.request).security.form;
       reply.code(422).request.logFields = { error: 'password_refused', rule: result.problem };
-      return showForm(reply, context, session, password, problems[result.problem](MIN_PASSWORD_CHARACTERS));
+      const error = problems[result.problem](MIN_PASSWORD_CHARACTERS);
+      return showForm(reply, context, session, password, { error, wrong: 'new' });
     }
-    default:
-      return showForm(
-        reply,
-        context,
-        session,
-        password,
-        refuseAttempt(reply, result, asksPaymentPassword ? 'oldPaymentPassword' : 'oldPassword'),
-      );
+    default: {
+      const form = asksPaymentPassword ? 'oldPaymentPassword' : 'oldPassword';
+      const error = refuseAttempt(reply, result, form);
+      return showForm(reply, context, session, password, { error, wrong: 'old' });
+    }
   }
 }
 
-/** @param error why the form is shown again; null for the first time */
+/** @param said why the form is shown again; without an error for the first time */
 async function showForm(
   reply: FastifyReply,
   context: Context,
   session: Session,
   password: PathOfPassword,
-  error: string | null,
+  said: Pick<PasswordPage, 'error' | 'wrong'>,
 ): Promise<FastifyReply> {
   const forms = await findPasswordForms(context, session);
   if (forms === null) return seeOther(reply, context, '/account');
@@ -95,6 +94,6 @@ async function showForm(
     asked: asked === 'password' ? 'password' : 'payment-password',
     formToken,
     minCharacters: MIN_PASSWORD_CHARACTERS,
-    error,
+    ...said,
   });
 }
