@@ -48,7 +48,7 @@ export const en = {
     titleAfterError: 'Error: Sign in',
     forRequest: (client: string) =>
       say`${client} asks for access to your account. Sign in to see what it asks for; nothing is allowed yet.`,
-    forAccount: 'See the applications that are connected to your account.',
+    forAccount: 'Sign in to see which applications are connected to your account.',
     login: 'Login',
     password: 'Password',
     button: 'Sign in',
@@ -88,7 +88,7 @@ export const en = {
       say`You have never connected ${client} before, and we have not checked it. Allow it only if you trust it.`,
     /** The most that a request can cost, as one line. */
     cost: {
-      heading: 'The most it can cost',
+      heading: 'How much it can spend',
       none: 'Nothing. It can’t spend your money.',
       once: (amount: string) => `One payment of exactly ${amount}, and nothing more`,
       /** @param limit such as "At most RUB 3,000 in any 7 days" */
@@ -139,7 +139,7 @@ export const en = {
     titleAfterError: 'Error: Allow access?',
     heading: 'Do you allow this?',
     leadsTo: (host: string) =>
-      say`Either answer takes you back to ${host}. If you allow it, you can take it back at any time under “Connected applications”.`,
+      say`Either answer takes you back to ${host}. If you allow it, you can disconnect it at any time under “Connected applications”.`,
     reject: 'Reject',
     allow: 'Allow',
     /** Where the user may grant less than is asked. */
@@ -167,7 +167,7 @@ export const en = {
     title: 'Connected applications',
     nav: 'Your account',
     intro:
-      'These applications can act on your account without asking again. One that you disconnect stops at once.',
+      'These applications can use your account without asking again, each as you allowed it. One that you disconnect stops at once.',
     /** For those who have none. */
     empty: {
       nothing: 'No application is connected to your account.',
@@ -177,7 +177,7 @@ export const en = {
     emptyPage: 'What was here is not connected any more.',
     blocked: 'Blocked',
     blockedText:
-      'We have blocked this application: it can’t act on your account now. If it is unblocked it can again, unless you disconnect it.',
+      'We have blocked this application: it can’t act on your account now. If we unblock it, it gets its access back, unless you disconnect it first.',
     expiresSoon: 'Ends soon',
     connections: (count: number) => plural(count, { one: '# connection', other: '# connections' }),
     orMore: (connections: string) => `${connections} or more`,
@@ -201,7 +201,7 @@ export const en = {
     pages: 'More connections',
     newer: 'Newer',
     older: 'Older',
-    disconnected: 'The application is disconnected.',
+    disconnected: 'Disconnected. What you disconnected stopped at once.',
     notSignedIn:
       'Nothing was disconnected yet, because you were no longer signed in. Sign in and press Disconnect again.',
     outOfDate: 'Nothing was disconnected yet, because the page was out of date. Press Disconnect again here.',
@@ -220,7 +220,8 @@ export const en = {
       approved: (client: string) => say`You allowed ${client}`,
       approved_again: (client: string) => say`You allowed ${client} anew`,
       refused: (client: string) => say`You rejected ${client}`,
-      replayed: (client: string) => say`${client} used a code twice, so its access was taken back`,
+      replayed: (client: string) =>
+        say`A one-time code for ${client} was used twice, so we took the access back`,
       revoked_by_user: (client: string) => say`You disconnected ${client}`,
       revoked_by_application: (client: string) => say`${client} gave its access back`,
       revoked_by_operator: (client: string) => say`We disconnected ${client}`,
@@ -256,7 +257,7 @@ export const en = {
     changePaymentPassword: 'Change payment password',
     setPaymentPassword: 'Set a payment password',
     lastPayment: (client: string, time: string, network: string) =>
-      say`Your payment password was last used elsewhere for ${client}, on ${time} from the network ${network}. If that was not you, change both passwords.`,
+      say`In another session your payment password was last used for ${client}, on ${time} (network: ${network}). If that was not you, disconnect ${client} and change both passwords.`,
     unknownNetwork: 'unknown',
     changed: 'It is changed. Every other browser is signed out.',
     undone: 'Nothing was changed yet, because the page was out of date. Try again here.',

@@ -81,7 +81,7 @@ describe('the account page', () => {
       expect.stringContaining('/account?disconnected='),
     ]);
     const first = await agent.get(emptied.location ?? '');
-    expect(first.text).toContain('The application is disconnected.');
+    expect(first.text).toContain('What you disconnected stopped at once.');
     expect(namesOn(first)).toHaveLength(20);
   });
 
@@ -89,7 +89,7 @@ describe('the account page', () => {
     await insertGrants(client, 45);
     const second = await agent.get(linkOf(await agent.get('/account'), 'next') ?? '');
     const after = await press(second, '/account/disconnect');
-    expect(after.text).toContain('The application is disconnected.');
+    expect(after.text).toContain('What you disconnected stopped at once.');
     expect(namesOn(after)).toEqual([...namesOn(second).slice(1), 'instance 41']);
   });
 
@@ -126,7 +126,7 @@ describe('the account page', () => {
         const answer = await agent.get(`/account?${name}=${encodeURIComponent(given)}`);
         const page = answer.status === 303 ? await agent.get(answer.location ?? '') : answer;
         expect(namesOn(page)).toEqual(['instance 1']);
-        expect(page.text).not.toContain('is disconnected');
+        expect(page.text).not.toContain('stopped at once');
       }
     },
   );
@@ -139,7 +139,9 @@ describe('the account page', () => {
     ]);
     const page = await agent.get('/account');
     expect(page.text).toContain('We have blocked this application: it can’t act on your account now.');
-    expect((await press(page, '/account/disconnect')).text).toContain('The application is disconnected.');
+    expect((await press(page, '/account/disconnect')).text).toContain(
+      'What you disconnected stopped at once.',
+    );
   });
 });
 
@@ -153,7 +155,7 @@ describe('disconnecting all of an application', () => {
     expect(page.text).toContain('Disconnect Corner Shop altogether (999 connections or more)?');
     expect(page.text).not.toContain('Disconnect Other Shop altogether');
     const after = await press(page, '/account/disconnect-all');
-    expect(after.text).toContain('The application is disconnected.');
+    expect(after.text).toContain('What you disconnected stopped at once.');
     expect(after.text).not.toContain('Corner Shop');
     expect(await introspect(server, resource, token)).toMatchObject({ active: true });
     const { rows } = await server.database.pool.query(
@@ -213,7 +215,7 @@ describe('Disconnect that is pressed when the session is over', () => {
       const signedIn = await agent.submit(asked, 'login', { login, password });
       const again = await agent.get(signedIn.location ?? '');
       expect([again.page, namesOn(again)]).toEqual(['account', ['instance 1', 'instance 2']]);
-      expect((await press(again, action)).text).toContain('The application is disconnected.');
+      expect((await press(again, action)).text).toContain('What you disconnected stopped at once.');
     },
   );
 

@@ -146,10 +146,10 @@ describe('where a user is signed in', () => {
   it('names the payment password that was used elsewhere, and not the one of this browser', async () => {
     const spending = requestOf(client, { scope: 'payment-shop' });
     await reachConsent(agent, spending, user);
-    expect((await agent.get('/account/security')).text).not.toContain('last used elsewhere');
+    expect((await agent.get('/account/security')).text).not.toContain('In another session');
     await reachConsent(new Agent(server.baseUrl), spending, user);
     expect((await agent.get('/account/security')).text).toMatch(
-      /payment password was last used elsewhere for Corner Shop, on .+ from the network/,
+      /In another session your payment password was last used for Corner Shop, on .+ \(network: /,
     );
   });
 });
