@@ -96,7 +96,8 @@ function addressOf(request: FastifyRequest): string {
   }
   if (method === 'GET') return raw.url ?? '';
   const { request: carried } = fieldsOf(form, ['request']);
-  if (carried === undefined) return '';
+  // Too long to lead back to is too long to be taken apart.
+  if (carried === undefined || carried.length > MAX_ADDRESS_CHARACTERS) return '';
   return `/oauth/authorize?${new Parameters(carried).only(AUTHORIZATION_PARAMETERS)}`;
 }
 
