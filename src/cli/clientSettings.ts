@@ -1,72 +1,36 @@
 import { resolve } from 'node:path';
-import { InvalidArgumentError, Option } from 'commander';
+import { Option } from 'commander';
 import { readServiceNames } from '../config.ts';
 import { changeClient, registerClient } from '../flows/operators/clients.ts';
 import { readLogo } from '../operatorFiles.ts';
-import { type Ceiling, parseCeiling } from '../rules/ceiling.ts';
 import type { Client } from '../rules/client.ts';
 import type { Logo } from '../rules/logo.ts';
 import { isLoopback } from '../rules/network.ts';
 import { FileError } from '../rules/operatorFile.ts';
-import { RIGHT_NAMES } from '../rules/scope.ts';
 import { type CommandTable, required } from './addCommands.ts';
+import {
+  type CreateOptions,
+  ceilingOf,
+  FORCE,
+  LOGO,
+  MOST,
+  NAME,
+  NO_LOGO,
+  NO_USER_LIMITS,
+  NOT_REVIEWED,
+  REDIRECT_URI,
+  REVIEWED,
+  RIGHT,
+  rightsOf,
+  type SettingOptions,
+  SITE,
+  USER_LIMITS,
+  VERIFIED,
+} from './clientOptions.ts';
 import { found, printOne, report, UsageError, warn } from './output.ts';
 import { withStore } from './withStore.ts';
 
 // `assent client create` and `update`: what an application is registered with.
-
-interface SettingOptions {
-  readonly name?: string;
-  readonly redirectUri?: string;
-  readonly right?: readonly string[];
-  readonly most?: Ceiling | 'none';
-  readonly site?: string;
-  readonly logo?: string | false;
-  readonly reviewed?: boolean;
-  readonly notReviewed?: boolean;
-  readonly userLimits?: boolean;
-  readonly force?: boolean;
-}
-
-type CreateOptions = SettingOptions & { name: string; redirectUri: string; verified?: boolean };
-
-const NAME = ['--name <name>', 'the name that users see'] as const;
-const REDIRECT_URI = [
-  '--redirect-uri <uri>',
-  'where browsers are sent back to; requests must name it character by character',
-] as const;
-const VERIFIED = new Option(
-  '--verified',
-  'with authenticity verification: the application gets a client secret, and has to use it',
-);
-const RIGHT = new Option(
-  '--right <names...>',
-  `the only rights that it may request, or "all" (at first); separated by spaces or commas, and behind any id. There are: ${RIGHT_NAMES.join(', ')}`,
-).argParser(readRights);
-const MOST = new Option(
-  '--most <days,sum>',
-  'the longest period and the largest sum that a payment limit may have; or "none" (at first)',
-).argParser(readMost);
-const SITE = new Option(
-  '--site <url>',
-  'its own address in the web, https://…, that users see; or "none" (at first)',
-);
-const LOGO = new Option(
-  '--logo <file>',
-  'an SVG or PNG file of at most 64 KB, square or up to three times as wide as high, that users see',
-);
-const NO_LOGO = new Option('--no-logo', 'without a logo (at first)');
-const REVIEWED = new Option(
-  '--reviewed',
-  'you have looked at the application: users see that, and are warned of one that is new to them and not reviewed',
-);
-const NOT_REVIEWED = new Option('--not-reviewed', 'nobody has looked at it (at first)').conflicts('reviewed');
-const USER_LIMITS = new Option(
-  '--user-limits',
-  'users may lower the sum of a limit for a period; the application has to read “scope” in the answer to its token request',
-);
-const NO_USER_LIMITS = new Option('--no-user-limits', 'users allow what is asked, or nothing (at first)');
-const FORCE = new Option('--force', 'accept a name that could be mistaken for another one');
 
 /** The commands that take settings. */
 export const SETTING_COMMANDS: CommandTable = {
@@ -101,36 +65,6 @@ export const SETTING_COMMANDS: CommandTable = {
     FORCE,
   ],
 };
-
-/** "none" stays a word here, because Commander makes an empty text of null. */
-function readMost(text: string): Ceiling | 'none' {
-  const most = text === 'none' ? text : parseCeiling(text);
-  if (most === undefined) {
-    throw new InvalidArgumentError('Not days and a sum, such as 30,5000 or 7,999.50, nor "none".');
-  }
-  return most;
-}
-
-function ceilingOf(most: Ceiling | 'none'): Ceiling | null {
-  return most === 'none' ? null : most;
-}
-
-/** Commander takes all words behind `--right`, so one that is no right may be the id. */
-function readRights(text: string, before: readonly string[] = []): readonly string[] {
-  const names = text.split(',');
-  const unknown = names.find((name) => !['all', ...RIGHT_NAMES].includes(name));
-  if (unknown !== undefined) {
-    throw new InvalidArgumentError(
-      `“${unknown}” is no right. There are: ${RIGHT_NAMES.join(', ')}, or "all". An id stands before --right.`,
-    );
-  }
-  return [...new Set([...before, ...names])];
-}
-
-/** @returns null for all rights */
-function rightsOf(names: readonly string[]): readonly string[] | null {
-  return names.length === 1 && names[0] === 'all' ? null : names;
-}
 
 async function create(options: CreateOptions): Promise<void> {
   const { name, redirectUri, verified = false, right = ['all'], most = 'none' } = options;

@@ -2,6 +2,13 @@ import type { AuthorizedClient, LiveAuthorization } from '../../src/flows/author
 import type { RequestedAccess } from '../../src/flows/authorize.ts';
 import { HISTORY_KINDS, type HistoryEvent, type HistoryKind } from '../../src/flows/history.ts';
 import type { UserSession } from '../../src/flows/userSessions.ts';
+import type {
+  AccountPage,
+  DescribedEvent,
+  HistoryPage,
+  PasswordPage,
+  SecurityPage,
+} from '../../src/http/browser/accountPages.ts';
 import {
   describeApplications,
   describeEvent,
@@ -13,17 +20,12 @@ import {
   type TypedLimits,
 } from '../../src/http/browser/describeRequest.ts';
 import type {
-  AccountPage,
   ConsentPage,
-  DescribedEvent,
   ErrorPage,
-  HistoryPage,
   NoticePage,
   Page,
-  PasswordPage,
   PaymentPasswordPage,
   RequestPage,
-  SecurityPage,
   SignInPage,
 } from '../../src/http/browser/pages.ts';
 import { BUILT_IN_CATALOGUE } from '../../src/languages/catalogue.ts';

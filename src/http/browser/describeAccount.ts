@@ -3,8 +3,8 @@ import type { HistoryEvent } from '../../flows/history.ts';
 import type { UserSession } from '../../flows/userSessions.ts';
 import { type Language, TEXTS } from '../../languages/languages.ts';
 import { logoPath } from '../../rules/client.ts';
+import type { ConnectedApplication, Connection, DescribedEvent, DescribedSession } from './accountPages.ts';
 import { describeRights, type Words } from './describe.ts';
-import type { ConnectedApplication, Connection, DescribedEvent, DescribedSession } from './pages.ts';
 
 /** So many applications are shown with all that they may do; of more the user opens one. */
 const MAX_OPEN = 1;

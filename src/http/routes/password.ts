@@ -3,11 +3,11 @@ import { changePassword, findPasswordForms, type PasswordChangeOutcome } from '.
 import type { Context } from '../../flows/context.ts';
 import type { Session } from '../../flows/session.ts';
 import { MIN_PASSWORD_CHARACTERS } from '../../rules/limits.ts';
+import type { PasswordPage } from '../browser/accountPages.ts';
 import { readCookies, setCookie } from '../browser/cookies.ts';
 import { OWN_FORM, receiveForm, sessionOf } from '../browser/forms.ts';
 import { textsOf } from '../browser/language.ts';
 import { refuseAttempt } from '../browser/notices.ts';
-import type { PasswordPage } from '../browser/pages.ts';
 import { keptAs, ownPage, seeOther } from '../browser/steps.ts';
 import { showPage } from '../browser/views.ts';
 import { callerOf } from '../server/caller.ts';

@@ -1,0 +1,109 @@
+import type { Cursor } from '../../flows/authorizations.ts';
+import type { DescribedRight } from './describe.ts';
+
+/** The pages of a signed-in user, with the same head. */
+interface OwnPage {
+  readonly userName: string;
+  readonly userLogin: string;
+  readonly signOutToken: string;
+}
+
+export interface AccountPage extends OwnPage {
+  readonly name: 'account';
+  /** With live authorizations, the newest first. */
+  readonly applications: readonly ConnectedApplication[];
+  /** Where this page begins, for its forms, which lead back to it. */
+  readonly place: Cursor;
+  /** The pages of newer and older authorizations; null where there are none. */
+  readonly newer: string | null;
+  readonly older: string | null;
+  /** Said once at the top after something was done. */
+  readonly done: string | null;
+  /** Said once at the top after something could not be done. */
+  readonly undone: string | null;
+}
+
+/** An application that can act on the user's account, or could if it were not blocked. */
+export interface ConnectedApplication {
+  readonly clientId: string;
+  readonly name: string;
+  readonly logo: string | null;
+  readonly isBlocked: boolean;
+  /** How many connections it has on all pages, for example `2 connections`. */
+  readonly total: string;
+  /** When one of those on this page was last used. */
+  readonly lastUse: string;
+  readonly expiresSoon: boolean;
+  readonly isOpen: boolean;
+  readonly connections: readonly Connection[];
+  /** For disconnecting all of them; null for a single one. */
+  readonly all: { readonly question: string; readonly formToken: string } | null;
+}
+
+/** An authorization of an application. */
+export interface Connection {
+  readonly grantId: string;
+  readonly instanceName: string | null;
+  readonly allowedOn: string;
+  readonly validUntil: string;
+  readonly expiresSoon: boolean;
+  readonly lastUse: string;
+  readonly rights: readonly DescribedRight[];
+  /** Names what is disconnected. */
+  readonly question: string;
+  readonly formToken: string;
+}
+
+export interface HistoryPage extends OwnPage {
+  readonly name: 'history';
+  readonly events: readonly DescribedEvent[];
+  /** Whether the newest events are on another page. */
+  readonly isLater: boolean;
+  /** The path of older events; null where there are none. */
+  readonly older: string | null;
+}
+
+/** Something that a user did, or that happened to the account. */
+export interface DescribedEvent {
+  readonly time: string;
+  readonly text: string;
+  readonly instanceName: string | null;
+  readonly network: string | null;
+}
+
+export interface SecurityPage extends OwnPage {
+  readonly name: 'security';
+  readonly sessions: readonly DescribedSession[];
+  /** Null when the user is signed in here only. */
+  readonly endOthersToken: string | null;
+  /** That the payment password was used elsewhere; null when it was not. */
+  readonly lastPayment: string | null;
+  readonly hasPaymentPassword: boolean;
+  readonly done: string | null;
+  readonly undone: string | null;
+}
+
+/** A browser in which the user is signed in. */
+export interface DescribedSession {
+  readonly sessionId: string;
+  readonly device: string;
+  readonly network: string | null;
+  readonly since: string;
+  readonly seen: string;
+  /** Null for the one that shows the page. */
+  readonly endToken: string | null;
+}
+
+export interface PasswordPage extends OwnPage {
+  readonly name: 'password';
+  readonly which: 'password' | 'payment-password';
+  /** The name under which password managers keep the one that is changed. */
+  readonly keptAs: string;
+  /** Which one has to be typed: the password also where there is no payment password yet. */
+  readonly asked: 'password' | 'payment-password';
+  readonly formToken: string;
+  readonly minCharacters: number;
+  readonly error: string | null;
+  /** Which field the error is about. */
+  readonly wrong: 'old' | 'new';
+}
