@@ -12,9 +12,6 @@ export interface Logo extends ImageSize {
 /** It is read with each first visit, and kept in memory and database. */
 export const MAX_LOGO_BYTES = 64 * 1024;
 
-/** What the `file` of a {@link Logo} looks like. */
-export const LOGO_FILE = /^[0-9a-f]{32}\.(svg|png)$/;
-
 /** By the end of a logo's file name. */
 export function contentTypeOf(file: string): string {
   return file.endsWith('.svg') ? 'image/svg+xml; charset=utf-8' : 'image/png';

@@ -43,11 +43,6 @@ export function findUnclearInName(name: string): string | undefined {
   return findUnclear(name.replaceAll(NEEDED_INSIDE, '.'));
 }
 
-/** Whether a text has anything to see: not only spaces and characters that show nothing. */
-export function isVisible(text: string): boolean {
-  return /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{C}]/u.test(text);
-}
-
 /** Length in bytes of UTF-8. */
 export function byteLength(text: string): number {
   return Buffer.byteLength(text, 'utf8');
