@@ -210,7 +210,8 @@ describe.each(root ? [me, nobody] : [me])('the embedded PostgreSQL of $name', (p
       const postmasters = await Promise.all(eight.map((member) => member.postmaster()));
       expect(new Set(postmasters).size).toBe(1);
       const stopped = await Promise.all(eight.map((member) => member.leave()));
-      expect(stopped.filter(Boolean)).toEqual([true]);
+      // Who asks while the last one's connections are being ended can find itself the last one too.
+      expect(stopped).toContain(true);
       expect(isStopped(empty)).toBe(true);
     },
     EIGHT_AT_ONCE,
