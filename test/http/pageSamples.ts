@@ -227,11 +227,12 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     return {
       name: 'error',
       title: texts.errors.titles.invalid_scope,
-      text: texts.errors.reasons.no_rights('scope'),
+      text: texts.errors.reasons.no_rights,
       fault: texts.errors.faults.application('Demo Shop'),
       next: texts.errors.next.application('Demo Shop'),
       passOn: texts.errors.passOn('Demo Shop'),
       code: 'invalid_scope',
+      parameter: 'scope',
       reference: 'k3v9-7qxp',
       link: { href: '/account', text: texts.account.see },
       explained: null,
@@ -479,7 +480,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
         { href: '/account', text: texts.account.see },
         { href: `/oauth/authorize?${REQUEST}`, text: texts.notices.newTab, inNewTab: true },
       ],
-      refusal: { passOn: texts.errors.tellUs, code: null, reference: 'x', explained: null },
+      refusal: { passOn: texts.errors.tellUs, code: null, parameter: null, reference: 'x', explained: null },
     }),
     'notice, hostile': notice({
       title: LONG_WORD,
