@@ -209,7 +209,7 @@ export const en = {
 
   history: {
     title: 'History',
-    intro: 'What you decided, where you signed in, and what we did. Times are in UTC.',
+    intro: (zone: string) => `What you decided, where you signed in, and what we did. Times are in ${zone}.`,
     empty: 'Nothing has happened yet.',
     older: 'Older',
     newest: 'Back to the newest',

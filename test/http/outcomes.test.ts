@@ -207,7 +207,7 @@ describe('the end of a wait', () => {
     [170, '14:02:10', '14:05 UTC'],
     [900, '23:50:00', '00:05 UTC'],
   ])('of %d seconds at %s is told as %s', (seconds, now, told) => {
-    expect(timeAfter(seconds, en, at(now))).toBe(told);
+    expect(timeAfter(seconds, en, 'UTC', at(now))).toBe(told);
   });
 });
 

@@ -78,6 +78,7 @@ const TWELVE = [
 const WORDS = {
   catalogue: BUILT_IN_CATALOGUE,
   currency: 'RUB',
+  timeZone: 'UTC',
   brand: BUILT_IN_BRAND,
   directory: parseDirectory('{"shops": {"metro": {"en": "City Metro", "ru": "Метро"}}, "accounts": {}}'),
 };
@@ -194,7 +195,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     ...describeRequest(WORDS, access(asked), language),
     undone: asked.undone ?? null,
   });
-  const day = (date: string) => texts.formats.day(new Date(date));
+  const day = (date: string) => texts.formats.day(new Date(date), 'UTC');
 
   const signIn = (changes: Partial<SignInPage> = {}): SignInPage => ({
     name: 'sign-in',
@@ -333,7 +334,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
   const security = (sessions: readonly UserSession[], changes: Partial<SecurityPage> = {}): SecurityPage => ({
     name: 'security',
     ...owner,
-    sessions: sessions.map((one) => describeSession(one, language)),
+    sessions: sessions.map((one) => describeSession(WORDS, one, language)),
     endOthersToken: sessions.length > 1 ? 'end-others.token' : null,
     lastPayment: null,
     hasPaymentPassword: true,
@@ -344,6 +345,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
 
   const event = (kind: HistoryKind, changes: Partial<HistoryEvent> = {}): DescribedEvent =>
     describeEvent(
+      WORDS,
       {
         kind,
         at: new Date('2026-11-21T09:30:00Z'),
@@ -359,6 +361,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
   const history = (events: readonly DescribedEvent[], changes: Partial<HistoryPage> = {}): HistoryPage => ({
     name: 'history',
     ...owner,
+    intro: texts.history.intro('UTC'),
     events,
     isLater: false,
     older: null,
