@@ -29,7 +29,11 @@ const start = async (): Promise<TrailPlace> => (await findTrailPart(pool, null, 
 /** Somebody who follows the trail, and keeps the references of what was found. */
 class Follower {
   readonly found: (string | null)[] = [];
-  constructor(public place: TrailPlace) {}
+  place: TrailPlace;
+
+  constructor(place: TrailPlace) {
+    this.place = place;
+  }
 
   async read(most = 1_000): Promise<(string | null)[]> {
     const { events, place } = await findTrailPart(pool, this.place, most);
