@@ -114,6 +114,7 @@ export function readConfig(environment: Environment = process.env) {
     /** Whether it was started by `npm start`, and is to end with it. */
     startedByNpm: environment.npm_lifecycle_event === 'start',
     currency: values.CURRENCY,
+    timeZone: values.TIME_ZONE,
     catalogue: fromFile('CATALOGUE', readCatalogue) ?? BUILT_IN_CATALOGUE,
     brand: fromFile('BRAND', readBrand) ?? BUILT_IN_BRAND,
     directory: fromFile('DIRECTORY', readDirectory) ?? EMPTY_DIRECTORY,

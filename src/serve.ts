@@ -73,11 +73,11 @@ async function start({ store, servers }: Running, config: Config, log: Logger): 
 
 function openHttp(config: Config, { pool: db }: Store, log: Logger): Promise<FastifyInstance> {
   const keyRing = new KeyRing(config.secrets ?? trialSecrets(config.dataDir));
-  const { baseUrl, brand, catalogue, directory, currency, codeLifetimeSeconds, maxInstances } = config;
-  const { trustProxy, maxConnections } = config;
+  const { baseUrl, brand, catalogue, directory, currency, timeZone } = config;
+  const { codeLifetimeSeconds, maxInstances, trustProxy, maxConnections } = config;
   const limits = { codeLifetimeSeconds, maxInstances };
   const showsRules = config.databaseUrl === null;
-  const words = { brand, catalogue, directory, currency };
+  const words = { brand, catalogue, directory, currency, timeZone };
   const context: Context = { db, keyRing, baseUrl, ...words, ...limits, showsRules };
   return buildApp({ context, log, trustProxy, maxConnections });
 }

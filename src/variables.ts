@@ -25,6 +25,15 @@ function isNetwork(text: string): boolean {
   return more.length === 0 && /^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= maxBits;
 }
 
+/** What `Intl` knows; of the newer versions of Node also offsets such as +03:00, which have no name. */
+function isTimeZone(name: string): boolean {
+  try {
+    return /^[A-Za-z]/.test(name) && new Intl.DateTimeFormat('en', { timeZone: name }).format() !== '';
+  } catch {
+    return false;
+  }
+}
+
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /** What every command needs to find the database. */
@@ -83,6 +92,10 @@ export const VARIABLES = {
     .string()
     .regex(/^[A-Z]{3}$/, 'must be a currency code of three capital letters, such as RUB')
     .default('RUB'),
+  TIME_ZONE: z
+    .string()
+    .refine(isTimeZone, 'must be the IANA name of a time zone, such as Europe/Moscow or UTC')
+    .default('UTC'),
   CATALOGUE: z.string().optional(),
   BRAND: z.string().optional(),
   DIRECTORY: z.string().optional(),

@@ -37,6 +37,7 @@ describe('the environment', () => {
       maxInstances: 100,
       demo: true,
       currency: 'RUB',
+      timeZone: 'UTC',
     });
   });
 
@@ -74,6 +75,7 @@ describe('the environment', () => {
     ],
     ['SECRETS', ['short', `${'x'.repeat(32)},short`, `${'x'.repeat(32)},`]],
     ['CODE_LIFETIME_SECONDS', ['0', '60', 'x']],
+    ['TIME_ZONE', ['MSK', 'Moscow', '+03:00', 'UTC+3', 'Europe/Moskva', '3']],
     ['MAX_INSTANCES', ['0', '-1', 'many', '1.5']],
     ['LOG_LEVEL', ['loud']],
     [

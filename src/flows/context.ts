@@ -17,6 +17,8 @@ export interface Context {
   readonly brand: Brand;
   /** ISO 4217 code of the service's one currency. */
   readonly currency: string;
+  /** IANA name of the time zone in which pages tell days and times. */
+  readonly timeZone: string;
   /** Less than a minute (contract section 8). */
   readonly codeLifetimeSeconds: number;
   /** How many live authorizations of one application a user may have, by `instance_name`. */

@@ -4,7 +4,6 @@ import { formatsOf, pluralOf, say } from './formats.ts';
 
 const plural = pluralOf('en');
 
-type ReasonText = (parameter: string) => string;
 type OutcomeText = (client: string, name: string, login: string) => string;
 const outcomeTexts = <Outcome extends string>(texts: Record<Outcome, OutcomeText>) => texts;
 
@@ -17,7 +16,7 @@ export const en = {
   layout: {
     /** @param address the host that the address bar shows */
     passwordsHereOnly: (service: string, address: string) =>
-      say`Type your ${service} passwords only where the address bar shows ${address}, never in an application.`,
+      say`Type your ${service} passwords only where the address bar shows ${address}, never in any application.`,
     language: 'Language',
     help: 'Help',
     account: 'Connected applications',
@@ -62,7 +61,7 @@ export const en = {
   password: { show: 'Show', hide: 'Hide', what: 'password', capsLock: 'Caps Lock is on.' },
   /** Beside the password forms. @param until the time of day, for a wait of minutes */
   tooManyTries: (wait: string, until: string | null) =>
-    `Too many tries. Wait ${wait} and try again${until === null ? '' : `, at ${until}`}. The password was not looked at this time.`,
+    `Too many attempts. Wait ${wait}${until === null ? '' : `, until ${until}`}, then try again. The password was not checked this time.`,
   wait: {
     seconds: (seconds: number) => plural(seconds, { one: 'a second', other: '# seconds' }),
     minutes: (minutes: number) => plural(minutes, { one: '# minute', other: '# minutes' }),
@@ -210,7 +209,7 @@ export const en = {
 
   history: {
     title: 'History',
-    intro: 'What you decided, where you signed in, and what we did. Times are in UTC.',
+    intro: (zone: string) => `What you decided, where you signed in, and what we did. Times are in ${zone}.`,
     empty: 'Nothing has happened yet.',
     older: 'Older',
     newest: 'Back to the newest',
@@ -288,21 +287,21 @@ export const en = {
       'You are not signed in yet: the page was out of date, or your browser had forgotten it. Please sign in once more.',
     /** Answers that came when nobody was signed in any more. */
     sessionOver:
-      'You were no longer signed in, so your answer was not taken. Sign in, and you see the request again.',
+      'You were no longer signed in, so your answer was not accepted. Sign in and you will see the request again.',
     /** On the pages of a request, by who is signed in. */
     on: outcomeTexts({
       not_signed_in: (_client, name, login) =>
         say`The page on which you signed in was out of date. You are still signed in as ${name} (${login}).`,
       not_confirmed: (_client, name, login) =>
-        say`That page was out of date, so your payment password was not looked at. You are signed in as ${name} (${login}). Go on here.`,
+        say`That page was out of date, so your payment password was not checked. You are signed in as ${name} (${login}). Go on here.`,
       not_decided: (_client, name, login) =>
-        say`That page was out of date, so your answer was not taken. You are signed in as ${name} (${login}). This is the request as it stands now: read it, and answer here.`,
+        say`That page was out of date, so your answer was not accepted. You are signed in as ${name} (${login}). This is the request as it stands now: read it and answer here.`,
       not_signed_out: (_client, name, login) =>
         say`That page was out of date, so you are still signed in as ${name} (${login}).`,
       allowed: (client) =>
         say`You allowed this request a moment ago, and ${client} has its answer. Go back to ${client}. Allow it once more only if it does not work there.`,
       rejected: (client) =>
-        say`You rejected this request a moment ago, and ${client} knows. If that was not what you meant, answer anew here; otherwise close this page.`,
+        say`You rejected this request a moment ago, and ${client} knows. If that was not what you meant, answer again here; otherwise close this page.`,
     }),
   },
 
@@ -311,7 +310,7 @@ export const en = {
     newTab: 'Open it in a new tab',
     embedded: {
       title: 'Open this in your browser',
-      text: 'The page that led here showed ours inside itself or asked for it by a script. You did nothing wrong. So that you can see whom you give your password to, our pages open on their own only: open this one in a new tab, or go back to the application and open it in your browser.',
+      text: 'The page that brought you here tried to show ours inside itself, or to load it by a script. You did nothing wrong. Our pages open only on their own, so that you can see who gets your password. Open this one in a new tab, or go back to the application and open it in your browser.',
     },
     full: {
       title: 'Too many connections of one application',
@@ -319,91 +318,88 @@ export const en = {
         say`${client} has as many connections to your account as one application may have, so nothing was allowed. Disconnect one that you no longer need, then come back to the request.`,
     },
     tooMany: {
-      title: 'Wait a minute',
-      text: 'You have decided very much in a short time, so this was not done: nothing was allowed, rejected or disconnected. Wait a minute and try again.',
+      title: 'Please wait a minute',
+      text: 'That was a lot of decisions in a short time, so the last one was not carried out: nothing was allowed, rejected or disconnected. Try again in a minute.',
     },
     allowed: {
       title: 'You already allowed this',
       /** After pressing Allow again. */
       spent: (client: string) =>
-        say`${client} got its answer from this page before, and one page gives one answer. Go back to ${client}. If it does not work there, start again from there.`,
+        say`${client} already has your answer from this page, and a page can answer only once. Go back to ${client}. If something doesn’t work there, start again from there.`,
       /** After pressing Reject. */
       allowed: (client: string) =>
-        say`You pressed Allow on this page before, so rejecting it now would change nothing. To take back what you allowed, disconnect ${client} on your account page.`,
+        say`You pressed Allow on this page before, so rejecting it now would change nothing. To take back what you allowed, disconnect ${client} under “Connected applications”.`,
     },
   },
 
   errors: {
     titles: {
       invalid_request: 'This request can’t be carried out',
-      invalid_scope: 'The application asked for rights we can’t give',
+      invalid_scope: 'Something is wrong with the rights in this request',
       unauthorized_client: 'This application may not ask for access',
       invalid_grant: 'This code can’t be used',
     },
-    /** What is wrong with an authorization request. */
+    /** What is wrong with an authorization request. Nobody knows who made it, so nothing here blames an application. */
     reasons: {
-      unknown_application: () =>
-        'The application that sent you here is not registered with us, or may not ask for access.',
-      no_longer_possible: () => 'The application or your account was blocked a moment ago.',
-      wrong_return_address: () =>
-        'The address that you would return to is not the one that the application is registered with (parameter redirect_uri).',
-      missing_parameter: (parameter) => `The request lacks the parameter ${parameter}.`,
-      doubled_parameter: (parameter) => `The request has the parameter ${parameter} more than once.`,
-      undecodable_parameter: (parameter) => `The parameter ${parameter} of the request can’t be read.`,
-      wrong_parameter: (parameter) =>
-        `The parameter ${parameter} of the request has a value that it may not have.`,
-      sent_in_two_places: () => 'The request came twice at once: in the body and in the address.',
-      too_long: () => 'The request is too long.',
-      no_rights: () => 'The request does not say which rights it asks for (parameter scope).',
-      unreadable_rights: () => 'The request names a right that does not exist here (parameter scope).',
-      right_not_offered: () => 'The request names a right that is not offered here (parameter scope).',
-      right_not_allowed: () =>
-        'The request names a right that this application may not ask for (parameter scope).',
-      unclear_target: () =>
-        'The request names a shop or an account with spaces or invisible characters (parameter scope).',
-      contradiction: () => 'The rights that the request asks for contradict each other (parameter scope).',
-      above_ceiling: () =>
-        'The request asks to spend more than this application may ask for (parameter scope).',
-      unreadable: () => 'The request can’t be read.',
-    } satisfies Record<Reason, ReasonText> as Record<Reason, ReasonText>,
+      unknown_application:
+        'The application in this request is not registered with us, or may not ask for access.',
+      no_longer_possible: 'The application or your account was blocked a moment ago.',
+      wrong_return_address:
+        'The address that you would return to is not the one that the application is registered with.',
+      missing_parameter: 'A part of the request is missing.',
+      doubled_parameter: 'A part of the request is there more than once.',
+      undecodable_parameter: 'A part of the request can’t be read.',
+      wrong_parameter: 'A part of the request has a value that isn’t allowed.',
+      sent_in_two_places: 'The request came twice at once.',
+      too_long: 'The request is too long.',
+      no_rights: 'The request does not say which rights it asks for.',
+      unreadable_rights: 'The request names a right that does not exist here.',
+      right_not_offered: 'The request names a right that is not offered here.',
+      right_not_allowed: 'The request names a right that this application may not ask for.',
+      unclear_target: 'The request names a shop or an account with spaces or invisible characters.',
+      contradiction: 'The rights that the request asks for contradict each other.',
+      above_ceiling: 'The request asks to spend more than this application may ask for.',
+      unreadable: 'The request can’t be read.',
+    } satisfies Record<Reason, string> as Record<Reason, string>,
     /** What else ends on an error page. */
     causes: {
       notFound: { title: 'There is no such page', text: 'There is nothing at this address.' },
       unreadableAddress: { title: 'There is no such page', text: 'This address can’t be read.' },
       notAllowed: {
         title: 'This page can’t be opened like that',
-        text: 'It comes after a button on another page of ours, and has nothing to show by itself. Nothing was done.',
+        text: 'It only follows a button on another of our pages, and has nothing to show by itself. Nothing was done.',
       },
       brokenForm: {
         title: 'This form can’t be read',
-        text: 'What came from the form is incomplete, or longer than any form of ours. Nothing was done.',
+        text: 'The form arrived incomplete or too long. Nothing was done.',
       },
       brokenHttp: {
         title: 'This request can’t be read',
-        text: 'What came from your browser is too long, or is not HTTP.',
+        text: 'What came from your browser is too long or can’t be understood.',
       },
       late: { title: 'This request can’t be read', text: 'It took too long to arrive.' },
       ourFault: { title: 'Something went wrong', text: 'We could not finish this.' },
-      unavailable: { title: 'We can’t answer just now', text: 'Our service is interrupted for a moment.' },
+      unavailable: { title: 'We can’t answer just now', text: 'Our service is temporarily unavailable.' },
     },
     /** What that means after pressing a button, where 500 or 503 was the answer. */
     pressed: {
       signIn: 'You are not signed in yet.',
       decision:
-        'Your answer most likely did not get through. The request itself will tell: if you did allow it, it says so there.',
+        'Your answer most likely did not get through. Open the request again: if you did allow it, it will say so.',
       disconnect:
-        'Perhaps not everything is disconnected yet. Your account page shows what still is connected.',
-      signOut: 'You may still be signed in. Your account page shows it.',
-      sessions: 'Perhaps not every session has ended yet. Your account page shows those that are left.',
-      passwords: 'Perhaps the old password still holds: try the new one first.',
+        'Perhaps not everything is disconnected yet. “Connected applications” shows what is still connected.',
+      signOut:
+        'You may still be signed in. If “Connected applications” opens without asking for your password, you are.',
+      sessions: 'Perhaps not every session has ended yet. “Sign-in and security” shows which are left.',
+      passwords: 'Your password may not have changed: try the new one first, then the old one.',
     },
     faults: {
       application: (client: string | null) =>
         client === null
-          ? 'The mistake is in what the application sent, not yours.'
-          : say`The mistake is in what ${client} sent, not yours.`,
+          ? 'You did nothing wrong: the request itself is not in order.'
+          : say`You did nothing wrong: the request names ${client}, but it is not in order.`,
       address: () => 'The address was mistyped, or the link that led here is wrong.',
-      between: () => 'It broke on the way from your browser to us, and that is not your fault.',
+      between: () => 'Something went wrong on the way from your browser to us; it isn’t your fault.',
       ours: () => 'The fault is ours, not yours.',
       nobodys: () => 'You did nothing wrong.',
     },
@@ -412,9 +408,14 @@ export const en = {
       application: (client: string | null) =>
         client === null
           ? 'Go back to the application and start again from there. If you don’t know which one it was, close this page.'
-          : say`Go back to ${client} and start again from there.`,
+          : say`Go back to ${client} and start again from there. If you did not come from ${client}, close this page.`,
+      /** Where the request may have been made by somebody who only names the application. */
+      doubt: (client: string | null) =>
+        client === null
+          ? 'If you don’t know which application you came from, close this page.'
+          : say`If you did not come from ${client}, close this page. If you did, start again from there.`,
       again: () => 'Wait a moment and try again.',
-      account: () => 'You can go on from your account page, or close this one.',
+      account: () => 'Go on to “Connected applications”, or close this page.',
       support: () => 'Our support can tell you why. You can close this page.',
     },
     tryAgain: 'Try again',
@@ -425,6 +426,7 @@ export const en = {
         : say`Pass these details on to the people behind ${client}.`,
     tellUs: 'Tell our support this reference.',
     error: 'Error',
+    parameter: 'Parameter',
     reference: 'Reference',
     /** In trial mode; what unfolds is in English. */
     rule: 'The exact rule, for developers',

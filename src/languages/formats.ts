@@ -6,12 +6,16 @@ export interface Formats {
   amount(sum: string, currency: string): string;
   /** An exact decimal as one types it, for example `9000.50`. */
   plain(sum: string): string;
-  /** A day in UTC, for example `20 November 2029`. */
-  day(time: Date): string;
-  /** A day and a time in UTC, for example `20 November 2029 at 14:05 UTC`. */
-  time(time: Date): string;
-  /** A time of day in UTC, for example `14:05 UTC`. */
-  clock(time: Date): string;
+  /** The day that it is in a time zone (an IANA name), for example `20 November 2029`. */
+  day(time: Date, timeZone: string): string;
+  /** The same with the time, for example `20 November 2029 at 14:05 UTC`, or `at 17:05 GMT+3`. */
+  time(time: Date, timeZone: string): string;
+  /** The time of day, for example `14:05 UTC`. */
+  clock(time: Date, timeZone: string): string;
+  /** The time zone by its name, for example `UTC` or `Moscow Standard Time`. */
+  zone(timeZone: string): string;
+  /** A day that is one of UTC wherever it is read. @param day for example `2029-11-20` */
+  utcDay(day: string): string;
   /** One of several, for example `a, b or c`. */
   oneOf(items: readonly string[]): string;
 }
@@ -30,12 +34,15 @@ const DECIMALS = {
 export function formatsOf(tag: string, currencyDisplay: 'code' | 'symbol'): Formats {
   const numbers = new Intl.NumberFormat(tag);
   const plain = new Intl.NumberFormat(tag, { ...DECIMALS, useGrouping: false });
-  const days = new Intl.DateTimeFormat(tag, { dateStyle: 'long', timeZone: 'UTC' });
-  const times = new Intl.DateTimeFormat(tag, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
-  const clocks = new Intl.DateTimeFormat(tag, { timeStyle: 'short', timeZone: 'UTC' });
   const lists = new Intl.ListFormat(tag, { type: 'disjunction' });
-  /** Making a format takes a hundred times longer than using it. */
+  // Making a format takes a hundred times longer than using it.
   const amounts = new Map<string, Intl.NumberFormat>();
+  const calendars = new Map<string, Calendar>();
+  const calendarIn = (timeZone: string): Calendar => {
+    const calendar = calendars.get(timeZone) ?? calendarOf(tag, timeZone);
+    calendars.set(timeZone, calendar);
+    return calendar;
+  };
   return {
     number: (value) => numbers.format(value),
     amount(sum, currency) {
@@ -45,11 +52,46 @@ export function formatsOf(tag: string, currencyDisplay: 'code' | 'symbol'): Form
       return format.format(sum as `${number}`);
     },
     plain: (sum) => plain.format(sum as `${number}`),
-    day: (time) => days.format(time),
-    time: (time) => `${times.format(time)} UTC`,
-    clock: (time) => `${clocks.format(time)} UTC`,
+    day: (time, timeZone) => calendarIn(timeZone).days.format(time),
+    time: (time, timeZone) => withZone(time, calendarIn(timeZone).times, calendarIn(timeZone)),
+    clock: (time, timeZone) => withZone(time, calendarIn(timeZone).clocks, calendarIn(timeZone)),
+    zone: (timeZone) => calendarIn(timeZone).zone,
+    utcDay: (day) => calendarIn('UTC').days.format(new Date(day)),
     oneOf: (items) => lists.format(items),
   };
+}
+
+/** The formats of a language in one time zone. */
+interface Calendar {
+  readonly days: Intl.DateTimeFormat;
+  readonly times: Intl.DateTimeFormat;
+  readonly clocks: Intl.DateTimeFormat;
+  /** The zone by a short name that tells summer time apart, such as `CEST`; `Intl` doesn't add it to the others by itself. */
+  readonly zones: Intl.DateTimeFormat;
+  /** Its name all year. */
+  readonly zone: string;
+}
+
+function calendarOf(tag: string, timeZone: string): Calendar {
+  const format = (options: Intl.DateTimeFormatOptions) =>
+    new Intl.DateTimeFormat(tag, { timeZone, ...options });
+  const zones = format({ timeZoneName: 'short' });
+  const isUtc = zoneNameOf(new Date(), zones) === 'UTC';
+  return {
+    days: format({ dateStyle: 'long' }),
+    times: format({ dateStyle: 'long', timeStyle: 'short' }),
+    clocks: format({ timeStyle: 'short' }),
+    zones,
+    zone: isUtc ? 'UTC' : zoneNameOf(new Date(), format({ timeZoneName: 'longGeneric' })),
+  };
+}
+
+function withZone(time: Date, format: Intl.DateTimeFormat, { zones }: Calendar): string {
+  return `${format.format(time)} ${zoneNameOf(time, zones)}`;
+}
+
+function zoneNameOf(time: Date, zones: Intl.DateTimeFormat): string {
+  return zones.formatToParts(time).find(({ type }) => type === 'timeZoneName')?.value ?? '';
 }
 
 function amountFormat(tag: string, currency: string, currencyDisplay: 'code' | 'symbol'): Intl.NumberFormat {

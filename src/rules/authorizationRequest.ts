@@ -107,7 +107,7 @@ function checkRedirectUri(sent: string, client: Client): string {
   const rule = redirectUriMismatch(client.redirectUri, sent);
   if (rule === null) return sent;
   const message = 'The parameter redirect_uri is not the registered one.';
-  throw invalidRequest(message, { reason: 'wrong_return_address', rule });
+  throw invalidRequest(message, { reason: 'wrong_return_address', parameter: 'redirect_uri', rule });
 }
 
 /** Contract 2.2, response_type: the fixed value `code`. */

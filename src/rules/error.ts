@@ -43,7 +43,8 @@ export class OAuthError extends Error {
   readonly code: OAuthErrorCode;
   readonly rule: string;
   readonly reason: Reason;
-  readonly parameter: string;
+  /** Its name, which is ours; null where the reason is about no single one. */
+  readonly parameter: string | null;
   /** The application whose request it is; null while it is not known. */
   clientName: string | null = null;
 
@@ -52,7 +53,7 @@ export class OAuthError extends Error {
     this.code = code;
     this.rule = details.rule ?? message;
     this.reason = details.reason ?? 'unreadable';
-    this.parameter = details.parameter ?? '';
+    this.parameter = details.parameter ?? null;
   }
 }
 
@@ -62,4 +63,4 @@ export const invalidRequest = (message: string, details?: Details): OAuthError =
 
 /** A refusal with `invalid_scope`. @param rule left out where the message says it all */
 export const invalidScope = (reason: Reason, message: string, rule?: string): OAuthError =>
-  new OAuthError('invalid_scope', message, { reason, rule });
+  new OAuthError('invalid_scope', message, { reason, rule, parameter: 'scope' });

@@ -34,12 +34,12 @@ export async function welcome(config: Config, pool: pg.Pool, log: Logger): Promi
 
 /** Starts the demo application on the next port. That it can't listen there is no reason not to serve. */
 async function startDemo(config: Config, pool: pg.Pool, log: Logger): Promise<RunningDemo | null> {
-  const { baseUrl, port, dataDir } = config;
+  const { port, dataDir } = config;
   const address = { host: '127.0.0.1', port: port + 1 };
   const url = `http://${address.host}:${address.port}`;
   const demo = await prepareDemo(pool, dataDir, `${url}${CALLBACK}`);
   if (demo === null) return null;
-  const app = await openDemo(demo, baseUrl, url);
+  const app = await openDemo(demo, config, url);
   try {
     await app.listen(address);
   } catch (error) {
@@ -50,11 +50,15 @@ async function startDemo(config: Config, pool: pg.Pool, log: Logger): Promise<Ru
 }
 
 /** Only here is the demo application loaded: production has none of its code. */
-async function openDemo(demo: Demo, server: string, url: string): Promise<FastifyInstance> {
+async function openDemo(
+  demo: Demo,
+  { baseUrl: server, timeZone }: Config,
+  url: string,
+): Promise<FastifyInstance> {
   const { buildDemo } = await import('./demo/app.ts');
   const { users, clientId, clientSecret } = demo;
   const application = { server, clientId, clientSecret, redirectUri: `${url}${CALLBACK}` };
-  return buildDemo({ url, application, resource: { server, ...demo.resource }, users });
+  return buildDemo({ url, application, resource: { server, ...demo.resource }, users, timeZone });
 }
 
 function greeting({ baseUrl, dataDir }: Config, demo: RunningDemo | null): string {

@@ -117,7 +117,7 @@ describe('a second tab', () => {
     await page.waitForURL(/callback/);
     await press('Allow', second);
     await second.getByRole('status').waitFor();
-    expect(await note(second)).toMatch(/your answer was not taken.+signed in as Anna/);
+    expect(await note(second)).toMatch(/your answer was not accepted.+signed in as Anna/);
     await press('Allow', second);
     await second.waitForURL(/callback/);
   });
@@ -132,7 +132,7 @@ describe('a second tab', () => {
     await expectPage('consent', second);
     await press('Allow');
     await page.getByRole('status').waitFor();
-    expect(await note()).toMatch(/your answer was not taken.+signed in as Boris/);
+    expect(await note()).toMatch(/your answer was not accepted.+signed in as Boris/);
     await page.goto(`${server.baseUrl}/account`);
     expect(await page.locator('main').textContent()).toContain('No application is connected');
   });
@@ -145,7 +145,7 @@ describe('a second tab', () => {
     await expectPage('sign-in', second);
     await press('Allow');
     await expectPage('sign-in');
-    expect(await note()).toContain('You were no longer signed in, so your answer was not taken');
+    expect(await note()).toContain('You were no longer signed in, so your answer was not accepted');
     await signIn(anna);
     await expectPage('consent');
     expect(await page.getByRole('status').count()).toBe(0);

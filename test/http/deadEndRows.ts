@@ -23,6 +23,8 @@ export interface Row {
   readonly words: (texts: Texts) => readonly string[];
   /** Where it leads on: an address, or the form on the page itself. */
   readonly leads: 'account' | 'request' | 'account, request' | 'itself' | 'form';
+  /** The parameter that it names for developers. */
+  readonly parameter?: string;
   /** Comes to it with a fresh browser. */
   readonly reach: (browser: Agent, stage: Stage) => Promise<Answer>;
   /** Whether nothing of the request could be read, its language neither. */
@@ -61,10 +63,12 @@ const sent =
 
 const follow = (browser: Agent, { location }: Answer) => browser.get(location ?? '');
 
+const SCOPE = { code: 'invalid_scope', parameter: 'scope' };
+
 /** The error pages: by the type, none can be forgotten. */
 const ERRORS: Record<
   Cause,
-  Omit<Row, 'cause' | 'page' | 'words' | 'leads'> & { code?: string; named?: boolean; parameter?: string }
+  Omit<Row, 'cause' | 'page' | 'words' | 'leads'> & { code?: string; named?: boolean }
 > = {
   unknown_application: {
     status: 400,
@@ -77,7 +81,11 @@ const ERRORS: Record<
     code: 'unauthorized_client',
     reach: blockedAtTheLastMoment,
   },
-  wrong_return_address: { status: 400, reach: sent({ redirect_uri: 'https://evil.example/' }) },
+  wrong_return_address: {
+    status: 400,
+    parameter: 'redirect_uri',
+    reach: sent({ redirect_uri: 'https://evil.example/' }),
+  },
   missing_parameter: { status: 400, parameter: 'response_type', reach: sent({ response_type: '' }) },
   doubled_parameter: { status: 400, parameter: 'state', reach: sent({ state: '1' }, '&state=2') },
   undecodable_parameter: { status: 400, parameter: 'state', reach: sent({}, '&state=%FF') },
@@ -88,11 +96,11 @@ const ERRORS: Record<
     reach: (browser, { shop }) => browser.post(queryOf(requestOf(shop)), requestOf(shop)),
   },
   too_long: { status: 400, reach: sent({ state: 'x'.repeat(6_000) }) },
-  no_rights: { status: 400, code: 'invalid_scope', reach: sent({ scope: '' }) },
-  unreadable_rights: { status: 400, code: 'invalid_scope', reach: sent({ scope: 'make-coffee' }) },
+  no_rights: { status: 400, ...SCOPE, reach: sent({ scope: '' }) },
+  unreadable_rights: { status: 400, ...SCOPE, reach: sent({ scope: 'make-coffee' }) },
   right_not_offered: {
     status: 400,
-    code: 'invalid_scope',
+    ...SCOPE,
     reach: async (browser, stage) => {
       const { catalogue } = stage.server.context;
       const { 'account-info': _left, ...fewer } = catalogue;
@@ -106,14 +114,14 @@ const ERRORS: Record<
   },
   right_not_allowed: {
     status: 400,
-    code: 'invalid_scope',
+    ...SCOPE,
     reach: (browser, { limited }) => browser.get(queryOf(requestOf(limited))),
   },
-  unclear_target: { status: 400, code: 'invalid_scope', reach: sent({ scope: 'payment.to-pattern("a b")' }) },
-  contradiction: { status: 400, code: 'invalid_scope', reach: sent({ scope: 'account-info account-info' }) },
+  unclear_target: { status: 400, ...SCOPE, reach: sent({ scope: 'payment.to-pattern("a b")' }) },
+  contradiction: { status: 400, ...SCOPE, reach: sent({ scope: 'account-info account-info' }) },
   above_ceiling: {
     status: 400,
-    code: 'invalid_scope',
+    ...SCOPE,
     reach: (browser, { limited }) =>
       browser.get(queryOf(requestOf(limited, { scope: 'payment-shop.limit(30,1001)' }))),
   },
@@ -155,11 +163,11 @@ const ERRORS: Record<
 const isAgain = (cause: Cause) => WAYS_ON[cause].next === 'again';
 
 const ERROR_ROWS: Row[] = (Object.keys(ERRORS) as Cause[]).map((cause) => {
-  const { code = null, named = true, parameter = '', ...row } = ERRORS[cause];
+  const { code = null, named = true, ...row } = ERRORS[cause];
   const known = {
     cause,
     code: (code ?? 'invalid_request') as never,
-    parameter,
+    parameter: row.parameter ?? null,
     clientName: named ? SHOP : null,
   };
   return {

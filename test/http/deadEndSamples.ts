@@ -18,6 +18,19 @@ const CODES: Readonly<Partial<Record<Cause, OAuthErrorCode>>> = {
   above_ceiling: 'invalid_scope',
 };
 
+/** The parameter that a cause is about; those of `invalid_scope` are about `scope`. */
+const PARAMETERS: Readonly<Partial<Record<Cause, string>>> = {
+  wrong_return_address: 'redirect_uri',
+  missing_parameter: 'response_type',
+  doubled_parameter: 'state',
+  undecodable_parameter: 'state',
+  wrong_parameter: 'response_type',
+};
+
+/** Of a request that names none that is registered, and of one that can't be read, no application is known. */
+const applicationIn = (cause: Cause): string | null =>
+  ['unknown_application', 'sent_in_two_places', 'unreadable'].includes(cause) ? null : 'Demo Shop';
+
 /** A form for each word on what pressing its button may have come to. */
 const PRESSED = [
   '/sign-in',
@@ -34,10 +47,11 @@ export function deadEndSamplesIn(language: Language): Record<string, ErrorPage |
   const { account, errors, notices } = texts;
   const again = '/oauth/authorize?client_id=x';
 
-  const error = (cause: Cause, clientName: string | null = 'Demo Shop', pressed = ''): ErrorPage => {
+  const error = (cause: Cause, clientName = applicationIn(cause), pressed = ''): ErrorPage => {
     const isRefused = Object.hasOwn(errors.reasons, cause);
     const code = isRefused ? (CODES[cause] ?? 'invalid_request') : null;
-    const words = wordsOf({ cause, code, clientName, parameter: 'response_type' }, texts, { pressed, again });
+    const parameter = PARAMETERS[cause] ?? (code === 'invalid_scope' ? 'scope' : null);
+    const words = wordsOf({ cause, code, clientName, parameter }, texts, { pressed, again });
     return { name: 'error', ...words, code, reference: 'k3v9-7qxp', explained: null };
   };
   const notice = (
@@ -45,7 +59,9 @@ export function deadEndSamplesIn(language: Language): Record<string, ErrorPage |
     links: NoticePage['links'],
     passOn: string | null = errors.tellUs,
   ): NoticePage => {
-    const refusal = passOn === null ? null : { passOn, code: null, reference: 'k3v9-7qxp', explained: null };
+    const reference = 'k3v9-7qxp';
+    const refusal =
+      passOn === null ? null : { passOn, code: null, parameter: null, reference, explained: null };
     return { name: 'notice', title, text, links, refusal };
   };
 
@@ -59,6 +75,7 @@ export function deadEndSamplesIn(language: Language): Record<string, ErrorPage |
       (Object.keys(WAYS_ON) as Cause[]).map((cause) => [`error: ${cause}`, error(cause)]),
     ),
     'error, nobody known': error('missing_parameter', null),
+    'error, wrong return address': error('wrong_return_address'),
     ...Object.fromEntries(
       PRESSED.map((path) => [`error after ${path}`, error('unavailable', 'Demo Shop', path)]),
     ),

@@ -23,6 +23,15 @@ function linksOf({ body }: Answer): string[] {
     .map((link) => ($(link).attr('href') ?? '').split('?', 1)[0] ?? '');
 }
 
+/** The names of parameters beside the reference. */
+function parametersOf({ body }: Answer, { errors }: Texts): string[] {
+  const $ = cheerio.load(body);
+  return $('.answer .facts div')
+    .toArray()
+    .filter((fact) => $(fact).find('dt').text() === errors.parameter)
+    .map((fact) => $(fact).find('dd').text());
+}
+
 const LINKS: Record<Row['leads'], string[]> = {
   account: ['/account'],
   request: ['/oauth/authorize'],
@@ -34,13 +43,14 @@ const LINKS: Record<Row['leads'], string[]> = {
 describe.each(LANGUAGES)('in %s the dead end', (language) => {
   it.each(ROWS)(
     '"$cause" says what happened, and leads on',
-    async ({ page, status, words, leads, reach, inEnglish }) => {
+    async ({ page, status, words, leads, parameter, reach, inEnglish }) => {
       const browser = new Agent(server.baseUrl, { 'accept-language': language });
       const answer = await reach(browser, stage);
       expect([answer.status, answer.page]).toEqual([status, page]);
       const said = words(TEXTS[inEnglish ? 'en' : language]);
       for (const text of said) expect(timeless(plain(answer.text))).toContain(timeless(plain(text)));
       expect(linksOf(answer)).toEqual(LINKS[leads]);
+      expect(parametersOf(answer, TEXTS[language])).toEqual(parameter === undefined ? [] : [parameter]);
       // `assent explain` is asked by the reference; forms that are shown again have none.
       const isRefusal = status >= 400 && (page === 'error' || page === 'notice') && !inEnglish;
       if (isRefusal) expect(answer.text).toContain(answer.headers.get('x-request-id'));

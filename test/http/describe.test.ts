@@ -7,7 +7,12 @@ import { EMPTY_DIRECTORY } from '../../src/rules/directory.ts';
 import { parseScope, spends } from '../../src/rules/scope.ts';
 import { rights } from '../rules/arbitraries.ts';
 
-const BUILT_IN = { catalogue: BUILT_IN_CATALOGUE, currency: 'RUB', directory: EMPTY_DIRECTORY };
+const BUILT_IN = {
+  catalogue: BUILT_IN_CATALOGUE,
+  currency: 'RUB',
+  directory: EMPTY_DIRECTORY,
+  timeZone: 'UTC',
+};
 
 /** Amounts have a no-break space behind the currency; here it is written as a plain one. */
 const plain = (text: string | null) => text?.replaceAll('\u00a0', ' ') ?? null;
@@ -165,5 +170,5 @@ it.each([
   ['2029-11-20T23:59:59.999Z', '20 November 2029'],
   ['2028-02-29T12:00:00.000Z', '29 February 2028'],
 ])('writes the day of %s in UTC as %s', (time, day) => {
-  expect(TEXTS.en.formats.day(new Date(time))).toBe(day);
+  expect(TEXTS.en.formats.day(new Date(time), 'UTC')).toBe(day);
 });

@@ -72,7 +72,7 @@ describe('guessing a password', () => {
     await lengthenWaits();
     const answer = await guess(place, victim.login, victim.password);
     expect([answer.status, answer.page]).toEqual([429, 'sign-in']);
-    expect(answer.text).toMatch(/Too many tries\. Wait \d+ seconds and try again\./);
+    expect(answer.text).toMatch(/Too many attempts\. Wait \d+ seconds, then try again\./);
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(answer.body).toContain(`value="${victim.login}"`);
     expect(answer.headers.getSetCookie().join()).not.toContain('session');

@@ -85,7 +85,7 @@ describe('the form for another language', () => {
     const page = await browser.post('/oauth/authorize', doubled);
     const { location } = await browser.submit(page, 'language', { language: 'ru' });
     const again = await browser.get(location ?? '');
-    expect([again.status, again.text.includes('несколько раз')]).toEqual([400, true]);
+    expect([again.status, again.text.includes('повторяется')]).toEqual([400, true]);
   });
 
   it('repeats what a page after a decision says', async () => {

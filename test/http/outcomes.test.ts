@@ -14,7 +14,7 @@ const request = (fields = {}) => `/oauth/authorize?${new URLSearchParams(request
 const newBrowser = () => new Agent(server.baseUrl);
 
 const ALLOWED = 'You allowed this request a moment ago';
-const NOT_TAKEN = 'your answer was not taken';
+const NOT_ACCEPTED = 'your answer was not accepted';
 
 /** A consent page, the fields of which another browser got. */
 async function foreignForm(state: string): Promise<Record<string, string>> {
@@ -36,12 +36,12 @@ describe('what came of a form', () => {
     await reachConsent(browser, requestOf(client), user);
     await browser.post('/consent', await foreignForm('x'));
     for (let times = 0; times < 2; times += 1) {
-      expect((await browser.get(request({ state: 'x' }))).text).toContain(NOT_TAKEN);
+      expect((await browser.get(request({ state: 'x' }))).text).toContain(NOT_ACCEPTED);
     }
     const page = await browser.get(request({ state: 'x' }), { 'accept-language': 'ru' });
     expect(page.text).toContain('ваш ответ не принят');
     await decide(browser, page, 'reject');
-    expect((await browser.get(request({ state: 'x' }))).text).not.toContain(NOT_TAKEN);
+    expect((await browser.get(request({ state: 'x' }))).text).not.toContain(NOT_ACCEPTED);
   });
 
   it('is nothing that the next user of the browser reads', async () => {
@@ -60,7 +60,7 @@ describe('what came of a form', () => {
     await reachConsent(browser, requestOf(client), user);
     const answer = await browser.post('/consent', await foreignForm('y'), { 'sec-fetch-site': 'cross-site' });
     expect([answer.status, answer.headers.getSetCookie()]).toEqual([303, []]);
-    expect((await browser.get(request({ state: 'y' }))).text).not.toContain(NOT_TAKEN);
+    expect((await browser.get(request({ state: 'y' }))).text).not.toContain(NOT_ACCEPTED);
     const signInPage = await newBrowser().get(request());
     const { fields } = formWith(signInPage, 'login');
     const typed = { ...fields, login: 'mallory', password: 'x' };
@@ -207,7 +207,7 @@ describe('the end of a wait', () => {
     [170, '14:02:10', '14:05 UTC'],
     [900, '23:50:00', '00:05 UTC'],
   ])('of %d seconds at %s is told as %s', (seconds, now, told) => {
-    expect(timeAfter(seconds, en, at(now))).toBe(told);
+    expect(timeAfter(seconds, en, 'UTC', at(now))).toBe(told);
   });
 });
 

@@ -78,6 +78,7 @@ const TWELVE = [
 const WORDS = {
   catalogue: BUILT_IN_CATALOGUE,
   currency: 'RUB',
+  timeZone: 'UTC',
   brand: BUILT_IN_BRAND,
   directory: parseDirectory('{"shops": {"metro": {"en": "City Metro", "ru": "Метро"}}, "accounts": {}}'),
 };
@@ -194,7 +195,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     ...describeRequest(WORDS, access(asked), language),
     undone: asked.undone ?? null,
   });
-  const day = (date: string) => texts.formats.day(new Date(date));
+  const day = (date: string) => texts.formats.day(new Date(date), 'UTC');
 
   const signIn = (changes: Partial<SignInPage> = {}): SignInPage => ({
     name: 'sign-in',
@@ -227,11 +228,12 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     return {
       name: 'error',
       title: texts.errors.titles.invalid_scope,
-      text: texts.errors.reasons.no_rights('scope'),
+      text: texts.errors.reasons.no_rights,
       fault: texts.errors.faults.application('Demo Shop'),
       next: texts.errors.next.application('Demo Shop'),
       passOn: texts.errors.passOn('Demo Shop'),
       code: 'invalid_scope',
+      parameter: 'scope',
       reference: 'k3v9-7qxp',
       link: { href: '/account', text: texts.account.see },
       explained: null,
@@ -332,7 +334,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
   const security = (sessions: readonly UserSession[], changes: Partial<SecurityPage> = {}): SecurityPage => ({
     name: 'security',
     ...owner,
-    sessions: sessions.map((one) => describeSession(one, language)),
+    sessions: sessions.map((one) => describeSession(WORDS, one, language)),
     endOthersToken: sessions.length > 1 ? 'end-others.token' : null,
     lastPayment: null,
     hasPaymentPassword: true,
@@ -343,6 +345,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
 
   const event = (kind: HistoryKind, changes: Partial<HistoryEvent> = {}): DescribedEvent =>
     describeEvent(
+      WORDS,
       {
         kind,
         at: new Date('2026-11-21T09:30:00Z'),
@@ -358,6 +361,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
   const history = (events: readonly DescribedEvent[], changes: Partial<HistoryPage> = {}): HistoryPage => ({
     name: 'history',
     ...owner,
+    intro: texts.history.intro('UTC'),
     events,
     isLater: false,
     older: null,
@@ -479,7 +483,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
         { href: '/account', text: texts.account.see },
         { href: `/oauth/authorize?${REQUEST}`, text: texts.notices.newTab, inNewTab: true },
       ],
-      refusal: { passOn: texts.errors.tellUs, code: null, reference: 'x', explained: null },
+      refusal: { passOn: texts.errors.tellUs, code: null, parameter: null, reference: 'x', explained: null },
     }),
     'notice, hostile': notice({
       title: LONG_WORD,

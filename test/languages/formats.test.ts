@@ -33,7 +33,7 @@ describe('numbers', () => {
   });
 });
 
-describe('days, which are those of UTC', () => {
+describe('days in UTC', () => {
   it.each([
     ['2029-11-20T00:00:00.000Z', '20 November 2029', '20 ноября 2029 г.'],
     ['2029-11-20T23:59:59.999Z', '20 November 2029', '20 ноября 2029 г.'],
@@ -41,13 +41,45 @@ describe('days, which are those of UTC', () => {
     ['2027-01-01T00:00:00Z', '1 January 2027', '1 января 2027 г.'],
     ['2026-12-31T23:59:59Z', '31 December 2026', '31 декабря 2026 г.'],
   ])('at %s', (time, english, russian) => {
-    expect([en, ru].map((formats) => shown(formats.day(new Date(time))))).toEqual([english, russian]);
+    expect([en, ru].map((formats) => shown(formats.day(new Date(time), 'UTC')))).toEqual([english, russian]);
   });
 
   it('and their times', () => {
     const time = new Date('2029-11-20T14:05:00Z');
-    expect(shown(en.time(time))).toBe('20 November 2029 at 14:05 UTC');
-    expect(shown(ru.time(time))).toBe('20 ноября 2029 г. в 14:05 UTC');
+    expect(shown(en.time(time, 'UTC'))).toBe('20 November 2029 at 14:05 UTC');
+    expect(shown(ru.time(time, 'UTC'))).toBe('20 ноября 2029 г. в 14:05 UTC');
+    expect([en, ru].map((formats) => [formats.clock(time, 'UTC'), formats.zone('UTC')])).toEqual([
+      ['14:05 UTC', 'UTC'],
+      ['14:05 UTC', 'UTC'],
+    ]);
+  });
+});
+
+describe('days and times in another zone', () => {
+  const late = new Date('2029-11-20T22:05:00Z');
+
+  it('are those of its clocks, with its name', () => {
+    expect([en, ru].map((formats) => shown(formats.day(late, 'Europe/Moscow')))).toEqual([
+      '21 November 2029',
+      '21 ноября 2029 г.',
+    ]);
+    expect(shown(en.time(late, 'Europe/Moscow'))).toBe('21 November 2029 at 01:05 GMT+3');
+    expect(shown(ru.time(late, 'Europe/Moscow'))).toBe('21 ноября 2029 г. в 01:05 GMT+3');
+    expect(en.zone('Europe/Moscow')).toMatch(/^Moscow .*Time$/);
+    expect(ru.zone('Europe/Moscow')).toMatch(/^Москва/);
+  });
+
+  it('know summer time', () => {
+    const july = new Date('2029-07-01T12:00:00Z');
+    expect([july, late].map((time) => en.clock(time, 'Europe/Berlin'))).toEqual(['14:00 CEST', '23:05 CET']);
+    expect(en.zone('Europe/Berlin')).toBe('Central European Time');
+  });
+
+  it('leave a day of UTC what it is', () => {
+    expect([en, ru].map((formats) => shown(formats.utcDay('2029-11-20')))).toEqual([
+      '20 November 2029',
+      '20 ноября 2029 г.',
+    ]);
   });
 });
 

@@ -54,11 +54,8 @@ describe.each(LANGUAGES)('in %s', (language) => {
 function ownWords(html: string, language: string): string {
   const $ = cheerio.load(html);
   $(`bdi, code, footer a[href*=":"], [lang]:not(html, [lang=${language}])`).remove();
-  // Parameters, protocols and browsers have one name in all languages, and so has a site without a brand.
-  return readable($).replaceAll(
-    /Assent|HTTP|UTC|redirect_uri|response_type|\bscope\b|cookie|Firefox|Linux/g,
-    '',
-  );
+  // Browsers have one name in all languages, and so has a site without a brand.
+  return readable($).replaceAll(/Assent|UTC|cookie|Firefox|Linux/g, '');
 }
 
 function readable($: cheerio.CheerioAPI): string {

@@ -58,6 +58,7 @@ export interface ServerOptions {
   readonly maxInstances?: number;
   readonly brand?: Brand;
   readonly directory?: Directory;
+  readonly timeZone?: string;
   readonly showsRules?: boolean;
   /** Where it listens, when not at `localhost`. */
   readonly addresses?: readonly string[];
@@ -93,6 +94,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     catalogue: BUILT_IN_CATALOGUE,
     directory: options.directory ?? EMPTY_DIRECTORY,
     currency: 'RUB',
+    timeZone: options.timeZone ?? 'UTC',
     codeLifetimeSeconds: options.codeLifetimeSeconds ?? 50,
     maxInstances: options.maxInstances ?? 100,
     showsRules: options.showsRules ?? false,

@@ -56,6 +56,8 @@ export interface Connection {
 
 export interface HistoryPage extends OwnPage {
   readonly name: 'history';
+  /** What these events are, and in which time zone their times. */
+  readonly intro: string;
   readonly events: readonly DescribedEvent[];
   /** Whether the newest events are on another page. */
   readonly isLater: boolean;

@@ -21,7 +21,8 @@ const OF_APPLICATION = { fault: 'application', next: 'application' } as const;
 export const WAYS_ON: Readonly<Record<Cause, WayOn>> = {
   // A refused request: only those who wrote the application can mend it.
   unknown_application: OF_APPLICATION,
-  wrong_return_address: OF_APPLICATION,
+  // Just what an attack looks like: a link of a stranger's that names a known application.
+  wrong_return_address: { fault: 'application', next: 'doubt' },
   missing_parameter: OF_APPLICATION,
   doubled_parameter: OF_APPLICATION,
   undecodable_parameter: OF_APPLICATION,
@@ -68,8 +69,8 @@ export interface DeadEnd {
   readonly code: OAuthErrorCode | null;
   /** The application whose request it is; null while it is not known. */
   readonly clientName: string | null;
-  /** The parameter that the cause is about. */
-  readonly parameter: string;
+  /** The name of the parameter that the cause is about, which is ours; null for none. */
+  readonly parameter: string | null;
 }
 
 /** The words of an error page, and where it leads. */
@@ -77,14 +78,14 @@ export function wordsOf(
   { cause, code, clientName, parameter }: DeadEnd,
   texts: Texts,
   { pressed, again }: { readonly pressed: string; readonly again: string },
-): Pick<ErrorPage, 'title' | 'text' | 'fault' | 'next' | 'link' | 'passOn'> {
+): Pick<ErrorPage, 'title' | 'text' | 'fault' | 'next' | 'link' | 'passOn' | 'parameter'> {
   const { titles, reasons, causes, faults, next, unchanged, tryAgain, passOn, tellUs } = texts.errors;
   const way = WAYS_ON[cause];
   const { title, text } = isReason(cause)
-    ? { title: titles[code ?? 'invalid_request'], text: reasons[cause](parameter) }
+    ? { title: titles[code ?? 'invalid_request'], text: reasons[cause] }
     : causes[cause];
   const fault = faults[way.fault](clientName);
-  const isOfApplication = way.next === 'application';
+  const isOfApplication = way.fault === 'application';
   const did = PRESSED[pressed];
   const isUnsure = way.next === 'again' && did !== undefined;
   return {
@@ -94,6 +95,7 @@ export function wordsOf(
     next: next[way.next](clientName),
     link: way.next === 'again' ? { href: again, text: tryAgain } : toAccount(texts),
     passOn: isOfApplication ? passOn(clientName) : tellUs,
+    parameter: isReason(cause) ? parameter : null,
   };
 }
 
@@ -114,7 +116,13 @@ export function refusalOf(request: FastifyRequest, status: number): Refusal {
   const { passOn, tellUs } = textsOf(request).errors;
   const isEmbedded = status === 403; // by the application, which nobody has looked up
   const explained = explain(request, status);
-  return { passOn: isEmbedded ? passOn(null) : tellUs, code: null, reference: request.id, explained };
+  return {
+    passOn: isEmbedded ? passOn(null) : tellUs,
+    code: null,
+    parameter: null,
+    reference: request.id,
+    explained,
+  };
 }
 
 /** What `assent explain` says of a refusal; null where pages don't tell. */

@@ -19,8 +19,8 @@ export interface DescribedRight {
   readonly spending: boolean;
 }
 
-/** What the words of rights depend on, beside the language. */
-export type Words = Pick<Context, 'catalogue' | 'currency' | 'directory'>;
+/** What the words of rights and days depend on, beside the language. */
+export type Words = Pick<Context, 'catalogue' | 'currency' | 'directory' | 'timeZone'>;
 
 /**
  * The rights of a scope as the user reads them (contract 1.2: "sees the requested rights and the payment limits"). Defaults
@@ -86,10 +86,15 @@ export function describeWait(seconds: number, { wait }: Texts): string {
 }
 
 /** When a wait of minutes is over, for example "14:05 UTC"; null for a shorter one. */
-export function timeAfter(seconds: number, { formats }: Texts, now = Date.now()): string | null {
+export function timeAfter(
+  seconds: number,
+  { formats }: Texts,
+  timeZone: string,
+  now = Date.now(),
+): string | null {
   if (seconds <= MINUTES_FROM_SECONDS) return null;
   const minute = 60_000;
-  return formats.clock(new Date(Math.ceil((now + seconds * 1000) / minute) * minute));
+  return formats.clock(new Date(Math.ceil((now + seconds * 1000) / minute) * minute), timeZone);
 }
 
 /** Where a redirect URI leads: its host, or the scheme of an application on the device. */

@@ -36,8 +36,7 @@ function describeApplication(
     logo: logoPath({ clientId, logo: client.clientLogo }),
     isBlocked,
     total,
-    lastUse:
-      lastUsedOn === undefined ? account.neverUsed : account.lastUsed(formats.day(new Date(lastUsedOn))),
+    lastUse: lastUsedOn === undefined ? account.neverUsed : account.lastUsed(formats.utcDay(lastUsedOn)),
     expiresSoon: authorizations.some(({ expiresSoon }) => expiresSoon),
     connections: authorizations.map((authorization) => describeConnection(words, authorization, language)),
     all:
@@ -53,10 +52,10 @@ function describeConnection(words: Words, authorization: LiveAuthorization, lang
   return {
     grantId,
     instanceName,
-    allowedOn: formats.day(confirmedAt),
-    validUntil: formats.day(expiresAt),
+    allowedOn: formats.day(confirmedAt, words.timeZone),
+    validUntil: formats.day(expiresAt, words.timeZone),
     expiresSoon: authorization.expiresSoon,
-    lastUse: lastUsedOn === null ? account.never : formats.day(new Date(lastUsedOn)),
+    lastUse: lastUsedOn === null ? account.never : formats.utcDay(lastUsedOn),
     rights: describeRights(authorization.rights, words, language),
     question:
       instanceName === null ? account.question(clientName) : account.questionOf(clientName, instanceName),
@@ -66,12 +65,13 @@ function describeConnection(words: Words, authorization: LiveAuthorization, lang
 
 /** An event of the user's history as a sentence. */
 export function describeEvent(
+  { timeZone }: Pick<Words, 'timeZone'>,
   { kind, at, clientName, instanceName, network }: HistoryEvent,
   language: Language,
 ): DescribedEvent {
   const { history, formats } = TEXTS[language];
   return {
-    time: formats.time(at),
+    time: formats.time(at, timeZone),
     text: history.kinds[kind](clientName ?? history.deletedClient),
     instanceName,
     network: network === null ? null : history.network(network),
@@ -80,6 +80,7 @@ export function describeEvent(
 
 /** A session by what its user knows it by. */
 export function describeSession(
+  { timeZone }: Pick<Words, 'timeZone'>,
   { sessionId, isThis, browser, system, network, createdAt, seenAt, endToken }: UserSession,
   language: Language,
 ): DescribedSession {
@@ -89,8 +90,8 @@ export function describeSession(
     sessionId,
     device: isThis ? `${security.thisSession} (${device})` : device,
     network: network === null ? null : history.network(network),
-    since: security.since(formats.time(createdAt)),
-    seen: security.seen(formats.time(seenAt)),
+    since: security.since(formats.time(createdAt, timeZone)),
+    seen: security.seen(formats.time(seenAt, timeZone)),
     endToken,
   };
 }

@@ -20,7 +20,7 @@ export function describeRequest(
   const { authorizationRequest, user, expiresAt, signOutToken } = access;
   const { rights, redirectUri, canonicalQuery, instanceName } = authorizationRequest;
   const { formats, request } = TEXTS[language];
-  const validUntil = formats.day(expiresAt);
+  const validUntil = formats.day(expiresAt, context.timeZone);
   const hasDays = rights.some((right) => typeof effectiveLimit(right)?.days === 'number');
   return {
     request: canonicalQuery,
@@ -123,8 +123,8 @@ function describeChanges(
   const { replaces, lastUsed, neverUsed } = request.changes;
   const all = differenceOf(earlier.rights, rights).map((change) => describeChange(words, change, language));
   return {
-    replaces: replaces(client.name, formats.day(earlier.confirmedAt)),
-    lastUse: earlier.lastUsedOn === null ? neverUsed : lastUsed(formats.day(new Date(earlier.lastUsedOn))),
+    replaces: replaces(client.name, formats.day(earlier.confirmedAt, words.timeZone)),
+    lastUse: earlier.lastUsedOn === null ? neverUsed : lastUsed(formats.utcDay(earlier.lastUsedOn)),
     changed: all.filter(({ change }) => change !== 'unchanged'),
     unchanged: all.filter(({ change }) => change === 'unchanged'),
   };

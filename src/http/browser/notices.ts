@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify';
+import type { Context } from '../../flows/context.ts';
 import type { FailedAttempt } from '../../flows/passwordAttempts.ts';
 import type { Texts } from '../../languages/languages.ts';
 import type { AuthorizationRequest } from '../../rules/authorizationRequest.ts';
@@ -22,7 +23,12 @@ const WRONG = {
  *
  * @returns the sentence on the form
  */
-export function refuseAttempt(reply: FastifyReply, failed: FailedAttempt, form: keyof typeof WRONG): string {
+export function refuseAttempt(
+  reply: FastifyReply,
+  { timeZone }: Pick<Context, 'timeZone'>,
+  failed: FailedAttempt,
+  form: keyof typeof WRONG,
+): string {
   const texts = textsOf(reply.request);
   if (failed.outcome === 'wrong') {
     reply.code(422).request.logFields = { error: 'wrong_password', rule: WRONG[form] };
@@ -31,7 +37,7 @@ export function refuseAttempt(reply: FastifyReply, failed: FailedAttempt, form: 
   const { waitSeconds } = failed;
   reply.request.logFields = { error: 'too_many_tries', rule: `a wait of ${waitSeconds} s is not over` };
   reply.code(429).header('retry-after', waitSeconds);
-  return texts.tooManyTries(describeWait(waitSeconds, texts), timeAfter(waitSeconds, texts));
+  return texts.tooManyTries(describeWait(waitSeconds, texts), timeAfter(waitSeconds, texts, timeZone));
 }
 
 function wrongIn({ signIn, paymentPassword, security: { form } }: Texts): Record<keyof typeof WRONG, string> {

@@ -123,6 +123,8 @@ export interface Refusal {
   readonly passOn: string;
   /** The contract's error code, shown as text; null where there is none. */
   readonly code: string | null;
+  /** The name of the parameter that it is about; null for none. */
+  readonly parameter: string | null;
   /** Names the log line that says more. */
   readonly reference: string;
   /** For developers, in trial mode only: what `assent explain` says. */

@@ -31,7 +31,7 @@ export function decisionRoutes(app: FastifyInstance, context: Context): void {
       const step = await nextStep(context, pending);
       // Where it was confirmed in another tab meanwhile there is nothing to type any more.
       if (step.step === 'payment-password') {
-        return showStep(reply, context, step, refuseAttempt(reply, result, 'paymentPassword'));
+        return showStep(reply, context, step, refuseAttempt(reply, context, result, 'paymentPassword'));
       }
     }
     if (result.outcome === 'stale') {

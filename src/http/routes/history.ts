@@ -3,7 +3,7 @@ import type { Context } from '../../flows/context.ts';
 import { findHistoryPage } from '../../flows/history.ts';
 import { describeEvent } from '../browser/describeAccount.ts';
 import { sessionOf } from '../browser/forms.ts';
-import { languageOf } from '../browser/language.ts';
+import { languageOf, textsOf } from '../browser/language.ts';
 import { ownPage, seeOther } from '../browser/steps.ts';
 import { showPage } from '../browser/views.ts';
 import { queryParameters } from '../parameters.ts';
@@ -15,10 +15,12 @@ export function historyRoutes(app: FastifyInstance, context: Context): void {
     if (session === null) return seeOther(reply, context, '/account');
     const from = queryParameters(request).get('from');
     const { events, older } = await findHistoryPage(context, session, from);
+    const { history, formats } = textsOf(request);
     return showPage(reply, {
       name: 'history',
       ...ownPage(context, session),
-      events: events.map((event) => describeEvent(event, languageOf(request))),
+      intro: history.intro(formats.zone(context.timeZone)),
+      events: events.map((event) => describeEvent(context, event, languageOf(request))),
       isLater: from !== undefined,
       older: older && `/account/history?from=${older}`,
     });

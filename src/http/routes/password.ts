@@ -69,7 +69,7 @@ async function answerChange(
     }
     default: {
       const form = asksPaymentPassword ? 'oldPaymentPassword' : 'oldPassword';
-      const error = refuseAttempt(reply, result, form);
+      const error = refuseAttempt(reply, context, result, form);
       return showForm(reply, context, session, password, { error, wrong: 'old' });
     }
   }

@@ -54,9 +54,9 @@ async function showSecurity(
   return showPage(reply, {
     name: 'security',
     ...ownPage(context, session),
-    sessions: sessions.map((one) => describeSession(one, languageOf(request))),
+    sessions: sessions.map((one) => describeSession(context, one, languageOf(request))),
     endOthersToken,
-    lastPayment: payment && describePayment(payment, texts),
+    lastPayment: payment && describePayment(context, payment, texts),
     hasPaymentPassword: session.user.paymentPasswordHash !== null,
     done: said === 'ended' || said === 'changed' ? texts.security[said] : null,
     undone: said === 'stale' ? texts.security.undone : null,
@@ -64,9 +64,10 @@ async function showSecurity(
 }
 
 function describePayment(
+  { timeZone }: Context,
   { clientName, at, network }: HistoryEvent,
   { security, history, formats }: Texts,
 ): string {
   const client = clientName ?? history.deletedClient;
-  return security.lastPayment(client, formats.time(at), network ?? security.unknownNetwork);
+  return security.lastPayment(client, formats.time(at, timeZone), network ?? security.unknownNetwork);
 }

@@ -21,7 +21,7 @@ export function signInRoutes(app: FastifyInstance, context: Context): void {
     const result = await signIn(context, sent, cookies, callerOf(request));
     if (result.outcome === 'wrong' || result.outcome === 'wait') {
       const step = signInStep(context, sent.authorizationRequest, cookies.preLogin);
-      const error = refuseAttempt(reply, result, 'signIn');
+      const error = refuseAttempt(reply, context, result, 'signIn');
       return showSignIn(reply, context, step, { login: sent.login.slice(0, MAX_SHOWN), error });
     }
     if (result.outcome === 'stale') return backSignedOut(reply, context, sent.authorizationRequest);

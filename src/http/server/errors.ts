@@ -113,7 +113,7 @@ const SHOWN_CODES: readonly OAuthErrorCode[] = ['invalid_request', 'invalid_scop
 
 /** Answers with JSON (contract 7.2) or a page (7.1), whichever the route answers with, never with a redirect. */
 function answerError(reply: FastifyReply, response: ErrorResponse): FastifyReply {
-  const { status, error, description, cause, clientName = null, parameter = '' } = response;
+  const { status, error, description, cause, clientName = null, parameter = null } = response;
   const { id: reference, routeOptions, server } = reply.request;
   if (server.routeTable.answersAt(routeOptions.url ?? pathOf(reply.request)) === 'json') {
     const full = status < 500 ? description : `${description} Reference ${reference}.`;

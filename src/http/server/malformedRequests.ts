@@ -17,7 +17,7 @@ import { limitPipelining } from './slowReaders.ts';
 // Responses to what no route ever sees: Fastify's plugins, the views among them, are not there yet.
 
 /** Of such a request nothing is known. */
-const UNREAD: Omit<DeadEnd, 'cause'> = { code: null, clientName: null, parameter: '' };
+const UNREAD: Omit<DeadEnd, 'cause'> = { code: null, clientName: null, parameter: null };
 
 /** These pages have no address that a form could lead back to. */
 const TO_ACCOUNT = { action: '/language', fields: {} };

@@ -17,4 +17,6 @@ export interface DemoSettings {
   readonly resource: Resource;
   /** To be shown on the first page: no application knows passwords, but in a trial there must be a place to read them. */
   readonly users: readonly TrialUser[];
+  /** In which days are told: the server's. */
+  readonly timeZone: string;
 }

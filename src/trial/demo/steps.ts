@@ -150,7 +150,7 @@ function paymentOf(form: URLSearchParams): Payment {
   return { to, payee: text('payee'), amount: text('amount').replace(',', '.'), source };
 }
 
-function storyData({ earlier }: Session, told: Story, { application }: DemoSettings) {
+function storyData({ earlier }: Session, told: Story, { application, timeZone }: DemoSettings) {
   const { messages, newest, code, exchanged, token, ended } = told;
   const age = code === null ? 0 : Math.floor((Date.now() - code.cameAt.getTime()) / 1000);
   return {
@@ -159,6 +159,7 @@ function storyData({ earlier }: Session, told: Story, { application }: DemoSetti
     server: application.server,
     secondsLeft: code === null || exchanged ? null : Math.max(0, MAX_CODE_SECONDS - age),
     token: token && { shown: shortened(token.value), expiresAt: token.expiresAt, ended },
+    timeZone,
     hasEarlier: earlier !== null,
     payTo: ['shop', ...ACCOUNT_TYPES],
     sources: SOURCES,

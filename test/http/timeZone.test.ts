@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { TEXTS } from '../../src/languages/languages.ts';
+import { tokenExpiresAt } from '../../src/rules/lifetimes.ts';
+import { Agent } from '../support/agent.ts';
+import { obtainToken, reachConsent, requestOf, signIn } from '../support/flow.ts';
+import { useServer } from '../support/server.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** The beginning of this day of UTC, and of the one before. */
+const today = new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS);
+const yesterday = new Date(today.getTime() - DAY_MS);
+
+const dayOf = (time: Date) => TEXTS.en.formats.utcDay(time.toISOString().slice(0, 10));
+
+describe.each([
+  // An hour before midnight in UTC it is the next day in Moscow, an hour after it the day before in New York.
+  { timeZone: 'Europe/Moscow', at: new Date(today.getTime() - HOUR_MS), day: today, usedOn: yesterday },
+  { timeZone: 'America/New_York', at: new Date(today.getTime() + HOUR_MS), day: yesterday, usedOn: today },
+])('days in $timeZone', async ({ timeZone, at, day, usedOn }) => {
+  const server = await useServer({ timeZone });
+
+  it('are told as they are there, but for the day of the last use, which is one of UTC', async () => {
+    const [client, user] = [await server.createClient(), await server.createUser()];
+    const agent = new Agent(server.baseUrl);
+    await obtainToken(agent, client, user);
+    await server.database.pool.query(
+      'update grants set confirmed_at = $1, token_issued_at = $1, last_used_on = $2',
+      [at, usedOn.toISOString().slice(0, 10)],
+    );
+    const again = await reachConsent(agent, requestOf(client), user);
+    expect(again.text).toContain(dayOf(day));
+    expect(again.text).toContain(`last used on ${dayOf(usedOn)}`);
+    const { text } = await agent.get('/account');
+    expect(text).toMatch(new RegExp(`Allowed on\\s*${dayOf(day)}`));
+    expect(text).toMatch(new RegExp(`Last used\\s*${dayOf(usedOn)}`));
+    const end = TEXTS.en.formats.day(tokenExpiresAt(at), timeZone);
+    expect(text).toMatch(new RegExp(`Valid until\\s*${end}`));
+  });
+});
+
+describe('times in Moscow', async () => {
+  const server = await useServer({ timeZone: 'Europe/Moscow' });
+  const user = await server.createUser();
+
+  it('have the name of the zone, in each language', async () => {
+    const agent = new Agent(server.baseUrl);
+    await signIn(agent, user.login, user.password);
+    const history = await agent.get('/account/history');
+    expect(history.text).toMatch(/\d{4} at \d\d:\d\d GMT\+3/);
+    expect(history.text).toMatch(/Times are in Moscow/);
+    expect(history.text).not.toContain('UTC');
+    expect((await agent.get('/account/security')).text).toMatch(/\d{4} at \d\d:\d\d GMT\+3/);
+    const russian = new Agent(server.baseUrl, { 'accept-language': 'ru' });
+    await signIn(russian, user.login, user.password);
+    expect((await russian.get('/account/history')).text).toMatch(/Время: Москва.+\d\d:\d\d GMT\+3/s);
+  });
+
+  it('say until when a password has to wait', async () => {
+    const { login } = await server.createUser();
+    const agent = new Agent(server.baseUrl);
+    for (let tries = 0; tries < 5; tries += 1) await signIn(agent, login, 'wrong');
+    await server.database.pool.query(
+      `update throttles set free_at = clock_timestamp() + interval '3 minutes' where free_at > counted_at`,
+    );
+    const { text } = await signIn(agent, login, 'wrong');
+    expect(text).toMatch(/Wait \d minutes, until \d\d:\d\d GMT\+3, then/);
+  });
+});
