@@ -12,6 +12,8 @@ export interface Formats {
   time(time: Date): string;
   /** A time of day in UTC, for example `14:05 UTC`. */
   clock(time: Date): string;
+  /** How long ago, for example `5 minutes ago`; null from an hour on. */
+  ago(time: Date, now: Date): string | null;
   /** One of several, for example `a, b or c`. */
   oneOf(items: readonly string[]): string;
 }
@@ -33,6 +35,7 @@ export function formatsOf(tag: string, currencyDisplay: 'code' | 'symbol'): Form
   const days = new Intl.DateTimeFormat(tag, { dateStyle: 'long', timeZone: 'UTC' });
   const times = new Intl.DateTimeFormat(tag, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
   const clocks = new Intl.DateTimeFormat(tag, { timeStyle: 'short', timeZone: 'UTC' });
+  const relative = new Intl.RelativeTimeFormat(tag, { numeric: 'auto' });
   const lists = new Intl.ListFormat(tag, { type: 'disjunction' });
   /** Making a format takes a hundred times longer than using it. */
   const amounts = new Map<string, Intl.NumberFormat>();
@@ -48,6 +51,11 @@ export function formatsOf(tag: string, currencyDisplay: 'code' | 'symbol'): Form
     day: (time) => days.format(time),
     time: (time) => `${times.format(time)} UTC`,
     clock: (time) => `${clocks.format(time)} UTC`,
+    ago(time, now) {
+      const minutes = Math.floor((now.getTime() - time.getTime()) / 60_000);
+      if (minutes >= 60) return null;
+      return minutes < 1 ? relative.format(0, 'second') : relative.format(-minutes, 'minute');
+    },
     oneOf: (items) => lists.format(items),
   };
 }

@@ -1,6 +1,7 @@
 import type { AuthorizationsPage, AuthorizedClient, LiveAuthorization } from '../../flows/authorizations.ts';
 import type { HistoryEvent } from '../../flows/history.ts';
 import type { UserSession } from '../../flows/userSessions.ts';
+import { isWarningKind } from '../../flows/warnings.ts';
 import { type Language, TEXTS } from '../../languages/languages.ts';
 import { logoPath } from '../../rules/client.ts';
 import type { ConnectedApplication, Connection, DescribedEvent, DescribedSession } from './accountPages.ts';
@@ -66,31 +67,55 @@ function describeConnection(words: Words, authorization: LiveAuthorization, lang
 
 /** An event of the user's history as a sentence. */
 export function describeEvent(
-  { kind, at, clientName, instanceName, network }: HistoryEvent,
+  words: Words,
+  { kind, at, clientName, instanceName, rights, network }: HistoryEvent,
   language: Language,
 ): DescribedEvent {
   const { history, formats } = TEXTS[language];
   return {
     time: formats.time(at),
     text: history.kinds[kind](clientName ?? history.deletedClient),
+    // The payment password is most often the user's own, and each use of it in the history.
+    isWarning: isWarningKind(kind) && kind !== 'payment_confirmed',
     instanceName,
+    rights: rights && describeRights(rights, words, language),
     network: network === null ? null : history.network(network),
   };
 }
 
-/** A session by what its user knows it by. */
-export function describeSession(
+/** Sessions by what their user knows them by. @param now by the clock of their times */
+export function describeSessions(
+  sessions: readonly UserSession[],
+  now: Date,
+  language: Language,
+): DescribedSession[] {
+  const { alike } = TEXTS[language].security;
+  const described = sessions.map((session) => describeSession(session, now, language));
+  return described.map((one, at) => {
+    const before = described.slice(0, at).filter((other) => areAlike(one, other)).length;
+    if (before === 0) return one;
+    return { ...one, device: alike(one.device, TEXTS[language].formats.number(before + 1)) };
+  });
+}
+
+function areAlike(one: DescribedSession, other: DescribedSession): boolean {
+  return one.device === other.device && one.network === other.network && one.since === other.since;
+}
+
+function describeSession(
   { sessionId, isThis, browser, system, network, createdAt, seenAt, endToken }: UserSession,
+  now: Date,
   language: Language,
 ): DescribedSession {
   const { security, history, formats } = TEXTS[language];
   const device = security.device(browser ?? security.unknownBrowser, system ?? security.unknownSystem);
+  const ago = formats.ago(seenAt, now);
   return {
     sessionId,
     device: isThis ? `${security.thisSession} (${device})` : device,
     network: network === null ? null : history.network(network),
     since: security.since(formats.time(createdAt)),
-    seen: security.seen(formats.time(seenAt)),
+    seen: security.seen(ago === null ? formats.time(seenAt) : formats.clock(seenAt), ago),
     endToken,
   };
 }

@@ -18,7 +18,7 @@ export function historyRoutes(app: FastifyInstance, context: Context): void {
     return showPage(reply, {
       name: 'history',
       ...ownPage(context, session),
-      events: events.map((event) => describeEvent(event, languageOf(request))),
+      events: events.map((event) => describeEvent(context, event, languageOf(request))),
       isLater: from !== undefined,
       older: older && `/account/history?from=${older}`,
     });
