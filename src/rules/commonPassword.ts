@@ -1,6 +1,6 @@
 import { dictionary } from '@zxcvbn-ts/language-common';
 
-// What is tried first by whoever guesses: not how strong a password is, which nobody can tell.
+// What is tried first by whoever guesses. It is not said how strong any other password is: nobody can tell.
 
 /** Letters of the Russian keyboard and, below each, the key that it stands on. */
 const RUSSIAN = 'йцукенгшщзхъфывапролджэячсмитьбюё';
@@ -12,11 +12,14 @@ const COMMON: ReadonlySet<string> = new Set(dictionary['passwords-common']);
 /** Letters that a name has at least, to be one with something around it. */
 const MIN_NAME_LETTERS = 4;
 
-/** Whether a password is among those that leak most, is one character over and over, or a row of neighbours (12345678). */
+/**
+ * Whether a password that is long enough is among those that leak most, one character over and over, or a row of neighbours
+ * in the alphabet or on the keyboard (`12345678`, `asdfghjkl`).
+ */
 export function isCommonPassword(password: string): boolean {
   const typed = comparable(password);
   const keys = [...typed].map((letter) => KEY_OF.get(letter) ?? letter).join('');
-  return COMMON.has(typed) || COMMON.has(keys) || isRow(typed);
+  return COMMON.has(typed) || COMMON.has(keys) || KEYS.includes(keys) || isRow(typed);
 }
 
 /** Each character as far from the one before, by one or not at all. */
@@ -35,7 +38,9 @@ export function isOwnName(password: string, names: readonly string[]): boolean {
   const [typed, typedName] = [charactersOf(password), nameIn(password)];
   return names.some((name) => {
     const own = nameIn(name);
-    return typed === charactersOf(name) || (typedName === own && own.length >= MIN_NAME_LETTERS);
+    return (
+      (typed !== '' && typed === charactersOf(name)) || (typedName === own && own.length >= MIN_NAME_LETTERS)
+    );
   });
 }
 
