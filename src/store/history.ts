@@ -104,7 +104,7 @@ export interface SeenByUser {
 export const SESSION_ID_BEGINNING = 16;
 
 // By `audit_events_warnings_idx`, in the months of these days. Of each application the newest event of a kind: more of the same
-// push no other one away. `now()`, unlike the clock, is known before partitions are chosen.
+// push no other one away. `now()`, unlike the clock, is known before partitions are chosen; there are some for months to come.
 const findWarning = statement<SeenByUser & { most: number }>(
   'history-find-warnings',
   select(`
@@ -112,7 +112,7 @@ select * from (
   select distinct on (kind, client_id) * from (
     select * from audit_events
      where user_id = @userId and kind in ('${WARNING_KINDS.join(`', '`)}')
-       and at > now() - interval '${WARNING_DAYS} days'
+       and at > now() - interval '${WARNING_DAYS} days' and at < now() + interval '1 day'
        and at > timestamptz 'epoch' + @micros::bigint * interval '1 microsecond'
        and (left(detail ->> 'session', ${SESSION_ID_BEGINNING}) = any (@sessions::text[])) is not true
      order by at desc limit ${MAX_READ}) newest
