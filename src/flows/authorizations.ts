@@ -11,7 +11,7 @@ import {
   isGrantRevoked,
 } from '../store/accountGrants.ts';
 import { countDecision } from '../store/decisions.ts';
-import { revokeGrantOfUser, revokeGrantsOfUserAndClient } from '../store/revocations.ts';
+import { revokeGrantOfUser, revokeGrantsOfUser } from '../store/revocations.ts';
 import type { Session } from '../store/sessions.ts';
 import type { Context } from './context.ts';
 import { type Form, signForm, verifyForm } from './signedForm.ts';
@@ -163,7 +163,7 @@ export async function disconnect(
   if (!(await countDecision(context.db, userId))) return { outcome: 'too_many' };
   let hasMore = true;
   while (hasMore && performance.now() < caller.decideBy) {
-    hasMore = await revokeGrantsOfUserAndClient(context.db, userId, sent.id, caller);
+    hasMore = await revokeGrantsOfUser(context.db, userId, sent.id, caller);
   }
   return { outcome: 'disconnected' };
 }

@@ -7,7 +7,7 @@ import { changePasswords } from '../store/passwordChanges.ts';
 import { findUserByLogin, type UserWithPasswords } from '../store/users.ts';
 import type { Context } from './context.ts';
 import { type Guarded, newDeviceCookie } from './device.ts';
-import { attemptPassword, type FailedAttempt } from './passwordAttempts.ts';
+import { type AttemptOutcome, attemptPassword, type FailedAttempt } from './passwordAttempts.ts';
 import type { Session } from './session.ts';
 import { type Form, signForm, verifyForm } from './signedForm.ts';
 
@@ -33,10 +33,21 @@ export type PasswordChangeOutcome =
   /** Every other session of the user is over. With the new device cookie, of the kind that belongs to `which`. */
   | { readonly outcome: 'changed'; readonly deviceCookie: string }
   /** The new one can't be taken; nothing was counted as an attempt. */
-  | { readonly outcome: 'refused'; readonly problem: PasswordProblem | 'same_as_old' }
+  | { readonly outcome: 'refused'; readonly problem: PasswordProblem | NotNew }
   /** The form does not fit any more: a password was changed since, or the session is over. */
   | { readonly outcome: 'stale' }
   | FailedAttempt;
+
+/** Why a password that could be taken is not taken from its user. */
+type NotNew =
+  | 'same_as_old'
+  /** The two passwords have to differ: who knows one has not the other then. */
+  | 'same_as_password'
+  | 'same_as_payment_password'
+  /** Everybody who guesses tries it first. */
+  | 'too_common'
+  /** It is the login, the user's name, or the name of this service. */
+  | 'own_name';
 
 /** The forms of the user's passwords; null when the user is gone. */
 export async function findPasswordForms(
@@ -70,7 +81,7 @@ export async function changePassword(
   if (user === null || verifyForm(context, sent.formToken, changeForm(session, user, which)) === null) {
     return { outcome: 'stale' };
   }
-  const problem = passwordProblem(sent.new) ?? (isSame(sent.old, sent.new) ? 'same_as_old' : null);
+  const problem = await problemOf(context, user, sent);
   if (problem !== null) return { outcome: 'refused', problem };
   const asked = askedFor(user, which);
   const deviceCookie = sent.deviceCookies[asked];
@@ -79,6 +90,9 @@ export async function changePassword(
   const account = { ...user, passwordHash: hashOf(user, asked) };
   const result = await attemptPassword(context, attempt, caller, async () => account);
   if (result.outcome !== 'right') return result;
+  const other = await attemptOther(context, user, sent, caller);
+  if (other.outcome === 'right') return { outcome: 'refused', problem: SAME_AS[OTHER[which]] };
+  if (other.outcome === 'wait') return other;
   const hash = await hashPassword(sent.new);
   if (!(await write(context, session, user, which, hash, caller))) return { outcome: 'stale' };
   const login = loginOf(user, which);
@@ -86,6 +100,45 @@ export async function changePassword(
     outcome: 'changed',
     deviceCookie: newDeviceCookie(context, which, login, hash, sent.deviceCookies[which]),
   };
+}
+
+/** What is wrong with the new password as it is typed. */
+async function problemOf(
+  { brand, baseUrl }: Context,
+  user: UserWithPasswords,
+  { which, ...sent }: SentPasswordChange,
+) {
+  const problem = passwordProblem(sent.new);
+  if (problem !== null) return problem;
+  if (isSame(sent.old, sent.new)) {
+    return askedFor(user, which) === which ? 'same_as_old' : 'same_as_password';
+  }
+  // Its list takes 15 MB: not before somebody changes a password.
+  const { isCommonPassword, isOwnName } = await import('../rules/commonPassword.ts');
+  if (isCommonPassword(sent.new)) return 'too_common';
+  const names = [user.login, user.name, ...Object.values(brand.name), new URL(baseUrl).hostname];
+  return isOwnName(sent.new, names) ? 'own_name' : null;
+}
+
+const OTHER = { password: 'payment password', 'payment password': 'password' } as const;
+const SAME_AS = { password: 'same_as_password', 'payment password': 'same_as_payment_password' } as const;
+
+/**
+ * Whether the new password is the user's other one. Who knows one could guess at the other so: it is an attempt at that one,
+ * and counts as such.
+ */
+async function attemptOther(
+  context: Context,
+  user: UserWithPasswords,
+  { which, new: password, deviceCookies }: SentPasswordChange,
+  caller: Caller,
+): Promise<AttemptOutcome> {
+  const guarded = OTHER[which];
+  const passwordHash = hashOf(user, guarded);
+  // A first payment password: the other one is what was typed as the old one.
+  if (passwordHash === null || askedFor(user, which) === guarded) return { outcome: 'wrong' };
+  const attempt = { guarded, login: loginOf(user, guarded), password, deviceCookie: deviceCookies[guarded] };
+  return attemptPassword(context, attempt, caller, async () => ({ ...user, passwordHash }));
 }
 
 function write(

@@ -1,11 +1,6 @@
 import { shownNetwork } from '../rules/network.ts';
-import {
-  findHistory,
-  findPaymentConfirmation,
-  type HistoryKind,
-  type HistoryPlace,
-  type HistoryRow,
-} from '../store/history.ts';
+import { parseScope, type Right } from '../rules/scope.ts';
+import { findHistory, type HistoryKind, type HistoryPlace, type HistoryRow } from '../store/history.ts';
 import type { Context } from './context.ts';
 import type { Session } from './session.ts';
 
@@ -13,6 +8,8 @@ export { HISTORY_KINDS, type HistoryKind } from '../store/history.ts';
 
 /** Events on one page. */
 const MAX_SHOWN = 20;
+/** Characters of the scopes that one page tells of. */
+const MAX_SCOPE = 16_000;
 
 /** Something that a user did, or that happened to the account. Null for what an event has not. */
 export interface HistoryEvent {
@@ -22,6 +19,8 @@ export interface HistoryEvent {
   /** As the application is called now; null when it was deleted. */
   readonly clientName: string | null;
   readonly instanceName: string | null;
+  /** What was allowed; null also where it is too long to tell, or can't be read any more. */
+  readonly rights: readonly Right[] | null;
   /** Where the person was, such as `203.0.113.0/24`; null for what a program or an operator did. */
   readonly network: string | null;
 }
@@ -42,24 +41,36 @@ export async function findHistoryPage(
   const place = placeIn(from);
   const rows = await findHistory(db, user.userId, place, MAX_SHOWN + 1);
   const shown = rows.slice(0, MAX_SHOWN);
-  return { events: shown.map(eventOf), older: rows.length > MAX_SHOWN ? nextPlace(place, shown) : null };
-}
-
-/**
- * When and for which application the payment password was last used, apart from this session: who did not do that has to
- * know it. Null when the newest 200 events have none.
- */
-export async function findLastPayment({ db }: Context, session: Session): Promise<HistoryEvent | null> {
-  const row = await findPaymentConfirmation(db, session.user.userId, session.sessionHash);
-  return row && eventOf(row);
+  return { events: eventsOf(shown), older: rows.length > MAX_SHOWN ? nextPlace(place, shown) : null };
 }
 
 /** Whose address is in the event of a program's request. */
 const BY_PROGRAMS: readonly HistoryKind[] = ['replayed', 'revoked_by_application'];
 
-function eventOf({ address, micros: _, ...event }: HistoryRow): HistoryEvent {
+const ALLOWED: readonly HistoryKind[] = ['approved', 'approved_again'];
+
+/** Rights are told as long as their scopes fit on a page. */
+export function eventsOf(rows: readonly HistoryRow[]): HistoryEvent[] {
+  let length = 0;
+  return rows.map((row) => {
+    length += row.scope?.length ?? 0;
+    return eventOf(row, length <= MAX_SCOPE);
+  });
+}
+
+function eventOf({ address, micros: _, scope, ...event }: HistoryRow, fits: boolean): HistoryEvent {
   const isPersons = address !== null && !BY_PROGRAMS.includes(event.kind);
-  return { ...event, network: isPersons ? shownNetwork(address) : null };
+  const rights = fits && scope !== null && ALLOWED.includes(event.kind) ? rightsIn(scope) : null;
+  return { ...event, rights, network: isPersons ? shownNetwork(address) : null };
+}
+
+/** The trail keeps scopes by the rules of their time. */
+function rightsIn(scope: string): readonly Right[] | null {
+  try {
+    return parseScope(scope);
+  } catch {
+    return null;
+  }
 }
 
 /** Any other text is the beginning. Few enough digits for the types of PostgreSQL, and few enough events to skip. */

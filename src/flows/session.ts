@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Caller } from '../rules/caller.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { deleteSession, findSession, type Session } from '../store/sessions.ts';
 import type { Context } from './context.ts';
@@ -21,9 +22,10 @@ export async function signOut(
   context: Context,
   session: Session,
   formToken: string | undefined,
+  caller: Caller,
 ): Promise<{ readonly outcome: 'signed_out' | 'stale' }> {
   if (verifyForm(context, formToken, signOutForm(session)) === null) return { outcome: 'stale' };
-  await deleteSession(context.db, session.sessionHash);
+  await deleteSession(context.db, session.sessionHash, caller);
   return { outcome: 'signed_out' };
 }
 

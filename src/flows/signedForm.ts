@@ -10,6 +10,8 @@ const LIFETIMES_MS = {
   'sign-out': SESSION_FORM_MS,
   disconnect: SESSION_FORM_MS,
   'disconnect-all': SESSION_FORM_MS,
+  'stop-everything': SESSION_FORM_MS,
+  'see-warnings': SESSION_FORM_MS,
   'end-session': SESSION_FORM_MS,
   'end-other-sessions': SESSION_FORM_MS,
   'change-password': SESSION_FORM_MS,

@@ -1,3 +1,4 @@
+import type { Caller } from '../rules/caller.ts';
 import {
   deleteOtherSessions,
   deleteUserSession,
@@ -43,11 +44,12 @@ export async function endSession(
   context: Context,
   session: Session,
   { sessionId, formToken }: { readonly sessionId: string; readonly formToken: string | undefined },
+  caller: Caller,
 ): Promise<EndOutcome> {
   // The token was made for this very id, so one that fits it is one that the page listed.
   if (verifyForm(context, formToken, endForm(session, sessionId)) === null) return { outcome: 'stale' };
   const { user, sessionHash } = session;
-  await deleteUserSession(context.db, { userId: user.userId, sessionHash }, sessionId);
+  await deleteUserSession(context.db, { userId: user.userId, sessionHash }, sessionId, caller);
   return { outcome: 'ended' };
 }
 
@@ -56,10 +58,14 @@ export async function endOtherSessions(
   context: Context,
   session: Session,
   formToken: string | undefined,
+  caller: Caller,
 ): Promise<EndOutcome> {
   if (verifyForm(context, formToken, endOthersForm(session)) === null) return { outcome: 'stale' };
-  const { user, sessionHash } = session;
-  await deleteOtherSessions(context.db, { userId: user.userId, sessionHash });
+  await deleteOtherSessions(
+    context.db,
+    { userId: session.user.userId, sessionHash: session.sessionHash },
+    caller,
+  );
   return { outcome: 'ended' };
 }
 

@@ -20,7 +20,9 @@ import { revokeRoutes } from './routes/revoke.ts';
 import { scriptRoutes } from './routes/script.ts';
 import { securityRoutes } from './routes/security.ts';
 import { signInRoutes } from './routes/signIn.ts';
+import { stopRoutes } from './routes/stop.ts';
 import { tokenRoutes } from './routes/token.ts';
+import { warningRoutes } from './routes/warnings.ts';
 import { limitAnswerTime } from './server/answerTime.ts';
 import { limitConnections } from './server/connectionLimit.ts';
 import { answerErrors, answerUnknownRoutes } from './server/errors.ts';
@@ -113,6 +115,8 @@ const FOR_PEOPLE = [
   historyRoutes,
   securityRoutes,
   passwordRoutes,
+  warningRoutes,
+  stopRoutes,
   languageRoutes,
 ];
 const FOR_PROGRAMS = [tokenRoutes, introspectRoutes, revokeRoutes, metadataRoutes];

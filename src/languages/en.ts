@@ -213,23 +213,30 @@ export const en = {
     empty: 'Nothing has happened yet.',
     older: 'Older',
     newest: 'Back to the newest',
+    /** Read out, and beside an icon: it could have been somebody else. */
+    warning: 'Check this:',
+    rights: 'What you allowed',
     network: (network: string) => `from the network ${network}`,
     deletedClient: 'a deleted application',
     kinds: {
-      approved: (client: string) => say`You allowed ${client}`,
-      approved_again: (client: string) => say`You allowed ${client} anew`,
-      refused: (client: string) => say`You rejected ${client}`,
+      approved: (client: string) => say`You gave ${client} access`,
+      approved_again: (client: string) => say`You gave ${client} access again`,
+      refused: (client: string) => say`You rejected a request from ${client}`,
       replayed: (client: string) =>
         say`A one-time code for ${client} was used twice, so we took the access back`,
       revoked_by_user: (client: string) => say`You disconnected ${client}`,
-      revoked_by_application: (client: string) => say`${client} gave its access back`,
+      revoked_by_application: (client: string) => say`${client} gave up its access`,
       revoked_by_operator: (client: string) => say`We disconnected ${client}`,
       signed_in: () => 'You signed in',
+      signed_out: () => 'You signed out',
+      session_ended: () => 'You signed out another browser',
+      other_sessions_ended: () => 'You signed out every other browser',
       payment_confirmed: (client: string) => say`The payment password was used for ${client}`,
       password_changed: () => 'You changed your password',
       payment_password_changed: () => 'You changed your payment password',
-      password_guessed: () => 'Wrong passwords were tried, so signing in had to wait',
-      payment_password_guessed: () => 'Wrong payment passwords were tried, so confirming had to wait',
+      password_guessed: () => 'A wrong password was entered several times, so sign-in was paused',
+      payment_password_guessed: () =>
+        'A wrong payment password was entered several times, so confirming was paused',
       user_created: () => 'Your account was registered',
       user_blocked: () => 'We blocked your account',
       user_unblocked: () => 'We unblocked your account',
@@ -238,44 +245,89 @@ export const en = {
     },
   },
 
+  /** Told until the user has seen it. A sentence says what happened, and what to do if it was somebody else. */
+  warnings: {
+    heading: 'Please check this',
+    payment_confirmed: (client: string, time: string, network: string) =>
+      say`In another session, your payment password was used for ${client} on ${time} (network: ${network}). If that was not you, disconnect ${client} if it is connected, and change both passwords.`,
+    password_guessed: (time: string, network: string) =>
+      `A wrong password was entered several times on ${time} (network: ${network}), so sign-in was paused there. If that was not you, somebody is trying to guess your password. Change it if it is short or you use it elsewhere too.`,
+    payment_password_guessed: (time: string, network: string) =>
+      `Somebody who was signed in as you entered a wrong payment password several times on ${time} (network: ${network}), so confirming was paused. If that was not you, sign out the other browsers and change both passwords.`,
+    replayed: (client: string, time: string) =>
+      say`A one-time code for ${client} was used twice on ${time}, so we took the access back. If you want to go on using ${client}, connect it again from there. If you did not connect it yourself, change your passwords.`,
+    user_password_set: (time: string) =>
+      `We set a new password for you on ${time}. If you had not asked us to, tell our support, and choose a password of your own.`,
+    unknownNetwork: 'unknown',
+    more: 'There is more in your history.',
+    wasMe: 'That was me',
+    seen: 'I have seen this',
+  },
+
+  stop: {
+    title: 'Stop everything',
+    why: 'If you think that somebody else can use your account, stop everything first.',
+    button: 'Stop everything',
+    question: 'Stop everything?',
+    what: 'All applications are disconnected at once, and every other browser is signed out. Payments already made stay made. This browser stays signed in, so that you can change your passwords next.',
+    confirm: 'Yes, stop everything',
+    done: 'Everything is stopped: no application is connected, and no other browser is signed in. Now change your passwords.',
+    undone: 'Not everything is stopped yet. Press “Stop everything” again.',
+    notSignedIn:
+      'Nothing has been stopped yet: you were no longer signed in. Sign in and press “Stop everything” again.',
+    outOfDate: 'Nothing has been stopped yet: the page was out of date. Press “Stop everything” again here.',
+    see: 'Stop everything…',
+  },
+
   security: {
     title: 'Sign-in and security',
     sessions: 'Where you are signed in',
-    sessionsIntro: 'Sign out what you don’t recognise, and change your password.',
+    sessionsIntro: 'If you don’t recognise one, sign it out and change your password.',
     thisSession: 'This browser',
     device: (browser: string, system: string) => `${browser} on ${system}`,
+    /** One of several that look alike. */
+    alike: (device: string, number: string) => `${device}, no. ${number}`,
     unknownBrowser: 'Unknown browser',
     unknownSystem: 'an unknown system',
     since: (time: string) => `Signed in ${time}`,
-    seen: (time: string) => `last active ${time}`,
+    /** @param ago null when it is long ago */
+    seen: (time: string, ago: string | null) =>
+      ago === null ? `last active ${time}` : `last active ${ago} (${time})`,
     signOut: 'Sign out',
     signOutOthers: 'Sign out everywhere else',
     ended: 'Signed out.',
     passwords: 'Passwords',
+    noPaymentPassword: 'You have no payment password: pressing “Allow” is enough to let an application pay.',
     changePassword: 'Change password',
     changePaymentPassword: 'Change payment password',
     setPaymentPassword: 'Set a payment password',
-    lastPayment: (client: string, time: string, network: string) =>
-      say`In another session your payment password was last used for ${client}, on ${time} (network: ${network}). If that was not you, disconnect ${client} and change both passwords.`,
-    unknownNetwork: 'unknown',
-    changed: 'It is changed. Every other browser is signed out.',
-    undone: 'Nothing was changed yet, because the page was out of date. Try again here.',
+    changed:
+      'Your new password is saved. You are signed out in every other browser. Connected applications stay connected: look through them.',
+    undone: 'Nothing has been changed yet: the page was out of date. Try again here.',
     form: {
-      oldPassword: 'Your password now',
-      oldPaymentPassword: 'Your payment password now',
+      oldPassword: 'Current password',
+      oldPaymentPassword: 'Current payment password',
       newPassword: 'New password',
       newPaymentPassword: 'New payment password',
-      rule: (min: number) => `At least ${min} characters. Every other browser is signed out.`,
-      button: 'Change',
+      rule: (min: number) => `At least ${min} characters. Saving it signs you out in every other browser.`,
+      button: 'Save',
       back: 'Back',
       titleAfterError: (title: string) => `Error: ${title}`,
-      wrong: 'That is not your password now.',
-      wrongPayment: 'That is not your payment password now.',
+      wrong: 'The current password is wrong.',
+      wrongPayment: 'The current payment password is wrong.',
       problems: {
-        too_short: (min: number) => `The new one needs at least ${min} characters.`,
-        too_long: () => 'The new one is too long.',
-        control_characters: () => 'The new one has characters that can’t be typed.',
-        same_as_old: () => 'The new one is the same as the old one.',
+        too_short: (min: number) => `The new password needs at least ${min} characters.`,
+        too_long: () => 'The new password is too long.',
+        control_characters: () => 'The new password has characters that aren’t allowed.',
+        same_as_old: () => 'The new password is the same as the current one.',
+        same_as_password: () =>
+          'The new payment password is the same as the password you sign in with. Choose a different one, so that nobody who learns one of them has both.',
+        same_as_payment_password: () =>
+          'The new password is the same as your payment password. Choose a different one, so that nobody who learns one of them has both.',
+        too_common: () =>
+          'This password is one of the first that anyone would try. Choose a less common one, such as several words in a row.',
+        own_name: () =>
+          'The new password is almost your login, your name or the name of this service. Choose one that can’t be guessed from them.',
       },
     },
   },

@@ -16,6 +16,8 @@ export interface Formats {
   zone(timeZone: string): string;
   /** A day that is one of UTC wherever it is read. @param day for example `2029-11-20` */
   utcDay(day: string): string;
+  /** How long ago, for example `5 minutes ago`; null from an hour on. */
+  ago(time: Date, now: Date): string | null;
   /** One of several, for example `a, b or c`. */
   oneOf(items: readonly string[]): string;
 }
@@ -34,6 +36,7 @@ const DECIMALS = {
 export function formatsOf(tag: string, currencyDisplay: 'code' | 'symbol'): Formats {
   const numbers = new Intl.NumberFormat(tag);
   const plain = new Intl.NumberFormat(tag, { ...DECIMALS, useGrouping: false });
+  const relative = new Intl.RelativeTimeFormat(tag, { numeric: 'auto' });
   const lists = new Intl.ListFormat(tag, { type: 'disjunction' });
   // Making a format takes a hundred times longer than using it.
   const amounts = new Map<string, Intl.NumberFormat>();
@@ -57,6 +60,11 @@ export function formatsOf(tag: string, currencyDisplay: 'code' | 'symbol'): Form
     clock: (time, timeZone) => withZone(time, calendarIn(timeZone).clocks, calendarIn(timeZone)),
     zone: (timeZone) => calendarIn(timeZone).zone,
     utcDay: (day) => calendarIn('UTC').days.format(new Date(day)),
+    ago(time, now) {
+      const minutes = Math.floor((now.getTime() - time.getTime()) / 60_000);
+      if (minutes >= 60) return null;
+      return minutes < 1 ? relative.format(0, 'second') : relative.format(-minutes, 'minute');
+    },
     oneOf: (items) => lists.format(items),
   };
 }

@@ -1,8 +1,10 @@
 import type { Status } from '../rules/client.ts';
+import type { Digest } from '../secrets/digest.ts';
 import type { Database } from './database/database.ts';
 import { asciiOnly, execute, query } from './database/query.ts';
 import { statement } from './database/statement.ts';
 import { GRANT_COLUMNS, type Grant, IS_LIVE } from './grants.ts';
+import { SESSION_IS_VALID } from './sessions.ts';
 
 /** A live grant as its user sees it. */
 export interface AccountGrant extends Grant {
@@ -116,4 +118,18 @@ having count(*) filter (where revoked_at is not null) > 0 and count(*) filter (w
 /** Whether this application has revoked grants of the user and no live one. Only the newest grants are read. */
 export async function areGrantsRevoked(db: Database, userId: string, clientId: string): Promise<boolean> {
   return (await execute(db, areRevoked({ userId, clientId: asciiOnly(clientId) }))) > 0;
+}
+
+const isStopped = statement<{ userId: string; sessionHash: Digest }>(
+  'account-is-stopped',
+  `
+select where not exists (
+         select from (select * from grants where user_id = @userId order by confirmed_at desc limit ${MAX_COUNTED}) g where ${IS_LIVE})
+   and not exists (
+         select from sessions s where s.user_id = @userId and s.session_hash <> @sessionHash and ${SESSION_IS_VALID})`,
+);
+
+/** Whether no application can act on the user's account, of its newest grants, and no other browser is signed in. */
+export async function isAccountStopped(db: Database, userId: string, sessionHash: Digest): Promise<boolean> {
+  return (await execute(db, isStopped({ userId, sessionHash }))) > 0;
 }

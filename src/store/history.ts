@@ -1,9 +1,7 @@
-import type { Digest } from '../secrets/digest.ts';
 import type { AuditKind } from './auditEvents.ts';
 import type { Database } from './database/database.ts';
-import { query, queryOne } from './database/query.ts';
+import { query } from './database/query.ts';
 import { statement } from './database/statement.ts';
-import { sessionIdOf } from './sessions.ts';
 
 /** What a user is told of the trail: own acts, and what happened to the account and to what was allowed. */
 export const HISTORY_KINDS = [
@@ -15,6 +13,9 @@ export const HISTORY_KINDS = [
   'revoked_by_application',
   'revoked_by_operator',
   'signed_in',
+  'signed_out',
+  'session_ended',
+  'other_sessions_ended',
   'payment_confirmed',
   'password_changed',
   'payment_password_changed',
@@ -29,6 +30,15 @@ export const HISTORY_KINDS = [
 
 export type HistoryKind = (typeof HISTORY_KINDS)[number];
 
+/** What somebody else may have done with the user's passwords or codes: a user is told of it without looking for it. */
+export const WARNING_KINDS = [
+  'payment_confirmed',
+  'replayed',
+  'password_guessed',
+  'payment_password_guessed',
+  'user_password_set',
+] as const satisfies readonly HistoryKind[];
+
 /** An event as it is read for its user. */
 export interface HistoryRow {
   readonly kind: HistoryKind;
@@ -39,6 +49,7 @@ export interface HistoryRow {
   /** Null also when the application was deleted. */
   readonly clientName: string | null;
   readonly instanceName: string | null;
+  readonly scope: string | null;
   readonly address: string | null;
 }
 
@@ -50,7 +61,7 @@ export interface HistoryPlace {
 
 const select = (events: string) => `
 select a.kind, a.at, (extract(epoch from a.at) * 1000000)::bigint::text as micros, a.client_id as "clientId",
-       c.name as "clientName", a.instance_name as "instanceName", a.address
+       c.name as "clientName", a.instance_name as "instanceName", a.scope, a.address
   from (${events}) a
   left join clients c using (client_id)
  order by a.at desc`;
@@ -75,20 +86,40 @@ export const findHistory = (
   most: number,
 ): Promise<HistoryRow[]> => query(db, find({ userId, ...place, most }));
 
-/** Events that are looked through for the last confirmation. */
+/** How long a user is warned of an event. */
+export const WARNING_DAYS = 30;
+/** Events that are looked through for warnings. */
 const MAX_READ = 200;
 
-const findConfirmation = statement<{ userId: string; sessionHash: Digest }>(
-  'history-find-payment-confirmation',
+/** A user, and what one browser of that user need not be warned of. */
+export interface SeenByUser {
+  readonly userId: string;
+  /** Events up to here: microseconds since 1970. */
+  readonly micros: string;
+  /** The payment password in these sessions, by the beginnings of their ids. */
+  readonly sessions: readonly string[];
+}
+
+/** As many hex digits of the id of a session tell it from all others. */
+export const SESSION_ID_BEGINNING = 16;
+
+// By `audit_events_warnings_idx`, in the months of these days. Of each application the newest event of a kind: more of the same
+// push no other one away. `now()`, unlike the clock, is known before partitions are chosen; there are some for months to come.
+const findWarning = statement<SeenByUser & { most: number }>(
+  'history-find-warnings',
   select(`
-select * from (select * from audit_events where user_id = @userId and kind <> 'exchanged' order by at desc limit ${MAX_READ}) newest
- where kind = 'payment_confirmed' and detail ->> 'session' is distinct from ${sessionIdOf('@sessionHash::bytea')}
- order by at desc limit 1`),
+select * from (
+  select distinct on (kind, client_id) * from (
+    select * from audit_events
+     where user_id = @userId and kind in ('${WARNING_KINDS.join(`', '`)}')
+       and at > now() - interval '${WARNING_DAYS} days' and at < now() + interval '1 day'
+       and at > timestamptz 'epoch' + @micros::bigint * interval '1 microsecond'
+       and (left(detail ->> 'session', ${SESSION_ID_BEGINNING}) = any (@sessions::text[])) is not true
+     order by at desc limit ${MAX_READ}) newest
+   order by kind, client_id, at desc) one_of_each
+ order by at desc limit @most`),
 );
 
-/** The last use of the user's payment password in another session; null when there is none among the newest events. */
-export const findPaymentConfirmation = (
-  db: Database,
-  userId: string,
-  sessionHash: Digest,
-): Promise<HistoryRow | null> => queryOne(db, findConfirmation({ userId, sessionHash }));
+/** What a user is to be warned of, newest first, at most so many: of the last days, and not what the browser has seen. */
+export const findWarningEvents = (db: Database, seen: SeenByUser, most: number): Promise<HistoryRow[]> =>
+  query(db, findWarning({ ...seen, most }));

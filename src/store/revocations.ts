@@ -59,31 +59,31 @@ export async function revokeGrantOfUser(
 /** Grants that one transaction revokes: a request that needs one of them waits for some tens of milliseconds. */
 export const MAX_AT_ONCE = 500;
 
-const ofUserAndClient = statement<Caller & { userId: string; clientId: string }>(
-  'grant-revoke-of-user-and-client',
+const allOfUser = statement<Caller & { userId: string; clientId: string | null }>(
+  'grant-revoke-all-of-user',
   revocation({
     kind: 'revoked_by_user',
     where: `grant_id = any (array(
     select grant_id from (select * from grants where user_id = @userId offset 0) g
-     where client_id = @clientId and ${IS_LIVE} order by grant_id limit ${MAX_AT_ONCE}))`,
+     where (@clientId::text is null or client_id = @clientId) and ${IS_LIVE} order by grant_id limit ${MAX_AT_ONCE}))`,
     by: OF_CALLER,
     result: `(select count(*) from locked) = ${MAX_AT_ONCE} as "hasMore"`,
   }),
 );
 
 /**
- * The user disconnects live instances of an application.
+ * The user disconnects live instances of an application, or of all of them.
  *
  * @returns whether there may be more of them
  * @throws {TooLateError}
  */
-export async function revokeGrantsOfUserAndClient(
+export async function revokeGrantsOfUser(
   db: Database,
   userId: string,
-  clientId: string,
+  clientId: string | null,
   caller: Caller,
 ): Promise<boolean> {
-  const decision = ofUserAndClient({ userId, clientId, ...caller });
+  const decision = allOfUser({ userId, clientId, ...caller });
   return (await decideOne<{ hasMore: boolean }>(db, decision, caller.decideBy)).hasMore;
 }
 

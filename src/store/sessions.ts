@@ -129,14 +129,18 @@ function sessionOf({ userId, login, name, status, paymentPasswordHash, ...sessio
   return { ...session, user: { userId, login, name, status, paymentPasswordHash } };
 }
 
-const remove = statement<{ sessionHash: Digest }>(
+const remove = statement<{ sessionHash: Digest } & Caller>(
   'session-delete',
-  'delete from sessions where session_hash = @sessionHash',
+  `
+with ended as (
+  delete from sessions where session_hash = @sessionHash returning user_id
+)
+${recordEvents({ kind: `'signed_out'`, user_id: 'user_id', ...OF_CALLER }, 'ended')}`,
 );
 
 /** Signs out. */
-export async function deleteSession(db: Database, sessionHash: Digest): Promise<void> {
-  await execute(db, remove({ sessionHash }));
+export async function deleteSession(db: Database, sessionHash: Digest, caller: Caller): Promise<void> {
+  await execute(db, remove({ sessionHash, ...caller }));
 }
 
 const removeOfUser = statement<{ userId: string }>(

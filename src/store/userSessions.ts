@@ -1,5 +1,7 @@
+import type { Caller } from '../rules/caller.ts';
 import type { Device } from '../rules/userAgent.ts';
 import type { Digest } from '../secrets/digest.ts';
+import { type AuditKind, OF_CALLER, recordEvents } from './auditEvents.ts';
 import type { Database } from './database/database.ts';
 import { execute, query } from './database/query.ts';
 import { statement } from './database/statement.ts';
@@ -40,23 +42,35 @@ export const listUserSessions = (db: Database, asking: Asking): Promise<ListedSe
   query(db, list(asking));
 
 // Rows of one user, in the order of their keys: see the locks of `approvals.ts`.
-const end = (which: string) => `
-delete from sessions where session_hash = any (array(
-  select s.session_hash from sessions s
-   where s.user_id = @userId and s.session_hash <> @sessionHash and ${which} order by s.session_hash for update))`;
+const end = (kind: `'${AuditKind}'`, which: string) => `
+with ended as (
+  delete from sessions where session_hash = any (array(
+    select s.session_hash from sessions s
+     where s.user_id = @userId and s.session_hash <> @sessionHash and ${which} order by s.session_hash for update))
+  returning user_id
+)
+${recordEvents({ kind, user_id: 'user_id', ...OF_CALLER }, '(select distinct user_id from ended) user_of_them')}`;
 
-const endOne = statement<Asking & { sessionId: string }>(
+const endOne = statement<Asking & Caller & { sessionId: string }>(
   'user-session-end-one',
-  end(`${SESSION_ID} = @sessionId`),
+  end(`'session_ended'`, `${SESSION_ID} = @sessionId`),
 );
-const endOthers = statement<Asking>('user-session-end-others', end('true'));
+const endOthers = statement<Asking & Caller>(
+  'user-session-end-others',
+  end(`'other_sessions_ended'`, 'true'),
+);
 
 /** Ends one other session of the user. */
-export async function deleteUserSession(db: Database, asking: Asking, sessionId: string): Promise<void> {
-  await execute(db, endOne({ ...asking, sessionId }));
+export async function deleteUserSession(
+  db: Database,
+  asking: Asking,
+  sessionId: string,
+  caller: Caller,
+): Promise<void> {
+  await execute(db, endOne({ ...asking, sessionId, ...caller }));
 }
 
 /** Ends every session of the user but the one that asks. */
-export async function deleteOtherSessions(db: Database, asking: Asking): Promise<void> {
-  await execute(db, endOthers(asking));
+export async function deleteOtherSessions(db: Database, asking: Asking, caller: Caller): Promise<void> {
+  await execute(db, endOthers({ ...asking, ...caller }));
 }

@@ -146,6 +146,25 @@ describe('a user who changes the password', () => {
     await forgetTries(server.database);
   });
 
+  it('is no way to guess the payment password: each new one that is not that one counts as an attempt at it', async () => {
+    const by = await signedIn();
+    const guess = (wanted: string, old: string) => change(by, { new: wanted, old });
+    const right = by.user.paymentPassword ?? '';
+    const same = { outcome: 'refused', problem: 'same_as_payment_password' };
+    for (let n = 0; n < 7; n += 1) expect(await guess(right, by.user.password)).toEqual(same);
+    let old = by.user.password;
+    for (let n = 0; n < 5; n += 1) {
+      expect((await guess(`a guess, number ${n}`, old)).outcome).toBe('changed');
+      old = `a guess, number ${n}`;
+    }
+    await prolongWaits();
+    expect(await guess(right, old)).toEqual({ outcome: 'wait', waitSeconds: expect.any(Number) });
+    const which = 'payment password';
+    expect((await change(by, { which, old: right })).outcome).toBe('wait');
+    await forgetTries(server.database);
+    expect(await guess(right, old)).toEqual(same);
+  });
+
   it('needs the form that was made for it, in this session, since the last change', async () => {
     const [by, other] = [await signedIn(), await signedIn()];
     const elsewhere = await signedIn(by.user);

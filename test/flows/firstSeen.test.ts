@@ -53,6 +53,7 @@ it('an application that was disconnected is not first seen, and one that others 
   await one.agent.post('/account/disconnect', form?.fields ?? {});
   expect((await one.agent.get('/account')).forms.map(({ action }) => action)).toEqual([
     '/sign-out',
+    '/account/stop',
     '/language',
   ]);
   expect(await isFirstSeen(one.agent, shop)).toBe(false);

@@ -132,7 +132,7 @@ const STATEMENTS: Record<string, (setting: Setting) => Promise<Late>> = {
     };
   },
 
-  async 'grant-revoke-of-user-and-client'({ agent, client, user }) {
+  async 'grant-revoke-all-of-user'({ agent, client, user }) {
     for (const instance_name of ['one', 'two']) await obtainToken(agent, client, user, { instance_name });
     const account = await agent.get('/account');
     const form = account.forms.find(({ action }) => action === '/account/disconnect-all');

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { currentSession, type Session } from '../../src/flows/session.ts';
+import { currentSession, type Session, signOut, signOutToken } from '../../src/flows/session.ts';
 import { endOtherSessions, endSession, findUserSessions } from '../../src/flows/userSessions.ts';
 import { sha256 } from '../../src/secrets/digest.ts';
 import { Agent } from '../support/agent.ts';
 import { signIn } from '../support/flow.ts';
-import { type TestUser, useServer } from '../support/server.ts';
+import { CALLER, type TestUser, useServer } from '../support/server.ts';
 
 const server = await useServer({ trustProxy: 1 });
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:127.0) Gecko/20100101 Firefox/127.0';
@@ -79,7 +79,7 @@ describe('the sessions of a user', () => {
     const { sessions } = await list(here);
     const [, later, earlier] = sessions;
     const end = (by: SignedIn, sessionId = '', formToken: string | null = null) =>
-      endSession(server.context, by.session, { sessionId, formToken: formToken ?? undefined });
+      endSession(server.context, by.session, { sessionId, formToken: formToken ?? undefined }, CALLER);
     expect(await end(here, later?.sessionId, earlier?.endToken)).toEqual({ outcome: 'stale' });
     expect(await end(one, later?.sessionId, later?.endToken)).toEqual({ outcome: 'stale' });
     expect(await end(here, later?.sessionId)).toEqual({ outcome: 'stale' });
@@ -93,13 +93,40 @@ describe('the sessions of a user', () => {
     const [user, other] = [await server.createUser(), await server.createUser()];
     const all = [await signedIn(user), await signedIn(user), await signedIn(other), await signedIn(user)];
     const here = all[3] as SignedIn;
-    expect(await endOtherSessions(server.context, here.session, undefined)).toEqual({ outcome: 'stale' });
-    const token = (await list(here)).endOthersToken ?? '';
-    expect(await endOtherSessions(server.context, all[0]?.session as Session, token)).toEqual({
+    expect(await endOtherSessions(server.context, here.session, undefined, CALLER)).toEqual({
       outcome: 'stale',
     });
-    expect(await endOtherSessions(server.context, here.session, token)).toEqual({ outcome: 'ended' });
+    const token = (await list(here)).endOthersToken ?? '';
+    expect(await endOtherSessions(server.context, all[0]?.session as Session, token, CALLER)).toEqual({
+      outcome: 'stale',
+    });
+    expect(await endOtherSessions(server.context, here.session, token, CALLER)).toEqual({ outcome: 'ended' });
     expect(await Promise.all(all.map(lives))).toEqual([false, false, true, true]);
+  });
+
+  it('are in the history when they end, each act once', async () => {
+    const user = await server.createUser();
+    const [, , here] = [await signedIn(user), await signedIn(user), await signedIn(user)];
+    const { sessions, endOthersToken } = await list(here);
+    const [, later] = sessions;
+    const sent = { sessionId: later?.sessionId ?? '', formToken: later?.endToken ?? undefined };
+    for (let n = 0; n < 2; n += 1) await endSession(server.context, here.session, sent, CALLER);
+    for (let n = 0; n < 2; n += 1) {
+      await endOtherSessions(server.context, here.session, endOthersToken ?? '', CALLER);
+    }
+    const token = signOutToken(server.context, here.session);
+    for (let n = 0; n < 2; n += 1) await signOut(server.context, here.session, token, CALLER);
+    const { rows } = await server.database.pool.query(
+      `select kind, address, reference from audit_events
+        where user_id = $1 and kind not in ('signed_in', 'user_created') order by at`,
+      [user.userId],
+    );
+    const by = { address: CALLER.address, reference: CALLER.reference };
+    expect(rows).toEqual([
+      { kind: 'session_ended', ...by },
+      { kind: 'other_sessions_ended', ...by },
+      { kind: 'signed_out', ...by },
+    ]);
   });
 
   it('end although a sign-in of the same user ends some of them at that moment', async () => {
@@ -108,7 +135,7 @@ describe('the sessions of a user', () => {
     for (let round = 0; round < 5; round += 1) {
       await Promise.all([1, 2, 3].map(() => signedIn(user)));
       const token = (await list(here)).endOthersToken ?? '';
-      const ends = [1, 2, 3].map(() => endOtherSessions(server.context, here.session, token));
+      const ends = [1, 2, 3].map(() => endOtherSessions(server.context, here.session, token, CALLER));
       expect(await Promise.all([...ends, signedIn(user)])).toHaveLength(4);
     }
     expect(await lives(here)).toBe(true);

@@ -78,9 +78,44 @@ describe('the history', () => {
     const { page, text } = await agent.get('/account/history');
     expect(page).toBe('history');
     expect(text).toMatch(
-      /You allowed Corner Shop \(tablet\).+You rejected Corner Shop.+You signed in.+from the network/,
+      /You gave Corner Shop access \(tablet\).+You rejected a request from Corner Shop.+You signed in.+from the network/,
     );
     expect(text).not.toContain('Spending Diary');
+  });
+
+  it('has what was allowed folded under it, and marks what could have been somebody else', async () => {
+    await reachConsent(agent, requestOf(client), user);
+    const scope = 'payment-shop.limit(7,3000)';
+    await decide(agent, await reachConsent(agent, requestOf(client, { scope }), user), 'allow');
+    await server.database.pool.query(
+      `insert into audit_events (kind, user_id, client_id) values ('replayed', $1, $2)`,
+      [user.userId, client.clientId],
+    );
+    const { text, body } = await agent.get('/account/history');
+    expect(text).toContain(
+      'What you allowed Spend your money, within these limits Pay any shop At most RUB 3,000',
+    );
+    expect(text.match(/Check this: [^.]+? used twice/g)).toHaveLength(1);
+    expect(body.match(/<li class="warning">/g)).toHaveLength(1);
+    expect(body.match(/<details/g)).toHaveLength(1);
+  });
+
+  it('has the sessions that its user ended', async () => {
+    const other = new Agent(server.baseUrl);
+    for (let n = 0; n < 2; n += 1) {
+      await signIn(other, user.login, user.password);
+      other.cookies.clear();
+    }
+    const end = async (action: string) => {
+      const form = (await agent.get('/account/security')).forms.find((one) => one.action === action);
+      await agent.post(action, form?.fields ?? {});
+    };
+    for (const action of ['/account/sessions/end', '/account/sessions/end-others', '/sign-out'])
+      await end(action);
+    await signIn(agent, user.login, user.password);
+    expect((await agent.get('/account/history')).text).toMatch(
+      /You signed in .+You signed out .+You signed out every other browser .+You signed out another browser/,
+    );
   });
 
   it('is read in pages', async () => {
@@ -92,7 +127,7 @@ describe('the history', () => {
     let path: string | undefined = '/account/history';
     while (path !== undefined) {
       const { text, body } = await agent.get(path);
-      rejections.push(text.split('You rejected').length - 1);
+      rejections.push(text.split('You rejected a request').length - 1);
       path = /rel="next" href="([^"]+)"/.exec(body)?.[1];
     }
     expect(rejections).toEqual([20, 20, 5]);
@@ -115,6 +150,8 @@ describe('where a user is signed in', () => {
     );
     const page = await agent.get('/account/security');
     expect(page.text).toContain('This browser (Firefox on Linux)');
+    expect(page.text).toMatch(/last active now \(\d\d:\d\d UTC\)/);
+    expect(page.text).toContain('Unknown browser on an unknown system, no. 2');
     expect(page.forms.filter(({ action }) => action === '/account/sessions/end')).toHaveLength(3);
     const [first] = page.forms.filter(({ action }) => action === '/account/sessions/end');
     const after = await follow(await agent.post('/account/sessions/end', first?.fields ?? {}));
@@ -139,18 +176,8 @@ describe('where a user is signed in', () => {
       action.startsWith('/account/sessions/'),
     );
     const page = await follow(await agent.post(form?.action ?? '', form?.fields ?? {}));
-    expect(page.text).toContain('Nothing was changed yet');
+    expect(page.text).toContain('Nothing has been changed yet');
     expect(await isSignedIn(stranger)).toBe(true);
-  });
-
-  it('names the payment password that was used elsewhere, and not the one of this browser', async () => {
-    const spending = requestOf(client, { scope: 'payment-shop' });
-    await reachConsent(agent, spending, user);
-    expect((await agent.get('/account/security')).text).not.toContain('In another session');
-    await reachConsent(new Agent(server.baseUrl), spending, user);
-    expect((await agent.get('/account/security')).text).toMatch(
-      /In another session your payment password was last used for Corner Shop, on .+ \(network: /,
-    );
   });
 });
 
@@ -167,7 +194,9 @@ describe.each([
     const other = new Agent(server.baseUrl);
     await signIn(other, user.login, user.password);
     const page = await follow(await send({ [field]: old(), new_password: NEW }));
-    expect(page.text).toContain('It is changed. Every other browser is signed out.');
+    expect(page.text).toContain('Your new password is saved. You are signed out in every other browser.');
+    expect(page.text).toContain('Connected applications stay connected: look through them.');
+    expect(page.body).toMatch(/role="status"[\s\S]+?<a href="\/account">Connected applications<\/a>/);
     expect([await isSignedIn(agent), await isSignedIn(other)]).toEqual([true, false]);
     expect((await send({ [field]: old(), new_password: 'another one' })).status).toBe(422);
     expect((await send({ [field]: NEW, new_password: 'another one' })).status).toBe(303);
@@ -175,9 +204,13 @@ describe.each([
   });
 
   it.each([
-    ['short', 'The new one needs at least 8 characters.'],
-    ['x'.repeat(1001), 'The new one is too long.'],
-    ['tabs\tand\tbells', 'The new one has characters that can’t be typed.'],
+    ['short', 'The new password needs at least 8 characters.'],
+    ['x'.repeat(1001), 'The new password is too long.'],
+    ['Password123', 'This password is one of the first that anyone would try.'],
+    ['йцукенгшщз', 'This password is one of the first that anyone would try.'],
+    ['23456789', 'This password is one of the first that anyone would try.'],
+    ['assent 2026!', 'almost your login, your name or the name of this service'],
+    ['tabs\tand\tbells', 'The new password has characters that aren’t allowed.'],
   ])('refuses %j with the form and a sentence', async (wanted, sentence) => {
     const page = await send({ [field]: old(), new_password: wanted });
     expect([page.status, page.page]).toEqual([422, 'password']);
@@ -186,10 +219,25 @@ describe.each([
     expect(invalidField(page)).toBe('new_password');
   });
 
+  it('refuses the login, and the other password', async () => {
+    const { login, password, paymentPassword } = user;
+    const named = await send({ [field]: old(), new_password: `${login.toUpperCase()}!` });
+    expect([named.status, named.text.includes('almost your login')]).toEqual([422, true]);
+    const other = which === 'password' ? (paymentPassword ?? '') : password;
+    const same = await send({ [field]: old(), new_password: other });
+    expect([same.status, invalidField(same)]).toEqual([422, 'new_password']);
+    const sentence =
+      which === 'password' ? 'the same as your payment password' : 'the same as the password you';
+    expect(same.text).toContain(sentence);
+    expect((await send({ [field]: 'wrong', new_password: other })).text).not.toContain(sentence);
+  });
+
   it('refuses the same one again, and a wrong old one, which counts as an attempt', async () => {
-    expect((await send({ [field]: old(), new_password: old() })).text).toContain('the same as the old one');
+    expect((await send({ [field]: old(), new_password: old() })).text).toContain(
+      'the same as the current one',
+    );
     const wrong = await send({ [field]: 'wrong', new_password: NEW });
-    expect([wrong.status, wrong.text.includes('That is not your')]).toEqual([422, true]);
+    expect([wrong.status, /The current (payment )?password is wrong/.test(wrong.text)]).toEqual([422, true]);
     expect(invalidField(wrong)).toBe(field);
     let answer = wrong;
     for (let n = 0; n < 20 && answer.status === 422; n += 1) {
@@ -205,8 +253,16 @@ it('sets a first payment password by the password', async () => {
   await signIn(agent, user.login, user.password);
   const page = await agent.get('/account/payment-password');
   expect(page.text).toContain('Set a payment password');
+  expect((await agent.get('/account/security')).text).toContain('You have no payment password');
+  const same = await agent.submit(page, 'new_password', {
+    password: user.password,
+    new_password: user.password,
+  });
+  expect(same.text).toContain('the same as the password you sign in with');
   const answer = await agent.submit(page, 'new_password', { password: user.password, new_password: NEW });
-  expect((await follow(answer)).text).toContain('Change payment password');
+  const after = await follow(answer);
+  expect(after.text).toContain('Change payment password');
+  expect(after.text).not.toContain('You have no payment password');
   const asked = await agent.get(
     `/oauth/authorize?${new URLSearchParams(requestOf(client, { scope: 'payment-p2p' }))}`,
   );

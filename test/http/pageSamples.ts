@@ -2,6 +2,7 @@ import type { AuthorizedClient, LiveAuthorization } from '../../src/flows/author
 import type { RequestedAccess } from '../../src/flows/authorize.ts';
 import { HISTORY_KINDS, type HistoryEvent, type HistoryKind } from '../../src/flows/history.ts';
 import type { UserSession } from '../../src/flows/userSessions.ts';
+import type { WarningKind } from '../../src/flows/warnings.ts';
 import type {
   AccountPage,
   DescribedEvent,
@@ -12,13 +13,14 @@ import type {
 import {
   describeApplications,
   describeEvent,
-  describeSession,
+  describeSessions,
 } from '../../src/http/browser/describeAccount.ts';
 import {
   describeLimitFields,
   describeRequest,
   type TypedLimits,
 } from '../../src/http/browser/describeRequest.ts';
+import { toPasswords } from '../../src/http/browser/links.ts';
 import type {
   ConsentPage,
   ErrorPage,
@@ -28,6 +30,7 @@ import type {
   RequestPage,
   SignInPage,
 } from '../../src/http/browser/pages.ts';
+import { describeWarnings } from '../../src/http/browser/warnings.ts';
 import { BUILT_IN_CATALOGUE } from '../../src/languages/catalogue.ts';
 import { type Language, TEXTS } from '../../src/languages/languages.ts';
 import { logoOf } from '../../src/operatorFiles.ts';
@@ -188,6 +191,19 @@ function access(asked: Asked): RequestedAccess {
   };
 }
 
+function eventOf(kind: HistoryKind, changes: Partial<HistoryEvent>): HistoryEvent {
+  return {
+    kind,
+    at: new Date('2026-11-21T09:30:00Z'),
+    clientId: CLIENT.clientId,
+    clientName: 'Demo Shop',
+    instanceName: null,
+    rights: null,
+    network: '203.0.113.0/24',
+    ...changes,
+  };
+}
+
 /** The samples as readers of a language see them. */
 export function pageSamplesIn(language: Language): Record<string, Page> {
   const texts = TEXTS[language];
@@ -195,7 +211,6 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     ...describeRequest(WORDS, access(asked), language),
     undone: asked.undone ?? null,
   });
-  const day = (date: string) => texts.formats.day(new Date(date), 'UTC');
 
   const signIn = (changes: Partial<SignInPage> = {}): SignInPage => ({
     name: 'sign-in',
@@ -307,11 +322,24 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
       place: { direction: 'older', grantId: null },
       newer: null,
       older: null,
+      warnings: null,
+      stopToken: 'stop.token',
       done: null,
+      ways: [],
       undone: null,
       ...changes,
     };
   }
+
+  const warnings = (
+    page: 'account' | 'security',
+    kinds: readonly WarningKind[],
+    changes: Partial<HistoryEvent> = {},
+    hasMore = false,
+  ) => {
+    const events = kinds.map((kind) => ({ ...eventOf(kind, changes), kind }));
+    return describeWarnings(WORDS, page, { events, hasMore, newest: '1', seenToken: 'seen.token' }, texts, true);
+  };
 
   const shop = authorization(null, 'account-info operation-history payment-shop.limit(7,3000)');
   const tablet = authorization('anna-tablet', 'account-info payment.to-pattern("metro")', {
@@ -334,29 +362,18 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
   const security = (sessions: readonly UserSession[], changes: Partial<SecurityPage> = {}): SecurityPage => ({
     name: 'security',
     ...owner,
-    sessions: sessions.map((one) => describeSession(WORDS, one, language)),
+    sessions: describeSessions(WORDS, sessions, new Date('2026-11-22T08:05:00Z'), language),
     endOthersToken: sessions.length > 1 ? 'end-others.token' : null,
-    lastPayment: null,
+    warnings: null,
     hasPaymentPassword: true,
     done: null,
+    ways: [],
     undone: null,
     ...changes,
   });
 
   const event = (kind: HistoryKind, changes: Partial<HistoryEvent> = {}): DescribedEvent =>
-    describeEvent(
-      WORDS,
-      {
-        kind,
-        at: new Date('2026-11-21T09:30:00Z'),
-        clientId: CLIENT.clientId,
-        clientName: 'Demo Shop',
-        instanceName: null,
-        network: '203.0.113.0/24',
-        ...changes,
-      },
-      language,
-    );
+    describeEvent(WORDS, eventOf(kind, changes), language);
 
   const history = (events: readonly DescribedEvent[], changes: Partial<HistoryPage> = {}): HistoryPage => ({
     name: 'history',
@@ -533,13 +550,39 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
       connected(HOSTILE, [authorization(HOSTILE, TWELVE), authorization(LONG_WORD, ONE_TIME)]),
     ]),
 
+    'account, warned': account([connected('Demo Shop', [shop])], {
+      warnings: warnings('account', ['payment_confirmed']),
+    }),
+    'account, warned of much': account([connected('Demo Shop', [shop, tablet]), diary], {
+      warnings: warnings('account', ['user_password_set', 'replayed', 'payment_confirmed'], {}, true),
+    }),
+    'account, warned, hostile': account([], {
+      warnings: warnings('account', ['payment_confirmed', 'replayed'], {
+        clientName: HOSTILE,
+        network: null,
+      }),
+    }),
+    'account, everything stopped': account([], {
+      done: texts.stop.done,
+      ways: toPasswords(texts, true),
+    }),
+    'account, not everything stopped': account([diary], { undone: texts.stop.undone }),
+    'account, nothing stopped': account([diary], { undone: texts.stop.outOfDate }),
+    'sign-in after Stop everything too late': signIn({
+      request: null,
+      clientName: null,
+      undone: texts.stop.notSignedIn,
+    }),
+
     history: history(
-      HISTORY_KINDS.map((kind) => event(kind)),
+      HISTORY_KINDS.map((kind) => event(kind, kind === 'approved' ? { rights: parseScope(TRANSFERS) } : {})),
       { older: '/account/history?from=1-1' },
     ),
     'history, hostile': history(
       [
-        event('approved', { clientName: HOSTILE, instanceName: HOSTILE }),
+        event('approved', { clientName: HOSTILE, instanceName: HOSTILE, rights: parseScope(TWELVE) }),
+        event('replayed', { clientName: HOSTILE, network: null }),
+        event('payment_confirmed', { clientName: LONG_WORD }),
         event('revoked_by_user', { clientName: LONG_NAME, instanceName: LONG_WORD }),
         event('refused', { clientName: HEBREW, instanceName: ARABIC }),
         event('revoked_by_operator', { clientName: null, network: null }),
@@ -548,22 +591,36 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     ),
     'history, empty': history([]),
 
-    security: security([session({ isThis: true, endToken: null }), session()], {
-      lastPayment: texts.security.lastPayment('Demo Shop', day('2026-11-20'), '203.0.113.0/24'),
+    'history, an account that was attacked': history([
+      event('user_password_set', { network: null }),
+      event('payment_confirmed'),
+      event('approved', { rights: parseScope('account-info payment-shop.limit(7,3000)') }),
+      event('password_guessed'),
+      event('signed_in'),
+    ]),
+
+    security: security([
+      session({ isThis: true, endToken: null, seenAt: new Date('2026-11-22T08:05:00Z') }),
+      session(),
+      session(),
+    ]),
+    'security, warned': security([session({ isThis: true, endToken: null }), session()], {
+      warnings: warnings('security', ['payment_password_guessed', 'password_guessed', 'payment_confirmed']),
     }),
     'security, this browser only': security([session({ isThis: true, endToken: null, network: null })], {
       hasPaymentPassword: false,
       done: texts.security.changed,
+      ways: [{ href: '/account', text: texts.account.title }],
     }),
     'security, an unknown device': security(
-      [session({ isThis: true, endToken: null }), session({ browser: null, system: null })],
+      [
+        session({ isThis: true, endToken: null }),
+        session({ browser: null, system: null, seenAt: new Date('2026-11-22T06:05:00Z') }),
+      ],
       {
         undone: texts.security.undone,
       },
     ),
-    'security, paid from an unknown network': security([session({ isThis: true, endToken: null })], {
-      lastPayment: texts.security.lastPayment('Demo Shop', day('2026-11-20'), texts.security.unknownNetwork),
-    }),
     'security, ended': security([session({ isThis: true, endToken: null })], { done: texts.security.ended }),
 
     password: password(),

@@ -1,5 +1,27 @@
 import type { Cursor } from '../../flows/authorizations.ts';
 import type { DescribedRight } from './describe.ts';
+import type { Link } from './links.ts';
+
+/** The words of a page that said something was done. */
+interface Said {
+  /** Said once at the top after something was done. */
+  readonly done: string | null;
+  /** Where to go on after that. */
+  readonly ways: readonly Link[];
+  /** Said once at the top after something could not be done. */
+  readonly undone: string | null;
+}
+
+/** What the user is warned of. */
+export interface WarningsBox {
+  readonly items: readonly { readonly text: string; readonly ways: readonly Link[] }[];
+  /** Whether the history has others. */
+  readonly hasMore: boolean;
+  readonly newest: string;
+  readonly seenToken: string;
+  /** What the user says who has seen them. */
+  readonly button: string;
+}
 
 /** The pages of a signed-in user, with the same head. */
 interface OwnPage {
@@ -8,7 +30,7 @@ interface OwnPage {
   readonly signOutToken: string;
 }
 
-export interface AccountPage extends OwnPage {
+export interface AccountPage extends OwnPage, Said {
   readonly name: 'account';
   /** With live authorizations, the newest first. */
   readonly applications: readonly ConnectedApplication[];
@@ -17,10 +39,9 @@ export interface AccountPage extends OwnPage {
   /** The pages of newer and older authorizations; null where there are none. */
   readonly newer: string | null;
   readonly older: string | null;
-  /** Said once at the top after something was done. */
-  readonly done: string | null;
-  /** Said once at the top after something could not be done. */
-  readonly undone: string | null;
+  /** Null for none. */
+  readonly warnings: WarningsBox | null;
+  readonly stopToken: string;
 }
 
 /** An application that can act on the user's account, or could if it were not blocked. */
@@ -69,20 +90,21 @@ export interface HistoryPage extends OwnPage {
 export interface DescribedEvent {
   readonly time: string;
   readonly text: string;
+  /** Whether it could have been somebody else. */
+  readonly isWarning: boolean;
   readonly instanceName: string | null;
+  /** What was allowed; null where nothing was, or it can't be told. */
+  readonly rights: readonly DescribedRight[] | null;
   readonly network: string | null;
 }
 
-export interface SecurityPage extends OwnPage {
+export interface SecurityPage extends OwnPage, Said {
   readonly name: 'security';
   readonly sessions: readonly DescribedSession[];
   /** Null when the user is signed in here only. */
   readonly endOthersToken: string | null;
-  /** That the payment password was used elsewhere; null when it was not. */
-  readonly lastPayment: string | null;
+  readonly warnings: WarningsBox | null;
   readonly hasPaymentPassword: boolean;
-  readonly done: string | null;
-  readonly undone: string | null;
 }
 
 /** A browser in which the user is signed in. */

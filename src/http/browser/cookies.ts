@@ -1,6 +1,7 @@
 import type { CookieSerializeOptions } from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../../flows/context.ts';
+import { WARNING_DAYS } from '../../flows/warnings.ts';
 import { KNOWN_DEVICE_SECONDS } from '../../rules/lifetimes.ts';
 
 /** Chosen once, and kept for a year after. */
@@ -20,6 +21,8 @@ const COOKIES = {
   paymentDevice: { name: 'payment_device', maxAge: KNOWN_DEVICE_SECONDS },
   /** The language chosen on a page. */
   language: { name: 'language', maxAge: LANGUAGE_SECONDS },
+  /** What users need not be warned of in this browser: they have seen it, or did it here. Nothing older is warned of. */
+  seen: { name: 'seen', maxAge: WARNING_DAYS * 24 * 60 * 60 },
   /** What came of the last form, for the page after it (`outcomes.ts`). */
   outcome: { name: 'outcome', maxAge: OUTCOME_SECONDS },
 };
@@ -37,6 +40,7 @@ export function readCookies(
     preLogin: read('preLogin'),
     device: read('device'),
     paymentDevice: read('paymentDevice'),
+    seen: read('seen'),
     outcome: read('outcome'),
   };
 }

@@ -4,7 +4,8 @@ import { remedyFor } from '../../flows/remedies.ts';
 import { TEXTS, type Texts } from '../../languages/languages.ts';
 import type { OAuthErrorCode, Reason } from '../../rules/error.ts';
 import { languageOf, pageAddress, textsOf } from './language.ts';
-import type { ErrorPage, Link, Refusal } from './pages.ts';
+import { type Link, toAccount } from './links.ts';
+import type { ErrorPage, Refusal } from './pages.ts';
 
 /** Why somebody is on an error page: what is wrong with a request, or what else ends there. */
 export type Cause = Reason | keyof Texts['errors']['causes'];
@@ -55,6 +56,7 @@ const PRESSED: Readonly<Record<string, keyof Texts['errors']['pressed']>> = {
   '/consent': 'decision',
   '/account/disconnect': 'disconnect',
   '/account/disconnect-all': 'disconnect',
+  '/account/stop': 'disconnect',
   '/sign-out': 'signOut',
   '/account/sessions/end': 'sessions',
   '/account/sessions/end-others': 'sessions',
@@ -135,8 +137,4 @@ function explain({ server, logFields }: FastifyRequest, status: number): Refusal
 /** To the user's page, which every dead end may lead to. */
 export function accountLink(request: FastifyRequest): Link {
   return toAccount(textsOf(request));
-}
-
-function toAccount({ account }: Texts): Link {
-  return { href: '/account', text: account.see };
 }

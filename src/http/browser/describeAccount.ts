@@ -1,6 +1,7 @@
 import type { AuthorizationsPage, AuthorizedClient, LiveAuthorization } from '../../flows/authorizations.ts';
 import type { HistoryEvent } from '../../flows/history.ts';
 import type { UserSession } from '../../flows/userSessions.ts';
+import { isWarningKind } from '../../flows/warnings.ts';
 import { type Language, TEXTS } from '../../languages/languages.ts';
 import { logoPath } from '../../rules/client.ts';
 import type { ConnectedApplication, Connection, DescribedEvent, DescribedSession } from './accountPages.ts';
@@ -65,33 +66,57 @@ function describeConnection(words: Words, authorization: LiveAuthorization, lang
 
 /** An event of the user's history as a sentence. */
 export function describeEvent(
-  { timeZone }: Pick<Words, 'timeZone'>,
-  { kind, at, clientName, instanceName, network }: HistoryEvent,
+  words: Words,
+  { kind, at, clientName, instanceName, rights, network }: HistoryEvent,
   language: Language,
 ): DescribedEvent {
   const { history, formats } = TEXTS[language];
   return {
-    time: formats.time(at, timeZone),
+    time: formats.time(at, words.timeZone),
     text: history.kinds[kind](clientName ?? history.deletedClient),
+    // The payment password is most often the user's own, and each use of it in the history.
+    isWarning: isWarningKind(kind) && kind !== 'payment_confirmed',
     instanceName,
+    rights: rights && describeRights(rights, words, language),
     network: network === null ? null : history.network(network),
   };
 }
 
-/** A session by what its user knows it by. */
-export function describeSession(
+/** Sessions by what their user knows them by. @param now by the clock of their times */
+export function describeSessions(
+  words: Pick<Words, 'timeZone'>,
+  sessions: readonly UserSession[],
+  now: Date,
+  language: Language,
+): DescribedSession[] {
+  const { alike } = TEXTS[language].security;
+  const described = sessions.map((session) => describeSession(words, session, now, language));
+  return described.map((one, at) => {
+    const before = described.slice(0, at).filter((other) => areAlike(one, other)).length;
+    if (before === 0) return one;
+    return { ...one, device: alike(one.device, TEXTS[language].formats.number(before + 1)) };
+  });
+}
+
+function areAlike(one: DescribedSession, other: DescribedSession): boolean {
+  return one.device === other.device && one.network === other.network && one.since === other.since;
+}
+
+function describeSession(
   { timeZone }: Pick<Words, 'timeZone'>,
   { sessionId, isThis, browser, system, network, createdAt, seenAt, endToken }: UserSession,
+  now: Date,
   language: Language,
 ): DescribedSession {
   const { security, history, formats } = TEXTS[language];
   const device = security.device(browser ?? security.unknownBrowser, system ?? security.unknownSystem);
+  const ago = formats.ago(seenAt, now);
   return {
     sessionId,
     device: isThis ? `${security.thisSession} (${device})` : device,
     network: network === null ? null : history.network(network),
     since: security.since(formats.time(createdAt, timeZone)),
-    seen: security.seen(formats.time(seenAt, timeZone)),
+    seen: security.seen(ago === null ? formats.time(seenAt, timeZone) : formats.clock(seenAt, timeZone), ago),
     endToken,
   };
 }

@@ -1,6 +1,7 @@
 import type { RightChange } from '../../rules/difference.ts';
 import type { AccountPage, HistoryPage, PasswordPage, SecurityPage } from './accountPages.ts';
 import type { DescribedRight } from './describe.ts';
+import type { Link } from './links.ts';
 
 /**
  * The fields of each page of `views/`. Texts are ready to read: a template decides how they look, never what they mean, and
@@ -139,13 +140,6 @@ export interface ErrorPage extends Refusal {
   readonly fault: string;
   readonly next: string;
   readonly link: Link;
-}
-
-/** Where a page leads on to. */
-export interface Link {
-  readonly href: string;
-  readonly text: string;
-  readonly inNewTab?: boolean;
 }
 
 export interface NoticePage {

@@ -9,6 +9,8 @@ import {
 import type { Context } from '../../flows/context.ts';
 import type { Session } from '../../flows/session.ts';
 import { signInStep } from '../../flows/signIn.ts';
+import { stopToken } from '../../flows/stopEverything.ts';
+import type { Texts } from '../../languages/languages.ts';
 import type { Parameters } from '../../rules/parameters.ts';
 import { readCookies } from '../browser/cookies.ts';
 import { describeApplications } from '../browser/describeAccount.ts';
@@ -17,8 +19,10 @@ import { languageOf, textsOf } from '../browser/language.ts';
 import { showTooMany } from '../browser/notices.ts';
 import { ownPage, seeOther, showSignIn } from '../browser/steps.ts';
 import { showPage } from '../browser/views.ts';
+import { warningsOn } from '../browser/warnings.ts';
 import { queryParameters } from '../parameters.ts';
 import { callerOf } from '../server/caller.ts';
+import { describeStop } from './stop.ts';
 
 /** The forms that disconnect: what each of them names, and the parameter that says on the account page that it is done. */
 const DISCONNECT_FORMS = {
@@ -39,7 +43,7 @@ export function accountRoutes(app: FastifyInstance, context: Context): void {
     const session = await sessionOf(request, context);
     if (session !== null) return showAccount(reply, context, session, query);
     const step = signInStep(context, null, readCookies(request, context).preLogin);
-    const undone = isUndone(query) ? textsOf(request).account.notSignedIn : null;
+    const undone = undoneOf(query, textsOf(request))?.notSignedIn ?? null;
     return showSignIn(reply, context, step, { undone });
   });
 
@@ -53,12 +57,15 @@ async function showAccount(
   session: Session,
   query: Parameters,
 ): Promise<FastifyReply> {
-  const texts = textsOf(reply.request).account;
+  const { request } = reply;
+  const texts = textsOf(request);
   const cursor = cursorIn(query);
   const [disconnected, disconnected_all] = [query.get('disconnected'), query.get('disconnected_all')];
-  const [page, isDone] = await Promise.all([
+  const [page, warnings, isDone, stopped] = await Promise.all([
     findAuthorizationsPage(context, session, cursor),
+    warningsOn('account', request, context, session),
     isDisconnected(context, session, { grantId: disconnected, clientId: disconnected_all }),
+    query.get('stopped') === undefined ? null : describeStop(context, session, texts),
   ]);
   if (cursor.grantId !== null && page.authorizations.length === 0 && page.older === null) {
     // All that was on this page is gone: the first one has what is left.
@@ -67,17 +74,29 @@ async function showAccount(
   return showPage(reply, {
     name: 'account',
     ...ownPage(context, session),
-    applications: describeApplications(context, page, languageOf(reply.request)),
+    applications: describeApplications(context, page, languageOf(request)),
     newer: page.newer && accountPath(page.newer),
     older: page.older && accountPath(page.older),
     place: cursor,
-    done: isDone ? texts.disconnected : null,
-    undone: isUndone(query) ? texts.outOfDate : null,
+    warnings,
+    stopToken: stopToken(context, session),
+    done: isDone ? texts.account.disconnected : null,
+    ways: [],
+    undone: undoneOf(query, texts)?.outOfDate ?? null,
+    ...stopped,
   });
 }
 
-function isUndone(query: Parameters): boolean {
-  return query.get('undone') === 'disconnect';
+/** What is said of a form that did nothing, whether or not somebody is signed in now. */
+function undoneOf(query: Parameters, { account, stop }: Texts) {
+  switch (query.get('undone')) {
+    case 'disconnect':
+      return account;
+    case 'stop':
+      return stop;
+    default:
+      return null;
+  }
 }
 
 function disconnectBy(context: Context, action: keyof typeof DISCONNECT_FORMS) {

@@ -35,7 +35,8 @@ export function signInRoutes(app: FastifyInstance, context: Context): void {
   app.post('/sign-out', OWN_FORM, async (request, reply) => {
     const { form, session } = await receiveForm(request, context);
     // Before the request is looked at: leaving must work also when that can't go on any more.
-    const outcome = session && (await signOut(context, session, form.get('form_token'))).outcome;
+    const outcome =
+      session && (await signOut(context, session, form.get('form_token'), callerOf(request))).outcome;
     if (outcome === 'signed_out') {
       clearCookie(reply, context, 'session');
       forgetOutcome(reply, context);

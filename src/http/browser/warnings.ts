@@ -1,0 +1,80 @@
+import type { FastifyRequest } from 'fastify';
+import type { Context } from '../../flows/context.ts';
+import type { Session } from '../../flows/session.ts';
+import { findWarnings, type Warnings } from '../../flows/warnings.ts';
+import type { Texts } from '../../languages/languages.ts';
+import type { WarningsBox } from './accountPages.ts';
+import { readCookies } from './cookies.ts';
+import { textsOf } from './language.ts';
+import { type Link, toPasswords } from './links.ts';
+
+type Warning = Warnings['events'][number];
+type Way = 'account' | 'security' | 'password' | 'paymentPassword';
+
+/** What to do about each kind, as far as it is on another page. */
+const WAYS: Readonly<Record<Warning['kind'], readonly Way[]>> = {
+  payment_confirmed: ['account', 'password', 'paymentPassword'],
+  replayed: ['password', 'paymentPassword'],
+  password_guessed: ['password'],
+  payment_password_guessed: ['security', 'password', 'paymentPassword'],
+  user_password_set: ['password', 'paymentPassword'],
+};
+
+/** What the user is warned of on a page; null for nothing. */
+export async function warningsOn(
+  page: 'account' | 'security',
+  request: FastifyRequest,
+  context: Context,
+  session: Session,
+): Promise<WarningsBox | null> {
+  const warnings = await findWarnings(context, session, readCookies(request, context).seen);
+  const hasPaymentPassword = session.user.paymentPasswordHash !== null;
+  return warnings && describeWarnings(context, page, warnings, textsOf(request), hasPaymentPassword);
+}
+
+/** Warnings as sentences, each with links to what its sentence advises. */
+export function describeWarnings(
+  context: Pick<Context, 'timeZone'>,
+  page: 'account' | 'security',
+  { events, hasMore, newest, seenToken }: Warnings,
+  texts: Texts,
+  hasPaymentPassword: boolean,
+): WarningsBox {
+  const links = linksIn(texts, hasPaymentPassword);
+  const items = events.map((event) => ({
+    text: sentenceOf(context, event, texts),
+    ways: WAYS[event.kind].filter((way) => way !== page).map((way) => links[way]),
+  }));
+  const isOwnPayment = events.every(({ kind }) => kind === 'payment_confirmed');
+  const button = isOwnPayment ? texts.warnings.wasMe : texts.warnings.seen;
+  return { items, hasMore, newest, seenToken, button };
+}
+
+function sentenceOf(
+  { timeZone }: Pick<Context, 'timeZone'>,
+  { kind, at, clientName, network }: Warning,
+  { warnings, history, formats }: Texts,
+): string {
+  const [client, time] = [clientName ?? history.deletedClient, formats.time(at, timeZone)];
+  const from = network ?? warnings.unknownNetwork;
+  switch (kind) {
+    case 'payment_confirmed':
+      return warnings.payment_confirmed(client, time, from);
+    case 'replayed':
+      return warnings.replayed(client, time);
+    case 'user_password_set':
+      return warnings.user_password_set(time);
+    default:
+      return warnings[kind](time, from);
+  }
+}
+
+function linksIn(texts: Texts, hasPaymentPassword: boolean): Record<Way, Link> {
+  const [password, paymentPassword] = toPasswords(texts, hasPaymentPassword);
+  return {
+    account: { href: '/account', text: texts.account.title },
+    security: { href: '/account/security', text: texts.security.title },
+    password,
+    paymentPassword,
+  };
+}

@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest';
+import { currentSession, type Session } from '../../src/flows/session.ts';
+import { findUserSessions } from '../../src/flows/userSessions.ts';
+import { findWarnings, seeWarnings, type Warnings } from '../../src/flows/warnings.ts';
+import { HISTORY_KINDS, WARNING_KINDS } from '../../src/store/history.ts';
+import { Agent } from '../support/agent.ts';
+import { reachConsent, requestOf, signIn } from '../support/flow.ts';
+import { type TestUser, useServer } from '../support/server.ts';
+
+const server = await useServer({ trustProxy: 1 });
+const { pool } = server.database;
+const PLACE = { 'x-forwarded-for': '203.0.113.77' };
+const NETWORK = '203.0.113.0/24';
+
+async function signedIn(user?: TestUser): Promise<{ user: TestUser; agent: Agent; session: Session }> {
+  const [who, agent] = [user ?? (await server.createUser()), new Agent(server.baseUrl, PLACE)];
+  await signIn(agent, who.login, who.password);
+  const session = await currentSession(server.context, agent.cookies.get('assent_session') ?? '');
+  if (session === null) throw new Error('nobody is signed in');
+  return { user: who, agent, session };
+}
+
+const find = (session: Session, cookie: string | null = null) =>
+  findWarnings(server.context, session, cookie);
+
+/** @param ago an interval of PostgreSQL */
+async function note({ userId }: TestUser, kind: string, ago: string, clientId: string | null = null) {
+  await pool.query(
+    'insert into audit_events (at, kind, user_id, client_id, address) values (now() - $3::interval, $2, $1, $4, $5)',
+    [userId, kind, ago, clientId, '203.0.113.77'],
+  );
+}
+
+const kindsOf = (warnings: Warnings | null) => warnings?.events.map(({ kind }) => kind) ?? [];
+
+/** The cookie of a browser in which these were seen. */
+function see(session: Session, warnings: Warnings | null, cookie: string | null = null): string | null {
+  const { newest = '', seenToken } = warnings ?? {};
+  return seeWarnings(server.context, session, { newest, formToken: seenToken }, cookie);
+}
+
+describe('a user is warned', () => {
+  it('of the payment password in another session, with application and network, and not of the own', async () => {
+    const [client, one] = [await server.createClient({ name: 'Shop' }), await signedIn()];
+    const two = await signedIn(one.user);
+    expect(await find(one.session)).toBeNull();
+    await reachConsent(one.agent, requestOf(client, { scope: 'payment-shop' }), one.user);
+    expect(await find(one.session)).toBeNull();
+    expect((await find(two.session))?.events).toEqual([
+      {
+        ...{ kind: 'payment_confirmed', at: expect.any(Date), network: NETWORK, rights: null },
+        ...{ clientId: client.clientId, clientName: 'Shop', instanceName: null },
+      },
+    ]);
+  });
+
+  it('of no payment password that was typed in this browser, also in an earlier session', async () => {
+    const [client, { user, agent }] = [await server.createClient(), await signedIn()];
+    await reachConsent(agent, requestOf(client, { scope: 'payment-shop' }), user);
+    agent.cookies.delete('assent_session');
+    await signIn(agent, user.login, user.password);
+    expect((await agent.get('/account')).text).not.toContain('In another session');
+    agent.cookies.delete('assent_seen');
+    expect((await agent.get('/account')).text).toContain(
+      'In another session, your payment password was used',
+    );
+  });
+
+  it('by an event that does not tell what opens the session', async () => {
+    const [client, by] = [await server.createClient(), await signedIn()];
+    await reachConsent(by.agent, requestOf(client, { scope: 'payment-shop' }), by.user);
+    const { rows } = await pool.query<{ detail: { session: string } }>(
+      `select detail from audit_events where kind = 'payment_confirmed' and user_id = $1`,
+      [by.user.userId],
+    );
+    const { sessions } = await findUserSessions(server.context, by.session);
+    expect(rows).toEqual([{ detail: { session: sessions.find(({ isThis }) => isThis)?.sessionId } }]);
+  });
+
+  it('of nothing that is not alarming, of nobody else’s, and of nothing older than 30 days', async () => {
+    const [{ user, session }, other] = [await signedIn(), await signedIn()];
+    const calm = HISTORY_KINDS.filter((kind) => !(WARNING_KINDS as readonly string[]).includes(kind));
+    for (const kind of calm) await note(user, kind, '1 hour');
+    for (const kind of WARNING_KINDS) await note(other.user, kind, '1 hour');
+    await note(user, 'replayed', '31 days');
+    expect(await find(session)).toBeNull();
+    await note(user, 'replayed', '29 days');
+    expect(kindsOf(await find(session))).toEqual(['replayed']);
+  });
+
+  it('of three things at once, the newest first, and told that there are more', async () => {
+    const { user, session } = await signedIn();
+    for (const [hours, kind] of WARNING_KINDS.slice(0, 3).entries())
+      await note(user, kind, `${hours + 1} hours`);
+    const three = await find(session);
+    expect([kindsOf(three), three?.hasMore]).toEqual([WARNING_KINDS.slice(0, 3), false]);
+    await note(user, 'user_password_set', '5 hours');
+    const four = await find(session);
+    expect([kindsOf(four), four?.hasMore]).toEqual([WARNING_KINDS.slice(0, 3), true]);
+  });
+
+  it('of something however much of the same, and of all else, came after it', async () => {
+    const { user, session } = await signedIn();
+    await note(user, 'payment_confirmed', '3 hours', 'one');
+    for (let n = 0; n < 20; n += 1) await note(user, 'payment_confirmed', '2 hours', 'other');
+    await pool.query(
+      `insert into audit_events (kind, user_id) select 'signed_in', $1 from generate_series(1, 500)`,
+      [user.userId],
+    );
+    expect((await find(session))?.events.map(({ clientId }) => clientId)).toEqual(['other', 'one']);
+  });
+});
+
+describe('what a user has seen', () => {
+  it('is not said again in this browser, but what came later, and all of it in another', async () => {
+    const { user, session } = await signedIn();
+    await note(user, 'replayed', '2 hours');
+    const seen = see(session, await find(session));
+    expect(await find(session, seen)).toBeNull();
+    expect(kindsOf(await find(session))).toEqual(['replayed']);
+    await note(user, 'password_guessed', '1 hour');
+    expect(kindsOf(await find(session, seen))).toEqual(['password_guessed']);
+    expect(await find(session, see(session, await find(session, seen), seen))).toBeNull();
+  });
+
+  it('hides nothing from another user of the browser, who sees it apart', async () => {
+    const [anna, boris] = [await signedIn(), await signedIn()];
+    await note(anna.user, 'replayed', '1 hour');
+    await note(boris.user, 'replayed', '2 hours');
+    const seen = see(anna.session, await find(anna.session));
+    expect(kindsOf(await find(boris.session, seen))).toEqual(['replayed']);
+    const both = see(boris.session, await find(boris.session, seen), seen);
+    expect([await find(anna.session, both), await find(boris.session, both)]).toEqual([null, null]);
+    expect(both).not.toContain(anna.user.userId);
+  });
+
+  it('is what its form was made for', async () => {
+    const [anna, boris] = [await signedIn(), await signedIn()];
+    await note(anna.user, 'replayed', '1 hour');
+    const warnings = await find(anna.session);
+    const later = warnings && { ...warnings, newest: `${warnings.newest}0` };
+    expect([see(anna.session, later), see(boris.session, warnings), see(anna.session, null)]).toEqual([
+      null,
+      null,
+      null,
+    ]);
+  });
+
+  it.each([
+    '',
+    'x',
+    '.-.-',
+    '0123456789abcdef-',
+    `${'0123456789abcdef-1.'.repeat(99)}`,
+    '-99999999999999999',
+  ])('is nothing where the cookie holds nothing of ours (%#)', async (cookie) => {
+    const { user, session } = await signedIn();
+    await note(user, 'replayed', '1 hour');
+    expect(kindsOf(await find(session, cookie))).toEqual(['replayed']);
+    expect(see(session, await find(session), cookie)).toMatch(/^[0-9a-f]{16}-\d{16}(\.|$)/);
+  });
+});

@@ -1,0 +1,242 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { currentSession } from '../../src/flows/session.ts';
+import { stopEverything, stopToken } from '../../src/flows/stopEverything.ts';
+import { Agent, type Answer } from '../support/agent.ts';
+import { introspect, obtainToken, reachConsent, requestOf, signIn } from '../support/flow.ts';
+import { rowsOf } from '../support/rows.ts';
+import { CALLER, type TestClient, type TestUser, useServer } from '../support/server.ts';
+
+// What keeps a thief out, and tells of one.
+
+const server = await useServer();
+const { pool } = server.database;
+const resource = await server.createResource();
+
+let client: TestClient;
+let user: TestUser;
+let agent: Agent;
+
+async function signedIn(who: TestUser): Promise<Agent> {
+  const browser = new Agent(server.baseUrl);
+  await signIn(browser, who.login, who.password);
+  return browser;
+}
+
+beforeEach(async () => {
+  client = await server.createClient({ name: 'Corner Shop' });
+  user = await server.createUser();
+  agent = await signedIn(user);
+});
+
+const formTo = (page: Answer, action: string) =>
+  page.forms.find((form) => form.action === action)?.fields ?? {};
+
+async function press(page: Answer, action: string, by = agent): Promise<Answer> {
+  const answer = await by.post(action, formTo(page, action));
+  expect(answer.status).toBe(303);
+  return by.get(answer.location ?? '');
+}
+
+const PAGES = ['/account', '/account/security'];
+const isSignedIn = async (by: Agent) => (await by.get('/account')).page === 'account';
+
+const note = (kind: string) =>
+  pool.query('insert into audit_events (kind, user_id, client_id, address) values ($1, $2, $3, $4)', [
+    ...[kind, user.userId],
+    ...[kind === 'replayed' ? client.clientId : null, '203.0.113.77'],
+  ]);
+
+describe('a warning', () => {
+  it('names the payment password that was used elsewhere, what to do, and where', async () => {
+    const spending = requestOf(client, { scope: 'payment-shop' });
+    await reachConsent(agent, spending, user);
+    for (const path of PAGES) expect((await agent.get(path)).text).not.toContain('In another session');
+    await reachConsent(new Agent(server.baseUrl), spending, user);
+    for (const path of PAGES) {
+      const { text, body } = await agent.get(path);
+      expect(text).toMatch(
+        /In another session, your payment password was used for Corner Shop on .+ \(network: 127\.0\.0\.0\/24\)\. If that was not you, disconnect Corner Shop if it is connected, and change both passwords\./,
+      );
+      const box = /<section class="warnings"[\s\S]+?<\/section>/.exec(body)?.[0];
+      expect(box?.match(/(?<=href=")[^"]+/g)).toEqual([
+        ...(path === '/account' ? [] : ['/account']),
+        '/account/password',
+        '/account/payment-password',
+      ]);
+    }
+  });
+
+  it.each([
+    ['password_guessed', /A wrong password was entered several times on .+ \(network: 203\.0\.113\.0\/24\)/],
+    [
+      'payment_password_guessed',
+      /entered a wrong payment password several times on .+ \(network: 203\.0\.113\.0\/24\)/,
+    ],
+    ['replayed', /A one-time code for Corner Shop was used twice on [^(]+ UTC, so we took the access back/],
+    ['user_password_set', /We set a new password for you on [^(]+ UTC/],
+  ])('tells of %s', async (kind, sentence) => {
+    await note(kind);
+    for (const path of PAGES) expect((await agent.get(path)).text).toMatch(sentence);
+  });
+
+  it.each(PAGES)(
+    'is said no more on any page of a browser that has seen it on %s, and still in another',
+    async (path) => {
+      const other = await signedIn(user);
+      await note('replayed');
+      const after = await press(await agent.get(path), '/account/warnings');
+      expect(after.page).toBe(path === '/account' ? 'account' : 'security');
+      const says = async (by: Agent) =>
+        (await Promise.all(PAGES.map((one) => by.get(one)))).map(({ text }) =>
+          text.includes('used twice on'),
+        );
+      expect([await says(agent), await says(other)]).toEqual([
+        [false, false],
+        [true, true],
+      ]);
+      await note('user_password_set');
+      expect((await agent.get(path)).text).toContain('We set a new password for you on');
+      expect(await says(agent)).toEqual([false, false]);
+    },
+  );
+
+  it('stays when its form comes from elsewhere, or was made for another user', async () => {
+    await note('replayed');
+    const page = await agent.get('/account');
+    const stranger = await signedIn(await server.createUser());
+    const fields = formTo(page, '/account/warnings');
+    await agent.post('/account/warnings', fields, { 'sec-fetch-site': 'cross-site' });
+    await agent.post('/account/warnings', { ...fields, newest: `${fields.newest}0` });
+    await stranger.post('/account/warnings', fields);
+    expect(stranger.cookies.get('assent_seen')).toBeUndefined();
+    expect((await agent.get('/account')).text).toContain('used twice on');
+  });
+});
+
+const ACTION = '/account/stop';
+
+describe('stopping everything', () => {
+  it('disconnects every application and signs out every other browser, with an entry in the trail for each', async () => {
+    const others = [await signedIn(user), await signedIn(user)];
+    const clients = [client, await server.createClient(), await server.createClient()];
+    const tokens = await Promise.all(clients.map((one) => obtainToken(agent, one, user)));
+    const another = await server.createUser();
+    const stranger = await signedIn(another);
+    const kept = await obtainToken(stranger, client, another);
+    const page = await agent.get('/account');
+    expect(page.text).toMatch(
+      /Stop everything\? All applications are disconnected at once, and every other browser is signed out\. Payments already made stay made\./,
+    );
+    const after = await press(page, ACTION);
+    expect(after.text).toContain(
+      'Everything is stopped: no application is connected, and no other browser is signed in.',
+    );
+    expect(after.body).toMatch(
+      /role="status"[\s\S]+?href="\/account\/password"[\s\S]+?href="\/account\/payment-password"/,
+    );
+    expect(after.text).toContain('No application is connected to your account.');
+    for (const token of tokens) expect(await introspect(server, resource, token)).toEqual({ active: false });
+    expect(await introspect(server, resource, kept)).toMatchObject({ active: true });
+    expect(await Promise.all([agent, ...others, stranger].map(isSignedIn))).toEqual([
+      true,
+      false,
+      false,
+      true,
+    ]);
+    const { rows } = await pool.query(
+      `select kind, count(*)::int from audit_events
+        where user_id = $1 and kind in ('revoked_by_user', 'other_sessions_ended') and address is not null and reference is not null
+        group by kind order by kind`,
+      [user.userId],
+    );
+    expect(rows).toEqual([
+      { kind: 'other_sessions_ended', count: 1 },
+      { kind: 'revoked_by_user', count: 3 },
+    ]);
+  });
+
+  it('is one press, also of thousands', async () => {
+    await pool.query(
+      `insert into grants (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri,
+                           code_hash, code_expires_at, token_hash, token_issued_at, confirmed_at)
+       select gen_random_uuid(), $1, $2, n::text, 1, 'account-info', 'x', sha256(n::text::bytea), now(),
+              sha256(n::text::bytea), now(), now()
+         from generate_series(1, 2000) n`,
+      [user.userId, client.clientId],
+    );
+    const { text } = await press(await agent.get('/account'), ACTION);
+    expect(text).toContain('Everything is stopped');
+    const { rows } = await pool.query(
+      'select count(*)::int from grants where user_id = $1 and revoked_at is null',
+      [user.userId],
+    );
+    expect(rows).toEqual([{ count: 0 }]);
+  });
+
+  it('says that something is left, and nothing untrue, whoever made the link', async () => {
+    await obtainToken(agent, client, user);
+    const session = await currentSession(server.context, agent.cookies.get('assent_session') ?? '');
+    if (session === null) throw new Error('nobody is signed in');
+    const late = { ...CALLER, decideBy: performance.now() };
+    await stopEverything(server.context, session, stopToken(server.context, session), late);
+    const left = await agent.get('/account?stopped=everything');
+    expect(left.text).toContain('Not everything is stopped yet. Press “Stop everything” again.');
+    expect((await press(left, ACTION)).text).toContain('Everything is stopped');
+    await signedIn(user);
+    expect((await agent.get('/account?stopped=everything')).text).toContain('Not everything is stopped yet.');
+  });
+
+  it('signs the others out also when the user, or a thief, has decided too much', async () => {
+    const thief = await signedIn(user);
+    await obtainToken(agent, client, user);
+    await pool.query('update users set decisions = 2000, decided_at = clock_timestamp() where user_id = $1', [
+      user.userId,
+    ]);
+    const answer = await agent.post(ACTION, formTo(await agent.get('/account'), ACTION));
+    expect([answer.status, answer.page]).toEqual([429, 'notice']);
+    expect(await isSignedIn(thief)).toBe(false);
+    expect((await agent.get('/account')).text).toContain('Corner Shop');
+  });
+
+  it('takes no form of another user, session or action', async () => {
+    const stranger = await signedIn(await server.createUser());
+    const elsewhere = await signedIn(user);
+    await obtainToken(agent, client, user);
+    const page = await agent.get('/account');
+    const foreign = [
+      formTo(await stranger.get('/account'), ACTION),
+      formTo(await elsewhere.get('/account'), ACTION),
+      formTo(page, '/sign-out'),
+      {},
+    ];
+    const before = await rowsOf(server.database);
+    for (const fields of foreign) {
+      const answer = await agent.post(ACTION, fields);
+      expect([answer.status, answer.location]).toEqual([303, `${server.baseUrl}/account?undone=stop`]);
+    }
+    await agent.post(ACTION, formTo(page, ACTION), { 'sec-fetch-site': 'cross-site' });
+    expect(await rowsOf(server.database)).toBe(before);
+    expect((await agent.get('/account?undone=stop')).text).toContain(
+      'Nothing has been stopped yet: the page was out of date.',
+    );
+  });
+
+  it('says so when the session is over, and goes on after signing in', async () => {
+    await obtainToken(agent, client, user);
+    const page = await agent.get('/account');
+    await pool.query('delete from sessions where user_id = $1', [user.userId]);
+    const asked = await press(page, ACTION);
+    expect(asked.page).toBe('sign-in');
+    expect(asked.text).toContain('Nothing has been stopped yet: you were no longer signed in.');
+    const { login, password } = user;
+    const back = await agent.submit(asked, 'login', { login, password });
+    expect((await press(await agent.get(back.location ?? ''), ACTION)).text).toContain(
+      'Everything is stopped',
+    );
+  });
+
+  it('is a link on the security page', async () => {
+    expect((await agent.get('/account/security')).body).toContain('href="/account#stop"');
+    expect((await agent.get('/account')).body).toContain('id="stop"');
+  });
+});
