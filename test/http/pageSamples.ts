@@ -1,5 +1,6 @@
 import type { AuthorizedClient, LiveAuthorization } from '../../src/flows/authorizations.ts';
 import type { RequestedAccess } from '../../src/flows/authorize.ts';
+import type { DisconnectedAccess } from '../../src/flows/disconnected.ts';
 import { HISTORY_KINDS, type HistoryEvent, type HistoryKind } from '../../src/flows/history.ts';
 import type { UserSession } from '../../src/flows/userSessions.ts';
 import type {
@@ -11,6 +12,7 @@ import type {
 } from '../../src/http/browser/accountPages.ts';
 import {
   describeApplications,
+  describeDisconnected,
   describeEvent,
   describeSession,
 } from '../../src/http/browser/describeAccount.ts';
@@ -35,7 +37,7 @@ import { BUILT_IN_BRAND } from '../../src/rules/brand.ts';
 import { type Client, logoPath } from '../../src/rules/client.ts';
 import { parseDirectory } from '../../src/rules/directory.ts';
 import type { Logo } from '../../src/rules/logo.ts';
-import { parseScope } from '../../src/rules/scope.ts';
+import { parseScope, spends } from '../../src/rules/scope.ts';
 import { svg } from '../support/pictures.ts';
 import { deadEndSamplesIn } from './deadEndSamples.ts';
 
@@ -273,6 +275,12 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     };
   }
 
+  let grants = 0;
+  function ofClient(authorization: LiveAuthorization, clientName: string): LiveAuthorization {
+    grants += 1;
+    return { ...authorization, clientName, grantId: `3d6f0a52-3f0c-4f0e-9a39-${100_000_000_000 + grants}` };
+  }
+
   function connected(
     clientName: string,
     authorizations: readonly LiveAuthorization[],
@@ -283,7 +291,8 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
       clientName,
       clientLogo: null,
       isBlocked: false,
-      authorizations: authorizations.map((one) => ({ ...one, clientName })),
+      canSpend: changes.isBlocked !== true && authorizations.some(({ rights }) => spends(rights)),
+      authorizations: authorizations.map((one) => ofClient(one, clientName)),
       live: authorizations.length,
       orMore: false,
       disconnectAllToken: 'disconnect-all.token',
@@ -298,9 +307,11 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     changes: Partial<AccountPage> = {},
   ): AccountPage {
     const page = { authorizations: [], applications, newer: null, older: null };
+    const undone = changes.undone ?? null;
     return {
       name: 'account',
       ...owner,
+      title: undone === null ? texts.account.title : texts.account.titleUndone,
       applications: describeApplications(WORDS, page, language),
       place: { direction: 'older', grantId: null },
       newer: null,
@@ -310,6 +321,18 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
       ...changes,
     };
   }
+
+  /** What the page says after a disconnection. */
+  const disconnected = (changes: Partial<DisconnectedAccess> = {}) => {
+    const after = {
+      what: 'connection',
+      clientName: 'Demo Shop',
+      instanceName: null,
+      live: 0,
+      orMore: false,
+    } as const;
+    return describeDisconnected({ ...after, ...changes }, language);
+  };
 
   const shop = authorization(null, 'account-info operation-history payment-shop.limit(7,3000)');
   const tablet = authorization('anna-tablet', 'account-info payment.to-pattern("metro")', {
@@ -490,7 +513,19 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     account: account([connected('Demo Shop', [shop, tablet]), diary]),
     'account, one application': account([connected('Demo Shop', [shop])]),
     'account, empty': account([]),
-    'account, last one disconnected': account([], { done: texts.account.disconnected }),
+    'account, last one disconnected': account([], disconnected()),
+    'account, one of several disconnected': account(
+      [connected('Demo Shop', [shop])],
+      disconnected({ instanceName: 'anna-tablet', live: 1 }),
+    ),
+    'account, one without a name disconnected': account(
+      [connected('Demo Shop', [tablet])],
+      disconnected({ live: 1 }),
+    ),
+    'account, one of thousands disconnected': account([diary], {
+      ...disconnected({ what: 'application', orMore: true }),
+      older: '/account?older=x',
+    }),
     'account, not disconnected': account([diary], { undone: texts.account.outOfDate }),
     'account, one is blocked, one ends soon': account([
       connected('Demo Shop', [{ ...shop, isBlocked: true }], { isBlocked: true }),
@@ -510,6 +545,16 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
       { place: { direction: 'older', grantId: 'x' }, newer: '/account?newer=x', older: '/account?older=x' },
     ),
     'account, nothing left before others': account([], { older: '/account?older=x' }),
+    'account, several that spend': account([
+      connected('Demo Shop', [tablet, authorization('anna-phone', 'payment-p2p.limit(30,15000)')]),
+      connected('Ticket Office', [
+        authorization('anna-1', ONE_TIME),
+        authorization('anna-2', ONE_TIME),
+        authorization('anna-3', READ_ONLY),
+      ]),
+      connected('Corner Café', [authorization('anna-1', ONE_TIME), authorization('anna-2', READ_ONLY)]),
+      connected('Market', [shop], { live: 21 }),
+    ]),
     'account, full': account(
       [
         connected(LONG_NAME, [authorization(LONG_WORD, TWELVE)], { isBlocked: true, live: 2 }),
@@ -521,7 +566,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
       {
         userName: ARABIC,
         userLogin: LONG_WORD.slice(0, 64),
-        done: texts.account.disconnected,
+        ...disconnected({ clientName: HEBREW, instanceName: LONG_WORD, live: 999, orMore: true }),
         newer: '/account?newer=x',
       },
     ),

@@ -1,10 +1,13 @@
 import type { AuthorizationsPage, AuthorizedClient, LiveAuthorization } from '../../flows/authorizations.ts';
+import type { DisconnectedAccess } from '../../flows/disconnected.ts';
 import type { HistoryEvent } from '../../flows/history.ts';
 import type { UserSession } from '../../flows/userSessions.ts';
-import { type Language, TEXTS } from '../../languages/languages.ts';
+import { inSentence, say } from '../../languages/formats.ts';
+import { type Language, TEXTS, type Texts } from '../../languages/languages.ts';
 import { logoPath } from '../../rules/client.ts';
 import type { ConnectedApplication, Connection, DescribedEvent, DescribedSession } from './accountPages.ts';
 import { describeRights, type Words } from './describe.ts';
+import { describeSpending, describeTotalSpending } from './describeSpending.ts';
 
 /** So many applications are shown with all that they may do; of more the user opens one. */
 const MAX_OPEN = 1;
@@ -25,9 +28,8 @@ function describeApplication(
   language: Language,
 ): Omit<ConnectedApplication, 'isOpen'> {
   const { account, formats } = TEXTS[language];
-  const { clientId, clientName, isBlocked, authorizations, live, orMore } = client;
-  const connections = account.connections(live);
-  const total = orMore ? account.orMore(connections) : connections;
+  const { clientId, clientName, isBlocked, canSpend, authorizations, live, orMore } = client;
+  const total = countConnections(live, orMore, account);
   const used = authorizations.flatMap(({ lastUsedOn }) => lastUsedOn ?? []).sort();
   const lastUsedOn = used.at(-1);
   return {
@@ -35,33 +37,97 @@ function describeApplication(
     name: clientName,
     logo: logoPath({ clientId, logo: client.clientLogo }),
     isBlocked,
+    canSpend,
+    spending: describeTotalSpending(words, client, language),
     total,
     lastUse:
       lastUsedOn === undefined ? account.neverUsed : account.lastUsed(formats.day(new Date(lastUsedOn))),
     expiresSoon: authorizations.some(({ expiresSoon }) => expiresSoon),
-    connections: authorizations.map((authorization) => describeConnection(words, authorization, language)),
-    all:
-      live > 1
-        ? { question: account.questionAll(clientName, total), formToken: client.disconnectAllToken }
-        : null,
+    connections: authorizations.map((one) => describeConnection(words, one, live > 1, language)),
+    all: live > 1 ? describeAll(client, total, language) : null,
   };
 }
 
-function describeConnection(words: Words, authorization: LiveAuthorization, language: Language): Connection {
-  const { grantId, clientName, instanceName, confirmedAt, expiresAt, lastUsedOn } = authorization;
+function describeAll(
+  { clientName, disconnectAllToken }: AuthorizedClient,
+  total: string,
+  language: Language,
+): ConnectedApplication['all'] {
+  const question = TEXTS[language].account.questionAll(clientName, total);
+  return { fullName: say`${clientName}`, question, formToken: disconnectAllToken };
+}
+
+/** @param isOneOfSeveral whether its application has others */
+function describeConnection(
+  words: Words,
+  authorization: LiveAuthorization,
+  isOneOfSeveral: boolean,
+  language: Language,
+): Connection {
+  const { grantId, instanceName, confirmedAt, expiresAt, lastUsedOn } = authorization;
   const { account, formats } = TEXTS[language];
   return {
     grantId,
+    ...namesOf(authorization, isOneOfSeveral, language),
     instanceName,
+    spending: describeSpending(words, authorization, language),
     allowedOn: formats.day(confirmedAt),
     validUntil: formats.day(expiresAt),
     expiresSoon: authorization.expiresSoon,
     lastUse: lastUsedOn === null ? account.never : formats.day(new Date(lastUsedOn)),
     rights: describeRights(authorization.rights, words, language),
-    question:
-      instanceName === null ? account.question(clientName) : account.questionOf(clientName, instanceName),
     formToken: authorization.disconnectToken,
   };
+}
+
+function namesOf(
+  { clientName, instanceName }: LiveAuthorization,
+  isOneOfSeveral: boolean,
+  language: Language,
+): Pick<Connection, 'heading' | 'fullName' | 'question'> {
+  const { unnamed, question, questionOf } = TEXTS[language].account;
+  const client = say`${clientName}`;
+  if (instanceName !== null) {
+    const fullName = `${client}, ${say`${instanceName}`}`;
+    return { heading: instanceName, fullName, question: questionOf(clientName, instanceName) };
+  }
+  if (!isOneOfSeveral) return { heading: null, fullName: client, question: question(clientName) };
+  const named = inSentence(unnamed);
+  return { heading: unnamed, fullName: `${client}, ${named}`, question: questionOf(clientName, named) };
+}
+
+/** What the page says about something that was disconnected, true of whatever is left. */
+export function describeDisconnected(
+  access: DisconnectedAccess,
+  language: Language,
+): { readonly title: string; readonly done: string } {
+  const { title } = TEXTS[language].account.disconnected;
+  return { title: title(access.clientName), done: sayDisconnected(access, language) };
+}
+
+function sayDisconnected(
+  { what, clientName, instanceName, live, orMore }: DisconnectedAccess,
+  language: Language,
+): string {
+  const { disconnected, ...account } = TEXTS[language].account;
+  if (live === 0 && !orMore) return disconnected.application(clientName);
+  if (what === 'application') return disconnected.some(clientName);
+  const done =
+    instanceName === null
+      ? disconnected.unnamed(clientName)
+      : disconnected.connection(clientName, instanceName);
+  if (live === 0) return done;
+  return `${done} ${disconnected.left(clientName, countConnections(live, orMore, account))}`;
+}
+
+/** For example "999 connections or more". */
+function countConnections(
+  live: number,
+  orMore: boolean,
+  account: Pick<Texts['account'], 'connections' | 'orMore'>,
+): string {
+  const connections = account.connections(live);
+  return orMore ? account.orMore(connections) : connections;
 }
 
 /** An event of the user's history as a sentence. */

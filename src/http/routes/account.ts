@@ -1,17 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import {
-  type Cursor,
-  cursorOf,
-  disconnect,
-  findAuthorizationsPage,
-  isDisconnected,
-} from '../../flows/authorizations.ts';
+import { type Cursor, cursorOf, disconnect, findAuthorizationsPage } from '../../flows/authorizations.ts';
 import type { Context } from '../../flows/context.ts';
+import { findDisconnected } from '../../flows/disconnected.ts';
 import type { Session } from '../../flows/session.ts';
 import { signInStep } from '../../flows/signIn.ts';
 import type { Parameters } from '../../rules/parameters.ts';
 import { readCookies } from '../browser/cookies.ts';
-import { describeApplications } from '../browser/describeAccount.ts';
+import { describeApplications, describeDisconnected } from '../browser/describeAccount.ts';
 import { OWN_FORM, receiveForm, sessionOf } from '../browser/forms.ts';
 import { languageOf, textsOf } from '../browser/language.ts';
 import { showTooMany } from '../browser/notices.ts';
@@ -53,26 +48,29 @@ async function showAccount(
   session: Session,
   query: Parameters,
 ): Promise<FastifyReply> {
-  const texts = textsOf(reply.request).account;
+  const [texts, language] = [textsOf(reply.request).account, languageOf(reply.request)];
   const cursor = cursorIn(query);
   const [disconnected, disconnected_all] = [query.get('disconnected'), query.get('disconnected_all')];
-  const [page, isDone] = await Promise.all([
+  const [page, found] = await Promise.all([
     findAuthorizationsPage(context, session, cursor),
-    isDisconnected(context, session, { grantId: disconnected, clientId: disconnected_all }),
+    findDisconnected(context, session, { grantId: disconnected, clientId: disconnected_all }),
   ]);
   if (cursor.grantId !== null && page.authorizations.length === 0 && page.older === null) {
     // All that was on this page is gone: the first one has what is left.
     return seeOther(reply, context, accountPath(FIRST, { disconnected, disconnected_all }));
   }
+  const done = found && describeDisconnected(found, language);
+  const undone = isUndone(query) ? texts.outOfDate : null;
   return showPage(reply, {
     name: 'account',
     ...ownPage(context, session),
-    applications: describeApplications(context, page, languageOf(reply.request)),
+    title: done?.title ?? (undone === null ? texts.title : texts.titleUndone),
+    applications: describeApplications(context, page, language),
     newer: page.newer && accountPath(page.newer),
     older: page.older && accountPath(page.older),
     place: cursor,
-    done: isDone ? texts.disconnected : null,
-    undone: isUndone(query) ? texts.outOfDate : null,
+    done: done?.done ?? null,
+    undone,
   });
 }
 
