@@ -221,7 +221,7 @@ export const en = {
     older: 'Older',
     /** Said once after it was done. */
     disconnected: {
-      title: (client: string) => say`Disconnected: ${client}`,
+      title: (name: string) => `Disconnected: ${name}`,
       connection: (client: string, instance: string) =>
         say`${client}, connection ${instance}, is disconnected.`,
       unnamed: (client: string) => say`${client}, the connection without a name, is disconnected.`,

@@ -211,7 +211,7 @@ export const ru: Texts = {
     newer: 'Более новые',
     older: 'Более старые',
     disconnected: {
-      title: (client) => say`Отключено: ${client}`,
+      title: (name) => `Отключено: ${name}`,
       connection: (client, instance) => say`Подключение ${instance} приложения ${client} отключено.`,
       unnamed: (client) => say`У приложения ${client} отключено подключение без имени.`,
       left: (client, connections) => say`У приложения ${client} осталось ещё ${connections}.`,

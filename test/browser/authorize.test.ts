@@ -215,7 +215,7 @@ describe('the whole authorization in a browser', () => {
     await openAll();
     const connection = page.locator('.connection', { hasText: 'to disconnect' });
     await connection.getByText('Disconnect', { exact: true }).click();
-    expect(await connection.textContent()).toContain('Disconnect Demo Shop, connection to disconnect?');
+    expect(await connection.textContent()).toContain('Disconnect Demo Shop (to disconnect)?');
     await connection.getByRole('button', { name: 'Yes, disconnect' }).click();
     expect(await page.getByRole('status').textContent()).toContain('disconnected');
     expect(await page.getByText('to disconnect', { exact: true }).count()).toBe(0);
@@ -223,7 +223,7 @@ describe('the whole authorization in a browser', () => {
     await decide('Allow');
     await page.goto(`${server.baseUrl}/account`);
     await openAll();
-    await page.getByText('Disconnect Demo Shop altogether', { exact: true }).click();
+    await page.getByText('Disconnect Demo Shop completely', { exact: true }).click();
     await page.getByRole('button', { name: 'Yes, disconnect all' }).click();
     expect(await read()).toContain('No application is connected to your account.');
     await page.getByRole('button', { name: 'Sign out' }).click();

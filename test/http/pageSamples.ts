@@ -12,10 +12,10 @@ import type {
 } from '../../src/http/browser/accountPages.ts';
 import {
   describeApplications,
-  describeDisconnected,
   describeEvent,
   describeSession,
 } from '../../src/http/browser/describeAccount.ts';
+import { describeDisconnected } from '../../src/http/browser/describeDisconnected.ts';
 import {
   describeLimitFields,
   describeRequest,
@@ -570,9 +570,10 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
         newer: '/account?newer=x',
       },
     ),
-    'account, one long and hostile': account([
-      connected(HOSTILE, [authorization(HOSTILE, TWELVE), authorization(LONG_WORD, ONE_TIME)]),
-    ]),
+    'account, one long and hostile': account(
+      [connected(HOSTILE, [authorization(HOSTILE, TWELVE), authorization(LONG_WORD, ONE_TIME)])],
+      disconnected({ clientName: HOSTILE, instanceName: HOSTILE, live: 2 }),
+    ),
 
     history: history(
       HISTORY_KINDS.map((kind) => event(kind)),

@@ -1,5 +1,4 @@
 import type { AuthorizationsPage, AuthorizedClient, LiveAuthorization } from '../../flows/authorizations.ts';
-import type { DisconnectedAccess } from '../../flows/disconnected.ts';
 import type { HistoryEvent } from '../../flows/history.ts';
 import type { UserSession } from '../../flows/userSessions.ts';
 import { inSentence, say } from '../../languages/formats.ts';
@@ -86,42 +85,24 @@ function namesOf(
   language: Language,
 ): Pick<Connection, 'heading' | 'fullName' | 'question'> {
   const { unnamed, question, questionOf } = TEXTS[language].account;
-  const client = say`${clientName}`;
-  if (instanceName !== null) {
-    const fullName = `${client}, ${say`${instanceName}`}`;
-    return { heading: instanceName, fullName, question: questionOf(clientName, instanceName) };
-  }
-  if (!isOneOfSeveral) return { heading: null, fullName: client, question: question(clientName) };
-  const named = inSentence(unnamed);
-  return { heading: unnamed, fullName: `${client}, ${named}`, question: questionOf(clientName, named) };
+  if (instanceName === null && !isOneOfSeveral)
+    return { heading: null, fullName: say`${clientName}`, question: question(clientName) };
+  const fullName = fullNameOf(clientName, instanceName, language);
+  return {
+    heading: instanceName ?? unnamed,
+    fullName,
+    question: questionOf(clientName, instanceName ?? inSentence(unnamed)),
+  };
 }
 
-/** What the page says about something that was disconnected, true of whatever is left. */
-export function describeDisconnected(
-  access: DisconnectedAccess,
-  language: Language,
-): { readonly title: string; readonly done: string } {
-  const { title } = TEXTS[language].account.disconnected;
-  return { title: title(access.clientName), done: sayDisconnected(access, language) };
-}
-
-function sayDisconnected(
-  { what, clientName, instanceName, live, orMore }: DisconnectedAccess,
-  language: Language,
-): string {
-  const { disconnected, ...account } = TEXTS[language].account;
-  if (live === 0 && !orMore) return disconnected.application(clientName);
-  if (what === 'application') return disconnected.some(clientName);
-  const done =
-    instanceName === null
-      ? disconnected.unnamed(clientName)
-      : disconnected.connection(clientName, instanceName);
-  if (live === 0) return done;
-  return `${done} ${disconnected.left(clientName, countConnections(live, orMore, account))}`;
+/** One connection of several, for example "Demo Shop, anna-tablet". */
+export function fullNameOf(clientName: string, instanceName: string | null, language: Language): string {
+  const { unnamed } = TEXTS[language].account;
+  return `${say`${clientName}`}, ${instanceName === null ? inSentence(unnamed) : say`${instanceName}`}`;
 }
 
 /** For example "999 connections or more". */
-function countConnections(
+export function countConnections(
   live: number,
   orMore: boolean,
   account: Pick<Texts['account'], 'connections' | 'orMore'>,
