@@ -213,8 +213,8 @@ export const ru: Texts = {
     disconnected: {
       title: (name) => `Отключено: ${name}`,
       connection: (client, instance) => say`Подключение ${instance} приложения ${client} отключено.`,
-      unnamed: (client) => say`У приложения ${client} отключено подключение без имени.`,
-      left: (client, connections) => say`У приложения ${client} осталось ещё ${connections}.`,
+      unnamed: (client) => say`У\u00a0приложения ${client} отключено подключение без имени.`,
+      left: (client, connections) => say`У\u00a0приложения ${client} осталось ещё\u00a0${connections}.`,
       application: (client) => say`Приложение ${client} отключено и сразу потеряло весь доступ.`,
       some: (client) => say`Доступ, который вы отключили у приложения ${client}, сразу прекратился.`,
     },

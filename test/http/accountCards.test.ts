@@ -95,7 +95,7 @@ describe('a closed card', () => {
     expect(await cards()).toEqual([['Spender', 'The connections on this page can’t spend your money']]);
   });
 
-  it('has a sum for each connection inside', async () => {
+  it('has a sum for each connection inside, where there are several', async () => {
     await connect('Shop', WEEKLY, 'payment-p2p', 'account-info', ONCE);
     const sums = async () => {
       const $ = await account();
@@ -109,6 +109,8 @@ describe('a closed card', () => {
       'Nothing',
       'At most one payment of exactly RUB 500.50',
     ]);
+    await connect('Diary', 'account-info');
+    expect(await sums()).toHaveLength(4);
     await server.database.pool.query(`update clients set status = 'blocked' where name = 'Shop'`);
     expect(new Set(await sums())).toEqual(new Set(['Nothing while it is blocked', 'Nothing']));
   });

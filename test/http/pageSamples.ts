@@ -276,9 +276,13 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
   }
 
   let grants = 0;
-  function ofClient(authorization: LiveAuthorization, clientName: string): LiveAuthorization {
+  function ofClient(
+    authorization: LiveAuthorization,
+    client: Pick<LiveAuthorization, 'clientName' | 'isBlocked'>,
+  ): LiveAuthorization {
     grants += 1;
-    return { ...authorization, clientName, grantId: `3d6f0a52-3f0c-4f0e-9a39-${100_000_000_000 + grants}` };
+    const grantId = `3d6f0a52-3f0c-4f0e-9a39-${100_000_000_000 + grants}`;
+    return { ...authorization, ...client, grantId };
   }
 
   function connected(
@@ -286,13 +290,14 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     authorizations: readonly LiveAuthorization[],
     changes: Partial<AuthorizedClient> = {},
   ): AuthorizedClient {
+    const { isBlocked = false } = changes;
     return {
       clientId: CLIENT.clientId,
       clientName,
       clientLogo: null,
-      isBlocked: false,
-      canSpend: changes.isBlocked !== true && authorizations.some(({ rights }) => spends(rights)),
-      authorizations: authorizations.map((one) => ofClient(one, clientName)),
+      isBlocked,
+      canSpend: !isBlocked && authorizations.some(({ rights }) => spends(rights)),
+      authorizations: authorizations.map((one) => ofClient(one, { clientName, isBlocked })),
       live: authorizations.length,
       orMore: false,
       disconnectAllToken: 'disconnect-all.token',
@@ -528,13 +533,11 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     }),
     'account, not disconnected': account([diary], { undone: texts.account.outOfDate }),
     'account, one is blocked, one ends soon': account([
-      connected('Demo Shop', [{ ...shop, isBlocked: true }], { isBlocked: true }),
+      connected('Demo Shop', [shop], { isBlocked: true }),
       connected('Spending Diary', [authorization(null, READ_ONLY, { expiresSoon: true })]),
     ]),
     'account, ends soon': account([connected('Demo Shop', [{ ...shop, expiresSoon: true }])]),
-    'account, blocked': account([
-      connected('Demo Shop', [{ ...shop, isBlocked: true }], { isBlocked: true }),
-    ]),
+    'account, blocked': account([connected('Demo Shop', [shop, tablet], { isBlocked: true })]),
     'account, a page between others': account(
       [
         connected('Demo Shop', [authorization('anna-1', READ_ONLY), authorization('anna-2', READ_ONLY)], {

@@ -53,8 +53,8 @@ export interface Connection {
   /** Tells it from every other one on the page, for example `Demo Shop, anna-tablet`. */
   readonly fullName: string;
   readonly instanceName: string | null;
-  /** The most that it can spend, for example `At most RUB 3,000 in any 7 days`. */
-  readonly spending: string;
+  /** The most that it can spend, for example `At most RUB 3,000 in any 7 days`; null where its application has no other. */
+  readonly spending: string | null;
   readonly allowedOn: string;
   readonly validUntil: string;
   readonly expiresSoon: boolean;

@@ -69,7 +69,7 @@ function describeConnection(
     grantId,
     ...namesOf(authorization, isOneOfSeveral, language),
     instanceName,
-    spending: describeSpending(words, authorization, language),
+    spending: isOneOfSeveral ? describeSpending(words, authorization, language) : null,
     allowedOn: formats.day(confirmedAt),
     validUntil: formats.day(expiresAt),
     expiresSoon: authorization.expiresSoon,
