@@ -217,8 +217,8 @@ describe('the whole authorization in a browser', () => {
     await connection.getByText('Disconnect', { exact: true }).click();
     expect(await connection.textContent()).toContain('Disconnect Demo Shop (to disconnect)?');
     await connection.getByRole('button', { name: 'Yes, disconnect' }).click();
-    expect(await page.getByRole('status').textContent()).toContain('disconnected');
-    expect(await page.getByText('to disconnect', { exact: true }).count()).toBe(0);
+    expect(await page.getByRole('status').textContent()).toContain('to disconnect, is disconnected.');
+    expect(await page.locator('.connection', { hasText: 'to disconnect' }).count()).toBe(0);
     await ask({ scope: 'account-info', instance: 'one of several' });
     await decide('Allow');
     await page.goto(`${server.baseUrl}/account`);
