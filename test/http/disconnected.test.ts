@@ -143,4 +143,14 @@ describe('a link that somebody made up', () => {
     expect(await said(`/account?disconnected_all=${shop.clientId}`)).toEqual(NOTHING);
     expect(await said(`/account?disconnected_all=${never.clientId}`)).toEqual(NOTHING);
   });
+
+  it('tells nothing of what ended without being disconnected', async () => {
+    await connect('tablet');
+    const { rows } = await server.database.pool.query(
+      `update grants set token_issued_at = now() - interval '4 years' where user_id = $1 returning grant_id as id`,
+      [anna.userId],
+    );
+    expect(await said(`/account?disconnected=${rows[0].id}`)).toEqual(NOTHING);
+    expect(await said(`/account?disconnected_all=${shop.clientId}`)).toEqual(NOTHING);
+  });
 });
