@@ -232,6 +232,7 @@ describe('Disconnect that is pressed when the session is over', () => {
       await signIn(agent, user.login, user.password);
       const answer = await press(page, action);
       expect(answer.text).toContain('Nothing was disconnected yet, because the page was out of date.');
+      expect(answer.body).toContain('<title>Not disconnected &middot; ');
       expect(namesOn(answer)).toHaveLength(2);
     },
   );
