@@ -1,14 +1,12 @@
 import type { Caller } from '../rules/caller.ts';
 import { expiresSoon, tokenExpiresAt } from '../rules/lifetimes.ts';
-import { grantedRights } from '../rules/scope.ts';
+import { grantedRights, spends } from '../rules/scope.ts';
 import { isUuid } from '../secrets/uuid.ts';
 import {
   type AccountGrant,
-  areGrantsRevoked,
   type Cursor,
   countAccountGrants,
   findAccountGrants,
-  isGrantRevoked,
 } from '../store/accountGrants.ts';
 import { countDecision } from '../store/decisions.ts';
 import { revokeGrantOfUser, revokeGrantsOfUser } from '../store/revocations.ts';
@@ -26,7 +24,7 @@ const MAX_SCOPE = 16_000;
 /** A page of what can act on the user's account, newest first, with the tokens of its forms. */
 export interface AuthorizationsPage {
   readonly authorizations: readonly LiveAuthorization[];
-  /** The same by application, in the order of the newest of each. */
+  /** The same by application: first those that can spend, then the rest, the newest of each first. */
   readonly applications: readonly AuthorizedClient[];
   /** Where the pages of the newer and of the older ones begin; null where there are none. */
   readonly newer: Cursor | null;
@@ -42,6 +40,8 @@ export interface AuthorizedClient {
   readonly clientName: string;
   readonly clientLogo: string | null;
   readonly isBlocked: boolean;
+  /** It is not blocked, and one of its authorizations on this page lets it spend. */
+  readonly canSpend: boolean;
   /** Those on this page, newest first. */
   readonly authorizations: readonly LiveAuthorization[];
   /** How many it has on all pages together; `orMore` when only the newest were counted. */
@@ -66,7 +66,9 @@ export async function findAuthorizationsPage(
   const authorizations = shown.map((grant) => authorizationOf(context, session, grant));
   return {
     authorizations,
-    applications: await groupByClient(context, session, authorizations, (newer ?? older) !== null),
+    applications: spendingFirst(
+      await groupByClient(context, session, authorizations, (newer ?? older) !== null),
+    ),
     newer: newer === null ? null : { direction: 'newer', grantId: newer },
     older: older === null ? null : { direction: 'older', grantId: older },
   };
@@ -122,12 +124,21 @@ async function groupByClient(
       clientName,
       clientLogo,
       isBlocked,
+      canSpend: !isBlocked && authorizations.some(({ rights }) => spends(rights)),
       authorizations,
       live: Math.max(authorizations.length, count?.live ?? 0),
       orMore: count?.orMore ?? false,
       disconnectAllToken: signForm(context, form),
     };
   });
+}
+
+/**
+ * Those that can spend come first. Only a page is sorted: what a scope allows is no column, so PostgreSQL can't page by it,
+ * and a page that began in the middle of another order would show some connections twice and others never.
+ */
+function spendingFirst(applications: readonly AuthorizedClient[]): AuthorizedClient[] {
+  return [...applications].sort((one, other) => Number(other.canSpend) - Number(one.canSpend));
 }
 
 /** What is disconnected: one authorization, by its grant's id, or all of an application, by its client's. */
@@ -166,16 +177,6 @@ export async function disconnect(
     hasMore = await revokeGrantsOfUser(context.db, userId, sent.id, caller);
   }
   return { outcome: 'disconnected' };
-}
-
-/** Whether the authorization that a link names is revoked, or all of its application. */
-export async function isDisconnected(
-  { db }: Context,
-  { user: { userId } }: Session,
-  { grantId, clientId }: { readonly grantId: string | undefined; readonly clientId: string | undefined },
-): Promise<boolean> {
-  if (grantId !== undefined) return isUuid(grantId) && isGrantRevoked(db, userId, grantId);
-  return clientId !== undefined && areGrantsRevoked(db, userId, clientId);
 }
 
 /** The cursor of a link; the beginning when the link holds none. */

@@ -1,6 +1,6 @@
 import type { Reason } from '../rules/error.ts';
 import type { LoweringProblem } from '../rules/lowering.ts';
-import { formatsOf, pluralOf, say } from './formats.ts';
+import { formatsOf, inSentence, pluralOf, say } from './formats.ts';
 
 const plural = pluralOf('en');
 
@@ -171,7 +171,7 @@ export const en = {
     empty: {
       nothing: 'No application is connected to your account.',
       purpose:
-        'When an application asks to pay or to look at your account, you decide that on a page of ours. What you allow appears here: what it may do, how much it may spend, and a button that ends it at once.',
+        'When an application wants to pay from your account or see it, we ask you first, on our own page. What you allow is listed here: what the application may do, how much it may spend, and a button that stops it at once.',
     },
     emptyPage: 'What was here is not connected any more.',
     blocked: 'Blocked',
@@ -182,25 +182,54 @@ export const en = {
     orMore: (connections: string) => `${connections} or more`,
     lastUsed: (day: string) => `last used ${day}`,
     neverUsed: 'never used',
+    /** What an application, or one connection of it, can cost. */
+    spending: {
+      label: 'Can spend',
+      /** Of a connection. */
+      nothing: 'Nothing',
+      nothingNow: 'Nothing while it is blocked',
+      once: (amount: string) => `At most one payment of exactly ${amount}`,
+      /** Of an application. @param limit such as "At most RUB 3,000 in any 7 days" */
+      can: (limit: string) => `Can spend: ${inSentence(limit)}`,
+      together: (limit: string) => `Can spend: together ${inSentence(limit)}`,
+      togetherOnce: (amount: string) => `Can spend: together at most ${amount}, one payment each`,
+      some: 'Can spend your money',
+      none: 'Can’t spend your money',
+      noneHere: 'The connections on this page can’t spend your money',
+      blocked: 'Can’t spend your money now',
+    },
+    unnamed: 'Connection without a name',
     allowedOn: 'Allowed on',
     lastUse: 'Last used',
     never: 'Never',
     disconnect: 'Disconnect',
     /** Asked once before it is done. */
     question: (client: string) => say`Disconnect ${client}?`,
-    questionOf: (client: string, instance: string) => say`Disconnect ${client}, connection ${instance}?`,
+    questionOf: (client: string, connection: string) => say`Disconnect ${client} (${connection})?`,
     whatStops:
-      'What is listed here stops at once, payments too. To use it again, the application has to ask you anew.',
+      'Everything listed here stops at once, new payments too; payments already made stay made. To get access again, the application has to ask you.',
     confirm: 'Yes, disconnect',
-    disconnectAll: (client: string) => say`Disconnect ${client} altogether`,
+    disconnectAll: (client: string) => say`Disconnect ${client} completely`,
     questionAll: (client: string, connections: string) =>
-      say`Disconnect ${client} altogether (${connections})?`,
-    allStop: 'All its connections stop at once, also those on other pages. Other applications stay.',
+      say`Disconnect ${client} completely (${connections})?`,
+    allStop:
+      'All its connections stop at once, including those on other pages; payments already made stay made. Other applications aren’t affected.',
     confirmAll: 'Yes, disconnect all',
     pages: 'More connections',
     newer: 'Newer',
     older: 'Older',
-    disconnected: 'Disconnected. What you disconnected stopped at once.',
+    /** Said once after it was done. */
+    disconnected: {
+      title: (name: string) => `Disconnected: ${name}`,
+      connection: (client: string, instance: string) =>
+        say`${client}, connection ${instance}, is disconnected.`,
+      unnamed: (client: string) => say`${client}, the connection without a name, is disconnected.`,
+      left: (client: string, connections: string) => say`${client} still has ${connections}.`,
+      application: (client: string) => say`${client} is disconnected: all its access stopped at once.`,
+      /** Where nobody has counted what is left. */
+      some: (client: string) => say`What you disconnected of ${client} stopped at once.`,
+    },
+    titleUndone: 'Not disconnected',
     notSignedIn:
       'Nothing was disconnected yet, because you were no longer signed in. Sign in and press Disconnect again.',
     outOfDate: 'Nothing was disconnected yet, because the page was out of date. Press Disconnect again here.',
@@ -271,6 +300,8 @@ export const en = {
     question: 'Stop everything?',
     what: 'All applications are disconnected at once, and every other browser is signed out. Payments already made stay made. This browser stays signed in, so that you can change your passwords next.',
     confirm: 'Yes, stop everything',
+    titleDone: 'Everything is stopped',
+    titleUndone: 'Not everything is stopped',
     done: 'Everything is stopped: no application is connected, and no other browser is signed in. Now change your passwords.',
     undone: 'Not everything is stopped yet. Press “Stop everything” again.',
     notSignedIn:

@@ -118,6 +118,11 @@ export function pluralOf(tag: string): (count: number, forms: PluralForms) => st
   return (count, forms) => (forms[rules.select(count)] ?? forms.other).replace('#', numbers.format(count));
 }
 
+/** A text of ours as it goes on after a colon or within a sentence, for example "at most RUB 500 a day". */
+export function inSentence(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}
+
 const [FIRST_STRONG_ISOLATE, POP_ISOLATE] = ['\u2068', '\u2069'];
 
 /**

@@ -1,7 +1,7 @@
 import type { Status } from '../rules/client.ts';
 import type { Digest } from '../secrets/digest.ts';
 import type { Database } from './database/database.ts';
-import { asciiOnly, execute, query } from './database/query.ts';
+import { asciiOnly, execute, query, queryOne } from './database/query.ts';
 import { statement } from './database/statement.ts';
 import { GRANT_COLUMNS, type Grant, IS_LIVE } from './grants.ts';
 import { SESSION_IS_VALID } from './sessions.ts';
@@ -97,28 +97,34 @@ export const countAccountGrants = (
   clientIds: readonly string[],
 ): Promise<GrantCount[]> => query(db, count({ userId, clientIds }));
 
-const isRevoked = statement<{ userId: string; grantId: string }>(
-  'account-grant-is-revoked',
-  'select from grants where user_id = @userId and grant_id = @grantId and revoked_at is not null',
-);
-
-/** Whether this is a grant of the user and revoked. */
-export async function isGrantRevoked(db: Database, userId: string, grantId: string): Promise<boolean> {
-  return (await execute(db, isRevoked({ userId, grantId }))) > 0;
+/** What a user disconnected, and what is left of the application since. */
+export interface Disconnected {
+  readonly clientName: string;
+  /** Null for a grant without a name, and for all of an application. */
+  readonly instanceName: string | null;
+  /** Live grants of the application; `orMore` when only the newest were counted. */
+  readonly live: number;
+  readonly orMore: boolean;
 }
 
-const areRevoked = statement<{ userId: string; clientId: string }>(
-  'account-grant-are-revoked',
-  `
-select from (select * from grants where user_id = @userId order by confirmed_at desc limit ${MAX_COUNTED}) g
- where client_id = @clientId
-having count(*) filter (where revoked_at is not null) > 0 and count(*) filter (where ${IS_LIVE}) = 0`,
-);
-
-/** Whether this application has revoked grants of the user and no live one. Only the newest grants are read. */
-export async function areGrantsRevoked(db: Database, userId: string, clientId: string): Promise<boolean> {
-  return (await execute(db, areRevoked({ userId, clientId: asciiOnly(clientId) }))) > 0;
+/** @param revoked a query for the `client_id` and `instance_name` of what is revoked; it may ask `newest` */
+function findDisconnected(name: string, revoked: string) {
+  return statement<{ userId: string; id: string }>(
+    name,
+    `
+with newest as materialized (
+  select * from grants where user_id = @userId order by confirmed_at desc limit ${MAX_COUNTED}
+)
+select c.name as "clientName", r.instance_name as "instanceName", (select count(*) from newest) = ${MAX_COUNTED} as "orMore",
+       (select count(*)::int from newest g where g.client_id = r.client_id and ${IS_LIVE}) as live
+  from (${revoked}) r join clients c using (client_id)`,
+  );
 }
+
+const ofGrant = findDisconnected(
+  'account-grant-disconnected',
+  'select client_id, instance_name from grants where user_id = @userId and grant_id = @id and revoked_at is not null',
+);
 
 const isStopped = statement<{ userId: string; sessionHash: Digest }>(
   'account-is-stopped',
@@ -133,3 +139,21 @@ select where not exists (
 export async function isAccountStopped(db: Database, userId: string, sessionHash: Digest): Promise<boolean> {
   return (await execute(db, isStopped({ userId, sessionHash }))) > 0;
 }
+/** Whether this is a grant of the user and revoked: then what it is, else null. */
+export const findDisconnectedGrant = (
+  db: Database,
+  userId: string,
+  grantId: string,
+): Promise<Disconnected | null> => queryOne(db, ofGrant({ userId, id: grantId }));
+
+const ofClient = findDisconnected(
+  'account-grant-disconnected-client',
+  'select client_id, null::text as instance_name from newest where client_id = @id and revoked_at is not null limit 1',
+);
+
+/** Whether this application has revoked grants of the user: then its name and how many are live, else null. */
+export const findDisconnectedClient = (
+  db: Database,
+  userId: string,
+  clientId: string,
+): Promise<Disconnected | null> => queryOne(db, ofClient({ userId, id: asciiOnly(clientId) }));

@@ -122,7 +122,10 @@ describe('the playground of trial mode', () => {
     await page.getByRole('link', { name: 'Your connected applications' }).click();
     await page.locator('main[data-page="account"]').waitFor();
     await page.getByText('Disconnect', { exact: true }).first().click();
-    await page.getByRole('button', { name: 'Yes, disconnect', exact: true }).first().click();
+    await page
+      .getByRole('button', { name: /^Yes, disconnect: / })
+      .first()
+      .click();
     await page.getByRole('status').waitFor();
     await page.goto(`${trial.open}/story`);
     await press('Pay');

@@ -100,4 +100,46 @@ describe('a page of authorizations', () => {
       ],
     });
   });
+
+  it('has those that can spend first, by what is on it, and the newest of each kind first', async () => {
+    const { user, session } = await signedIn();
+    const scopes = [
+      'account-info',
+      'payment-p2p',
+      'operation-history',
+      'account-info payment-shop',
+      'payment-shop',
+    ];
+    const clients = await Promise.all(scopes.map((_, n) => server.createClient({ name: `Client ${n}` })));
+    for (const [n, scope] of scopes.entries())
+      await pool.query(
+        `insert into grants (grant_id, user_id, client_id, revision, scope, redirect_uri, code_hash, code_expires_at,
+                             token_hash, token_issued_at, confirmed_at)
+         values (gen_random_uuid(), $1, $2, 1, $3, 'x', sha256('code'), now(), sha256('token'), now(),
+                 now() - make_interval(mins => $4))`,
+        [user.userId, clients[n]?.clientId, scope, n],
+      );
+    const names = async () => {
+      const { authorizations, applications } = await findAuthorizationsPage(server.context, session, FIRST);
+      expect(authorizations.map(({ clientName }) => clientName)).toEqual(
+        clients.map((_, n) => `Client ${n}`),
+      );
+      return applications.map(({ clientName, canSpend }) => [clientName.slice(-1), canSpend]);
+    };
+    expect(await names()).toEqual([
+      ['1', true],
+      ['3', true],
+      ['4', true],
+      ['0', false],
+      ['2', false],
+    ]);
+    for (const n of [1, 4]) await setClientStatus(server, clients[n] as (typeof clients)[0], 'blocked');
+    expect(await names()).toEqual([
+      ['3', true],
+      ['0', false],
+      ['1', false],
+      ['2', false],
+      ['4', false],
+    ]);
+  });
 });

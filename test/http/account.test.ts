@@ -81,7 +81,9 @@ describe('the account page', () => {
       expect.stringContaining('/account?disconnected='),
     ]);
     const first = await agent.get(emptied.location ?? '');
-    expect(first.text).toContain('What you disconnected stopped at once.');
+    expect(first.text).toContain(
+      'Corner Shop, connection instance 21, is disconnected. Corner Shop still has 20 connections.',
+    );
     expect(namesOn(first)).toHaveLength(20);
   });
 
@@ -89,7 +91,9 @@ describe('the account page', () => {
     await insertGrants(client, 45);
     const second = await agent.get(linkOf(await agent.get('/account'), 'next') ?? '');
     const after = await press(second, '/account/disconnect');
-    expect(after.text).toContain('What you disconnected stopped at once.');
+    expect(after.text).toContain(
+      'connection instance 21, is disconnected. Corner Shop still has 44 connections.',
+    );
     expect(namesOn(after)).toEqual([...namesOn(second).slice(1), 'instance 41']);
   });
 
@@ -126,7 +130,7 @@ describe('the account page', () => {
         const answer = await agent.get(`/account?${name}=${encodeURIComponent(given)}`);
         const page = answer.status === 303 ? await agent.get(answer.location ?? '') : answer;
         expect(namesOn(page)).toEqual(['instance 1']);
-        expect(page.text).not.toContain('stopped at once');
+        expect(page.text).not.toMatch(/is disconnected|stopped at once/);
       }
     },
   );
@@ -139,9 +143,7 @@ describe('the account page', () => {
     ]);
     const page = await agent.get('/account');
     expect(page.text).toContain('We have blocked this application: it can’t act on your account now.');
-    expect((await press(page, '/account/disconnect')).text).toContain(
-      'What you disconnected stopped at once.',
-    );
+    expect((await press(page, '/account/disconnect')).text).toContain('Corner Shop is disconnected');
   });
 });
 
@@ -152,11 +154,11 @@ describe('disconnecting all of an application', () => {
     const token = await obtainToken(agent, other, user);
     const resource = await server.createResource();
     const page = await agent.get('/account');
-    expect(page.text).toContain('Disconnect Corner Shop altogether (999 connections or more)?');
-    expect(page.text).not.toContain('Disconnect Other Shop altogether');
+    expect(page.text).toContain('Disconnect Corner Shop completely (999 connections or more)?');
+    expect(page.text).not.toContain('Disconnect Other Shop completely');
     const after = await press(page, '/account/disconnect-all');
-    expect(after.text).toContain('What you disconnected stopped at once.');
-    expect(after.text).not.toContain('Corner Shop');
+    expect(after.text).toContain('What you disconnected of Corner Shop stopped at once.');
+    expect(formsTo(after, '/account/disconnect')).toHaveLength(1);
     expect(await introspect(server, resource, token)).toMatchObject({ active: true });
     const { rows } = await server.database.pool.query(
       `select count(*)::int, count(distinct instance_name)::int as names from audit_events
@@ -170,8 +172,8 @@ describe('disconnecting all of an application', () => {
     await insertGrants(client, 37);
     await insertGrants(await server.createClient({ name: 'Other Shop' }), 2);
     const text = (await agent.get('/account')).text;
-    expect(text).toContain('Disconnect Corner Shop altogether (37 connections)?');
-    expect(text).toContain('Disconnect Other Shop altogether (2 connections)?');
+    expect(text).toContain('Disconnect Corner Shop completely (37 connections)?');
+    expect(text).toContain('Disconnect Other Shop completely (2 connections)?');
   });
 
   it('takes no form of another user, session or application', async () => {
@@ -215,7 +217,9 @@ describe('Disconnect that is pressed when the session is over', () => {
       const signedIn = await agent.submit(asked, 'login', { login, password });
       const again = await agent.get(signedIn.location ?? '');
       expect([again.page, namesOn(again)]).toEqual(['account', ['instance 1', 'instance 2']]);
-      expect((await press(again, action)).text).toContain('What you disconnected stopped at once.');
+      expect((await press(again, action)).text).toMatch(
+        /Corner Shop(, connection instance 1,)? is disconnected/,
+      );
     },
   );
 
@@ -228,6 +232,7 @@ describe('Disconnect that is pressed when the session is over', () => {
       await signIn(agent, user.login, user.password);
       const answer = await press(page, action);
       expect(answer.text).toContain('Nothing was disconnected yet, because the page was out of date.');
+      expect(answer.body).toContain('<title>Not disconnected &middot; ');
       expect(namesOn(answer)).toHaveLength(2);
     },
   );

@@ -57,13 +57,13 @@ describe('the account page', () => {
   it('tells somebody without connections what it is for', async () => {
     const { text } = await agent.get('/account');
     expect(text).toContain('No application is connected to your account.');
-    expect(text).toContain('What you allow appears here');
+    expect(text).toContain('What you allow is listed here');
   });
 
   it('asks once before it disconnects, and names what it is about', async () => {
     await obtainToken(agent, client, user, { instance_name: 'tablet' });
     const { text } = await agent.get('/account');
-    expect(text).toContain('Disconnect Corner Shop, connection tablet? What is listed here stops at once');
+    expect(text).toContain('Disconnect Corner Shop (tablet)? Everything listed here stops at once');
   });
 });
 

@@ -1,5 +1,6 @@
 import type { AuthorizedClient, LiveAuthorization } from '../../src/flows/authorizations.ts';
 import type { RequestedAccess } from '../../src/flows/authorize.ts';
+import type { DisconnectedAccess } from '../../src/flows/disconnected.ts';
 import { HISTORY_KINDS, type HistoryEvent, type HistoryKind } from '../../src/flows/history.ts';
 import type { UserSession } from '../../src/flows/userSessions.ts';
 import type { WarningKind } from '../../src/flows/warnings.ts';
@@ -15,6 +16,7 @@ import {
   describeEvent,
   describeSessions,
 } from '../../src/http/browser/describeAccount.ts';
+import { describeDisconnected } from '../../src/http/browser/describeDisconnected.ts';
 import {
   describeLimitFields,
   describeRequest,
@@ -38,7 +40,7 @@ import { BUILT_IN_BRAND } from '../../src/rules/brand.ts';
 import { type Client, logoPath } from '../../src/rules/client.ts';
 import { parseDirectory } from '../../src/rules/directory.ts';
 import type { Logo } from '../../src/rules/logo.ts';
-import { parseScope } from '../../src/rules/scope.ts';
+import { parseScope, spends } from '../../src/rules/scope.ts';
 import { svg } from '../support/pictures.ts';
 import { deadEndSamplesIn } from './deadEndSamples.ts';
 
@@ -290,17 +292,29 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     };
   }
 
+  let grants = 0;
+  function ofClient(
+    authorization: LiveAuthorization,
+    client: Pick<LiveAuthorization, 'clientName' | 'isBlocked'>,
+  ): LiveAuthorization {
+    grants += 1;
+    const grantId = `3d6f0a52-3f0c-4f0e-9a39-${100_000_000_000 + grants}`;
+    return { ...authorization, ...client, grantId };
+  }
+
   function connected(
     clientName: string,
     authorizations: readonly LiveAuthorization[],
     changes: Partial<AuthorizedClient> = {},
   ): AuthorizedClient {
+    const { isBlocked = false } = changes;
     return {
       clientId: CLIENT.clientId,
       clientName,
       clientLogo: null,
-      isBlocked: false,
-      authorizations: authorizations.map((one) => ({ ...one, clientName })),
+      isBlocked,
+      canSpend: !isBlocked && authorizations.some(({ rights }) => spends(rights)),
+      authorizations: authorizations.map((one) => ofClient(one, { clientName, isBlocked })),
       live: authorizations.length,
       orMore: false,
       disconnectAllToken: 'disconnect-all.token',
@@ -315,9 +329,11 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     changes: Partial<AccountPage> = {},
   ): AccountPage {
     const page = { authorizations: [], applications, newer: null, older: null };
+    const undone = changes.undone ?? null;
     return {
       name: 'account',
       ...owner,
+      title: undone === null ? texts.account.title : texts.account.titleUndone,
       applications: describeApplications(WORDS, page, language),
       place: { direction: 'older', grantId: null },
       newer: null,
@@ -338,7 +354,25 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     hasMore = false,
   ) => {
     const events = kinds.map((kind) => ({ ...eventOf(kind, changes), kind }));
-    return describeWarnings(WORDS, page, { events, hasMore, newest: '1', seenToken: 'seen.token' }, texts, true);
+    return describeWarnings(
+      WORDS,
+      page,
+      { events, hasMore, newest: '1', seenToken: 'seen.token' },
+      texts,
+      true,
+    );
+  };
+
+  /** What the page says after a disconnection. */
+  const disconnected = (changes: Partial<DisconnectedAccess> = {}) => {
+    const after = {
+      what: 'connection',
+      clientName: 'Demo Shop',
+      instanceName: null,
+      live: 0,
+      orMore: false,
+    } as const;
+    return describeDisconnected({ ...after, ...changes }, language);
   };
 
   const shop = authorization(null, 'account-info operation-history payment-shop.limit(7,3000)');
@@ -511,16 +545,26 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     account: account([connected('Demo Shop', [shop, tablet]), diary]),
     'account, one application': account([connected('Demo Shop', [shop])]),
     'account, empty': account([]),
-    'account, last one disconnected': account([], { done: texts.account.disconnected }),
+    'account, last one disconnected': account([], disconnected()),
+    'account, one of several disconnected': account(
+      [connected('Demo Shop', [shop])],
+      disconnected({ instanceName: 'anna-tablet', live: 1 }),
+    ),
+    'account, one without a name disconnected': account(
+      [connected('Demo Shop', [tablet])],
+      disconnected({ live: 1 }),
+    ),
+    'account, one of thousands disconnected': account([diary], {
+      ...disconnected({ what: 'application', orMore: true }),
+      older: '/account?older=x',
+    }),
     'account, not disconnected': account([diary], { undone: texts.account.outOfDate }),
     'account, one is blocked, one ends soon': account([
-      connected('Demo Shop', [{ ...shop, isBlocked: true }], { isBlocked: true }),
+      connected('Demo Shop', [shop], { isBlocked: true }),
       connected('Spending Diary', [authorization(null, READ_ONLY, { expiresSoon: true })]),
     ]),
     'account, ends soon': account([connected('Demo Shop', [{ ...shop, expiresSoon: true }])]),
-    'account, blocked': account([
-      connected('Demo Shop', [{ ...shop, isBlocked: true }], { isBlocked: true }),
-    ]),
+    'account, blocked': account([connected('Demo Shop', [shop, tablet], { isBlocked: true })]),
     'account, a page between others': account(
       [
         connected('Demo Shop', [authorization('anna-1', READ_ONLY), authorization('anna-2', READ_ONLY)], {
@@ -531,6 +575,16 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
       { place: { direction: 'older', grantId: 'x' }, newer: '/account?newer=x', older: '/account?older=x' },
     ),
     'account, nothing left before others': account([], { older: '/account?older=x' }),
+    'account, several that spend': account([
+      connected('Demo Shop', [tablet, authorization('anna-phone', 'payment-p2p.limit(30,15000)')]),
+      connected('Ticket Office', [
+        authorization('anna-1', ONE_TIME),
+        authorization('anna-2', ONE_TIME),
+        authorization('anna-3', READ_ONLY),
+      ]),
+      connected('Corner Café', [authorization('anna-1', ONE_TIME), authorization('anna-2', READ_ONLY)]),
+      connected('Market', [shop], { live: 21 }),
+    ]),
     'account, full': account(
       [
         connected(LONG_NAME, [authorization(LONG_WORD, TWELVE)], { isBlocked: true, live: 2 }),
@@ -542,13 +596,14 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
       {
         userName: ARABIC,
         userLogin: LONG_WORD.slice(0, 64),
-        done: texts.account.disconnected,
+        ...disconnected({ clientName: HEBREW, instanceName: LONG_WORD, live: 999, orMore: true }),
         newer: '/account?newer=x',
       },
     ),
-    'account, one long and hostile': account([
-      connected(HOSTILE, [authorization(HOSTILE, TWELVE), authorization(LONG_WORD, ONE_TIME)]),
-    ]),
+    'account, one long and hostile': account(
+      [connected(HOSTILE, [authorization(HOSTILE, TWELVE), authorization(LONG_WORD, ONE_TIME)])],
+      disconnected({ clientName: HOSTILE, instanceName: HOSTILE, live: 2 }),
+    ),
 
     'account, warned': account([connected('Demo Shop', [shop])], {
       warnings: warnings('account', ['payment_confirmed']),
@@ -563,11 +618,18 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
       }),
     }),
     'account, everything stopped': account([], {
+      title: texts.stop.titleDone,
       done: texts.stop.done,
       ways: toPasswords(texts, true),
     }),
-    'account, not everything stopped': account([diary], { undone: texts.stop.undone }),
-    'account, nothing stopped': account([diary], { undone: texts.stop.outOfDate }),
+    'account, not everything stopped': account([diary], {
+      title: texts.stop.titleUndone,
+      undone: texts.stop.undone,
+    }),
+    'account, nothing stopped': account([diary], {
+      title: texts.stop.titleUndone,
+      undone: texts.stop.outOfDate,
+    }),
     'sign-in after Stop everything too late': signIn({
       request: null,
       clientName: null,

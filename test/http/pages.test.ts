@@ -88,6 +88,8 @@ describe.each(pages)('in %s the page sample "%s"', (language, _name, page) => {
       'mailto:help@pay.example',
     ]);
     expect(withHelp('body').children().last().is('footer')).toBe(true);
+    expect(withHelp('form').last().is('.languages > form')).toBe(true);
+    expect(withHelp('.languages form a')).toHaveLength(0);
     expect($('footer .help')).toHaveLength(0);
   });
 

@@ -32,7 +32,9 @@ interface OwnPage {
 
 export interface AccountPage extends OwnPage, Said {
   readonly name: 'account';
-  /** With live authorizations, the newest first. */
+  /** Of the browser's window: what was done, or could not be, since a screen reader begins with that. */
+  readonly title: string;
+  /** With live authorizations: those that can spend, then the rest, the newest first. */
   readonly applications: readonly ConnectedApplication[];
   /** Where this page begins, for its forms, which lead back to it. */
   readonly place: Cursor;
@@ -50,6 +52,9 @@ export interface ConnectedApplication {
   readonly name: string;
   readonly logo: string | null;
   readonly isBlocked: boolean;
+  readonly canSpend: boolean;
+  /** The most that all its connections together can spend, as a line. */
+  readonly spending: string;
   /** How many connections it has on all pages, for example `2 connections`. */
   readonly total: string;
   /** When one of those on this page was last used. */
@@ -58,13 +63,19 @@ export interface ConnectedApplication {
   readonly isOpen: boolean;
   readonly connections: readonly Connection[];
   /** For disconnecting all of them; null for a single one. */
-  readonly all: { readonly question: string; readonly formToken: string } | null;
+  readonly all: { readonly fullName: string; readonly question: string; readonly formToken: string } | null;
 }
 
 /** An authorization of an application. */
 export interface Connection {
   readonly grantId: string;
+  /** Its name, or that it has none beside others; null for the only one where that has none. */
+  readonly heading: string | null;
+  /** Tells it from every other one on the page, for example `Demo Shop, anna-tablet`. */
+  readonly fullName: string;
   readonly instanceName: string | null;
+  /** The most that it can spend, for example `At most RUB 3,000 in any 7 days`; null where its application has no other. */
+  readonly spending: string | null;
   readonly allowedOn: string;
   readonly validUntil: string;
   readonly expiresSoon: boolean;

@@ -2,10 +2,12 @@ import type { AuthorizationsPage, AuthorizedClient, LiveAuthorization } from '..
 import type { HistoryEvent } from '../../flows/history.ts';
 import type { UserSession } from '../../flows/userSessions.ts';
 import { isWarningKind } from '../../flows/warnings.ts';
-import { type Language, TEXTS } from '../../languages/languages.ts';
+import { inSentence, say } from '../../languages/formats.ts';
+import { type Language, TEXTS, type Texts } from '../../languages/languages.ts';
 import { logoPath } from '../../rules/client.ts';
 import type { ConnectedApplication, Connection, DescribedEvent, DescribedSession } from './accountPages.ts';
 import { describeRights, type Words } from './describe.ts';
+import { describeSpending, describeTotalSpending } from './describeSpending.ts';
 
 /** So many applications are shown with all that they may do; of more the user opens one. */
 const MAX_OPEN = 1;
@@ -26,9 +28,8 @@ function describeApplication(
   language: Language,
 ): Omit<ConnectedApplication, 'isOpen'> {
   const { account, formats } = TEXTS[language];
-  const { clientId, clientName, isBlocked, authorizations, live, orMore } = client;
-  const connections = account.connections(live);
-  const total = orMore ? account.orMore(connections) : connections;
+  const { clientId, clientName, isBlocked, canSpend, authorizations, live, orMore } = client;
+  const total = countConnections(live, orMore, account);
   const used = authorizations.flatMap(({ lastUsedOn }) => lastUsedOn ?? []).sort();
   const lastUsedOn = used.at(-1);
   return {
@@ -36,32 +37,78 @@ function describeApplication(
     name: clientName,
     logo: logoPath({ clientId, logo: client.clientLogo }),
     isBlocked,
+    canSpend,
+    spending: describeTotalSpending(words, client, language),
     total,
     lastUse: lastUsedOn === undefined ? account.neverUsed : account.lastUsed(formats.utcDay(lastUsedOn)),
     expiresSoon: authorizations.some(({ expiresSoon }) => expiresSoon),
-    connections: authorizations.map((authorization) => describeConnection(words, authorization, language)),
-    all:
-      live > 1
-        ? { question: account.questionAll(clientName, total), formToken: client.disconnectAllToken }
-        : null,
+    connections: authorizations.map((one) => describeConnection(words, one, live > 1, language)),
+    all: live > 1 ? describeAll(client, total, language) : null,
   };
 }
 
-function describeConnection(words: Words, authorization: LiveAuthorization, language: Language): Connection {
-  const { grantId, clientName, instanceName, confirmedAt, expiresAt, lastUsedOn } = authorization;
+function describeAll(
+  { clientName, disconnectAllToken }: AuthorizedClient,
+  total: string,
+  language: Language,
+): ConnectedApplication['all'] {
+  const question = TEXTS[language].account.questionAll(clientName, total);
+  return { fullName: say`${clientName}`, question, formToken: disconnectAllToken };
+}
+
+/** @param isOneOfSeveral whether its application has others */
+function describeConnection(
+  words: Words,
+  authorization: LiveAuthorization,
+  isOneOfSeveral: boolean,
+  language: Language,
+): Connection {
+  const { grantId, instanceName, confirmedAt, expiresAt, lastUsedOn } = authorization;
   const { account, formats } = TEXTS[language];
   return {
     grantId,
+    ...namesOf(authorization, isOneOfSeveral, language),
     instanceName,
+    spending: isOneOfSeveral ? describeSpending(words, authorization, language) : null,
     allowedOn: formats.day(confirmedAt, words.timeZone),
     validUntil: formats.day(expiresAt, words.timeZone),
     expiresSoon: authorization.expiresSoon,
     lastUse: lastUsedOn === null ? account.never : formats.utcDay(lastUsedOn),
     rights: describeRights(authorization.rights, words, language),
-    question:
-      instanceName === null ? account.question(clientName) : account.questionOf(clientName, instanceName),
     formToken: authorization.disconnectToken,
   };
+}
+
+function namesOf(
+  { clientName, instanceName }: LiveAuthorization,
+  isOneOfSeveral: boolean,
+  language: Language,
+): Pick<Connection, 'heading' | 'fullName' | 'question'> {
+  const { unnamed, question, questionOf } = TEXTS[language].account;
+  if (instanceName === null && !isOneOfSeveral)
+    return { heading: null, fullName: say`${clientName}`, question: question(clientName) };
+  const fullName = fullNameOf(clientName, instanceName, language);
+  return {
+    heading: instanceName ?? unnamed,
+    fullName,
+    question: questionOf(clientName, instanceName ?? inSentence(unnamed)),
+  };
+}
+
+/** One connection of several, for example "Demo Shop, anna-tablet". */
+export function fullNameOf(clientName: string, instanceName: string | null, language: Language): string {
+  const { unnamed } = TEXTS[language].account;
+  return `${say`${clientName}`}, ${instanceName === null ? inSentence(unnamed) : say`${instanceName}`}`;
+}
+
+/** For example "999 connections or more". */
+export function countConnections(
+  live: number,
+  orMore: boolean,
+  account: Pick<Texts['account'], 'connections' | 'orMore'>,
+): string {
+  const connections = account.connections(live);
+  return orMore ? account.orMore(connections) : connections;
 }
 
 /** An event of the user's history as a sentence. */

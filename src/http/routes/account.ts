@@ -1,12 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import {
-  type Cursor,
-  cursorOf,
-  disconnect,
-  findAuthorizationsPage,
-  isDisconnected,
-} from '../../flows/authorizations.ts';
+import { type Cursor, cursorOf, disconnect, findAuthorizationsPage } from '../../flows/authorizations.ts';
 import type { Context } from '../../flows/context.ts';
+import { findDisconnected } from '../../flows/disconnected.ts';
 import type { Session } from '../../flows/session.ts';
 import { signInStep } from '../../flows/signIn.ts';
 import { stopToken } from '../../flows/stopEverything.ts';
@@ -14,6 +9,7 @@ import type { Texts } from '../../languages/languages.ts';
 import type { Parameters } from '../../rules/parameters.ts';
 import { readCookies } from '../browser/cookies.ts';
 import { describeApplications } from '../browser/describeAccount.ts';
+import { describeDisconnected } from '../browser/describeDisconnected.ts';
 import { OWN_FORM, receiveForm, sessionOf } from '../browser/forms.ts';
 import { languageOf, textsOf } from '../browser/language.ts';
 import { showTooMany } from '../browser/notices.ts';
@@ -58,31 +54,34 @@ async function showAccount(
   query: Parameters,
 ): Promise<FastifyReply> {
   const { request } = reply;
-  const texts = textsOf(request);
+  const [texts, language] = [textsOf(request), languageOf(request)];
   const cursor = cursorIn(query);
   const [disconnected, disconnected_all] = [query.get('disconnected'), query.get('disconnected_all')];
-  const [page, warnings, isDone, stopped] = await Promise.all([
+  const [page, warnings, found, stopped] = await Promise.all([
     findAuthorizationsPage(context, session, cursor),
     warningsOn('account', request, context, session),
-    isDisconnected(context, session, { grantId: disconnected, clientId: disconnected_all }),
+    findDisconnected(context, session, { grantId: disconnected, clientId: disconnected_all }),
     query.get('stopped') === undefined ? null : describeStop(context, session, texts),
   ]);
   if (cursor.grantId !== null && page.authorizations.length === 0 && page.older === null) {
     // All that was on this page is gone: the first one has what is left.
     return seeOther(reply, context, accountPath(FIRST, { disconnected, disconnected_all }));
   }
+  const done = found && describeDisconnected(found, language);
+  const undone = undoneOf(query, texts);
   return showPage(reply, {
     name: 'account',
     ...ownPage(context, session),
-    applications: describeApplications(context, page, languageOf(request)),
+    title: done?.title ?? undone?.titleUndone ?? texts.account.title,
+    applications: describeApplications(context, page, language),
     newer: page.newer && accountPath(page.newer),
     older: page.older && accountPath(page.older),
     place: cursor,
     warnings,
     stopToken: stopToken(context, session),
-    done: isDone ? texts.account.disconnected : null,
+    done: done?.done ?? null,
     ways: [],
-    undone: undoneOf(query, texts)?.outOfDate ?? null,
+    undone: undone?.outOfDate ?? null,
     ...stopped,
   });
 }

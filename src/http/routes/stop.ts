@@ -27,9 +27,11 @@ export async function describeStop(
   context: Context,
   session: Session,
   texts: Texts,
-): Promise<Pick<AccountPage, 'done' | 'ways' | 'undone'>> {
+): Promise<Pick<AccountPage, 'title' | 'done' | 'ways' | 'undone'>> {
   const { stop } = texts;
-  if (!(await isEverythingStopped(context, session))) return { done: null, ways: [], undone: stop.undone };
+  if (!(await isEverythingStopped(context, session))) {
+    return { title: stop.titleUndone, done: null, ways: [], undone: stop.undone };
+  }
   const ways = toPasswords(texts, session.user.paymentPasswordHash !== null);
-  return { done: stop.done, ways, undone: null };
+  return { title: stop.titleDone, done: stop.done, ways, undone: null };
 }

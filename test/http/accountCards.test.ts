@@ -1,0 +1,151 @@
+import * as cheerio from 'cheerio';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { Agent } from '../support/agent.ts';
+import { signIn } from '../support/flow.ts';
+import { type TestUser, useServer } from '../support/server.ts';
+import { setClientStatus } from '../support/state.ts';
+
+// What the cards of the account page say before and after they are opened, and how everything on them is called.
+
+const server = await useServer();
+
+let user: TestUser;
+let agent: Agent;
+let minutes: number;
+
+beforeEach(async () => {
+  user = await server.createUser();
+  agent = new Agent(server.baseUrl);
+  await signIn(agent, user.login, user.password);
+  minutes = 0;
+});
+
+/** Connects an application with these scopes, each connection a minute older than what was connected before. */
+async function connect(name: string, ...scopes: readonly string[]) {
+  const client = await server.createClient({ name });
+  for (const [at, scope] of scopes.entries()) {
+    minutes += 1;
+    await server.database.pool.query(
+      `insert into grants (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri, code_hash,
+                           code_expires_at, token_hash, token_issued_at, confirmed_at)
+       select gen_random_uuid(), $1, $2, $3, 1, $4, 'x', sha256('x'), at, sha256('x'), at, at
+         from (select now() - make_interval(mins => $5) as at) t`,
+      [user.userId, client.clientId, at === 0 ? null : `no. ${at}`, scope, minutes],
+    );
+  }
+  return client;
+}
+
+async function account() {
+  const { body } = await agent.get('/account');
+  return cheerio.load(body.replaceAll(/[\u2068\u2069]/g, '').replaceAll('\u00a0', ' '));
+}
+
+/** The name and the line of each closed card, in order. */
+async function cards(): Promise<(readonly [name: string, line: string])[]> {
+  const $ = await account();
+  return $('.card > summary')
+    .toArray()
+    .map((card) => [$('h2', card).text().trim(), $('.spends', card).text().trim()] as const);
+}
+
+const WEEKLY = 'payment-shop.limit(7,3000)';
+const ONCE = 'payment.to-pattern("metro").limit(,500.50)';
+
+describe('a closed card', () => {
+  it('says the most that the application can spend, and those that can come first', async () => {
+    await connect('Diary', 'account-info');
+    const blocked = await connect('Blocked Shop', WEEKLY);
+    await connect('Shop', `account-info ${WEEKLY}`);
+    await connect('Metro', ONCE);
+    await setClientStatus(server, blocked, 'blocked');
+    const blockedDiary = await connect('Blocked Diary', 'account-info');
+    await setClientStatus(server, blockedDiary, 'blocked');
+    expect(await cards()).toEqual([
+      ['Shop', 'Can spend: at most RUB 3,000 in any 7 days'],
+      ['Metro', 'Can spend: at most one payment of exactly RUB 500.50'],
+      ['Diary', 'Can’t spend your money'],
+      ['Blocked Shop', 'Can’t spend your money now'],
+      ['Blocked Diary', 'Can’t spend your money'],
+    ]);
+  });
+
+  it('adds up what several connections can spend, each by its own limits', async () => {
+    await connect('Same', WEEKLY, WEEKLY, 'account-info');
+    await connect('Different', 'payment-p2p', WEEKLY);
+    await connect('Once', ONCE, ONCE);
+    await connect('Mixed', ONCE, WEEKLY);
+    await connect('One of two', 'account-info', WEEKLY);
+    await connect('None of two', 'account-info', 'operation-history');
+    expect(await cards()).toEqual([
+      ['Same', 'Can spend: together at most RUB 6,000 in any 7 days'],
+      ['Different', 'Can spend: together at most RUB 24,000 in any 7 days'],
+      ['Once', 'Can spend: together at most RUB 1,001, one payment each'],
+      ['Mixed', 'Can spend: together at most RUB 3,500.50 in any 7 days'],
+      ['One of two', 'Can spend: at most RUB 3,000 in any 7 days'],
+      ['None of two', 'Can’t spend your money'],
+    ]);
+  });
+
+  it('gives no sum of connections that are not all on its page', async () => {
+    const others = Array.from({ length: 19 }, () => 'account-info');
+    await connect('Spender', WEEKLY, ...others, WEEKLY);
+    expect(await cards()).toEqual([['Spender', 'Can spend your money']]);
+    await server.database.pool.query(`update grants set scope = 'account-info' where instance_name is null`);
+    expect(await cards()).toEqual([['Spender', 'The connections on this page can’t spend your money']]);
+  });
+
+  it('has a sum for each connection inside, where there are several', async () => {
+    await connect('Shop', WEEKLY, 'payment-p2p', 'account-info', ONCE);
+    const sums = async () => {
+      const $ = await account();
+      return $('.connection dt:contains("Can spend") + dd')
+        .toArray()
+        .map((dd) => $(dd).text());
+    };
+    expect(await sums()).toEqual([
+      'At most RUB 3,000 in any 7 days',
+      'At most RUB 3,000 a day',
+      'Nothing',
+      'At most one payment of exactly RUB 500.50',
+    ]);
+    await connect('Diary', 'account-info');
+    expect(await sums()).toHaveLength(4);
+    await server.database.pool.query(`update clients set status = 'blocked' where name = 'Shop'`);
+    expect(new Set(await sums())).toEqual(new Set(['Nothing while it is blocked', 'Nothing']));
+  });
+});
+
+describe('on the account page', () => {
+  it('each connection beside others has a heading, by which it is known', async () => {
+    await connect('Shop', WEEKLY, WEEKLY);
+    await connect('Diary', 'account-info');
+    const $ = await account();
+    const headings = $('.connection')
+      .toArray()
+      .map((section) => $(`#${$(section).attr('aria-labelledby')}`, section).text());
+    expect(headings).toEqual(['Connection without a name', 'no. 1', '']);
+    const levels = $('.card :is(h2, h3, h4)')
+      .toArray()
+      .map(({ tagName }) => tagName);
+    expect(levels.join(' ')).toBe('h2 h3 h4 h3 h4 h2');
+    const facts = $('.connection dt:contains("Connection name") + dd')
+      .toArray()
+      .map((dd) => $(dd).text());
+    expect(facts).toEqual(['no. 1']);
+  });
+
+  it('nothing to press is called like anything else, and each name begins with what is seen', async () => {
+    await connect('Shop', WEEKLY, WEEKLY, WEEKLY);
+    await connect('Diary', 'account-info');
+    const $ = await account();
+    const controls = $('main :is(summary.button, button, a)').toArray();
+    const names = controls.map((control) => $(control).attr('aria-label') ?? $(control).text());
+    expect(names).toHaveLength(14);
+    expect(new Set(names).size).toBe(names.length);
+    for (const control of controls) {
+      const seen = $(control).text().trim();
+      expect($(control).attr('aria-label') ?? seen).toMatch(new RegExp(`^${seen}(: |$)`));
+    }
+  });
+});

@@ -1,0 +1,156 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { Agent, type Answer } from '../support/agent.ts';
+import { obtainToken, signIn } from '../support/flow.ts';
+import { type TestClient, type TestUser, useServer } from '../support/server.ts';
+
+// What the account page says after something was disconnected, and whom it says it to.
+
+const server = await useServer();
+
+let shop: TestClient;
+let anna: TestUser;
+let agent: Agent;
+
+beforeEach(async () => {
+  shop = await server.createClient({ name: 'Corner Shop' });
+  anna = await server.createUser();
+  agent = await signedIn(anna);
+});
+
+async function signedIn(user: TestUser): Promise<Agent> {
+  const browser = new Agent(server.baseUrl);
+  await signIn(browser, user.login, user.password);
+  return browser;
+}
+
+async function connect(...names: readonly (string | undefined)[]): Promise<void> {
+  for (const name of names)
+    await obtainToken(agent, shop, anna, name === undefined ? {} : { instance_name: name });
+}
+
+/** Presses a button whose accessible name holds `name`. @returns the link that follows */
+async function press(name: string): Promise<string> {
+  const { body, forms } = await agent.get('/account');
+  const names = [...body.matchAll(/<button type="submit" aria-label="([^"]*)"/g)].map(([, found]) =>
+    plain(found),
+  );
+  const form = forms.filter(({ action }) => action.startsWith('/account/disconnect'))[names.indexOf(name)];
+  const { location } = await agent.post(form?.action ?? '', form?.fields ?? {});
+  return location ?? '';
+}
+
+const plain = (text = '') => text.replaceAll(/[\u2068\u2069]/g, '');
+const titleOf = ({ body }: Answer) => plain(/<title>(.*?) &middot;/.exec(body)?.[1]);
+const saidOn = ({ body }: Answer) =>
+  plain(/role="status">.*?<span>(.*?)<\/span>/s.exec(body)?.[1]).replaceAll(/<\/?bdi>/g, '');
+
+async function said(link: string, by = agent): Promise<readonly [title: string, said: string]> {
+  const page = await by.get(link);
+  expect([page.status, page.page]).toEqual([200, 'account']);
+  return [titleOf(page), saidOn(page)];
+}
+
+const NOTHING = ['Connected applications', ''];
+const ALL_STOPPED = [
+  'Disconnected: Corner Shop',
+  'Corner Shop is disconnected: all its access stopped at once.',
+];
+
+describe('after a disconnection the page', () => {
+  it('names what was disconnected and says what is left, in its title too', async () => {
+    await connect('tablet', 'phone', undefined);
+    expect(await said(await press('Yes, disconnect: Corner Shop, tablet'))).toEqual([
+      'Disconnected: Corner Shop, tablet',
+      'Corner Shop, connection tablet, is disconnected. Corner Shop still has 2 connections.',
+    ]);
+    expect(await said(await press('Yes, disconnect: Corner Shop, connection without a name'))).toEqual([
+      'Disconnected: Corner Shop, connection without a name',
+      'Corner Shop, the connection without a name, is disconnected. Corner Shop still has 1 connection.',
+    ]);
+    expect(await said(await press('Yes, disconnect: Corner Shop, phone'))).toEqual(ALL_STOPPED);
+  });
+
+  it('says of the only one, and of all together, that all access stopped', async () => {
+    await connect(undefined);
+    expect(await said(await press('Yes, disconnect: Corner Shop'))).toEqual(ALL_STOPPED);
+    await connect('tablet', 'phone');
+    expect(await said(await press('Yes, disconnect all: Corner Shop'))).toEqual(ALL_STOPPED);
+  });
+
+  it('counts what is left when it is looked at, and calls the application as it is called then', async () => {
+    await connect('tablet', 'phone');
+    const link = await press('Yes, disconnect: Corner Shop, tablet');
+    await connect('watch');
+    await server.database.pool.query(`update clients set name = 'New Corner' where client_id = $1`, [
+      shop.clientId,
+    ]);
+    expect(await said(link)).toEqual([
+      'Disconnected: New Corner, tablet',
+      'New Corner, connection tablet, is disconnected. New Corner still has 2 connections.',
+    ]);
+  });
+
+  it('claims nothing of all access where more was allowed than it reads', async () => {
+    await connect('tablet');
+    await server.database.pool.query(
+      `insert into grants (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri, code_hash,
+                           code_expires_at, confirmed_at, revoked_at)
+       select gen_random_uuid(), $1, $2, 'old ' || n, 1, 'account-info', 'x', sha256('x'), now(), now() - interval '1 day', now()
+         from generate_series(1, 1000) n`,
+      [anna.userId, shop.clientId],
+    );
+    const link = await press('Yes, disconnect: Corner Shop, tablet');
+    expect((await said(link))[1]).toBe('Corner Shop, connection tablet, is disconnected.');
+    await connect('phone');
+    expect((await said(link))[1]).toMatch(
+      /tablet, is disconnected. Corner Shop still has 1 connection or more.$/,
+    );
+    const all = `/account?disconnected_all=${shop.clientId}`;
+    expect(await said(all)).toEqual(NOTHING);
+    await press('Yes, disconnect: Corner Shop, phone');
+    expect((await said(all))[1]).toBe('What you disconnected of Corner Shop stopped at once.');
+  });
+
+  it('says nothing any more once it is connected anew, or the application is deleted', async () => {
+    await connect('tablet');
+    const single = await press('Yes, disconnect: Corner Shop, tablet');
+    const all = `/account?disconnected_all=${shop.clientId}`;
+    expect(await said(all)).toEqual(ALL_STOPPED);
+    await connect('tablet');
+    expect([await said(single), await said(all)]).toEqual([NOTHING, NOTHING]);
+    expect(await said(await press('Yes, disconnect: Corner Shop, tablet'))).toEqual(ALL_STOPPED);
+    await server.database.pool.query('delete from clients where client_id = $1', [shop.clientId]);
+    expect([await said(single), await said(all)]).toEqual([NOTHING, NOTHING]);
+  });
+});
+
+describe('a link that somebody made up', () => {
+  it('tells nothing of another user’s connections, and nothing of what is connected', async () => {
+    await connect('tablet', 'phone');
+    const theirs = await press('Yes, disconnect: Corner Shop, tablet');
+    const boris = await signedIn(await server.createUser());
+    const never = await server.createClient({ name: 'Never Met' });
+    const own = /name="grant_id" value="([^"]+)"/.exec((await agent.get('/account')).body)?.[1];
+    for (const link of [
+      theirs,
+      `/account?disconnected_all=${shop.clientId}`,
+      `/account?disconnected_all=${never.clientId}`,
+    ]) {
+      expect(await said(link, boris)).toEqual(NOTHING);
+      expect((await boris.get(link)).body).not.toMatch(/Corner Shop|Never Met|tablet/);
+    }
+    expect(await said(`/account?disconnected=${own}`)).toEqual(NOTHING);
+    expect(await said(`/account?disconnected_all=${shop.clientId}`)).toEqual(NOTHING);
+    expect(await said(`/account?disconnected_all=${never.clientId}`)).toEqual(NOTHING);
+  });
+
+  it('tells nothing of what ended without being disconnected', async () => {
+    await connect('tablet');
+    const { rows } = await server.database.pool.query(
+      `update grants set token_issued_at = now() - interval '4 years' where user_id = $1 returning grant_id as id`,
+      [anna.userId],
+    );
+    expect(await said(`/account?disconnected=${rows[0].id}`)).toEqual(NOTHING);
+    expect(await said(`/account?disconnected_all=${shop.clientId}`)).toEqual(NOTHING);
+  });
+});
