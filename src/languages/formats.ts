@@ -4,6 +4,8 @@ export interface Formats {
   number(value: number): string;
   /** An exact decimal with its currency, by ISO 4217. It never becomes a float: 123456789012.34 stays what it is. */
   amount(sum: string, currency: string): string;
+  /** A currency by itself, as beside an amount: `RUB` or `₽`. */
+  currency(currency: string): string;
   /** An exact decimal as one types it, for example `9000.50`. */
   plain(sum: string): string;
   /** A day in UTC, for example `20 November 2029`. */
@@ -36,14 +38,19 @@ export function formatsOf(tag: string, currencyDisplay: 'code' | 'symbol'): Form
   const lists = new Intl.ListFormat(tag, { type: 'disjunction' });
   /** Making a format takes a hundred times longer than using it. */
   const amounts = new Map<string, Intl.NumberFormat>();
+  function amountsIn(currency: string): Intl.NumberFormat {
+    const format = amounts.get(currency) ?? amountFormat(tag, currency, currencyDisplay);
+    amounts.set(currency, format);
+    return format;
+  }
   return {
     number: (value) => numbers.format(value),
-    amount(sum, currency) {
-      const format = amounts.get(currency) ?? amountFormat(tag, currency, currencyDisplay);
-      amounts.set(currency, format);
-      // Node formats decimal strings exactly; the type of `format` here knows numbers only.
-      return format.format(sum as `${number}`);
-    },
+    // Node formats decimal strings exactly; the type of `format` here knows numbers only.
+    amount: (sum, currency) => amountsIn(currency).format(sum as `${number}`),
+    currency: (currency) =>
+      amountsIn(currency)
+        .formatToParts(0)
+        .find(({ type }) => type === 'currency')?.value ?? currency,
     plain: (sum) => plain.format(sum as `${number}`),
     day: (time) => days.format(time),
     time: (time) => `${times.format(time)} UTC`,
@@ -66,6 +73,11 @@ export function pluralOf(tag: string): (count: number, forms: PluralForms) => st
   const rules = new Intl.PluralRules(tag);
   const numbers = new Intl.NumberFormat(tag);
   return (count, forms) => (forms[rules.select(count)] ?? forms.other).replace('#', numbers.format(count));
+}
+
+/** A text inside a sentence that begins with a capital by itself. @param tag BCP 47 */
+export function midSentenceOf(tag: string): (text: string) => string {
+  return (text) => text.charAt(0).toLocaleLowerCase(tag) + text.slice(1);
 }
 
 const [FIRST_STRONG_ISOLATE, POP_ISOLATE] = ['\u2068', '\u2069'];

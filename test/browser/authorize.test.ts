@@ -162,7 +162,7 @@ describe('the whole authorization in a browser', () => {
     await decide('Allow');
     await ask({ scope: 'account-info', instance: 'again' });
     const text = await read();
-    expect(text).toContain('Allowing this disconnects what you allowed Demo Shop');
+    expect(text).toContain('it replaces the access that you gave Demo Shop');
     expect(text).toContain('See the details of an operation');
   });
 
