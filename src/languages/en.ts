@@ -109,7 +109,7 @@ export const en = {
       line: (client: string, connections: string) =>
         `${say`Besides, ${client} can already spend`}: ${connections}.`,
       /** @param most such as "At most RUB 3,000 in any 7 days" */
-      named: (instance: string, most: string) => `${say`${instance}`}, ${midSentence(most)}`,
+      named: (instance: string, most: string) => `${say`“${instance}”`}, ${midSentence(most)}`,
       unnamed: (most: string) => `a connection without a name, ${midSentence(most)}`,
       more: (count: number) =>
         plural(count, { one: 'and # more connection', other: 'and # more connections' }),

@@ -97,7 +97,7 @@ export const ru: Texts = {
     },
     besides: {
       line: (client, connections) => `${say`Кроме того, ${client} уже может тратить`}: ${connections}.`,
-      named: (instance, most) => `${say`${instance}`} — ${midSentence(most)}`,
+      named: (instance, most) => `${say`«${instance}»`} — ${midSentence(most)}`,
       unnamed: (most) => `подключение без имени — ${midSentence(most)}`,
       more: (count) =>
         plural(count, {
