@@ -185,6 +185,9 @@ export const en = {
       heading: 'You can lower these limits. What it can spend falls with them.',
       /** @param limit such as "At most RUB 3,000 in any 7 days" */
       hint: (limit: string) => `${limit}. You can make it less, not more.`,
+      /** Behind a field: what its number counts. */
+      unit: (currency: string, days: number) =>
+        days === 1 ? `${currency} a day` : plural(days, { other: `${currency} in any # days` }),
       /** Above the form that is shown again. */
       undone: 'Nothing is allowed yet: correct the limits first.',
       problems: {

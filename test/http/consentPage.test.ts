@@ -29,7 +29,12 @@ const besides = ({ text }: Answer) => /Besides, (.*?)\. (?:What|Corner)/.exec(te
 const changesOf = ({ body }: Answer) => {
   const $ = cheerio.load(body);
   const lines = $('.replaces > .changes li').toArray();
-  return lines.map((line) => $(line).text().replaceAll(/\s+/g, ' ').trim());
+  const textOf = (html: string | null) =>
+    html
+      ?.replaceAll(/<[^>]+>|&nbsp;/g, ' ')
+      .replaceAll(/\s+/g, ' ')
+      .trim();
+  return lines.map((line) => textOf($(line).html()));
 };
 
 describe('other connections of the same application', () => {
@@ -111,7 +116,7 @@ describe('what changes', () => {
     const page = await consentFor({ scope: 'account-info payment-p2p payment-shop.limit(7,3000)' });
     expect(changesOf(page)).toEqual([
       'New Transfer money to anyone At most RUB 3,000 a day',
-      'Changed Pay any shop Before: at most RUB 500 a dayAfter: at most RUB 3,000 in any 7 days' +
+      'Changed Pay any shop Before: at most RUB 500 a day After: at most RUB 3,000 in any 7 days ' +
         'In any 7 days: at most RUB 3,500 before, RUB 3,000 after',
       'New See your account number, balance and status',
       'No longer See the list of your operations',
@@ -188,9 +193,11 @@ describe('the page', () => {
     expect((await visitor.get('/account')).text).not.toContain('Don’t want this?');
   });
 
-  it('shows the currency beside the field of a limit', async () => {
+  it('shows the currency and the days beside the field of a limit', async () => {
     client = await server.createClient({ userLimits: true });
-    const { body } = await consentFor({ scope: 'payment-shop' });
-    expect(cheerio.load(body)('input[name=limit_0] + span').text()).toBe('RUB');
+    const { body } = await consentFor({ scope: 'payment-shop payment-p2p.limit(7,5)' });
+    const $ = cheerio.load(body);
+    expect($('input[name=limit_0] + span').text()).toBe('RUB a day');
+    expect($('input[name=limit_1] + span').text()).toBe('RUB in any 7 days');
   });
 });

@@ -77,7 +77,7 @@ export function describeLimitFields(
       right: describeRight(right, words, language),
       hint: consent.limits.hint(describeLimit(limit, words.currency, language)),
       value: typed?.sums.get(index) ?? formats.plain(limit.sum),
-      currency: formats.currency(words.currency),
+      unit: consent.limits.unit(formats.currency(words.currency), limit.days ?? 1),
       problem: problem === undefined ? null : consent.limits.problems[problem](asked),
     };
   });

@@ -132,8 +132,8 @@ export interface LimitField {
   readonly hint: string;
   /** The sum that is asked or, in a form that is shown again, what was typed. */
   readonly value: string;
-  /** Beside the field, as readers know it. */
-  readonly currency: string;
+  /** What its number counts, for example `RUB in any 7 days`. */
+  readonly unit: string;
   /** What is wrong with it; null for nothing. */
   readonly problem: string | null;
 }
