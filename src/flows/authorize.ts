@@ -10,11 +10,11 @@ import type { Parameters } from '../rules/parameters.ts';
 import type { Right } from '../rules/scope.ts';
 import { grantedRights } from '../rules/scope.ts';
 import { findClient } from '../store/clients.ts';
-import { findInstance, type Grant } from '../store/grants.ts';
+import { findInstance, type Grant, type InstanceState } from '../store/grants.ts';
 import type { Session } from '../store/sessions.ts';
 import { needsPaymentPassword, paymentPasswordForm } from './confirmPayment.ts';
 import type { Context } from './context.ts';
-import { decisionForm, grantIdOf, type PendingAuthorization } from './decide.ts';
+import { decisionForm, grantIdOf, type PendingAuthorization, rejectForm } from './decide.ts';
 import { currentSession, signOutToken } from './session.ts';
 import { signForm } from './signedForm.ts';
 import { type SentCookies, type SignInStep, signInStep } from './signIn.ts';
@@ -23,7 +23,8 @@ import { type SentCookies, type SignInStep, signInStep } from './signIn.ts';
 // 1. The application posts its request, which is checked and redirected to itself as a GET: its URL is its state.
 // 2. `authorize` checks it again. Without a session the next page is sign-in (`signIn.ts`), which leads back to the request.
 // 3. With one, `nextStep` decides: a notice, when the user has as many instances of this application as one may have;
-// 4. or the payment password, when a right spends money (`confirmPayment.ts`); it leads back to the request as well;
+// 4. or the payment password, when a right spends money (`confirmPayment.ts`); it leads back to the request as well. Who does
+//    not want this rejects it from there without typing it, on a page of its own;
 // 5. or the consent page, with a form token over what it shows.
 // 6. Allow writes the grant with the hash of a code, Reject a row of `denials` (`decide.ts`); the browser goes to the application.
 // 7. The application exchanges the code for a token (`exchange.ts`).
@@ -31,16 +32,34 @@ import { type SentCookies, type SignInStep, signInStep } from './signIn.ts';
 /** What a page asks the user to allow (contract 1.2). */
 export interface RequestedAccess {
   readonly authorizationRequest: AuthorizationRequest;
-  readonly user: Pick<Session['user'], 'name' | 'login'>;
+  readonly user: Pick<Session['user'], 'name' | 'login'> & { readonly hasPaymentPassword: boolean };
   /** Until when a token that is issued now will be good. */
   readonly expiresAt: Date;
   /** The live authorization that allowing annuls; null for none. */
   readonly earlier:
     | (Pick<Grant, 'confirmedAt' | 'lastUsedOn'> & { readonly rights: readonly Right[] })
     | null;
+  /** Other connections of the application to this account that are live and spend. */
+  readonly others: OtherConnections;
   /** Whether the user never allowed this application anything before. */
   readonly firstSeen: boolean;
   readonly signOutToken: string;
+}
+
+/** They are no part of what is decided: allowing leaves them as they are, and no decision depends on them. */
+interface OtherConnections {
+  /** The newest of them. */
+  readonly spending: readonly (Pick<Grant, 'instanceName'> & { readonly rights: readonly Right[] })[];
+  /** How many there are beside those. */
+  readonly more: number;
+}
+
+/** The payment password is asked, or the request rejected without it. */
+export interface PaymentPasswordStep extends RequestedAccess {
+  readonly step: 'payment-password';
+  readonly formToken: string;
+  /** Rejects, and can't allow. */
+  readonly rejectToken: string;
 }
 
 /** What stands between a checked request and its answer, with all that its page shows and the tokens of its forms. */
@@ -48,7 +67,7 @@ export type Step =
   | SignInStep
   /** The user has as many live instances of this application as one may have: another one has to go first. */
   | { readonly step: 'full'; readonly authorizationRequest: AuthorizationRequest }
-  | (RequestedAccess & { readonly step: 'payment-password'; readonly formToken: string })
+  | PaymentPasswordStep
   | (RequestedAccess & { readonly step: 'consent'; readonly decisionToken: string });
 
 /**
@@ -99,31 +118,45 @@ export async function nextStep(
   pending: PendingAuthorization,
 ): Promise<Exclude<Step, SignInStep>> {
   const { authorizationRequest, session } = pending;
-  const { grant, mayHold, firstSeen } = await findInstance(context.db, {
+  const { grant, mayHold, firstSeen, ...beside } = await findInstance(context.db, {
     grantId: grantIdOf(pending),
     userId: session.user.userId,
     clientId: authorizationRequest.client.clientId,
     maxInstances: context.maxInstances,
   });
   if (!mayHold) return { step: 'full', authorizationRequest };
-  const access = { ...requestedAccess(context, pending, grant), firstSeen };
+  const others = otherConnections(authorizationRequest, beside);
+  const access = { ...requestedAccess(context, pending, grant), others, firstSeen };
   if (needsPaymentPassword(pending)) {
     const formToken = signForm(context, paymentPasswordForm(pending));
-    return { step: 'payment-password', ...access, formToken };
+    const rejectToken = signForm(context, rejectForm(pending), grant?.revision);
+    return { step: 'payment-password', ...access, formToken, rejectToken };
   }
   const decisionToken = signForm(context, decisionForm(pending), grant?.revision);
   return { step: 'consent', ...access, decisionToken };
+}
+
+function otherConnections(
+  { client: { clientId } }: AuthorizationRequest,
+  { others, spendingOthers }: Pick<InstanceState, 'others' | 'spendingOthers'>,
+): OtherConnections {
+  const spending = others.map(({ instanceName, scope }) => ({
+    instanceName,
+    rights: grantedRights({ clientId, scope }),
+  }));
+  return { spending, more: spendingOthers - spending.length };
 }
 
 function requestedAccess(
   context: Context,
   { authorizationRequest, session }: PendingAuthorization,
   grant: Grant | null,
-): Omit<RequestedAccess, 'firstSeen'> {
+): Omit<RequestedAccess, 'firstSeen' | 'others'> {
+  const { name, login, paymentPasswordHash } = session.user;
   const earlier = grant !== null && isLive(grantState(grant, grant.now)) ? grant : null;
   return {
     authorizationRequest,
-    user: session.user,
+    user: { name, login, hasPaymentPassword: paymentPasswordHash !== null },
     expiresAt: tokenExpiresAt(session.now),
     earlier: earlier && {
       confirmedAt: earlier.confirmedAt,

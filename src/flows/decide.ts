@@ -35,6 +35,21 @@ export function decisionForm(pending: PendingAuthorization): Form {
   return { action: 'decision', owner: session, subject };
 }
 
+/** The form that can only reject: shown before the payment password is typed, so its token must never allow anything. */
+export function rejectForm(pending: PendingAuthorization): Form {
+  return { ...decisionForm(pending), action: 'reject' };
+}
+
+/** A decision is good for both answers, a rejection for its own. @returns null for a form that does not fit */
+function verifyDecision(
+  context: Context,
+  { choice, decisionToken }: SentDecision,
+  pending: PendingAuthorization,
+) {
+  const form = verifyForm(context, decisionToken, decisionForm(pending));
+  return form ?? (choice === 'reject' ? verifyForm(context, decisionToken, rejectForm(pending)) : null);
+}
+
 /** What comes of pressing Allow or Reject. */
 export type DecisionOutcome =
   /** The browser goes back to the application, with a code or with `access_denied`. */
@@ -82,7 +97,7 @@ export async function decide(
   sent: SentDecision,
   caller: Caller,
 ): Promise<DecisionOutcome> {
-  const form = verifyForm(context, sent.decisionToken, decisionForm(pending));
+  const form = verifyDecision(context, sent, pending);
   if (form === null) return { outcome: 'stale' };
   const granted = sent.choice === 'allow' ? grantedBy(sent, pending) : asked(pending);
   if (granted === null) return { outcome: 'stale' };

@@ -7,6 +7,7 @@ const LIFETIMES_MS = {
   'sign-in': SIGN_IN_FORM_MS,
   'payment-password': SESSION_FORM_MS,
   decision: CONSENT_FORM_MS,
+  reject: CONSENT_FORM_MS,
   'sign-out': SESSION_FORM_MS,
   disconnect: SESSION_FORM_MS,
   'disconnect-all': SESSION_FORM_MS,

@@ -1,3 +1,4 @@
+import type { Bound } from '../rules/bounds.ts';
 import type { Reason } from '../rules/error.ts';
 import type { LoweringProblem } from '../rules/lowering.ts';
 import { formatsOf, inSentence, pluralOf, say } from './formats.ts';
@@ -12,6 +13,8 @@ export const en = {
   /** As its speakers call it. */
   ownName: 'English',
   formats: formatsOf('en-GB', 'code'),
+  /** Around what an application wrote. */
+  quotes: { open: '“', close: '”' },
 
   layout: {
     /** @param address the host that the address bar shows */
@@ -22,7 +25,10 @@ export const en = {
     account: 'Connected applications',
   },
 
-  /** After "Demo Shop will be able to". `{target}` stands for the shop or account that the right names. */
+  /**
+   * After "Demo Shop will be able to"; where the money comes from is a line of its own. `{target}` stands for the shop, account
+   * or source that the right names.
+   */
   rights: {
     'account-info': 'See your account number, balance and status',
     'operation-history': 'See the list of your operations',
@@ -32,7 +38,7 @@ export const en = {
     'payment.to-account': 'Transfer money to {target}',
     'payment-shop': 'Pay any shop',
     'payment-p2p': 'Transfer money to anyone',
-    'money-source': 'Take the money from {target}',
+    'money-source': 'Paid from: {target}',
   },
   targets: { account: 'the account', phone: 'the phone number', email: 'the email address' },
   sources: { wallet: 'your wallet', card: 'your linked card' },
@@ -46,11 +52,12 @@ export const en = {
     title: 'Sign in',
     titleAfterError: 'Error: Sign in',
     forRequest: (client: string) =>
-      say`${client} asks for access to your account. Sign in to see what it asks for; nothing is allowed yet.`,
+      say`${client} is asking for access to your account. Sign in to see what it wants to do; nothing is allowed yet.`,
     forAccount: 'Sign in to see which applications are connected to your account.',
     login: 'Login',
     password: 'Password',
     button: 'Sign in',
+    leave: 'Don’t want this? Close this page: nothing is allowed.',
     wrong: 'The login or the password is wrong.',
     sessionOver:
       'You were signed in before, but for your safety that ends after a while. Sign in again to go on.',
@@ -74,92 +81,137 @@ export const en = {
   },
 
   request: {
-    asks: 'asks for access to your account',
+    asks: 'is asking for access to your account',
     instanceName: 'Connection name',
     account: 'Your account',
     person: (name: string, login: string) => say`${name} (${login})`,
     validUntil: 'Valid until',
-    returnsTo: 'Returns to',
+    returnsTo: 'You return to',
     willBeAble: (client: string) => say`${client} will be able to`,
     spending: 'Spend your money, within these limits',
-    reviewed: (service: string) => say`Checked by ${service}`,
-    firstSeen: (client: string) =>
-      say`You have never connected ${client} before, and we have not checked it. Allow it only if you trust it.`,
+    /** As docs/operating.md says of `--reviewed`. */
+    reviewed: (service: string) => say`${service} has checked who runs it`,
+    firstSeen: (client: string, day: string, host: string) =>
+      say`You have never connected ${client} before, and we have not checked who runs it. It was registered with us on ${day} and takes you back to ${host}. Allow it only if you trust it.`,
     /** The most that a request can cost, as one line. */
     cost: {
       heading: 'How much it can spend',
       none: 'Nothing. It can’t spend your money.',
-      once: (amount: string) => `One payment of exactly ${amount}, and nothing more`,
+      /** @param payment such as "One payment of exactly RUB 500" */
+      once: (payment: string) => `${payment}, at once or later, and nothing more`,
       /** @param limit such as "At most RUB 3,000 in any 7 days" */
       until: (limit: string, day: string) => `${limit}, and nothing after ${day}`,
+    },
+    /** What the application can spend by other connections, below that. */
+    besides: {
+      line: (client: string, connections: string) =>
+        `${say`Besides, ${client} can already spend`}: ${connections}.`,
+      /** @param most such as "At most RUB 3,000 in any 7 days" */
+      named: (instance: string, most: string) => `${say`“${instance}”`}, ${inSentence(most)}`,
+      unnamed: (most: string) => `a connection without a name, ${inSentence(most)}`,
+      more: (count: number) =>
+        plural(count, { one: 'and # more connection', other: 'and # more connections' }),
     },
     /** What a day of a limit is. */
     dayNote: 'A day means any 24 hours in a row: no limit starts afresh at midnight.',
     cannot: {
       heading: (client: string) => say`${client} can’t`,
-      seePasswords: 'See your passwords',
-      spend: 'Spend your money',
-      spendMore: 'Spend more than these limits',
-      passOn: 'Pass this permission on to others',
+      bounds: {
+        spend: 'Spend your money',
+        spend_more: 'Spend more than these limits',
+        see_passwords: 'See your passwords',
+        open_to_others: 'Give other applications access to your account',
+        pay_others: 'Pay anyone else',
+        transfer: 'Transfer money to people',
+        take_from_card: 'Take money from your linked card',
+        take_from_wallet: 'Take money from your wallet',
+        see_operations: 'See your transactions',
+        see_balance: 'See your balance',
+      } satisfies Record<Bound, string> as Record<Bound, string>,
     },
     changes: {
       heading: 'What changes',
       replaces: (client: string, day: string) =>
-        say`Allowing this disconnects what you allowed ${client} on ${day}: that stops at once.`,
+        say`If you allow this, it replaces the access that you gave ${client} on ${day}. The earlier access ends at once.`,
       lastUsed: (day: string) => `The earlier access was last used on ${day}.`,
       neverUsed: 'The earlier access has not been used yet.',
       none: 'Its rights and limits stay as they are.',
       labels: {
         new: 'New',
         dropped: 'No longer',
-        raised: 'More',
-        lowered: 'Less',
-        changed: 'Different',
+        raised: 'Higher',
+        lowered: 'Lower',
+        changed: 'Changed',
         unchanged: 'As before',
       },
       unchanged: (count: number) =>
         plural(count, { one: '# right stays as it is', other: '# rights stay as they are' }),
-      before: (limit: string) => `Before: ${limit}`,
-      after: (limit: string) => `After: ${limit}`,
+      before: (limit: string) => `Before: ${inSentence(limit)}`,
+      after: (limit: string) => `After: ${inSentence(limit)}`,
+      /** What two limits for different days come to in the longer time. */
+      within: (days: number, before: string, after: string) =>
+        plural(days, { other: `In any # days: at most ${before} before, ${after} after` }),
     },
   },
   paymentPassword: {
-    title: 'Payment password',
-    titleAfterError: 'Error: Payment password',
-    heading: 'Enter your payment password',
+    /** Of the window. */
+    title: (client: string) => `Payment password for ${client}’s request`,
+    titleAfterError: (client: string) => `Error: Payment password for ${client}’s request`,
+    heading: 'Step 1 of 2: enter your payment password',
     why: (client: string) =>
-      say`It confirms that it’s you. You allow or reject the request on the next page; ${client} never sees your passwords.`,
+      say`It confirms that it’s you and allows nothing yet: you decide on the next page. ${client} never sees your passwords.`,
     label: 'Payment password',
     button: 'Continue',
     wrong: 'The payment password is wrong.',
   },
   consent: {
-    title: 'Allow access?',
-    titleAfterError: 'Error: Allow access?',
-    heading: 'Do you allow this?',
-    leadsTo: (host: string) =>
-      say`Either answer takes you back to ${host}. If you allow it, you can disconnect it at any time under “Connected applications”.`,
+    /** Of the window. */
+    title: (client: string) => `Allow ${client} access?`,
+    titleAfterError: (client: string) => `Error: Allow ${client} access?`,
+    heading: 'Allow this access?',
+    /** After the payment password. */
+    secondHeading: 'Step 2 of 2: allow this access?',
+    /** @param page the name of the account page @param address of that page */
+    leadsTo: (host: string, page: string, address: string) =>
+      say`Either answer takes you back to ${host}. If you allow it, you can disconnect it at any time under “${page}”, at ${address}. Payments already made stay made.`,
+    /** To those without a payment password, with a link to set one. */
+    unguarded: 'You have no payment password, so pressing Allow is enough.',
     reject: 'Reject',
     allow: 'Allow',
     /** Where the user may grant less than is asked. */
     limits: {
-      heading: 'You may lower these limits',
+      heading: 'You can lower these limits. What it can spend falls with them.',
       /** @param limit such as "At most RUB 3,000 in any 7 days" */
       hint: (limit: string) => `${limit}. You can make it less, not more.`,
+      /** Behind a field: what its number counts. */
+      unit: (currency: string, days: number) =>
+        days === 1 ? `${currency} a day` : plural(days, { other: `${currency} in any # days` }),
       /** Above the form that is shown again. */
       undone: 'Nothing is allowed yet: correct the limits first.',
       problems: {
-        not_a_sum: () => 'Type a sum in figures, such as 2500 or 2500.50.',
+        not_a_sum: () => 'Enter an amount in digits, such as 2500 or 2500.50.',
         too_many_decimals: () =>
-          'At most two figures may follow the point. Write thousands without a comma: 2500.',
-        not_above_zero: () => 'The sum must be above zero. To allow nothing, press Reject.',
-        higher_than_asked: (sum: string) => `It can only be less than is asked: ${sum} at most.`,
+          'Use at most two digits after the decimal point. Write thousands without a comma: 2500.',
+        not_above_zero: () => 'The amount must be more than zero. To allow nothing, press Reject.',
+        higher_than_asked: (sum: string) => `The most you can allow here is ${sum}.`,
         no_period_limit: () => 'This can’t be changed.',
       } satisfies Record<LoweringProblem, (sum: string) => string> as Record<
         LoweringProblem,
         (sum: string) => string
       >,
     },
+  },
+  /** Instead of the payment password. */
+  reject: {
+    /** Of the window. */
+    title: (client: string) => `Reject ${client}’s request?`,
+    heading: 'Reject this request?',
+    leadsTo: (client: string, host: string) =>
+      say`${client} gets nothing from this request, and you return to ${host}. You don’t need your payment password for that.`,
+    stays: (client: string, day: string) =>
+      say`The access that you gave ${client} on ${day} stays as it is. You can disconnect it under “Connected applications”.`,
+    button: 'Reject',
+    back: 'Back to the request',
   },
 
   account: {

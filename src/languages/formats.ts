@@ -4,6 +4,8 @@ export interface Formats {
   number(value: number): string;
   /** An exact decimal with its currency, by ISO 4217. It never becomes a float: 123456789012.34 stays what it is. */
   amount(sum: string, currency: string): string;
+  /** A currency by itself, as beside an amount: `RUB` or `₽`. */
+  currency(currency: string): string;
   /** An exact decimal as one types it, for example `9000.50`. */
   plain(sum: string): string;
   /** The day that it is in a time zone (an IANA name), for example `20 November 2029`. */
@@ -46,14 +48,19 @@ export function formatsOf(tag: string, currencyDisplay: 'code' | 'symbol'): Form
     calendars.set(timeZone, calendar);
     return calendar;
   };
+  function amountsIn(currency: string): Intl.NumberFormat {
+    const format = amounts.get(currency) ?? amountFormat(tag, currency, currencyDisplay);
+    amounts.set(currency, format);
+    return format;
+  }
   return {
     number: (value) => numbers.format(value),
-    amount(sum, currency) {
-      const format = amounts.get(currency) ?? amountFormat(tag, currency, currencyDisplay);
-      amounts.set(currency, format);
-      // Node formats decimal strings exactly; the type of `format` here knows numbers only.
-      return format.format(sum as `${number}`);
-    },
+    // Node formats decimal strings exactly; the type of `format` here knows numbers only.
+    amount: (sum, currency) => amountsIn(currency).format(sum as `${number}`),
+    currency: (currency) =>
+      amountsIn(currency)
+        .formatToParts(0)
+        .find(({ type }) => type === 'currency')?.value ?? currency,
     plain: (sum) => plain.format(sum as `${number}`),
     day: (time, timeZone) => calendarIn(timeZone).days.format(time),
     time: (time, timeZone) => withZone(time, calendarIn(timeZone).times, calendarIn(timeZone)),

@@ -23,6 +23,7 @@ export interface Client {
   readonly reviewed: boolean;
   /** Whether users may grant it smaller sums than it asks, where a limit is for a period. */
   readonly userLimits: boolean;
+  readonly createdAt: Date;
   /** Raised by each change of {@link ClientSettings}: consent pages and codes from before are refused. */
   readonly revision: number;
 }

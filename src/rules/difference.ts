@@ -1,5 +1,5 @@
 import { hundredths } from './ceiling.ts';
-import { effectiveLimit, type PaymentLimit, type Right, spends } from './scope.ts';
+import { effectiveLimit, type PaymentLimit, type Right } from './scope.ts';
 import { identityOf } from './scopeRules.ts';
 import { spendable } from './worstCase.ts';
 
@@ -10,7 +10,7 @@ export interface RightChange {
    * sum in a longer period, or one payment in place of a period.
    */
   readonly change: 'new' | 'dropped' | 'raised' | 'lowered' | 'changed' | 'unchanged';
-  /** As it is asked; a dropped one as it was. A `money-source` has one source here. */
+  /** As it is asked; a dropped one as it was. */
   readonly right: Right;
   /** The limit of the earlier authorization, the default one included; null for a right that it lacked or that spends nothing. */
   readonly before: PaymentLimit | null;
@@ -22,13 +22,13 @@ export interface RightChange {
  * Compares an earlier authorization with a request: each right of both lists once, those of the request in its order, then
  * the dropped ones in theirs.
  *
- * Rights are the same by name, target and type, as in "the same right twice" of docs/scopes.md. Each source of money counts
- * by itself, and the wallet where something is spent and none is named.
+ * Rights are the same by name, target and type, as in "the same right twice" of docs/scopes.md. Where the money comes from is
+ * no power of its own: `moneySources` (`rightData.ts`) says it of both lists.
  */
 export function differenceOf(earlier: readonly Right[], asked: readonly Right[]): RightChange[] {
-  const unmatched = bySource(earlier).map((right) => ({ right, key: keyOf(right) }));
-  const changes = bySource(asked).map((right) => {
-    const key = keyOf(right);
+  const unmatched = powersAmong(earlier).map((right) => ({ right, key: identityOf(right) }));
+  const changes = powersAmong(asked).map((right) => {
+    const key = identityOf(right);
     const index = unmatched.findIndex((other) => other.key === key);
     const [match] = index < 0 ? [] : unmatched.splice(index, 1);
     return match ? kept(match.right, right) : added(right);
@@ -66,17 +66,6 @@ function isCovered(limit: PaymentLimit, other: PaymentLimit): boolean {
   return spendable(limit, other.days ?? 1) <= hundredths(other.sum);
 }
 
-/** Every source as a right of its own, also the one that is not named. */
-function bySource(rights: readonly Right[]): Right[] {
-  const isNamed = rights.some(({ name }) => name === 'money-source');
-  const all: readonly Right[] = isNamed || !spends(rights) ? rights : [...rights, WALLET];
-  return all.flatMap<Right>((right) =>
-    right.name === 'money-source' ? right.sources.map((source) => ({ ...right, sources: [source] })) : right,
-  );
-}
-
-const WALLET: Right = { name: 'money-source', sources: ['wallet'] };
-
-function keyOf(right: Right): string {
-  return identityOf(right) + (right.name === 'money-source' ? right.sources : '');
+function powersAmong(rights: readonly Right[]): Right[] {
+  return rights.filter(({ name }) => name !== 'money-source');
 }

@@ -6,7 +6,7 @@ import { asciiOnly, execute, query, queryBatch, queryLong, queryOne, queryRow } 
 import { batchStatement, statement } from './database/statement.ts';
 
 const CLIENT_COLUMNS = `client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
-  allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", revision,
+  allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", revision, created_at as "createdAt",
   case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most`;
 
 const find = batchStatement<string>(
@@ -25,8 +25,11 @@ const list = statement('client-list', `select ${CLIENT_COLUMNS} from clients ord
 /** Every application, in the order of registration. */
 export const listClients = (db: Database): Promise<Client[]> => query(db, list());
 
+/** An application as it is registered. */
+type NewClient = Omit<Client, 'status' | 'revision' | 'createdAt'>;
+
 /** What is written of an application: the ceiling `most` takes two columns. */
-type ClientRow = Omit<Client, 'status' | 'revision' | 'most'> & ReturnType<typeof ceilingColumns>;
+type ClientRow = Omit<NewClient, 'most'> & ReturnType<typeof ceilingColumns>;
 
 function ceilingColumns({ most }: Pick<Client, 'most'>) {
   return { days: most?.days ?? null, sum: most?.sum ?? null };
@@ -41,7 +44,7 @@ const insert = statement<ClientRow>(
 );
 
 /** Registers an application. */
-export async function insertClient(db: Database, client: Omit<Client, 'status' | 'revision'>): Promise<void> {
+export async function insertClient(db: Database, client: NewClient): Promise<void> {
   await execute(db, insert({ ...client, ...ceilingColumns(client) }));
 }
 

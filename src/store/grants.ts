@@ -31,6 +31,9 @@ export const GRANT_COLUMNS = `g.grant_id as "grantId", g.user_id as "userId", g.
 /** `isLive`: the code can be exchanged, or the token used. */
 export const IS_LIVE = 'is_live(g.code_expires_at, g.token_issued_at, g.revoked_at)';
 
+/** `spends`: every right that spends begins with this word, and only those have a target, in which it may stand as well. */
+const SPENDS = `position('payment' in g.scope) > 0`;
+
 /** The code can be exchanged. */
 export const CODE_IS_USABLE =
   'g.token_hash is null and g.revoked_at is null and g.code_expires_at > clock_timestamp()';
@@ -46,7 +49,7 @@ interface Instance {
 }
 
 /** What is stored about an instance. */
-interface InstanceState {
+export interface InstanceState {
   /** Null where the user never allowed it anything. */
   readonly grant: Grant | null;
   /**
@@ -56,7 +59,14 @@ interface InstanceState {
   readonly mayHold: boolean;
   /** Whether the user never allowed this application anything, under whatever name; of very many grants the newest are looked at. */
   readonly firstSeen: boolean;
+  /** The newest other instances of this application that are live and spend. */
+  readonly others: readonly Pick<Grant, 'instanceName' | 'scope'>[];
+  /** How many of those there are. */
+  readonly spendingOthers: number;
 }
+
+/** So many other instances are named on a page. */
+const MAX_OTHERS = 3;
 
 /** How many more grants than allowed are read: bounds the cost of a page, however many grants a user has. */
 const MAX_BESIDE = 1_000;
@@ -70,14 +80,18 @@ const find = batchStatement<Instance>(
   { grant_id: 'uuid', user_id: 'uuid', client_id: 'text', max_instances: 'bigint' },
   (input) => `
 select input.n::int as n, ${GRANT_COLUMNS},
-       case when ${IS_LIVE} then true
-            else input.max_instances > (select count(*) from ${NEWEST} g
-                                         where g.client_id = input.client_id and ${IS_LIVE})
-        end as "mayHold",
-       g.grant_id is null
-         and not exists (select from ${NEWEST} other where other.client_id = input.client_id) as "firstSeen"
+       coalesce(${IS_LIVE}, false) or input.max_instances > beside.live as "mayHold",
+       g.grant_id is null and beside.known = 0 as "firstSeen",
+       beside.spending::int as "spendingOthers", coalesce(to_json(beside.newest), '[]') as others
   from ${input}
-  left join lateral (select * from grants where grant_id = input.grant_id offset 0) g on true`, // offset 0: see sessions.ts
+  left join lateral (select * from grants where grant_id = input.grant_id offset 0) g on true  -- offset 0: see sessions.ts
+  cross join lateral (
+    select count(*) as known, count(*) filter (where is_live) as live, count(*) filter (where is_live and spends) as spending,
+           (array_agg(json_build_object('instanceName', instance_name, 'scope', scope) order by confirmed_at desc)
+              filter (where is_live and spends))[:${MAX_OTHERS}] as newest
+      from (select *, ${IS_LIVE} as is_live, ${SPENDS} as spends from ${NEWEST} g
+             where g.client_id = input.client_id and g.grant_id <> input.grant_id) g
+  ) beside`,
 );
 
 /** The state of an application instance. */
@@ -89,8 +103,8 @@ export const findInstance = batched(async (db, instances: readonly Instance[]): 
   );
   return rows.map((row) => {
     const found = required(row, statement);
-    const { grantId, mayHold, firstSeen } = found;
-    return { grant: grantId === null ? null : found, mayHold, firstSeen };
+    const { grantId, mayHold, firstSeen, others, spendingOthers } = found;
+    return { grant: grantId === null ? null : found, mayHold, firstSeen, others, spendingOthers };
   });
 });
 

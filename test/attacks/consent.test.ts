@@ -91,6 +91,27 @@ describe('a decision on one application', () => {
   });
 });
 
+describe('the page that can only reject, which comes before the payment password', () => {
+  it('allows nothing, however its token is sent', async () => {
+    const [shop, payer] = [await server.createClient(), await server.createUser()];
+    const thief = await signedIn(server, shop, payer);
+    const query = new URLSearchParams(requestOf(shop, { scope: 'payment-shop' })).toString();
+    const page = await thief.get(`/reject?${query}`);
+    expect(page.page).toBe('reject');
+    const { action, fields } = formWith(page, 'decision');
+    const before = await contentsOf(server);
+    const wishes = [{ decision: 'allow' }, { decision: 'allow', form_token: fields.decision_token ?? '' }];
+    for (const path of [action, '/reject', '/payment-password', '/consent?decision=allow']) {
+      for (const wish of wishes) {
+        const answer = await thief.post(path, { ...fields, ...wish, payment_password: '' });
+        expect([answer.status, answer.location?.startsWith(server.baseUrl)]).toEqual([303, true]);
+      }
+    }
+    expect((await thief.get(`/oauth/authorize?${query}`)).page).toBe('payment-password');
+    expect(await contentsOf(server)).toEqual(before);
+  });
+});
+
 describe('an application that is allowed already', () => {
   it.each([true, false])(
     'is not allowed again without the user, whatever it sends (verified: %s)',
@@ -125,7 +146,7 @@ describe('an application that is allowed already', () => {
       'See your account number, balance and status',
       'See the list of your operations',
       'Transfer money to anyone At most RUB 100 in any 7 days',
-      'Take the money from your wallet',
+      'Paid from: your wallet',
     ]) {
       expect(asked).toContain(right);
     }

@@ -99,6 +99,50 @@ async function decide(button: 'Allow' | 'Reject'): Promise<string> {
 
 const accessToken = () => page.locator('#access-token').textContent();
 
+describe('who does not want this, in a browser', () => {
+  it.each([true, false])(
+    'rejects without the payment password, by keyboard (with scripts: %s)',
+    async (javaScriptEnabled) => {
+      await context.close();
+      await open({ javaScriptEnabled });
+      await ask();
+      await signIn();
+      await expectPage('payment-password');
+      await page.getByLabel('Payment password').focus();
+      await page.keyboard.type('half of it');
+      const buttons = javaScriptEnabled ? ['Show password', 'Reject', 'Continue'] : ['Reject', 'Continue'];
+      for (const name of buttons) {
+        await page.keyboard.press('Tab');
+        await page.locator(':focus').and(page.getByRole('button', { name })).waitFor();
+      }
+      await page.keyboard.press('Shift+Tab');
+      const posted = page.waitForRequest((request) => request.method() === 'POST');
+      await page.keyboard.press('Enter');
+      expect((await posted).url()).toBe(`${server.baseUrl}/reject`);
+      expect((await posted).postData()).not.toContain('half');
+      await expectPage('reject');
+      expect(await decide('Reject')).toMatch(
+        new RegExp(`^${demo.open}/callback\\?state=.+&error=access_denied$`),
+      );
+    },
+  );
+
+  it('sees the request again by Back, with what was answered, and Enter in the field confirms', async () => {
+    await ask();
+    await signIn();
+    await page.getByRole('button', { name: 'Reject' }).click();
+    await expectPage('reject');
+    await page.reload();
+    await decide('Reject');
+    await page.goBack();
+    await expectPage('payment-password');
+    expect(await read()).toContain('You rejected this request a moment ago');
+    await page.getByLabel('Payment password').fill(demo.payment);
+    await page.keyboard.press('Enter');
+    await expectPage('consent');
+  });
+});
+
 describe('the whole authorization in a browser', () => {
   it('leads from the application over sign-in, payment password and consent to an access token', async () => {
     await ask({ instance: 'dana@shop' });
@@ -162,7 +206,7 @@ describe('the whole authorization in a browser', () => {
     await decide('Allow');
     await ask({ scope: 'account-info', instance: 'again' });
     const text = await read();
-    expect(text).toContain('Allowing this disconnects what you allowed Demo Shop');
+    expect(text).toContain('it replaces the access that you gave Demo Shop');
     expect(text).toContain('See the details of an operation');
   });
 

@@ -47,7 +47,7 @@ describe('contract 1.1 and 1.2: the flow', () => {
     const answer = await browser.post('/oauth/authorize', requestOf(client));
     const page = await browser.get(answer.location ?? '');
     expect([page.status, page.page]).toEqual([200, 'sign-in']);
-    expect(page.text).toContain('Corner Shop asks for access to your account');
+    expect(page.text).toContain('Corner Shop is asking for access to your account');
     expect(formWith(page, 'login').inputs).toEqual(expect.arrayContaining(['login', 'password']));
   });
 
@@ -103,8 +103,8 @@ const RIGHTS: [scope: string, texts: string[]][] = [
   ['operation-history', ['See the list of your operations']],
   ['operation-details', ['See the details of an operation']],
   ['incoming-transfers', ['Accept and reject transfers sent to you']],
-  ['payment-shop', ['Pay any shop At most RUB 3,000 a day', 'Take the money from your wallet']],
-  ['payment-p2p', ['Transfer money to anyone At most RUB 3,000 a day', 'Take the money from your wallet']],
+  ['payment-shop', ['Pay any shop At most RUB 3,000 a day', 'Paid from: your wallet']],
+  ['payment-p2p', ['Transfer money to anyone At most RUB 3,000 a day', 'Paid from: your wallet']],
   ['payment-shop.limit(1,3000)', ['Pay any shop At most RUB 3,000 a day']],
   ['payment-shop.limit(7,1500.50)', ['Pay any shop At most RUB 1,500.50 in any 7 days']],
   [
@@ -115,8 +115,8 @@ const RIGHTS: [scope: string, texts: string[]][] = [
   ['payment.to-account("4100123")', ['Transfer money to the account “4100123” At most RUB 3,000 a day']],
   ['payment.to-account("79991234567","phone")', ['Transfer money to the phone number “+79991234567”']],
   ['payment.to-account("a@example.org","email")', ['Transfer money to the email address “a@example.org”']],
-  ['payment-shop money-source("card")', ['Take the money from your linked card']],
-  ['payment-shop money-source("wallet","card")', ['Take the money from your wallet or your linked card']],
+  ['payment-shop money-source("card")', ['Paid from: your linked card']],
+  ['payment-shop money-source("wallet","card")', ['Paid from: your wallet or your linked card']],
   [
     'account-info payment-shop.limit(2,10) payment.to-account("1").limit(3,20)',
     [
@@ -141,9 +141,9 @@ describe('contract 1.2.1: what the user sees before deciding', () => {
   it('1.2.1 shows which application asks, where the browser returns to and whose account it is', async () => {
     const redirectUri = 'https://shop.example/oauth/back';
     const page = await reachPage(await server.createClient({ name: 'Corner Shop', redirectUri }));
-    expect(page.text).toContain('Corner Shop asks for access to your account');
+    expect(page.text).toContain('Corner Shop is asking for access to your account');
     expect(factsOf(page)).toMatchObject({
-      'Returns to': 'shop.example',
+      'You return to': 'shop.example',
       'Your account': `Maria Petrova (${user.login})`,
     });
   });
@@ -160,7 +160,7 @@ describe('contract 1.2.1: what the user sees before deciding', () => {
     const scope = 'payment.to-pattern("<i>x</i>&amp;")';
     const instanceName = '<u>\'me"</u>';
     const page = await reachPage(await server.createClient({ name }), { scope, instance_name: instanceName });
-    expect(page.text).toContain(`${name} asks for access`);
+    expect(page.text).toContain(`${name} is asking for access`);
     expect(page.text).toContain('Pay the shop “<i>x</i>&amp;”');
     expect(factsOf(page)).toHaveProperty('Connection name', instanceName);
     expect(page.body).not.toMatch(/<script|<i>|<u>|<b>/);
@@ -188,10 +188,10 @@ describe('contract 1.2.1: what the user sees before deciding', () => {
     const page = await browser.get(answer.location ?? '');
     expect(page.page).toBe('payment-password');
     for (const part of [
-      'Corner Shop asks for access to your account',
+      'Corner Shop is asking for access to your account',
       'See your account number, balance and status',
       'Pay any shop At most RUB 1,500 in any 7 days',
-      'Take the money from your wallet',
+      'Paid from: your wallet',
     ]) {
       expect(page.text).toContain(part);
     }
@@ -199,7 +199,7 @@ describe('contract 1.2.1: what the user sees before deciding', () => {
       'Connection name': 'phone',
       'Your account': `Anna Li (${payer.login})`,
       'Valid until': expect.stringMatching(/^\d+ \w+ \d{4}$/),
-      'Returns to': '127.0.0.1:9',
+      'You return to': '127.0.0.1:9',
     });
     expect(page.forms.flatMap(({ inputs }) => inputs)).not.toContain('decision');
     expect(page.body).not.toContain('decision_token');
@@ -207,14 +207,14 @@ describe('contract 1.2.1: what the user sees before deciding', () => {
 });
 
 describe('contract 1.5: what the user is told about an earlier authorization', () => {
-  const EARLIER = 'Allowing this disconnects what you allowed';
+  const EARLIER = 'it replaces the access that you gave';
 
   it('1.5 names the earlier authorization, its rights and its limits, that confirming disconnects', async () => {
     const client = await server.createClient({ name: 'Corner Shop' });
     await obtainToken(agent, client, user, { scope: 'operation-details payment-shop.limit(3,99)' });
     const text = await consentText(client, { scope: 'account-info' });
     expect(text).toContain(EARLIER);
-    expect(text).toMatch(/you allowed Corner Shop on \d+ \w+ \d{4}: that stops at once/);
+    expect(text).toMatch(/you gave Corner Shop on \d+ \w+ \d{4}\. The earlier access ends at once/);
     const earlier = text.slice(text.indexOf(EARLIER));
     expect(earlier).toContain('See the details of an operation');
     expect(earlier).toContain('Pay any shop At most RUB 99 in any 3 days');

@@ -18,7 +18,8 @@ const plain = (text: string) => text.replaceAll(/[\u2068\u2069]/g, '').replaceAl
 /** The addresses that the page's own links lead to, by their paths. */
 function linksOf({ body }: Answer): string[] {
   const $ = cheerio.load(body);
-  return $('main a')
+  // The consent page links to the account page beside its form, for later.
+  return $('main a:not(.answer a)')
     .toArray()
     .map((link) => ($(link).attr('href') ?? '').split('?', 1)[0] ?? '');
 }

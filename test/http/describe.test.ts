@@ -24,7 +24,7 @@ const describeScope = (scope: string, catalogue: Catalogue = BUILT_IN_CATALOGUE)
     titleOf(right),
     plain(right.limit),
   ]);
-const WALLET = ['Take the money from your wallet', null];
+const WALLET = ['Paid from: your wallet', null];
 
 describe('contract 1.2: the user sees the requested rights and the payment limits', () => {
   it.each([
@@ -32,8 +32,8 @@ describe('contract 1.2: the user sees the requested rights and the payment limit
     ['operation-history', 'See the list of your operations'],
     ['operation-details', 'See the details of an operation'],
     ['incoming-transfers', 'Accept and reject transfers sent to you'],
-    ['money-source("card")', 'Take the money from your linked card'],
-    ['money-source("card","wallet")', 'Take the money from your linked card or your wallet'],
+    ['money-source("card")', 'Paid from: your linked card'],
+    ['money-source("card","wallet")', 'Paid from: your linked card or your wallet'],
   ])('%s: a right without a limit', (scope, title) => {
     expect(describeScope(scope)).toEqual([[title, null]]);
   });
@@ -80,12 +80,15 @@ describe('contract 1.2: the user sees the requested rights and the payment limit
   });
 
   it.each([
-    ['payment-shop', [true, true]],
-    ['account-info payment-p2p money-source("card")', [false, true, true]],
-    ['account-info money-source("card")', [false, false]],
-  ])('marks by which of %s money can leave, its source among them', (scope, spending) => {
+    ['payment-shop', ['spends', 'source']],
+    ['account-info payment-p2p money-source("card")', ['', 'spends', 'source']],
+    ['account-info money-source("card")', ['', 'source']],
+  ])('marks by which of %s money can leave, and what only says where it comes from', (scope, marks) => {
     const described = describeRights(parseScope(scope), BUILT_IN, 'en');
-    expect(described.map((right) => right.spending)).toEqual(spending);
+    const marked = described.map(({ spending, isSource }) =>
+      [spending && 'spends', isSource && 'source'].filter(Boolean).join(),
+    );
+    expect(marked).toEqual(marks);
   });
 
   it('keeps the order of the scope', () => {

@@ -18,6 +18,8 @@ import {
 } from '../../src/http/browser/describeAccount.ts';
 import { describeDisconnected } from '../../src/http/browser/describeDisconnected.ts';
 import {
+  describeClient,
+  describeGuard,
   describeLimitFields,
   describeRequest,
   type TypedLimits,
@@ -29,6 +31,7 @@ import type {
   NoticePage,
   Page,
   PaymentPasswordPage,
+  RejectPage,
   RequestPage,
   SignInPage,
 } from '../../src/http/browser/pages.ts';
@@ -100,6 +103,7 @@ const CLIENT: Client = {
   logo: null,
   reviewed: false,
   userLimits: false,
+  createdAt: new Date('2026-05-03T12:00:00Z'),
   revision: 1,
 };
 
@@ -122,6 +126,10 @@ interface Asked {
   readonly earlier?: string;
   readonly lastUsedOn?: string;
   readonly firstSeen?: boolean;
+  readonly hasPaymentPassword?: boolean;
+  /** The scopes of other connections by their names, and how many there are besides. */
+  readonly others?: readonly (readonly [instanceName: string | null, scope: string])[];
+  readonly moreOthers?: number;
   readonly undone?: string;
 }
 
@@ -178,7 +186,10 @@ function access(asked: Asked): RequestedAccess {
       codeChallenge: null,
       canonicalQuery: REQUEST,
     },
-    user: asked.user ?? { name: 'Anna Petrova', login: 'anna' },
+    user: {
+      ...(asked.user ?? { name: 'Anna Petrova', login: 'anna' }),
+      hasPaymentPassword: asked.hasPaymentPassword ?? true,
+    },
     expiresAt: new Date('2029-11-20T12:00:00Z'),
     earlier:
       earlier === undefined
@@ -188,6 +199,13 @@ function access(asked: Asked): RequestedAccess {
             lastUsedOn: asked.lastUsedOn ?? null,
             rights: parseScope(earlier),
           },
+    others: {
+      spending: (asked.others ?? []).map(([instanceName, scope]) => ({
+        instanceName,
+        rights: parseScope(scope),
+      })),
+      more: asked.moreOthers ?? 0,
+    },
     firstSeen: asked.firstSeen ?? false,
     signOutToken: 'sign-out.token',
   };
@@ -214,11 +232,16 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     undone: asked.undone ?? null,
   });
 
+  const asker = (client: Partial<Client> = {}) =>
+    describeClient(WORDS, { client: { ...CLIENT, ...client } }, language);
+
+  const day = (date: string) => texts.formats.day(new Date(date), 'UTC');
+
   const signIn = (changes: Partial<SignInPage> = {}): SignInPage => ({
     name: 'sign-in',
     request: REQUEST,
     formToken: 'form.token',
-    clientName: 'Demo Shop',
+    client: asker(),
     login: '',
     undone: null,
     error: null,
@@ -233,9 +256,19 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     error,
   });
 
+  const reject = (asked: Asked = {}): RejectPage => ({
+    ...request(asked),
+    name: 'reject',
+    decisionToken: 'reject.token',
+    back: `/oauth/authorize?${REQUEST}`,
+    stays:
+      asked.earlier === undefined ? null : texts.reject.stays(asker(asked.client).name, day('2026-02-03')),
+  });
+
   const consent = (asked: Asked = {}, typed: TypedLimits | null = null): ConsentPage => ({
     name: 'consent',
     ...request(asked),
+    ...describeGuard(access(asked), language),
     decisionToken: 'decision.token',
     limits: describeLimitFields(WORDS, access(asked), typed, language),
     error: typed && TEXTS[language].consent.limits.undone,
@@ -434,24 +467,29 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
 
   return {
     'sign-in': signIn(),
-    'sign-in to the account': signIn({ request: null, clientName: null }),
+    'sign-in to the account': signIn({ request: null, client: null }),
     'sign-in after a wrong password': signIn({ login: 'anna', error: texts.signIn.wrong }),
     'sign-in after too many tries': signIn({
       login: LONG_WORD,
-      clientName: LONG_NAME,
+      client: asker(LONG_ASKED.client),
       error: texts.tooManyTries(texts.wait.minutes(15), '12:15 UTC'),
     }),
     'sign-in after a Disconnect too late': signIn({
       request: null,
-      clientName: null,
+      client: null,
       undone: texts.account.notSignedIn,
     }),
     'sign-in after the session ended': signIn({ undone: texts.signIn.sessionOver }),
     'sign-in without cookies': signIn({ undone: texts.signIn.cookiesOff('pay.example') }),
     'sign-in after a stale form': signIn({ undone: texts.outcomes.not_signed_in }),
     'sign-in after an answer too late': signIn({ undone: texts.outcomes.sessionOver }),
-    'sign-in, hostile': signIn({ request: HOSTILE, clientName: HOSTILE, login: HOSTILE, error: HOSTILE }),
-    'sign-in, right to left': signIn({ clientName: HEBREW, login: ARABIC }),
+    'sign-in, hostile': signIn({
+      request: HOSTILE,
+      client: asker({ name: HOSTILE }),
+      login: HOSTILE,
+      error: HOSTILE,
+    }),
+    'sign-in, right to left': signIn({ client: asker({ name: HEBREW }), login: ARABIC }),
 
     'payment-password': paymentPassword(),
     'payment-password after a wrong one': paymentPassword({}, texts.paymentPassword.wrong),
@@ -465,10 +503,16 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     'payment-password, hostile': paymentPassword(HOSTILE_ASKED, HOSTILE),
     'payment-password, long': paymentPassword(LONG_ASKED),
 
+    reject: reject(),
+    'reject, earlier': reject(EARLIER),
+    'reject, hostile': reject(HOSTILE_ASKED),
+    'reject, long': reject(LONG_ASKED),
+
     consent: consent(),
     'consent, reads only': consent({ scope: READ_ONLY }),
     'consent, default limit': consent({ scope: 'payment-p2p' }),
     'consent, one payment': consent({ scope: ONE_TIME }),
+    'consent, from a card': consent({ scope: 'operation-details payment-p2p money-source("card")' }),
     'consent, instance': consent({ instanceName: 'anna@shop.example', returnsTo: 'com.example.shop:/back' }),
     'consent, earlier': consent(EARLIER),
     ...Object.fromEntries(
@@ -478,6 +522,19 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
       ]),
     ),
     'consent, new to the user': consent({ firstSeen: true }),
+    'consent, no payment password': consent({ hasPaymentPassword: false }),
+    'consent, another connection': consent({
+      instanceName: 'anna-phone',
+      others: [['anna-tablet', 'payment-shop']],
+    }),
+    'consent, several other connections': consent({
+      others: [
+        ['anna-tablet', 'account-info payment-shop.limit(7,3000) payment-p2p.limit(1,500)'],
+        [null, 'payment-shop.limit(,500)'],
+        [HOSTILE, 'payment-p2p'],
+      ],
+      moreOthers: 3,
+    }),
     'consent, reviewed': consent({ client: { site: 'https://www.shop.example/', reviewed: true } }),
     'consent, logo': consent({ client: { logo: LOGO.file } }),
     'consent, nothing changes': consent({
@@ -632,7 +689,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     }),
     'sign-in after Stop everything too late': signIn({
       request: null,
-      clientName: null,
+      client: null,
       undone: texts.stop.notSignedIn,
     }),
 

@@ -22,6 +22,7 @@ const pages = LANGUAGES.flatMap((language) =>
 
 describe.each(pages)('in %s the page sample "%s"', (language, _name, page) => {
   const $ = cheerio.load(renderPage(page, language, LOOK, FORM));
+  const saysAddressAtField = page.name === 'sign-in' || page.name === 'payment-password';
 
   it('says its language and offers the others, the form behind all that the page is for', () => {
     expect($('html').attr('lang')).toBe(language);
@@ -76,7 +77,7 @@ describe.each(pages)('in %s the page sample "%s"', (language, _name, page) => {
     const withHelp = cheerio.load(renderPage(page, language, HELPING, FORM));
     const foot = withHelp('footer').children().toArray();
     expect(foot.map((part) => withHelp(part).attr('class') ?? part.tagName)).toEqual([
-      'p',
+      ...(saysAddressAtField ? [] : ['p']),
       'help',
       'p',
       'languages',
@@ -93,11 +94,19 @@ describe.each(pages)('in %s the page sample "%s"', (language, _name, page) => {
     expect($('footer .help')).toHaveLength(0);
   });
 
-  it('lets its form leave for the application only from the consent page', () => {
+  it('names the address to look for once: at the field for a password on the way of a request, else in its foot', () => {
+    expect($('footer').text().includes('pay.example')).toBe(!saysAddressAtField);
+    expect($('#here strong').text()).toBe(saysAddressAtField ? 'pay.example' : '');
+    if (saysAddressAtField)
+      expect($('input[type=password]').attr('aria-describedby')?.split(' ')).toContain('here');
+  });
+
+  it('lets its form leave for the application only from the pages that answer it', () => {
     const policy = pageHeaders(page, language, LOOK)['content-security-policy'] ?? '';
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("frame-ancestors 'none'");
-    expect(policy.includes("form-action 'self'")).toBe(page.name !== 'consent');
-    expect($('input[type=password]').length === 0 || page.name !== 'consent').toBe(true);
+    const answers = page.name === 'consent' || page.name === 'reject';
+    expect(policy.includes("form-action 'self'")).toBe(!answers);
+    expect($('input[type=password]').length === 0 || !answers).toBe(true);
   });
 });

@@ -120,7 +120,7 @@ describe('a limit that the user lowers', () => {
     await exchange(codeOf(await allow(await consentFor(), LOWER)));
     const page = await consentFor();
     expect(page.text).toMatch(
-      /More.*Before: At most RUB 5,000\.50 in any 30 days.*After: At most RUB 45,000/,
+      /Higher.*Before: at most RUB 5,000\.50 in any 30 days.*After: at most RUB 45,000/,
     );
     expect(fieldsOf(page)).toEqual({ limit_1: ['45000', null], limit_2: ['3000', null] });
     const answer = await exchange(codeOf(await allow(page, { limit_1: '45000', limit_2: '3000' })));
@@ -137,23 +137,19 @@ describe('a limit that the user lowers', () => {
 
 describe('a sum that can’t be granted', () => {
   it.each([
-    [
-      { limit_1: '45000.01', limit_2: '3000' },
-      'limit_1',
-      'It can only be less than is asked: RUB 45,000 at most.',
-    ],
+    [{ limit_1: '45000.01', limit_2: '3000' }, 'limit_1', 'The most you can allow here is RUB 45,000.'],
     [
       { limit_1: '1', limit_2: '3,000' },
       'limit_2',
-      'At most two figures may follow the point. Write thousands without a comma: 2500.',
+      'Use at most two digits after the decimal point. Write thousands without a comma: 2500.',
     ],
-    [{ limit_1: 'none', limit_2: '1' }, 'limit_1', 'Type a sum in figures, such as 2500 or 2500.50.'],
-    [{ limit_1: '', limit_2: '1' }, 'limit_1', 'Type a sum in figures, such as 2500 or 2500.50.'],
-    [{ limit_1: '"><b>', limit_2: '1' }, 'limit_1', 'Type a sum in figures, such as 2500 or 2500.50.'],
+    [{ limit_1: 'none', limit_2: '1' }, 'limit_1', 'Enter an amount in digits, such as 2500 or 2500.50.'],
+    [{ limit_1: '', limit_2: '1' }, 'limit_1', 'Enter an amount in digits, such as 2500 or 2500.50.'],
+    [{ limit_1: '"><b>', limit_2: '1' }, 'limit_1', 'Enter an amount in digits, such as 2500 or 2500.50.'],
     [
       { limit_1: '1', limit_2: '0,00' },
       'limit_2',
-      'The sum must be above zero. To allow nothing, press Reject.',
+      'The amount must be more than zero. To allow nothing, press Reject.',
     ],
   ])('decides nothing, and is shown with what was typed: %j', async (typed, wrong, problem) => {
     const page = await consentFor();
@@ -272,7 +268,7 @@ describe('a page that was decided', () => {
     expect((await exchange(code)).scope).toBe(LOWERED);
     expect((await allow(page, { limit_1: '1', limit_2: '1' })).status).toBe(303);
     expect(await scopeOf()).toEqual([LOWERED]);
-    expect((await consentFor()).text).toContain('Before: At most RUB 5,000.50');
+    expect((await consentFor()).text).toContain('Before: at most RUB 5,000.50');
   });
 
   it.each([

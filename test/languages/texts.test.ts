@@ -15,7 +15,13 @@ const sources = [...filesIn('src', '.ts'), ...filesIn('views', '.eta')]
 /** Groups that are read by a computed name, each with the type that says which names there are. */
 const BY_TYPE = [
   ...['rights', 'targets', 'sources', 'errors.titles', 'errors.reasons'],
-  ...['request.changes.labels', 'history.kinds', 'security.form.problems', 'consent.limits.problems'],
+  ...[
+    'request.changes.labels',
+    'request.cannot.bounds',
+    'history.kinds',
+    'security.form.problems',
+    'consent.limits.problems',
+  ],
   ...['rights', 'sources', 'types'].map((group) => `demo.compose.${group}`),
   ...['tamperings', 'tampered'].map((group) => `demo.request.${group}`),
   ...['home.lessons', 'ways', 'messages', 'errors', 'verdicts', 'notices'].map((group) => `demo.${group}`),

@@ -30,7 +30,7 @@ it.each(LANGUAGES)(
         .split('\n');
     };
     const parts: string[][] = [];
-    for (const state of ALL_STATES.filter((one) => one.language === language && one.name === 'sign-in')) {
+    for (const state of ALL_STATES.filter((one) => one.language === language && one.name === 'consent')) {
       const outline = [...(await outlineOf(state, 'header')), ...(await outlineOf(state, 'footer'))];
       parts.push([`# head and foot, ${state.brand}`, ...outline]);
     }

@@ -19,6 +19,7 @@ const CLIENT: Client = {
   reviewed: false,
   userLimits: false,
   most: null,
+  createdAt: new Date('2026-05-03T12:00:00Z'),
   revision: 1,
 };
 const FIELDS = {

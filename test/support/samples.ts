@@ -44,6 +44,8 @@ export const ROUTES = [
   'GET /oauth/authorize',
   'POST /oauth/authorize',
   'POST /sign-in',
+  'GET /reject',
+  'POST /reject',
   'POST /payment-password',
   'POST /consent',
   'GET /account',
@@ -143,6 +145,8 @@ async function samplesOfPeople(server: TestServer, agent: Agent, client: TestCli
     'GET /oauth/authorize': person(look, 200, session),
     'POST /oauth/authorize': person(look, 303, session),
     'POST /sign-in': form(signIn, '/sign-in', typed, 303, { ...visit, gives: /assent_session=[\w-]{43};/ }),
+    'GET /reject': person(spend, 200, session),
+    'POST /reject': form(payment, '/reject', {}, 303, { ...session, needs: [] }),
     'POST /payment-password': form(
       payment,
       '/payment-password',

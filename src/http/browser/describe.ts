@@ -2,7 +2,14 @@ import type { Context } from '../../flows/context.ts';
 import { BUILT_IN_CATALOGUE } from '../../languages/catalogue.ts';
 import { type Language, TEXTS, type Texts } from '../../languages/languages.ts';
 import { nameOfTarget } from '../../rules/directory.ts';
-import { effectiveLimit, type PaymentLimit, type Right, spends } from '../../rules/scope.ts';
+import { moneySources } from '../../rules/rightData.ts';
+import {
+  effectiveLimit,
+  type MoneySource,
+  type PaymentLimit,
+  type Right,
+  spends,
+} from '../../rules/scope.ts';
 import { targetParts } from '../../rules/targetFormat.ts';
 
 /** A right in plain words: what the application may do and, where it spends, how much and how often. */
@@ -13,10 +20,14 @@ export interface DescribedRight {
   readonly target: readonly string[] | null;
   /** Whose number that is, where the operator's directory says it. */
   readonly targetName: string | null;
+  /** What stands around the target. */
+  readonly quotes: Texts['quotes'];
   readonly after: string;
   readonly limit: string | null;
-  /** Whether it spends money, or names the source of it. */
+  /** Whether it spends money. */
   readonly spending: boolean;
+  /** Whether it says no more than where the money comes from: a fact, and no power. */
+  readonly isSource: boolean;
 }
 
 /** What the words of rights and days depend on, beside the language. */
@@ -27,16 +38,29 @@ export type Words = Pick<Context, 'catalogue' | 'currency' | 'directory' | 'time
  * are shown like what was written: the default limit, and the wallet as the source of money where none is named.
  */
 export function describeRights(rights: readonly Right[], words: Words, language: Language): DescribedRight[] {
-  const spending = spends(rights);
   const named = rights.some((right) => right.name === 'money-source');
-  const all: Right[] = spending && !named ? [...rights, DEFAULT_SOURCE] : [...rights];
-  return all.map((right) => {
-    const described = describeRight(right, words, language);
-    return { ...described, spending: described.spending || (spending && right.name === 'money-source') };
-  });
+  const all = spends(rights) && !named ? [...rights, sourceRight(moneySources(rights))] : rights;
+  return all.map((right) => describeRight(right, words, language));
 }
 
-const DEFAULT_SOURCE: Right = { name: 'money-source', sources: ['wallet'] };
+function sourceRight(sources: readonly MoneySource[]): Right {
+  return { name: 'money-source', sources };
+}
+
+/** Where the money comes from, as a right. */
+export function describeSources(
+  sources: readonly MoneySource[],
+  words: Words,
+  language: Language,
+): DescribedRight {
+  return describeRight(sourceRight(sources), words, language);
+}
+
+/** Sources of money in plain words, for example "your wallet or your linked card". */
+export function namesOfSources(names: readonly MoneySource[], language: Language): string {
+  const { sources, formats } = TEXTS[language];
+  return formats.oneOf(names.map((name) => sources[name]));
+}
 
 /** One right, whatever stands beside it. */
 export function describeRight(right: Right, words: Words, language: Language): DescribedRight {
@@ -45,24 +69,24 @@ export function describeRight(right: Right, words: Words, language: Language): D
     ...sentenceOf(right, words, language),
     targetName: nameOfTarget(words.directory, right)?.[language] ?? null,
     limit: limit === undefined ? null : describeLimit(limit, words.currency, language),
+    quotes: TEXTS[language].quotes,
     spending: limit !== undefined,
+    isSource: right.name === 'money-source',
   };
 }
 
 type Sentence = Pick<DescribedRight, 'before' | 'target' | 'after'>;
 
 function sentenceOf(right: Right, { catalogue }: Words, language: Language): Sentence {
-  const { targets, sources, formats } = TEXTS[language];
+  const { targets } = TEXTS[language];
   // A grant may hold a right that the operator's catalogue does not offer any more.
   const sentence = (catalogue[right.name] ?? BUILT_IN_CATALOGUE[right.name])[language];
   const [before = '', after = ''] = sentence.split('{target}', 2);
   switch (right.name) {
     case 'payment.to-account':
       return { before: `${before}${targets[right.type]} `, target: targetParts(right), after };
-    case 'money-source': {
-      const source = formats.oneOf(right.sources.map((name) => sources[name]));
-      return { before: before + source + after, target: null, after: '' };
-    }
+    case 'money-source':
+      return { before: before + namesOfSources(right.sources, language) + after, target: null, after: '' };
     default: {
       const target = targetParts(right);
       return target === null ? { before: sentence, target, after: '' } : { before, target, after };

@@ -2,14 +2,16 @@ import type { RequestedAccess } from '../../flows/authorize.ts';
 import type { Context } from '../../flows/context.ts';
 import { limitsToLower } from '../../flows/decide.ts';
 import { type Language, TEXTS } from '../../languages/languages.ts';
+import type { AuthorizationRequest } from '../../rules/authorizationRequest.ts';
+import { boundsOf } from '../../rules/bounds.ts';
 import { logoPath } from '../../rules/client.ts';
-import { differenceOf, type RightChange } from '../../rules/difference.ts';
 import type { LoweringProblem } from '../../rules/lowering.ts';
 import { effectiveLimit, type Right, spends } from '../../rules/scope.ts';
 import { worstCase } from '../../rules/worstCase.ts';
 import { describeLimit, describeRight, describeRights, describeTarget, type Words } from './describe.ts';
+import { describeChanges } from './describeChanges.ts';
 import { limitField } from './forms.ts';
-import type { DescribedChange, DescribedChanges, DescribedClient, LimitField, RequestPage } from './pages.ts';
+import type { ConsentPage, DescribedClient, LimitField, RequestPage } from './pages.ts';
 
 /** What a request asks, for the pages that show it (contract 1.2). */
 export function describeRequest(
@@ -24,12 +26,16 @@ export function describeRequest(
   const hasDays = rights.some((right) => typeof effectiveLimit(right)?.days === 'number');
   return {
     request: canonicalQuery,
-    client: describeClient(context, access, language),
+    client: {
+      ...describeClient(context, authorizationRequest, language),
+      firstSeen: describeFirstSeen(context, access, language),
+    },
     instanceName,
     returnsTo: describeTarget(redirectUri),
     userName: user.name,
     userLogin: user.login,
     cost: describeCost(context, rights, validUntil, language),
+    others: describeOthers(context, access, language),
     rights: describeRights(rights, context, language),
     dayNote: hasDays ? request.dayNote : null,
     cannot: describeBounds(rights, language),
@@ -37,6 +43,16 @@ export function describeRequest(
     changes: describeChanges(context, access, language),
     signOutToken,
   };
+}
+
+/** What a consent page says of the payment password. */
+export function describeGuard(
+  { authorizationRequest: { rights }, user }: RequestedAccess,
+  language: Language,
+): Pick<ConsentPage, 'isSecondStep' | 'unguarded'> {
+  if (!spends(rights)) return { isSecondStep: false, unguarded: null };
+  const { unguarded } = TEXTS[language].consent;
+  return { isSecondStep: user.hasPaymentPassword, unguarded: user.hasPaymentPassword ? null : unguarded };
 }
 
 /** What a user typed in the fields of the limits, and what is wrong with it, by the places of the rights. */
@@ -61,90 +77,80 @@ export function describeLimitFields(
       right: describeRight(right, words, language),
       hint: consent.limits.hint(describeLimit(limit, words.currency, language)),
       value: typed?.sums.get(index) ?? formats.plain(limit.sum),
+      unit: consent.limits.unit(formats.currency(words.currency), limit.days ?? 1),
       problem: problem === undefined ? null : consent.limits.problems[problem](asked),
     };
   });
 }
 
-function describeClient(
+/** Who asks, as far as it is known of everybody. */
+export function describeClient(
   { brand }: Pick<Context, 'brand'>,
-  { authorizationRequest: { client }, firstSeen }: RequestedAccess,
+  { client }: Pick<AuthorizationRequest, 'client'>,
   language: Language,
 ): DescribedClient {
-  const { request } = TEXTS[language];
-  const service = brand.name[language];
+  const { name, site, reviewed } = client;
   return {
-    name: client.name,
-    site: client.site && describeTarget(client.site),
+    name,
+    site: site && describeTarget(site),
     logo: logoPath(client),
-    reviewed: client.reviewed ? request.reviewed(service) : null,
-    firstSeen: firstSeen && !client.reviewed ? request.firstSeen(client.name) : null,
+    reviewed: reviewed ? TEXTS[language].request.reviewed(brand.name[language]) : null,
   };
 }
 
-/** The most that the rights can cost, for example "At most RUB 45,000 in any 30 days, and nothing after 21 November 2029". */
+function describeFirstSeen(
+  { timeZone }: Pick<Context, 'timeZone'>,
+  { authorizationRequest: { client, redirectUri }, firstSeen }: RequestedAccess,
+  language: Language,
+): string | null {
+  if (!firstSeen || client.reviewed) return null;
+  const { formats, request } = TEXTS[language];
+  return request.firstSeen(client.name, formats.day(client.createdAt, timeZone), describeTarget(redirectUri));
+}
+
+/** The most that rights can cost, for example "At most RUB 45,000 in any 30 days"; null where they spend nothing. */
+function describeMost(rights: readonly Right[], currency: string, language: Language): string | null {
+  const worst = worstCase(rights);
+  if (worst.kind === 'none') return null;
+  const days = worst.kind === 'once' ? null : worst.days;
+  return describeLimit({ days, sum: worst.amount }, currency, language);
+}
+
+/** The same with its end, for example "At most RUB 45,000 in any 30 days, and nothing after 21 November 2029". */
 function describeCost(
   { currency }: Words,
   rights: readonly Right[],
   validUntil: string,
   language: Language,
 ): string {
-  const { formats, request } = TEXTS[language];
-  const worst = worstCase(rights);
-  switch (worst.kind) {
-    case 'none':
-      return request.cost.none;
-    case 'once':
-      return request.cost.once(formats.amount(worst.amount, currency));
-    case 'period': {
-      const limit = describeLimit({ days: worst.days, sum: worst.amount }, currency, language);
-      return request.cost.until(limit, validUntil);
-    }
-  }
+  const { cost } = TEXTS[language].request;
+  const most = describeMost(rights, currency, language);
+  if (most === null) return cost.none;
+  return worstCase(rights).kind === 'once' ? cost.once(most) : cost.until(most, validUntil);
 }
 
 function describeBounds(rights: readonly Right[], language: Language): string[] {
-  const { cannot } = TEXTS[language].request;
-  return [spends(rights) ? cannot.spendMore : cannot.spend, cannot.seePasswords, cannot.passOn];
+  const { bounds } = TEXTS[language].request.cannot;
+  return boundsOf(rights).map((bound) => bounds[bound]);
+}
+
+/** What else the application can spend by its other connections; null for nothing. */
+function describeOthers(
+  { currency }: Words,
+  { authorizationRequest: { client }, others }: RequestedAccess,
+  language: Language,
+): string | null {
+  const { besides } = TEXTS[language].request;
+  if (others.spending.length === 0) return null;
+  const named = others.spending.map(({ instanceName, rights }) => {
+    const most = describeMost(rights, currency, language) ?? '';
+    return instanceName === null ? besides.unnamed(most) : besides.named(instanceName, most);
+  });
+  const more = others.more === 0 ? [] : [besides.more(others.more)];
+  return besides.line(client.name, [...named, ...more].join('; '));
 }
 
 /** Whether a right is worth nothing after one payment, so that no day says when it ends. */
 function endsWithOnePayment(right: Right): boolean {
   return effectiveLimit(right)?.days === null || right.name === 'money-source';
-}
-
-function describeChanges(
-  words: Words,
-  { authorizationRequest: { client, rights }, earlier }: RequestedAccess,
-  language: Language,
-): DescribedChanges | null {
-  if (earlier === null) return null;
-  const { formats, request } = TEXTS[language];
-  const { replaces, lastUsed, neverUsed } = request.changes;
-  const all = differenceOf(earlier.rights, rights).map((change) => describeChange(words, change, language));
-  return {
-    replaces: replaces(client.name, formats.day(earlier.confirmedAt, words.timeZone)),
-    lastUse: earlier.lastUsedOn === null ? neverUsed : lastUsed(formats.utcDay(earlier.lastUsedOn)),
-    changed: all.filter(({ change }) => change !== 'unchanged'),
-    unchanged: all.filter(({ change }) => change === 'unchanged'),
-  };
-}
-
-function describeChange(
-  words: Words,
-  { change, right, before, after }: RightChange,
-  language: Language,
-): DescribedChange {
-  const texts = TEXTS[language].request.changes;
-  const [old, asked] = [before, after].map(
-    (limit) => limit && describeLimit(limit, words.currency, language),
-  );
-  const isOther = old && asked && change !== 'unchanged';
-  const only = asked ?? old;
-  return {
-    label: texts.labels[change],
-    change,
-    right: describeRight(right, words, language),
-    limits: isOther ? [texts.before(old), texts.after(asked)] : only ? [only] : [],
-  };
 }

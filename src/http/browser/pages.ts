@@ -10,6 +10,7 @@ import type { Link } from './links.ts';
 export type Page =
   | SignInPage
   | PaymentPasswordPage
+  | RejectPage
   | ConsentPage
   | ErrorPage
   | NoticePage
@@ -24,7 +25,7 @@ export interface SignInPage {
   readonly request: string | null;
   readonly formToken: string;
   /** The application that asks; null on the way to the account page. */
-  readonly clientName: string | null;
+  readonly client: DescribedClient | null;
   /** What was typed before, so that a wrong password doesn't cost the login too. */
   readonly login: string;
   /** What was not done, or why the page comes; null where that needs no word. */
@@ -40,8 +41,6 @@ export interface DescribedClient {
   readonly logo: string | null;
   /** That an operator has looked at it; null for one that nobody looked at. */
   readonly reviewed: string | null;
-  /** That it is new to this user, and nobody looked at it; null when that is not so. */
-  readonly firstSeen: string | null;
 }
 
 /** A right that an application has or asks for, with what becomes of it. */
@@ -65,7 +64,10 @@ export interface DescribedChanges {
 /** The pages between sign-in and the answer: the access that is asked for. */
 export interface RequestPage {
   readonly request: string;
-  readonly client: DescribedClient;
+  readonly client: DescribedClient & {
+    /** That it is new to this user, and nobody looked at it; null when that is not so. */
+    readonly firstSeen: string | null;
+  };
   readonly instanceName: string | null;
   /** Where the browser goes afterwards, as host name or scheme, for example `shop.example`. */
   readonly returnsTo: string;
@@ -73,6 +75,8 @@ export interface RequestPage {
   readonly userLogin: string;
   /** The most that it can cost, as one line. */
   readonly cost: string;
+  /** What the application can spend besides, by its other connections; null for nothing. */
+  readonly others: string | null;
   readonly rights: readonly DescribedRight[];
   /** What a day is; null where no limit speaks of days. */
   readonly dayNote: string | null;
@@ -96,8 +100,23 @@ export interface PaymentPasswordPage extends RequestPage {
   readonly error: string | null;
 }
 
+/** In the place of the payment password's page, for those who don't want this. */
+export interface RejectPage extends Omit<RequestPage, 'undone'> {
+  readonly name: 'reject';
+  /** Sent back by Reject, and good for nothing else. */
+  readonly decisionToken: string;
+  /** The request's own page. */
+  readonly back: string;
+  /** What stays as it is although this is rejected; null for nothing. */
+  readonly stays: string | null;
+}
+
 export interface ConsentPage extends RequestPage {
   readonly name: 'consent';
+  /** Whether the payment password came before it. */
+  readonly isSecondStep: boolean;
+  /** That pressing Allow is enough to let money go; null where the payment password was asked, or nothing is spent. */
+  readonly unguarded: string | null;
   /** The form token that Allow and Reject send back, signed over what this page shows. */
   readonly decisionToken: string;
   /** The limits that the user may lower; mostly none. */
@@ -114,6 +133,8 @@ export interface LimitField {
   readonly hint: string;
   /** The sum that is asked or, in a form that is shown again, what was typed. */
   readonly value: string;
+  /** What its number counts, for example `RUB in any 7 days`. */
+  readonly unit: string;
   /** What is wrong with it; null for nothing. */
   readonly problem: string | null;
 }

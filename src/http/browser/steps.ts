@@ -1,12 +1,18 @@
 import type { FastifyReply } from 'fastify';
-import type { Step } from '../../flows/authorize.ts';
+import type { PaymentPasswordStep, Step } from '../../flows/authorize.ts';
 import type { Context } from '../../flows/context.ts';
 import { type Session, signOutToken } from '../../flows/session.ts';
 import type { SignInStep } from '../../flows/signIn.ts';
 import { TEXTS } from '../../languages/languages.ts';
 import type { AuthorizationRequest } from '../../rules/authorizationRequest.ts';
 import { setCookie } from './cookies.ts';
-import { describeLimitFields, describeRequest, type TypedLimits } from './describeRequest.ts';
+import {
+  describeClient,
+  describeGuard,
+  describeLimitFields,
+  describeRequest,
+  type TypedLimits,
+} from './describeRequest.ts';
 import { languageOf } from './language.ts';
 import { showFull } from './notices.ts';
 import { COOKIE_CHECK, requestNote, signInNote } from './outcomes.ts';
@@ -66,6 +72,21 @@ export function showStep(
   });
 }
 
+/** Shows the page that can only reject, in the place of the one that asks for the payment password. */
+export function showReject(reply: FastifyReply, context: Context, step: PaymentPasswordStep): FastifyReply {
+  const language = languageOf(reply.request);
+  const { authorizationRequest, earlier, rejectToken } = step;
+  const { formats, reject } = TEXTS[language];
+  const { name } = authorizationRequest.client;
+  return showPage(reply, {
+    ...describeRequest(context, step, language),
+    name: 'reject',
+    decisionToken: rejectToken,
+    back: requestPath(authorizationRequest),
+    stays: earlier && reject.stays(name, formats.day(earlier.confirmedAt, context.timeZone)),
+  });
+}
+
 /** The same in each language: a browser fills in what it keeps under exactly this name. */
 export function keptAs({ login }: { readonly login: string }): string {
   return `${login} (payment)`;
@@ -83,6 +104,7 @@ export function showConsent(
     name: 'consent',
     ...describeRequest(context, step, language),
     undone: typed === null ? requestNote(reply.request, context, step) : null,
+    ...describeGuard(step, language),
     decisionToken: step.decisionToken,
     limits: describeLimitFields(context, step, typed, language),
     error: typed && TEXTS[language].consent.limits.undone,
@@ -98,11 +120,12 @@ export function showSignIn(
 ): FastifyReply {
   if (newCookie !== null) setCookie(reply, context, 'preLogin', newCookie);
   const request = authorizationRequest?.canonicalQuery ?? null;
-  const clientName = authorizationRequest?.client.name ?? null;
+  const language = languageOf(reply.request);
+  const client = authorizationRequest && describeClient(context, authorizationRequest, language);
   const { login = '', error = null } = said;
   const note = error === null ? signInNote(reply.request, context, authorizationRequest) : null;
   const undone = said.undone ?? note;
-  return showPage(reply, { name: 'sign-in', request, formToken, clientName, login, error, undone });
+  return showPage(reply, { name: 'sign-in', request, formToken, client, login, error, undone });
 }
 
 /** What every page of a signed-in user has. */

@@ -68,9 +68,21 @@ function asksForPassword({ name }: Page): boolean {
   return name === 'sign-in' || name === 'payment-password' || name === 'password';
 }
 
-/** A text with names in it as HTML: escaped, each name in `<bdi>`. */
-function html(text: string): string {
-  return isolatesAsHtml(eta.config.escapeFunction(text));
+/** Whether its form ends at the application. */
+function leadsToApplication({ name }: Page): boolean {
+  return name === 'consent' || name === 'reject';
+}
+
+/**
+ * A text with names in it as HTML: escaped, each name in `<bdi>`.
+ *
+ * @param name one of them that is more than a name @param mark makes HTML of it, such as a link
+ */
+function html(text: string, name?: string, mark?: (bdi: string) => string): string {
+  const { escapeFunction } = eta.config;
+  const whole = isolatesAsHtml(escapeFunction(text));
+  const bdi = `<bdi>${escapeFunction(name)}</bdi>`;
+  return mark === undefined ? whole : whole.replaceAll(bdi, mark(bdi));
 }
 
 /** The headers of a page: against framing, caching, and leaks of its URL. */
@@ -80,9 +92,9 @@ export function pageHeaders(page: Page, language: Language, look: Look): Record<
     'content-type': 'text/html; charset=utf-8',
     'content-language': language,
     'cache-control': 'no-store',
-    // Browsers apply form-action to the redirect after a post too: on the consent page it would block the way back to the
-    // application. The other pages post to ourselves only.
-    'content-security-policy': page.name === 'consent' ? policy : `${policy}; form-action 'self'`,
+    // Browsers apply form-action to the redirect after a post too: it would block the way back to the application. The other
+    // pages post to ourselves only.
+    'content-security-policy': leadsToApplication(page) ? policy : `${policy}; form-action 'self'`,
     // With no-referrer our own forms would be posted with `Origin: null`.
     'referrer-policy': 'same-origin',
     'x-content-type-options': 'nosniff',

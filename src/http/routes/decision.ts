@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { nextStep } from '../../flows/authorize.ts';
+import { authorize, nextStep } from '../../flows/authorize.ts';
 import { confirmPayment } from '../../flows/confirmPayment.ts';
 import type { Context } from '../../flows/context.ts';
 import { type DecisionOutcome, decide, limitsToLower } from '../../flows/decide.ts';
@@ -9,8 +9,9 @@ import { readCookies, setCookie } from '../browser/cookies.ts';
 import { OWN_FORM, receiveRequestForm, typedSums } from '../browser/forms.ts';
 import { chooseLanguage } from '../browser/language.ts';
 import { refuseAttempt, showAlreadyAllowed, showFull, showTooMany } from '../browser/notices.ts';
-import { forgetOutcome, type Outcome, rememberOutcome } from '../browser/outcomes.ts';
-import { backToRequest, requestPath, showConsent, showStep } from '../browser/steps.ts';
+import { forgetOutcome, type Outcome, rememberOutcome, requestNote } from '../browser/outcomes.ts';
+import { backToRequest, requestPath, seeOther, showConsent, showReject, showStep } from '../browser/steps.ts';
+import { queryParameters } from '../parameters.ts';
 import { callerOf } from '../server/caller.ts';
 
 /**
@@ -44,6 +45,23 @@ export function decisionRoutes(app: FastifyInstance, context: Context): void {
       forgetOutcome(reply, context);
     }
     return backToRequest(reply, context, authorizationRequest);
+  });
+
+  // Reject on the page that asks for the payment password. That page can't send the browser to the application out of a form
+  // (its policy), so this leads to a page that can. Neither writes anything.
+  app.post('/reject', OWN_FORM, async (request, reply) => {
+    const { authorizationRequest } = await receiveRequestForm(request, context);
+    forgetOutcome(reply, context);
+    return seeOther(reply, context, `/reject?${authorizationRequest.canonicalQuery}`);
+  });
+
+  app.get('/reject', async (request, reply) => {
+    const step = await authorize(context, queryParameters(request), readCookies(request, context));
+    // Whoever went Back from the application is told so on the page of the request, where they can answer anew.
+    const isAsked = step.step === 'payment-password' && requestNote(request, context, step) === null;
+    return isAsked
+      ? showReject(reply, context, step)
+      : backToRequest(reply, context, step.authorizationRequest);
   });
 
   app.post('/consent', OWN_FORM, async (request, reply) => {

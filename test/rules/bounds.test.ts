@@ -1,0 +1,81 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Bound, boundsOf } from '../../src/rules/bounds.ts';
+import { moneySources } from '../../src/rules/rightData.ts';
+import { parseScope, type Right, spends } from '../../src/rules/scope.ts';
+import { rights } from './arbitraries.ts';
+
+const notAsked = (scope: string) =>
+  boundsOf(parseScope(scope)).filter(
+    (bound) => !['spend', 'spend_more', 'see_passwords', 'open_to_others'].includes(bound),
+  );
+
+describe('what an application can’t do', () => {
+  it.each([
+    ['account-info', ['see_operations']],
+    ['account-info operation-history', []],
+    ['operation-details', ['see_balance']],
+    ['incoming-transfers', ['see_balance']],
+    ['payment-shop', ['transfer', 'take_from_card']],
+    ['payment-shop money-source("card")', ['transfer', 'take_from_wallet']],
+    ['payment-p2p', ['take_from_card', 'see_operations']],
+    ['payment-p2p money-source("wallet","card")', ['see_operations', 'see_balance']],
+    ['payment.to-pattern("1")', ['pay_others', 'take_from_card']],
+    [
+      'account-info payment.to-account("1").limit(,5) money-source("card")',
+      ['pay_others', 'take_from_wallet'],
+    ],
+    ['payment-shop payment.to-account("1")', ['take_from_card', 'see_operations']],
+    ['payment-shop payment-p2p money-source("wallet","card") account-info operation-history', []],
+  ])('of what %s does not ask: %j', (scope, bounds) => {
+    expect(notAsked(scope)).toEqual(bounds);
+  });
+
+  it('of any rights: its limits first, the passwords and other applications last, two of what it did not ask', () => {
+    fc.assert(
+      fc.property(rights, (list) => {
+        const bounds = boundsOf(list);
+        expect(bounds[0]).toBe(spends(list) ? 'spend_more' : 'spend');
+        expect(bounds.slice(-2)).toEqual(['see_passwords', 'open_to_others']);
+        expect(bounds.length).toBeLessThanOrEqual(5);
+        expect(new Set(bounds).size).toBe(bounds.length);
+      }),
+    );
+  });
+
+  it('is nothing that any of its rights allows', () => {
+    fc.assert(
+      fc.property(rights, (list) => {
+        const allowed = list.flatMap((right) => allows(right, list));
+        expect(boundsOf(list).filter((bound) => allowed.includes(bound))).toEqual([]);
+      }),
+    );
+  });
+});
+
+/** What a right lets an application do, by docs/scopes.md. */
+function allows(right: Right, list: readonly Right[]): Bound[] {
+  switch (right.name) {
+    case 'account-info':
+      return ['see_balance'];
+    case 'operation-history':
+    case 'operation-details':
+    case 'incoming-transfers':
+      return ['see_operations'];
+    case 'payment-shop':
+      return ['spend', 'pay_others', ...takes(list)];
+    case 'payment-p2p':
+      return ['spend', 'pay_others', 'transfer', ...takes(list)];
+    case 'payment.to-pattern':
+      return ['spend', ...takes(list)];
+    case 'payment.to-account':
+      return ['spend', 'transfer', ...takes(list)];
+    case 'money-source':
+      return [];
+  }
+}
+
+function takes(list: readonly Right[]): Bound[] {
+  const bounds = { wallet: 'take_from_wallet', card: 'take_from_card' } as const;
+  return moneySources(list).map((source) => bounds[source]);
+}
