@@ -121,10 +121,14 @@ describe('on the account page', () => {
     await connect('Shop', WEEKLY, WEEKLY);
     await connect('Diary', 'account-info');
     const $ = await account();
-    const headings = $('.connection')
-      .toArray()
-      .map((section) => $(`#${$(section).attr('aria-labelledby')}`, section).text());
-    expect(headings).toEqual(['Connection without a name', 'no. 1', '']);
+    const sections = $('.connection').toArray();
+    expect(
+      sections.map((section) => [$(section).attr('aria-label'), $('h3', section).first().text()]),
+    ).toEqual([
+      ['Shop, connection without a name', 'Connection without a name'],
+      ['Shop, no. 1', 'no. 1'],
+      [undefined, ''],
+    ]);
     const levels = $('.card :is(h2, h3, h4)')
       .toArray()
       .map(({ tagName }) => tagName);

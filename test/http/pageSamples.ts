@@ -325,16 +325,6 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     };
   }
 
-  let grants = 0;
-  function ofClient(
-    authorization: LiveAuthorization,
-    client: Pick<LiveAuthorization, 'clientName' | 'isBlocked'>,
-  ): LiveAuthorization {
-    grants += 1;
-    const grantId = `3d6f0a52-3f0c-4f0e-9a39-${100_000_000_000 + grants}`;
-    return { ...authorization, ...client, grantId };
-  }
-
   function connected(
     clientName: string,
     authorizations: readonly LiveAuthorization[],
@@ -347,7 +337,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
       clientLogo: null,
       isBlocked,
       canSpend: !isBlocked && authorizations.some(({ rights }) => spends(rights)),
-      authorizations: authorizations.map((one) => ofClient(one, { clientName, isBlocked })),
+      authorizations: authorizations.map((one) => ({ ...one, clientName, isBlocked })),
       live: authorizations.length,
       orMore: false,
       disconnectAllToken: 'disconnect-all.token',
