@@ -7,14 +7,16 @@ import {
   type AuditFilter,
   type AuditKind,
   findAuditEvents,
+  findTrailPart,
   pruneAuditPartitions,
+  type TrailPlace,
 } from '../flows/operators/audit.ts';
 import { findClient } from '../flows/operators/clients.ts';
 import { findResource } from '../flows/operators/resources.ts';
 import { AUDIT_KEPT_MONTHS } from '../rules/lifetimes.ts';
 import { isUuid } from '../secrets/uuid.ts';
 import type { CommandTable } from './addCommands.ts';
-import { inJson, printList, report, UsageError } from './output.ts';
+import { inJson, print, printList, report, snakeCase, UsageError } from './output.ts';
 import { requireUser } from './user.ts';
 import { withStore } from './withStore.ts';
 
@@ -52,6 +54,10 @@ export const AUDIT_COMMANDS: CommandTable = {
       readNumber(/^[1-9]\d{0,8}$/, 'Not a number from 1 on.'),
     ),
   ],
+  'audit next [place]': [
+    'show what came into the trail since a place, and the place that comes next; without one only that',
+    next,
+  ],
   'audit prune': [
     'drop old months of the trail; run as the owner of the tables',
     prune,
@@ -81,6 +87,31 @@ async function show(options: AuditOptions): Promise<void> {
   printList(inJson ? rows : summarize(rows), ['no events', ...unknown].join(', and '));
 }
 
+/** How many events are read at once. */
+const MAX_NEXT = 5_000;
+
+/** For programs that follow the trail. A place is four numbers that mean something to us alone. */
+async function next(place?: string): Promise<void> {
+  const from = place === undefined ? null : readPlace(place);
+  const part = await withStore((db) => findTrailPart(db, from, MAX_NEXT));
+  const events = part.events.map((event) => snakeCase(rowOf(event)));
+  const document = { events, place: formatPlace(part.place) };
+  print(document, [...events.map((event) => JSON.stringify(event)), document.place].join('\n'));
+}
+
+function formatPlace({ from, since, at, by }: TrailPlace): string {
+  return [from, since, at, by].join('.');
+}
+
+function readPlace(text: string): TrailPlace {
+  const [, ...numbers] = /^(\d{1,18})\.(\d{1,18})\.(\d{1,18})\.(\d{1,18})$/.exec(text) ?? [];
+  const [from, since, at, by] = numbers.map(BigInt);
+  if (from === undefined || since === undefined || at === undefined || by === undefined) {
+    throw new UsageError('not a place: take the one that was printed last');
+  }
+  return { from, since, at, by };
+}
+
 async function filterOf(db: pg.Pool, options: AuditOptions): Promise<AuditFilter> {
   const { login, user = null, client: clientId = null, resource: resourceId = null } = options;
   const { ref: reference = null, outcome: kind = null, since = null, until = null } = options;
@@ -99,20 +130,24 @@ async function findUnknown(db: pg.Pool, { client, resource }: AuditOptions): Pro
 }
 
 /** All fields of an event, for programs. */
-function rowOf({ at, kind: outcome, operator, detail, ...event }: AuditEvent) {
-  return { at, outcome, ...event, operator, detail };
+function rowOf({ id, at, kind: outcome, operator, detail, ...event }: AuditEvent) {
+  return { id, at, outcome, ...event, operator, detail };
 }
+
+/** Fields for programs only. */
+const UNSEEN = ['id', 'clientName', 'limits', 'grantId'];
 
 /** The fields that fit on a line, for people; columns without a value are left out. */
 function summarize(rows: readonly ReturnType<typeof rowOf>[]): Record<string, unknown>[] {
-  const short = rows.map(({ at, outcome, userId, login, limits: _limits, grantId: _grantId, ...event }) => ({
+  const short = rows.map(({ at, outcome, userId, login, ...event }) => ({
     at,
     outcome,
     user: login ?? userId,
     ...event,
   }));
-  const isUsed = (name: string) => short.some((row) => row[name as keyof typeof row] !== null);
-  return short.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => isUsed(name))));
+  const isShown = (name: string) =>
+    !UNSEEN.includes(name) && short.some((row) => row[name as keyof typeof row] !== null);
+  return short.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => isShown(name))));
 }
 
 function readKind(text: string): AuditKind {

@@ -35,7 +35,8 @@ export function warn(sentence: string): void {
 /** A thing to print, by the names that people and programs see, such as `client_id`. */
 type Row = Readonly<Record<string, unknown>>;
 
-function rowOf(thing: object): Row {
+/** A thing by the names that programs see. */
+export function snakeCase(thing: object): Row {
   const snake = (name: string) => name.replaceAll(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
   return Object.fromEntries(Object.entries(thing).map(([name, value]) => [snake(name), value]));
 }
@@ -48,20 +49,20 @@ export function print(document: Row | readonly unknown[], text: string): void {
 
 /** Prints one thing: a JSON object, or its fields a line each. */
 export function printOne(thing: object): void {
-  const row = rowOf(thing);
+  const row = snakeCase(thing);
   print(row, alignColumns(Object.entries(row).map(([name, value]) => [name, text(value)])));
 }
 
 /** Prints a list: a JSON array, or a table; `none` is said when it is empty. */
 export function printList(things: readonly object[], none: string): void {
-  const rows = things.map(rowOf);
+  const rows = things.map(snakeCase);
   if (rows.length === 0) say(none);
   if (rows.length > 0 || inJson) print(rows, formatTable(rows));
 }
 
 /** Says what was done: the document, or a sentence. */
 export function report(done: object, sentence: string): void {
-  if (inJson) print(rowOf(done), '');
+  if (inJson) print(snakeCase(done), '');
   else say(sentence);
 }
 

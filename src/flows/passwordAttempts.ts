@@ -25,9 +25,10 @@ export interface Account extends Pick<User, 'userId' | 'status'> {
 
 /** What comes of an attempt. */
 export type AttemptOutcome =
-  /** With the hash that the password was checked against, and the value of the new device cookie. */
+  /** With the hash that the password was checked against, whether this device knew it before, and the new device cookie. */
   | {
       readonly outcome: 'right';
+      readonly knownDevice: boolean;
       readonly userId: string;
       readonly passwordHash: string;
       readonly deviceCookie: string;
@@ -71,7 +72,13 @@ export async function attemptPassword(
   }
   await takeBackAttempt(context.db, { counters, right: true });
   const newCookie = newDeviceCookie(context, guarded, login, right, deviceCookie);
-  return { outcome: 'right', userId, passwordHash: right, deviceCookie: newCookie };
+  return {
+    outcome: 'right',
+    userId,
+    passwordHash: right,
+    knownDevice: device !== null,
+    deviceCookie: newCookie,
+  };
 }
 
 /** A payment password is typed by a user who is signed in, so it is never a stranger's. */

@@ -56,10 +56,10 @@ export async function signIn(
   const attempt = { guarded: 'password', login, password, deviceCookie: cookies.device } as const;
   const result = await attemptPassword(context, attempt, caller, () => findUserByKey(db, login));
   if (result.outcome !== 'right') return result;
-  const { userId, passwordHash, deviceCookie } = result;
+  const { userId, passwordHash, knownDevice, deviceCookie } = result;
   const sessionCookie = randomSecret().toString('base64url');
   const earlierHash = cookies.session === null ? null : sha256(cookies.session);
-  const origin = { ...deviceOf(caller.userAgent), network: shownNetwork(caller.address) };
+  const origin = { ...deviceOf(caller.userAgent), knownDevice, network: shownNetwork(caller.address) };
   const session = { sessionHash: sha256(sessionCookie), userId, passwordHash, earlierHash, ...origin };
   // Last, so that there is a session only if its cookie is handed out.
   const isValid = await insertSession(db, session, caller);

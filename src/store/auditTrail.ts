@@ -6,6 +6,8 @@ import { statement } from './database/statement.ts';
 
 /** One event, written in the transaction of what it records. */
 export interface AuditEvent {
+  /** The same whenever it is read: 32 hex digits. */
+  readonly id: string;
   readonly at: Date;
   readonly kind: AuditKind;
   /** Null for what no operator did. */
@@ -14,6 +16,8 @@ export interface AuditEvent {
   /** Null also for a user who was deleted. */
   readonly login: string | null;
   readonly clientId: string | null;
+  /** Its name now; null also for an application that was deleted. */
+  readonly clientName: string | null;
   readonly resourceId: string | null;
   readonly instanceName: string | null;
   readonly grantId: string | null;
@@ -44,22 +48,27 @@ const CONDITIONS = {
   until: 'a.at < @until',
 };
 
+/**
+ * The part of a statement that reads events.
+ *
+ * @param from a query with the columns of `audit_events`
+ * @param more a further column of it, as text
+ */
+export const selectEvents = (from: string, more?: string): string => `
+select md5(concat_ws(' ', extract(epoch from a.at), a.kind, a.user_id, a.client_id, a.resource_id, a.grant_id, a.reference))
+         as id,
+       a.at, a.kind, a.operator, a.user_id as "userId", u.login, a.client_id as "clientId", c.name as "clientName",
+       a.resource_id as "resourceId", a.instance_name as "instanceName", a.grant_id as "grantId", a.scope, a.limits,
+       a.address, a.reference, a.detail${more === undefined ? '' : `, a.${more}::text`}
+  from (${from}) a left join users u using (user_id) left join clients c using (client_id)`;
+
 /** The events that fit, oldest first. @param limit how many of the newest; all when null */
 export function findAuditEvents(
   pool: pg.Pool,
   filter: AuditFilter,
   limit: number | null,
 ): Promise<AuditEvent[]> {
-  const find = statement<AuditFilter & { limit: number | null }>(
-    '',
-    `
-select * from (
-  select a.at, a.kind, a.operator, a.user_id as "userId", u.login, a.client_id as "clientId",
-         a.resource_id as "resourceId", a.instance_name as "instanceName", a.grant_id as "grantId", a.scope, a.limits,
-         a.address, a.reference, a.detail
-    from audit_events a left join users u using (user_id)
-   where ${whereOf(CONDITIONS, filter)} order by a.at desc limit @limit
-) newest order by at`,
-  );
+  const newest = `select * from audit_events a where ${whereOf(CONDITIONS, filter)} order by a.at desc limit @limit`;
+  const find = statement<AuditFilter & { limit: number | null }>('', `${selectEvents(newest)} order by a.at`);
   return queryLong(pool, find({ ...filter, limit }));
 }

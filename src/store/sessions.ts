@@ -45,7 +45,12 @@ export interface NewSession extends Device {
   readonly earlierHash: Digest | null;
   /** Such as `203.0.113.0/24`; null when it isn't known. */
   readonly network: string | null;
+  /** Whether the password was typed in this browser before. */
+  readonly knownDevice: boolean;
 }
+
+// What somebody who tells users of a sign-in needs.
+const ORIGIN = `jsonb_build_object('known_device', @knownDevice::boolean, 'browser', @browser::text, 'system', @system::text)`;
 
 // The share lock makes a change of the password wait for this sign-in, or this sign-in fail because of it.
 const insert = statement<NewSession & Caller>(
@@ -66,7 +71,7 @@ with locked as (
 ), ended as (
   delete from sessions s using ending, moment where s.session_hash = ending.session_hash and not late
 ), logged as (
-  ${recordEvents({ kind: `'signed_in'`, user_id: 'user_id', ...OF_CALLER }, 'locked, moment where not late')}
+  ${recordEvents({ kind: `'signed_in'`, user_id: 'user_id', detail: ORIGIN, ...OF_CALLER }, 'locked, moment where not late')}
 )
 select exists (select from locked) as valid, late from moment`,
 );

@@ -247,7 +247,7 @@ describe('a change of a password that meets another', () => {
   it('ends the session of a sign-in by the old one that was first, although that is committed later', async () => {
     const by = await signedIn();
     const stored = await findUserByLogin(pool, by.user.login);
-    const origin = { browser: null, system: null, network: null };
+    const origin = { browser: null, system: null, network: null, knownDevice: false };
     const sessionHash = sha256('a cookie');
     const given = {
       sessionHash,

@@ -255,7 +255,7 @@ describe('a statement that waits for a lock until its caller was told 503', () =
       userId: user.userId,
       passwordHash: found[0]?.password ?? '',
       earlierHash: found[0]?.hash ?? null,
-      ...{ browser: null, system: null, network: null },
+      ...{ browser: null, system: null, network: null, knownDevice: false },
     };
     const lock = `select from sessions where user_id = '${user.userId}' for update`;
     const answer = await askLate(lock, (decideBy) =>

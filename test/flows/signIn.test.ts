@@ -48,7 +48,7 @@ describe('a password that is changed while somebody signs in with the old one', 
         userId: user?.userId ?? '',
         passwordHash: user?.passwordHash ?? '',
         earlierHash: null,
-        ...{ browser: null, system: null, network: null },
+        ...{ browser: null, system: null, network: null, knownDevice: false },
       };
       expect(await insertSession(signingIn, session, CALLER)).toBe(true);
       const changing = setPasswords(pool, login, CHANGED, 'tests');

@@ -38,10 +38,12 @@ describe('assent audit', () => {
       'revoked_by_operator',
     ]);
     expect(events[1]).toEqual({
+      id: expect.stringMatching(/^[0-9a-f]{32}$/),
       at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
       outcome: 'approved',
       login: user.login,
       client_id: client.clientId,
+      client_name: 'Test Shop',
       instance_name: 'till',
       grant_id: grant.grant_id,
       scope: spending.scope,
@@ -79,6 +81,31 @@ describe('assent audit', () => {
     expect(stdout).toContain(user.login);
   });
 
+  it('gives programs that follow the trail each event once', async () => {
+    const next = async (...args: string[]) => {
+      const { stdout } = await assent(['audit', 'next', ...args, '--json']);
+      return JSON.parse(stdout) as { events: Record<string, unknown>[]; place: string };
+    };
+    const first = await next();
+    expect(first).toEqual({ events: [], place: expect.stringMatching(/^\d+(\.\d+){3}$/) });
+    const user = await server.createUser();
+    let { place } = first;
+    const found: Record<string, unknown>[] = [];
+    const read = async () => {
+      const part = await next(place);
+      place = part.place;
+      found.push(...part.events.filter(({ user_id }) => user_id === user.userId));
+      return found;
+    };
+    // Transactions of other tests may hold it back.
+    await expect.poll(read, { timeout: 20_000 }).toHaveLength(1);
+    expect(await read()).toEqual(await eventsOf('--login', user.login));
+    const forPeople = await assent(['audit', 'next', first.place]);
+    expect(forPeople.stdout).toMatch(
+      new RegExp(`"user_created".*"login":"${user.login}"[^]*\n\\d+(\\.\\d+){3}\n$`),
+    );
+  });
+
   it('is asked by id for what was erased or deleted', async () => {
     const user = await server.createUser();
     const created = await assent(['resource', 'create', '--name', 'API', '--json']);
@@ -105,6 +132,9 @@ describe('assent audit', () => {
     [['audit', '--until', '2026-02-01T12:00:00'], 2, 'Not a day or a time'],
     [['audit', '--limit', '0'], 2, 'Not a number from 1 on'],
     [['audit', '--outcome', 'aproved'], 2, 'There are: approved, approved_again, refused,'],
+    [['audit', 'next', 'yesterday'], 2, 'not a place'],
+    [['audit', 'next', `${'9'.repeat(18)}.1.1.1`], 1, 'of another database'],
+    [['audit', 'next', '--limit', '5'], 2, 'audit next takes no --limit'],
     [['audit', 'prune', '--keep', '0'], 2, 'Not a number of months'],
     [['audit', 'prune', '--login', 'anna'], 2, 'audit prune takes no --login'],
     [['audit', '--since', '2020-01-01', 'prune'], 2, 'audit prune takes no --since'],

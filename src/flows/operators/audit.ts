@@ -4,6 +4,7 @@ import { transaction } from '../../store/database/database.ts';
 
 // Users' verbs write their events within their own statement.
 export { AUDIT_KINDS, type AuditKind } from '../../store/auditEvents.ts';
+export { findTrailPart, type TrailPlace } from '../../store/auditPlaces.ts';
 export { type AuditEvent, type AuditFilter, findAuditEvents } from '../../store/auditTrail.ts';
 export { pruneAuditPartitions } from '../../store/schema/auditPartitions.ts';
 

@@ -1,0 +1,123 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, expect, it } from 'vitest';
+import { Agent } from '../support/agent.ts';
+import { decide, reachConsent, requestOf, signIn } from '../support/flow.ts';
+import { onDatabase } from '../support/process.ts';
+import { useServer } from '../support/server.ts';
+import { environment, makeFolder, removeFolder } from './examples.ts';
+
+// examples/notifyUsers.mjs keeps its word, as it is printed: users are told what happens, and a crash loses nothing.
+
+const EXAMPLE = fileURLToPath(new URL('../../examples/notifyUsers.mjs', import.meta.url));
+const ASSENT = fileURLToPath(new URL('../../bin/assent.js', import.meta.url));
+
+const server = await useServer();
+const client = await server.createClient({ name: 'Corner Shop' });
+const folder = makeFolder();
+const STATE_FILE = join(folder, 'state');
+
+/** Each of its steps starts processes. */
+const WAIT = { timeout: 60_000 };
+const LIMIT_MS = 180_000;
+
+interface Delivered {
+  readonly id: string;
+  readonly login: string;
+  readonly message: string;
+}
+
+/** What was delivered, by all that ran. */
+const delivered: Delivered[] = [];
+const running = new Set<ChildProcess>();
+
+afterEach(async () => {
+  for (const child of running) await end(child);
+});
+
+afterAll(() => removeFolder(folder));
+
+/** Starts it; after so many deliveries it crashes. */
+function start(killAfter = Number.POSITIVE_INFINITY): ChildProcess {
+  const variables = { ...onDatabase(server.database.url), STATE_FILE, PAUSE_MS: '50' };
+  const child = spawn(process.execPath, [EXAMPLE, process.execPath, ASSENT], {
+    env: environment(variables),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  running.add(child);
+  let count = 0;
+  createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
+    count += 1;
+    delivered.push(JSON.parse(line) as Delivered);
+    if (count === killAfter) child.kill('SIGKILL');
+  });
+  return child;
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  child.kill('SIGKILL');
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  running.delete(child);
+}
+
+/** What users were told, each message once. */
+const messages = (login: string) =>
+  [...new Map(delivered.map((one) => [one.id, one])).values()]
+    .filter((one) => one.login === login)
+    .map(({ message }) => message);
+
+const UNKNOWN =
+  'Somebody signed in to your account in a browser that we did not recognise (unknown on an unknown system).';
+
+it(
+  'tells users what happens on their accounts, each of it once',
+  async () => {
+    const user = await server.createUser();
+    start();
+    await expect.poll(() => existsSync(STATE_FILE), WAIT).toBe(true);
+    const agent = new Agent(server.baseUrl);
+    const spending = requestOf(client, { scope: 'payment-shop.limit(7,1500)' });
+    await decide(agent, await reachConsent(agent, spending, user), 'allow');
+    await agent.submit(await agent.get('/account/password'), 'new_password', {
+      password: user.password,
+      new_password: 'quite another password',
+    });
+    const told = [
+      UNKNOWN,
+      'Your payment password was used for Corner Shop.',
+      'You gave Corner Shop access to your account. It may spend money from your account.',
+      'Your password was changed.',
+    ];
+    await expect.poll(() => messages(user.login), WAIT).toEqual(told);
+    // The device is known by the new password: its next sign-in is no news. What comes after it is.
+    agent.cookies.delete('assent_session');
+    await signIn(agent, user.login, 'quite another password');
+    await signIn(new Agent(server.baseUrl), user.login, 'quite another password');
+    await expect.poll(() => messages(user.login), WAIT).toEqual([...told, UNKNOWN]);
+    expect(delivered).toHaveLength(told.length + 1);
+  },
+  LIMIT_MS,
+);
+
+it(
+  'loses nothing in a crash: what was under way comes again, and the rest after it',
+  async () => {
+    delivered.length = 0;
+    const users = await Promise.all([1, 2, 3, 4].map(() => server.createUser()));
+    for (const { login, password } of users) await signIn(new Agent(server.baseUrl), login, password);
+    const crashing = start(2);
+    await once(crashing, 'close');
+    start();
+    await expect.poll(() => users.map(({ login }) => messages(login).length), WAIT).toEqual([1, 1, 1, 1]);
+    const next = await server.createUser();
+    await signIn(new Agent(server.baseUrl), next.login, next.password);
+    await expect.poll(() => messages(next.login), WAIT).toEqual([UNKNOWN]);
+    // Twice came at most the one that was under way.
+    expect(delivered.length).toBeLessThanOrEqual(users.length + 2);
+  },
+  LIMIT_MS,
+);
