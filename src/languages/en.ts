@@ -437,14 +437,14 @@ export const en = {
     layout: {
       what: 'an invented shop to try things out',
       language: 'Language',
-      begin: 'Begin',
+      begin: 'Start',
       story: 'What happened',
-      account: 'Your account page',
-      code: 'The shop’s OAuth code is one file to copy: `examples/oauthClient.mjs`',
+      account: 'Your connected applications',
+      code: 'All that the shop knows of the protocol is one file. Copy it: `examples/oauthClient.mjs`',
     },
     home: {
       title: 'See how an application gets access to money',
-      lead: 'This shop wants to use your wallet. Connect it, and it shows you each message that passes on the way: what your browser carries, what the servers tell each other, and what a limit is worth. Nothing here is real, and no money moves.',
+      lead: 'This shop wants to use your wallet. Connect it, and it shows you each message that passes on the way: what your browser carries, what the servers tell each other, and what a limit really does. Nothing here is real, and no money moves.',
       users: 'Who you can be',
       usersNote: (server: string) =>
         say`Type these on the pages of ${server} only. A real shop never sees a password; this one may show them, because the trial made them up for you.`,
@@ -457,9 +457,9 @@ export const en = {
       lessons: {
         connect: 'Connect the shop, and read the messages one by one.',
         spend: 'Let it pay twice: the second time the limit says no.',
-        again: 'Have it ask again, for less: the earlier token ends at once.',
+        again: 'Have it ask again, for less: the earlier token stops at once.',
         steal: 'Send the code a second time, as a thief would.',
-        leave: 'Take the access back on your account page, and let the shop pay once more.',
+        leave: 'Disconnect the shop under “Connected applications”, and let it try to pay again.',
       },
     },
     compose: {
@@ -469,31 +469,31 @@ export const en = {
       from: 'Take the money from',
       rights: {
         'account-info': 'Number, balance and status',
-        'operation-history': 'List of operations',
-        'operation-details': 'Details of an operation',
+        'operation-history': 'List of transactions',
+        'operation-details': 'Details of each transaction',
         'incoming-transfers': 'Incoming transfers',
         'payment-shop': 'Any shop',
         'payment.to-pattern': 'One shop',
-        'payment-p2p': 'Anybody',
+        'payment-p2p': 'Anyone',
         'payment.to-account': 'One person',
       },
       sources: { wallet: 'Wallet', card: 'Linked card' },
       types: { shop: 'Shop', account: 'Account', phone: 'Phone number', email: 'Email address' },
       shop: 'Shop number',
-      payee: 'Whom',
+      payee: 'Payee',
       type: 'Kind',
       sum: 'At most',
-      days: 'in days',
+      days: 'within (days)',
       limitNote:
-        'Without days: one payment of exactly this sum. Without a sum: the server sets its usual limit.',
+        'Without days: one payment of exactly this amount. Without an amount: the server sets its usual limit.',
       contradictions: 'Some of these don’t go together. Try it: the server says so.',
       scope: 'This is sent as `scope`',
-      scopeNote: 'You may write another one here.',
-      instance: 'Connection name (may stay empty)',
+      scopeNote: 'You can write your own here.',
+      instance: 'Connection name (optional)',
       instanceNote:
-        'Another name adds a connection with limits of its own. The same name, or none again, replaces the earlier one.',
+        'Another name adds a connection with its own limits. With the same name, or again without one, the new connection replaces the earlier one.',
       atOnce: 'Exchange the code as soon as it comes, as a real shop does',
-      atOnceNote: 'Untick it to watch a code expire.',
+      atOnceNote: 'Untick this to watch a code expire.',
       compose: 'Update `scope`',
       ask: 'Connect my account',
     },
@@ -510,7 +510,7 @@ export const en = {
         redirect_uri:
           '`redirect_uri` is not the registered one. The server shows an error page and sends nobody there. Then come back with your browser’s Back button.',
       },
-      undo: 'Put it right again',
+      undo: 'Undo the change',
     },
     ways: {
       browserToServer: 'From your browser to the server',
@@ -534,7 +534,7 @@ export const en = {
       rejected: {
         title: 'You rejected the request',
         lesson:
-          'The shop learns `access_denied` and no more. Nothing changed: a token that it got before goes on working.',
+          'The shop learns `access_denied` and no more. Nothing changed: a token it got before still works.',
       },
       failed: {
         title: 'The answer is an error',
@@ -543,22 +543,22 @@ export const en = {
       unasked: {
         title: 'The shop drops this answer',
         lesson:
-          'Its `state` is not the one that the shop gave this browser. The code could be an attacker’s, sent to connect you to the wrong account. So the shop doesn’t exchange it.',
+          'Its `state` is not the one that the shop gave this browser. The code could come from an attacker who wants to connect you to the wrong account. So the shop doesn’t exchange it.',
       },
       token: {
         title: 'The exchange: a token for the code',
         lesson:
-          'The servers talk directly, and your browser never has the token. The secret shows who asks, `code_verifier` that it is the one who began. The token works for three years: a real shop keeps it encrypted.',
+          'The servers talk directly, and your browser never has the token. The secret shows who is asking, and `code_verifier` that it is the one who started. The token works for three years: a real shop keeps it encrypted.',
       },
       refused: { title: 'The server refuses', lesson: 'The shop gets nothing for it.' },
       replayed: {
-        title: 'The same code once more',
+        title: 'The same code again',
         lesson:
           'A used code that comes again looks stolen. The server refuses it and, as long as the code could still be good, takes back the token that it gave for it. Look at what comes next.',
       },
       unanswered: {
         title: 'No answer',
-        lesson: 'Nobody knows what came of it. The shop begins anew; the payment API lets nothing through.',
+        lesson: 'Nobody knows what came of it. The shop starts over; the payment API lets nothing through.',
       },
       allows: {
         title: 'What the token allows',
@@ -568,26 +568,26 @@ export const en = {
       inactive: {
         title: 'The token doesn’t work any more',
         lesson:
-          '`active` is false, and not a word more: expired, revoked and unknown look the same. From this answer on nothing is paid.',
+          '`active` is false, and not a word more: expired, revoked and unknown look the same. From now on nothing is paid.',
       },
       annulled: {
         title: 'The earlier token has ended',
         lesson:
-          'There is one authorization for each application and connection name. The earlier one ended when you pressed Allow, before the new code was exchanged.',
+          'There is one permission for each application and connection name. The earlier one ended when you pressed Allow, before the new code was exchanged.',
       },
       stillWorks: {
         title: 'The earlier token still works',
         lesson:
-          'It has another connection name. So both are good, each with limits of its own; on your account page they are two.',
+          'It has another connection name. So both are good, each with its own limits, and “Connected applications” shows both.',
       },
       givenBack: {
         title: 'The shop gives the token back',
         lesson:
-          'The answer is the same whether or not there was such a token. You can do this without the shop, on your account page.',
+          'The answer is the same whether or not there was such a token. You can do the same without the shop, under “Connected applications”.',
       },
       paid: {
         title: 'Paid',
-        lesson: 'The payment API writes the sum down before any money moves, and counts it by `grant_id`.',
+        lesson: 'The payment API writes the amount down before any money moves, and counts it by `grant_id`.',
       },
       notPaid: { title: 'Not paid', lesson: 'Nothing was written down, so nothing counts toward the limit.' },
     },
@@ -602,21 +602,20 @@ export const en = {
         'The server can’t answer just now. Wait as long as it says, then try once more.',
     },
     verdicts: {
-      paid: 'It fits the limit. It counts until the whole period has passed, by the clock and not by the calendar, also if you allow the shop anew.',
-      paid_once: 'This was the one payment that you allowed. Another one needs another authorization.',
-      limit_exceeded: 'With what was paid in this period before, it would be over the limit.',
-      other_sum: 'You allowed one payment of exactly one sum, and this is another sum.',
-      used_up: 'You allowed one payment, and it was made.',
+      paid: 'It fits the limit. It counts until the whole period has passed, by the clock and not by the calendar, even if you allow the shop again.',
+      paid_once: 'This was the one payment that you allowed. Another payment needs a new permission.',
+      limit_exceeded: 'Together with what was already paid in this period, it would exceed the limit.',
+      other_sum: 'You allowed one payment of an exact amount, and this is a different amount.',
+      used_up: 'You allowed one payment, and it has already been made.',
       insufficient_scope: 'You allowed nothing that covers this payee.',
-      other_source: 'You didn’t allow money to be taken from there.',
+      other_source: 'You didn’t allow payments from there.',
       invalid_amount:
-        'That is no amount: above zero, with at most two decimals. The payment API didn’t even ask.',
+        'That is not an amount: it must be more than zero, with at most two decimals. The payment API didn’t even ask the server.',
       invalid_token: 'The token doesn’t work any more.',
-      ledger_full: 'The ledger of this trial is full. Start the server again.',
+      ledger_full: 'The ledger of this trial is full. Restart the server.',
     },
     story: {
-      waiting:
-        'The shop has the code and waits. A code is good for less than a minute. Seconds left at most:',
+      waiting: 'The shop has the code and waits. A code is good for less than a minute. Seconds left:',
       expired: 'A minute is over, so the code has expired. Exchange it and see.',
       exchange: 'Exchange the code',
       token: 'The shop’s token',
@@ -630,7 +629,7 @@ export const en = {
       from: 'From',
       pay: 'Pay',
       spendNote:
-        'No money moves. The shop plays the payment API too, and keeps its ledger in memory, until the server ends. A real one is a table: `docs/resources.md`.',
+        'No money moves. The shop plays the payment API too, and keeps its ledger in memory until the server stops. A real one is a table: `docs/resources.md`.',
       introspect: 'Ask what the token allows',
       introspectEarlier: 'Ask about the earlier token',
       replay: 'Send the code again',
@@ -641,7 +640,7 @@ export const en = {
     notices: {
       unasked: {
         title: 'Nobody asked for this answer',
-        text: 'This browser has not begun anything here, or it took longer than the shop remembers. So the shop does nothing with it.',
+        text: 'This browser hasn’t started anything here, or it took longer than the shop remembers. So the shop ignores it.',
       },
       missing: { title: 'There is no such page', text: 'Go back to the beginning.' },
       broken: { title: 'That didn’t work', text: 'Go back to the beginning and try again.' },

@@ -114,15 +114,12 @@ describe('the playground of trial mode', () => {
     expect(await heading()).toBe('The earlier token has ended');
 
     await press('Send the code again');
-    expect((await titles()).slice(-2)).toEqual([
-      'The same code once more',
-      'The token doesn’t work any more',
-    ]);
+    expect((await titles()).slice(-2)).toEqual(['The same code again', 'The token doesn’t work any more']);
     expect(await page.locator('.message').nth(-2).textContent()).toContain('"error": "invalid_grant"');
 
     await page.getByRole('link', { name: 'Ask for something else' }).click();
     await connect();
-    await page.getByRole('link', { name: 'Your account page' }).click();
+    await page.getByRole('link', { name: 'Your connected applications' }).click();
     await page.locator('main[data-page="account"]').waitFor();
     await page.getByText('Disconnect', { exact: true }).first().click();
     await page.getByRole('button', { name: 'Yes, disconnect', exact: true }).first().click();
@@ -138,12 +135,12 @@ describe('the playground of trial mode', () => {
     expect(await scope()).toBe(
       'account-info operation-history payment-shop.limit(7,5000) money-source("wallet","card")',
     );
-    await page.getByRole('checkbox', { name: 'List of operations' }).uncheck();
+    await page.getByRole('checkbox', { name: 'List of transactions' }).uncheck();
     await page.getByRole('checkbox', { name: 'Linked card' }).uncheck();
     await page.getByRole('checkbox', { name: 'One person' }).check();
     const person = page.getByRole('group', { name: 'One person' });
     await person.getByLabel('Kind').selectOption('phone');
-    await person.getByLabel('Whom').fill('79161234567');
+    await person.getByLabel('Payee').fill('79161234567');
     await person.getByLabel('At most').fill('300');
     await expect
       .poll(scope)
@@ -161,7 +158,7 @@ describe('the playground of trial mode', () => {
     await page.locator('main[data-page="error"]').waitFor();
     expect(new URL(page.url()).origin).toBe(server.baseUrl);
     await page.goBack();
-    await press('Put it right again');
+    await press('Undo the change');
     await press(/^Change state/);
     await press('Send it');
     await page.getByLabel('Login').fill(trial.other.login);
@@ -197,7 +194,7 @@ describe('the playground of trial mode', () => {
 
   it('works without JavaScript', async () => {
     await open({ javaScriptEnabled: false });
-    await page.getByRole('checkbox', { name: 'List of operations' }).uncheck();
+    await page.getByRole('checkbox', { name: 'List of transactions' }).uncheck();
     await page.getByRole('checkbox', { name: 'Any shop' }).uncheck();
     await press(/^Update/);
     expect(await scope()).toBe('account-info money-source("wallet","card")');

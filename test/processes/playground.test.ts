@@ -144,7 +144,7 @@ describe('a code', () => {
     const person = player();
     await person.connect('account-info', instance());
     const shown = await person.press('/replay');
-    expect(titles(shown).slice(3)).toEqual(['The same code once more', 'The token doesn’t work any more']);
+    expect(titles(shown).slice(3)).toEqual(['The same code again', 'The token doesn’t work any more']);
     expect(shown[3]?.text).toContain('"error": "invalid_grant"');
     expect(shown[4]?.text).toContain('"active": false');
   });

@@ -87,6 +87,7 @@ export function pageAddress(request: FastifyRequest): string {
 
 function addressOf(request: FastifyRequest): string {
   const { method, routeOptions, raw } = request;
+  if (method === 'GET') return raw.url ?? '';
   const form = bodyParameters(request);
   if (routeOptions?.url === '/oauth/authorize') {
     const sent = [queryParameters(request), form].map((parameters) =>
@@ -94,7 +95,6 @@ function addressOf(request: FastifyRequest): string {
     );
     return `/oauth/authorize?${sent.filter(Boolean).join('&')}`;
   }
-  if (method === 'GET') return raw.url ?? '';
   const { request: carried } = fieldsOf(form, ['request']);
   // Too long to lead back to is too long to be taken apart.
   if (carried === undefined || carried.length > MAX_ADDRESS_CHARACTERS) return '';

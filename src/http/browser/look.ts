@@ -4,7 +4,10 @@ import type { Context } from '../../flows/context.ts';
 import type { Brand } from '../../rules/brand.ts';
 import { eachLanguage, type PerLanguage } from '../../rules/perLanguage.ts';
 
-const STYLE = readFileSync(new URL('../../../views/style.css', import.meta.url), 'utf8');
+/** Without comments and indentation, because every page carries it. */
+const STYLE = readFileSync(new URL('../../../views/style.css', import.meta.url), 'utf8')
+  .replaceAll(/\/\*.*?\*\//gs, '')
+  .replaceAll(/\s*\n\s*/g, '\n');
 
 const SCRIPT = readFileSync(new URL('../../../views/form.js', import.meta.url));
 

@@ -32,7 +32,9 @@ export function forgetOutcome(reply: FastifyReply, context: Context): void {
 
 /** What came of the last form about this request; null when nothing has to be said. */
 function lastOutcome(request: FastifyRequest, context: Context, about: About): Outcome | null {
-  const [outcome, digest] = readJson(readCookies(request, context).outcome);
+  const kept = readCookies(request, context).outcome;
+  if (kept === null) return null;
+  const [outcome, digest] = readJson(kept);
   return isOutcome(outcome) && digest === digestOf(about) ? outcome : null;
 }
 
@@ -40,9 +42,9 @@ function isOutcome(name: unknown): name is Outcome {
   return typeof name === 'string' && Object.hasOwn(TEXTS.en.outcomes.on, name);
 }
 
-function readJson(encoded: string | null): unknown[] {
+function readJson(encoded: string): unknown[] {
   try {
-    const value: unknown = JSON.parse(Buffer.from(encoded ?? '', 'base64url').toString());
+    const value: unknown = JSON.parse(Buffer.from(encoded, 'base64url').toString());
     return Array.isArray(value) ? value : [];
   } catch {
     return [];

@@ -19,7 +19,7 @@ declare module 'fastify' {
 
 const FOLDER = fileURLToPath(new URL('../../../views', import.meta.url));
 
-const eta = new Eta({ views: FOLDER, cache: true });
+const eta = new Eta({ views: FOLDER, cache: true, rmWhitespace: true });
 // Templates include each other by name, with `@`: an include by path is looked up each time.
 for (const file of readdirSync(FOLDER).filter((name) => name.endsWith('.eta'))) {
   eta.loadTemplate(`@${basename(file, '.eta')}`, readFileSync(`${FOLDER}/${file}`, 'utf8'));
