@@ -27,7 +27,7 @@ export interface Row {
   readonly parameter?: string;
   /** Comes to it with a fresh browser. */
   readonly reach: (browser: Agent, stage: Stage) => Promise<Answer>;
-  /** Whether nothing of the request could be read, its language neither. */
+  /** Whether nothing of the request came that says its language. */
   readonly inEnglish?: boolean;
 }
 
@@ -141,8 +141,8 @@ const ERRORS: Record<
   brokenHttp: {
     status: 400,
     code: 'invalid_request',
-    inEnglish: true,
-    reach: (_browser, { server }) => raw(server, 'what is this?\r\n\r\n'),
+    reach: ({ headers }, { server }) =>
+      raw(server, `what is this?\r\nAccept-Language: ${headers['accept-language']}\r\n\r\n`),
   },
   late: {
     status: 408,
@@ -502,5 +502,7 @@ async function blockedAtTheLastMoment({ headers }: Agent): Promise<Answer> {
 async function raw({ baseUrl }: TestServer, bytes: string): Promise<Answer> {
   const { answers } = await converse(baseUrl, bytes);
   const [answer] = answers;
-  return readAnswer(new Response(answer?.body ?? '', { status: answer?.status ?? 0 }));
+  const reference = answer?.headers.get('x-request-id')?.[0] ?? '';
+  const init = { status: answer?.status ?? 0, headers: { 'x-request-id': reference } };
+  return readAnswer(new Response(answer?.body ?? '', init));
 }

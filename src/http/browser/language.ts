@@ -33,7 +33,10 @@ export function addLanguages(app: FastifyInstance): void {
 }
 
 /** The language that was chosen on a page of ours before, else the one that the browser prefers. */
-export function languageOf({ headers, chosenLanguage }: FastifyRequest): Language {
+export function languageOf({
+  headers,
+  chosenLanguage,
+}: Pick<FastifyRequest, 'headers' | 'chosenLanguage'>): Language {
   return chosenLanguage ?? cookieLanguage(headers) ?? preferredLanguage(headers['accept-language']);
 }
 

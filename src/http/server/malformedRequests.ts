@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { DEFAULT_LANGUAGE, TEXTS } from '../../languages/languages.ts';
+import { type Language, TEXTS } from '../../languages/languages.ts';
 import { type DeadEnd, errorPage, wordsOf } from '../browser/deadEnds.ts';
 import { languageOf } from '../browser/language.ts';
 import type { Look } from '../browser/look.ts';
@@ -44,8 +44,11 @@ export function answerBadPath(_error: Error, request: FastifyRequest, reply: Fas
     .send(renderPage(page, language, look, TO_ACCOUNT));
 }
 
+/** What Node's parser says of a request that is none: the last bytes, a `Buffer` whatever Fastify's types say. */
+type ClientError = NodeJS.ErrnoException & { readonly rawPacket?: unknown };
+
 /** Answers malformed or oversized HTTP. Node gives up before there is a request, so the page is written to the socket. */
-export function answerClientError(this: FastifyInstance, error: NodeJS.ErrnoException, socket: Socket): void {
+export function answerClientError(this: FastifyInstance, error: ClientError, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
@@ -62,7 +65,7 @@ export function answerConnect(app: FastifyInstance): void {
   });
 }
 
-function refuseUnreadable(app: FastifyInstance, error: NodeJS.ErrnoException, socket: Socket): void {
+function refuseUnreadable(app: FastifyInstance, error: ClientError, socket: Socket): void {
   if (!socket.writable) return; // an earlier response closed the connection
   const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
   const status = isLate ? 408 : 400;
@@ -73,14 +76,24 @@ function refuseUnreadable(app: FastifyInstance, error: NodeJS.ErrnoException, so
   const refusal = { reference, method: '-', path: '-', error: code, ...logged };
   app.refusals.note(refusal, addressOf({ ip: socket.remoteAddress }));
   const deadEnd = { ...UNREAD, cause: isLate ? 'late' : 'brokenHttp', code } as const;
-  const words = wordsOf(deadEnd, TEXTS[DEFAULT_LANGUAGE], { pressed: '', again: '' });
-  endWithPage(app.look, socket, status, { name: 'error', ...words, code, reference, explained: null });
+  const language = languageIn(error.rawPacket);
+  const words = wordsOf(deadEnd, TEXTS[language], { pressed: '', again: '' });
+  const page = { name: 'error', ...words, code, reference, explained: null } as const;
+  endWithPage(app.look, socket, status, page, language);
 }
 
-function endWithPage(look: Look, socket: Socket, status: number, page: ErrorPage): void {
-  const body = renderPage(page, DEFAULT_LANGUAGE, look, TO_ACCOUNT);
+/** The language that the last bytes ask for, as far as they can be read: of a late request there are none. */
+function languageIn(packet: unknown): Language {
+  const text = Buffer.isBuffer(packet) ? packet.toString('latin1') : '';
+  const header = (name: string) => new RegExp(`^${name}:[ \\t]*([^\\r\\n]*)`, 'im').exec(text)?.[1];
+  const headers = { 'accept-language': header('accept-language'), cookie: header('cookie') };
+  return languageOf({ headers, chosenLanguage: null });
+}
+
+function endWithPage(look: Look, socket: Socket, status: number, page: ErrorPage, language: Language): void {
+  const body = renderPage(page, language, look, TO_ACCOUNT);
   const headers = {
-    ...pageHeaders(page, DEFAULT_LANGUAGE, look),
+    ...pageHeaders(page, language, look),
     'x-request-id': page.reference,
     'content-length': Buffer.byteLength(body),
     connection: 'close',
