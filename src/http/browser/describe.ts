@@ -65,11 +65,14 @@ export function namesOfSources(names: readonly MoneySource[], language: Language
 /** One right, whatever stands beside it. */
 export function describeRight(right: Right, words: Words, language: Language): DescribedRight {
   const limit = effectiveLimit(right);
+  const { before, target, after } = sentenceOf(right, words, language);
   return {
-    ...sentenceOf(right, words, language),
+    before,
+    target,
     targetName: nameOfTarget(words.directory, right)?.[language] ?? null,
     limit: limit === undefined ? null : describeLimit(limit, words.currency, language),
     quotes: TEXTS[language].quotes,
+    after,
     spending: limit !== undefined,
     isSource: right.name === 'money-source',
   };

@@ -7,6 +7,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Context } from '../../flows/context.ts';
 import { isolatesAsHtml } from '../../languages/formats.ts';
 import { LANGUAGES, type Language, TEXTS } from '../../languages/languages.ts';
+import { ICONS } from './icons.ts';
 import { type LanguageForm, languageForm, languageOf } from './language.ts';
 import { FORM_SCRIPT, type Look, lookOf } from './look.ts';
 import type { Page } from './pages.ts';
@@ -52,6 +53,7 @@ function dataOf(page: Page, language: Language, { style, head }: Look, form: Lan
     ...page,
     texts: TEXTS[language],
     html,
+    icons: ICONS,
     style,
     head: head[language],
     language,
