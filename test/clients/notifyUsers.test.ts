@@ -117,7 +117,9 @@ it(
     await signIn(new Agent(server.baseUrl), next.login, next.password);
     await expect.poll(() => messages(next.login), WAIT).toEqual([UNKNOWN]);
     // Twice came at most the one that was under way.
-    expect(delivered.length).toBeLessThanOrEqual(users.length + 2);
+    const logins = users.map(({ login }) => login);
+    const toThem = delivered.filter(({ login }) => logins.includes(login));
+    expect(toThem.length).toBeLessThanOrEqual(users.length + 1);
   },
   LIMIT_MS,
 );
