@@ -408,8 +408,11 @@ describe('contract 4.1: a form that does not fit any more changes nothing', () =
     const client = await server.createClient();
     await obtainToken(agent, client, user);
     const old = await reachConsent(agent, requestOf(client), user);
+    const { rows } = await server.database.pool.query('select grant_id from grants where client_id = $1', [
+      client.clientId,
+    ]);
     const account = await agent.get('/account');
-    const connection = account.forms.filter(({ action }) => action === '/account/disconnect').at(0);
+    const connection = account.forms.find(({ fields }) => fields.grant_id === rows[0].grant_id);
     await agent.post('/account/disconnect', connection?.fields ?? {});
     const before = await contentsOf(server);
     expect((await decide(agent, old, 'allow')).status).toBe(303);
