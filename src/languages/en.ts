@@ -31,8 +31,8 @@ export const en = {
    */
   rights: {
     'account-info': 'See your account number, balance and status',
-    'operation-history': 'See the list of your operations',
-    'operation-details': 'See the details of an operation',
+    'operation-history': 'See the list of your transactions',
+    'operation-details': 'See the details of each transaction',
     'incoming-transfers': 'Accept and reject transfers sent to you',
     'payment.to-pattern': 'Pay the shop {target}',
     'payment.to-account': 'Transfer money to {target}',
@@ -59,10 +59,9 @@ export const en = {
     button: 'Sign in',
     leave: 'Don’t want this? Close this page: nothing is allowed.',
     wrong: 'The login or the password is wrong.',
-    sessionOver:
-      'You were signed in before, but for your safety that ends after a while. Sign in again to go on.',
+    sessionOver: 'For your safety, we signed you out after a while. Sign in again to continue.',
     cookiesOff: (host: string) =>
-      say`Your browser keeps no cookies of ${host}, and without them nobody can be signed in. Allow cookies for ${host} in the settings of your browser, then sign in here again.`,
+      say`Your browser isn’t saving cookies from ${host}, and you can’t sign in without them. Allow cookies for ${host} in your browser’s settings, then sign in here again.`,
   },
   /** Beside each field for a password: a button, read with the word behind it ("Show password"), and a hint. */
   password: { show: 'Show', hide: 'Hide', what: 'password', capsLock: 'Caps Lock is on.' },
@@ -113,7 +112,7 @@ export const en = {
         plural(count, { one: 'and # more connection', other: 'and # more connections' }),
     },
     /** What a day of a limit is. */
-    dayNote: 'A day means any 24 hours in a row: no limit starts afresh at midnight.',
+    dayNote: 'A day means any 24 hours in a row: no limit starts again at midnight.',
     cannot: {
       heading: (client: string) => say`${client} can’t`,
       bounds: {
@@ -283,8 +282,8 @@ export const en = {
     },
     titleUndone: 'Not disconnected',
     notSignedIn:
-      'Nothing was disconnected yet, because you were no longer signed in. Sign in and press Disconnect again.',
-    outOfDate: 'Nothing was disconnected yet, because the page was out of date. Press Disconnect again here.',
+      'Nothing has been disconnected yet: you were no longer signed in. Sign in and press Disconnect again.',
+    outOfDate: 'Nothing has been disconnected yet: the page was out of date. Press Disconnect again here.',
     see: 'See your connected applications',
   },
 

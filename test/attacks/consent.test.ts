@@ -144,7 +144,7 @@ describe('an application that is allowed already', () => {
     const asked = page.text.slice(0, page.text.indexOf('disconnects an earlier authorization'));
     for (const right of [
       'See your account number, balance and status',
-      'See the list of your operations',
+      'See the list of your transactions',
       'Transfer money to anyone At most RUB 100 in any 7 days',
       'Paid from: your wallet',
     ]) {

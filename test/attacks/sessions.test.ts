@@ -119,7 +119,15 @@ describe('a form of ours', () => {
     const consent = await open(browser, client);
     const forms = [account, payment, consent].flatMap(({ forms }) => forms);
     expect(new Set(forms.map(({ action }) => action))).toEqual(
-      new Set(['/sign-out', '/account/disconnect', '/payment-password', '/reject', '/consent', '/language']),
+      new Set([
+        '/sign-out',
+        '/account/disconnect',
+        '/account/stop',
+        '/payment-password',
+        '/reject',
+        '/consent',
+        '/language',
+      ]),
     );
     const before = await contentsOf(server);
     const typed = { decision: 'allow', payment_password: user.paymentPassword ?? '', login: user.login };

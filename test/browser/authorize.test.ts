@@ -207,7 +207,7 @@ describe('the whole authorization in a browser', () => {
     await ask({ scope: 'account-info', instance: 'again' });
     const text = await read();
     expect(text).toContain('it replaces the access that you gave Demo Shop');
-    expect(text).toContain('See the details of an operation');
+    expect(text).toContain('See the details of each transaction');
   });
 
   it('gives the application one code when Allow is clicked twice at once', async () => {

@@ -172,7 +172,7 @@ describe('cookies', () => {
       await page.goto(`${url}/account`);
       await signIn(user);
       await page.getByRole('status').waitFor();
-      expect(await note()).toContain('Your browser keeps no cookies of localhost');
+      expect(await note()).toContain('Your browser isn’t saving cookies from localhost');
       await expectPage('sign-in');
     } finally {
       close();

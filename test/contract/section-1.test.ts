@@ -100,8 +100,8 @@ describe('contract 1.1 and 1.2: the flow', () => {
 
 const RIGHTS: [scope: string, texts: string[]][] = [
   ['account-info', ['See your account number, balance and status']],
-  ['operation-history', ['See the list of your operations']],
-  ['operation-details', ['See the details of an operation']],
+  ['operation-history', ['See the list of your transactions']],
+  ['operation-details', ['See the details of each transaction']],
   ['incoming-transfers', ['Accept and reject transfers sent to you']],
   ['payment-shop', ['Pay any shop At most RUB 3,000 a day', 'Paid from: your wallet']],
   ['payment-p2p', ['Transfer money to anyone At most RUB 3,000 a day', 'Paid from: your wallet']],
@@ -216,7 +216,7 @@ describe('contract 1.5: what the user is told about an earlier authorization', (
     expect(text).toContain(EARLIER);
     expect(text).toMatch(/you gave Corner Shop on \d+ \w+ \d{4}\. The earlier access ends at once/);
     const earlier = text.slice(text.indexOf(EARLIER));
-    expect(earlier).toContain('See the details of an operation');
+    expect(earlier).toContain('See the details of each transaction');
     expect(earlier).toContain('Pay any shop At most RUB 99 in any 3 days');
   });
 

@@ -206,7 +206,7 @@ describe('contract 2.2: scope', () => {
     const answer = await agent.post('/oauth/authorize', `${request}&scope=account-info+operation-details`);
     const page = await agent.get(answer.location ?? '');
     expect(page.text).toContain('See your account number');
-    expect(page.text).toContain('See the details of an operation');
+    expect(page.text).toContain('See the details of each transaction');
   });
 
   it.each([

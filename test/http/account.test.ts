@@ -211,7 +211,7 @@ describe('Disconnect that is pressed when the session is over', () => {
       const before = await rowsOf(server.database);
       const asked = await press(page, action);
       expect(asked.page).toBe('sign-in');
-      expect(asked.text).toContain('Nothing was disconnected yet, because you were no longer signed in.');
+      expect(asked.text).toContain('Nothing has been disconnected yet: you were no longer signed in.');
       expect(await rowsOf(server.database)).toBe(before);
       const { login, password } = user;
       const signedIn = await agent.submit(asked, 'login', { login, password });
@@ -231,7 +231,7 @@ describe('Disconnect that is pressed when the session is over', () => {
       await server.database.pool.query('delete from sessions where user_id = $1', [user.userId]);
       await signIn(agent, user.login, user.password);
       const answer = await press(page, action);
-      expect(answer.text).toContain('Nothing was disconnected yet, because the page was out of date.');
+      expect(answer.text).toContain('Nothing has been disconnected yet: the page was out of date.');
       expect(answer.body).toContain('<title>Not disconnected &middot; ');
       expect(namesOn(answer)).toHaveLength(2);
     },

@@ -145,7 +145,7 @@ describe('on the account page', () => {
     const $ = await account();
     const controls = $('main :is(summary.button, button, a)').toArray();
     const names = controls.map((control) => $(control).attr('aria-label') ?? $(control).text());
-    expect(names).toHaveLength(14);
+    expect(names).toHaveLength(16);
     expect(new Set(names).size).toBe(names.length);
     for (const control of controls) {
       const seen = $(control).text().trim();

@@ -119,7 +119,7 @@ describe('what changes', () => {
       'Changed Pay any shop Before: at most RUB 500 a day After: at most RUB 3,000 in any 7 days ' +
         'In any 7 days: at most RUB 3,500 before, RUB 3,000 after',
       'New See your account number, balance and status',
-      'No longer See the list of your operations',
+      'No longer See the list of your transactions',
     ]);
   });
 });

@@ -29,8 +29,8 @@ const WALLET = ['Paid from: your wallet', null];
 describe('contract 1.2: the user sees the requested rights and the payment limits', () => {
   it.each([
     ['account-info', 'See your account number, balance and status'],
-    ['operation-history', 'See the list of your operations'],
-    ['operation-details', 'See the details of an operation'],
+    ['operation-history', 'See the list of your transactions'],
+    ['operation-details', 'See the details of each transaction'],
     ['incoming-transfers', 'Accept and reject transfers sent to you'],
     ['money-source("card")', 'Paid from: your linked card'],
     ['money-source("card","wallet")', 'Paid from: your linked card or your wallet'],
@@ -94,7 +94,7 @@ describe('contract 1.2: the user sees the requested rights and the payment limit
   it('keeps the order of the scope', () => {
     const titles = describeScope('operation-history account-info').map(([title]) => title);
     expect(titles).toEqual([
-      'See the list of your operations',
+      'See the list of your transactions',
       'See your account number, balance and status',
     ]);
   });

@@ -42,7 +42,7 @@ async function press(name: string): Promise<string> {
 const plain = (text = '') => text.replaceAll(/[\u2068\u2069]/g, '');
 const titleOf = ({ body }: Answer) => plain(/<title>(.*?) &middot;/.exec(body)?.[1]);
 const saidOn = ({ body }: Answer) =>
-  plain(/role="status">.*?<span>(.*?)<\/span>/s.exec(body)?.[1]).replaceAll(/<\/?bdi>/g, '');
+  plain(/role="status">.*?<p>(.*?)<\/p>/s.exec(body)?.[1]).replaceAll(/<\/?bdi>/g, '');
 
 async function said(link: string, by = agent): Promise<readonly [title: string, said: string]> {
   const page = await by.get(link);

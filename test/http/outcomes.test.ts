@@ -102,8 +102,8 @@ describe('cookies that are switched off', () => {
     browser.cookies.clear();
     const answer = await browser.submit(page, 'login', { login: user.login, password: user.password });
     expect(answer.location).toBe(`${server.baseUrl}/account?cookie=given`);
-    expect((await newBrowser().get(answer.location ?? '')).text).toContain('keeps no cookies');
-    expect((await browser.get(answer.location ?? '')).text).not.toContain('keeps no cookies');
+    expect((await newBrowser().get(answer.location ?? '')).text).toContain('isn’t saving cookies');
+    expect((await browser.get(answer.location ?? '')).text).not.toContain('isn’t saving cookies');
   });
 
   it('are nothing that a request is refused for', async () => {

@@ -55,6 +55,8 @@ export const ROUTES = [
   'GET /account/security',
   'POST /account/sessions/end',
   'POST /account/sessions/end-others',
+  'POST /account/stop',
+  'POST /account/warnings',
   'GET /account/password',
   'POST /account/password',
   'GET /account/payment-password',
@@ -158,7 +160,7 @@ async function samplesOfPeople(server: TestServer, agent: Agent, client: TestCli
       form(consent, '/consent', { decision: 'allow' }, 302, { ...session, gives: /[?&]code=/ }),
       { language: 'ru' },
     ),
-    'GET /account': person({ ...LOOK_AT, undone: 'x' }, 200, {
+    'GET /account': person({ ...LOOK_AT, undone: 'x', stopped: 'x' }, 200, {
       ...session,
       gives: /action="\/account\/disconnect"/,
       needs: ['header cookie'],
@@ -186,7 +188,12 @@ async function samplesOfOwners(server: TestServer) {
     const agent = new Agent(server.baseUrl);
     for (const browser of [new Agent(server.baseUrl), agent])
       await signIn(browser, user.login, user.password);
-    const gives = { gives: /said=(ended|changed)/ };
+    const kind = 'user_password_set';
+    await server.database.pool.query('insert into audit_events (kind, user_id) values ($1, $2)', [
+      kind,
+      user.userId,
+    ]);
+    const gives = { gives: /said=(ended|changed)|stopped=everything|assent_seen=/ };
     const session = cookieOf(agent, 'assent_session');
     return form(await agent.get(page), action, typed(user), 303, { ...session, ...gives });
   };
@@ -209,13 +216,15 @@ async function samplesOfOwners(server: TestServer) {
       '/account/sessions/end-others',
       () => ({}),
     ),
+    'POST /account/stop': await sampleOf('/account', '/account/stop', () => ({})),
+    'POST /account/warnings': await sampleOf('/account', '/account/warnings', () => ({})),
     'POST /account/password': await change('/account/password', 'password', (user) => user.password),
     'POST /account/payment-password': await change(
       '/account/payment-password',
       'payment_password',
       (user) => user.paymentPassword ?? '',
     ),
-  } as Record<Extract<Route, `${string} /account/${'h' | 's' | 'p'}${string}`>, Sample>;
+  } as Record<Extract<Route, `${string} /account/${'h' | 's' | 'p' | 'w'}${string}`>, Sample>;
 }
 
 function everythingAsked(client: TestClient, instance_name: string): Record<string, string> {
