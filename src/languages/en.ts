@@ -52,14 +52,15 @@ export const en = {
     title: 'Sign in',
     titleAfterError: 'Error: Sign in',
     forRequest: (client: string) =>
-      say`${client} is asking for access to your account. Sign in to see what it wants to do; nothing is allowed yet.`,
+      say`${client} is asking for access to your account. Sign in to see what it wants to do. Signing in allows nothing by itself.`,
     forAccount: 'Sign in to see which applications are connected to your account.',
     login: 'Login',
     password: 'Password',
     button: 'Sign in',
-    leave: 'Don’t want this? Close this page: nothing is allowed.',
-    wrong: 'The login or the password is wrong.',
-    sessionOver: 'For your safety, we signed you out after a while. Sign in again to continue.',
+    leave: 'Don’t want this? Close this page, and the application gets nothing from this request.',
+    wrong: 'The login or the password is wrong. If you are sure of both, ask our support.',
+    sessionOver:
+      'You are no longer signed in here: your session ran out, or it was ended from elsewhere. Sign in again to continue.',
     cookiesOff: (host: string) =>
       say`Your browser isn’t saving cookies from ${host}, and you can’t sign in without them. Allow cookies for ${host} in your browser’s settings, then sign in here again.`,
   },
@@ -94,17 +95,17 @@ export const en = {
       say`You have never connected ${client} before, and we have not checked who runs it. It was registered with us on ${day} and takes you back to ${host}. Allow it only if you trust it.`,
     /** The most that a request can cost, as one line. */
     cost: {
-      heading: 'How much it can spend',
-      none: 'Nothing. It can’t spend your money.',
+      heading: 'How much this access lets it spend',
+      none: 'Nothing: this access doesn’t let it spend your money.',
       /** @param payment such as "One payment of exactly RUB 500" */
-      once: (payment: string) => `${payment}, at once or later, and nothing more`,
+      once: (payment: string) => `${payment}, now or later, and nothing more`,
       /** @param limit such as "At most RUB 3,000 in any 7 days" */
       until: (limit: string, day: string) => `${limit}, and nothing after ${day}`,
     },
     /** What the application can spend by other connections, below that. */
     besides: {
       line: (client: string, connections: string) =>
-        `${say`Besides, ${client} can already spend`}: ${connections}.`,
+        `${say`On top of this, ${client} can already spend`}: ${connections}.`,
       /** @param most such as "At most RUB 3,000 in any 7 days" */
       named: (instance: string, most: string) => `${say`“${instance}”`}, ${inSentence(most)}`,
       unnamed: (most: string) => `a connection without a name, ${inSentence(most)}`,
@@ -112,9 +113,9 @@ export const en = {
         plural(count, { one: 'and # more connection', other: 'and # more connections' }),
     },
     /** What a day of a limit is. */
-    dayNote: 'A day means any 24 hours in a row: no limit starts again at midnight.',
+    dayNote: 'A day here means any 24 hours in a row: limits don’t start again at midnight.',
     cannot: {
-      heading: (client: string) => say`${client} can’t`,
+      heading: (client: string) => say`This access won’t let ${client}`,
       bounds: {
         spend: 'Spend your money',
         spend_more: 'Spend more than these limits',
@@ -147,9 +148,9 @@ export const en = {
         plural(count, { one: '# right stays as it is', other: '# rights stay as they are' }),
       before: (limit: string) => `Before: ${inSentence(limit)}`,
       after: (limit: string) => `After: ${inSentence(limit)}`,
-      /** What two limits for different days come to in the longer time. */
+      /** What two limits for different days come to in the time of each. */
       within: (days: number, before: string, after: string) =>
-        plural(days, { other: `In any # days: at most ${before} before, ${after} after` }),
+        `${days === 1 ? 'In any day' : plural(days, { other: 'In any # days' })}: at most ${before} before, ${after} after`,
     },
   },
   paymentPassword: {
@@ -172,26 +173,27 @@ export const en = {
     secondHeading: 'Step 2 of 2: allow this access?',
     /** @param page the name of the account page @param address of that page */
     leadsTo: (host: string, page: string, address: string) =>
-      say`Either answer takes you back to ${host}. If you allow it, you can disconnect it at any time under “${page}”, at ${address}. Payments already made stay made.`,
+      say`Either answer takes you back to ${host}. If you allow this access, you can disconnect it at any time under “${page}”, at ${address}. That does not undo payments already made.`,
     /** To those without a payment password, with a link to set one. */
-    unguarded: 'You have no payment password, so pressing Allow is enough.',
+    unguarded:
+      'You have no payment password: pressing “Allow” is enough to let this application spend your money.',
     reject: 'Reject',
     allow: 'Allow',
     /** Where the user may grant less than is asked. */
     limits: {
-      heading: 'You can lower these limits. What it can spend falls with them.',
+      heading: 'You can lower these limits. The application can then spend less.',
       /** @param limit such as "At most RUB 3,000 in any 7 days" */
       hint: (limit: string) => `${limit}. You can make it less, not more.`,
       /** Behind a field: what its number counts. */
       unit: (currency: string, days: number) =>
         days === 1 ? `${currency} a day` : plural(days, { other: `${currency} in any # days` }),
       /** Above the form that is shown again. */
-      undone: 'Nothing is allowed yet: correct the limits first.',
+      undone: 'Your answer was not accepted: correct the limits first.',
       problems: {
         not_a_sum: () => 'Enter an amount in digits, such as 2500 or 2500.50.',
         too_many_decimals: () =>
           'Use at most two digits after the decimal point. Write thousands without a comma: 2500.',
-        not_above_zero: () => 'The amount must be more than zero. To allow nothing, press Reject.',
+        not_above_zero: () => 'The amount must be more than zero. To allow nothing, press “Reject”.',
         higher_than_asked: (sum: string) => `The most you can allow here is ${sum}.`,
         no_period_limit: () => 'This can’t be changed.',
       } satisfies Record<LoweringProblem, (sum: string) => string> as Record<
@@ -217,14 +219,14 @@ export const en = {
     title: 'Connected applications',
     nav: 'Your account',
     intro:
-      'These applications can use your account without asking again, each as you allowed it. One that you disconnect stops at once.',
+      'These applications can use your account as you allowed, without asking you each time. Disconnect one, and it loses its access at once.',
     /** For those who have none. */
     empty: {
       nothing: 'No application is connected to your account.',
       purpose:
         'When an application wants to pay from your account or see it, we ask you first, on our own page. What you allow is listed here: what the application may do, how much it may spend, and a button that stops it at once.',
     },
-    emptyPage: 'What was here is not connected any more.',
+    emptyPage: 'The connections that were on this page are gone.',
     blocked: 'Blocked',
     blockedText:
       'We have blocked this application: it can’t act on your account now. If we unblock it, it gets its access back, unless you disconnect it first.',
@@ -242,8 +244,8 @@ export const en = {
       once: (amount: string) => `At most one payment of exactly ${amount}`,
       /** Of an application. @param limit such as "At most RUB 3,000 in any 7 days" */
       can: (limit: string) => `Can spend: ${inSentence(limit)}`,
-      together: (limit: string) => `Can spend: together ${inSentence(limit)}`,
-      togetherOnce: (amount: string) => `Can spend: together at most ${amount}, one payment each`,
+      together: (limit: string) => `Can spend: ${inSentence(limit)}, all together`,
+      togetherOnce: (amount: string) => `Can spend: at most ${amount} in all, in one-time payments`,
       some: 'Can spend your money',
       none: 'Can’t spend your money',
       noneHere: 'The connections on this page can’t spend your money',
@@ -258,13 +260,13 @@ export const en = {
     question: (client: string) => say`Disconnect ${client}?`,
     questionOf: (client: string, connection: string) => say`Disconnect ${client} (${connection})?`,
     whatStops:
-      'Everything listed here stops at once, new payments too; payments already made stay made. To get access again, the application has to ask you.',
+      'This access ends at once and allows no new payments. Payments already made are not undone. To get it back, the application has to ask you again.',
     confirm: 'Yes, disconnect',
     disconnectAll: (client: string) => say`Disconnect ${client} completely`,
     questionAll: (client: string, connections: string) =>
       say`Disconnect ${client} completely (${connections})?`,
     allStop:
-      'All its connections stop at once, including those on other pages; payments already made stay made. Other applications aren’t affected.',
+      'All its connections end at once, including those on other pages. Payments already made are not undone. Other applications aren’t affected.',
     confirmAll: 'Yes, disconnect all',
     pages: 'More connections',
     newer: 'Newer',
@@ -273,17 +275,18 @@ export const en = {
     disconnected: {
       title: (name: string) => `Disconnected: ${name}`,
       connection: (client: string, instance: string) =>
-        say`${client}, connection ${instance}, is disconnected.`,
-      unnamed: (client: string) => say`${client}, the connection without a name, is disconnected.`,
+        say`The connection ${instance} of ${client} is disconnected.`,
+      unnamed: (client: string) => say`The connection of ${client} without a name is disconnected.`,
       left: (client: string, connections: string) => say`${client} still has ${connections}.`,
-      application: (client: string) => say`${client} is disconnected: all its access stopped at once.`,
+      application: (client: string) => say`${client} is disconnected and lost all its access at once.`,
       /** Where nobody has counted what is left. */
-      some: (client: string) => say`What you disconnected of ${client} stopped at once.`,
+      some: (client: string) =>
+        say`The access of ${client} that you disconnected has ended. If connections of ${client} are still listed, disconnect it once more.`,
     },
     titleUndone: 'Not disconnected',
     notSignedIn:
-      'Nothing has been disconnected yet: you were no longer signed in. Sign in and press Disconnect again.',
-    outOfDate: 'Nothing has been disconnected yet: the page was out of date. Press Disconnect again here.',
+      'Nothing has been disconnected yet: you were no longer signed in. Sign in and press “Disconnect” again.',
+    outOfDate: 'Nothing has been disconnected yet: the page was out of date. Press “Disconnect” again here.',
     see: 'See your connected applications',
   },
 
@@ -314,10 +317,10 @@ export const en = {
       payment_confirmed: (client: string) => say`The payment password was used for ${client}`,
       password_changed: () => 'You changed your password',
       payment_password_changed: () => 'You changed your payment password',
-      password_guessed: () => 'A wrong password was entered several times, so sign-in was paused',
+      password_guessed: () => 'A wrong password was entered several times, so sign-in was paused for a while',
       payment_password_guessed: () =>
-        'A wrong payment password was entered several times, so confirming was paused',
-      user_created: () => 'Your account was registered',
+        'A wrong payment password was entered several times, so further attempts were paused for a while',
+      user_created: () => 'Your account was created',
       user_blocked: () => 'We blocked your account',
       user_unblocked: () => 'We unblocked your account',
       user_signed_out: () => 'We signed you out everywhere',
@@ -331,13 +334,13 @@ export const en = {
     payment_confirmed: (client: string, time: string, network: string) =>
       say`In another session, your payment password was used for ${client} on ${time} (network: ${network}). If that was not you, disconnect ${client} if it is connected, and change both passwords.`,
     password_guessed: (time: string, network: string) =>
-      `A wrong password was entered several times on ${time} (network: ${network}), so sign-in was paused there. If that was not you, somebody is trying to guess your password. Change it if it is short or you use it elsewhere too.`,
+      `A wrong password was entered several times on ${time} (network: ${network}), so sign-in from that network was paused for a while. If that was not you, somebody is trying to guess your password. Change it if it is short or you use it elsewhere too.`,
     payment_password_guessed: (time: string, network: string) =>
-      `Somebody who was signed in as you entered a wrong payment password several times on ${time} (network: ${network}), so confirming was paused. If that was not you, sign out the other browsers and change both passwords.`,
+      `Somebody who was signed in as you entered a wrong payment password several times on ${time} (network: ${network}), so we paused further attempts for a while. If that was not you, sign out the other browsers and change both passwords.`,
     replayed: (client: string, time: string) =>
-      say`A one-time code for ${client} was used twice on ${time}, so we took the access back. If you want to go on using ${client}, connect it again from there. If you did not connect it yourself, change your passwords.`,
+      say`A one-time code for ${client} was used twice on ${time}, so we took the access back. If you want to go on using ${client}, connect it again from inside the application. If you did not connect it yourself, change your passwords.`,
     user_password_set: (time: string) =>
-      `We set a new password for you on ${time}. If you had not asked us to, tell our support, and choose a password of your own.`,
+      `We set a new password for you on ${time}. If you did not ask us to, tell our support. Either way, choose a password of your own.`,
     unknownNetwork: 'unknown',
     more: 'There is more in your history.',
     wasMe: 'That was me',
@@ -349,7 +352,7 @@ export const en = {
     why: 'If you think that somebody else can use your account, stop everything first.',
     button: 'Stop everything',
     question: 'Stop everything?',
-    what: 'All applications are disconnected at once, and every other browser is signed out. Payments already made stay made. This browser stays signed in, so that you can change your passwords next.',
+    what: 'All applications are disconnected at once, and every other browser is signed out. Payments already made are not undone. This browser stays signed in, so that you can change your passwords next.',
     confirm: 'Yes, stop everything',
     titleDone: 'Everything is stopped',
     titleUndone: 'Not everything is stopped',
@@ -377,7 +380,7 @@ export const en = {
       ago === null ? `last active ${time}` : `last active ${ago} (${time})`,
     signOut: 'Sign out',
     signOutOthers: 'Sign out everywhere else',
-    ended: 'Signed out.',
+    ended: 'Done. You are still signed in here.',
     passwords: 'Passwords',
     noPaymentPassword: 'You have no payment password: pressing “Allow” is enough to let an application pay.',
     changePassword: 'Change password',
@@ -425,7 +428,7 @@ export const en = {
     /** On the pages of a request, by who is signed in. */
     on: outcomeTexts({
       not_signed_in: (_client, name, login) =>
-        say`The page on which you signed in was out of date. You are still signed in as ${name} (${login}).`,
+        say`The sign-in page was out of date, so nobody new was signed in. You are still signed in as ${name} (${login}).`,
       not_confirmed: (_client, name, login) =>
         say`That page was out of date, so your payment password was not checked. You are signed in as ${name} (${login}). Go on here.`,
       not_decided: (_client, name, login) =>
@@ -433,9 +436,9 @@ export const en = {
       not_signed_out: (_client, name, login) =>
         say`That page was out of date, so you are still signed in as ${name} (${login}).`,
       allowed: (client) =>
-        say`You allowed this request a moment ago, and ${client} has its answer. Go back to ${client}. Allow it once more only if it does not work there.`,
+        say`You have just allowed this request, and we sent the answer to ${client}. Go back to ${client}. Allow it once more only if it does not work there.`,
       rejected: (client) =>
-        say`You rejected this request a moment ago, and ${client} knows. If that was not what you meant, answer again here; otherwise close this page.`,
+        say`You have just rejected this request, and we told ${client}. If that was not what you meant, answer again here; otherwise close this page.`,
     }),
   },
 
@@ -447,12 +450,14 @@ export const en = {
       text: 'The page that brought you here tried to show ours inside itself, or to load it by a script. You did nothing wrong. Our pages open only on their own, so that you can see who gets your password. Open this one in a new tab, or go back to the application and open it in your browser.',
     },
     full: {
-      title: 'Too many connections of one application',
+      title: 'Too many connections for one application',
       text: (client: string) =>
         say`${client} has as many connections to your account as one application may have, so nothing was allowed. Disconnect one that you no longer need, then come back to the request.`,
     },
     tooMany: {
       title: 'Please wait a minute',
+      /** After "Stop everything", which signs out before it disconnects. */
+      stop: 'Every other browser is signed out, but your applications are not disconnected yet: there were too many decisions in a short time. Press “Stop everything” again in a minute.',
       text: 'That was a lot of decisions in a short time, so the last one was not carried out: nothing was allowed, rejected or disconnected. Try again in a minute.',
     },
     allowed: {
@@ -462,7 +467,7 @@ export const en = {
         say`${client} already has your answer from this page, and a page can answer only once. Go back to ${client}. If something doesn’t work there, start again from there.`,
       /** After pressing Reject. */
       allowed: (client: string) =>
-        say`You pressed Allow on this page before, so rejecting it now would change nothing. To take back what you allowed, disconnect ${client} under “Connected applications”.`,
+        say`You pressed “Allow” on this page before, so rejecting it now would change nothing. To end what you allowed, disconnect ${client} under “Connected applications”.`,
     },
   },
 
@@ -484,7 +489,7 @@ export const en = {
       doubled_parameter: 'A part of the request is there more than once.',
       undecodable_parameter: 'A part of the request can’t be read.',
       wrong_parameter: 'A part of the request has a value that isn’t allowed.',
-      sent_in_two_places: 'The request came twice at once.',
+      sent_in_two_places: 'Parts of the request came in two places at once.',
       too_long: 'The request is too long.',
       no_rights: 'The request does not say which rights it asks for.',
       unreadable_rights: 'The request names a right that does not exist here.',
@@ -501,7 +506,7 @@ export const en = {
       unreadableAddress: { title: 'There is no such page', text: 'This address can’t be read.' },
       notAllowed: {
         title: 'This page can’t be opened like that',
-        text: 'It only follows a button on another of our pages, and has nothing to show by itself. Nothing was done.',
+        text: 'It can only be reached by a button on another of our pages. Nothing was done.',
       },
       brokenForm: {
         title: 'This form can’t be read',
@@ -519,25 +524,26 @@ export const en = {
     pressed: {
       signIn: 'You are not signed in yet.',
       decision:
-        'Your answer most likely did not get through. Open the request again: if you did allow it, it will say so.',
+        'Your answer most likely did not get through. Open the request again and answer there. “Connected applications” shows what has access now.',
       disconnect:
         'Perhaps not everything is disconnected yet. “Connected applications” shows what is still connected.',
+      stop: 'Perhaps not everything has been stopped. Open “Connected applications” and press “Stop everything” again.',
       signOut:
         'You may still be signed in. If “Connected applications” opens without asking for your password, you are.',
-      sessions: 'Perhaps not every session has ended yet. “Sign-in and security” shows which are left.',
-      passwords: 'Your password may not have changed: try the new one first, then the old one.',
+      sessions: 'Perhaps some browsers are still signed in. “Sign-in and security” shows which.',
+      passwords: 'Your password may not have changed: try the new one first, then the one before.',
     },
     faults: {
       application: (client: string | null) =>
         client === null
-          ? 'You did nothing wrong: the request itself is not in order.'
-          : say`You did nothing wrong: the request names ${client}, but it is not in order.`,
+          ? 'You did nothing wrong: the request itself is faulty.'
+          : say`You did nothing wrong: this request, which names ${client}, is faulty.`,
       address: () => 'The address was mistyped, or the link that led here is wrong.',
       between: () => 'Something went wrong on the way from your browser to us; it isn’t your fault.',
       ours: () => 'The fault is ours, not yours.',
       nobodys: () => 'You did nothing wrong.',
     },
-    unchanged: 'Nothing on your account was changed and nothing was paid.',
+    unchanged: 'This request changed nothing on your account and paid for nothing.',
     next: {
       application: (client: string | null) =>
         client === null

@@ -56,7 +56,7 @@ const PRESSED: Readonly<Record<string, keyof Texts['errors']['pressed']>> = {
   '/consent': 'decision',
   '/account/disconnect': 'disconnect',
   '/account/disconnect-all': 'disconnect',
-  '/account/stop': 'disconnect',
+  '/account/stop': 'stop',
   '/sign-out': 'signOut',
   '/account/sessions/end': 'sessions',
   '/account/sessions/end-others': 'sessions',

@@ -54,15 +54,15 @@ function describeChange(
     change,
     right: describeRight(right, words, language),
     limits: isOther
-      ? [texts.before(old), texts.after(asked), ...describeLonger(words, before, after, language)]
+      ? [texts.before(old), texts.after(asked), ...describeInBoth(words, before, after, language)]
       : only
         ? [only]
         : [],
   };
 }
 
-/** What two limits of different periods come to in the longer of them, where neither says it of the other. */
-function describeLonger(
+/** What two limits of different periods come to in the shorter and in the longer of them: a sum alone says little of the other. */
+function describeInBoth(
   { currency }: Words,
   before: PaymentLimit | null,
   after: PaymentLimit | null,
@@ -70,11 +70,11 @@ function describeLonger(
 ): string[] {
   if (!before?.days || !after?.days || before.days === after.days) return [];
   const { formats, request } = TEXTS[language];
-  const days = Math.max(before.days, after.days);
-  const [old, asked] = [before, after].map((limit) =>
-    formats.amount(decimalOf(spendable(limit, days)), currency),
-  );
-  return [request.changes.within(days, old ?? '', asked ?? '')];
+  const within = (limit: PaymentLimit, days: number) =>
+    formats.amount(decimalOf(spendable(limit, days)), currency);
+  return [before.days, after.days]
+    .toSorted((one, other) => one - other)
+    .map((days) => request.changes.within(days, within(before, days), within(after, days)));
 }
 
 /** Where the money comes from, if that is new or another. */

@@ -108,6 +108,14 @@ function describeFirstSeen(
   return request.firstSeen(client.name, formats.day(client.createdAt, timeZone), describeTarget(redirectUri));
 }
 
+/** What another connection can spend: the one payment it was allowed may have been made. */
+function describeLeft(rights: readonly Right[], currency: string, language: Language): string {
+  const worst = worstCase(rights);
+  const { account, formats } = TEXTS[language];
+  if (worst.kind === 'once') return account.spending.once(formats.amount(worst.amount, currency));
+  return describeMost(rights, currency, language) ?? '';
+}
+
 /** The most that rights can cost, for example "At most RUB 45,000 in any 30 days"; null where they spend nothing. */
 function describeMost(rights: readonly Right[], currency: string, language: Language): string | null {
   const worst = worstCase(rights);
@@ -143,7 +151,7 @@ function describeOthers(
   const { besides } = TEXTS[language].request;
   if (others.spending.length === 0) return null;
   const named = others.spending.map(({ instanceName, rights }) => {
-    const most = describeMost(rights, currency, language) ?? '';
+    const most = describeLeft(rights, currency, language);
     return instanceName === null ? besides.unnamed(most) : besides.named(instanceName, most);
   });
   const more = others.more === 0 ? [] : [besides.more(others.more)];

@@ -73,13 +73,18 @@ export function showFull(reply: FastifyReply, href: string, { client }: Authoriz
 const A_MINUTE = 60;
 
 /** Says that nothing was decided because the user has decided too much just now. @param href where to try again */
-export function showTooMany(reply: FastifyReply, href: string, page: 'account' | 'request'): FastifyReply {
+export function showTooMany(
+  reply: FastifyReply,
+  href: string,
+  page: 'account' | 'stop' | 'request',
+): FastifyReply {
   const rule = 'more decisions of one user than anybody reads in that time';
   reply.request.logFields = { error: 'too_many_decisions', rule };
   reply.header('retry-after', A_MINUTE);
   const { account, notices } = textsOf(reply.request);
-  const link = { href, text: page === 'account' ? account.see : notices.seeRequest };
-  return showRefusal(reply, 429, notices.tooMany, [link]);
+  const link = { href, text: page === 'request' ? notices.seeRequest : account.see };
+  const { title, text, stop } = notices.tooMany;
+  return showRefusal(reply, 429, { title, text: page === 'stop' ? stop : text }, [link]);
 }
 
 function showRefusal(

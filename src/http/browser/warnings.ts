@@ -9,14 +9,14 @@ import { textsOf } from './language.ts';
 import { type Link, toPasswords } from './links.ts';
 
 type Warning = Warnings['events'][number];
-type Way = 'account' | 'security' | 'password' | 'paymentPassword';
+type Way = 'stop' | 'account' | 'security' | 'password' | 'paymentPassword';
 
 /** What to do about each kind, as far as it is on another page. */
 const WAYS: Readonly<Record<Warning['kind'], readonly Way[]>> = {
-  payment_confirmed: ['account', 'password', 'paymentPassword'],
+  payment_confirmed: ['stop', 'account', 'password', 'paymentPassword'],
   replayed: ['password', 'paymentPassword'],
   password_guessed: ['password'],
-  payment_password_guessed: ['security', 'password', 'paymentPassword'],
+  payment_password_guessed: ['stop', 'security', 'password', 'paymentPassword'],
   user_password_set: ['password', 'paymentPassword'],
 };
 
@@ -72,6 +72,7 @@ function sentenceOf(
 function linksIn(texts: Texts, hasPaymentPassword: boolean): Record<Way, Link> {
   const [password, paymentPassword] = toPasswords(texts, hasPaymentPassword);
   return {
+    stop: { href: '/account#stop', text: texts.stop.see },
     account: { href: '/account', text: texts.account.title },
     security: { href: '/account/security', text: texts.security.title },
     password,
