@@ -13,7 +13,7 @@ import { type Approval, approveGrant } from '../store/approvals.ts';
 import { type Denial, denyGrant } from '../store/denials.ts';
 import type { Session } from '../store/sessions.ts';
 import type { Context } from './context.ts';
-import { type Form, type SignedForm, verifyForm } from './signedForm.ts';
+import { contentOf, type Form, type SignedForm, verifyForm } from './signedForm.ts';
 
 /** A checked request and the signed-in user who has not answered it yet. */
 export interface PendingAuthorization {
@@ -40,14 +40,22 @@ export function rejectForm(pending: PendingAuthorization): Form {
   return { ...decisionForm(pending), action: 'reject' };
 }
 
-/** A decision is good for both answers, a rejection for its own. @returns null for a form that does not fit */
+/**
+ * A decision is good for both answers, a rejection for its own. It counts as one on the consent page of the same grant, so
+ * that it finds out where Allow was taken there meanwhile.
+ *
+ * @returns null for a form that does not fit
+ */
 function verifyDecision(
   context: Context,
   { choice, decisionToken }: SentDecision,
   pending: PendingAuthorization,
 ) {
-  const form = verifyForm(context, decisionToken, decisionForm(pending));
-  return form ?? (choice === 'reject' ? verifyForm(context, decisionToken, rejectForm(pending)) : null);
+  const decision = decisionForm(pending);
+  const form = verifyForm(context, decisionToken, decision);
+  if (form !== null || choice === 'allow') return form;
+  const rejection = verifyForm(context, decisionToken, rejectForm(pending));
+  return rejection && { ...rejection, content: contentOf(decision, rejection.revision) };
 }
 
 /** What comes of pressing Allow or Reject. */

@@ -67,8 +67,13 @@ export function verifyForm({ keyRing }: Context, token: string | undefined, form
     revision: Number(revision),
     expiresAt: new Date(Number(expiresAt)),
     keyId: signed.keyId,
-    content: JSON.stringify([digest, Number(revision)]),
+    content: contentOf(form, Number(revision)),
   };
+}
+
+/** What {@link SignedForm} has as its content. */
+export function contentOf(form: Form, revision: number): string {
+  return JSON.stringify([digestOf(form), revision]);
 }
 
 /** JSON makes the encoding unambiguous. */

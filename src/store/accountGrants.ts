@@ -126,19 +126,6 @@ const ofGrant = findDisconnected(
   'select client_id, instance_name from grants where user_id = @userId and grant_id = @id and revoked_at is not null',
 );
 
-const isStopped = statement<{ userId: string; sessionHash: Digest }>(
-  'account-is-stopped',
-  `
-select where not exists (
-         select from (select * from grants where user_id = @userId order by confirmed_at desc limit ${MAX_COUNTED}) g where ${IS_LIVE})
-   and not exists (
-         select from sessions s where s.user_id = @userId and s.session_hash <> @sessionHash and ${SESSION_IS_VALID})`,
-);
-
-/** Whether no application can act on the user's account, of its newest grants, and no other browser is signed in. */
-export async function isAccountStopped(db: Database, userId: string, sessionHash: Digest): Promise<boolean> {
-  return (await execute(db, isStopped({ userId, sessionHash }))) > 0;
-}
 /** Whether this is a grant of the user and revoked: then what it is, else null. */
 export const findDisconnectedGrant = (
   db: Database,
@@ -157,3 +144,17 @@ export const findDisconnectedClient = (
   userId: string,
   clientId: string,
 ): Promise<Disconnected | null> => queryOne(db, ofClient({ userId, id: asciiOnly(clientId) }));
+
+const isStopped = statement<{ userId: string; sessionHash: Digest }>(
+  'account-is-stopped',
+  `
+select where not exists (
+         select from grants g where user_id = @userId and ${IS_LIVE})
+   and not exists (
+         select from sessions s where s.user_id = @userId and s.session_hash <> @sessionHash and ${SESSION_IS_VALID})`,
+);
+
+/** Whether no application can act on the user's account, and no other browser is signed in. All grants count, however old. */
+export async function isAccountStopped(db: Database, userId: string, sessionHash: Digest): Promise<boolean> {
+  return (await execute(db, isStopped({ userId, sessionHash }))) > 0;
+}

@@ -136,7 +136,7 @@ describe('who does not want this, in a browser', () => {
     await decide('Reject');
     await page.goBack();
     await expectPage('payment-password');
-    expect(await read()).toContain('You rejected this request a moment ago');
+    expect(await read()).toContain('You have just rejected this request');
     await page.getByLabel('Payment password').fill(demo.payment);
     await page.keyboard.press('Enter');
     await expectPage('consent');
@@ -261,7 +261,7 @@ describe('the whole authorization in a browser', () => {
     await connection.getByText('Disconnect', { exact: true }).click();
     expect(await connection.textContent()).toContain('Disconnect Demo Shop (to disconnect)?');
     await connection.getByRole('button', { name: 'Yes, disconnect' }).click();
-    expect(await page.getByRole('status').textContent()).toContain('to disconnect, is disconnected.');
+    expect(await page.getByRole('status').textContent()).toContain('is disconnected.');
     expect(await page.locator('.connection', { hasText: 'to disconnect' }).count()).toBe(0);
     await ask({ scope: 'account-info', instance: 'one of several' });
     await decide('Allow');

@@ -75,7 +75,7 @@ describe('Back after a decision', () => {
     const [, code] = page.url().split('code=');
     await page.goBack();
     await expectPage('consent');
-    expect(await note()).toContain('You allowed this request a moment ago');
+    expect(await note()).toContain('You have just allowed this request');
     await press('Allow');
     await page.waitForURL(/callback/);
     expect(page.url()).toContain('code=');
@@ -88,10 +88,10 @@ describe('Back after a decision', () => {
     await page.waitForURL(/callback/);
     await page.goBack();
     await expectPage('consent');
-    expect(await note()).toContain('You rejected this request a moment ago');
+    expect(await note()).toContain('You have just rejected this request');
     await page.getByRole('button', { name: 'Русский' }).click();
     await page.locator('html[lang="ru"]').waitFor();
-    expect(await note()).toContain('Вы только что отклонили этот запрос');
+    expect(await note()).toContain('Вы недавно отклонили этот запрос');
   });
 });
 
@@ -104,7 +104,7 @@ describe('a second tab', () => {
     await page.waitForURL(/callback/);
     await press('Reject', second);
     await expectPage('notice', second);
-    expect(await second.locator('main').textContent()).toContain('You pressed Allow on this page before');
+    expect(await second.locator('main').textContent()).toContain('You pressed “Allow” on this page before');
     await second.getByRole('link', { name: 'See your connected applications' }).click();
     await expectPage('account', second);
   });

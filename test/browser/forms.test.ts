@@ -240,7 +240,7 @@ describe('a wrong password', () => {
       expect((await described()).slice(0, 3)).toEqual([
         'password',
         'true',
-        'The login or the password is wrong.',
+        'The login or the password is wrong. If you are sure of both, ask our support.',
       ]);
       expect(await page.title()).toMatch(/^Error: Sign in/);
       await signIn();

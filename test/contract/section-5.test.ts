@@ -81,7 +81,9 @@ describe('contract 5.1: signing in on the service’s own page', () => {
     const attempt = { login: user.login, password: 'quite wrong' };
     const answer = await browser.submit(await open(browser, shop), 'login', attempt);
     expect([answer.status, answer.page, answer.location]).toEqual([422, 'sign-in', null]);
-    expect(answer.text).toContain('The login or the password is wrong.');
+    expect(answer.text).toContain(
+      'The login or the password is wrong. If you are sure of both, ask our support.',
+    );
     expect(answer.body).toContain(`value="${user.login}"`);
     expect(answer.body).not.toContain('quite wrong');
     expect(browser.cookies.has('assent_session')).toBe(false);

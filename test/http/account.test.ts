@@ -82,7 +82,7 @@ describe('the account page', () => {
     ]);
     const first = await agent.get(emptied.location ?? '');
     expect(first.text).toContain(
-      'Corner Shop, connection instance 21, is disconnected. Corner Shop still has 20 connections.',
+      'The connection instance 21 of Corner Shop is disconnected. Corner Shop still has 20 connections.',
     );
     expect(namesOn(first)).toHaveLength(20);
   });
@@ -92,7 +92,7 @@ describe('the account page', () => {
     const second = await agent.get(linkOf(await agent.get('/account'), 'next') ?? '');
     const after = await press(second, '/account/disconnect');
     expect(after.text).toContain(
-      'connection instance 21, is disconnected. Corner Shop still has 44 connections.',
+      'The connection instance 21 of Corner Shop is disconnected. Corner Shop still has 44 connections.',
     );
     expect(namesOn(after)).toEqual([...namesOn(second).slice(1), 'instance 41']);
   });
@@ -130,7 +130,7 @@ describe('the account page', () => {
         const answer = await agent.get(`/account?${name}=${encodeURIComponent(given)}`);
         const page = answer.status === 303 ? await agent.get(answer.location ?? '') : answer;
         expect(namesOn(page)).toEqual(['instance 1']);
-        expect(page.text).not.toMatch(/is disconnected|stopped at once/);
+        expect(page.text).not.toMatch(/is disconnected|that you disconnected/);
       }
     },
   );
@@ -157,7 +157,9 @@ describe('disconnecting all of an application', () => {
     expect(page.text).toContain('Disconnect Corner Shop completely (999 connections or more)?');
     expect(page.text).not.toContain('Disconnect Other Shop completely');
     const after = await press(page, '/account/disconnect-all');
-    expect(after.text).toContain('What you disconnected of Corner Shop stopped at once.');
+    expect(after.text).toContain(
+      'The access of Corner Shop that you disconnected has ended. If connections of Corner Shop are still listed, disconnect it once more.',
+    );
     expect(formsTo(after, '/account/disconnect')).toHaveLength(1);
     expect(await introspect(server, resource, token)).toMatchObject({ active: true });
     const { rows } = await server.database.pool.query(
@@ -218,7 +220,7 @@ describe('Disconnect that is pressed when the session is over', () => {
       const again = await agent.get(signedIn.location ?? '');
       expect([again.page, namesOn(again)]).toEqual(['account', ['instance 1', 'instance 2']]);
       expect((await press(again, action)).text).toMatch(
-        /Corner Shop(, connection instance 1,)? is disconnected/,
+        /(The connection instance 1 of )?Corner Shop is disconnected/,
       );
     },
   );

@@ -78,10 +78,10 @@ describe('a closed card', () => {
     await connect('One of two', 'account-info', WEEKLY);
     await connect('None of two', 'account-info', 'operation-history');
     expect(await cards()).toEqual([
-      ['Same', 'Can spend: together at most RUB 6,000 in any 7 days'],
-      ['Different', 'Can spend: together at most RUB 24,000 in any 7 days'],
-      ['Once', 'Can spend: together at most RUB 1,001, one payment each'],
-      ['Mixed', 'Can spend: together at most RUB 3,500.50 in any 7 days'],
+      ['Same', 'Can spend: at most RUB 6,000 in any 7 days, all together'],
+      ['Different', 'Can spend: at most RUB 24,000 in any 7 days, all together'],
+      ['Once', 'Can spend: at most RUB 1,001 in all, in one-time payments'],
+      ['Mixed', 'Can spend: at most RUB 3,500.50 in any 7 days, all together'],
       ['One of two', 'Can spend: at most RUB 3,000 in any 7 days'],
       ['None of two', 'Can’t spend your money'],
     ]);

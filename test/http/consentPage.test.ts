@@ -25,7 +25,7 @@ beforeEach(async () => {
 const consentFor = (fields = {}) => reachConsent(browser, requestOf(client, fields), user);
 const allow = (fields = {}) => obtainToken(browser, client, user, fields);
 const titleOf = ({ body }: Answer) => cheerio.load(body)('title').text();
-const besides = ({ text }: Answer) => /Besides, (.*?)\. (?:What|Corner)/.exec(text)?.[1];
+const besides = ({ text }: Answer) => /On top of this, (.*?)\. (?:What|Corner)/.exec(text)?.[1];
 const changesOf = ({ body }: Answer) => {
   const $ = cheerio.load(body);
   const lines = $('.replaces > .changes li').toArray();
@@ -43,7 +43,7 @@ describe('other connections of the same application', () => {
     await allow({ scope: 'payment-shop.limit(,99)' });
     const page = await consentFor({ instance_name: 'phone', scope: 'payment-p2p' });
     expect(besides(page)).toBe(
-      'Corner Shop can already spend: a connection without a name, one payment of exactly RUB 99; ' +
+      'Corner Shop can already spend: a connection without a name, at most one payment of exactly RUB 99; ' +
         '“tablet”, at most RUB 21,500 in any 7 days',
     );
   });
@@ -76,7 +76,7 @@ describe('other connections of the same application', () => {
     await obtainToken(elsewhere, client, other, { instance_name: 'x', scope: 'payment-shop' });
     const page = await consentFor({ scope: 'payment-shop' });
     expect(besides(page)).toBeUndefined();
-    expect(page.text).not.toContain('Besides');
+    expect(page.text).not.toContain('On top of this');
   });
 
   it('are found by a word that stands in exactly those scopes that spend', () => {
@@ -111,12 +111,13 @@ describe('where the money comes from', () => {
 });
 
 describe('what changes', () => {
-  it('begins with money and ends with what is dropped, and says it of the longer time', async () => {
+  it('begins with money and ends with what is dropped, and says it of the time of each limit', async () => {
     await allow({ scope: 'operation-history payment-shop.limit(1,500)' });
     const page = await consentFor({ scope: 'account-info payment-p2p payment-shop.limit(7,3000)' });
     expect(changesOf(page)).toEqual([
       'New Transfer money to anyone At most RUB 3,000 a day',
       'Changed Pay any shop Before: at most RUB 500 a day After: at most RUB 3,000 in any 7 days ' +
+        'In any day: at most RUB 500 before, RUB 3,000 after ' +
         'In any 7 days: at most RUB 3,500 before, RUB 3,000 after',
       'New See your account number, balance and status',
       'No longer See the list of your transactions',
@@ -127,7 +128,7 @@ describe('what changes', () => {
 describe('a request for one payment', () => {
   it('says no day until which it is good', async () => {
     const { text } = await consentFor({ scope: 'payment.to-pattern("337").limit(,500)' });
-    expect(text).toContain('One payment of exactly RUB 500, at once or later, and nothing more');
+    expect(text).toContain('One payment of exactly RUB 500, now or later, and nothing more');
     expect(text).not.toContain('Valid until');
     expect(text.replaceAll(/registered with us on \d+ \w+ \d{4}/g, '')).not.toMatch(/20[23]\d/);
   });
@@ -153,11 +154,14 @@ describe('the page', () => {
       '/account',
       '_blank',
     ]);
-    expect(text).toContain(`at ${new URL(server.baseUrl).host}/account. Payments already made stay made.`);
+    expect(text).toContain(
+      `at ${new URL(server.baseUrl).host}/account. That does not undo payments already made.`,
+    );
   });
 
   it('says to those without a payment password that Allow is enough, where money is spent', async () => {
-    const said = 'You have no payment password, so pressing Allow is enough.';
+    const said =
+      'You have no payment password: pressing “Allow” is enough to let this application spend your money.';
     const { text, body } = await consentFor({ scope: 'payment-shop' });
     expect(text).toContain(said);
     expect(cheerio.load(body)('.answer a[href="/account/payment-password"]').text()).toBe(
@@ -189,7 +193,9 @@ describe('the page', () => {
     const visitor = new Agent(server.baseUrl);
     const { text } = await visitor.get(`/oauth/authorize?${new URLSearchParams(requestOf(known))}`);
     expect(text).toContain('www.shop.example Assent has checked who runs it');
-    expect(text).toContain('Don’t want this? Close this page: nothing is allowed.');
+    expect(text).toContain(
+      'Don’t want this? Close this page, and the application gets nothing from this request.',
+    );
     expect((await visitor.get('/account')).text).not.toContain('Don’t want this?');
   });
 

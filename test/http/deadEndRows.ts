@@ -213,6 +213,12 @@ const PRESSED: Row[] = [
     const form = account.forms.find(({ action }) => action === '/account/disconnect');
     return whileLocked(stage, () => browser.post('/account/disconnect', form?.fields ?? {}), 'sessions');
   }),
+  pressed('unavailable, Stop everything', 'stop', 'account', async (browser, stage) => {
+    await reachConsent(browser, requestOf(stage.shop), stage.anna);
+    const account = await browser.get('/account');
+    const form = account.forms.find(({ action }) => action === '/account/stop');
+    return whileLocked(stage, () => browser.post('/account/stop', form?.fields ?? {}), 'sessions');
+  }),
   pressed('unavailable, Sign out', 'signOut', 'account', async (browser, stage) => {
     await reachConsent(browser, requestOf(stage.shop), stage.anna);
     const account = await browser.get('/account');
@@ -253,6 +259,24 @@ const NOTICES: Row[] = [
       const count = 'update users set decisions = $2, decided_at = clock_timestamp() where user_id = $1';
       await pool.query(count, [anna.userId, 2_000]);
       const answer = await decide(browser, page, 'allow');
+      await pool.query(count, [anna.userId, 0]);
+      return answer;
+    },
+  },
+  {
+    cause: 'too many decisions before Stop everything',
+    page: 'notice',
+    status: 429,
+    words: ({ notices }) => [notices.tooMany.title, notices.tooMany.stop],
+    leads: 'account',
+    reach: async (browser, { shop, server, anna }) => {
+      await reachConsent(browser, requestOf(shop), anna);
+      const account = await browser.get('/account');
+      const form = account.forms.find(({ action }) => action === '/account/stop');
+      const { pool } = server.database;
+      const count = 'update users set decisions = $2, decided_at = clock_timestamp() where user_id = $1';
+      await pool.query(count, [anna.userId, 2_000]);
+      const answer = await browser.post('/account/stop', form?.fields ?? {});
       await pool.query(count, [anna.userId, 0]);
       return answer;
     },

@@ -39,6 +39,7 @@ const PRESSED = [
   '/sign-out',
   '/account/sessions/end',
   '/account/password',
+  '/account/stop',
 ];
 
 /** The samples as readers of a language see them. */
@@ -83,6 +84,7 @@ export function deadEndSamplesIn(language: Language): Record<string, ErrorPage |
     'notice, full': notice({ title: full.title, text: full.text('Demo Shop') }, [toAccount, toRequest]),
     'notice, too many decisions': notice(tooMany, [toRequest]),
     'notice, too many on the account page': notice(tooMany, [toAccount]),
+    'notice, too many to stop everything': notice({ title: tooMany.title, text: tooMany.stop }, [toAccount]),
     'notice, allowed before': notice({ title, text: spent('Demo Shop') }, [toAccount], null),
     'notice, rejected after Allow': notice({ title, text: stands('Demo Shop') }, [toAccount], null),
   };

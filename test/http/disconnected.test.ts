@@ -53,7 +53,7 @@ async function said(link: string, by = agent): Promise<readonly [title: string, 
 const NOTHING = ['Connected applications', ''];
 const ALL_STOPPED = [
   'Disconnected: Corner Shop',
-  'Corner Shop is disconnected: all its access stopped at once.',
+  'Corner Shop is disconnected and lost all its access at once.',
 ];
 
 describe('after a disconnection the page', () => {
@@ -61,11 +61,11 @@ describe('after a disconnection the page', () => {
     await connect('tablet', 'phone', undefined);
     expect(await said(await press('Yes, disconnect: Corner Shop, tablet'))).toEqual([
       'Disconnected: Corner Shop, tablet',
-      'Corner Shop, connection tablet, is disconnected. Corner Shop still has 2 connections.',
+      'The connection tablet of Corner Shop is disconnected. Corner Shop still has 2 connections.',
     ]);
     expect(await said(await press('Yes, disconnect: Corner Shop, connection without a name'))).toEqual([
       'Disconnected: Corner Shop, connection without a name',
-      'Corner Shop, the connection without a name, is disconnected. Corner Shop still has 1 connection.',
+      'The connection of Corner Shop without a name is disconnected. Corner Shop still has 1 connection.',
     ]);
     expect(await said(await press('Yes, disconnect: Corner Shop, phone'))).toEqual(ALL_STOPPED);
   });
@@ -86,7 +86,7 @@ describe('after a disconnection the page', () => {
     ]);
     expect(await said(link)).toEqual([
       'Disconnected: New Corner, tablet',
-      'New Corner, connection tablet, is disconnected. New Corner still has 2 connections.',
+      'The connection tablet of New Corner is disconnected. New Corner still has 2 connections.',
     ]);
   });
 
@@ -100,15 +100,17 @@ describe('after a disconnection the page', () => {
       [anna.userId, shop.clientId],
     );
     const link = await press('Yes, disconnect: Corner Shop, tablet');
-    expect((await said(link))[1]).toBe('Corner Shop, connection tablet, is disconnected.');
+    expect((await said(link))[1]).toBe('The connection tablet of Corner Shop is disconnected.');
     await connect('phone');
     expect((await said(link))[1]).toMatch(
-      /tablet, is disconnected. Corner Shop still has 1 connection or more.$/,
+      /tablet of Corner Shop is disconnected. Corner Shop still has 1 connection or more.$/,
     );
     const all = `/account?disconnected_all=${shop.clientId}`;
     expect(await said(all)).toEqual(NOTHING);
     await press('Yes, disconnect: Corner Shop, phone');
-    expect((await said(all))[1]).toBe('What you disconnected of Corner Shop stopped at once.');
+    expect((await said(all))[1]).toBe(
+      'The access of Corner Shop that you disconnected has ended. If connections of Corner Shop are still listed, disconnect it once more.',
+    );
   });
 
   it('says nothing any more once it is connected anew, or the application is deleted', async () => {

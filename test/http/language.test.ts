@@ -27,7 +27,9 @@ describe('the language of a page', () => {
     const browser = russian();
     const signIn = await open(browser, { scope: 'payment-shop.limit(21,1234.5)' });
     const wrong = await browser.submit(signIn, 'password', { login: user.login, password: 'wrong' });
-    expect(wrong.text).toContain('Неверный логин или пароль.');
+    expect(wrong.text).toContain(
+      'Неверный логин или пароль. Если вы уверены в обоих, обратитесь в нашу поддержку.',
+    );
     const page = await reachConsent(
       browser,
       requestOf(client, { scope: 'payment-shop.limit(21,1234.5)' }),

@@ -13,7 +13,7 @@ const user = await server.createUser({ paymentPassword: null });
 const request = (fields = {}) => `/oauth/authorize?${new URLSearchParams(requestOf(client, fields))}`;
 const newBrowser = () => new Agent(server.baseUrl);
 
-const ALLOWED = 'You allowed this request a moment ago';
+const ALLOWED = 'You have just allowed this request';
 const NOT_ACCEPTED = 'your answer was not accepted';
 
 /** A consent page, the fields of which another browser got. */

@@ -63,7 +63,7 @@ describe('the account page', () => {
   it('asks once before it disconnects, and names what it is about', async () => {
     await obtainToken(agent, client, user, { instance_name: 'tablet' });
     const { text } = await agent.get('/account');
-    expect(text).toContain('Disconnect Corner Shop (tablet)? Everything listed here stops at once');
+    expect(text).toContain('Disconnect Corner Shop (tablet)? This access ends at once');
   });
 });
 
@@ -155,7 +155,7 @@ describe('where a user is signed in', () => {
     expect(page.forms.filter(({ action }) => action === '/account/sessions/end')).toHaveLength(3);
     const [first] = page.forms.filter(({ action }) => action === '/account/sessions/end');
     const after = await follow(await agent.post('/account/sessions/end', first?.fields ?? {}));
-    expect(after.text).toContain('Signed out.');
+    expect(after.text).toContain('Done. You are still signed in here.');
     expect((await Promise.all(browsers.map(isSignedIn))).filter(Boolean)).toHaveLength(2);
     const others = after.forms.find(({ action }) => action === '/account/sessions/end-others');
     await follow(await agent.post('/account/sessions/end-others', others?.fields ?? {}));

@@ -72,6 +72,30 @@ describe('Reject on the page of the payment password', () => {
     expect(consent.text).toContain('Step 2 of 2: allow this access?');
   });
 
+  it('says that it was allowed in another tab meanwhile, and undoes nothing', async () => {
+    const page = await reachReject();
+    const consent = await reachConsent(browser, spending(), user);
+    await decide(browser, consent, 'allow');
+    const answer = await decide(browser, page, 'reject');
+    expect([answer.status, answer.page]).toEqual([200, 'notice']);
+    expect(answer.text).toContain('You already allowed this');
+    expect(await events()).toEqual([
+      { kind: 'payment_confirmed', scope: null },
+      { kind: 'approved', scope: SPENDING },
+    ]);
+  });
+
+  it('is one rejection with that on the consent page of another tab', async () => {
+    const page = await reachReject();
+    const consent = await reachConsent(browser, spending(), user);
+    await decide(browser, consent, 'reject');
+    expect((await decide(browser, page, 'reject')).location).toBe(backAtApplication());
+    expect(await events()).toEqual([
+      { kind: 'payment_confirmed', scope: null },
+      { kind: 'refused', scope: SPENDING },
+    ]);
+  });
+
   it('sends nothing that was typed, and changes nothing by itself', async () => {
     const before = await contentsOf(server);
     const asked = await browser.get(linkOf());
@@ -118,7 +142,7 @@ describe('Reject on the page of the payment password', () => {
     expect([back.status, new URL(back.location ?? '').pathname]).toEqual([303, '/oauth/authorize']);
     const asked = await browser.get(back.location ?? '');
     expect(asked.page).toBe('payment-password');
-    expect(asked.text).toContain('You rejected this request a moment ago');
+    expect(asked.text).toContain('You have just rejected this request');
     expect((await pressReject(asked)).page).toBe('reject');
   });
 

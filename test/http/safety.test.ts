@@ -59,6 +59,7 @@ describe('a warning', () => {
       );
       const box = /<section class="warnings"[\s\S]+?<\/section>/.exec(body)?.[0];
       expect(box?.match(/(?<=href=")[^"]+/g)).toEqual([
+        '/account#stop',
         ...(path === '/account' ? [] : ['/account']),
         '/account/password',
         '/account/payment-password',
@@ -125,7 +126,7 @@ describe('stopping everything', () => {
     const kept = await obtainToken(stranger, client, another);
     const page = await agent.get('/account');
     expect(page.text).toMatch(
-      /Stop everything\? All applications are disconnected at once, and every other browser is signed out\. Payments already made stay made\./,
+      /Stop everything\? All applications are disconnected at once, and every other browser is signed out\. Payments already made are not undone\./,
     );
     const after = await press(page, ACTION);
     expect(after.text).toContain(

@@ -149,7 +149,7 @@ describe('a sum that can’t be granted', () => {
     [
       { limit_1: '1', limit_2: '0,00' },
       'limit_2',
-      'The amount must be more than zero. To allow nothing, press Reject.',
+      'The amount must be more than zero. To allow nothing, press “Reject”.',
     ],
   ])('decides nothing, and is shown with what was typed: %j', async (typed, wrong, problem) => {
     const page = await consentFor();
@@ -162,7 +162,7 @@ describe('a sum that can’t be granted', () => {
       [text, name === wrong ? problem : null],
     ]);
     expect(fieldsOf(again)).toEqual(Object.fromEntries(shown));
-    expect(again.text).toContain('Nothing is allowed yet');
+    expect(again.text).toContain('Your answer was not accepted');
     expect(again.body).toMatch(/<title>Error: /);
     expect(again.headers.get('content-security-policy')).not.toContain('form-action');
     expect(server.logLines.join('')).toContain('wrong_limits');

@@ -142,6 +142,9 @@ function describeBounds(rights: readonly Right[], language: Language): string[] 
   return boundsOf(rights).map((bound) => bounds[bound]);
 }
 
+/** A name must not end the quotation that it stands in and go on as if it were ours. */
+const QUOTES = /["“”„«»]/g;
+
 /** What else the application can spend by its other connections; null for nothing. */
 function describeOthers(
   { currency }: Words,
@@ -152,7 +155,9 @@ function describeOthers(
   if (others.spending.length === 0) return null;
   const named = others.spending.map(({ instanceName, rights }) => {
     const most = describeLeft(rights, currency, language);
-    return instanceName === null ? besides.unnamed(most) : besides.named(instanceName, most);
+    return instanceName === null
+      ? besides.unnamed(most)
+      : besides.named(instanceName.replaceAll(QUOTES, ''), most);
   });
   const more = others.more === 0 ? [] : [besides.more(others.more)];
   return besides.line(client.name, [...named, ...more].join('; '));

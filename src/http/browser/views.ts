@@ -84,7 +84,7 @@ function html(text: string, name?: string, mark?: (bdi: string) => string): stri
   const { escapeFunction } = eta.config;
   const whole = isolatesAsHtml(escapeFunction(text));
   const bdi = `<bdi>${escapeFunction(name)}</bdi>`;
-  return mark === undefined ? whole : whole.replaceAll(bdi, mark(bdi));
+  return mark === undefined ? whole : whole.replaceAll(bdi, () => mark(bdi));
 }
 
 /** The headers of a page: against framing, caching, and leaks of its URL. */

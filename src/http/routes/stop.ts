@@ -17,7 +17,7 @@ export function stopRoutes(app: FastifyInstance, context: Context): void {
     if (session === null) return seeOther(reply, context, '/account?undone=stop');
     const { outcome } = await stopEverything(context, session, form.get('form_token'), callerOf(request));
     if (outcome === 'stale') return seeOther(reply, context, '/account?undone=stop');
-    if (outcome === 'too_many') return showTooMany(reply, '/account#stop', 'stop');
+    if (outcome === 'too_many') return showTooMany(reply, '/account', 'stop');
     return seeOther(reply, context, '/account?stopped=everything');
   });
 }
