@@ -34,6 +34,9 @@ const MARGIN = `interval '5 minutes'`;
 /** How long a transaction may have run when the first place is made: when it began, only its own role is told. */
 const DAY_MICROS = 86_400_000_000n;
 
+const AHEAD =
+  'the place is of another database, or of this one before a failover or restore: begin without one, or ask again later';
+
 type Digits<Names extends string> = Readonly<Record<Names, string>>;
 
 // With its own id a transaction knows which others began before it.
@@ -68,14 +71,14 @@ select * from (
  * The events since a place, at most about so many: those of one transaction stay together.
  *
  * @param place null for now, which has no events yet
- * @throws {Error} when the place is of another database, or of this one before it was restored
+ * @throws {Error} when the place is of another database, or of this one before it was restored, whose ids are still behind
  */
 export function findTrailPart(pool: pg.Pool, place: TrailPlace | null, most: number): Promise<TrailPart> {
   return transaction(pool, async (connection) => {
     const now = await queryRow<Digits<'oldest' | 'own' | 'at'>>(connection, findNow());
     const [oldest, by, at] = [BigInt(now.oldest), BigInt(now.own), BigInt(now.at)];
     if (place === null) return { events: [], place: { from: oldest, since: at - DAY_MICROS, at, by } };
-    if (place.from > by) throw new Error('the place is of another database: begin without one');
+    if (place.from > by) throw new Error(AHEAD);
     // How much there is depends on the place.
     await connection.query('set local plan_cache_mode = force_custom_plan');
     const values = { from: String(place.from), since: String(place.since), after: String(place.at), most };
