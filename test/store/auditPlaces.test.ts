@@ -85,6 +85,13 @@ describe('whoever follows the trail', () => {
     await expect.poll(() => follower.read().then(() => follower.found)).toContain('hours');
   });
 
+  it('misses none of a transaction that took long before it began to follow', async () => {
+    const long = await begin(['long'], '10 minutes');
+    const follower = new Follower(await start());
+    await long.commit();
+    await expect.poll(() => follower.read().then(() => follower.found)).toContain('long');
+  });
+
   it('gets much in parts, and what belongs to one transaction together', async () => {
     // Nothing of the tests before is under way any more.
     const first = new Follower(await start());
@@ -97,6 +104,22 @@ describe('whoever follows the trail', () => {
     const parts = [];
     for (let part = 1; part <= 4; part += 1) parts.push(await follower.read(2));
     expect(parts).toEqual([['a1', 'a2', 'a3'], ['b', 'c1', 'c2'], ['d'], []]);
+  });
+
+  it('misses none whose transaction has an id that was given before, in what a failover or crash lost', async () => {
+    const place = await start();
+    await write('again');
+    const { by } = await start();
+    const follower = new Follower({ ...place, from: by });
+    expect(await follower.readUntil(1)).toEqual(['again']);
+  });
+
+  it('gets none over and over after the clock was set back', async () => {
+    const follower = new Follower(await start());
+    await (await begin(['ahead'], '-1 hour')).commit();
+    await follower.readUntil(1);
+    await follower.read();
+    expect(follower.found).toEqual(['ahead']);
   });
 
   it('reads no more of the past than it needs', async () => {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/secrets/digest.ts';
 import { findToken } from '../../src/store/introspection.ts';
@@ -47,14 +48,7 @@ describe('migrations', () => {
   it('keep the secrets that resource servers have, and can go on from any version', async () => {
     const older = await createDatabase();
     try {
-      await older.pool.query('drop schema public cascade; create schema public');
-      await older.pool.query(
-        'create table schema_migrations (version integer primary key, name text not null)',
-      );
-      for (const { version, name } of (await listMigrations()).filter(({ version }) => version < 5)) {
-        await older.pool.query(readFileSync(new URL(`../../migrations/${name}`, import.meta.url), 'utf8'));
-        await older.pool.query('insert into schema_migrations values ($1, $2)', [version, name]);
-      }
+      await beginAgain(older.pool, 4);
       await older.pool.query(
         `insert into resources (resource_id, name, secret_hash) values ('one', 'API', sha256('secret'))`,
       );
@@ -70,12 +64,57 @@ describe('migrations', () => {
     }
   });
 
+  it('take over the indexes of the audit trail that operators made before', async () => {
+    const older = await createDatabase();
+    try {
+      await beginAgain(older.pool, 9);
+      await older.pool.query(
+        'create table audit_events_2020_02 partition of audit_events for values from ($$2020-02-01$$) to ($$2020-03-01$$)',
+      );
+      const { rows } = await older.pool.query<{ format: string }>(documentedIndexes());
+      await withClient(older.url, async (client) => {
+        for (const { format } of rows) await client.query(format);
+      });
+      await migrate(older.pool);
+      const made = await older.pool.query<{ name: string }>(
+        `select relname as name from pg_inherits join pg_class on oid = inhrelid
+          where inhparent in ('audit_events_at_idx'::regclass, 'audit_events_warnings_idx'::regclass)`,
+      );
+      const names = ['audit_events_2020_02', 'audit_events_rest'].flatMap((name) => [
+        `${name}_at_idx`,
+        `${name}_warnings_idx`,
+      ]);
+      expect(made.rows.map(({ name }) => name)).toEqual(expect.arrayContaining(names));
+      expect(rows).toHaveLength(names.length);
+    } finally {
+      await older.drop();
+    }
+  });
+
   it('make this schema', async () => {
     expect(await schemaVersion(database.pool)).toBe((await listMigrations()).length);
     const { rows } = await withClient(database.url, (client) => client.query<{ line: string }>(SCHEMA));
     await expect(rows.map(({ line }) => `${line}\n`).join('')).toMatchFileSnapshot('schema.txt');
   });
 });
+
+/** Makes an empty database of an older build. @param last its version */
+async function beginAgain(pool: pg.Pool, last: number): Promise<void> {
+  await pool.query('drop schema public cascade; create schema public');
+  await pool.query('create table schema_migrations (version integer primary key, name text not null)');
+  for (const { version, name } of (await listMigrations()).slice(0, last)) {
+    await pool.query(readFileSync(new URL(`../../migrations/${name}`, import.meta.url), 'utf8'));
+    await pool.query('insert into schema_migrations values ($1, $2)', [version, name]);
+  }
+}
+
+/** What the operator's guide has psql run: a query that gives statements. */
+function documentedIndexes(): string {
+  const guide = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8');
+  const [, query] = /^```sql\n(select format[^`]*?) \\gexec$/m.exec(guide) ?? [];
+  if (query === undefined) throw new Error('the guide has no such query');
+  return query;
+}
 
 /**
  * Tables with their columns, constraints and indexes, one a line: what a review of a migration should see change. The
