@@ -27,7 +27,7 @@ export function isWarningKind(kind: HistoryKind): kind is WarningKind {
 /** What somebody else may have done, newest first, one at least. */
 export interface Warnings {
   readonly events: readonly (HistoryEvent & { readonly kind: WarningKind })[];
-  /** Whether the history has others. */
+  /** Whether the history has others, also such as are like one of these. */
   readonly hasMore: boolean;
   /** Up to where they are seen when the user says so: microseconds since 1970. */
   readonly newest: string;
@@ -43,12 +43,12 @@ export async function findWarnings(
   const { micros, sessions } = seenBy(session, cookie);
   const { userId } = session.user;
   const seen = { userId, micros, sessions: [idOf(session), ...sessions] };
-  const rows = await findWarningEvents(context.db, seen, MAX_SHOWN + 1);
+  const rows = await findWarningEvents(context.db, seen, MAX_SHOWN);
   const [first] = rows;
   if (first === undefined) return null;
   return {
-    events: eventsOf(rows.slice(0, MAX_SHOWN)).filter(isWarning),
-    hasMore: rows.length > MAX_SHOWN,
+    events: eventsOf(rows.map(({ found: _, ...row }) => row)).filter(isWarning),
+    hasMore: first.found > rows.length,
     newest: first.micros,
     seenToken: signForm(context, seenForm(session, first.micros)),
   };
@@ -71,7 +71,10 @@ export function seeWarnings(
   cookie: string | null,
 ): string | null {
   if (verifyForm(context, formToken, seenForm(session, newest)) === null) return null;
-  return changed(session, cookie, { ...seenBy(session, cookie), micros: newest });
+  const seen = seenBy(session, cookie);
+  // A page that was opened earlier knows of less.
+  const micros = BigInt(newest) > BigInt(seen.micros) ? newest : seen.micros;
+  return changed(session, cookie, { ...seen, micros });
 }
 
 /** The payment password was typed in this browser, which is no news in its next session. @returns the new cookie */

@@ -59,6 +59,7 @@ describe('a warning', () => {
       );
       const box = /<section class="warnings"[\s\S]+?<\/section>/.exec(body)?.[0];
       expect(box?.match(/(?<=href=")[^"]+/g)).toEqual([
+        '/account#stop',
         ...(path === '/account' ? [] : ['/account']),
         '/account/password',
         '/account/payment-password',
@@ -113,6 +114,74 @@ describe('a warning', () => {
   });
 });
 
+/** So many events that somebody else has caused, a minute apart, the newest a minute ago. */
+const noteMany = (kind: string, count: number, clientId: string | null, address: string) =>
+  pool.query(
+    `insert into audit_events (at, kind, user_id, client_id, address)
+     select now() - make_interval(mins => n), $1, $2, $3, $4 from generate_series(1, $5::int) n`,
+    [kind, user.userId, clientId, address, count],
+  );
+
+/** What was done a day ago. */
+const noteEarlier = (kind: string, clientId: string | null, address: string) =>
+  pool.query(
+    `insert into audit_events (at, kind, user_id, client_id, address) values (now() - interval '1 day', $1, $2, $3, $4)`,
+    [kind, user.userId, clientId, address],
+  );
+
+const MORE = 'There is more in your history.';
+
+describe('nobody hides a warning', () => {
+  it('by guessing passwords, however often', async () => {
+    await noteEarlier('payment_confirmed', client.clientId, '203.0.113.77');
+    await noteMany('password_guessed', 300, null, '198.51.100.7');
+    await noteMany('password_guessed', 300, null, '192.0.2.7');
+    await noteMany('password_guessed', 300, null, '2001:db8:1::7');
+    for (const path of PAGES) {
+      const { text } = await agent.get(path);
+      expect(text).toContain('your payment password was used for Corner Shop');
+      expect(text).toContain('A wrong password was entered several times');
+    }
+  });
+
+  it('by using the payment password often for another application: it says that there is more', async () => {
+    const harmless = await server.createClient({ name: 'Harmless' });
+    await noteEarlier('payment_confirmed', client.clientId, '203.0.113.77');
+    await noteMany('payment_confirmed', 50, harmless.clientId, '203.0.113.77');
+    const { text } = await agent.get('/account');
+    expect(text).toContain('your payment password was used for Corner Shop');
+    expect(text).toContain(MORE);
+    await noteMany('payment_confirmed', 300, harmless.clientId, '203.0.113.77');
+    expect((await agent.get('/account')).text).toContain(MORE);
+  });
+
+  it.each([
+    ['203.0.113.77', '203.0.113.0/24'],
+    ['2001:db8:1::7', '2001:db8:1::/48'],
+  ])('by what the owner does afterwards elsewhere (%s)', async (address, network) => {
+    await noteEarlier('payment_confirmed', client.clientId, address);
+    expect((await agent.get('/account')).text).not.toContain(MORE);
+    await noteMany('payment_confirmed', 1, client.clientId, '198.51.100.7');
+    const { text } = await agent.get('/account');
+    expect(text).toContain(`(network: ${network})`);
+    expect(text).toContain('(network: 198.51.100.0/24)');
+    expect(text).not.toContain(MORE);
+    await noteMany('payment_confirmed', 1, client.clientId, '198.51.100.8');
+    const again = (await agent.get('/account')).text;
+    expect(again.match(/In another session/g)).toHaveLength(2);
+    expect(again).toContain(MORE);
+  });
+
+  it('by the form of a page that was opened earlier', async () => {
+    await noteEarlier('replayed', client.clientId, '203.0.113.77');
+    const earlier = await agent.get('/account');
+    await note('user_password_set');
+    await press(await agent.get('/account'), '/account/warnings');
+    const after = await press(earlier, '/account/warnings');
+    expect(after.text).not.toContain('We set a new password');
+  });
+});
+
 const ACTION = '/account/stop';
 
 describe('stopping everything', () => {
@@ -125,7 +194,7 @@ describe('stopping everything', () => {
     const kept = await obtainToken(stranger, client, another);
     const page = await agent.get('/account');
     expect(page.text).toMatch(
-      /Stop everything\? All applications are disconnected at once, and every other browser is signed out\. Payments already made stay made\./,
+      /Stop everything\? All applications are disconnected at once, and every other browser is signed out\. Payments already made are not undone\./,
     );
     const after = await press(page, ACTION);
     expect(after.text).toContain(
