@@ -37,6 +37,7 @@ export const WARNING_KINDS = [
   'password_guessed',
   'payment_password_guessed',
   'user_password_set',
+  'signed_in',
 ] as const satisfies readonly HistoryKind[];
 
 /** An event as it is read for its user. */
@@ -95,6 +96,7 @@ const MAX_READ = 200;
 const BY_NETWORK = [
   'payment_confirmed',
   'payment_password_guessed',
+  'signed_in',
 ] as const satisfies readonly (typeof WARNING_KINDS)[number][];
 
 /** A user, and what one browser of that user need not be warned of. */
@@ -102,7 +104,7 @@ export interface SeenByUser {
   readonly userId: string;
   /** Events up to here: microseconds since 1970. */
   readonly micros: string;
-  /** The payment password in these sessions, by the beginnings of their ids. */
+  /** What was done in these sessions, and that they began, by the beginnings of their ids. */
   readonly sessions: readonly string[];
 }
 
@@ -112,11 +114,16 @@ export const SESSION_ID_BEGINNING = 16;
 // Those of an IPv4 /24 or an IPv6 /48 begin alike.
 const NETWORK = `case when kind in ('${BY_NETWORK.join(`', '`)}') then substring(address from '^(?:\\d+\\.){3}|^(?:[^:]*:){3}') end`;
 
+// Sign-ins in a browser where the password was typed before are no news. One whose session the trail does not name could be
+// that of the browser which asks.
+const IS_NEWS = `(kind <> 'signed_in' or (detail ->> 'known_device' = 'false' and detail ->> 'session' is not null))`;
+
 const KINDS = WARNING_KINDS.map((kind) => `('${kind}')`).join(', ');
 
 // By `audit_events_warnings_idx`, in the months of these days: the newest of each kind, so that no kind pushes another away, and
 // of those the newest of each application and network. `now()`, unlike the clock, is known before partitions are chosen; there
-// are some for months to come. `kind in` is for the index: PostgreSQL does not see by itself that its condition is met.
+// are some for months to come. `kind in` is there for the index, whose condition
+// PostgreSQL would not see to be met without it.
 const findWarning = statement<SeenByUser & { most: number }>(
   'history-find-warnings',
   select(
@@ -126,18 +133,22 @@ select * from (
     from (values ${KINDS}) of_kind (wanted) cross join lateral (
     select * from audit_events
      where user_id = @userId and kind = wanted and kind in ('${WARNING_KINDS.join(`', '`)}')
+       and ${IS_NEWS}
        and at > now() - interval '${WARNING_DAYS} days' and at < now() + interval '1 day'
        and at > timestamptz 'epoch' + @micros::bigint * interval '1 microsecond'
        and (left(detail ->> 'session', ${SESSION_ID_BEGINNING}) = any (@sessions::text[])) is not true
      order by at desc limit ${MAX_READ}) newest
    order by kind, client_id, ${NETWORK}, at desc) one_of_each
  order by at desc limit @most`,
-    ', a.found::int',
+    `, a.found::int, a.detail ->> 'browser' as browser, a.detail ->> 'system' as system`,
   ),
 );
 
 /** An event to warn of. */
 export interface WarningRow extends HistoryRow {
+  /** Of a sign-in; null where it isn't known. */
+  readonly browser: string | null;
+  readonly system: string | null;
   /** How many events there are to warn of, with those that are like another; 1 at least, and no more than were looked through. */
   readonly found: number;
 }

@@ -264,8 +264,8 @@ describe('a page of a history', () => {
     expect(read).toBeLessThan(100); // each kind and month of these days costs a look at its index
     // As many of each kind as anybody likes, among much else.
     await pool.query(
-      `insert into audit_events (at, kind, user_id, address)
-       select now() - make_interval(mins => n), kind, $1, '192.0.2.1' from generate_series(1, 2000) n, unnest($2::text[]) kind`,
+      `insert into audit_events (at, kind, user_id, address, detail)
+       select now() - make_interval(mins => n), kind, $1, '192.0.2.1', '{"known_device": false, "session": "x"}' from generate_series(1, 2000) n, unnest($2::text[]) kind`,
       [user.userId, WARNING_KINDS],
     );
     expect(await pagesRead('history-find-warnings', warnings)).toBeLessThan(1500); // 200 rows of each kind
