@@ -11,11 +11,18 @@ import type { Context } from './context.ts';
 import { attemptPassword, type FailedAttempt } from './passwordAttempts.ts';
 import { preLoginSession } from './session.ts';
 import { type Form, type FormOwner, signForm, verifyForm } from './signedForm.ts';
+import { rememberSession } from './warnings.ts';
 
 /** What comes of a sign-in; `wrong` may be the login, the password, or both, or the user is blocked: it is never said which. */
 export type SignInOutcome =
-  /** With the values of the new session cookie and of the new device cookie. */
-  | { readonly outcome: 'signed_in'; readonly sessionCookie: string; readonly deviceCookie: string }
+  | {
+      readonly outcome: 'signed_in';
+      /** The values of the new cookies. */
+      readonly sessionCookie: string;
+      readonly deviceCookie: string;
+      /** Of what the browser has seen; null where it stays as it is. */
+      readonly seenCookie: string | null;
+    }
   /** The form was not shown in this browser on the way to this very request. */
   | { readonly outcome: 'stale' }
   | FailedAttempt;
@@ -29,11 +36,12 @@ export interface SentSignIn {
   readonly password: string;
 }
 
-/** The cookies that a browser sent with a sign-in, null for none: its session (which ends), pre-login session and device. */
+/** The cookies that a browser sent with a sign-in, null for none: its session (which ends), pre-login session, device and what was seen. */
 export interface SentCookies {
   readonly session: string | null;
   readonly preLogin: string | null;
   readonly device: string | null;
+  readonly seen: string | null;
 }
 
 /**
@@ -63,7 +71,10 @@ export async function signIn(
   const session = { sessionHash: sha256(sessionCookie), userId, passwordHash, earlierHash, ...origin };
   // Last, so that there is a session only if its cookie is handed out.
   const isValid = await insertSession(db, session, caller);
-  return isValid ? { outcome: 'signed_in', sessionCookie, deviceCookie } : { outcome: 'wrong' };
+  if (!isValid) return { outcome: 'wrong' };
+  const own = { user: { userId }, sessionHash: session.sessionHash };
+  const seenCookie = knownDevice ? null : rememberSession(own, cookies.seen);
+  return { outcome: 'signed_in', sessionCookie, deviceCookie, seenCookie };
 }
 
 /** The sign-in page, on the way to a request or, where that is null, to the account page. */

@@ -1,6 +1,7 @@
 import { MAX_KNOWN_USERS } from '../rules/limits.ts';
+import type { Device } from '../rules/userAgent.ts';
 import { bytesOf, hexOf, sha256 } from '../secrets/digest.ts';
-import { findWarningEvents, SESSION_ID_BEGINNING, WARNING_KINDS } from '../store/history.ts';
+import { findWarningEvents, SESSION_ID_BEGINNING, WARNING_KINDS, type WarningRow } from '../store/history.ts';
 import type { Context } from './context.ts';
 import { eventsOf, type HistoryEvent, type HistoryKind } from './history.ts';
 import type { Session } from './session.ts';
@@ -9,12 +10,12 @@ import { type Form, signForm, verifyForm } from './signedForm.ts';
 export { WARNING_DAYS } from '../store/history.ts';
 
 // What a user is told of until the user has seen it, in each browser by itself: a cookie has the time of the newest event
-// that was seen there, and the sessions in which the payment password was typed there. So whoever is signed in elsewhere
+// that was seen there, and the sessions that began there, or in which the payment password was typed. So whoever is signed in elsewhere
 // hides nothing. It is worth silence and nothing else, so nobody signs it.
 
 /** Warnings shown at once. */
 const MAX_SHOWN = 3;
-/** Sessions with the payment password that a browser remembers of a user. */
+/** Sessions that a browser remembers of a user. */
 const MAX_SESSIONS_KEPT = 10;
 
 export type WarningKind = (typeof WARNING_KINDS)[number];
@@ -24,10 +25,22 @@ export function isWarningKind(kind: HistoryKind): kind is WarningKind {
   return (WARNING_KINDS as readonly HistoryKind[]).includes(kind);
 }
 
+/** Whether it is most often the user's own act: all those in the history are no warnings. */
+export function isMostOftenOwn(kind: WarningKind): boolean {
+  return kind === 'payment_confirmed' || kind === 'signed_in';
+}
+
+/** Something that somebody else may have done. */
+export interface Warning extends HistoryEvent {
+  readonly kind: WarningKind;
+  /** With what somebody signed in; of other kinds nothing is known. */
+  readonly device: Device;
+}
+
 /** What somebody else may have done, newest first, one at least. */
 export interface Warnings {
-  readonly events: readonly (HistoryEvent & { readonly kind: WarningKind })[];
-  /** Whether the history has others. */
+  readonly events: readonly Warning[];
+  /** Whether the history has others, also such as are like one of these. */
   readonly hasMore: boolean;
   /** Up to where they are seen when the user says so: microseconds since 1970. */
   readonly newest: string;
@@ -43,19 +56,21 @@ export async function findWarnings(
   const { micros, sessions } = seenBy(session, cookie);
   const { userId } = session.user;
   const seen = { userId, micros, sessions: [idOf(session), ...sessions] };
-  const rows = await findWarningEvents(context.db, seen, MAX_SHOWN + 1);
+  const rows = await findWarningEvents(context.db, seen, MAX_SHOWN);
   const [first] = rows;
   if (first === undefined) return null;
   return {
-    events: eventsOf(rows.slice(0, MAX_SHOWN)).filter(isWarning),
-    hasMore: rows.length > MAX_SHOWN,
+    events: rows.flatMap(warningOf),
+    hasMore: first.found > rows.length,
     newest: first.micros,
     seenToken: signForm(context, seenForm(session, first.micros)),
   };
 }
 
-function isWarning(event: HistoryEvent): event is Warnings['events'][number] {
-  return isWarningKind(event.kind);
+function warningOf({ found: _, browser, system, ...row }: WarningRow): Warning[] {
+  return eventsOf([row]).flatMap((event) => {
+    return isWarningKind(event.kind) ? [{ ...event, kind: event.kind, device: { browser, system } }] : [];
+  });
 }
 
 /**
@@ -71,14 +86,27 @@ export function seeWarnings(
   cookie: string | null,
 ): string | null {
   if (verifyForm(context, formToken, seenForm(session, newest)) === null) return null;
-  return changed(session, cookie, { ...seenBy(session, cookie), micros: newest });
+  const seen = seenBy(session, cookie);
+  // A page that was opened earlier knows of less.
+  const micros = BigInt(newest) > BigInt(seen.micros) ? newest : seen.micros;
+  return changed(session, cookie, { ...seen, micros });
 }
 
-/** The payment password was typed in this browser, which is no news in its next session. @returns the new cookie */
-export function rememberConfirmation(session: Session, cookie: string | null): string {
+/**
+ * The payment password was typed in this browser, or somebody signed in who was not known in it: no news in its next session.
+ *
+ * @returns the new cookie
+ */
+export function rememberSession(session: SessionOfUser, cookie: string | null): string {
   const { micros, sessions } = seenBy(session, cookie);
   const own = [...new Set([idOf(session), ...sessions])].slice(0, MAX_SESSIONS_KEPT);
   return changed(session, cookie, { micros, sessions: own });
+}
+
+/** Of a session, what the cookie goes by. */
+interface SessionOfUser {
+  readonly sessionHash: Session['sessionHash'];
+  readonly user: Pick<Session['user'], 'userId'>;
 }
 
 /** What one user has seen in a browser. */
@@ -89,7 +117,7 @@ interface Seen {
 
 const NOTHING: Seen = { micros: '0', sessions: [] };
 
-function seenBy(session: Session, cookie: string | null): Seen {
+function seenBy(session: SessionOfUser, cookie: string | null): Seen {
   return seenIn(cookie).get(keyOf(session)) ?? NOTHING;
 }
 
@@ -107,7 +135,7 @@ function seenIn(cookie: string | null): Map<string, Seen> {
   );
 }
 
-function changed(session: Session, cookie: string | null, seen: Seen): string {
+function changed(session: SessionOfUser, cookie: string | null, seen: Seen): string {
   const key = keyOf(session);
   const others = [...seenIn(cookie)].filter(([other]) => other !== key);
   const all = [[key, seen] as const, ...others].slice(0, MAX_KNOWN_USERS);
@@ -115,12 +143,12 @@ function changed(session: Session, cookie: string | null, seen: Seen): string {
 }
 
 /** The cookie names nobody to whoever finds it. */
-function keyOf({ user }: Session): string {
+function keyOf({ user }: SessionOfUser): string {
   return hexOf(sha256(user.userId)).slice(0, 16);
 }
 
 /** As `sessionIdOf` has it in SQL. */
-function idOf({ sessionHash }: Session): string {
+function idOf({ sessionHash }: SessionOfUser): string {
   return hexOf(sha256(bytesOf(sessionHash))).slice(0, SESSION_ID_BEGINNING);
 }
 

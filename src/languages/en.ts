@@ -341,6 +341,8 @@ export const en = {
       say`A one-time code for ${client} was used twice on ${time}, so we took the access back. If you want to go on using ${client}, connect it again from inside the application. If you did not connect it yourself, change your passwords.`,
     user_password_set: (time: string) =>
       `We set a new password for you on ${time}. If you did not ask us to, tell our support. Either way, choose a password of your own.`,
+    signed_in: (time: string, device: string, network: string) =>
+      `Somebody signed in as you on ${time} (${device}, network: ${network}), in a browser that we did not recognise. If that was not you, stop everything and change your passwords.`,
     unknownNetwork: 'unknown',
     more: 'There is more in your history.',
     wasMe: 'That was me',

@@ -37,6 +37,7 @@ export const WARNING_KINDS = [
   'password_guessed',
   'payment_password_guessed',
   'user_password_set',
+  'signed_in',
 ] as const satisfies readonly HistoryKind[];
 
 /** An event as it is read for its user. */
@@ -59,9 +60,9 @@ export interface HistoryPlace {
   readonly skip: number;
 }
 
-const select = (events: string) => `
+const select = (events: string, others = '') => `
 select a.kind, a.at, (extract(epoch from a.at) * 1000000)::bigint::text as micros, a.client_id as "clientId",
-       c.name as "clientName", a.instance_name as "instanceName", a.scope, a.address
+       c.name as "clientName", a.instance_name as "instanceName", a.scope, a.address${others}
   from (${events}) a
   left join clients c using (client_id)
  order by a.at desc`;
@@ -88,38 +89,73 @@ export const findHistory = (
 
 /** How long a user is warned of an event. */
 export const WARNING_DAYS = 30;
-/** Events that are looked through for warnings. */
+/** Events of each kind that are looked through for warnings. */
 const MAX_READ = 200;
+
+/** Kinds with a sentence for each network: a person did it who has a password, and the owner's own must not hide a thief's. */
+const BY_NETWORK = [
+  'payment_confirmed',
+  'payment_password_guessed',
+  'signed_in',
+] as const satisfies readonly (typeof WARNING_KINDS)[number][];
 
 /** A user, and what one browser of that user need not be warned of. */
 export interface SeenByUser {
   readonly userId: string;
   /** Events up to here: microseconds since 1970. */
   readonly micros: string;
-  /** The payment password in these sessions, by the beginnings of their ids. */
+  /** What was done in these sessions, and that they began, by the beginnings of their ids. */
   readonly sessions: readonly string[];
 }
 
 /** As many hex digits of the id of a session tell it from all others. */
 export const SESSION_ID_BEGINNING = 16;
 
-// By `audit_events_warnings_idx`, in the months of these days. Of each application the newest event of a kind: more of the same
-// push no other one away. `now()`, unlike the clock, is known before partitions are chosen; there are some for months to come.
+// Those of an IPv4 /24 or an IPv6 /48 begin alike.
+const NETWORK = `case when kind in ('${BY_NETWORK.join(`', '`)}') then substring(address from '^(?:\\d+\\.){3}|^(?:[^:]*:){3}') end`;
+
+// Sign-ins in a browser where the password was typed before are no news. One whose session the trail does not name could be
+// that of the browser which asks.
+const IS_NEWS = `(kind <> 'signed_in' or (detail ->> 'known_device' = 'false' and detail ->> 'session' is not null))`;
+
+const KINDS = WARNING_KINDS.map((kind) => `('${kind}')`).join(', ');
+
+// By `audit_events_warnings_idx`, in the months of these days: the newest of each kind, so that no kind pushes another away, and
+// of those the newest of each application and network. `now()`, unlike the clock, is known before partitions are chosen; there
+// are some for months to come. `kind in` is there for the index, whose condition
+// PostgreSQL would not see to be met without it.
 const findWarning = statement<SeenByUser & { most: number }>(
   'history-find-warnings',
-  select(`
+  select(
+    `
 select * from (
-  select distinct on (kind, client_id) * from (
+  select distinct on (kind, client_id, ${NETWORK}) newest.*, count(*) over () as found
+    from (values ${KINDS}) of_kind (wanted) cross join lateral (
     select * from audit_events
-     where user_id = @userId and kind in ('${WARNING_KINDS.join(`', '`)}')
+     where user_id = @userId and kind = wanted and kind in ('${WARNING_KINDS.join(`', '`)}')
+       and ${IS_NEWS}
        and at > now() - interval '${WARNING_DAYS} days' and at < now() + interval '1 day'
        and at > timestamptz 'epoch' + @micros::bigint * interval '1 microsecond'
        and (left(detail ->> 'session', ${SESSION_ID_BEGINNING}) = any (@sessions::text[])) is not true
      order by at desc limit ${MAX_READ}) newest
-   order by kind, client_id, at desc) one_of_each
- order by at desc limit @most`),
+   order by kind, client_id, ${NETWORK}, at desc) one_of_each
+ order by at desc limit @most`,
+    `, a.found::int, a.detail ->> 'browser' as browser, a.detail ->> 'system' as system`,
+  ),
 );
 
-/** What a user is to be warned of, newest first, at most so many: of the last days, and not what the browser has seen. */
-export const findWarningEvents = (db: Database, seen: SeenByUser, most: number): Promise<HistoryRow[]> =>
+/** An event to warn of. */
+export interface WarningRow extends HistoryRow {
+  /** Of a sign-in; null where it isn't known. */
+  readonly browser: string | null;
+  readonly system: string | null;
+  /** How many events there are to warn of, with those that are like another; 1 at least, and no more than were looked through. */
+  readonly found: number;
+}
+
+/**
+ * What a user is to be warned of, newest first, at most so many: of the last days, and not what the browser has seen. Of each
+ * kind, application and, where a person with a password did it, network only the newest.
+ */
+export const findWarningEvents = (db: Database, seen: SeenByUser, most: number): Promise<WarningRow[]> =>
   query(db, findWarning({ ...seen, most }));

@@ -50,7 +50,8 @@ export interface NewSession extends Device {
 }
 
 // What somebody who tells users of a sign-in needs.
-const ORIGIN = `jsonb_build_object('known_device', @knownDevice::boolean, 'browser', @browser::text, 'system', @system::text)`;
+const ORIGIN = `jsonb_build_object('known_device', @knownDevice::boolean, 'browser', @browser::text, 'system', @system::text,
+  'session', ${sessionIdOf('@sessionHash::bytea')})`;
 
 // The share lock makes a change of the password wait for this sign-in, or this sign-in fail because of it.
 const insert = statement<NewSession & Caller>(

@@ -13,7 +13,7 @@ import { CALLER, useServer } from '../support/server.ts';
 const server = await useServer();
 const { formToken, newCookie } = signInStep(server.context, null, null);
 const FORM = { formToken, authorizationRequest: null };
-const COOKIES = { session: null, preLogin: newCookie, device: null };
+const COOKIES = { session: null, preLogin: newCookie, device: null, seen: null };
 const CHANGED = { password: 'another one', paymentPassword: null };
 
 describe('a password that is changed while somebody signs in with the old one', () => {

@@ -12,8 +12,13 @@ const { pool } = server.database;
 const PLACE = { 'x-forwarded-for': '203.0.113.77' };
 const NETWORK = '203.0.113.0/24';
 
-async function signedIn(user?: TestUser): Promise<{ user: TestUser; agent: Agent; session: Session }> {
+/** @param known another browser that knows the user, as if it were this one in an earlier session */
+async function signedIn(
+  user?: TestUser,
+  known?: Agent,
+): Promise<{ user: TestUser; agent: Agent; session: Session }> {
   const [who, agent] = [user ?? (await server.createUser()), new Agent(server.baseUrl, PLACE)];
+  if (known) agent.cookies.set('assent_device', known.cookies.get('assent_device') ?? '');
   await signIn(agent, who.login, who.password);
   const session = await currentSession(server.context, agent.cookies.get('assent_session') ?? '');
   if (session === null) throw new Error('nobody is signed in');
@@ -42,14 +47,16 @@ function see(session: Session, warnings: Warnings | null, cookie: string | null 
 describe('a user is warned', () => {
   it('of the payment password in another session, with application and network, and not of the own', async () => {
     const [client, one] = [await server.createClient({ name: 'Shop' }), await signedIn()];
-    const two = await signedIn(one.user);
+    const two = await signedIn(one.user, one.agent);
     expect(await find(one.session)).toBeNull();
     await reachConsent(one.agent, requestOf(client, { scope: 'payment-shop' }), one.user);
     expect(await find(one.session)).toBeNull();
-    expect((await find(two.session))?.events).toEqual([
+    const events = (await find(two.session))?.events ?? [];
+    expect(events.filter(({ kind }) => kind === 'payment_confirmed')).toEqual([
       {
         ...{ kind: 'payment_confirmed', at: expect.any(Date), network: NETWORK, rights: null },
         ...{ clientId: client.clientId, clientName: 'Shop', instanceName: null },
+        device: { browser: null, system: null },
       },
     ]);
   });

@@ -376,7 +376,11 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     changes: Partial<HistoryEvent> = {},
     hasMore = false,
   ) => {
-    const events = kinds.map((kind) => ({ ...eventOf(kind, changes), kind }));
+    const events = kinds.map((kind) => ({
+      ...eventOf(kind, changes),
+      kind,
+      device: { browser: 'Firefox', system: 'Linux' },
+    }));
     return describeWarnings(
       WORDS,
       page,
@@ -653,7 +657,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     ),
 
     'account, warned': account([connected('Demo Shop', [shop])], {
-      warnings: warnings('account', ['payment_confirmed']),
+      warnings: warnings('account', ['signed_in', 'payment_confirmed']),
     }),
     'account, warned of much': account([connected('Demo Shop', [shop, tablet]), diary], {
       warnings: warnings('account', ['user_password_set', 'replayed', 'payment_confirmed'], {}, true),

@@ -51,7 +51,9 @@ describe('a warning', () => {
     const spending = requestOf(client, { scope: 'payment-shop' });
     await reachConsent(agent, spending, user);
     for (const path of PAGES) expect((await agent.get(path)).text).not.toContain('In another session');
-    await reachConsent(new Agent(server.baseUrl), spending, user);
+    const elsewhere = new Agent(server.baseUrl);
+    elsewhere.cookies.set('assent_device', agent.cookies.get('assent_device') ?? '');
+    await reachConsent(elsewhere, spending, user);
     for (const path of PAGES) {
       const { text, body } = await agent.get(path);
       expect(text).toMatch(
@@ -106,11 +108,137 @@ describe('a warning', () => {
     const page = await agent.get('/account');
     const stranger = await signedIn(await server.createUser());
     const fields = formTo(page, '/account/warnings');
+    const seen = stranger.cookies.get('assent_seen');
     await agent.post('/account/warnings', fields, { 'sec-fetch-site': 'cross-site' });
     await agent.post('/account/warnings', { ...fields, newest: `${fields.newest}0` });
     await stranger.post('/account/warnings', fields);
-    expect(stranger.cookies.get('assent_seen')).toBeUndefined();
+    expect(stranger.cookies.get('assent_seen')).toBe(seen);
     expect((await agent.get('/account')).text).toContain('used twice on');
+  });
+});
+
+/** So many events that somebody else has caused, a minute apart, the newest a minute ago. */
+const noteMany = (kind: string, count: number, clientId: string | null, address: string) =>
+  pool.query(
+    `insert into audit_events (at, kind, user_id, client_id, address)
+     select now() - make_interval(mins => n), $1, $2, $3, $4 from generate_series(1, $5::int) n`,
+    [kind, user.userId, clientId, address, count],
+  );
+
+/** What was done a day ago. */
+const noteEarlier = (kind: string, clientId: string | null, address: string) =>
+  pool.query(
+    `insert into audit_events (at, kind, user_id, client_id, address) values (now() - interval '1 day', $1, $2, $3, $4)`,
+    [kind, user.userId, clientId, address],
+  );
+
+const MORE = 'There is more in your history.';
+
+describe('nobody hides a warning', () => {
+  it('by guessing passwords, however often', async () => {
+    await noteEarlier('payment_confirmed', client.clientId, '203.0.113.77');
+    await noteMany('password_guessed', 300, null, '198.51.100.7');
+    await noteMany('password_guessed', 300, null, '192.0.2.7');
+    await noteMany('password_guessed', 300, null, '2001:db8:1::7');
+    for (const path of PAGES) {
+      const { text } = await agent.get(path);
+      expect(text).toContain('your payment password was used for Corner Shop');
+      expect(text).toContain('A wrong password was entered several times');
+    }
+  });
+
+  it('by using the payment password often for another application: it says that there is more', async () => {
+    const harmless = await server.createClient({ name: 'Harmless' });
+    await noteEarlier('payment_confirmed', client.clientId, '203.0.113.77');
+    await noteMany('payment_confirmed', 50, harmless.clientId, '203.0.113.77');
+    const { text } = await agent.get('/account');
+    expect(text).toContain('your payment password was used for Corner Shop');
+    expect(text).toContain(MORE);
+    await noteMany('payment_confirmed', 300, harmless.clientId, '203.0.113.77');
+    expect((await agent.get('/account')).text).toContain(MORE);
+  });
+
+  it.each([
+    ['203.0.113.77', '203.0.113.0/24'],
+    ['2001:db8:1::7', '2001:db8:1::/48'],
+  ])('by what the owner does afterwards elsewhere (%s)', async (address, network) => {
+    await noteEarlier('payment_confirmed', client.clientId, address);
+    expect((await agent.get('/account')).text).not.toContain(MORE);
+    await noteMany('payment_confirmed', 1, client.clientId, '198.51.100.7');
+    const { text } = await agent.get('/account');
+    expect(text).toContain(`(network: ${network})`);
+    expect(text).toContain('(network: 198.51.100.0/24)');
+    expect(text).not.toContain(MORE);
+    await noteMany('payment_confirmed', 1, client.clientId, '198.51.100.8');
+    const again = (await agent.get('/account')).text;
+    expect(again.match(/In another session/g)).toHaveLength(2);
+    expect(again).toContain(MORE);
+  });
+
+  it('by the form of a page that was opened earlier', async () => {
+    await noteEarlier('replayed', client.clientId, '203.0.113.77');
+    const earlier = await agent.get('/account');
+    await note('user_password_set');
+    await press(await agent.get('/account'), '/account/warnings');
+    const after = await press(earlier, '/account/warnings');
+    expect(after.text).not.toContain('We set a new password');
+  });
+});
+
+describe('a sign-in', () => {
+  const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
+  const WARNED = 'Somebody signed in as you';
+  const says = async (by: Agent) =>
+    (await Promise.all(PAGES.map((path) => by.get(path)))).map(({ text }) => text.includes(WARNED));
+
+  it('in a browser that was not known is told in the others, with what, where and what to do', async () => {
+    const thief = new Agent(server.baseUrl, { 'user-agent': FIREFOX });
+    expect(await says(agent)).toEqual([false, false]);
+    await signIn(thief, user.login, user.password);
+    for (const path of PAGES) {
+      const { text, body } = await agent.get(path);
+      expect(text).toMatch(
+        /Somebody signed in as you on .+ UTC \(Firefox on Linux, network: 127\.0\.0\.0\/24\), in a browser that we did not recognise\. If that was not you, stop everything and change your passwords\./,
+      );
+      const box = /<section class="warnings"[\s\S]+?<\/section>/.exec(body)?.[0];
+      expect(box?.match(/(?<=href=")[^"]+/g)).toEqual([
+        '/account#stop',
+        '/account/password',
+        '/account/payment-password',
+      ]);
+      expect(box).toContain('That was me');
+    }
+  });
+
+  it('is not told in its own browser, also not in a later session there, however the earlier one ended', async () => {
+    const [other, own] = [await server.createUser(), new Agent(server.baseUrl)];
+    for (const end of ['sign-out', 'loss', 'another user']) {
+      await signIn(own, other.login, other.password);
+      expect(await says(own)).toEqual([false, false]);
+      if (end === 'sign-out') await press(await own.get('/account'), '/sign-out', own);
+      own.cookies.delete('assent_session');
+      if (end === 'another user') await signIn(own, user.login, user.password);
+      own.cookies.delete('assent_session');
+    }
+    await signIn(own, other.login, other.password);
+    expect(await says(own)).toEqual([false, false]);
+  });
+
+  it('in a browser that was known is told nowhere', async () => {
+    const known = await signedIn(user);
+    await press(await agent.get('/account'), '/account/warnings');
+    known.cookies.delete('assent_session');
+    await signIn(known, user.login, user.password);
+    expect(await says(agent)).toEqual([false, false]);
+  });
+
+  it('of which the trail does not say in which session it was is not told', async () => {
+    await pool.query(
+      `insert into audit_events (kind, user_id, address, detail)
+       values ('signed_in', $1, '203.0.113.77', '{"known_device": false, "browser": "Firefox", "system": "Linux"}')`,
+      [user.userId],
+    );
+    expect(await says(agent)).toEqual([false, false]);
   });
 });
 

@@ -1,7 +1,7 @@
 import type { AuthorizationsPage, AuthorizedClient, LiveAuthorization } from '../../flows/authorizations.ts';
 import type { HistoryEvent } from '../../flows/history.ts';
 import type { UserSession } from '../../flows/userSessions.ts';
-import { isWarningKind } from '../../flows/warnings.ts';
+import { isMostOftenOwn, isWarningKind } from '../../flows/warnings.ts';
 import { inSentence, say } from '../../languages/formats.ts';
 import { type Language, TEXTS, type Texts } from '../../languages/languages.ts';
 import { logoPath } from '../../rules/client.ts';
@@ -121,8 +121,7 @@ export function describeEvent(
   return {
     time: formats.time(at, words.timeZone),
     text: history.kinds[kind](clientName ?? history.deletedClient),
-    // The payment password is most often the user's own, and each use of it in the history.
-    isWarning: isWarningKind(kind) && kind !== 'payment_confirmed',
+    isWarning: isWarningKind(kind) && !isMostOftenOwn(kind),
     instanceName,
     rights: rights && describeRights(rights, words, language),
     network: network === null ? null : history.network(network),

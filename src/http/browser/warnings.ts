@@ -1,14 +1,14 @@
 import type { FastifyRequest } from 'fastify';
 import type { Context } from '../../flows/context.ts';
 import type { Session } from '../../flows/session.ts';
-import { findWarnings, type Warnings } from '../../flows/warnings.ts';
+import { findWarnings, isMostOftenOwn, type Warning, type Warnings } from '../../flows/warnings.ts';
+import { inSentence } from '../../languages/formats.ts';
 import type { Texts } from '../../languages/languages.ts';
 import type { WarningsBox } from './accountPages.ts';
 import { readCookies } from './cookies.ts';
 import { textsOf } from './language.ts';
 import { type Link, toPasswords } from './links.ts';
 
-type Warning = Warnings['events'][number];
 type Way = 'stop' | 'account' | 'security' | 'password' | 'paymentPassword';
 
 /** What to do about each kind, as far as it is on another page. */
@@ -18,6 +18,7 @@ const WAYS: Readonly<Record<Warning['kind'], readonly Way[]>> = {
   password_guessed: ['password'],
   payment_password_guessed: ['stop', 'security', 'password', 'paymentPassword'],
   user_password_set: ['password', 'paymentPassword'],
+  signed_in: ['stop', 'password', 'paymentPassword'],
 };
 
 /** What the user is warned of on a page; null for nothing. */
@@ -45,15 +46,15 @@ export function describeWarnings(
     text: sentenceOf(context, event, texts),
     ways: WAYS[event.kind].filter((way) => way !== page).map((way) => links[way]),
   }));
-  const isOwnPayment = events.every(({ kind }) => kind === 'payment_confirmed');
-  const button = isOwnPayment ? texts.warnings.wasMe : texts.warnings.seen;
+  const areOwn = events.every(({ kind }) => isMostOftenOwn(kind));
+  const button = areOwn ? texts.warnings.wasMe : texts.warnings.seen;
   return { items, hasMore, newest, seenToken, button };
 }
 
 function sentenceOf(
   { timeZone }: Pick<Context, 'timeZone'>,
-  { kind, at, clientName, network }: Warning,
-  { warnings, history, formats }: Texts,
+  { kind, at, clientName, network, device }: Warning,
+  { warnings, history, security, formats }: Texts,
 ): string {
   const [client, time] = [clientName ?? history.deletedClient, formats.time(at, timeZone)];
   const from = network ?? warnings.unknownNetwork;
@@ -62,6 +63,14 @@ function sentenceOf(
       return warnings.payment_confirmed(client, time, from);
     case 'replayed':
       return warnings.replayed(client, time);
+    case 'signed_in': {
+      const browser = device.browser ?? inSentence(security.unknownBrowser);
+      return warnings.signed_in(
+        time,
+        security.device(browser, device.system ?? security.unknownSystem),
+        from,
+      );
+    }
     case 'user_password_set':
       return warnings.user_password_set(time);
     default:

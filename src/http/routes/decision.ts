@@ -3,7 +3,7 @@ import { authorize, nextStep } from '../../flows/authorize.ts';
 import { confirmPayment } from '../../flows/confirmPayment.ts';
 import type { Context } from '../../flows/context.ts';
 import { type DecisionOutcome, decide, limitsToLower } from '../../flows/decide.ts';
-import { rememberConfirmation } from '../../flows/warnings.ts';
+import { rememberSession } from '../../flows/warnings.ts';
 import type { AuthorizationRequest } from '../../rules/authorizationRequest.ts';
 import { readCookies, setCookie } from '../browser/cookies.ts';
 import { OWN_FORM, receiveRequestForm, typedSums } from '../browser/forms.ts';
@@ -41,7 +41,7 @@ export function decisionRoutes(app: FastifyInstance, context: Context): void {
     }
     if (result.outcome === 'confirmed') {
       setCookie(reply, context, 'paymentDevice', result.deviceCookie);
-      setCookie(reply, context, 'seen', rememberConfirmation(session, readCookies(request, context).seen));
+      setCookie(reply, context, 'seen', rememberSession(session, readCookies(request, context).seen));
       forgetOutcome(reply, context);
     }
     return backToRequest(reply, context, authorizationRequest);

@@ -28,6 +28,7 @@ export function signInRoutes(app: FastifyInstance, context: Context): void {
     // The pre-login session goes on: a sign-in form in another tab stays good.
     setCookie(reply, context, 'session', result.sessionCookie);
     setCookie(reply, context, 'device', result.deviceCookie);
+    if (result.seenCookie !== null) setCookie(reply, context, 'seen', result.seenCookie);
     forgetOutcome(reply, context);
     return backToRequest(reply, context, sent.authorizationRequest);
   });
