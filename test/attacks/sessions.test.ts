@@ -189,9 +189,10 @@ describe('what the browser is given to keep', () => {
     expect([...browser.cookies.keys()].sort()).toEqual([
       'assent_device',
       'assent_outcome',
+      'assent_seen',
       'assent_session',
       'assent_visit',
     ]);
-    for (const cookie of browser.cookies.values()) expect(cookie).toMatch(/^[\w-]{43,140}$/);
+    for (const cookie of browser.cookies.values()) expect(cookie).toMatch(/^[\w-]{35,140}$/);
   });
 });

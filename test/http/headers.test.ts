@@ -59,6 +59,7 @@ describe('over https', () => {
       '__Host-assent_visit',
       '__Host-assent_session',
       '__Host-assent_device',
+      '__Host-assent_seen',
     ]);
     for (const line of lines) {
       expect(line).toMatch(/; Path=\/; HttpOnly; Secure; SameSite=Lax$/);
