@@ -121,9 +121,9 @@ const IS_NEWS = `(kind <> 'signed_in' or (detail ->> 'known_device' = 'false' an
 const KINDS = WARNING_KINDS.map((kind) => `('${kind}')`).join(', ');
 
 // By `audit_events_warnings_idx`, in the months of these days: the newest of each kind, so that no kind pushes another away, and
-// of those the newest of each application and network. `now()`, unlike the clock, is known before partitions are chosen; there
-// are some for months to come. `kind in` is there for the index, whose condition
-// PostgreSQL would not see to be met without it.
+// of those the newest of each application and network; where there are too many, one of each kind comes first. `now()`, unlike
+// the clock, is known before partitions are chosen; there are some for months to come. `kind in` is there for the index, whose
+// condition PostgreSQL would not see to be met without it.
 const findWarning = statement<SeenByUser & { most: number }>(
   'history-find-warnings',
   select(
@@ -139,7 +139,7 @@ select * from (
        and (left(detail ->> 'session', ${SESSION_ID_BEGINNING}) = any (@sessions::text[])) is not true
      order by at desc limit ${MAX_READ}) newest
    order by kind, client_id, ${NETWORK}, at desc) one_of_each
- order by at desc limit @most`,
+ order by row_number() over (partition by kind order by at desc), at desc limit @most`,
     `, a.found::int, a.detail ->> 'browser' as browser, a.detail ->> 'system' as system`,
   ),
 );

@@ -175,6 +175,15 @@ describe('nobody hides a warning', () => {
     expect(again).toContain(MORE);
   });
 
+  it('by using the payment password in many networks', async () => {
+    await noteEarlier('replayed', client.clientId, '203.0.113.77');
+    for (const n of [1, 2, 3, 4]) await noteMany('payment_confirmed', 1, client.clientId, `198.51.10${n}.7`);
+    const { text } = await agent.get('/account');
+    expect(text).toContain('A one-time code for Corner Shop was used twice');
+    expect(text.match(/In another session/g)).toHaveLength(2);
+    expect(text).toContain(MORE);
+  });
+
   it('by the form of a page that was opened earlier', async () => {
     await noteEarlier('replayed', client.clientId, '203.0.113.77');
     const earlier = await agent.get('/account');
