@@ -5,7 +5,7 @@ import {
 } from '../rules/authorizationRequest.ts';
 import { OAuthError } from '../rules/error.ts';
 import { grantState, isLive } from '../rules/grantState.ts';
-import { tokenExpiresAt } from '../rules/lifetimes.ts';
+import { daysUntil, tokenExpiresAt } from '../rules/lifetimes.ts';
 import type { Parameters } from '../rules/parameters.ts';
 import type { Right } from '../rules/scope.ts';
 import { grantedRights } from '../rules/scope.ts';
@@ -35,6 +35,8 @@ export interface RequestedAccess {
   readonly user: Pick<Session['user'], 'name' | 'login'> & { readonly hasPaymentPassword: boolean };
   /** Until when a token that is issued now will be good. */
   readonly expiresAt: Date;
+  /** How long that is, in days begun. */
+  readonly daysLeft: number;
   /** The live authorization that allowing annuls; null for none. */
   readonly earlier:
     | (Pick<Grant, 'confirmedAt' | 'lastUsedOn'> & { readonly rights: readonly Right[] })
@@ -153,11 +155,13 @@ function requestedAccess(
   grant: Grant | null,
 ): Omit<RequestedAccess, 'firstSeen' | 'others'> {
   const { name, login, paymentPasswordHash } = session.user;
+  const expiresAt = tokenExpiresAt(session.now);
   const earlier = grant !== null && isLive(grantState(grant, grant.now)) ? grant : null;
   return {
     authorizationRequest,
     user: { name, login, hasPaymentPassword: paymentPasswordHash !== null },
-    expiresAt: tokenExpiresAt(session.now),
+    expiresAt,
+    daysLeft: daysUntil(expiresAt, session.now),
     earlier: earlier && {
       confirmedAt: earlier.confirmedAt,
       lastUsedOn: earlier.lastUsedOn,

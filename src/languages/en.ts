@@ -101,16 +101,18 @@ export const en = {
       once: (payment: string) => `${payment}, now or later, and nothing more`,
       /** @param limit such as "At most RUB 3,000 in any 7 days" */
       until: (limit: string, day: string) => `${limit}, and nothing after ${day}`,
+      /** Where a limit is for a longer time than that. */
+      inAll: (amount: string, day: string) => `At most ${amount} in all, and nothing after ${day}`,
     },
     /** What the application can spend by other connections, below that. */
     besides: {
       line: (client: string, connections: string) =>
         `${say`On top of this, ${client} can already spend`}: ${connections}.`,
       /** @param most such as "At most RUB 3,000 in any 7 days" */
-      named: (instance: string, most: string) => `${say`“${instance}”`}, ${inSentence(most)}`,
-      unnamed: (most: string) => `a connection without a name, ${inSentence(most)}`,
+      named: (instance: string, most: string) => `${say`through “${instance}”`}, ${inSentence(most)}`,
+      unnamed: (most: string) => `through a connection without a name, ${inSentence(most)}`,
       more: (count: number) =>
-        plural(count, { one: 'and # more connection', other: 'and # more connections' }),
+        plural(count, { one: 'and through # more connection', other: 'and through # more connections' }),
     },
     /** What a day of a limit is. */
     dayNote: 'A day here means any 24 hours in a row: limits don’t start again at midnight.',
@@ -299,7 +301,8 @@ export const en = {
     /** Read out, and beside an icon: it could have been somebody else. */
     warning: 'Check this:',
     rights: 'What you allowed',
-    network: (network: string) => `from the network ${network}`,
+    /** @param beginning of the address, such as `203.0.113` */
+    network: (beginning: string) => `from an address that begins ${beginning}`,
     deletedClient: 'a deleted application',
     kinds: {
       approved: (client: string) => say`You gave ${client} access`,
@@ -308,7 +311,7 @@ export const en = {
       replayed: (client: string) =>
         say`A one-time code for ${client} was used twice, so we took the access back`,
       revoked_by_user: (client: string) => say`You disconnected ${client}`,
-      revoked_by_application: (client: string) => say`${client} gave up its access`,
+      revoked_by_application: (client: string) => say`The access of ${client} was given back`,
       revoked_by_operator: (client: string) => say`We disconnected ${client}`,
       signed_in: () => 'You signed in',
       signed_out: () => 'You signed out',
@@ -317,7 +320,8 @@ export const en = {
       payment_confirmed: (client: string) => say`The payment password was used for ${client}`,
       password_changed: () => 'You changed your password',
       payment_password_changed: () => 'You changed your payment password',
-      password_guessed: () => 'A wrong password was entered several times, so sign-in was paused for a while',
+      password_guessed: () =>
+        'A wrong password was entered several times, so further attempts had to wait for a while',
       payment_password_guessed: () =>
         'A wrong payment password was entered several times, so further attempts were paused for a while',
       user_created: () => 'Your account was created',
@@ -331,19 +335,19 @@ export const en = {
   /** Told until the user has seen it. A sentence says what happened, and what to do if it was somebody else. */
   warnings: {
     heading: 'Please check this',
-    payment_confirmed: (client: string, time: string, network: string) =>
-      say`In another session, your payment password was used for ${client} on ${time} (network: ${network}). If that was not you, disconnect ${client} if it is connected, and change both passwords.`,
-    password_guessed: (time: string, network: string) =>
-      `A wrong password was entered several times on ${time} (network: ${network}), so sign-in from that network was paused for a while. If that was not you, somebody is trying to guess your password. Change it if it is short or you use it elsewhere too.`,
-    payment_password_guessed: (time: string, network: string) =>
-      `Somebody who was signed in as you entered a wrong payment password several times on ${time} (network: ${network}), so we paused further attempts for a while. If that was not you, sign out the other browsers and change both passwords.`,
+    payment_confirmed: (client: string, time: string, from: string) =>
+      say`In another session, your payment password was used for ${client} on ${time}, ${from}. If that was not you, disconnect ${client} if it is connected, and change both passwords.`,
+    password_guessed: (time: string, from: string) =>
+      `A wrong password was entered several times on ${time}, ${from}, so further attempts had to wait for a while. If that was not you, somebody is trying to guess your password. Change it if it is short or you use it elsewhere too.`,
+    payment_password_guessed: (time: string, from: string) =>
+      `Somebody who was signed in as you entered a wrong payment password several times on ${time}, ${from}, so we paused further attempts for a while. If that was not you, sign out the other browsers and change both passwords.`,
     replayed: (client: string, time: string) =>
       say`A one-time code for ${client} was used twice on ${time}, so we took the access back. If you want to go on using ${client}, connect it again from inside the application. If you did not connect it yourself, change your passwords.`,
     user_password_set: (time: string) =>
       `We set a new password for you on ${time}. If you did not ask us to, tell our support. Either way, choose a password of your own.`,
-    signed_in: (time: string, device: string, network: string) =>
-      `Somebody signed in as you on ${time} (${device}, network: ${network}), in a browser that we did not recognise. If that was not you, stop everything and change your passwords.`,
-    unknownNetwork: 'unknown',
+    signed_in: (time: string, device: string, from: string) =>
+      `Somebody signed in as you on ${time} with ${device}, ${from}, in a browser that we did not recognise. If that was not you, stop everything and change your passwords.`,
+    unknownNetwork: 'from an unknown address',
     more: 'There is more in your history.',
     wasMe: 'That was me',
     seen: 'I have seen this',
@@ -440,7 +444,7 @@ export const en = {
       allowed: (client) =>
         say`You have just allowed this request, and we sent the answer to ${client}. Go back to ${client}. Allow it once more only if it does not work there.`,
       rejected: (client) =>
-        say`You have just rejected this request, and we told ${client}. If that was not what you meant, answer again here; otherwise close this page.`,
+        say`You have just rejected this request, and we sent that answer to ${client}. If that was not what you meant, answer again here; otherwise close this page.`,
     }),
   },
 
@@ -466,7 +470,7 @@ export const en = {
       title: 'You already allowed this',
       /** After pressing Allow again. */
       spent: (client: string) =>
-        say`${client} already has your answer from this page, and a page can answer only once. Go back to ${client}. If something doesn’t work there, start again from there.`,
+        say`You already answered on this page, and a page can answer only once. Go back to ${client}. If something doesn’t work there, start again from there.`,
       /** After pressing Reject. */
       allowed: (client: string) =>
         say`You pressed “Allow” on this page before, so rejecting it now would change nothing. To end what you allowed, disconnect ${client} under “Connected applications”.`,
@@ -478,6 +482,7 @@ export const en = {
       invalid_request: 'This request can’t be carried out',
       invalid_scope: 'Something is wrong with the rights in this request',
       unauthorized_client: 'This application may not ask for access',
+      no_longer_possible: 'Access can’t be given now',
       invalid_grant: 'This code can’t be used',
     },
     /** What is wrong with an authorization request. Nobody knows who made it, so nothing here blames an application. */
@@ -530,6 +535,7 @@ export const en = {
       disconnect:
         'Perhaps not everything is disconnected yet. “Connected applications” shows what is still connected.',
       stop: 'Perhaps not everything has been stopped. Open “Connected applications” and press “Stop everything” again.',
+      paymentPassword: 'Nothing is allowed by that yet. Open the request again and go on there.',
       signOut:
         'You may still be signed in. If “Connected applications” opens without asking for your password, you are.',
       sessions: 'Perhaps some browsers are still signed in. “Sign-in and security” shows which.',
@@ -556,6 +562,8 @@ export const en = {
         client === null
           ? 'If you don’t know which application you came from, close this page.'
           : say`If you did not come from ${client}, close this page. If you did, start again from there.`,
+      /** Where it can't be known what would help. */
+      leave: () => 'Close this page. If you came from an application, tell the people behind it.',
       again: () => 'Wait a moment and try again.',
       account: () => 'Go on to “Connected applications”, or close this page.',
       support: () => 'Our support can tell you why. You can close this page.',

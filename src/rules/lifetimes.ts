@@ -54,6 +54,11 @@ export function tokenExpiresAt(issuedAt: Date): Date {
   return expiresAt;
 }
 
+/** Days from one time to a later one, the last of them begun. */
+export function daysUntil(later: Date, now: Date): number {
+  return Math.ceil((later.getTime() - now.getTime()) / (24 * 60 * MINUTE_MS));
+}
+
 /** An authorization that ends this soon is shown as expiring: time to give a new one before the old one stops working. */
 export const EXPIRES_SOON_DAYS = 30;
 

@@ -15,6 +15,11 @@ export function shownNetwork(address: string): string | null {
   return address.includes(':') ? `${networkOf(address)}::/48` : null;
 }
 
+/** What all addresses of a {@link shownNetwork} begin with, as people know addresses: `203.0.113`, `2001:db8:1`. */
+export function beginningOf(network: string): string {
+  return network.replace(/\.0\/24$|::\/48$/, '');
+}
+
 /** The network of one subscriber: an IPv4 address, or the first 48 bits of an IPv6 address. @param address as Node writes it */
 export function networkOf(address: string): string {
   if (isIPv4(address) || !address.includes(':')) return address;

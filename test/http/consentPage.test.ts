@@ -43,25 +43,25 @@ describe('other connections of the same application', () => {
     await allow({ scope: 'payment-shop.limit(,99)' });
     const page = await consentFor({ instance_name: 'phone', scope: 'payment-p2p' });
     expect(besides(page)).toBe(
-      'Corner Shop can already spend: a connection without a name, at most one payment of exactly RUB 99; ' +
-        '“tablet”, at most RUB 21,500 in any 7 days',
+      'Corner Shop can already spend: through a connection without a name, at most one payment of exactly RUB 99; ' +
+        'through “tablet”, at most RUB 21,500 in any 7 days',
     );
   });
 
   it('are told to those who are asked to let it read only, too', async () => {
     await allow({ instance_name: 'tablet', scope: 'payment-shop' });
     expect(besides(await consentFor())).toBe(
-      'Corner Shop can already spend: “tablet”, at most RUB 3,000 a day',
+      'Corner Shop can already spend: through “tablet”, at most RUB 3,000 a day',
     );
   });
 
   it('are counted where they are many', async () => {
     for (const name of ['1', '2', '3', '4', '5']) await allow({ instance_name: name, scope: 'payment-p2p' });
     expect(besides(await consentFor())).toMatch(
-      /already spend: “5”, .*; “4”, .*; “3”, .*; and 2 more connections$/,
+      /already spend: through “5”, .*; through “4”, .*; through “3”, .*; and through 2 more connections$/,
     );
     expect(besides(await consentFor({ instance_name: '5' }))).toMatch(
-      /: “4”, .*; “3”, .*; “2”, .*; and 1 more connection$/,
+      /: through “4”, .*; through “3”, .*; through “2”, .*; and through 1 more connection$/,
     );
   });
 

@@ -207,6 +207,15 @@ const PRESSED: Row[] = [
     const page = await reachConsent(browser, requestOf(stage.shop), stage.anna);
     return whileLocked(stage, () => decide(browser, page, 'allow'));
   }),
+  pressed('unavailable, Continue', 'paymentPassword', 'request', async (browser, stage) => {
+    await signIn(browser, stage.anna.login, stage.anna.password);
+    const page = await browser.get(queryOf(requestOf(stage.shop, { scope: 'payment-shop' })));
+    return whileLocked(
+      stage,
+      () => browser.submit(page, 'payment_password', { payment_password: 'x' }),
+      'sessions',
+    );
+  }),
   pressed('unavailable, Disconnect', 'disconnect', 'account', async (browser, stage) => {
     await obtainCode(browser, requestOf(stage.shop), stage.anna);
     const account = await browser.get('/account');

@@ -40,6 +40,7 @@ const PRESSED = [
   '/account/sessions/end',
   '/account/password',
   '/account/stop',
+  '/payment-password',
 ];
 
 /** The samples as readers of a language see them. */

@@ -202,10 +202,10 @@ describe('a server whose address is https', () => {
     expect(signedIn.location).toBe('https://assent.example/account');
     for (const line of [...page.headers.getSetCookie(), ...signedIn.headers.getSetCookie()]) {
       expect(line).toMatch(
-        /^__Host-assent_(visit|session|device)=[\w-]+;( Max-Age=7776000;)? Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+        /^__Host-assent_(visit|session|device|seen)=[\w-]+;( Max-Age=(7776000|2592000);)? Path=\/; HttpOnly; Secure; SameSite=Lax$/,
       );
     }
-    expect(signedIn.headers.getSetCookie()).toHaveLength(2);
+    expect(signedIn.headers.getSetCookie()).toHaveLength(3);
   });
 });
 
@@ -231,7 +231,13 @@ function lasting({ status, headers, body }: RawAnswer, route: Route) {
   const kept = linesOf(headers).filter(
     ([name]) => !['date', 'x-request-id', 'content-length'].includes(name),
   );
-  const fresh = /[0-9a-f]{10}(?=<\/code>)|(?<=[="])[\w-]{43,}/g;
+  const fresh = /[0-9a-f]{10}(?=<\/code>)|(?<=[="])[\w-]{35,}/g;
+  // Each sign-in before is told of in the browsers of the next.
+  const warnings = /<section class="warnings".*?<\/section>/s;
   const lines = kept.map((line) => line.join(': ').replaceAll(fresh, '…'));
-  return { status, lines, body: route === 'GET /metrics' ? '' : body.replaceAll(fresh, '…') };
+  return {
+    status,
+    lines,
+    body: route === 'GET /metrics' ? '' : body.replace(warnings, '').replaceAll(fresh, '…'),
+  };
 }

@@ -191,6 +191,7 @@ function access(asked: Asked): RequestedAccess {
       hasPaymentPassword: asked.hasPaymentPassword ?? true,
     },
     expiresAt: new Date('2029-11-20T12:00:00Z'),
+    daysLeft: 1_096,
     earlier:
       earlier === undefined
         ? null

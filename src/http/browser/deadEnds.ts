@@ -21,7 +21,8 @@ const OF_APPLICATION = { fault: 'application', next: 'application' } as const;
 /** Every error page. In docs/dead-ends.md it stands with its words, and beside it the notices and the words over forms. */
 export const WAYS_ON: Readonly<Record<Cause, WayOn>> = {
   // A refused request: only those who wrote the application can mend it.
-  unknown_application: OF_APPLICATION,
+  // Or blocked, which is not said: the request may be in order.
+  unknown_application: { fault: 'nobodys', next: 'leave' },
   // Just what an attack looks like: a link of a stranger's that names a known application.
   wrong_return_address: { fault: 'application', next: 'doubt' },
   missing_parameter: OF_APPLICATION,
@@ -53,6 +54,7 @@ export const WAYS_ON: Readonly<Record<Cause, WayOn>> = {
 /** What pressing a button may have come to, where the answer is 500 or 503, by the path of its form. */
 const PRESSED: Readonly<Record<string, keyof Texts['errors']['pressed']>> = {
   '/sign-in': 'signIn',
+  '/payment-password': 'paymentPassword',
   '/consent': 'decision',
   '/account/disconnect': 'disconnect',
   '/account/disconnect-all': 'disconnect',
@@ -84,7 +86,10 @@ export function wordsOf(
   const { titles, reasons, causes, faults, next, unchanged, tryAgain, passOn, tellUs } = texts.errors;
   const way = WAYS_ON[cause];
   const { title, text } = isReason(cause)
-    ? { title: titles[code ?? 'invalid_request'], text: reasons[cause] }
+    ? {
+        title: titles[cause === 'no_longer_possible' ? cause : (code ?? 'invalid_request')],
+        text: reasons[cause],
+      }
     : causes[cause];
   const fault = faults[way.fault](clientName);
   const isOfApplication = way.fault === 'application';

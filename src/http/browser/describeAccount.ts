@@ -5,6 +5,7 @@ import { isMostOftenOwn, isWarningKind } from '../../flows/warnings.ts';
 import { inSentence, say } from '../../languages/formats.ts';
 import { type Language, TEXTS, type Texts } from '../../languages/languages.ts';
 import { logoPath } from '../../rules/client.ts';
+import { beginningOf } from '../../rules/network.ts';
 import type { ConnectedApplication, Connection, DescribedEvent, DescribedSession } from './accountPages.ts';
 import { describeRights, type Words } from './describe.ts';
 import { describeSpending, describeTotalSpending } from './describeSpending.ts';
@@ -124,7 +125,7 @@ export function describeEvent(
     isWarning: isWarningKind(kind) && !isMostOftenOwn(kind),
     instanceName,
     rights: rights && describeRights(rights, words, language),
-    network: network === null ? null : history.network(network),
+    network: network === null ? null : history.network(beginningOf(network)),
   };
 }
 
@@ -160,7 +161,7 @@ function describeSession(
   return {
     sessionId,
     device: isThis ? `${security.thisSession} (${device})` : device,
-    network: network === null ? null : history.network(network),
+    network: network === null ? null : history.network(beginningOf(network)),
     since: security.since(formats.time(createdAt, timeZone)),
     seen: security.seen(ago === null ? formats.time(seenAt, timeZone) : formats.clock(seenAt, timeZone), ago),
     endToken,

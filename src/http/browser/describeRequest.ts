@@ -7,7 +7,7 @@ import { boundsOf } from '../../rules/bounds.ts';
 import { logoPath } from '../../rules/client.ts';
 import type { LoweringProblem } from '../../rules/lowering.ts';
 import { effectiveLimit, type Right, spends } from '../../rules/scope.ts';
-import { worstCase } from '../../rules/worstCase.ts';
+import { mostWithin, worstCase } from '../../rules/worstCase.ts';
 import { describeLimit, describeRight, describeRights, describeTarget, type Words } from './describe.ts';
 import { describeChanges } from './describeChanges.ts';
 import { limitField } from './forms.ts';
@@ -34,7 +34,7 @@ export function describeRequest(
     returnsTo: describeTarget(redirectUri),
     userName: user.name,
     userLogin: user.login,
-    cost: describeCost(context, rights, validUntil, language),
+    cost: describeCost(context, access, validUntil, language),
     others: describeOthers(context, access, language),
     rights: describeRights(rights, context, language),
     dayNote: hasDays ? request.dayNote : null,
@@ -127,14 +127,20 @@ function describeMost(rights: readonly Right[], currency: string, language: Lang
 /** The same with its end, for example "At most RUB 45,000 in any 30 days, and nothing after 21 November 2029". */
 function describeCost(
   { currency }: Words,
-  rights: readonly Right[],
+  { authorizationRequest: { rights }, daysLeft }: RequestedAccess,
   validUntil: string,
   language: Language,
 ): string {
-  const { cost } = TEXTS[language].request;
+  const { formats, request } = TEXTS[language];
+  const { cost } = request;
+  const worst = worstCase(rights);
   const most = describeMost(rights, currency, language);
   if (most === null) return cost.none;
-  return worstCase(rights).kind === 'once' ? cost.once(most) : cost.until(most, validUntil);
+  if (worst.kind === 'once') return cost.once(most);
+  // A sum for a longer time than the access lives could never be spent.
+  return worst.kind === 'period' && worst.days > daysLeft
+    ? cost.inAll(formats.amount(mostWithin(rights, daysLeft), currency), validUntil)
+    : cost.until(most, validUntil);
 }
 
 function describeBounds(rights: readonly Right[], language: Language): string[] {

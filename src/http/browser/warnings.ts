@@ -4,6 +4,7 @@ import type { Session } from '../../flows/session.ts';
 import { findWarnings, isMostOftenOwn, type Warning, type Warnings } from '../../flows/warnings.ts';
 import { inSentence } from '../../languages/formats.ts';
 import type { Texts } from '../../languages/languages.ts';
+import { beginningOf } from '../../rules/network.ts';
 import type { WarningsBox } from './accountPages.ts';
 import { readCookies } from './cookies.ts';
 import { textsOf } from './language.ts';
@@ -57,7 +58,7 @@ function sentenceOf(
   { warnings, history, security, formats }: Texts,
 ): string {
   const [client, time] = [clientName ?? history.deletedClient, formats.time(at, timeZone)];
-  const from = network ?? warnings.unknownNetwork;
+  const from = network === null ? warnings.unknownNetwork : history.network(beginningOf(network));
   switch (kind) {
     case 'payment_confirmed':
       return warnings.payment_confirmed(client, time, from);
