@@ -155,7 +155,7 @@ function disconnectForm(session: Session, { action, id }: Disconnection): Form {
  * The user revokes an authorization, or all that an application may do: codes and tokens are worth nothing from now on. Of
  * many thousands some may be left when the caller can't wait any longer.
  *
- * @returns `too_many` when the user has decided too much in a short time: this may look through all that was ever allowed
+ * @returns `too_many` when the user has decided too much in a short time
  */
 export async function disconnect(
   context: Context,
@@ -171,12 +171,27 @@ export async function disconnect(
     await revokeGrantOfUser(context.db, userId, sent.id, caller);
     return { outcome: 'disconnected' };
   }
-  if (!(await countDecision(context.db, userId))) return { outcome: 'too_many' };
+  return { outcome: (await revokeAll(context, userId, sent.id, caller)) ? 'disconnected' : 'too_many' };
+}
+
+/**
+ * Revokes all that the user allowed an application, or every application, batch by batch until the caller can't wait any longer.
+ *
+ * @param clientId null for every application
+ * @returns false when the user has decided too much in a short time: this may look through all that was ever allowed
+ */
+export async function revokeAll(
+  { db }: Context,
+  userId: string,
+  clientId: string | null,
+  caller: Caller,
+): Promise<boolean> {
+  if (!(await countDecision(db, userId))) return false;
   let hasMore = true;
   while (hasMore && performance.now() < caller.decideBy) {
-    hasMore = await revokeGrantsOfUser(context.db, userId, sent.id, caller);
+    hasMore = await revokeGrantsOfUser(db, userId, clientId, caller);
   }
-  return { outcome: 'disconnected' };
+  return true;
 }
 
 /** The cursor of a link; the beginning when the link holds none. */

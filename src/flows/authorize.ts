@@ -14,7 +14,7 @@ import { findInstance, type Grant, type InstanceState } from '../store/grants.ts
 import type { Session } from '../store/sessions.ts';
 import { needsPaymentPassword, paymentPasswordForm } from './confirmPayment.ts';
 import type { Context } from './context.ts';
-import { decisionForm, grantIdOf, type PendingAuthorization, rejectForm } from './decide.ts';
+import { decisionForm, grantIdOf, type PendingAuthorization, rejectForm } from './decisionForms.ts';
 import { currentSession, signOutToken } from './session.ts';
 import { signForm } from './signedForm.ts';
 import { type SentCookies, type SignInStep, signInStep } from './signIn.ts';

@@ -4,7 +4,7 @@ import { spends } from '../rules/scope.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { setSessionConfirmed } from '../store/paymentConfirmations.ts';
 import type { Context } from './context.ts';
-import type { PendingAuthorization } from './decide.ts';
+import type { PendingAuthorization } from './decisionForms.ts';
 import { attemptPassword, type FailedAttempt } from './passwordAttempts.ts';
 import { type Form, verifyForm } from './signedForm.ts';
 

@@ -36,7 +36,7 @@ export interface SentSignIn {
   readonly password: string;
 }
 
-/** The cookies that a browser sent with a sign-in, null for none: its session (which ends), pre-login session, device and what was seen. */
+/** The cookies that a browser sent with a sign-in, null for none: its session (which ends), pre-login session, device, and seen. */
 export interface SentCookies {
   readonly session: string | null;
   readonly preLogin: string | null;

@@ -1,8 +1,7 @@
 import type { Caller } from '../rules/caller.ts';
 import { isAccountStopped } from '../store/accountGrants.ts';
-import { countDecision } from '../store/decisions.ts';
-import { revokeGrantsOfUser } from '../store/revocations.ts';
 import { deleteOtherSessions } from '../store/userSessions.ts';
+import { revokeAll } from './authorizations.ts';
 import type { Context } from './context.ts';
 import type { Session } from './session.ts';
 import { type Form, signForm, verifyForm } from './signedForm.ts';
@@ -27,15 +26,9 @@ export async function stopEverything(
   caller: Caller,
 ): Promise<{ readonly outcome: 'pressed' | 'stale' | 'too_many' }> {
   if (verifyForm(context, formToken, stopForm(session)) === null) return { outcome: 'stale' };
-  const { db } = context;
   const { userId } = session.user;
-  await deleteOtherSessions(db, { userId, sessionHash: session.sessionHash }, caller);
-  if (!(await countDecision(db, userId))) return { outcome: 'too_many' };
-  let hasMore = true;
-  while (hasMore && performance.now() < caller.decideBy) {
-    hasMore = await revokeGrantsOfUser(db, userId, null, caller);
-  }
-  return { outcome: 'pressed' };
+  await deleteOtherSessions(context.db, { userId, sessionHash: session.sessionHash }, caller);
+  return { outcome: (await revokeAll(context, userId, null, caller)) ? 'pressed' : 'too_many' };
 }
 
 /** Whether nothing can act on the user's account any more but this browser. */

@@ -10,8 +10,8 @@ import { type Form, signForm, verifyForm } from './signedForm.ts';
 export { WARNING_DAYS } from '../store/history.ts';
 
 // What a user is told of until the user has seen it, in each browser by itself: a cookie has the time of the newest event
-// that was seen there, and the sessions that began there, or in which the payment password was typed. So whoever is signed in elsewhere
-// hides nothing. It is worth silence and nothing else, so nobody signs it.
+// that was seen there, and the sessions that began there, or in which the payment password was typed. So whoever is signed in
+// elsewhere hides nothing. It is worth silence and nothing else, so nobody signs it.
 
 /** Warnings shown at once. */
 const MAX_SHOWN = 3;

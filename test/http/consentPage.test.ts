@@ -55,6 +55,13 @@ describe('other connections of the same application', () => {
     );
   });
 
+  it('have names that stay within their quotation', async () => {
+    await allow({ instance_name: 'a”, at most RUB 1; “b', scope: 'payment-shop' });
+    expect(besides(await consentFor())).toBe(
+      'Corner Shop can already spend: through “a, at most RUB 1; b”, at most RUB 3,000 a day',
+    );
+  });
+
   it('are counted where they are many', async () => {
     for (const name of ['1', '2', '3', '4', '5']) await allow({ instance_name: name, scope: 'payment-p2p' });
     expect(besides(await consentFor())).toMatch(
@@ -122,6 +129,13 @@ describe('what changes', () => {
       'New See your account number, balance and status',
       'No longer See the list of your transactions',
     ]);
+  });
+});
+
+describe('a limit for longer than the access lives', () => {
+  it('is told as what can be spent in that time', async () => {
+    const { text } = await consentFor({ scope: 'payment-shop.limit(9999,5000) payment-p2p.limit(1,100)' });
+    expect(text).toMatch(/At most RUB 114,[56]00 in all, and nothing after \d+ \w+ \d{4}/);
   });
 });
 

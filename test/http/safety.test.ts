@@ -257,6 +257,20 @@ describe('a sign-in', () => {
 const ACTION = '/account/stop';
 
 describe('stopping everything', () => {
+  it('is not said to be done while an authorization lives that is older than thousands which do not', async () => {
+    await obtainToken(agent, client, user);
+    await pool.query(
+      `insert into grants (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri, code_hash,
+                           code_expires_at, confirmed_at, revoked_at)
+       select gen_random_uuid(), $1, $2, 'later ' || n, 1, 'account-info', 'x', sha256('x'), now(), now() + n * interval '1 second', now()
+         from generate_series(1, 3000) n`,
+      [user.userId, client.clientId],
+    );
+    expect((await agent.get('/account?stopped=everything')).text).toContain('Not everything is stopped yet');
+    const after = await press(await agent.get('/account'), ACTION);
+    expect(after.text).toContain('Everything is stopped');
+  });
+
   it('disconnects every application and signs out every other browser, with an entry in the trail for each', async () => {
     const others = [await signedIn(user), await signedIn(user)];
     const clients = [client, await server.createClient(), await server.createClient()];

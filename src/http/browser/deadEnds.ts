@@ -14,15 +14,17 @@ export type Cause = Reason | keyof Texts['errors']['causes'];
 interface WayOn {
   readonly fault: keyof Texts['errors']['faults'];
   readonly next: keyof Texts['errors']['next'];
+  /** Where the one of the contract's code would not be true. */
+  readonly title?: keyof Texts['errors']['titles'];
 }
 
 const OF_APPLICATION = { fault: 'application', next: 'application' } as const;
 
 /** Every error page. In docs/dead-ends.md it stands with its words, and beside it the notices and the words over forms. */
 export const WAYS_ON: Readonly<Record<Cause, WayOn>> = {
-  // A refused request: only those who wrote the application can mend it.
-  // Or blocked, which is not said: the request may be in order.
+  // Unknown or blocked, which is not said: the request may be in order.
   unknown_application: { fault: 'nobodys', next: 'leave' },
+  // A refused request: only those who wrote the application can mend it.
   // Just what an attack looks like: a link of a stranger's that names a known application.
   wrong_return_address: { fault: 'application', next: 'doubt' },
   missing_parameter: OF_APPLICATION,
@@ -40,7 +42,7 @@ export const WAYS_ON: Readonly<Record<Cause, WayOn>> = {
   above_ceiling: OF_APPLICATION,
   unreadable: OF_APPLICATION,
   // The application or the user was blocked at the last moment; which of them is not said.
-  no_longer_possible: { fault: 'nobodys', next: 'support' },
+  no_longer_possible: { fault: 'nobodys', next: 'support', title: 'no_longer_possible' },
   notFound: { fault: 'address', next: 'account' },
   unreadableAddress: { fault: 'address', next: 'account' },
   notAllowed: { fault: 'nobodys', next: 'account' },
@@ -86,13 +88,10 @@ export function wordsOf(
   const { titles, reasons, causes, faults, next, unchanged, tryAgain, passOn, tellUs } = texts.errors;
   const way = WAYS_ON[cause];
   const { title, text } = isReason(cause)
-    ? {
-        title: titles[cause === 'no_longer_possible' ? cause : (code ?? 'invalid_request')],
-        text: reasons[cause],
-      }
+    ? { title: titles[way.title ?? code ?? 'invalid_request'], text: reasons[cause] }
     : causes[cause];
   const fault = faults[way.fault](clientName);
-  const isOfApplication = way.fault === 'application';
+  const isOfApplication = way.fault === 'application' || way.next === 'leave';
   const did = PRESSED[pressed];
   const isUnsure = way.next === 'again' && did !== undefined;
   return {

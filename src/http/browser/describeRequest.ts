@@ -10,6 +10,7 @@ import { effectiveLimit, type Right, spends } from '../../rules/scope.ts';
 import { mostWithin, worstCase } from '../../rules/worstCase.ts';
 import { describeLimit, describeRight, describeRights, describeTarget, type Words } from './describe.ts';
 import { describeChanges } from './describeChanges.ts';
+import { describeMost } from './describeSpending.ts';
 import { limitField } from './forms.ts';
 import type { ConsentPage, DescribedClient, LimitField, RequestPage } from './pages.ts';
 
@@ -108,23 +109,7 @@ function describeFirstSeen(
   return request.firstSeen(client.name, formats.day(client.createdAt, timeZone), describeTarget(redirectUri));
 }
 
-/** What another connection can spend: the one payment it was allowed may have been made. */
-function describeLeft(rights: readonly Right[], currency: string, language: Language): string {
-  const worst = worstCase(rights);
-  const { account, formats } = TEXTS[language];
-  if (worst.kind === 'once') return account.spending.once(formats.amount(worst.amount, currency));
-  return describeMost(rights, currency, language) ?? '';
-}
-
-/** The most that rights can cost, for example "At most RUB 45,000 in any 30 days"; null where they spend nothing. */
-function describeMost(rights: readonly Right[], currency: string, language: Language): string | null {
-  const worst = worstCase(rights);
-  if (worst.kind === 'none') return null;
-  const days = worst.kind === 'once' ? null : worst.days;
-  return describeLimit({ days, sum: worst.amount }, currency, language);
-}
-
-/** The same with its end, for example "At most RUB 45,000 in any 30 days, and nothing after 21 November 2029". */
+/** The most that is asked, with its end, for example "At most RUB 45,000 in any 30 days, and nothing after 21 November 2029". */
 function describeCost(
   { currency }: Words,
   { authorizationRequest: { rights }, daysLeft }: RequestedAccess,
@@ -134,13 +119,17 @@ function describeCost(
   const { formats, request } = TEXTS[language];
   const { cost } = request;
   const worst = worstCase(rights);
-  const most = describeMost(rights, currency, language);
-  if (most === null) return cost.none;
-  if (worst.kind === 'once') return cost.once(most);
-  // A sum for a longer time than the access lives could never be spent.
-  return worst.kind === 'period' && worst.days > daysLeft
-    ? cost.inAll(formats.amount(mostWithin(rights, daysLeft), currency), validUntil)
-    : cost.until(most, validUntil);
+  switch (worst.kind) {
+    case 'none':
+      return cost.none;
+    case 'once':
+      return cost.once(describeLimit({ days: null, sum: worst.amount }, currency, language));
+    case 'period':
+      // A sum for a longer time than the access lives could never be spent.
+      return worst.days > daysLeft
+        ? cost.inAll(formats.amount(mostWithin(rights, daysLeft), currency), validUntil)
+        : cost.until(describeLimit({ days: worst.days, sum: worst.amount }, currency, language), validUntil);
+  }
 }
 
 function describeBounds(rights: readonly Right[], language: Language): string[] {
@@ -153,14 +142,14 @@ const QUOTES = /["“”„«»]/g;
 
 /** What else the application can spend by its other connections; null for nothing. */
 function describeOthers(
-  { currency }: Words,
+  words: Words,
   { authorizationRequest: { client }, others }: RequestedAccess,
   language: Language,
 ): string | null {
   const { besides } = TEXTS[language].request;
   if (others.spending.length === 0) return null;
   const named = others.spending.map(({ instanceName, rights }) => {
-    const most = describeLeft(rights, currency, language);
+    const most = describeMost(words, worstCase(rights), language);
     return instanceName === null
       ? besides.unnamed(most)
       : besides.named(instanceName.replaceAll(QUOTES, ''), most);

@@ -10,10 +10,9 @@ export function describeSpending(
   { rights, isBlocked }: LiveAuthorization,
   language: Language,
 ): string {
-  const { nothing, nothingNow } = TEXTS[language].account.spending;
   const worst = worstCase(rights);
-  if (worst.kind === 'none') return nothing;
-  return isBlocked ? nothingNow : describeMost(words, worst, language);
+  const isStopped = isBlocked && worst.kind !== 'none';
+  return isStopped ? TEXTS[language].account.spending.nothingNow : describeMost(words, worst, language);
 }
 
 /**
@@ -40,14 +39,16 @@ export function describeTotalSpending(
   return spending.together(describeMost(words, worst, language));
 }
 
-function describeMost(
-  { currency }: Words,
-  worst: Exclude<WorstCase, { kind: 'none' }>,
-  language: Language,
-): string {
-  if (worst.kind === 'period')
-    return describeLimit({ days: worst.days, sum: worst.amount }, currency, language);
-  // "At most": the payment may have been made, and only the payment API knows.
+/** The most that can be spent by what was allowed before, for example "At most RUB 3,000 in any 7 days". */
+export function describeMost({ currency }: Words, worst: WorstCase, language: Language): string {
   const { formats, account } = TEXTS[language];
-  return account.spending.once(formats.amount(worst.amount, currency));
+  switch (worst.kind) {
+    case 'none':
+      return account.spending.nothing;
+    case 'once':
+      // "At most": the payment may have been made, and only the payment API knows.
+      return account.spending.once(formats.amount(worst.amount, currency));
+    case 'period':
+      return describeLimit({ days: worst.days, sum: worst.amount }, currency, language);
+  }
 }

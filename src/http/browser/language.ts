@@ -66,9 +66,9 @@ export function chooseLanguage(
 
 /**
  * The form for another language on the page that answers `request`. It leads back to that page, whose address is encoded:
- * no error page repeats what was sent. A page that says what was decided before has
- * no address, but deciding again is the same decision, so it posts that once more. Where nothing was decided (another
- * status), another language decides nothing either.
+ * no error page repeats what was sent. A page that says what was decided before has no address, but deciding again is the
+ * same decision, so it posts that once more. Where nothing was decided (another status), another language decides nothing
+ * either.
  */
 export function languageForm(request: FastifyRequest, status: number): LanguageForm {
   if (request.routeOptions?.url !== '/consent' || status !== 200) {

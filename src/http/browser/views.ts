@@ -83,8 +83,9 @@ function leadsToApplication({ name }: Page): boolean {
 function html(text: string, name?: string, mark?: (bdi: string) => string): string {
   const { escapeFunction } = eta.config;
   const whole = isolatesAsHtml(escapeFunction(text));
+  if (mark === undefined) return whole;
   const bdi = `<bdi>${escapeFunction(name)}</bdi>`;
-  return mark === undefined ? whole : whole.replaceAll(bdi, () => mark(bdi));
+  return whole.replaceAll(bdi, () => mark(bdi));
 }
 
 /** The headers of a page: against framing, caching, and leaks of its URL. */
