@@ -1,0 +1,170 @@
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { vi } from 'vitest';
+import { freePort } from './server.ts';
+
+/** Debian keeps them where only root's path leads. */
+const PATH = `${process.env.PATH}:/usr/sbin`;
+
+/** A proxy for which `deploy/` has a configuration. */
+export interface ProxyKind {
+  readonly name: string;
+  /** What is installed, as it says itself; undefined for nothing. */
+  readonly version: string | undefined;
+  /** The file in `deploy/`. */
+  readonly file: string;
+  /** What an operator changes in it, and what a test besides. */
+  changes(place: Place): readonly (readonly [from: string, to: string])[];
+  /** The command that runs it, with the changed file. */
+  command(file: string, place: Place): string[];
+}
+
+/** Where a proxy of a test stands. */
+interface Place {
+  readonly folder: string;
+  readonly port: number;
+  readonly plainPort: number;
+  /** Ports of two servers on 127.0.0.1. */
+  readonly servers: readonly [number, number];
+}
+
+/** A proxy that runs, with a certificate that nobody else trusts. */
+export interface RunningProxy {
+  readonly baseUrl: string;
+  stop(): Promise<void>;
+}
+
+const NGINX: ProxyKind = {
+  name: 'nginx',
+  version: versionOf(['nginx', '-v'], /nginx\/(\S+)/),
+  file: 'nginx/assent.conf',
+  changes: ({ folder, port, plainPort, servers: [one, two] }) => [
+    ['listen 80;', `listen 127.0.0.1:${plainPort};`],
+    ['    listen [::]:80;\n', ''],
+    ['listen 443 ssl', `listen 127.0.0.1:${port} ssl`],
+    ['    listen [::]:443 ssl http2;\n', ''],
+    ['server_name pay.example;', 'server_name localhost;'],
+    ['https://pay.example', `https://localhost:${port}`],
+    ['/etc/assent/tls', folder],
+    ['/var/log/nginx', folder],
+    ['127.0.0.1:3001', `127.0.0.1:${one}`],
+    ['127.0.0.1:3002', `127.0.0.1:${two}`],
+  ],
+  command(file, { folder }) {
+    const whole = join(folder, 'nginx.conf');
+    const user = process.getuid?.() === 0 ? 'user root;' : '';
+    const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+      (name) => `${name}_temp_path ${folder}/${name};`,
+    );
+    writeFileSync(
+      whole,
+      `${user} daemon off; pid ${folder}/pid; error_log stderr; events {} http { ${paths.join(' ')} include ${file}; }`,
+    );
+    return ['nginx', '-e', 'stderr', '-c', whole];
+  },
+};
+
+const HAPROXY: ProxyKind = {
+  name: 'HAProxy',
+  version: versionOf(['haproxy', '-v'], /version (\S+)/),
+  file: 'haproxy/haproxy.cfg',
+  changes: ({ folder, port, plainPort, servers: [one, two] }) => [
+    ['bind :80', `bind 127.0.0.1:${plainPort}`],
+    ['bind :443', `bind 127.0.0.1:${port}`],
+    ['/etc/assent/tls', folder],
+    ['127.0.0.1:3001', `127.0.0.1:${one}`],
+    ['127.0.0.1:3002', `127.0.0.1:${two}`],
+  ],
+  command: (file) => ['haproxy', '-db', '-f', file],
+};
+
+const CADDY: ProxyKind = {
+  name: 'Caddy',
+  version: versionOf(['caddy', 'version'], /v?(\d\S+)/),
+  file: 'caddy/Caddyfile',
+  changes: ({ folder, port, plainPort, servers: [one, two] }) => [
+    ['\tservers {', `\tadmin off\n\thttp_port ${plainPort}\n\tservers {`],
+    [
+      'pay.example {',
+      `https://localhost:${port} {\n\tbind 127.0.0.1\n\ttls ${folder}/fullchain.pem ${folder}/privkey.pem`,
+    ],
+    ['127.0.0.1:3001', `127.0.0.1:${one}`],
+    ['127.0.0.1:3002', `127.0.0.1:${two}`],
+  ],
+  command: (file) => ['caddy', 'run', '--adapter', 'caddyfile', '--config', file],
+};
+
+export const PROXIES = [NGINX, HAPROXY, CADDY];
+
+/** Starts a proxy with the file that operators get, in front of two servers of this machine. */
+export async function startProxy(
+  kind: ProxyKind,
+  port: number,
+  servers: readonly [number, number],
+): Promise<RunningProxy> {
+  const folder = mkdtempSync(join(tmpdir(), 'assent-proxy-'));
+  chmodSync(folder, 0o755);
+  makeCertificate(folder);
+  const place = { folder, port, plainPort: await freePort(), servers };
+  const file = join(folder, 'configuration');
+  const shipped = readFileSync(new URL(`../../deploy/${kind.file}`, import.meta.url), 'utf8');
+  writeFileSync(file, change(shipped, kind.changes(place)));
+  const [program = '', ...args] = kind.command(file, place);
+  const env = { PATH, HOME: folder };
+  const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const ended = once(child, 'exit');
+  await untilListening(child, port);
+  return {
+    baseUrl: `https://localhost:${port}`,
+    async stop() {
+      child.kill('SIGTERM');
+      await ended;
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+/** Each change is to be found, so that the tests prove the file that operators get. */
+function change(text: string, changes: readonly (readonly [string, string])[]): string {
+  return changes.reduce((changed, [from, to]) => {
+    if (!changed.includes(from)) throw new Error(`the configuration has no "${from}"`);
+    return changed.replaceAll(from, to);
+  }, text);
+}
+
+function makeCertificate(folder: string): void {
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
+  const name = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
+  const files = ['-keyout', 'privkey.pem', '-out', 'fullchain.pem'];
+  execFileSync('openssl', ['req', '-x509', ...key, ...name, ...files], { cwd: folder, stdio: 'ignore' });
+  const both = ['fullchain.pem', 'privkey.pem'].map((file) => readFileSync(join(folder, file), 'utf8'));
+  writeFileSync(join(folder, 'assent.pem'), both.join(''));
+}
+
+/** @throws {Error} with what it printed when it ends before */
+async function untilListening(child: ChildProcess, port: number): Promise<void> {
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk) => {
+      output += chunk;
+    });
+  }
+  const answers = async () => {
+    const socket = connect(port, '127.0.0.1');
+    await once(socket, 'connect').finally(() => socket.destroy());
+  };
+  const ended = once(child, 'exit').then(() => {
+    throw new Error(`the proxy ended:\n${output}`);
+  });
+  ended.catch(() => {}); // the end of the test ends it as well
+  await Promise.race([vi.waitFor(answers, { timeout: 20_000, interval: 20 }), ended]);
+}
+
+function versionOf([program = '', ...args]: string[], pattern: RegExp): string | undefined {
+  const { stdout, stderr } = spawnSync(program, args, { env: { PATH, HOME: tmpdir() }, encoding: 'utf8' });
+  return pattern.exec(`${stdout ?? ''}${stderr ?? ''}`)?.[1];
+}
