@@ -85,6 +85,14 @@ export const VARIABLES = {
     )
     .transform((value) => (/^\d+$/.test(value) ? Number(value) : list(value)))
     .optional(),
+  METRICS_PORT: wholeNumber(1, 65535).optional(),
+  METRICS_TOKEN: z
+    .string()
+    .regex(
+      new RegExp(`^[\\x21-\\x7e]{${MIN_SECRET_CHARACTERS},}$`),
+      `must be ${MIN_SECRET_CHARACTERS} or more letters, digits and signs without spaces`,
+    )
+    .optional(),
   MAX_CONNECTIONS: wholeNumber(CONNECTIONS.min, CONNECTIONS.max).default(CONNECTIONS.default),
   MAX_INSTANCES: wholeNumber(INSTANCES.min, INSTANCES.max).default(INSTANCES.default),
   DEMO: z.enum(['on', 'off'], 'must be on or off').default('on'),

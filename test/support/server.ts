@@ -8,7 +8,7 @@ import type { Context } from '../../src/flows/context.ts';
 import { type NewClient, type RegisteredClient, registerClient } from '../../src/flows/operators/clients.ts';
 import { registerResource } from '../../src/flows/operators/resources.ts';
 import { registerUser } from '../../src/flows/operators/users.ts';
-import { buildApp } from '../../src/http/app.ts';
+import { buildApp, type Dependencies } from '../../src/http/app.ts';
 import { addressesOf, listenAt } from '../../src/http/server/listen.ts';
 import { BUILT_IN_CATALOGUE } from '../../src/languages/catalogue.ts';
 import { type Brand, BUILT_IN_BRAND } from '../../src/rules/brand.ts';
@@ -56,6 +56,7 @@ export interface ServerOptions {
   readonly trustProxy?: false | number | string[];
   readonly maxConnections?: number;
   readonly maxInstances?: number;
+  readonly metrics?: Dependencies['metrics'];
   readonly brand?: Brand;
   readonly directory?: Directory;
   readonly timeZone?: string;
@@ -104,6 +105,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     log,
     trustProxy: options.trustProxy ?? false,
     maxConnections: options.maxConnections ?? 1_000,
+    metrics: options.metrics ?? { areHere: true, token: null },
   });
   await listenAt(app, options.addresses ?? (await addressesOf('localhost')), port, (place) => place);
 
@@ -146,7 +148,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
       return `Basic ${Buffer.from(`${resourceId}:${resourceSecret}`).toString('base64')}`;
     },
     async close() {
-      const metrics = (await app.inject('/metrics')).body.split('\n');
+      const metrics = (await app.metrics.metrics()).split('\n');
       await app.close();
       try {
         refuse([...ledger.search('the metrics', metrics), ...ledger.search('the log', logLines)]);
