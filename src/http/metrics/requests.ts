@@ -27,10 +27,16 @@ export function countRequests(app: FastifyInstance, registry: Registry): void {
     registers,
   });
   for (const reason of ['database', 'overload']) unavailable.inc({ reason }, 0);
+  const faults = new Counter({
+    name: 'assent_faults_total',
+    help: 'Requests answered 500: a fault of ours, with its cause in the log.',
+    registers,
+  });
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none';
     const error = request.logFields?.error ?? '';
     requests.inc({ method: request.method, route, status: reply.statusCode, error });
+    if (reply.statusCode === 500) faults.inc();
     if (request.unavailable !== null) unavailable.inc({ reason: request.unavailable });
     seconds.observe({ route }, reply.elapsedTime / 1000);
     done();
