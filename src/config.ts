@@ -6,7 +6,7 @@ import { readBrand, readCatalogue, readDirectory } from './operatorFiles.ts';
 import { BUILT_IN_BRAND } from './rules/brand.ts';
 import { EMPTY_DIRECTORY } from './rules/directory.ts';
 import { FileError } from './rules/operatorFile.ts';
-import { DATABASE_VARIABLES, OPERATOR_VARIABLES, VARIABLES } from './variables.ts';
+import { DATABASE_VARIABLES, DEFAULT_PORT, OPERATOR_VARIABLES, VARIABLES } from './variables.ts';
 
 /** How the secret of docker-compose.yml begins, which everybody can read. */
 const PUBLIC_SECRET = 'for-trying-out-only';
@@ -150,7 +150,7 @@ const SAME_PORT = 'METRICS_PORT must be another than PORT: leave it out for /met
 
 /** Checks across variables: with an operator's database no address is guessed and no secret public. */
 function combinedProblems(given: Environment): string[] {
-  const problems = given.METRICS_PORT && given.METRICS_PORT === given.PORT ? [SAME_PORT] : [];
+  const problems = given.METRICS_PORT === (given.PORT ?? DEFAULT_PORT) ? [SAME_PORT] : [];
   if (!given.DATABASE_URL) return problems;
   const missing = ['BASE_URL', 'SECRETS'].filter((name) => !isGiven(name, given));
   problems.push(...missing.map((name) => `${name} is required when DATABASE_URL is set.`));

@@ -53,10 +53,12 @@ export const DATABASE_VARIABLES = {
   DATA_DIR: z.string().default('.data'),
 };
 
+export const DEFAULT_PORT = '3000';
+
 /** What the server needs. */
 export const VARIABLES = {
   ...DATABASE_VARIABLES,
-  PORT: wholeNumber(1, 65535).default(3000),
+  PORT: wholeNumber(1, 65535).default(Number(DEFAULT_PORT)),
   HOST: z.string().default('localhost'),
   BASE_URL: z
     .string()

@@ -1,3 +1,4 @@
+import { AggregatorRegistry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
 import {
@@ -113,6 +114,25 @@ describe('/metrics', () => {
       for (let times = 0; times < 20; times += 1) await scrape();
     }, /^assent_statements_total/);
     expect(asked).toEqual({});
+  });
+});
+
+describe('the metrics of several processes', () => {
+  it('can be summed: counters and connections are added, what all of them know is told once', async () => {
+    await untilFactsAreKnown();
+    const one = await scrape();
+    const told = await server.metrics.getMetricsAsJSON();
+    const summed = readSeries(await AggregatorRegistry.aggregate([told, told]).metrics());
+    const counter = [...one].find(([series]) =>
+      series.startsWith('assent_requests_total{method="GET",route="/metrics"'),
+    );
+    expect(summed.get(counter?.[0] ?? '')).toBeGreaterThanOrEqual(2 * (counter?.[1] ?? Number.NaN));
+    const max = 'assent_pool_max_connections{pool="primary"}';
+    expect(summed.get(max)).toBe(2 * (one.get(max) ?? Number.NaN));
+    const once = /^assent_(audit_months_ahead|schema_version|build_info|database_up|ready|draining)/;
+    const kept = [...one].filter(([series]) => once.test(series));
+    expect(kept).toHaveLength(6);
+    for (const [series, value] of kept) expect([series, summed.get(series)]).toEqual([series, value]);
   });
 });
 

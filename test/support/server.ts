@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { Writable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
+import type { Registry } from 'prom-client';
 import { afterAll } from 'vitest';
 import type { Context } from '../../src/flows/context.ts';
 import { type NewClient, type RegisteredClient, registerClient } from '../../src/flows/operators/clients.ts';
@@ -40,6 +41,8 @@ export interface TestServer {
   readonly logLines: string[];
   /** Every route that it has, as `METHOD /path`. */
   readonly routes: readonly string[];
+  /** What `/metrics` tells. */
+  readonly metrics: Registry;
   createUser(user?: Partial<Omit<TestUser, 'userId'>> & { name?: string }): Promise<TestUser>;
   createClient(client?: Partial<NewClient>): Promise<TestClient>;
   /** @returns the value of an `Authorization` header for introspection */
@@ -115,6 +118,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     context,
     logLines,
     routes: routesOf(app),
+    metrics: app.metrics,
     async createUser({ name = 'Test User', ...given } = {}) {
       const user = {
         login: `user-${unique()}`,
