@@ -6,7 +6,7 @@ import { readBrand, readCatalogue, readDirectory } from './operatorFiles.ts';
 import { BUILT_IN_BRAND } from './rules/brand.ts';
 import { EMPTY_DIRECTORY } from './rules/directory.ts';
 import { FileError } from './rules/operatorFile.ts';
-import { DATABASE_VARIABLES, OPERATOR_VARIABLES, VARIABLES } from './variables.ts';
+import { DATABASE_VARIABLES, DEFAULT_PORT, OPERATOR_VARIABLES, VARIABLES } from './variables.ts';
 
 /** How the secret of docker-compose.yml begins, which everybody can read. */
 const PUBLIC_SECRET = 'for-trying-out-only';
@@ -109,6 +109,9 @@ export function readConfig(environment: Environment = process.env) {
     /** Number of proxies, or their networks. */
     trustProxy: values.TRUST_PROXY ?? (false as const),
     maxConnections: values.MAX_CONNECTIONS,
+    /** Where `/metrics` is, null for the public port, and the token that it asks for. */
+    metricsPort: values.METRICS_PORT ?? null,
+    metricsToken: values.METRICS_TOKEN ?? null,
     maxInstances: values.MAX_INSTANCES,
     demo: values.DATABASE_URL === undefined && values.DEMO === 'on',
     /** Whether it was started by `npm start`, and is to end with it. */
@@ -143,12 +146,14 @@ function operatorFiles(given: Environment) {
   return { problems, fromFile };
 }
 
+const SAME_PORT = 'METRICS_PORT must be another than PORT: leave it out for /metrics at PORT.';
+
 /** Checks across variables: with an operator's database no address is guessed and no secret public. */
 function combinedProblems(given: Environment): string[] {
-  if (!given.DATABASE_URL) return [];
-  const problems = ['BASE_URL', 'SECRETS']
-    .filter((name) => !isGiven(name, given))
-    .map((name) => `${name} is required when DATABASE_URL is set.`);
+  const problems = given.METRICS_PORT === (given.PORT ?? DEFAULT_PORT) ? [SAME_PORT] : [];
+  if (!given.DATABASE_URL) return problems;
+  const missing = ['BASE_URL', 'SECRETS'].filter((name) => !isGiven(name, given));
+  problems.push(...missing.map((name) => `${name} is required when DATABASE_URL is set.`));
   if (given.SECRETS?.includes(PUBLIC_SECRET) && !isThisMachine(given.BASE_URL)) {
     problems.push('SECRETS must be your own when BASE_URL is not localhost: openssl rand -hex 32 makes one.');
   }

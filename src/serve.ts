@@ -5,6 +5,7 @@ import { type Config, readConfig } from './config.ts';
 import { closeBeforeEnd, end, endWithParent } from './ending.ts';
 import type { Context } from './flows/context.ts';
 import { buildApp } from './http/app.ts';
+import { buildMetricsApp } from './http/metrics/server.ts';
 import { addressesOf, listenAt } from './http/server/listen.ts';
 import { openLog } from './log.ts';
 import { openMigratedStore, type Store } from './openStore.ts';
@@ -17,6 +18,8 @@ import { setV8Flags } from './v8Flags.ts';
 interface Running {
   readonly store: Store;
   readonly servers: FastifyInstance[];
+  /** The port of the metrics, which are told until the end. */
+  metrics?: FastifyInstance;
 }
 
 /**
@@ -56,10 +59,16 @@ function endByUncaughtError(log: Logger): void {
   });
 }
 
-async function start({ store, servers }: Running, config: Config, log: Logger): Promise<void> {
+async function start(running: Running, config: Config, log: Logger): Promise<void> {
+  const { store, servers } = running;
   const app = await openHttp(config, store, log);
   servers.push(app);
-  await listen(app, config);
+  await listen(app, config, config.port, config.baseUrl);
+  const { metricsPort, metricsToken } = config;
+  if (metricsPort !== null) {
+    running.metrics = buildMetricsApp(app.metrics, metricsToken, log);
+    await listen(running.metrics, config, metricsPort, 'Prometheus');
+  }
   // From here on the app watches the database: closed first, it doesn't report the one that is being left.
   closeBeforeEnd(async () => {
     void app.close();
@@ -79,23 +88,28 @@ function openHttp(config: Config, { pool: db }: Store, log: Logger): Promise<Fas
   const showsRules = config.databaseUrl === null;
   const words = { brand, catalogue, directory, currency, timeZone };
   const context: Context = { db, keyRing, baseUrl, ...words, ...limits, showsRules };
-  return buildApp({ context, log, trustProxy, maxConnections });
+  const metrics = { areHere: config.metricsPort === null, token: config.metricsToken };
+  return buildApp({ context, log, trustProxy, maxConnections, metrics });
 }
 
-async function listen(app: FastifyInstance, { host, port, baseUrl }: Config): Promise<void> {
-  const describe = (address: string) => `listening at ${address} for ${baseUrl}`;
+async function listen(app: FastifyInstance, { host }: Config, port: number, whom: string): Promise<void> {
+  const describe = (address: string) => `listening at ${address} for ${whom}`;
   try {
     await listenAt(app, await addressesOf(host), port, describe);
   } catch (error) {
     const cause = error as NodeJS.ErrnoException;
-    const why = cause.code === 'EADDRINUSE' ? 'it is taken: choose another with PORT' : cause.message;
+    const why =
+      cause.code === 'EADDRINUSE'
+        ? `it is taken: choose another with ${whom === 'Prometheus' ? 'METRICS_PORT' : 'PORT'}`
+        : cause.message;
     throw new Error(`can't listen on port ${port} of ${host}: ${why}`, { cause });
   }
 }
 
-async function drainAndClose({ servers, store }: Running): Promise<void> {
+async function drainAndClose({ servers, store, metrics }: Running): Promise<void> {
   const closed = Promise.all(servers.map((server) => server.close()));
   // A client that is slow to send its request can't keep the server from ending.
   await Promise.race([closed, setTimeout(DRAIN_MS, undefined, { ref: false })]);
+  await metrics?.close();
   await store.close();
 }

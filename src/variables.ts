@@ -53,10 +53,12 @@ export const DATABASE_VARIABLES = {
   DATA_DIR: z.string().default('.data'),
 };
 
+export const DEFAULT_PORT = '3000';
+
 /** What the server needs. */
 export const VARIABLES = {
   ...DATABASE_VARIABLES,
-  PORT: wholeNumber(1, 65535).default(3000),
+  PORT: wholeNumber(1, 65535).default(Number(DEFAULT_PORT)),
   HOST: z.string().default('localhost'),
   BASE_URL: z
     .string()
@@ -84,6 +86,14 @@ export const VARIABLES = {
       'must be a number of proxies, or addresses and networks such as 10.0.0.0/8 separated by commas',
     )
     .transform((value) => (/^\d+$/.test(value) ? Number(value) : list(value)))
+    .optional(),
+  METRICS_PORT: wholeNumber(1, 65535).optional(),
+  METRICS_TOKEN: z
+    .string()
+    .regex(
+      new RegExp(`^[\\x21-\\x7e]{${MIN_SECRET_CHARACTERS},}$`),
+      `must be ${MIN_SECRET_CHARACTERS} or more letters, digits and signs without spaces`,
+    )
     .optional(),
   MAX_CONNECTIONS: wholeNumber(CONNECTIONS.min, CONNECTIONS.max).default(CONNECTIONS.default),
   MAX_INSTANCES: wholeNumber(INSTANCES.min, INSTANCES.max).default(INSTANCES.default),

@@ -91,6 +91,8 @@ describe('the environment', () => {
         '1.2.3.4/8/8',
       ],
     ],
+    ['METRICS_PORT', ['0', '65536', 'x', '3000']],
+    ['METRICS_TOKEN', ['short', 'x'.repeat(31), `${'x'.repeat(32)} y`]],
     ['DEMO', ['maybe']],
     ['CURRENCY', ['rub', 'RUBL']],
     ['DATABASE_URL', ['mysql://x/y', 'x']],
@@ -186,21 +188,28 @@ describe('a secret in a file', () => {
     });
   });
 
-  it.each(['DATABASE_URL', 'PGPASSWORD', 'SECRETS'])('is refused in one line as %s_FILE', (name) => {
-    const others = { ...COMPLETE, [name]: '' };
-    const missing = join(folder, 'missing');
-    const variable = `${name}_FILE`;
-    expect(problems({ ...others, [variable]: missing })).toEqual([
-      `${variable} ${missing} can't be read: ENOENT.`,
-    ]);
-    expect(problems({ ...others, [variable]: folder })).toEqual([
-      `${variable} ${folder} can't be read: EISDIR.`,
-    ]);
-    const file = write('\n');
-    expect(problems({ ...others, [variable]: file })).toEqual([`${variable} ${file} is empty.`]);
-    const both = { ...COMPLETE, PGPASSWORD: 'secret', [variable]: write(COMPLETE[name as 'SECRETS'] ?? 'x') };
-    expect(problems(both)).toEqual([`${name} and ${variable} are both set: leave one of them out.`]);
-  });
+  it.each(['DATABASE_URL', 'PGPASSWORD', 'SECRETS'])(
+    'is refused in one line as %s_FILE',
+    (name) => {
+      const others = { ...COMPLETE, [name]: '' };
+      const missing = join(folder, 'missing');
+      const variable = `${name}_FILE`;
+      expect(problems({ ...others, [variable]: missing })).toEqual([
+        `${variable} ${missing} can't be read: ENOENT.`,
+      ]);
+      expect(problems({ ...others, [variable]: folder })).toEqual([
+        `${variable} ${folder} can't be read: EISDIR.`,
+      ]);
+      const file = write('\n');
+      expect(problems({ ...others, [variable]: file })).toEqual([`${variable} ${file} is empty.`]);
+      const both = {
+        ...COMPLETE,
+        PGPASSWORD: 'secret',
+        [variable]: write(COMPLETE[name as 'SECRETS'] ?? 'x'),
+      };
+      expect(problems(both)).toEqual([`${name} and ${variable} are both set: leave one of them out.`]);
+    },
+  );
 
   it('is none when the variable is empty', () => {
     const empty = { DATABASE_URL_FILE: '', PGPASSWORD_FILE: '', SECRETS_FILE: '' };

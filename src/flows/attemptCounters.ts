@@ -48,7 +48,7 @@ export function countersOf(
 }
 
 /** Counts an attempt, unless it has to wait. Counted twice after a lost connection, it only makes a wait begin earlier. */
-export const recordAttempt = batched(recordAttempts);
+export const recordAttempt = batched('throttle-record', recordAttempts);
 
 /** Counts attempts, any number in one transaction. Those that have to wait are found before anything is written. */
 async function recordAttempts(db: pg.Pool, asked: readonly Counters[]): Promise<Recorded[]> {
@@ -64,7 +64,7 @@ async function recordAttempts(db: pg.Pool, asked: readonly Counters[]): Promise<
 }
 
 /** Takes back an attempt that was right or was not checked. */
-export const takeBackAttempt = batched(takeBackAttempts);
+export const takeBackAttempt = batched('throttle-take-back', takeBackAttempts);
 
 /** Takes attempts back, any number in one transaction, and counts those that were right. @returns null for each */
 async function takeBackAttempts(

@@ -2,6 +2,7 @@ import type { Caller } from '../rules/caller.ts';
 import { PAYMENT_CONFIRMATION_MS } from '../rules/lifetimes.ts';
 import { spends } from '../rules/scope.ts';
 import { sha256 } from '../secrets/digest.ts';
+import { telling } from '../signals/happenings.ts';
 import { setSessionConfirmed } from '../store/paymentConfirmations.ts';
 import type { Context } from './context.ts';
 import type { PendingAuthorization } from './decisionForms.ts';
@@ -45,7 +46,16 @@ export interface SentPaymentPassword {
  *
  * @throws {BusyError} when too many passwords are being checked
  */
-export async function confirmPayment(
+export function confirmPayment(
+  context: Context,
+  pending: PendingAuthorization,
+  sent: SentPaymentPassword,
+  caller: Caller,
+): Promise<Confirmation> {
+  return telling('paymentConfirmation', attemptConfirmation(context, pending, sent, caller));
+}
+
+async function attemptConfirmation(
   context: Context,
   pending: PendingAuthorization,
   sent: SentPaymentPassword,

@@ -5,6 +5,7 @@ import type { TokenRequest } from '../rules/tokenRequest.ts';
 import { s256, sha256 } from '../secrets/digest.ts';
 import { randomSecret } from '../secrets/random.ts';
 import { formatToken, parseToken } from '../secrets/tokens.ts';
+import { tell } from '../signals/happenings.ts';
 import { TooLateError } from '../store/database/errors.ts';
 import { type ExchangeRefusal, exchangeCode } from '../store/exchanges.ts';
 import type { Context } from './context.ts';
@@ -43,6 +44,8 @@ export async function exchange(
     tokenHash: sha256(accessToken),
     caller,
   });
+  tell('exchange', result.verdict);
+  if (result.verdict === 'code_replayed') tell('grantEnd', 'replay');
   if (result.verdict === 'issued') {
     return { accessToken, expiresIn: tokenLifetimeSeconds(result.issuedAt), scope: result.scope };
   }

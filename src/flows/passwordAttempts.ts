@@ -1,6 +1,7 @@
 import type { Caller } from '../rules/caller.ts';
 import { networkOf } from '../rules/network.ts';
 import { requirePlace, type Turn, verifyPassword } from '../secrets/password.ts';
+import { tell } from '../signals/happenings.ts';
 import { recordGuessing } from '../store/throttles.ts';
 import type { User } from '../store/users.ts';
 import { countersOf, recordAttempt, takeBackAttempt } from './attemptCounters.ts';
@@ -59,8 +60,11 @@ export async function attemptPassword(
   const turn = turnOf(attempt, caller, device);
   requirePlace(turn);
   const counters = countersOf(context, guarded, login, networkOf(caller.address), device);
-  const { waitSeconds, slotToReport } = await recordAttempt(context.db, counters);
-  if (waitSeconds > 0) return { outcome: 'wait', waitSeconds };
+  const { waitSeconds, waitsFor, slotToReport } = await recordAttempt(context.db, counters);
+  if (waitsFor !== null) {
+    tell('throttle', waitsFor);
+    return { outcome: 'wait', waitSeconds };
+  }
   const { userId, right } = await check(attempt.password, turn, findAccount).catch(async (error: unknown) => {
     await takeBackAttempt(context.db, { counters, right: false });
     throw error;

@@ -12,6 +12,8 @@ const REMEDIES: Readonly<Record<string, string>> = {
     'An operator blocked the application: `assent audit --client ID` says who; `assent client unblock ID` ends it.',
   'unknown or blocked client|client_secret':
     'Look with `assent client show ID`: if there is none, the client_id is wrong; if it is blocked, `assent client unblock ID` ends that; otherwise the secret is wrong, see `assent client secret list ID` and `assent client secret add ID`.',
+  METRICS_TOKEN:
+    'Prometheus has to send METRICS_TOKEN: `authorization` in its configuration, see deploy/prometheus/README.md.',
   resource:
     'Look with `assent resource show ID`: if there is none, the name in HTTP Basic is wrong; if it is blocked, `assent resource unblock ID` ends that; otherwise the secret is wrong, see `assent resource secret list ID` and `assent resource secret add ID`.',
   'the client or the user was blocked':

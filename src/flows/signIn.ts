@@ -5,6 +5,7 @@ import { shownNetwork } from '../rules/network.ts';
 import { deviceOf } from '../rules/userAgent.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { randomSecret } from '../secrets/random.ts';
+import { telling } from '../signals/happenings.ts';
 import { insertSession } from '../store/sessions.ts';
 import { findUserByKey } from '../store/users.ts';
 import type { Context } from './context.ts';
@@ -49,7 +50,16 @@ export interface SentCookies {
  *
  * @throws {BusyError} when too many passwords are being checked
  */
-export async function signIn(
+export function signIn(
+  context: Context,
+  sent: SentSignIn,
+  cookies: SentCookies,
+  caller: Caller,
+): Promise<SignInOutcome> {
+  return telling('signIn', attemptSignIn(context, sent, cookies, caller));
+}
+
+async function attemptSignIn(
   context: Context,
   sent: SentSignIn,
   cookies: SentCookies,

@@ -4,6 +4,8 @@ import type { Context } from '../flows/context.ts';
 import { refuseEmbedding } from './browser/fetchMetadata.ts';
 import { addLanguages } from './browser/language.ts';
 import { addViews } from './browser/views.ts';
+import { collectMetrics } from './metrics/registry.ts';
+import { metricsRoutes } from './metrics/route.ts';
 import { CONTRACT_BODY_LIMIT_BYTES, parseForms } from './parameters.ts';
 import { accountRoutes } from './routes/account.ts';
 import { authorizeRoutes } from './routes/authorize.ts';
@@ -14,7 +16,6 @@ import { imageRoutes } from './routes/images.ts';
 import { introspectRoutes } from './routes/introspect.ts';
 import { languageRoutes } from './routes/language.ts';
 import { metadataRoutes } from './routes/metadata.ts';
-import { countRequests, metricsRoutes } from './routes/metrics.ts';
 import { passwordRoutes } from './routes/password.ts';
 import { revokeRoutes } from './routes/revoke.ts';
 import { scriptRoutes } from './routes/script.ts';
@@ -41,6 +42,8 @@ export interface Dependencies {
   readonly trustProxy: false | number | string[];
   /** Open connections at once. */
   readonly maxConnections: number;
+  /** Whether `/metrics` is here, and the token that it asks for; null for none. */
+  readonly metrics: { readonly areHere: boolean; readonly token: string | null };
 }
 
 /** Above the longest request that is accepted, so that one a little too long still gets the contract's error page. */
@@ -53,7 +56,7 @@ const TIMEOUT_CHECK_MS = 5_000;
 
 /** The whole HTTP surface as one Fastify instance, ready to listen. */
 export async function buildApp(dependencies: Dependencies): Promise<FastifyInstance> {
-  const { context, log, trustProxy, maxConnections } = dependencies;
+  const { context, log, trustProxy, maxConnections, metrics } = dependencies;
   const app = fastify({
     loggerInstance: log,
     logController: new RequestLog(),
@@ -83,7 +86,7 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
   answerErrors(app, context, watch);
   answerUnknownRoutes(app);
   limitAnswerTime(app);
-  const registry = countRequests(app, watch);
+  collectMetrics(app, context, watch);
   limitConnections(app, maxConnections, trustProxy === false);
   await parseForms(app);
   await addViews(app, context);
@@ -102,7 +105,7 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
     answerWith(documents, 'json');
     for (const addRoutes of FOR_PROGRAMS) addRoutes(documents, context);
     healthRoutes(documents, watch);
-    metricsRoutes(documents, registry);
+    if (metrics.areHere) metricsRoutes(documents, app.metrics, metrics.token);
   });
   return app;
 }

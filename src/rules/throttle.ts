@@ -75,9 +75,13 @@ export interface Counter {
 export interface Recorded {
   /** How long it has to wait; 0 when it was counted. */
   readonly waitSeconds: number;
+  /** The counter that makes it wait for longest; null when it was counted. */
+  readonly waitsFor: CounterKind | null;
   /** The slot that the audit trail should name if the password is wrong: from here on attempts have to wait. */
   readonly slotToReport: number | null;
 }
+
+const NO_WAIT = { waitSeconds: 0, waitsFor: null };
 
 /** Counters as they were read, and as attempts change them. */
 export class Counts<State extends CounterState & { readonly slot: number }> {
@@ -95,15 +99,25 @@ export class Counts<State extends CounterState & { readonly slot: number }> {
 
   /** Counts an attempt at `counters`, unless one of `limiting` says to wait. */
   attempt(counters: readonly Counter[], limiting: readonly Counter[] = counters): Recorded {
-    const wait = Math.max(
-      ...limiting.map((counter) => waitSeconds(this.#stateOf(counter), POLICIES[counter.kind])),
-    );
-    if (wait > 0) return { waitSeconds: wait, slotToReport: null };
+    const wait = this.#longestWait(limiting);
+    if (wait.waitSeconds > 0) return { ...wait, slotToReport: null };
     for (const counter of counters) this.change(counter, withAttempt);
     const states = counters.map((counter) => this.#stateOf(counter));
     const mustWait = states.some(({ freeAt, now }) => freeAt > now);
     // The first counter is the login's or the device's.
-    return { waitSeconds: 0, slotToReport: mustWait ? (counters[0]?.slot ?? null) : null };
+    return { ...NO_WAIT, slotToReport: mustWait ? (counters[0]?.slot ?? null) : null };
+  }
+
+  #longestWait(limiting: readonly Counter[]): Pick<Recorded, 'waitSeconds' | 'waitsFor'> {
+    return limiting
+      .map((counter) => {
+        const { kind } = counter;
+        return { waitSeconds: waitSeconds(this.#stateOf(counter), POLICIES[kind]), waitsFor: kind };
+      })
+      .reduce<Pick<Recorded, 'waitSeconds' | 'waitsFor'>>(
+        (longest, one) => (one.waitSeconds > longest.waitSeconds ? one : longest),
+        NO_WAIT,
+      );
   }
 
   change(counter: Counter, by: typeof withAttempt<State>): void {

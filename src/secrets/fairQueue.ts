@@ -20,6 +20,11 @@ export class FairQueue<Task> {
     this.#places = places;
   }
 
+  /** Tasks that wait. */
+  get size(): number {
+    return this.#size;
+  }
+
   /** Whether another task of this share would get a place. */
   hasRoom(share: string): boolean {
     return this.#size < this.#places || this.#findYielding(share) !== undefined;

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
 import { MAX_PASSWORD_BYTES } from '../rules/limits.ts';
+import { type Lane, passwordRefused, passwordTurn } from '../signals/timings.ts';
 import { FairQueue } from './fairQueue.ts';
 
 /** Hashing takes tens of milliseconds of a core: it is done in threads of low priority that leave one core free. */
@@ -32,17 +33,17 @@ export class BusyError extends Error {
 /** The place of a check in the queue. */
 export interface Turn {
   /** Known devices and signed-in users have a lane of their own: strangers can't fill it. */
-  readonly lane: 'known' | 'stranger';
+  readonly lane: Lane;
   /** Checks of one share (a network, a user) wait behind each other; shares take turns. */
   readonly share: string;
   /** Time of `performance.now()` after which the caller no longer waits for the result. */
   readonly until: number;
 }
 
-interface Check {
+interface Check extends Pick<Turn, 'lane' | 'until'> {
   readonly stored: string;
   readonly password: string;
-  readonly until: number;
+  readonly since: number;
   resolve(matches: Promise<boolean>): void;
   reject(error: unknown): void;
 }
@@ -51,7 +52,7 @@ const LANES = { known: new FairQueue<Check>(PLACES), stranger: new FairQueue<Che
 
 let decoyHash: Promise<string> | undefined;
 let running = 0;
-let lastLane: Turn['lane'] = 'stranger';
+let lastLane: Lane = 'stranger';
 
 /** @returns an argon2id hash in PHC string form, with its own salt */
 export async function hashPassword(password: string): Promise<string> {
@@ -60,7 +61,17 @@ export async function hashPassword(password: string): Promise<string> {
 
 /** Fails early when there is no place for another check. @throws {BusyError} */
 export function requirePlace({ lane, share }: Turn): void {
-  if (!LANES[lane].hasRoom(share)) throw new BusyError();
+  if (!LANES[lane].hasRoom(share)) throw refusal(lane);
+}
+
+function refusal(lane: Lane): BusyError {
+  passwordRefused.send({ lane });
+  return new BusyError();
+}
+
+/** How many checks wait now. */
+export function waitingChecks(lane: Lane): number {
+  return LANES[lane].size;
 }
 
 /**
@@ -80,8 +91,9 @@ export async function verifyPassword(stored: string | null, password: string, tu
 
 function inTurn({ lane, share, until }: Turn, work: { stored: string; password: string }): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    const displaced = LANES[lane].push(share, { ...work, until, resolve, reject });
-    displaced?.reject(new BusyError());
+    const check = { ...work, lane, until, since: performance.now(), resolve, reject };
+    const displaced = LANES[lane].push(share, check);
+    displaced?.reject(refusal(lane));
     startChecks();
   });
 }
@@ -91,8 +103,13 @@ function startChecks(): void {
   while (running < THREADS) {
     const check = nextCheck();
     if (check === undefined) return;
-    if (performance.now() >= check.until) check.reject(new BusyError());
-    else check.resolve(run(check));
+    const now = performance.now();
+    if (now >= check.until) {
+      check.reject(refusal(check.lane));
+      continue;
+    }
+    passwordTurn.send({ lane: check.lane, waitSeconds: (now - check.since) / 1000 });
+    check.resolve(run(check));
   }
 }
 

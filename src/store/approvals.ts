@@ -1,11 +1,12 @@
 import type pg from 'pg';
 import type { Digest } from '../secrets/digest.ts';
+import { tell } from '../signals/happenings.ts';
 import { CALLER_COLUMNS, OF_GRANT, OF_REQUEST, recordEvents } from './auditEvents.ts';
 import { batchedDecision, momentOf } from './database/deadline.ts';
 import { TooLateError } from './database/errors.ts';
 import { batchStatement } from './database/statement.ts';
 import { COUNT_DECISION, type Decision, MAY_DECIDE } from './decisions.ts';
-import { CODE_IS_USABLE } from './grants.ts';
+import { CODE_IS_USABLE, IS_LIVE } from './grants.ts';
 import { SESSION_IS_VALID } from './sessions.ts';
 
 /** An approval, of exactly what the consent page showed. */
@@ -66,6 +67,7 @@ with requests as materialized (
 ), judged as materialized (  -- offset 0: see sessions.ts
   select r.*, c.revision is not null and u.user_id is not null as is_allowed, s.session_hash is not null as session_is_valid, u.may_decide,
          (g.code_hash, g.scope) = (r.code_hash, r.scope) as code_is_stored, ${CODE_IS_USABLE} as code_is_usable,
+         ${IS_LIVE} as was_live,
          c.revision = r.client_revision and coalesce(g.revision, 0) = r.revision as is_current
     from requests r
     left join lateral (select * from clients where client_id = r.client_id and status = 'active' offset 0) c on true
@@ -131,6 +133,7 @@ select j.n::int as n,
             when not r.has_capacity then 'full'
             when j.is_current then 'changed_since_read'
             else 'stale' end as verdict,
+       w.grant_id is not null as written, w.grant_id is not null and j.was_live is true as annulled,
        -- an approval that is retried after a lost answer is there already
        w.grant_id is null and j.code_is_stored is not true and clock_timestamp() >= @deadline::timestamptz as late
   from judged j left join capacity r on r.n = j.n left join written w on w.grant_id = r.grant_id`,
@@ -154,9 +157,18 @@ export type ApprovalVerdict =
   | 'stale';
 
 /** `changed_since_read`: a row was changed by another server after this statement began, so what is there now was not seen. */
-type ApprovalResult = { readonly verdict: ApprovalVerdict | 'changed_since_read' };
+type ApprovalResult = {
+  readonly verdict: ApprovalVerdict | 'changed_since_read';
+  /** Whether this statement wrote it, and whether what it took the place of was live. */
+  readonly written: boolean;
+  readonly annulled: boolean;
+};
 
-const approveBatched = batchedDecision<ApprovalResult, Approval>(approve, ({ userId }) => userId);
+const approveBatched = batchedDecision<ApprovalResult, Approval>(
+  'grant-approve',
+  approve,
+  ({ userId }) => userId,
+);
 
 /**
  * Writes an approval, unless it is there already: the same form twice is one approval and one answer.
@@ -166,7 +178,10 @@ const approveBatched = batchedDecision<ApprovalResult, Approval>(approve, ({ use
 export async function approveGrant(pool: pg.Pool, approval: Approval): Promise<ApprovalVerdict> {
   const first = await approveBatched(pool, approval);
   const again = first.verdict === 'changed_since_read' && !first.late;
-  const { verdict, late } = again ? await approveBatched(pool, approval) : first;
+  const { verdict, late, written, annulled } = again ? await approveBatched(pool, approval) : first;
+  if (written) tell('decision', 'approved');
+  if (verdict === 'too_many') tell('throttle', 'decisions');
+  if (annulled) tell('grantEnd', 'approval');
   if (late) throw new TooLateError();
   return verdict === 'changed_since_read' ? 'stale' : verdict;
 }

@@ -21,7 +21,7 @@ const find = batchStatement<LogoName>(
 );
 
 /** The bytes of a logo; null when the application has no such one. */
-export const findLogo = batched(async (db, names: readonly LogoName[]) => {
+export const findLogo = batched('client-logo-find', async (db, names: readonly LogoName[]) => {
   const rows = await queryBatch<{ body: string }>(db, find(names));
   return rows.map((row) => row && Buffer.from(row.body, 'base64'));
 });

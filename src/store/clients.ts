@@ -16,7 +16,7 @@ const find = batchStatement<string>(
 );
 
 /** By `client_id`; null when there is none. */
-export const findClient = batched((db, clientIds: readonly string[]) =>
+export const findClient = batched('client-find', (db, clientIds: readonly string[]) =>
   queryBatch<Client>(db, find(clientIds)),
 );
 

@@ -1,6 +1,7 @@
 import type { Caller } from '../rules/caller.ts';
 import { DECISION_DECAY_SECONDS, MAX_DECISIONS } from '../rules/limits.ts';
 import type { Digest } from '../secrets/digest.ts';
+import { tell } from '../signals/happenings.ts';
 import type { Database } from './database/database.ts';
 import { execute } from './database/query.ts';
 import { statement } from './database/statement.ts';
@@ -35,5 +36,8 @@ const count = statement<{ userId: string }>(
 );
 
 /** Counts a decision that is written elsewhere. @returns whether the user may make it now */
-export const countDecision = async (db: Database, userId: string): Promise<boolean> =>
-  (await execute(db, count({ userId }))) > 0;
+export async function countDecision(db: Database, userId: string): Promise<boolean> {
+  const mayDecide = (await execute(db, count({ userId }))) > 0;
+  if (!mayDecide) tell('throttle', 'decisions');
+  return mayDecide;
+}

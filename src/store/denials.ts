@@ -1,4 +1,5 @@
 import type { Caller } from '../rules/caller.ts';
+import { tell } from '../signals/happenings.ts';
 import { OF_CALLER, recordEvents } from './auditEvents.ts';
 import type { Database } from './database/database.ts';
 import { decideOne, momentOf } from './database/deadline.ts';
@@ -58,7 +59,7 @@ select case when allowed then 'allowed'
             when not exists (select from session) then 'ended'
             when exists (select from session where not may_decide) then 'too_many'
             else 'stale' end as verdict,
-       late and not allowed and not denied as late
+       exists (select from noted) as noted, late and not allowed and not denied as late
   from earlier, moment`,
 );
 
@@ -75,6 +76,9 @@ export type DenialVerdict =
   /** The session ended, or the user's last free decision was taken, while this statement waited for a lock. */
   | 'stale';
 
+/** `noted`: whether this statement recorded it. */
+type DenialResult = { readonly verdict: DenialVerdict; readonly noted: boolean };
+
 /**
  * Records a rejection, once. It annuls nothing.
  *
@@ -82,5 +86,8 @@ export type DenialVerdict =
  */
 export async function denyGrant(db: Database, denial: Denial): Promise<DenialVerdict> {
   const decision = deny({ ...denial, ...denial.caller });
-  return (await decideOne<{ verdict: DenialVerdict }>(db, decision, denial.caller.decideBy)).verdict;
+  const { verdict, noted } = await decideOne<DenialResult>(db, decision, denial.caller.decideBy);
+  if (noted) tell('decision', 'rejected');
+  if (verdict === 'too_many') tell('throttle', 'decisions');
+  return verdict;
 }

@@ -123,6 +123,7 @@ select j.n::int as n,
  * same result, so a connection that breaks after the commit loses nothing.
  */
 export const exchangeCode = batchedDecision<ExchangeResult, ExchangeRequest>(
+  'grant-exchange',
   exchange,
   ({ grantId }) => grantId,
 );

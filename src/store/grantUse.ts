@@ -33,7 +33,7 @@ update grants set last_used_on = ${TODAY}
 const MAX_NOTED = 500;
 
 /** Of very many at once some are noted with their next use. */
-const note = batched(async (db, uses: readonly (readonly GrantUse[])[]) => {
+const note = batched('grant-mark-used', async (db, uses: readonly (readonly GrantUse[])[]) => {
   await execute(db, markUsed(uses.flat().slice(0, MAX_NOTED)));
   return uses.map(() => null);
 });

@@ -95,18 +95,21 @@ select input.n::int as n, ${GRANT_COLUMNS},
 );
 
 /** The state of an application instance. */
-export const findInstance = batched(async (db, instances: readonly Instance[]): Promise<InstanceState[]> => {
-  const statement = find(instances);
-  const rows = await queryBatch<Grant & Omit<InstanceState, 'grant'> & { grantId: string | null }>(
-    db,
-    statement,
-  );
-  return rows.map((row) => {
-    const found = required(row, statement);
-    const { grantId, mayHold, firstSeen, others, spendingOthers } = found;
-    return { grant: grantId === null ? null : found, mayHold, firstSeen, others, spendingOthers };
-  });
-});
+export const findInstance = batched(
+  'grant-find',
+  async (db, instances: readonly Instance[]): Promise<InstanceState[]> => {
+    const statement = find(instances);
+    const rows = await queryBatch<Grant & Omit<InstanceState, 'grant'> & { grantId: string | null }>(
+      db,
+      statement,
+    );
+    return rows.map((row) => {
+      const found = required(row, statement);
+      const { grantId, mayHold, firstSeen, others, spendingOthers } = found;
+      return { grant: grantId === null ? null : found, mayHold, firstSeen, others, spendingOthers };
+    });
+  },
+);
 
 const findOfUser = statement<{ userId: string }>(
   'grant-find-of-user',

@@ -75,6 +75,7 @@ const markUsed = batchStatement<IntrospectionRequest>(
 
 /** What a token stands for, for a resource server that authenticates with the same request. */
 export const findToken = batched(
+  'token-find',
   async (db, requests: readonly IntrospectionRequest[]): Promise<TokenResult[]> => {
     const statement = find(requests);
     const rows = await queryBatch<TokenRow>(db, statement);

@@ -1,9 +1,11 @@
+import type pg from 'pg';
 import type { Caller } from '../rules/caller.ts';
 import type { Digest } from '../secrets/digest.ts';
+import { tell } from '../signals/happenings.ts';
 import { CALLER_COLUMNS, OF_CALLER, OF_GRANT, recordEvents } from './auditEvents.ts';
 import { IS_UNKNOWN_OR_BLOCKED, JOIN_CLIENT, SECRET_IS_WRONG } from './clientAuthentication.ts';
 import type { Database } from './database/database.ts';
-import { batchedDecision, decideOne, momentOf } from './database/deadline.ts';
+import { batchedDecision, type Decided, decideOne, momentOf } from './database/deadline.ts';
 import { asciiOnly } from './database/query.ts';
 import { batchStatement, statement } from './database/statement.ts';
 import { IS_LIVE } from './grants.ts';
@@ -53,7 +55,9 @@ export async function revokeGrantOfUser(
   grantId: string,
   caller: Caller,
 ): Promise<void> {
-  await decideOne(db, ofUser({ userId, grantId, ...caller }), caller.decideBy);
+  const decision = ofUser({ userId, grantId, ...caller });
+  const { revoked } = await decideOne<{ revoked: boolean }>(db, decision, caller.decideBy);
+  if (revoked) tell('grantEnd', 'user');
 }
 
 /** Grants that one transaction revokes: a request that needs one of them waits for some tens of milliseconds. */
@@ -67,7 +71,7 @@ const allOfUser = statement<Caller & { userId: string; clientId: string | null }
     select grant_id from (select * from grants where user_id = @userId offset 0) g
      where (@clientId::text is null or client_id = @clientId) and ${IS_LIVE} order by grant_id limit ${MAX_AT_ONCE}))`,
     by: OF_CALLER,
-    result: `(select count(*) from locked) = ${MAX_AT_ONCE} as "hasMore"`,
+    result: `(select count(*) from locked) = ${MAX_AT_ONCE} as "hasMore", (select count(*)::int from revoked) as revoked`,
   }),
 );
 
@@ -84,7 +88,9 @@ export async function revokeGrantsOfUser(
   caller: Caller,
 ): Promise<boolean> {
   const decision = allOfUser({ userId, clientId, ...caller });
-  return (await decideOne<{ hasMore: boolean }>(db, decision, caller.decideBy)).hasMore;
+  const result = await decideOne<{ hasMore: boolean; revoked: number }>(db, decision, caller.decideBy);
+  tell('grantEnd', 'user', result.revoked);
+  return result.hasMore;
 }
 
 /** A revocation request about a token (RFC 7009). */
@@ -97,6 +103,12 @@ interface TokenRevocation {
   /** SHA-256 of the client secret; null when none was sent. */
   readonly secretHash: Digest | null;
   readonly caller: Caller;
+}
+
+interface TokenRevocationResult {
+  readonly authenticated: boolean;
+  /** Whether it was this that revoked it. */
+  readonly revoked: boolean;
 }
 
 const byToken = batchStatement<TokenRevocation>(
@@ -124,16 +136,26 @@ const byToken = batchStatement<TokenRevocation>(
         address: '(select address from requests r where r.grant_id = revoked.grant_id)',
         reference: '(select reference from requests r where r.grant_id = revoked.grant_id)',
       },
-      result: 'r.n::int as n, authenticated',
+      result: 'r.n::int as n, authenticated, r.grant_id in (select grant_id from revoked) is true as revoked',
       from: 'cross join requests r',
     }),
 );
 
-/** Revokes the token that is given back, if the application authenticated. Running it twice does no harm. */
-export const revokeToken = batchedDecision<{ readonly authenticated: boolean }, TokenRevocation>(
+const revokeBatched = batchedDecision<TokenRevocationResult, TokenRevocation>(
+  'grant-revoke-by-token',
   byToken,
   ({ grantId }) => grantId,
 );
+
+/** Revokes the token that is given back, if the application authenticated. Running it twice does no harm. */
+export async function revokeToken(
+  pool: pg.Pool,
+  asked: TokenRevocation,
+): Promise<TokenRevocationResult & Decided> {
+  const result = await revokeBatched(pool, asked);
+  if (result.revoked) tell('grantEnd', 'application');
+  return result;
+}
 
 const byOperator = statement<{ grantIds: readonly string[]; operator: string }>(
   'grant-revoke-by-operator',

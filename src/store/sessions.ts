@@ -119,7 +119,7 @@ select n::int as n, session_hash as "sessionHash", user_id as "userId", login, n
 /**
  * The session of a cookie, by its SHA-256; null when it is unknown, too old or idle for too long, or its user is blocked.
  */
-export const findSession = batched(async (db, hashes: readonly Digest[]) => {
+export const findSession = batched('session-find', async (db, hashes: readonly Digest[]) => {
   const rows = await queryBatch<SessionRow>(db, find(hashes));
   return rows.map((row) => row && sessionOf(row));
 });

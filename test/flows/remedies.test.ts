@@ -12,6 +12,7 @@ const RULES: readonly (readonly [rule: string, remedy: RegExp])[] = [
   ['unknown or blocked client', /unblock.+secret add/],
   ['wrong or missing client_secret', /assent client secret add ID/],
   ['unknown or blocked client, or wrong client_secret', /unblock.+secret add/],
+  ['missing or wrong METRICS_TOKEN', /Prometheus/],
   ['unknown or blocked resource, or wrong resource secret', /assent resource show ID/],
   ['redirect_uri differs from the registered one at character 23', /client update ID --redirect-uri/],
   ['redirect_uri is longer than 6000 characters', /state or scope/],

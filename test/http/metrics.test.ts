@@ -1,20 +1,62 @@
+import { AggregatorRegistry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
-import { requestOf, tokenRequestOf } from '../support/flow.ts';
-import { useServer } from '../support/server.ts';
+import {
+  codeOf,
+  decide,
+  obtainCode,
+  obtainToken,
+  reachConsent,
+  requestOf,
+  signIn,
+  tokenRequestOf,
+} from '../support/flow.ts';
+import { growth, readSeries, type Series } from '../support/metrics.ts';
+import { startServer, useServer } from '../support/server.ts';
 
-const server = await useServer();
+const server = await useServer({ trustProxy: 1 });
+
+const PAYS = { scope: 'payment.to-account("410011161616877").limit(30,200)' };
+
+async function scrape(): Promise<Series> {
+  return readSeries((await new Agent(server.baseUrl).get('/metrics')).body);
+}
+
+/** The database is asked after the first scrape, and answers between that and another. */
+async function untilFactsAreKnown(): Promise<void> {
+  await expect.poll(async () => (await scrape()).has('assent_schema_version'), { interval: 20 }).toBe(true);
+}
+
+const HAPPENED = /^assent_(decisions|grants_ended|exchanges|sign_ins|payment_confirmations|throttled)_total/;
+
+/** What was counted meanwhile, without the beginning and the end that all names have. */
+async function counted(work: () => Promise<unknown>, pattern = HAPPENED): Promise<Record<string, number>> {
+  const before = await scrape();
+  await work();
+  const grown = Object.entries(growth(before, await scrape(), pattern));
+  return Object.fromEntries(
+    grown.map(([series, by]) => [series.replace(/^assent_(.+?)(_total)?\{\w+="([^"]+)"\}$/, '$1: $3'), by]),
+  );
+}
+
+const actors = async () => ({
+  client: await server.createClient(),
+  user: await server.createUser(),
+  agent: new Agent(server.baseUrl),
+});
 
 describe('/metrics', () => {
   it('counts requests by route, status and refusal, and tells nothing of what they carried', async () => {
-    const client = await server.createClient();
-    const agent = new Agent(server.baseUrl);
+    const own = await startServer();
+    const client = await own.createClient();
+    const agent = new Agent(own.baseUrl);
     await agent.get(
       `/oauth/authorize?${new URLSearchParams(requestOf(client, { state: 'not-to-be-told' }))}`,
     );
     await agent.post('/oauth/token', tokenRequestOf(client, 'not-to-be-told'));
     await agent.get('/not-to-be-told');
     const { status, body } = await agent.get('/metrics');
+    await own.close();
     expect(status).toBe(200);
     expect(body).toContain(
       'assent_requests_total{method="GET",route="/oauth/authorize",status="200",error=""} 1',
@@ -26,10 +68,310 @@ describe('/metrics', () => {
       'assent_requests_total{method="GET",route="none",status="404",error="not_found"} 1',
     );
     expect(body).toContain('assent_request_seconds_count{route="/oauth/token"} 1');
-    expect(body).toMatch(/^assent_database_up 1$/m);
-    for (const reason of ['database', 'overload'])
-      expect(body).toContain(`assent_unavailable_total{reason="${reason}"} 0`);
     expect(body).not.toContain('not-to-be-told');
     expect(body).not.toContain(client.clientId);
+  });
+
+  it('has every counter with 0 before its first event, so that the first is an increase', async () => {
+    const own = await startServer();
+    const body = readSeries((await new Agent(own.baseUrl).get('/metrics')).body);
+    await own.close();
+    const zeros = [...body].filter(([series, value]) => /^assent_\w+_total/.test(series) && value === 0);
+    const told = zeros.map(([series]) => series);
+    expect(told).toEqual(
+      expect.arrayContaining([
+        'assent_decisions_total{decision="rejected"}',
+        'assent_exchanges_total{outcome="code_replayed"}',
+        'assent_faults_total',
+        'assent_grants_ended_total{by="replay"}',
+        'assent_sign_ins_total{outcome="unavailable"}',
+        'assent_statement_failures_total{statement="grant-exchange",reason="timeout"}',
+        'assent_batch_refused_total{batch="grant-exchange"}',
+        'assent_throttled_total{by="failures"}',
+        'assent_unavailable_total{reason="overload"}',
+      ]),
+    );
+  });
+
+  it('knows the state of the process and its pool, and what the database told it before', async () => {
+    await untilFactsAreKnown();
+    const series = await scrape();
+    const states = ['assent_database_up', 'assent_ready', 'assent_draining', 'assent_audit_months_ahead'];
+    expect(states.map((name) => series.get(name))).toEqual([1, 1, 0, 12]);
+    expect(series.get('assent_pool_max_connections{pool="primary"}')).toBe(server.database.pool.options.max);
+    const open = series.get('assent_pool_connections{pool="primary"}') ?? 0;
+    expect(open).toBeGreaterThan(0);
+    expect(series.get('assent_pool_idle_connections{pool="primary"}')).toBeLessThanOrEqual(open);
+    expect([...series.keys()].join('\n')).toMatch(
+      /^assent_build_info\{version="\d[^"]+",node="v\d[^"]+"\}$/m,
+    );
+    expect([...series.keys()].join('\n')).toMatch(/^nodejs_eventloop_lag_p99_seconds$/m);
+  });
+
+  it('asks the database nothing for a scrape but, rarely, for what changes by a migration', async () => {
+    await untilFactsAreKnown();
+    const asked = await counted(async () => {
+      for (let times = 0; times < 20; times += 1) await scrape();
+    }, /^assent_statements_total/);
+    expect(asked).toEqual({});
+  });
+});
+
+describe('the metrics of several processes', () => {
+  it('can be summed: counters and connections are added, what all of them know is told once', async () => {
+    await untilFactsAreKnown();
+    const one = await scrape();
+    const told = await server.metrics.getMetricsAsJSON();
+    const summed = readSeries(await AggregatorRegistry.aggregate([told, told]).metrics());
+    const counter = [...one].find(([series]) =>
+      series.startsWith('assent_requests_total{method="GET",route="/metrics"'),
+    );
+    expect(summed.get(counter?.[0] ?? '')).toBeGreaterThanOrEqual(2 * (counter?.[1] ?? Number.NaN));
+    const max = 'assent_pool_max_connections{pool="primary"}';
+    expect(summed.get(max)).toBe(2 * (one.get(max) ?? Number.NaN));
+    const once = /^assent_(audit_months_ahead|schema_version|build_info|database_up|ready|draining)/;
+    const kept = [...one].filter(([series]) => once.test(series));
+    expect(kept).toHaveLength(6);
+    for (const [series, value] of kept) expect([series, summed.get(series)]).toEqual([series, value]);
+  });
+});
+
+describe('what happens is counted once, by its outcome', () => {
+  it('a whole flow', async () => {
+    const { client, user, agent } = await actors();
+    const flow = async () => {
+      const code = await obtainCode(agent, requestOf(client, PAYS), user);
+      await agent.post('/oauth/token', tokenRequestOf(client, code));
+    };
+    expect(await counted(flow)).toEqual({
+      'sign_ins: signed_in': 1,
+      'payment_confirmations: confirmed': 1,
+      'decisions: approved': 1,
+      'exchanges: issued': 1,
+    });
+  });
+
+  it('a decision whose button is pressed twice', async () => {
+    const { client, user, agent } = await actors();
+    const allowing = await reachConsent(agent, requestOf(client), user);
+    expect(await counted(() => Promise.all([1, 2].map(() => decide(agent, allowing, 'allow'))))).toEqual({
+      'decisions: approved': 1,
+    });
+    const rejecting = await reachConsent(agent, requestOf(client), user);
+    expect(await counted(() => Promise.all([1, 2].map(() => decide(agent, rejecting, 'reject'))))).toEqual({
+      'decisions: rejected': 1,
+    });
+  });
+
+  it('an approval that annuls the one before, be that a code or a token, and one that finds nothing to annul', async () => {
+    const { client, user, agent } = await actors();
+    const again = () => obtainCode(agent, requestOf(client), user);
+    await again();
+    expect(await counted(again)).toEqual({ 'decisions: approved': 1, 'grants_ended: approval': 1 });
+    await obtainToken(agent, client, user);
+    expect(await counted(again)).toEqual({ 'decisions: approved': 1, 'grants_ended: approval': 1 });
+    const token = await obtainToken(agent, client, user);
+    await agent.post('/api/revoke', {}, { authorization: `Bearer ${token}` });
+    expect(await counted(again)).toEqual({ 'decisions: approved': 1 });
+  });
+
+  it('a code that comes twice, and a third time', async () => {
+    const { client, user, agent } = await actors();
+    const code = await obtainCode(agent, requestOf(client), user);
+    const exchange = () => agent.post('/oauth/token', tokenRequestOf(client, code));
+    await exchange();
+    expect(await counted(exchange)).toEqual({ 'exchanges: code_replayed': 1, 'grants_ended: replay': 1 });
+    expect(await counted(exchange)).toEqual({ 'exchanges: code_used': 1 });
+  });
+
+  it('a code that has expired, one that nobody gave, a wrong secret, another redirect_uri', async () => {
+    const { client, user, agent } = await actors();
+    const code = await obtainCode(agent, requestOf(client), user);
+    const ask = (code: string, fields = {}) =>
+      agent.post('/oauth/token', tokenRequestOf(client, code, fields));
+    const refusals = async () => {
+      await ask('nobody gave this');
+      await ask(code, { client_secret: 'x'.repeat(64) });
+      await ask(code, { redirect_uri: 'http://127.0.0.1:9/other' });
+      await server.database.pool.query(
+        `update grants set code_expires_at = clock_timestamp() where client_id = $1`,
+        [client.clientId],
+      );
+      await ask(code);
+    };
+    expect(await counted(refusals)).toEqual({
+      'exchanges: code_unknown': 1,
+      'exchanges: secret_wrong': 1,
+      'exchanges: redirect_uri_differs': 1,
+      'exchanges: code_expired': 1,
+    });
+  });
+
+  it('a token that is given back, twice, and what the user disconnects, alone and all of it', async () => {
+    const { client, user, agent } = await actors();
+    const token = await obtainToken(agent, client, user, { instance_name: 'one' });
+    const giveBack = () => agent.post('/api/revoke', {}, { authorization: `Bearer ${token}` });
+    expect(await counted(() => Promise.all([giveBack(), giveBack()]))).toEqual({
+      'grants_ended: application': 1,
+    });
+    for (const instance_name of ['two', 'three', 'four'])
+      await obtainToken(agent, client, user, { instance_name });
+    const press = async (action: string) => {
+      const form = (await agent.get('/account')).forms.find((one) => one.action === action);
+      return agent.post(action, form?.fields ?? {});
+    };
+    expect(await counted(() => press('/account/disconnect'))).toEqual({ 'grants_ended: user': 1 });
+    expect(await counted(() => press('/account/stop'))).toEqual({ 'grants_ended: user': 2 });
+  });
+
+  it('passwords that are wrong, and by which counter the next has to wait', async () => {
+    const user = await server.createUser();
+    const guess = () =>
+      signIn(new Agent(server.baseUrl, { 'x-forwarded-for': '198.51.100.7' }), user.login, 'wrong');
+    const guesses = async () => {
+      for (let times = 0; times < 5; times += 1) await guess();
+      await server.database.pool.query(
+        `update throttles set free_at = clock_timestamp() + interval '25 seconds' where free_at > counted_at`,
+      );
+      await guess();
+    };
+    expect(await counted(guesses)).toEqual({
+      'sign_ins: wrong': 5,
+      'sign_ins: wait': 1,
+      'throttled: place': 1,
+    });
+  });
+
+  it('a sign-in form that does not fit, and a payment password that is wrong', async () => {
+    const { client, user, agent } = await actors();
+    const page = await agent.get('/account');
+    const stale = { login: user.login, password: user.password, form_token: 'x'.repeat(40) };
+    expect(await counted(() => agent.submit(page, 'login', stale))).toEqual({ 'sign_ins: stale': 1 });
+    await signIn(agent, user.login, user.password);
+    const asked = await agent.post('/oauth/authorize', requestOf(client, PAYS));
+    const form = await agent.get(asked.location ?? '');
+    expect(
+      await counted(() => agent.submit(form, 'payment_password', { payment_password: 'wrong' })),
+    ).toEqual({
+      'payment_confirmations: wrong': 1,
+    });
+  });
+
+  it('an exchange whose first answer was lost with the connection', async () => {
+    const { client, user, agent } = await actors();
+    const code = await obtainCode(agent, requestOf(client), user);
+    const { pool } = server.database;
+    const holder = await pool.connect();
+    await holder.query('begin');
+    await holder.query(`select from grants where client_id = '${client.clientId}' for update`);
+    const waiting = async () =>
+      (
+        await pool.query<{ pid: number }>(
+          `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        )
+      ).rows.map(({ pid }) => pid);
+    const cutOnce = async () => {
+      const answer = agent.post('/oauth/token', tokenRequestOf(client, code));
+      await expect.poll(waiting, { interval: 10 }).toHaveLength(1);
+      const [cut] = await waiting();
+      await pool.query('select pg_terminate_backend($1)', [cut]);
+      await expect
+        .poll(async () => (await waiting()).filter((pid) => pid !== cut), { interval: 10 })
+        .toHaveLength(1);
+      await holder.query('rollback');
+      holder.release();
+      expect((await answer).status).toBe(200);
+    };
+    expect(await counted(cutOnce, /exchanges_total|failures_total.*grant-exchange/)).toEqual({
+      'exchanges: issued': 1,
+      'assent_statement_failures_total{statement="grant-exchange",reason="connection"}': 1,
+    });
+  });
+});
+
+describe('statements, batches and passwords are measured', () => {
+  it('by the names of the statements, with how many requests shared one', async () => {
+    const { client, user, agent } = await actors();
+    const codes: string[] = [];
+    for (const instance_name of ['one', 'two', 'three']) {
+      codes.push(
+        codeOf(
+          await decide(agent, await reachConsent(agent, requestOf(client, { instance_name }), user), 'allow'),
+        ),
+      );
+    }
+    const before = await scrape();
+    await Promise.all(codes.map((code) => agent.post('/oauth/token', tokenRequestOf(client, code))));
+    const after = await scrape();
+    const grown = growth(before, after, /grant-exchange/);
+    const statements = grown['assent_statements_total{statement="grant-exchange"}'];
+    expect(statements).toBeGreaterThan(0);
+    expect(grown['assent_batch_size_sum{batch="grant-exchange"}']).toBe(3);
+    expect(grown['assent_batch_size_count{batch="grant-exchange"}']).toBe(statements);
+    expect(grown['assent_batch_wait_seconds_count{batch="grant-exchange"}']).toBe(statements);
+    expect(grown['assent_statement_seconds_total{statement="grant-exchange"}']).toBeGreaterThan(0);
+  });
+
+  it('by what a statement failed of: here a lock that somebody holds', async () => {
+    const { client, user, agent } = await actors();
+    const code = await obtainCode(agent, requestOf(client), user);
+    const holder = await server.database.pool.connect();
+    await holder.query('begin');
+    await holder.query(`select from grants where client_id = '${client.clientId}' for update`);
+    const failed = await counted(async () => {
+      expect((await agent.post('/oauth/token', tokenRequestOf(client, code))).status).toBe(503);
+    }, /failures_total/);
+    await holder.query('rollback');
+    holder.release();
+    expect(failed).toEqual({
+      'assent_statement_failures_total{statement="grant-exchange",reason="lock"}': 1,
+    });
+  });
+
+  it('by lane: a stranger waits in one, who is known in the other', async () => {
+    const { user, agent } = await actors();
+    const asked = /^assent_password_wait_seconds_count/;
+    expect(await counted(() => signIn(agent, user.login, user.password), asked)).toEqual({
+      'password_wait_seconds_count: stranger': 1,
+    });
+    agent.cookies.delete('assent_session');
+    expect(await counted(() => signIn(agent, user.login, user.password), asked)).toEqual({
+      'password_wait_seconds_count: known': 1,
+    });
+  });
+});
+
+describe('a token for the metrics', () => {
+  const TOKEN = 'a token of Prometheus, without spaces'.replaceAll(' ', '-');
+
+  it('is asked for, and nothing is told without it', async () => {
+    const guarded = await startServer({ metrics: { areHere: true, token: TOKEN } });
+    const agent = new Agent(guarded.baseUrl);
+    const wrong = [
+      undefined,
+      `Bearer ${TOKEN}x`,
+      `Bearer ${TOKEN.slice(1)}`,
+      'Bearer',
+      TOKEN,
+      `Basic ${btoa(`:${TOKEN}`)}`,
+    ];
+    for (const authorization of wrong) {
+      const { status, headers, body } = await agent.get(
+        '/metrics',
+        authorization === undefined ? {} : { authorization },
+      );
+      expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="metrics"']);
+      expect(body).not.toContain('assent_');
+    }
+    const { status, body } = await agent.get('/metrics', { authorization: `Bearer ${TOKEN}` });
+    expect([status, body.includes('assent_requests_total')]).toEqual([200, true]);
+    await guarded.close();
+  });
+
+  it('is not needed for what is elsewhere: then there is nothing here', async () => {
+    const elsewhere = await startServer({ metrics: { areHere: false, token: TOKEN } });
+    const { status } = await new Agent(elsewhere.baseUrl).get('/metrics');
+    await elsewhere.close();
+    expect(status).toBe(404);
   });
 });

@@ -93,7 +93,7 @@ describe('an attempt that several counters limit', () => {
 
   it('is counted by all of them, and says when the next one has to wait', () => {
     const counts = new Counts([read(19), { ...NEW, slot: 2 }]);
-    expect(counts.attempt([login, network])).toEqual({ waitSeconds: 0, slotToReport: 1 });
+    expect(counts.attempt([login, network])).toEqual({ waitSeconds: 0, waitsFor: null, slotToReport: 1 });
     expect(counts.changed.map(({ slot, level }) => [slot, level])).toEqual([
       [1, 20],
       [2, 1],
@@ -102,7 +102,11 @@ describe('an attempt that several counters limit', () => {
 
   it('waits when one of them says so, and then none counts it', () => {
     const counts = new Counts([read(21), { ...NEW, slot: 2 }]);
-    expect(counts.attempt([network], [network, login])).toEqual({ waitSeconds: 2, slotToReport: null });
+    expect(counts.attempt([network], [network, login])).toEqual({
+      waitSeconds: 2,
+      waitsFor: 'login',
+      slotToReport: null,
+    });
     expect(counts.changed).toEqual([]);
   });
 });

@@ -31,7 +31,7 @@ const settled = (promise: Promise<unknown>) => promise.catch((error: unknown) =>
 describe('requests that share a statement', () => {
   it('get each its own result', async () => {
     const { batches, ask, asked } = slowStatement();
-    const one = batched(ask);
+    const one = batched('test', ask);
     const results = [1, 2, 3].map((request) => one(POOL, request));
     await turn();
     expect(asked()).toEqual([[1, 2, 3]]);
@@ -41,7 +41,7 @@ describe('requests that share a statement', () => {
 
   it('are no more than one when nothing else waits, which leaves at once', async () => {
     const { batches, ask } = slowStatement();
-    const result = batched(ask)(POOL, 7);
+    const result = batched('test', ask)(POOL, 7);
     await turn();
     batches[0]?.answer();
     expect(await result).toBe('answer 7');
@@ -49,7 +49,7 @@ describe('requests that share a statement', () => {
 
   it('wait while two statements are in flight, and then go together, at most 128 at a time', async () => {
     const { batches, ask, asked } = slowStatement();
-    const one = batched(ask);
+    const one = batched('test', ask);
     const results = Array.from({ length: 500 }, (_, request) => one(POOL, request));
     await turn();
     expect(asked().map(({ length }) => length)).toEqual([128, 128]);
@@ -65,7 +65,7 @@ describe('requests that share a statement', () => {
 
   it('are about different rows: a second one about a row waits until the first is answered', async () => {
     const { batches, ask, asked } = slowStatement();
-    const one = batched(ask, (request) => (request >= 100 ? null : String(request % 10)));
+    const one = batched('test', ask, (request) => (request >= 100 ? null : String(request % 10)));
     const results = [1, 2, 11, 100, 100, 21].map((request) => one(POOL, request));
     await turn();
     expect(asked()).toEqual([[1, 2, 100, 100]]);
@@ -86,6 +86,7 @@ describe('requests that share a statement', () => {
   it('wait no longer for one about the same row than it takes itself, whatever else was in its statement', async () => {
     const stuck: (() => void)[] = [];
     const one = batched(
+      'test',
       async (_pool, requests: readonly number[]) => {
         if (requests.length > 1) throw DATA_ERROR;
         if (requests[0] === 2) await new Promise<void>((resolve) => stuck.push(resolve));
@@ -103,7 +104,7 @@ describe('requests that share a statement', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
     try {
       const { batches, ask, asked } = slowStatement();
-      const one = batched(ask, (request) => String(request % 10));
+      const one = batched('test', ask, (request) => String(request % 10));
       const first = one(POOL, 1);
       await turn();
       const behind = [11, 21].map((request) => settled(one(POOL, request)));
@@ -123,7 +124,7 @@ describe('requests that share a statement', () => {
 
   it('are those for one database', async () => {
     const { ask, asked } = slowStatement();
-    const one = batched(ask);
+    const one = batched('test', ask);
     void one(POOL, 1);
     void one({} as pg.Pool, 2);
     await turn();
@@ -132,7 +133,7 @@ describe('requests that share a statement', () => {
 
   it('are asked one by one after an error that one of them caused, which stays its own', async () => {
     const asked: (readonly number[])[] = [];
-    const one = batched(async (_pool, requests: readonly number[]) => {
+    const one = batched('test', async (_pool, requests: readonly number[]) => {
       asked.push(requests);
       if (requests.includes(3)) throw DATA_ERROR;
       return requests.map(String);
@@ -144,7 +145,7 @@ describe('requests that share a statement', () => {
 
   it('all fail with an error that none of them caused, and later ones do not', async () => {
     const { batches, ask, asked } = slowStatement();
-    const one = batched(ask, String);
+    const one = batched('test', ask, String);
     const results = [1, 2].map((request) => settled(one(POOL, request)));
     await turn();
     batches[0]?.fail(new Error('out of luck'));
@@ -158,7 +159,7 @@ describe('requests that share a statement', () => {
 
   it('are asked once more when the connection was lost', async () => {
     const { batches, ask, asked } = slowStatement();
-    const result = batched(ask)(POOL, 1);
+    const result = batched('test', ask)(POOL, 1);
     await turn();
     batches[0]?.fail(Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }));
     await turns();
@@ -169,7 +170,7 @@ describe('requests that share a statement', () => {
 
   it('are turned away when too many wait', async () => {
     const { batches, ask } = slowStatement();
-    const one = batched(ask);
+    const one = batched('test', ask);
     const results = Array.from({ length: 2_001 }, (_, request) => settled(one(POOL, request)));
     expect(await results[2_000]).toBeInstanceOf(OverloadedError);
     await turn();
@@ -182,7 +183,7 @@ describe('requests that share a statement', () => {
 
   it('are turned away when too many wait about their row, and leave those about other rows alone', async () => {
     const { batches, ask, asked } = slowStatement();
-    const one = batched(ask, (request) => String(request % 100));
+    const one = batched('test', ask, (request) => String(request % 100));
     const flood = Array.from({ length: 2_500 }, (_, index) => settled(one(POOL, 100 * index)));
     expect(await flood.at(-1)).toBeInstanceOf(OverloadedError);
     await turn();
@@ -201,7 +202,7 @@ describe('requests that share a statement', () => {
 
   it('of many rows that others crowd leave alone those about any other row', async () => {
     const { batches, ask } = slowStatement();
-    const one = batched(ask, (request) => String(request % 100));
+    const one = batched('test', ask, (request) => String(request % 100));
     const flood = Array.from({ length: 5_000 }, (_, index) => settled(one(POOL, 2 * index)));
     expect(await flood.at(-1)).toBeInstanceOf(OverloadedError);
     await turn();
@@ -218,7 +219,7 @@ describe('requests that share a statement', () => {
   });
 
   it('fail loudly when one is left without a result', async () => {
-    const one = batched(async () => [] as string[]);
+    const one = batched('test', async () => [] as string[]);
     expect(await settled(one(POOL, 1))).toEqual(new Error('a request was left without an answer'));
   });
 });

@@ -14,8 +14,8 @@ export const KINDS = [
   'signing secret',
   'visit cookie',
 ] as const;
-/** The password of a `DATABASE_URL` is one too, where a test sets one. */
-export type Kind = (typeof KINDS)[number] | 'database password';
+/** The password of a `DATABASE_URL` and the token of the metrics are some too, where a test sets them. */
+export type Kind = (typeof KINDS)[number] | 'database password' | 'metrics token';
 
 /** What is shorter could be anything. Everything that we make is as long, or longer. */
 const MIN_SECRET = 12;

@@ -3,12 +3,13 @@ import { createServer } from 'node:net';
 import { Writable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
+import type { Registry } from 'prom-client';
 import { afterAll } from 'vitest';
 import type { Context } from '../../src/flows/context.ts';
 import { type NewClient, type RegisteredClient, registerClient } from '../../src/flows/operators/clients.ts';
 import { registerResource } from '../../src/flows/operators/resources.ts';
 import { registerUser } from '../../src/flows/operators/users.ts';
-import { buildApp } from '../../src/http/app.ts';
+import { buildApp, type Dependencies } from '../../src/http/app.ts';
 import { addressesOf, listenAt } from '../../src/http/server/listen.ts';
 import { BUILT_IN_CATALOGUE } from '../../src/languages/catalogue.ts';
 import { type Brand, BUILT_IN_BRAND } from '../../src/rules/brand.ts';
@@ -40,6 +41,8 @@ export interface TestServer {
   readonly logLines: string[];
   /** Every route that it has, as `METHOD /path`. */
   readonly routes: readonly string[];
+  /** What `/metrics` tells. */
+  readonly metrics: Registry;
   createUser(user?: Partial<Omit<TestUser, 'userId'>> & { name?: string }): Promise<TestUser>;
   createClient(client?: Partial<NewClient>): Promise<TestClient>;
   /** @returns the value of an `Authorization` header for introspection */
@@ -56,6 +59,7 @@ export interface ServerOptions {
   readonly trustProxy?: false | number | string[];
   readonly maxConnections?: number;
   readonly maxInstances?: number;
+  readonly metrics?: Dependencies['metrics'];
   readonly brand?: Brand;
   readonly directory?: Directory;
   readonly timeZone?: string;
@@ -104,6 +108,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     log,
     trustProxy: options.trustProxy ?? false,
     maxConnections: options.maxConnections ?? 1_000,
+    metrics: options.metrics ?? { areHere: true, token: null },
   });
   await listenAt(app, options.addresses ?? (await addressesOf('localhost')), port, (place) => place);
 
@@ -113,6 +118,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     context,
     logLines,
     routes: routesOf(app),
+    metrics: app.metrics,
     async createUser({ name = 'Test User', ...given } = {}) {
       const user = {
         login: `user-${unique()}`,
@@ -146,7 +152,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
       return `Basic ${Buffer.from(`${resourceId}:${resourceSecret}`).toString('base64')}`;
     },
     async close() {
-      const metrics = (await app.inject('/metrics')).body.split('\n');
+      const metrics = (await app.metrics.metrics()).split('\n');
       await app.close();
       try {
         refuse([...ledger.search('the metrics', metrics), ...ledger.search('the log', logLines)]);

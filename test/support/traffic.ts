@@ -43,9 +43,10 @@ export function noteCookie(line: string): void {
 
 /** The environment of a process. */
 export function noteVariables(variables: Record<string, string>): void {
-  const { SECRETS = '', DATABASE_URL = '', PGPASSWORD } = variables;
+  const { SECRETS = '', DATABASE_URL = '', PGPASSWORD, METRICS_TOKEN } = variables;
   for (const secret of SECRETS.split(',')) ledger.note('signing secret', secret.trim());
   ledger.note('database password', PGPASSWORD);
+  ledger.note('metrics token', METRICS_TOKEN);
   if (URL.canParse(DATABASE_URL)) {
     ledger.note('database password', decodeURIComponent(new URL(DATABASE_URL).password));
   }

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { MAX_FAILURES_PER_MINUTE } from '../../rules/limits.ts';
 import { networkOf } from '../../rules/network.ts';
+import { tell } from '../../signals/happenings.ts';
 import { addressOf } from './caller.ts';
 
 const WINDOW_MS = 60_000;
@@ -27,6 +28,8 @@ export class FailureLimit {
     const network = this.#failures.has(own) || this.#failures.size < MAX_NETWORKS ? own : ALL_OTHERS;
     const failures = (this.#failures.get(network) ?? 0) + 1;
     this.#failures.set(network, failures);
-    return failures > MAX_FAILURES_PER_MINUTE ? Math.ceil((this.#windowEnds - now) / 1000) : 0;
+    if (failures <= MAX_FAILURES_PER_MINUTE) return 0;
+    tell('throttle', 'failures');
+    return Math.ceil((this.#windowEnds - now) / 1000);
   }
 }

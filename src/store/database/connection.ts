@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { LOCK_MS, STATEMENT_MS } from '../../rules/timeouts.ts';
+import { type StatementFailure, statementEnded } from '../../signals/timings.ts';
+import { failureOf } from './errors.ts';
 
 // The settings of every statement, whatever the role, the database, the URL or a pooler in between say. They are set after
 // the connection is made: poolers refuse start-up parameters that they don't know, and a URL's `options` replace others.
@@ -109,9 +111,25 @@ export async function begin(connection: pg.ClientBase): Promise<void> {
 /** Runs a statement within a transaction that was begun by {@link begin}. */
 export function runWithin<Row extends pg.QueryResultRow>(
   connection: pg.ClientBase,
-  { name, ...query }: pg.QueryConfig,
+  { name = '', ...query }: pg.QueryConfig,
 ): Promise<pg.QueryResult<Row>> {
-  return connection.query<Row>(traitsOf(connection).keepsNames && name ? { name, ...query } : query);
+  const config = traitsOf(connection).keepsNames && name ? { name, ...query } : query;
+  const result = connection.query<Row>(config);
+  return statementEnded.isHeard ? timed(name, result) : result;
+}
+
+/** Tells how long a statement takes, its way to PostgreSQL and back included. */
+async function timed<Result>(name: string, result: Promise<Result>): Promise<Result> {
+  const since = performance.now();
+  let failure: StatementFailure | null = null;
+  try {
+    return await result;
+  } catch (error) {
+    failure = failureOf(error);
+    throw error;
+  } finally {
+    statementEnded.send({ name, seconds: (performance.now() - since) / 1000, failure });
+  }
 }
 
 /**

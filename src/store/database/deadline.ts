@@ -33,15 +33,17 @@ export const momentOf = (...locked: readonly string[]) => `moment as materialize
  * who gives up first.
  */
 export function batchedDecision<Row extends object, Request extends { readonly caller: Caller }>(
+  name: string,
   statement: (requests: readonly Request[]) => BatchQuery,
   rowOf: (request: Request) => string | null,
 ): (pool: pg.Pool, request: Request) => Promise<Row & Decided> {
-  return batched(async (pool, requests: readonly Request[]) => {
+  const ask = async (pool: pg.Pool, requests: readonly Request[]) => {
     const batch = statement(requests);
     const decideBy = Math.min(...requests.map(({ caller }) => caller.decideBy));
     const rows = await decide<Row & { n: number }>(pool, batch, decideBy);
     return inOrder(batch, rows).map((row) => required(row, batch));
-  }, rowOf);
+  };
+  return batched(name, ask, rowOf);
 }
 
 /** Runs a deciding statement that gives one row. @param decideBy of `performance.now()` @throws {TooLateError} */

@@ -1,3 +1,5 @@
+import type { StatementFailure } from '../../signals/timings.ts';
+
 // What an error of the database means: that it is away, that a connection was lost, that one request was wrong.
 
 /** More came than the database can answer in time. */
@@ -88,6 +90,19 @@ const CONNECTION_ENDED = /^(08|57P0|25006)/;
 export function isConnectionLost(error: unknown): boolean {
   const code = codeOf(error);
   return CONNECTION_ENDED.test(code) || NETWORK_ERROR.test(code) || CONNECTION_LOST.test(messageOf(error));
+}
+
+/** SQLSTATEs of a statement that waited for a lock in vain: lock timeout, deadlock. */
+const LOCK = /^(55P03|40P01)$/;
+/** SQLSTATE of `statement_timeout`, and of a statement that somebody cancelled. */
+const CANCELED = '57014';
+
+/** Why a statement failed, for the metrics. */
+export function failureOf(error: unknown): StatementFailure {
+  const code = codeOf(error);
+  if (LOCK.test(code)) return 'lock';
+  if (code === CANCELED || TOO_LATE.test(messageOf(error))) return 'timeout';
+  return isConnectionLost(error) ? 'connection' : 'other';
 }
 
 /** Whether PostgreSQL could not be reached or could not answer, so that trying again may help. */

@@ -7,6 +7,9 @@ export interface Query {
   readonly values?: unknown[];
 }
 
+/** The names of all statements that have one. */
+export const STATEMENTS = new Set<string>();
+
 /** What a deciding statement is given when it is run (see `deadline.ts`): `@deadline`, always its last parameter. */
 const DEADLINE = 'deadline';
 
@@ -17,6 +20,7 @@ const DEADLINE = 'deadline';
  */
 export function statement<Values = void>(name: string, text: string): (values: Values) => Query {
   const compiled = compile(text);
+  if (name !== '') STATEMENTS.add(name);
   return (given) => {
     const values = compiled.parameters.map((parameter) => valueIn(given, parameter, name));
     return { name, text: compiled.text, values };
@@ -54,6 +58,7 @@ export function batchStatement<Request>(
   columns: Columns<Request>,
   textOf: (input: string) => string,
 ): (requests: readonly Request[]) => BatchQuery {
+  STATEMENTS.add(name);
   const arrays = Object.entries(columns).map(([column, how]) => {
     return `@${column}::${typeof how === 'string' ? how : how[0]}[]`;
   });

@@ -31,13 +31,16 @@ const PARTITIONS = `(
            from pg_inherits join pg_class on pg_class.oid = inhrelid
           where inhparent = 'audit_events'::regclass) as partitions`;
 
+/** For how many months from now on there are partitions. */
+const MONTHS_LEFT = `(select count(*)::int from ${PARTITIONS} where month > ${THIS_MONTH})`;
+
 const TRAIL = statement(
   '',
   `
 select pg_size_pretty((select sum(pg_total_relation_size(relid)) from pg_partition_tree('audit_events'))) as size,
        (select pg_size_pretty(pg_total_relation_size(id)) from ${PARTITIONS}
          where month = ${THIS_MONTH} - interval '1 month') as "lastMonth",
-       (select count(*)::int from ${PARTITIONS} where month > ${THIS_MONTH}) as "monthsAhead"`,
+       ${MONTHS_LEFT} as "monthsAhead"`,
 );
 
 /** The size of the audit trail, and how far its partitions reach. */
@@ -49,6 +52,12 @@ interface TrailFacts {
   /** For how many months from now on there are partitions. */
   readonly monthsAhead: number;
 }
+
+const LEFT = statement('audit-months-ahead', `select ${MONTHS_LEFT} as "monthsAhead"`);
+
+/** For how many months from now on the trail has partitions; the server's role may ask, too. @throws when there is no trail */
+export const monthsAhead = async (db: Database): Promise<number> =>
+  (await queryRow<{ monthsAhead: number }>(db, LEFT())).monthsAhead;
 
 /** @throws when there is no trail */
 export const findTrailFacts = (db: Database): Promise<TrailFacts> => queryRow(db, TRAIL());

@@ -1,0 +1,30 @@
+import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import type { Registry } from 'prom-client';
+import { sendJson } from '../server/json.ts';
+import { metricsRoutes } from './route.ts';
+
+/** Prometheus needs one, or a few where there are several. */
+const MAX_CONNECTIONS = 20;
+const HEADERS_TIMEOUT_MS = 5_000;
+
+/** The metrics on a port of their own: nothing else is there. Ready to listen. */
+export function buildMetricsApp(
+  registry: Registry,
+  token: string | null,
+  log: FastifyBaseLogger,
+): FastifyInstance {
+  const app = fastify({
+    loggerInstance: log,
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: 1,
+    http: { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: HEADERS_TIMEOUT_MS },
+  });
+  app.server.maxConnections = MAX_CONNECTIONS;
+  app.setNotFoundHandler((_request, reply) => sendJson(reply, 404, { error: 'not_found' }));
+  app.setErrorHandler((error, request, reply) => {
+    request.log.error({ err: error }, 'the metrics could not be told');
+    return sendJson(reply, 500, { error: 'server_error' });
+  });
+  metricsRoutes(app, registry, token);
+  return app;
+}

@@ -1,0 +1,57 @@
+import { Signal } from './signal.ts';
+
+/** What is counted, each with every outcome that it can have: few and fixed, for they are the labels of metrics. */
+export const HAPPENINGS = {
+  /** Written by Allow and Reject, each once: a second click on the same page writes nothing. */
+  decision: ['approved', 'rejected'],
+  /** Live authorizations that ended before their time, by what ended them; `approval`: annulled by a new one. */
+  grantEnd: ['approval', 'user', 'application', 'replay'],
+  /** Token requests that could be read, by verdict: the checks of `store/exchanges.ts`. */
+  exchange: [
+    'issued',
+    'client_unknown_or_blocked',
+    'secret_wrong',
+    'code_unknown',
+    'code_expired',
+    'client_changed',
+    'redirect_uri_differs',
+    'verifier_mismatch',
+    'code_replayed',
+    'code_used',
+    'user_blocked',
+    'late',
+  ],
+  /** `unavailable`: answered 503, or a fault of ours. */
+  signIn: ['signed_in', 'wrong', 'wait', 'stale', 'unavailable'],
+  paymentConfirmation: ['confirmed', 'wrong', 'wait', 'stale', 'unavailable'],
+  /** Told to wait: the counters of `rules/throttle.ts`, decisions of a user, failures of a network. */
+  throttle: ['device', 'place', 'login', 'network', 'right', 'decisions', 'failures'],
+} as const;
+
+export type Happening = keyof typeof HAPPENINGS;
+type Outcome<What extends Happening> = (typeof HAPPENINGS)[What][number];
+
+/** Something happened, as often as `times` says. */
+export const happened = new Signal<{
+  readonly what: Happening;
+  readonly outcome: string;
+  readonly times: number;
+}>('happened');
+
+/** Says that something happened. Call it when that is committed, and not again when it is tried again. */
+export function tell<What extends Happening>(what: What, outcome: Outcome<What>, times = 1): void {
+  if (times > 0 && happened.isHeard) happened.send({ what, outcome, times });
+}
+
+/** Tells the outcome of `work`. */
+export async function telling<
+  What extends 'signIn' | 'paymentConfirmation',
+  Result extends { outcome: Outcome<What> },
+>(what: What, work: Promise<Result>): Promise<Result> {
+  const result = await work.catch((error: unknown) => {
+    tell(what, 'unavailable');
+    throw error;
+  });
+  tell(what, result.outcome);
+  return result;
+}

@@ -1,0 +1,136 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { parse } from 'yaml';
+import { Agent } from '../support/agent.ts';
+import { obtainToken } from '../support/flow.ts';
+import { namesOf, readSeries, type Series } from '../support/metrics.ts';
+import { useServer } from '../support/server.ts';
+
+// The files of deploy/ fit what a running server tells: a metric that is renamed would silence its alert and nobody would know.
+
+const FOLDER = fileURLToPath(new URL('../../deploy/prometheus/', import.meta.url));
+const read = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
+
+interface Rule {
+  readonly expr: string;
+  readonly record?: string;
+  readonly alert?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+const { groups } = parse(read('deploy/prometheus/assent.rules.yml')) as { groups: { rules: Rule[] }[] };
+const rules = groups.flatMap((group) => group.rules);
+const alerts = rules.filter(({ alert }) => alert !== undefined);
+const records = rules.flatMap(({ record }) => record ?? []);
+
+interface Panel {
+  readonly type: string;
+  readonly title: string;
+  readonly targets?: readonly { expr: string }[];
+}
+const { panels } = JSON.parse(read('deploy/grafana/assent.json')) as { panels: Panel[] };
+const shown = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+const expressions = [...rules.map(({ expr }) => expr), ...shown];
+
+const server = await useServer();
+let told = '';
+let series: Series = new Map();
+
+beforeAll(async () => {
+  const agent = new Agent(server.baseUrl);
+  await obtainToken(agent, await server.createClient(), await server.createUser());
+  await agent.get('/nowhere');
+  const scrape = async () => (await agent.get('/metrics')).body;
+  await vi.waitFor(async () => expect(await scrape()).toContain('\nassent_schema_version'), {
+    timeout: 20_000,
+  });
+  told = await scrape();
+  series = readSeries(told);
+});
+
+/** Metrics in a query, each with its label matchers as they stand there. */
+function selectorsOf(expr: string): [name: string, matchers: string][] {
+  const found = expr.matchAll(/\b((?:assent|nodejs|process)_\w+)(?:\{([^}]*)\})?/g);
+  return [...found].map(([, name = '', matchers = '']) => [name, matchers]);
+}
+
+/** What Prometheus adds, and what it does not find in an answer of ours. */
+const FROM_PROMETHEUS = ['job', 'instance'];
+const MATCHER = /(\w+)\s*(=~|!~|!=|=)\s*"([^"]*)"/g;
+
+/** Whether a series has what a matcher asks for. */
+function matches(one: string, [, label, how, value]: RegExpExecArray): boolean {
+  const [, has = ''] = new RegExp(`[{,]${label}="([^"]*)"`).exec(one) ?? [];
+  const found = how?.endsWith('~') ? new RegExp(`^(?:${value})$`).test(has) : has === value;
+  return one.includes(`${label}=`) && found !== how?.startsWith('!');
+}
+
+describe('every query of the rules and the dashboard', () => {
+  it.each([...new Set(expressions)])('finds its metrics and labels at a running server: %s', (expr) => {
+    for (const [name, matchers] of selectorsOf(expr)) {
+      const own = [...series.keys()].filter((one) => namesOf(new Map([[one, 0]])).has(name));
+      expect(own, name).not.toEqual([]);
+      for (const matcher of matchers.matchAll(MATCHER)) {
+        if (FROM_PROMETHEUS.includes(matcher[1] ?? '')) continue;
+        expect(
+          own.some((one) => matches(one, matcher)),
+          `${name}{${matcher[0]}}`,
+        ).toBe(true);
+      }
+    }
+  });
+
+  it('names only records that there are', () => {
+    const used = expressions.flatMap((expr) => expr.match(/\bassent:[\w:]+/g) ?? []);
+    expect(used.filter((name) => !records.includes(name))).toEqual([]);
+    expect(used.length).toBeGreaterThan(0);
+  });
+});
+
+describe('every alert', () => {
+  const book = read('docs/operating.md');
+  const headings = [...book.matchAll(/^#### (\w+)$/gm)].map(([, heading]) => heading);
+  const chapter = (name: string) => book.split(`\n#### ${name}\n`)[1]?.split(/\n#+ /)[0] ?? '';
+
+  it.each(alerts)(
+    '$alert has a severity, a summary, and a chapter that says what to do',
+    ({ alert = '', labels, annotations }) => {
+      expect(['warning', 'critical']).toContain(labels?.severity);
+      expect(annotations?.summary).toMatch(/\.$/);
+      expect(annotations?.runbook).toBe(`docs/operating.md#${alert.toLowerCase()}`);
+      for (const part of ['Means', 'Users feel', 'Look at', 'Do'])
+        expect(chapter(alert)).toContain(`**${part}:**`);
+    },
+  );
+
+  it('is one of those that the book explains, and is tested', () => {
+    const names = alerts.map(({ alert }) => alert);
+    expect(headings.filter((heading) => heading?.startsWith('Assent'))).toEqual(names);
+    const { tests } = parse(read('deploy/prometheus/assent.rules.test.yml')) as { tests: { name: string }[] };
+    expect(tests.map(({ name }) => name).slice(0, names.length)).toEqual(names);
+  });
+});
+
+const version = spawnSync('promtool', ['--version'], { encoding: 'utf8' }).stdout?.split(',')[1]?.trim();
+const found = version === undefined ? 'promtool is not installed: skipped' : `promtool ${version}`;
+
+describe.skipIf(version === undefined)(`Prometheus' own tool (${found})`, () => {
+  const promtool = (args: string[], input = '') => {
+    const { status, stdout, stderr } = spawnSync('promtool', args, { cwd: FOLDER, input, encoding: 'utf8' });
+    return { status, said: `${stdout}${stderr}` };
+  };
+
+  it.each([
+    ['check rules', ['check', 'rules', 'assent.rules.yml']],
+    ['test rules', ['test', 'rules', 'assent.rules.test.yml']],
+    ['check config', ['check', 'config', '--syntax-only', 'prometheus.yml']],
+  ])('has nothing to say: %s', (_, args) => {
+    expect(promtool(args)).toEqual({ status: 0, said: expect.stringContaining('SUCCESS') });
+  });
+
+  it('has nothing to say about the names and units of what the server tells', () => {
+    expect(promtool(['check', 'metrics'], told)).toEqual({ status: 0, said: '' });
+  });
+});

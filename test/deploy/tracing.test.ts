@@ -1,0 +1,137 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { registerClient } from '../../src/flows/operators/clients.ts';
+import { registerResource } from '../../src/flows/operators/resources.ts';
+import { registerUser } from '../../src/flows/operators/users.ts';
+import { Agent } from '../support/agent.ts';
+import { type Collector, openCollector, type Span } from '../support/collector.ts';
+import { useDatabase } from '../support/database.ts';
+import { codeOf, decide, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
+import { ledger } from '../support/ledger.ts';
+import { onDatabase, type ServerProcess, spawnServer } from '../support/process.ts';
+
+// The packages are no dependencies of Assent: `npm ci --prefix deploy/tracing` installs them.
+const FOLDER = new URL('../../deploy/tracing/', import.meta.url);
+const isInstalled = existsSync(new URL('node_modules/@opentelemetry/api', FOLDER));
+const found = isInstalled ? '' : ' (deploy/tracing is not installed: skipped)';
+
+const REDIRECT_URI = 'http://127.0.0.1:9/callback';
+const PAYS = {
+  scope: 'payment.to-account("410011161616877").limit(30,200)',
+  state: 'state-of-the-application',
+};
+const USER = { login: 'anna', password: 'Glass-harbour-31', paymentPassword: 'Nine-lanterns-07' };
+
+const database = await useDatabase();
+let collector: Collector;
+let server: ServerProcess;
+
+const attribute = (span: Span, key: string) =>
+  span.attributes.find((one) => one.key === key)?.value.stringValue;
+const withRoute = (route: string) =>
+  collector
+    .spans()
+    .filter((span) => attribute(span, 'http.route') === route && span.parentSpanId === undefined);
+
+/** A whole flow, with every secret at some wrong place as well. */
+async function flow(): Promise<string> {
+  const settings = {
+    name: 'Shop',
+    redirectUri: REDIRECT_URI,
+    verified: true,
+    allowedRights: null,
+    most: null,
+  };
+  const registered = await registerClient(database.pool, settings, 'tests', { force: true });
+  const client = { ...registered, redirectUri: REDIRECT_URI };
+  ledger.note('client secret', client.clientSecret);
+  const user = {
+    ...USER,
+    userId: await registerUser(database.pool, { ...USER, name: 'Anna', allowWeak: true }, 'tests'),
+  };
+  for (const kind of ['password', 'payment password'] as const) {
+    ledger.note(kind, kind === 'password' ? user.password : user.paymentPassword);
+  }
+  const { resourceId, resourceSecret } = await registerResource(database.pool, 'payment API', 'tests');
+  ledger.note('resource secret', resourceSecret);
+  const agent = new Agent(server.baseUrl);
+  const code = codeOf(await decide(agent, await reachConsent(agent, requestOf(client, PAYS), user), 'allow'));
+  const fields = tokenRequestOf(client, code);
+  await agent.post(`/oauth/token?${new URLSearchParams(fields)}`, {});
+  const exchanged = await agent.post('/oauth/token', fields);
+  const { access_token } = JSON.parse(exchanged.body) as { access_token: string };
+  const authorization = `Basic ${btoa(`${resourceId}:${resourceSecret}`)}`;
+  await agent.post('/oauth/introspect', { token: access_token }, { authorization });
+  await agent.get(`/account?token=${access_token}&code=${code}`);
+  await agent.get(`/${access_token}/${user.password}`);
+  await agent.get('/account', { 'user-agent': `curl ${access_token}`, 'x-token': access_token });
+  await agent.post('/sign-in', { login: user.login, password: user.password, form_token: access_token });
+  await agent.post('/api/revoke', {}, { authorization: `Bearer ${access_token}` });
+  return access_token;
+}
+
+describe.skipIf(!isInstalled)(`OpenTelemetry${found}`, () => {
+  beforeAll(async () => {
+    collector = await openCollector();
+    server = await spawnServer({
+      ...onDatabase(database.url),
+      NODE_OPTIONS: `--import=${fileURLToPath(new URL('tracing.mjs', FOLDER))}`,
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_SERVICE_NAME: 'assent',
+      OTEL_BSP_SCHEDULE_DELAY: '100',
+    });
+    await flow();
+    await vi.waitFor(() => expect(withRoute('/api/revoke')).not.toEqual([]), {
+      timeout: 20_000,
+      interval: 50,
+    });
+  });
+
+  afterAll(async () => {
+    await server.stop();
+    collector.close();
+  });
+
+  it('tells of a whole flow: the requests by their routes, and the statements beneath them', () => {
+    for (const route of [
+      '/oauth/authorize',
+      '/sign-in',
+      '/payment-password',
+      '/consent',
+      '/oauth/token',
+      '/oauth/introspect',
+    ])
+      expect(withRoute(route), route).not.toEqual([]);
+    const exchanges = withRoute('/oauth/token').map(({ traceId }) => traceId);
+    const statements = collector
+      .spans()
+      .filter(({ traceId, name }) => exchanges.includes(traceId) && /pg/.test(name));
+    const texts = statements.map((span) => attribute(span, 'db.query.text') ?? '');
+    expect(texts.some((text) => text.includes('update grants g set token_hash'))).toBe(true);
+  });
+
+  it('tells no secret, wherever it was sent', () => {
+    expect(ledger.kinds()).toEqual(
+      expect.arrayContaining([
+        'access token',
+        'client secret',
+        'code',
+        'form token',
+        'password',
+        'payment password',
+        'resource secret',
+        'session cookie',
+      ]),
+    );
+    const lines = collector.sent.flatMap((body) => body.split('},{'));
+    expect(ledger.search('the spans', lines)).toEqual([]);
+    for (const secret of [PAYS.state, 'authorization:', 'exception'])
+      expect(collector.sent.join('\n')).not.toContain(secret);
+  });
+
+  it('tells nothing of health checks and scrapes', async () => {
+    await fetch(`${server.baseUrl}/metrics`);
+    expect([...withRoute('/metrics'), ...withRoute('/health/ready')]).toEqual([]);
+  });
+});
