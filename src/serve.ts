@@ -2,12 +2,13 @@ import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { type Config, readConfig } from './config.ts';
+import { holdBack } from './databaseStart.ts';
 import { closeBeforeEnd, end, endWithParent } from './ending.ts';
 import type { Context } from './flows/context.ts';
 import { buildApp } from './http/app.ts';
 import { addressesOf, listenAt } from './http/server/listen.ts';
 import { openLog } from './log.ts';
-import { openMigratedStore, type Store } from './openStore.ts';
+import { openStore, type Store } from './openStore.ts';
 import { DRAIN_MS } from './rules/timeouts.ts';
 import { KeyRing } from './secrets/keyRing.ts';
 import { trialSecrets, welcome } from './trial/welcome.ts';
@@ -20,9 +21,9 @@ interface Running {
 }
 
 /**
- * Runs the server until a signal: configuration, log, database, HTTP, then drain and close.
+ * Runs the server until a signal: configuration, log, HTTP, database, then drain and close.
  *
- * @throws what kept it from starting; nothing is left running then
+ * @throws what kept it from starting and does not pass by waiting; nothing is left running then
  */
 export async function serve(): Promise<void> {
   setV8Flags();
@@ -30,7 +31,7 @@ export async function serve(): Promise<void> {
   const log = openLog(config.logLevel);
   endByUncaughtError(log);
   if (config.startedByNpm) endWithParent();
-  const running: Running = { store: await openMigratedStore(config, log), servers: [] };
+  const running: Running = { store: await openStore(config, log), servers: [] };
   try {
     await start(running, config, log);
   } catch (error) {
@@ -56,7 +57,9 @@ function endByUncaughtError(log: Logger): void {
   });
 }
 
+/** It listens before the database is there: whoever asks whether it lives or is ready has an answer from then on. */
 async function start({ store, servers }: Running, config: Config, log: Logger): Promise<void> {
+  const migrate = holdBack(store);
   const app = await openHttp(config, store, log);
   servers.push(app);
   await listen(app, config);
@@ -66,6 +69,7 @@ async function start({ store, servers }: Running, config: Config, log: Logger): 
     await store.abandon();
     return false;
   });
+  await migrate(log);
   if (config.databaseUrl !== null) return;
   const demo = await welcome(config, store.pool, log);
   if (demo !== null) servers.push(demo);

@@ -18,6 +18,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   http: ['languages', 'rules', 'flows'],
   trial: ['config.ts', 'examples', 'flows', 'languages', 'secrets', 'store'],
   'config.ts': ['environment.ts', 'languages', 'operatorFiles.ts', 'rules', 'variables.ts'],
+  'databaseStart.ts': ['openStore.ts', 'store'],
   'environment.ts': [],
   'ending.ts': ['rules'],
   'log.ts': [],
@@ -28,6 +29,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   'openStore.ts': ['config.ts', 'ending.ts', 'store', 'trial'],
   'serve.ts': [
     'config.ts',
+    'databaseStart.ts',
     'ending.ts',
     'flows',
     'http',
