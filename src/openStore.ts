@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { DatabaseConfig } from './config.ts';
 import { closeBeforeEnd } from './ending.ts';
 import { openDatabase } from './store/database/database.ts';
-import { migrate } from './store/schema/migrate.ts';
+import { migrate, schemaState } from './store/schema/migrate.ts';
 
 /** An open database, whichever it is. */
 export interface Store {
@@ -60,7 +60,10 @@ export async function openMigratedStore(config: DatabaseConfig, log: StoreLog): 
   }
 }
 
-/** @throws {MigrationError} */
+/** Migrates, and says what was done or that the schema is newer. @throws {MigrationError} */
 export async function migrateAndTell(pool: pg.Pool, log: StoreLog): Promise<void> {
   for (const { name } of await migrate(pool)) log.info(`applied migrations/${name}`);
+  const { version, known } = await schemaState(pool);
+  if (version > known)
+    log.warn(`the schema is at version ${version}, newer than this build's ${known}, and serves it`);
 }

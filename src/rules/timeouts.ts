@@ -5,6 +5,8 @@
 export const BATCH_WAIT_MS = 2_000;
 /** Waiting for a lock. Locks are held for one or two statements and their commit; longer only if somebody holds one by hand. */
 export const LOCK_MS = 2_000;
+/** A migration's wait for a lock: requests that queue behind it still have time for theirs. */
+export const MIGRATION_LOCK_MS = 1_000;
 /** One statement, as PostgreSQL counts it: far above what any takes that doesn't wait for a lock. */
 export const STATEMENT_MS = 4_000;
 /** A request is decided within this time of being read, or not at all: see `store/database/deadline.ts`. */

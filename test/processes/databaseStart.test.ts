@@ -138,3 +138,33 @@ describe('a server whose migrations take long', () => {
     }
   });
 });
+
+describe('a build before the newest migration', () => {
+  it('starts on a schema that serves it, and says so; on any other it does not', async () => {
+    const database = await createDatabase();
+    const add = (after: number, oldest: number) =>
+      database.pool.query(
+        `insert into schema_migrations (version, name, oldest_build)
+         select max(version) + 1, 'later', max(version) + 1 - $1::int + $2::int from schema_migrations`,
+        [after, oldest],
+      );
+    try {
+      await add(1, 0);
+      const server = await begin(database.url);
+      await expect.poll(() => ready(server)).toBe(200);
+      expect(server.output()).toMatch(
+        /the schema is at version \d+, newer than this build's \d+, and serves it/,
+      );
+      const doctor = await runAssent(['doctor'], { ...onDatabase(database.url), BASE_URL: server.baseUrl });
+      expect(doctor.stdout).toMatch(/^advice +schema version \d+, this build's is \d+, which it serves/m);
+      const role = await runAssent(['migrate', '--server-role', 'someone'], onDatabase(database.url));
+      expect(role.stderr).toContain('newer than this build: give someone its rights by the newer one');
+      await add(2, 1);
+      const { code, stderr } = await runAssent(['serve'], await variablesFor(database.url));
+      expect([code, stderr]).toEqual([1, expect.stringMatching(/and does not serve it: run a newer build/)]);
+      await server.stop();
+    } finally {
+      await database.drop();
+    }
+  });
+});
