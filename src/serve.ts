@@ -6,6 +6,7 @@ import { holdBack } from './databaseStart.ts';
 import { closeBeforeEnd, end, endWithParent } from './ending.ts';
 import type { Context } from './flows/context.ts';
 import { buildApp } from './http/app.ts';
+import { drain } from './http/server/draining.ts';
 import { addressesOf, listenAt } from './http/server/listen.ts';
 import { openLog } from './log.ts';
 import { openStore, type Store } from './openStore.ts';
@@ -39,11 +40,11 @@ export async function serve(): Promise<void> {
     throw error;
   }
   closeBeforeEnd(async (cause) => {
-    if (cause !== 'error') log.info({ signal: cause }, 'stopping: requests under way are finished first');
+    if (cause !== 'error') await drainServer(running, config, cause, log);
     await drainAndClose(running);
     log.info('stopped');
     return cause !== 'error';
-  });
+  }, config.drainMs);
 }
 
 /** The first uncaught error ends the server in order; a second one meanwhile ends it at once. */
@@ -95,6 +96,17 @@ async function listen(app: FastifyInstance, { host, port, baseUrl }: Config): Pr
     const why = cause.code === 'EADDRINUSE' ? 'it is taken: choose another with PORT' : cause.message;
     throw new Error(`can't listen on port ${port} of ${host}: ${why}`, { cause });
   }
+}
+
+async function drainServer(
+  { servers: [app] }: Running,
+  { drainMs }: Config,
+  signal: NodeJS.Signals,
+  log: Logger,
+): Promise<void> {
+  const drain_seconds = drainMs / 1000;
+  log.info({ signal, drain_seconds }, 'stopping: requests under way are finished first');
+  if (app !== undefined) await drain(app, drainMs);
 }
 
 async function drainAndClose({ servers, store }: Running): Promise<void> {

@@ -33,6 +33,7 @@ describe('the environment', () => {
       secrets: null,
       codeLifetimeSeconds: 50,
       trustProxy: false,
+      drainMs: 0,
       maxConnections: 4000,
       maxInstances: 100,
       demo: true,
@@ -76,6 +77,7 @@ describe('the environment', () => {
     ['SECRETS', ['short', `${'x'.repeat(32)},short`, `${'x'.repeat(32)},`]],
     ['CODE_LIFETIME_SECONDS', ['0', '60', 'x']],
     ['TIME_ZONE', ['MSK', 'Moscow', '+03:00', 'UTC+3', 'Europe/Moskva', '3']],
+    ['DRAIN_SECONDS', ['-1', '61', '1.5', 'long']],
     ['MAX_INSTANCES', ['0', '-1', 'many', '1.5']],
     ['LOG_LEVEL', ['loud']],
     [

@@ -18,7 +18,16 @@ export const ANSWER_MS = 7_000;
 /** The answer to a deciding statement: longer than its caller is kept waiting, because it may have been carried out. */
 export const DECIDING_STATEMENT_MS = 7_500;
 
-/** Requests under way may finish after a signal. */
+/** After a signal and `DRAIN_SECONDS`, unless they are 0: connections are taken while requests still come. */
+export const STILL_ASKED_MS = 2_000;
+/** After those: idle connections may bring the request that is on its way. */
+export const IDLE_GRACE_MS = 500;
+/** Then requests under way may finish. */
 export const DRAIN_MS = ANSWER_MS;
-/** The process ends, all before a container's usual 10 seconds are over. */
+/** Without `DRAIN_SECONDS` the process ends before a container's usual 10 seconds are over. */
 export const END_MS = 9_000;
+
+/** How long after a signal the process may still run. @param drainMs for how long it is to take connections */
+export function endMs(drainMs: number): number {
+  return drainMs === 0 ? END_MS : drainMs + STILL_ASKED_MS + END_MS;
+}
