@@ -108,6 +108,8 @@ export function readConfig(environment: Environment = process.env) {
     logLevel: values.LOG_LEVEL,
     /** Number of proxies, or their networks. */
     trustProxy: values.TRUST_PROXY ?? (false as const),
+    /** How long the server still takes connections after a signal. */
+    drainMs: values.DRAIN_SECONDS * 1000,
     maxConnections: values.MAX_CONNECTIONS,
     /** Where `/metrics` is, null for the public port, and the token that it asks for. */
     metricsPort: values.METRICS_PORT ?? null,

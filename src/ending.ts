@@ -6,7 +6,7 @@
  * Fatal signals (SIGSEGV, SIGTRAP …) keep their default action: a handler would return to the same fault.
  */
 import { constants } from 'node:os';
-import { END_MS } from './rules/timeouts.ts';
+import { endMs } from './rules/timeouts.ts';
 
 const END_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const QUIT_SIGNAL = 'SIGQUIT';
@@ -21,6 +21,7 @@ export type Cause = NodeJS.Signals | 'error';
 export type Close = (cause: Cause) => Promise<boolean>;
 
 let close: Close = async () => false;
+let drainMs = 0;
 let ending = false;
 
 /** Handles the signals from now on. */
@@ -29,17 +30,22 @@ export function handleSignals(): void {
   process.on(QUIT_SIGNAL, () => process.exit(exitCode(QUIT_SIGNAL)));
 }
 
-/** Sets what is closed before the end; replaces what was set earlier. */
-export function closeBeforeEnd(how: Close): void {
+/**
+ * Sets what is closed before the end; replaces what was set earlier.
+ *
+ * @param forMs how long it takes connections after a signal
+ */
+export function closeBeforeEnd(how: Close, forMs = 0): void {
   close = how;
+  drainMs = forMs;
 }
 
-/** Closes what is open and exits, at the latest after {@link END_MS}. Repeats change nothing. */
+/** Closes what is open and exits, at the latest after {@link endMs}. Repeats change nothing. */
 export function end(cause: Cause): void {
   if (ending) return;
   ending = true;
   const code = exitCode(cause);
-  setTimeout(() => process.exit(code), END_MS);
+  setTimeout(() => process.exit(code), endMs(cause === 'error' ? 0 : drainMs));
   close(cause)
     .catch((error: Error) => {
       console.error(`not everything could be closed: ${error.message}`);

@@ -2,11 +2,13 @@ import type pg from 'pg';
 import type { DatabaseConfig } from './config.ts';
 import { closeBeforeEnd } from './ending.ts';
 import { openDatabase } from './store/database/database.ts';
-import { migrate } from './store/schema/migrate.ts';
+import { migrate, schemaState } from './store/schema/migrate.ts';
 
 /** An open database, whichever it is. */
 export interface Store {
   readonly pool: pg.Pool;
+  /** Opens another pool at the same database, for its caller to end. */
+  openAnother(): pg.Pool;
   /** Leaves the database when what is under way is done; the last one out of the embedded PostgreSQL stops it. */
   close(): Promise<void>;
   /** Leaves it at once: PostgreSQL rolls back what is under way when the connections close. */
@@ -23,8 +25,9 @@ export interface StoreLog {
 export async function openStore(config: DatabaseConfig, log: StoreLog): Promise<Store> {
   const { databaseUrl, databasePassword, dataDir } = config;
   if (databaseUrl === null) return openTrialStore(dataDir, log);
-  const pool = openDatabase(databaseUrl, databasePassword);
-  return { pool, close: () => pool.end(), abandon: async () => {} };
+  const openAnother = () => openDatabase(databaseUrl, databasePassword);
+  const pool = openAnother();
+  return { pool, openAnother, close: () => pool.end(), abandon: async () => {} };
 }
 
 /** Only here is the embedded PostgreSQL loaded: production has none of its code. */
@@ -36,22 +39,31 @@ async function openTrialStore(dataDir: string, log: StoreLog): Promise<Store> {
     return false;
   });
   const embedded = await joinEmbeddedPostgres(dataDir, { log: (line) => log.warn(line) });
-  const pool = openDatabase(embedded.connection);
+  const openAnother = () => openDatabase(embedded.connection);
+  const pool = openAnother();
   const close = async () => {
     await pool.end();
     await embedded.leave();
   };
-  return { pool, close, abandon: leaveEmbeddedPostgres };
+  return { pool, openAnother, close, abandon: leaveEmbeddedPostgres };
 }
 
 /** Opens the database and brings its schema to this build's version. */
 export async function openMigratedStore(config: DatabaseConfig, log: StoreLog): Promise<Store> {
   const store = await openStore(config, log);
   try {
-    for (const { name } of await migrate(store.pool)) log.info(`applied migrations/${name}`);
+    await migrateAndTell(store.pool, log);
     return store;
   } catch (error) {
     await store.close();
     throw error;
   }
+}
+
+/** Migrates, and says what was done or that the schema is newer. @throws {MigrationError} */
+export async function migrateAndTell(pool: pg.Pool, log: StoreLog): Promise<void> {
+  for (const { name } of await migrate(pool)) log.info(`applied migrations/${name}`);
+  const { version, known } = await schemaState(pool);
+  if (version > known)
+    log.warn(`the schema is at version ${version}, newer than this build's ${known}, and serves it`);
 }

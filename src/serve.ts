@@ -2,13 +2,15 @@ import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { type Config, readConfig } from './config.ts';
+import { holdBack } from './databaseStart.ts';
 import { closeBeforeEnd, end, endWithParent } from './ending.ts';
 import type { Context } from './flows/context.ts';
 import { buildApp } from './http/app.ts';
 import { buildMetricsApp } from './http/metrics/server.ts';
+import { drain } from './http/server/draining.ts';
 import { addressesOf, listenAt } from './http/server/listen.ts';
 import { openLog } from './log.ts';
-import { openMigratedStore, type Store } from './openStore.ts';
+import { openStore, type Store } from './openStore.ts';
 import { DRAIN_MS } from './rules/timeouts.ts';
 import { KeyRing } from './secrets/keyRing.ts';
 import { trialSecrets, welcome } from './trial/welcome.ts';
@@ -23,9 +25,9 @@ interface Running {
 }
 
 /**
- * Runs the server until a signal: configuration, log, database, HTTP, then drain and close.
+ * Runs the server until a signal: configuration, log, HTTP, database, then drain and close.
  *
- * @throws what kept it from starting; nothing is left running then
+ * @throws what kept it from starting and does not pass by waiting; nothing is left running then
  */
 export async function serve(): Promise<void> {
   setV8Flags();
@@ -33,7 +35,7 @@ export async function serve(): Promise<void> {
   const log = openLog(config.logLevel);
   endByUncaughtError(log);
   if (config.startedByNpm) endWithParent();
-  const running: Running = { store: await openMigratedStore(config, log), servers: [] };
+  const running: Running = { store: await openStore(config, log), servers: [] };
   try {
     await start(running, config, log);
   } catch (error) {
@@ -41,11 +43,11 @@ export async function serve(): Promise<void> {
     throw error;
   }
   closeBeforeEnd(async (cause) => {
-    if (cause !== 'error') log.info({ signal: cause }, 'stopping: requests under way are finished first');
+    if (cause !== 'error') await drainServer(running, config, cause, log);
     await drainAndClose(running);
     log.info('stopped');
     return cause !== 'error';
-  });
+  }, config.drainMs);
 }
 
 /** The first uncaught error ends the server in order; a second one meanwhile ends it at once. */
@@ -59,8 +61,10 @@ function endByUncaughtError(log: Logger): void {
   });
 }
 
+/** It listens before the database is there: whoever asks whether it lives or is ready has an answer from then on. */
 async function start(running: Running, config: Config, log: Logger): Promise<void> {
   const { store, servers } = running;
+  const migrate = holdBack(store);
   const app = await openHttp(config, store, log);
   servers.push(app);
   await listen(app, config, config.port, config.baseUrl);
@@ -75,6 +79,7 @@ async function start(running: Running, config: Config, log: Logger): Promise<voi
     await store.abandon();
     return false;
   });
+  await migrate(log);
   if (config.databaseUrl !== null) return;
   const demo = await welcome(config, store.pool, log);
   if (demo !== null) servers.push(demo);
@@ -104,6 +109,17 @@ async function listen(app: FastifyInstance, { host }: Config, port: number, whom
         : cause.message;
     throw new Error(`can't listen on port ${port} of ${host}: ${why}`, { cause });
   }
+}
+
+async function drainServer(
+  { servers: [app] }: Running,
+  { drainMs }: Config,
+  signal: NodeJS.Signals,
+  log: Logger,
+): Promise<void> {
+  const drain_seconds = drainMs / 1000;
+  log.info({ signal, drain_seconds }, 'stopping: requests under way are finished first');
+  if (app !== undefined) await drain(app, drainMs);
 }
 
 async function drainAndClose({ servers, store, metrics }: Running): Promise<void> {

@@ -8,6 +8,7 @@ import { AddressError, parseAddresses } from './store/database/databaseUrl.ts';
 // Every variable of the environment, once: what it may be, its default, and what a message says that it must be.
 
 const MIN_SECRET_CHARACTERS = 32;
+const MAX_DRAIN_SECONDS = 60;
 
 const wholeNumber = (min: number, max: number) =>
   z
@@ -95,6 +96,7 @@ export const VARIABLES = {
       `must be ${MIN_SECRET_CHARACTERS} or more letters, digits and signs without spaces`,
     )
     .optional(),
+  DRAIN_SECONDS: wholeNumber(0, MAX_DRAIN_SECONDS).default(0),
   MAX_CONNECTIONS: wholeNumber(CONNECTIONS.min, CONNECTIONS.max).default(CONNECTIONS.default),
   MAX_INSTANCES: wholeNumber(INSTANCES.min, INSTANCES.max).default(INSTANCES.default),
   DEMO: z.enum(['on', 'off'], 'must be on or off').default('on'),

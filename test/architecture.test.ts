@@ -19,6 +19,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   http: ['languages', 'rules', 'signals', 'flows'],
   trial: ['config.ts', 'examples', 'flows', 'languages', 'secrets', 'store'],
   'config.ts': ['environment.ts', 'languages', 'operatorFiles.ts', 'rules', 'variables.ts'],
+  'databaseStart.ts': ['openStore.ts', 'store'],
   'environment.ts': [],
   'ending.ts': ['rules'],
   'log.ts': [],
@@ -29,6 +30,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   'openStore.ts': ['config.ts', 'ending.ts', 'store', 'trial'],
   'serve.ts': [
     'config.ts',
+    'databaseStart.ts',
     'ending.ts',
     'flows',
     'http',

@@ -33,6 +33,7 @@ describe('the environment', () => {
       secrets: null,
       codeLifetimeSeconds: 50,
       trustProxy: false,
+      drainMs: 0,
       maxConnections: 4000,
       maxInstances: 100,
       demo: true,
@@ -76,6 +77,7 @@ describe('the environment', () => {
     ['SECRETS', ['short', `${'x'.repeat(32)},short`, `${'x'.repeat(32)},`]],
     ['CODE_LIFETIME_SECONDS', ['0', '60', 'x']],
     ['TIME_ZONE', ['MSK', 'Moscow', '+03:00', 'UTC+3', 'Europe/Moskva', '3']],
+    ['DRAIN_SECONDS', ['-1', '61', '1.5', 'long']],
     ['MAX_INSTANCES', ['0', '-1', 'many', '1.5']],
     ['LOG_LEVEL', ['loud']],
     [
@@ -188,28 +190,25 @@ describe('a secret in a file', () => {
     });
   });
 
-  it.each(['DATABASE_URL', 'PGPASSWORD', 'SECRETS'])(
-    'is refused in one line as %s_FILE',
-    (name) => {
-      const others = { ...COMPLETE, [name]: '' };
-      const missing = join(folder, 'missing');
-      const variable = `${name}_FILE`;
-      expect(problems({ ...others, [variable]: missing })).toEqual([
-        `${variable} ${missing} can't be read: ENOENT.`,
-      ]);
-      expect(problems({ ...others, [variable]: folder })).toEqual([
-        `${variable} ${folder} can't be read: EISDIR.`,
-      ]);
-      const file = write('\n');
-      expect(problems({ ...others, [variable]: file })).toEqual([`${variable} ${file} is empty.`]);
-      const both = {
-        ...COMPLETE,
-        PGPASSWORD: 'secret',
-        [variable]: write(COMPLETE[name as 'SECRETS'] ?? 'x'),
-      };
-      expect(problems(both)).toEqual([`${name} and ${variable} are both set: leave one of them out.`]);
-    },
-  );
+  it.each(['DATABASE_URL', 'PGPASSWORD', 'SECRETS'])('is refused in one line as %s_FILE', (name) => {
+    const others = { ...COMPLETE, [name]: '' };
+    const missing = join(folder, 'missing');
+    const variable = `${name}_FILE`;
+    expect(problems({ ...others, [variable]: missing })).toEqual([
+      `${variable} ${missing} can't be read: ENOENT.`,
+    ]);
+    expect(problems({ ...others, [variable]: folder })).toEqual([
+      `${variable} ${folder} can't be read: EISDIR.`,
+    ]);
+    const file = write('\n');
+    expect(problems({ ...others, [variable]: file })).toEqual([`${variable} ${file} is empty.`]);
+    const both = {
+      ...COMPLETE,
+      PGPASSWORD: 'secret',
+      [variable]: write(COMPLETE[name as 'SECRETS'] ?? 'x'),
+    };
+    expect(problems(both)).toEqual([`${name} and ${variable} are both set: leave one of them out.`]);
+  });
 
   it('is none when the variable is empty', () => {
     const empty = { DATABASE_URL_FILE: '', PGPASSWORD_FILE: '', SECRETS_FILE: '' };

@@ -2,7 +2,7 @@ import { Option } from 'commander';
 import { readDatabaseConfig, readOperator } from '../config.ts';
 import { openStore } from '../openStore.ts';
 import { countStrays } from '../store/schema/auditPartitions.ts';
-import { listMigrations, migrate, schemaVersion } from '../store/schema/migrate.ts';
+import { migrate, schemaState } from '../store/schema/migrate.ts';
 import { grantServerRole } from '../store/schema/serverRole.ts';
 import type { CommandTable } from './addCommands.ts';
 import { print, say, warn } from './output.ts';
@@ -33,12 +33,15 @@ async function run({ status = false, serverRole }: MigrateOptions): Promise<void
     const applied = status ? [] : (await migrate(store.pool)).map(({ name }) => name);
     for (const name of applied) say(`applied migrations/${name}`);
     if (!status) warnOfStrays(await countStrays(store.pool));
+    const { version, known } = await schemaState(store.pool);
     if (serverRole !== undefined) {
+      if (version > known)
+        throw new Error(
+          `the schema is newer than this build: give ${serverRole} its rights by the newer one`,
+        );
       await grantServerRole(store.pool, serverRole, operator);
       say(`${serverRole} may read and write rows, and change no table`);
     }
-    const known = (await listMigrations()).length;
-    const version = await schemaVersion(store.pool);
     print(
       { version, known, applied, server_role: serverRole ?? null },
       `schema version ${version}, this build's is ${known}`,

@@ -3,7 +3,7 @@ import { transaction } from '../store/database/database.ts';
 import { findTrailFacts, ownsTables } from '../store/schema/auditPartitions.ts';
 import { findExcessPrivileges } from '../store/schema/excessPrivileges.ts';
 import { type DatabaseFacts, findDatabaseFacts } from '../store/schema/health.ts';
-import { listMigrations, schemaVersion } from '../store/schema/migrate.ts';
+import { schemaState } from '../store/schema/migrate.ts';
 import { findDeviations } from '../store/schema/tablePrivileges.ts';
 import { advice, type Finding, ok, type Verdict, wrong } from './finding.ts';
 
@@ -91,9 +91,10 @@ const CHECKS: Readonly<Record<string, (facts: DatabaseFacts, pool: pg.Pool) => P
   },
 
   async schema(_facts, pool) {
-    const [version, known] = [await schemaVersion(pool), (await listMigrations()).length];
+    const { version, known, serves } = await schemaState(pool);
     const text = `schema version ${version}, this build's is ${known}`;
-    if (version > known) return wrong(text, 'run a newer build');
+    if (!serves) return wrong(`${text}, which it does not serve`, 'run a newer build');
+    if (version > known) return advice(`${text}, which it serves`, 'run the newer build again when you can');
     return version < known ? wrong(text, 'run assent migrate') : ok(text);
   },
 

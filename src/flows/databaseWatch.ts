@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { isConnectionLost } from '../store/database/errors.ts';
 import { explainTrouble, isRefusal, nameTrouble } from '../store/database/errorTexts.ts';
+import { whenTried } from '../store/database/gate.ts';
 import { checkTables } from '../store/schema/health.ts';
 import type { Context } from './context.ts';
 
@@ -89,6 +90,7 @@ export class DatabaseWatch {
 
   async #checkNow(): Promise<boolean> {
     clearTimeout(this.#next); // a health check may come before it
+    await whenTried(this.#db); // a migration at the start may take long, which is no fault of the database
     const late = setTimeout(() => this.#isAway(this.#trouble?.cause ?? new Error(LATE)), LATE_MS).unref();
     try {
       await this.#checkTables();

@@ -26,6 +26,7 @@ import { tokenRoutes } from './routes/token.ts';
 import { warningRoutes } from './routes/warnings.ts';
 import { limitAnswerTime } from './server/answerTime.ts';
 import { limitConnections } from './server/connectionLimit.ts';
+import { prepareDraining } from './server/draining.ts';
 import { answerErrors, answerUnknownRoutes } from './server/errors.ts';
 import { answerBadPath, answerClientError, answerConnect, newReference } from './server/malformedRequests.ts';
 import { keepRefusals, RequestLog } from './server/requestLog.ts';
@@ -76,6 +77,7 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
     frameworkErrors: answerBadPath,
   });
   // Hooks of one phase run in the order of these lines, each phase by itself; the two that look at routes come before them.
+  prepareDraining(app);
   addLanguages(app);
   endSlowReaders(app);
   addResponseHeaders(app, context.baseUrl);

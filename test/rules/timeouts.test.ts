@@ -3,7 +3,7 @@ import * as timeouts from '../../src/rules/timeouts.ts';
 
 const { BATCH_WAIT_MS, LOCK_MS, STATEMENT_MS, DECISION_MS, DATABASE_MS, ANSWER_MS, DECIDING_STATEMENT_MS } =
   timeouts;
-const { DRAIN_MS, END_MS } = timeouts;
+const { STILL_ASKED_MS, IDLE_GRACE_MS, DRAIN_MS, END_MS, endMs, MIGRATION_LOCK_MS } = timeouts;
 
 /** What `docker stop` and Kubernetes leave by default. */
 const CONTAINER_STOP_MS = 10_000;
@@ -12,6 +12,7 @@ it('each limit of a request leaves room for those before it', () => {
   expect(BATCH_WAIT_MS, 'a lock may be waited for after the batch').toBeLessThanOrEqual(
     DECISION_MS - LOCK_MS,
   );
+  expect(MIGRATION_LOCK_MS, 'a request may wait behind a migration that waits').toBeLessThan(LOCK_MS);
   expect(LOCK_MS, 'a lock is given up before its statement').toBeLessThan(STATEMENT_MS);
   expect(STATEMENT_MS, 'PostgreSQL ends a statement before we give it up').toBeLessThan(DATABASE_MS);
   expect(DECISION_MS + LOCK_MS, 'what was decided at the last moment is still answered').toBeLessThan(
@@ -24,6 +25,7 @@ it('each limit of a request leaves room for those before it', () => {
 
 it('the process drains and ends before a container is killed', () => {
   expect(DRAIN_MS).toBeGreaterThanOrEqual(ANSWER_MS);
-  expect(DRAIN_MS).toBeLessThan(END_MS);
-  expect(END_MS).toBeLessThan(CONTAINER_STOP_MS);
+  expect(IDLE_GRACE_MS + DRAIN_MS).toBeLessThan(END_MS);
+  expect(endMs(0)).toBeLessThan(CONTAINER_STOP_MS);
+  expect(5_000 + STILL_ASKED_MS + IDLE_GRACE_MS + DRAIN_MS).toBeLessThan(endMs(5_000));
 });

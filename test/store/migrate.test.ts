@@ -1,13 +1,22 @@
 import { readFileSync } from 'node:fs';
-import type pg from 'pg';
+import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/secrets/digest.ts';
 import { findToken } from '../../src/store/introspection.ts';
-import { listMigrations, MigrationError, migrate, schemaVersion } from '../../src/store/schema/migrate.ts';
+import {
+  listMigrations,
+  MigrationError,
+  migrate,
+  schemaState,
+  schemaVersion,
+} from '../../src/store/schema/migrate.ts';
 import { createDatabase, useDatabase } from '../support/database.ts';
 import { withClient } from '../support/postgres.ts';
 
 const database = await useDatabase();
+
+/** Builds before this one don't ask what a newer schema serves. */
+const FIRST_THAT_SAYS = 12;
 
 describe('migrations', () => {
   it('are applied once by ten servers that start together', async () => {
@@ -31,6 +40,62 @@ describe('migrations', () => {
       await expect(migrate(newer.pool)).rejects.toThrow(/9999.*newer build/);
     } finally {
       await newer.drop();
+    }
+  });
+
+  it.each([
+    ['serves this build', 0, true],
+    ['serves only builds after it', 1, false],
+  ])('leave a newer schema as it is, and know whether it %s', async (_, after, serves) => {
+    const newer = await createDatabase();
+    try {
+      const { known } = await schemaState(newer.pool);
+      await newer.pool.query(
+        `insert into schema_migrations (version, name, oldest_build) values ($1, 'later', 1), ($1 + 1, 'latest', $2)`,
+        [known + 1, known + after],
+      );
+      expect(await schemaState(newer.pool)).toEqual({ version: known + 2, known, serves });
+      if (serves) expect(await migrate(newer.pool)).toEqual([]);
+      else await expect(migrate(newer.pool)).rejects.toThrow(/does not serve it: run a newer build/);
+    } finally {
+      await newer.drop();
+    }
+  });
+
+  it('say which builds they serve, from the one on that asks', async () => {
+    const asked = (await listMigrations()).slice(FIRST_THAT_SAYS - 1);
+    const { rows } = await database.pool.query(
+      'select version, name, oldest_build as oldest from schema_migrations where version >= $1 order by version',
+      [FIRST_THAT_SAYS],
+    );
+    expect(rows.map(({ version, name }) => ({ version, name }))).toEqual(asked);
+    for (const { name, version, oldest } of rows) {
+      expect(oldest, `${name} begins with "-- Serves builds from schema version N on."`).not.toBeNull();
+      expect(oldest).toBeLessThanOrEqual(version);
+    }
+  });
+
+  it('don’t stop requests behind them while they wait for a lock, and go on when it is free', async () => {
+    const older = await createDatabase();
+    const holder = new pg.Client(older.url);
+    await holder.connect();
+    try {
+      await beginAgain(older.pool, 8);
+      await holder.query('begin; lock table clients in access share mode'); // as a long report does; 0009 alters it
+      const migrated = migrate(older.pool);
+      const waits = `select count(*)::int from pg_stat_activity
+                      where datname = current_database() and wait_event_type = 'Lock'`;
+      const count = async () => (await older.pool.query<{ count: number }>(waits)).rows[0]?.count;
+      for (const turn of [1, 2]) {
+        await expect.poll(count, { interval: 10 }).toBe(1);
+        const { rows } = await older.pool.query('select count(*)::int from clients'); // queues behind it
+        expect({ turn, rows }).toEqual({ turn, rows: [{ count: 0 }] });
+      }
+      await holder.query('commit');
+      expect((await migrated).map(({ version }) => version)).toContain(9);
+    } finally {
+      await holder.end();
+      await older.drop();
     }
   });
 

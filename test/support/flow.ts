@@ -93,7 +93,7 @@ export async function obtainToken(
 
 /** What introspection tells a resource about a token. */
 export async function introspect(
-  server: TestServer,
+  server: Pick<TestServer, 'baseUrl'>,
   authorization: string,
   token: string,
 ): Promise<Record<string, unknown>> {

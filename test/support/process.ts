@@ -49,8 +49,15 @@ export interface ServerProcess {
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Starts `assent serve` and waits until it is ready. @throws {Error} with its output when it ends before */
-export async function spawnServer(variables: Variables): Promise<ServerProcess> {
+/**
+ * Starts `assent serve` and waits until it is ready, or only until it lives: it may wait for its database.
+ *
+ * @throws {Error} with its output when it ends before
+ */
+export async function spawnServer(
+  variables: Variables,
+  until: 'ready' | 'live' = 'ready',
+): Promise<ServerProcess> {
   const port = variables.PORT ?? String(await freePort());
   const baseUrl = `http://localhost:${port}`;
   const child = start(['serve'], { PORT: port, BASE_URL: baseUrl, ...variables });
@@ -63,9 +70,9 @@ export async function spawnServer(variables: Variables): Promise<ServerProcess> 
   });
   const ended = once(child, 'close') as Promise<[number | null]>;
   await Promise.race([
-    untilReady(baseUrl),
+    untilHealthy(`${baseUrl}/health/${until}`),
     ended.then(() => {
-      throw new Error(`the server ended before it was ready:\n${output}`);
+      throw new Error(`the server ended before it was ${until}:\n${output}`);
     }),
   ]);
   return {
@@ -119,12 +126,12 @@ async function readAll(stream: NodeJS.ReadableStream | null): Promise<string> {
 const POLL_MS = 25;
 const READY_DEADLINE_MS = 20_000;
 
-async function untilReady(baseUrl: string): Promise<void> {
+async function untilHealthy(url: string): Promise<void> {
   const deadline = Date.now() + READY_DEADLINE_MS;
   while (Date.now() < deadline) {
-    const answer = await fetch(`${baseUrl}/health/ready`).catch(() => undefined);
+    const answer = await fetch(url).catch(() => undefined);
     if (answer?.status === 200) return;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
-  throw new Error(`${baseUrl} did not become ready`);
+  throw new Error(`${url} did not become 200`);
 }

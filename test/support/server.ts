@@ -10,6 +10,7 @@ import { type NewClient, type RegisteredClient, registerClient } from '../../src
 import { registerResource } from '../../src/flows/operators/resources.ts';
 import { registerUser } from '../../src/flows/operators/users.ts';
 import { buildApp, type Dependencies } from '../../src/http/app.ts';
+import { drain } from '../../src/http/server/draining.ts';
 import { addressesOf, listenAt } from '../../src/http/server/listen.ts';
 import { BUILT_IN_CATALOGUE } from '../../src/languages/catalogue.ts';
 import { type Brand, BUILT_IN_BRAND } from '../../src/rules/brand.ts';
@@ -47,6 +48,8 @@ export interface TestServer {
   createClient(client?: Partial<NewClient>): Promise<TestClient>;
   /** @returns the value of an `Authorization` header for introspection */
   createResource(): Promise<string>;
+  /** Begins its end as a signal does, see `drain`. */
+  drain(forMs: number): Promise<void>;
   /** @throws {Error} when the log, the metrics or the database tell a secret that the tests know */
   close(): Promise<void>;
 }
@@ -151,6 +154,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
       ledger.note('resource secret', resourceSecret);
       return `Basic ${Buffer.from(`${resourceId}:${resourceSecret}`).toString('base64')}`;
     },
+    drain: (forMs) => drain(app, forMs),
     async close() {
       const metrics = (await app.metrics.metrics()).split('\n');
       await app.close();

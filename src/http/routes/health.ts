@@ -18,9 +18,10 @@ export function healthRoutes(app: FastifyInstance, watch: DatabaseWatch): void {
   app.get('/health/live', { config }, async (_request, reply) => sendJson(reply, 200, { status: 'ok' }));
 
   app.get('/health/ready', { config }, async (_request, reply) => {
-    if (await watch.isReady()) return sendJson(reply, 200, { status: 'ok' });
-    // The watch has logged the reason.
+    const isEnding = app.ending.isAnnounced;
+    if (!isEnding && (await watch.isReady())) return sendJson(reply, 200, { status: 'ok' });
+    // The watch has logged the reason, `serve` that it ends.
     reply.header('retry-after', RETRY_AFTER_SECONDS);
-    return sendJson(reply, 503, { status: 'unavailable' });
+    return sendJson(reply, 503, { status: isEnding ? 'stopping' : 'unavailable' });
   });
 }

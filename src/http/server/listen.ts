@@ -27,6 +27,7 @@ export async function listenAt(
     host,
     listener: createServer({ allowHalfOpen: true, noDelay: true }, handOver),
   }));
+  for (const { listener } of listeners) app.ending.listeners.add(listener);
   app.addHook('onClose', async () => {
     await Promise.all(listeners.map(({ listener }) => once(listener.close(), 'close')));
   });

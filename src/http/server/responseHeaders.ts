@@ -5,24 +5,14 @@ import { isHttps } from '../browser/cookies.ts';
 const STRICT_TRANSPORT = 'max-age=63072000';
 
 /**
- * Sets the headers of every response: the request id; over https HSTS, against a network that leads browsers to plain http;
- * once the server is closing `Connection: close` (connection draining). Node itself closes only the connections that are idle
- * then: the others would keep the server waiting for the whole keep-alive time.
+ * Sets the headers of every response: the request id; over https HSTS, against a network that leads browsers to plain http.
+ * What ends the connections of a server that ends is in `draining.ts`.
  */
 export function addResponseHeaders(app: FastifyInstance, baseUrl: string): void {
   const overHttps = isHttps(baseUrl);
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
     if (overHttps) reply.header('strict-transport-security', STRICT_TRANSPORT);
-    done();
-  });
-
-  let isClosing = false;
-  app.addHook('preClose', async () => {
-    isClosing = true;
-  });
-  app.addHook('onSend', (_request, reply, _payload, done) => {
-    if (isClosing) reply.header('connection', 'close');
     done();
   });
 }

@@ -3,6 +3,7 @@ import { DATABASE_MS } from '../../rules/timeouts.ts';
 import { begin, prepareConnection } from './connection.ts';
 import { type Address, parseAddresses } from './databaseUrl.ts';
 import { StandbyError } from './errors.ts';
+import { hasGate, passGate } from './gate.ts';
 import { Hosts } from './hosts.ts';
 
 /** A pool or one of its connections: every statement of the store runs on either. */
@@ -57,6 +58,7 @@ export async function withConnection<Result>(
   pool: pg.Pool,
   work: (connection: pg.PoolClient) => Promise<Result>,
 ): Promise<Result> {
+  if (hasGate(pool)) await passGate(pool);
   const connection = await (hostsOf.get(pool)?.connect(pool) ?? pool.connect());
   let finished = false;
   try {

@@ -58,7 +58,7 @@ export function messageOf(error: unknown): string {
  * deadlock and lock timeout, a replica that takes no writes.
  */
 const AWAY = /^(08|28|53|57|3D000$|40001$|40P01$|55000$|55P03$|25006$)/;
-const NETWORK_ERROR = /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|EPIPE|EAI_AGAIN|EHOSTUNREACH)$/;
+const NETWORK_ERROR = /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|EPIPE|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/;
 const CONNECTION_LOST =
   /Connection terminated(?! due to connection timeout)|Client has encountered a connection error/i;
 const TOO_LATE =
@@ -105,11 +105,31 @@ export function failureOf(error: unknown): StatementFailure {
   return isConnectionLost(error) ? 'connection' : 'other';
 }
 
+/** SQLSTATEs of what passes only when somebody corrects it: the role, its password, the name of the database. */
+const TO_BE_CORRECTED = /^(28|3D000$)/;
+
+/**
+ * Whether a server that starts should wait for the database. It should not for what it was given wrongly: a role, a
+ * password, a database's name, a certificate.
+ */
+export function passesByWaiting(error: unknown): boolean {
+  return !TO_BE_CORRECTED.test(codeOf(error)) && isUnanswered(error);
+}
+
 /** Whether PostgreSQL could not be reached or could not answer, so that trying again may help. */
 export function isDatabaseAway(error: unknown): boolean {
-  if (error instanceof ConnectError) return true;
+  return error instanceof ConnectError || isUnanswered(error);
+}
+
+function isUnanswered(error: unknown): boolean {
   const code = codeOf(error);
   // A Unix socket that is not there, unlike any other file.
-  if (code === 'ENOENT') return (error as NodeJS.ErrnoException).syscall === 'connect';
+  if (code === 'ENOENT') return callOf(error) === 'connect';
   return AWAY.test(code) || isConnectionLost(error) || TOO_LATE.test(messageOf(error));
+}
+
+/** The system call that failed, of a {@link ConnectError} its cause's. */
+function callOf(error: unknown): string | undefined {
+  return ((error instanceof ConnectError ? error.cause : error) as NodeJS.ErrnoException | undefined)
+    ?.syscall;
 }

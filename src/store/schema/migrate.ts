@@ -1,6 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout } from 'node:timers/promises';
 import type pg from 'pg';
+import { MIGRATION_LOCK_MS } from '../../rules/timeouts.ts';
 import { type Database, transaction } from '../database/database.ts';
+import { codeOf } from '../database/errors.ts';
 import { executeLong, lockForTransaction, queryRow } from '../database/query.ts';
 import { statement } from '../database/statement.ts';
 import { prepareAuditPartition } from './auditPartitions.ts';
@@ -8,8 +11,23 @@ import { prepareAuditPartition } from './auditPartitions.ts';
 /** Key of the advisory lock that lets one process migrate at a time. */
 const MIGRATION_LOCK = 7_274_825;
 
-/** SQLSTATE of a role that lacks a privilege. */
+/** How often a step that waits for a lock in vain is tried: for about a minute and a half. */
+const MAX_TRIES = 40;
+/** Between two tries, in which those that queued behind the last one have their turn; half of it at least. */
+const PAUSE_MS = 2_000;
+
+/** SQLSTATEs of a role that lacks a privilege, and of a lock that was not free in time. */
 const MAY_NOT = '42501';
+const NO_LOCK = '55P03';
+
+/** What a migration that fails for this reason wants. */
+const ADVICE: Readonly<Record<string, string>> = {
+  [MAY_NOT]: '; run "assent migrate" as the owner of the tables',
+  [NO_LOCK]: '; pg_blocking_pids() there says who holds the lock',
+};
+
+/** The first line of a migration: the schema version of the oldest build that can serve when it is applied. */
+const SERVES = /^-- Serves builds from schema version (\d+) on\.\n/;
 
 const FOLDER = new URL('../../../migrations/', import.meta.url);
 
@@ -49,13 +67,35 @@ const SCHEMA_VERSION = statement(
   'select coalesce(max(version), 0)::int as version from schema_migrations',
 );
 
+const OLDEST_BUILD = statement<{ known: number }>(
+  'schema-oldest-build',
+  'select max(coalesce(oldest_build, version)) as oldest from schema_migrations where version > @known',
+);
+
+/** Where a database's schema stands. */
+export interface SchemaState {
+  readonly version: number;
+  /** The version of this build. */
+  readonly known: number;
+  /** Whether this build can serve on it, though it may have to be migrated first. */
+  readonly serves: boolean;
+}
+
+/** Compares the schema with this build; a newer one serves it when all migrations that it lacks say so. */
+export async function schemaState(db: Database): Promise<SchemaState> {
+  const [version, { length: known }] = [await schemaVersion(db), await listMigrations()];
+  if (version <= known) return { version, known, serves: true };
+  const { oldest } = await queryRow<{ oldest: number }>(db, OLDEST_BUILD({ known }));
+  return { version, known, serves: oldest <= known };
+}
+
 /**
  * Brings the database to this build's version, and the audit trail's partitions to this month. Each step is one
  * transaction; ten servers that start together do it once. A role that may only read and write rows finds that
- * nothing is left to do, or is told that the owner has to.
+ * nothing is left to do, or is told that the owner has to. A newer schema that serves this build is left as it is.
  *
  * @returns what was applied, in order
- * @throws {MigrationError} when the database is newer than this build, or older and not ours to change
+ * @throws {MigrationError} when the database is newer than this build and does not serve it, or older and not ours to change
  */
 export async function migrate(pool: pg.Pool): Promise<Migration[]> {
   const migrations = await listMigrations();
@@ -65,32 +105,51 @@ export async function migrate(pool: pg.Pool): Promise<Migration[]> {
     if (migration === undefined) break;
     applied.push(migration);
   }
-  while (await alone(pool, prepareAuditPartition));
+  while (await alone(pool, preparePartition));
   return applied;
+}
+
+/** The months of a newer schema are a newer build's to make. */
+async function preparePartition(connection: pg.PoolClient): Promise<boolean> {
+  const { version, known } = await schemaState(connection);
+  return version === known && prepareAuditPartition(connection);
 }
 
 /**
  * Runs one step while no other process runs one. Lock and limits are the transaction's, so that they hold behind a pooler too
- * and are gone with it. An index on a large table, or waiting for another server's, takes longer than any request may.
+ * and are gone with it. An index on a large table takes longer than any request may. But everybody who wants a table queues
+ * behind a step that waits for its lock: it gives up soon, lets them pass, and tries again.
  */
-function alone<Result>(pool: pg.Pool, step: (connection: pg.PoolClient) => Promise<Result>): Promise<Result> {
-  return transaction(pool, async (connection) => {
-    await executeLong(connection, 'set local statement_timeout = 0; set local lock_timeout = 0');
-    await lockForTransaction(connection, MIGRATION_LOCK);
-    return step(connection);
-  });
+async function alone<Result>(
+  pool: pg.Pool,
+  step: (connection: pg.PoolClient) => Promise<Result>,
+): Promise<Result> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await transaction(pool, async (connection) => {
+        await executeLong(connection, 'set local statement_timeout = 0; set local lock_timeout = 0');
+        await lockForTransaction(connection, MIGRATION_LOCK);
+        await connection.query(`set local lock_timeout = ${MIGRATION_LOCK_MS}`);
+        return step(connection);
+      });
+    } catch (error) {
+      const cause = error instanceof MigrationError ? error.cause : error;
+      if (codeOf(cause) !== NO_LOCK || tries === MAX_TRIES) throw error;
+      await setTimeout(PAUSE_MS * (0.5 + Math.random() / 2));
+    }
+  }
 }
 
-/** @returns what was applied, undefined when the schema is this build's */
+/** @returns what was applied, undefined when nothing is left to do */
 async function applyNext(
   connection: pg.PoolClient,
   migrations: readonly Migration[],
 ): Promise<Migration | undefined> {
   await refuseEncoding(connection);
-  const version = await schemaVersion(connection);
-  if (version > migrations.length) {
+  const { version, known, serves } = await schemaState(connection);
+  if (!serves) {
     throw new MigrationError(
-      `the database is at schema version ${version}, newer than this build's ${migrations.length}: run a newer build`,
+      `the database is at schema version ${version}, newer than this build's ${known}, and does not serve it: run a newer build`,
     );
   }
   const next = migrations[version];
@@ -113,9 +172,14 @@ async function apply(connection: pg.PoolClient, { version, name }: Migration): P
       version integer primary key, name text not null, applied_at timestamptz not null default clock_timestamp())`);
     await executeLong(connection, text);
     await connection.query('insert into schema_migrations (version, name) values ($1, $2)', [version, name]);
+    const [, oldest] = SERVES.exec(text) ?? [];
+    if (oldest !== undefined)
+      await connection.query(
+        `update schema_migrations set oldest_build = ${oldest} where version = ${version}`,
+      );
   } catch (cause) {
-    const { message, code } = cause as Error & { code?: string };
-    const advice = code === MAY_NOT ? '; run "assent migrate" as the owner of the tables' : '';
+    const { message } = cause as Error;
+    const advice = ADVICE[codeOf(cause)] ?? '';
     throw new MigrationError(`migrations/${name} failed and changed nothing: ${message}${advice}`, { cause });
   }
 }

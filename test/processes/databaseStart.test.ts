@@ -1,0 +1,170 @@
+import { constants } from 'node:os';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createDatabase } from '../support/database.ts';
+import { ASSENT, Launch } from '../support/launch.ts';
+import { OwnPostgres } from '../support/ownPostgres.ts';
+import { onDatabase, runAssent, type ServerProcess, spawnServer } from '../support/process.ts';
+import { freePort } from '../support/server.ts';
+
+// Servers that are started before their database is there, on a real PostgreSQL that is away, comes, or refuses them.
+
+const postgres = new OwnPostgres();
+const servers: ServerProcess[] = [];
+
+beforeAll(async () => {
+  await postgres.start();
+  await postgres.admit('local all guarded scram-sha-256');
+  await postgres.run(
+    'create role guarded login',
+    'create database early',
+    `create database latin encoding 'LATIN1' locale 'C' template template0`,
+  );
+});
+
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.stop();
+});
+
+afterAll(async () => {
+  await postgres.remove();
+});
+
+/** Starts a server that need not become ready. */
+async function begin(url: string): Promise<ServerProcess> {
+  const server = await spawnServer({ ...onDatabase(url), LOG_LEVEL: 'info' }, 'live');
+  servers.push(server);
+  return server;
+}
+
+async function statusOf({ baseUrl }: ServerProcess, path: string, body?: URLSearchParams): Promise<number> {
+  const answer = await fetch(baseUrl + path, body && { method: 'POST', body });
+  await answer.arrayBuffer();
+  return answer.status;
+}
+
+const ready = (server: ServerProcess) => statusOf(server, '/health/ready');
+const knock = (server: ServerProcess) => statusOf(server, '/oauth/authorize?client_id=x');
+
+/** What the log says, line by line, but of requests. */
+function news(server: ServerProcess): string[] {
+  const lines = server.output().split('\n').slice(0, -1);
+  return lines.map((line) => JSON.parse(line).msg as string).filter((msg) => msg !== 'request');
+}
+
+describe('a server that starts while its database is away', () => {
+  it('lives and is not ready, answers 503 calmly, and serves when the database is there', async () => {
+    const url = postgres.url('early');
+    await postgres.stop();
+    const server = await begin(url);
+    expect([await statusOf(server, '/health/live'), await ready(server)]).toEqual([200, 503]);
+    const code = new URLSearchParams({
+      grant_type: 'authorization_code',
+      code: 'x',
+      client_id: 'x',
+      redirect_uri: 'https://shop.example/',
+    });
+    expect([await knock(server), await statusOf(server, '/oauth/token', code)]).toEqual([503, 503]);
+    expect(server.output()).toMatch(/"rule":"the database can't be reached \(ENOENT\)"/);
+    await postgres.start();
+    await expect.poll(() => ready(server)).toBe(200);
+    expect(await knock(server)).toBe(400);
+    const [listening, away, ...rest] = news(server);
+    expect([listening, away]).toEqual([
+      expect.stringMatching(/^listening at /),
+      'the database is away', // once
+    ]);
+    expect(rest[0]).toBe('applied migrations/0001_foundation.sql');
+    expect(rest.filter((line) => !line.startsWith('applied '))).toEqual(['the database is back']);
+    expect(await server.stop()).toBe(0);
+  });
+
+  it('ends at once by a signal', async () => {
+    const url = postgres.url('early');
+    await postgres.stop();
+    const launch = new Launch([...ASSENT, 'serve'], await variablesFor(url));
+    await launch.says('the database is away');
+    launch.kill('SIGTERM');
+    expect(await launch.end).toEqual({ code: 128 + constants.signals.SIGTERM, signal: null });
+    await postgres.start();
+  });
+
+  it('ends when what comes is a database that does not let it in', async () => {
+    const url = postgres.url('postgres', 'guarded:a-wrong-password');
+    await postgres.stop();
+    const launch = new Launch([...ASSENT, 'serve'], await variablesFor(url));
+    await launch.says('the database is away');
+    await postgres.start();
+    expect(await launch.end).toEqual({ code: 1, signal: null });
+    expect(launch.output()).toMatch(/^PostgreSQL refuses the password: .+ DATABASE_URL \(.+\)$/m);
+  });
+});
+
+async function variablesFor(url: string): Promise<Record<string, string>> {
+  const port = String(await freePort());
+  return { ...onDatabase(url), PORT: port, BASE_URL: `http://localhost:${port}` };
+}
+
+describe('what does not pass by waiting ends the start', () => {
+  it.each([
+    ['a wrong password', ['postgres', 'guarded:a-wrong-password'], /^PostgreSQL refuses the password: /],
+    ['a role that is not there', ['postgres', 'stranger'], /^PostgreSQL does not admit this role: /],
+    ['a database that is not there', ['nothing', 'assent'], /^PostgreSQL has no such database: /],
+    ['a database that can’t hold every letter', ['latin', 'assent'], /encoding is LATIN1: create it with /],
+  ])('%s', async (_what, [database, role], sentence) => {
+    const variables = await variablesFor(postgres.url(database, role));
+    const { code, stderr } = await runAssent(['serve'], { ...variables, LOG_LEVEL: 'silent' });
+    expect([code, stderr]).toEqual([1, expect.stringMatching(sentence)]);
+  });
+});
+
+describe('a server whose migrations take long', () => {
+  it('lives meanwhile, answers 503, and does not call the database away', async () => {
+    const database = await createDatabase();
+    const client = new pg.Client(database.url);
+    await client.connect();
+    try {
+      await client.query('select pg_advisory_lock(7274825)');
+      const server = await begin(database.url);
+      expect([await ready(server), await knock(server)]).toEqual([503, 503]);
+      await client.query('select pg_advisory_unlock(7274825)');
+      await expect.poll(() => ready(server)).toBe(200);
+      expect(server.output()).toContain('its schema is being migrated');
+      expect(server.output()).not.toContain('the database is away');
+      await server.stop();
+    } finally {
+      await client.end();
+      await database.drop();
+    }
+  });
+});
+
+describe('a build before the newest migration', () => {
+  it('starts on a schema that serves it, and says so; on any other it does not', async () => {
+    const database = await createDatabase();
+    const add = (after: number, oldest: number) =>
+      database.pool.query(
+        `insert into schema_migrations (version, name, oldest_build)
+         select max(version) + 1, 'later', max(version) + 1 - $1::int + $2::int from schema_migrations`,
+        [after, oldest],
+      );
+    try {
+      await add(1, 0);
+      const server = await begin(database.url);
+      await expect.poll(() => ready(server)).toBe(200);
+      expect(server.output()).toMatch(
+        /the schema is at version \d+, newer than this build's \d+, and serves it/,
+      );
+      const doctor = await runAssent(['doctor'], { ...onDatabase(database.url), BASE_URL: server.baseUrl });
+      expect(doctor.stdout).toMatch(/^advice +schema version \d+, this build's is \d+, which it serves/m);
+      const role = await runAssent(['migrate', '--server-role', 'someone'], onDatabase(database.url));
+      expect(role.stderr).toContain('newer than this build: give someone its rights by the newer one');
+      await add(2, 1);
+      const { code, stderr } = await runAssent(['serve'], await variablesFor(database.url));
+      expect([code, stderr]).toEqual([1, expect.stringMatching(/and does not serve it: run a newer build/)]);
+      await server.stop();
+    } finally {
+      await database.drop();
+    }
+  });
+});

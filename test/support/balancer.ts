@@ -1,0 +1,149 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { connect, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from './server.ts';
+
+// Balancers before some replicas, which are told by their ports. None tries a request again: what fails is counted.
+
+export interface Balancer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** How often each replica is asked whether it is ready. */
+const CHECK_MS = 50;
+
+/** The replicas that are ready, in turn. */
+class Ready {
+  #ready: readonly number[] = [];
+  #next = 0;
+  #stopped = false;
+
+  constructor(ports: readonly number[]) {
+    const check = async () => {
+      const answers = await Promise.all(ports.map(isReady));
+      this.#ready = ports.filter((_, index) => answers[index]);
+      if (!this.#stopped) setTimeout(check, CHECK_MS);
+    };
+    void check();
+  }
+
+  get next(): number {
+    this.#next += 1;
+    return this.#ready[this.#next % this.#ready.length] ?? 0;
+  }
+
+  stop(): void {
+    this.#stopped = true;
+  }
+}
+
+async function isReady(port: number): Promise<boolean> {
+  try {
+    const answer = await fetch(`http://localhost:${port}/health/ready`, {
+      signal: AbortSignal.timeout(1_000),
+    });
+    await answer.arrayBuffer();
+    return answer.ok;
+  } catch {
+    return false;
+  }
+}
+
+/** One that speaks HTTP and keeps its connections to the replicas. */
+export async function keepAliveBalancer(ports: readonly number[]): Promise<Balancer> {
+  const ready = new Ready(ports);
+  const agent = new Agent({ keepAlive: true });
+  const server = createServer((incoming, outgoing) => forward(incoming, outgoing, ready.next, agent));
+  const balancer = await listening(server, ready);
+  return {
+    ...balancer,
+    async close() {
+      server.closeAllConnections();
+      await balancer.close();
+      agent.destroy();
+    },
+  };
+}
+
+function forward(incoming: IncomingMessage, outgoing: ServerResponse, port: number, agent: Agent): void {
+  const { method, url, headers } = incoming;
+  const outward = request({ port, host: 'localhost', method, path: url, headers, agent }, (answer) => {
+    const { connection: _, 'keep-alive': __, ...kept } = answer.headers;
+    outgoing.writeHead(answer.statusCode ?? 502, kept);
+    answer.pipe(outgoing);
+  });
+  outward.on('error', () => outgoing.writeHead(502).end());
+  incoming.pipe(outward);
+}
+
+/** One that passes bytes on, a connection to a replica for each to itself. */
+export async function tcpBalancer(ports: readonly number[]): Promise<Balancer> {
+  const ready = new Ready(ports);
+  const server = createTcpServer((inward) => {
+    const outward = connect(ready.next, 'localhost');
+    for (const [one, other] of [
+      [inward, outward],
+      [outward, inward],
+    ] as [Socket, Socket][]) {
+      one.on('error', () => other.destroy());
+      one.pipe(other);
+    }
+  });
+  return listening(server, ready);
+}
+
+async function listening(server: Server, ready: Ready): Promise<Balancer> {
+  const port = await freePort();
+  await once(server.listen(port, 'localhost'), 'listening');
+  return {
+    port,
+    async close() {
+      ready.stop();
+      server.close();
+    },
+  };
+}
+
+const HAPROXY = ['/usr/sbin/haproxy', '/usr/local/sbin/haproxy'].find((file) => existsSync(file));
+export const hasHaproxy = HAPROXY !== undefined;
+
+/**
+ * HAProxy with its defaults, as in Debian's package: it tries a replica every 2 seconds, and takes it out after 3 failures.
+ *
+ * @param mode `tcp` passes bytes on
+ * @param check what is said of the checks beyond that they ask for readiness
+ */
+export async function haproxy(mode: 'http' | 'tcp', ports: readonly number[], check = ''): Promise<Balancer> {
+  const port = await freePort();
+  const folder = mkdtempSync(join(tmpdir(), 'assent-haproxy-'));
+  const servers = ports.map((each) => `server s${each} localhost:${each} check ${check}`);
+  const config = [
+    ...[
+      'defaults',
+      `mode ${mode}`,
+      'timeout connect 5000',
+      'timeout client 50000',
+      'timeout server 50000',
+      'timeout check 5000',
+    ],
+    ...['frontend front', `bind localhost:${port}`, 'default_backend back'],
+    ...['backend back', 'balance roundrobin', 'option httpchk GET /health/ready', ...servers],
+  ];
+  writeFileSync(join(folder, 'haproxy.cfg'), `${config.join('\n')}\n`);
+  const child = spawn(HAPROXY ?? '', ['-f', join(folder, 'haproxy.cfg'), '-db'], { stdio: 'ignore' });
+  const ended = once(child, 'exit');
+  while (!(await isReady(port))) await new Promise((resolve) => setTimeout(resolve, CHECK_MS));
+  return {
+    port,
+    async close() {
+      child.kill('SIGKILL');
+      await ended;
+      rmSync(folder, { recursive: true });
+    },
+  };
+}

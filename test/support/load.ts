@@ -1,0 +1,58 @@
+import { Agent, request } from 'node:http';
+
+// Many that ask at once, each again as soon as it has its answer, and count what failed.
+
+export interface Tally {
+  asked: number;
+  /** By what went wrong: a status, or the error of the connection. */
+  readonly failures: Record<string, number>;
+}
+
+export interface Load {
+  readonly tally: Tally;
+  /** Lets what is under way be answered. */
+  stop(): Promise<Tally>;
+}
+
+/**
+ * Asks for a page that looks into the database and is 400 when all is well.
+ *
+ * @param keepAlive whether connections are used again, or each request has one of its own
+ */
+export function startLoad(port: number, { connections = 16, keepAlive = true } = {}): Load {
+  const agent = new Agent({ keepAlive, maxSockets: connections });
+  const tally: Tally = { asked: 0, failures: {} };
+  let stopped = false;
+  const ask = async () => {
+    while (!stopped) {
+      const outcome = await knock(port, agent);
+      tally.asked += 1;
+      if (outcome !== '400') tally.failures[outcome] = (tally.failures[outcome] ?? 0) + 1;
+    }
+  };
+  const done = Promise.all(Array.from({ length: connections }, ask));
+  return {
+    tally,
+    async stop() {
+      stopped = true;
+      await done;
+      agent.destroy();
+      return tally;
+    },
+  };
+}
+
+function knock(port: number, agent: Agent): Promise<string> {
+  return new Promise((resolve) => {
+    const asked = request(
+      { port, host: 'localhost', path: '/oauth/authorize?client_id=x', agent },
+      (answer) => {
+        answer.resume();
+        answer.on('end', () => resolve(String(answer.statusCode)));
+        answer.on('error', (error: NodeJS.ErrnoException) => resolve(`${error.code} in the answer`));
+      },
+    );
+    asked.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    asked.end();
+  });
+}

@@ -1,0 +1,102 @@
+import { execFileSync } from 'node:child_process';
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+// The build before the newest migration, compiled from the history of the checkout.
+
+const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url));
+const PARTS = ['bin', 'src', 'migrations', 'views', 'examples', 'package.json', 'tsconfig.json'];
+
+/** A build of an earlier time in a folder of its own. */
+export interface PreviousBuild {
+  readonly schemaVersion: number;
+  /** The command `assent` of it. */
+  readonly command: readonly string[];
+  /** The text of every SQL statement that it has. */
+  statements(): string[];
+  remove(): void;
+}
+
+/** Which builds the newest migration says that it serves, by their schema version. */
+export function oldestServed(): number {
+  const newest = readdirSync(join(CHECKOUT, 'migrations')).toSorted().at(-1) ?? '';
+  const [, oldest] =
+    /^-- Serves builds from schema version (\d+) on\./.exec(
+      readFileSync(join(CHECKOUT, 'migrations', newest), 'utf8'),
+    ) ?? [];
+  return Number(oldest);
+}
+
+/** The last commit whose schema has this version; undefined where the history does not reach so far. */
+export function lastCommitOf(schemaVersion: number): string | undefined {
+  try {
+    const touched = git('rev-list', '--first-parent', 'HEAD', '--', 'migrations').split('\n');
+    const candidates = ['HEAD', ...touched.map((commit) => `${commit}^1`)];
+    return candidates.find((commit) => versionAt(commit) === schemaVersion);
+  } catch {
+    return undefined; // no git, no history, or one that was cut off
+  }
+}
+
+function versionAt(commit: string): number {
+  return git('ls-tree', '--name-only', commit, 'migrations/').split('\n').length;
+}
+
+function git(...args: string[]): string {
+  return execFileSync('git', args, {
+    cwd: CHECKOUT,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  }).trim();
+}
+
+/** Compiles the build of a commit with the packages that are installed now. */
+export function buildOf(commit: string, schemaVersion: number): PreviousBuild {
+  const folder = mkdtempSync(join(tmpdir(), 'assent-previous-'));
+  const archive = execFileSync('git', ['archive', commit, ...PARTS], { cwd: CHECKOUT, maxBuffer: 2 ** 28 });
+  execFileSync('tar', ['-x', '-C', folder], { input: archive });
+  symlinkSync(join(CHECKOUT, 'node_modules'), join(folder, 'node_modules'));
+  execFileSync(process.execPath, [join(CHECKOUT, 'node_modules/typescript/bin/tsc'), '-p', folder]);
+  return {
+    schemaVersion,
+    command: [process.execPath, join(folder, 'bin/assent.js')],
+    statements: () => statementsOf(join(folder, 'dist/store')),
+    remove: () => rmSync(folder, { recursive: true }),
+  };
+}
+
+/** Loads all of its store with a `statement.js` that keeps what it makes. */
+function statementsOf(store: string): string[] {
+  const place = join(store, 'database/statement.js');
+  renameSync(place, join(store, 'database/kept.js'));
+  writeFileSync(place, KEEPER);
+  const script = `for (const file of ${JSON.stringify(filesOf(store))}) await import(file);
+    console.log(JSON.stringify(globalThis.kept)); process.exit(0)`;
+  const output = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+  renameSync(join(store, 'database/kept.js'), place);
+  return JSON.parse(output) as string[];
+}
+
+function filesOf(store: string): string[] {
+  const files = readdirSync(store, { recursive: true, encoding: 'utf8' });
+  return files.filter((file) => file.endsWith('.js')).map((file) => join(store, file));
+}
+
+const KEEPER = `
+import * as kept from './kept.js';
+globalThis.kept = [];
+const anything = new Proxy({}, { get: () => null });
+const keep = (make, values) => (globalThis.kept.push(make(values).text), make);
+export const statement = (...args) => keep(kept.statement(...args), anything);
+export const batchStatement = (...args) => keep(kept.batchStatement(...args), []);
+`;
