@@ -43,7 +43,11 @@ function databaseConfig(values: z.output<z.ZodObject<typeof DATABASE_VARIABLES>>
   return {
     /** Null in trial mode. */
     databaseUrl: values.DATABASE_URL ?? null,
-    /** For a `databaseUrl` that holds none. */
+    /** The standbys that introspection may ask; null for none. */
+    readUrl: values.DATABASE_READ_URL ?? null,
+    /** How many milliseconds old a standby's answer may be; 0 for none older than the question. */
+    readLagMs: values.READ_LAG_MS ?? 0,
+    /** For a `databaseUrl` or a `readUrl` that holds none. */
     databasePassword: values.PGPASSWORD ?? null,
     /** Absolute path of the embedded database and the generated secrets of trial mode. */
     dataDir: inCheckout(values.DATA_DIR),
@@ -145,7 +149,9 @@ function operatorFiles(given: Environment) {
 
 /** Checks across variables: with an operator's database no address is guessed and no secret public. */
 function combinedProblems(given: Environment): string[] {
-  if (!given.DATABASE_URL) return [];
+  if (!given.DATABASE_URL) {
+    return given.DATABASE_READ_URL ? ['DATABASE_READ_URL needs DATABASE_URL, the primary, beside it.'] : [];
+  }
   const problems = ['BASE_URL', 'SECRETS']
     .filter((name) => !isGiven(name, given))
     .map((name) => `${name} is required when DATABASE_URL is set.`);

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { type Config, readConfig } from './config.ts';
 import { closeBeforeEnd, end, endWithParent } from './ending.ts';
 import type { Context } from './flows/context.ts';
+import { Standbys } from './flows/standbys.ts';
 import { buildApp } from './http/app.ts';
 import { addressesOf, listenAt } from './http/server/listen.ts';
 import { openLog } from './log.ts';
@@ -71,14 +72,19 @@ async function start({ store, servers }: Running, config: Config, log: Logger): 
   if (demo !== null) servers.push(demo);
 }
 
-function openHttp(config: Config, { pool: db }: Store, log: Logger): Promise<FastifyInstance> {
+function openHttp(
+  config: Config,
+  { pool: db, standbys: hosts }: Store,
+  log: Logger,
+): Promise<FastifyInstance> {
   const keyRing = new KeyRing(config.secrets ?? trialSecrets(config.dataDir));
   const { baseUrl, brand, catalogue, directory, currency, timeZone } = config;
   const { codeLifetimeSeconds, maxInstances, trustProxy, maxConnections } = config;
   const limits = { codeLifetimeSeconds, maxInstances };
   const showsRules = config.databaseUrl === null;
   const words = { brand, catalogue, directory, currency, timeZone };
-  const context: Context = { db, keyRing, baseUrl, ...words, ...limits, showsRules };
+  const standbys = hosts.length === 0 ? null : new Standbys(hosts, log);
+  const context: Context = { db, standbys, keyRing, baseUrl, ...words, ...limits, showsRules };
   return buildApp({ context, log, trustProxy, maxConnections });
 }
 

@@ -20,24 +20,25 @@ const MAX_BEHIND_ROW = 256;
 type RowOf<Request> = (request: Request) => string | null;
 
 /** Answers requests by one statement, in their order. It must be repeatable: it is asked again after a lost connection. */
-type Ask<Request, Result> = (pool: pg.Pool, requests: readonly Request[]) => Promise<readonly Result[]>;
+type Ask<Request, Result, Where> = (where: Where, requests: readonly Request[]) => Promise<readonly Result[]>;
 
 /**
  * Makes a statement over arrays a function for one caller. Requests that arrive while statements are in flight share the
- * next one, and so one commit. Nothing is held back for that: a single request leaves at the end of the same turn.
+ * next one, and so one commit. Nothing is held back for that: a single request leaves at the end of the same turn. Each
+ * `where`, a pool or a standby, has batches of its own.
  *
  * @returns rejects with {@link OverloadedError} when there is no hope of an answer in time
  */
-export function batched<Request, Result>(
-  ask: Ask<Request, Result>,
+export function batched<Request, Result, Where extends object = pg.Pool>(
+  ask: Ask<Request, Result, Where>,
   rowOf: RowOf<Request> = () => null,
-): (pool: pg.Pool, request: Request) => Promise<Result> {
-  const batchers = new WeakMap<pg.Pool, Batcher<Request, Result>>();
-  return (pool, request) => {
-    let batcher = batchers.get(pool);
+): (where: Where, request: Request) => Promise<Result> {
+  const batchers = new WeakMap<Where, Batcher<Request, Result>>();
+  return (where, request) => {
+    let batcher = batchers.get(where);
     if (batcher === undefined) {
-      batcher = new Batcher((requests) => retryOnLostConnection(() => ask(pool, requests)), rowOf);
-      batchers.set(pool, batcher);
+      batcher = new Batcher((requests) => retryOnLostConnection(() => ask(where, requests)), rowOf);
+      batchers.set(where, batcher);
     }
     return batcher.send(request);
   };
