@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { type Config, readConfig } from './config.ts';
 import { closeBeforeEnd, end, endWithParent } from './ending.ts';
 import type { Context } from './flows/context.ts';
+import { examineStandbys } from './flows/standbyFindings.ts';
 import { Standbys } from './flows/standbys.ts';
 import { buildApp } from './http/app.ts';
 import { addressesOf, listenAt } from './http/server/listen.ts';
@@ -61,6 +62,7 @@ async function start({ store, servers }: Running, config: Config, log: Logger): 
   const app = await openHttp(config, store, log);
   servers.push(app);
   await listen(app, config);
+  void sayOfStandbys(store, log);
   // From here on the app watches the database: closed first, it doesn't report the one that is being left.
   closeBeforeEnd(async () => {
     void app.close();
@@ -70,6 +72,13 @@ async function start({ store, servers }: Running, config: Config, log: Logger): 
   if (config.databaseUrl !== null) return;
   const demo = await welcome(config, store.pool, log);
   if (demo !== null) servers.push(demo);
+}
+
+/** Logs what is wrong with the standbys or could be better; not that the primary is away, which the log says elsewhere. */
+async function sayOfStandbys({ standbys }: Store, log: Logger): Promise<void> {
+  for (const { level, text, remedy } of await examineStandbys(standbys).catch(() => [])) {
+    if (level !== 'ok') log.warn({ remedy }, text);
+  }
 }
 
 function openHttp(
