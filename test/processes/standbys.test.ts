@@ -331,16 +331,18 @@ describe('a standby that was promoted', () => {
       expect(await isActive(reader, token)).toBe(false);
     });
     const isPromoted = { reason: 'it is no standby: it was promoted, or never was one' };
-    const reasons = async ({ standbys, log }: Reader, token = '') => {
-      await isActive(reader, token);
-      return standbys.inUse === 1 && log;
+    const reasons = async (asked: Reader) => {
+      await isActive(asked, tokens[0] ?? '');
+      return asked.standbys.inUse === 1 && asked.log;
     };
-    await expect.poll(() => reasons(reader, tokens[0])).toContainEqual(expect.objectContaining(isPromoted));
-    await expect.poll(() => reasons(other, tokens[0])).toContainEqual(expect.objectContaining(isPromoted));
+    await expect.poll(() => reasons(reader)).toContainEqual(expect.objectContaining(isPromoted));
+    await expect.poll(() => reasons(other)).toContainEqual(expect.objectContaining(isPromoted));
     // The old one goes on, and gets ahead of the new one.
     await pool.query('create table work as select generate_series(1, 100000) as n');
     const late = await startReader(0, a, [b]);
-    const [token = ''] = await issue(late.server.database.pool, 'token', 1, { client, user });
+    const promoted = openDatabase(a.url());
+    const [token = ''] = await issue(promoted, 'token', 1, { client, user });
+    await promoted.end();
     await revoke(late, token);
     expect(await isActive(late, token)).toBe(false);
     const isElsewhere = { reason: 'it follows timeline 1, and the primary is on 2' };
