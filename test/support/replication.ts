@@ -121,6 +121,11 @@ export class Host {
     execFileSync('cp', ['-a', cluster, this.data]);
   }
 
+  /** Of its first process. */
+  get pid(): number {
+    return this.#process?.pid ?? 0;
+  }
+
   get socket(): string {
     return join(this.folder, `.s.PGSQL.${PORT}`);
   }

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { batched } from './batch.ts';
-import { queryRow } from './query.ts';
+import { execute, queryRow } from './query.ts';
 import { statement } from './statement.ts';
 
 // How old a standby's rows are can't be learned from the standby: one that is cut off believes that it is up to date, and its
@@ -28,12 +28,29 @@ const POSITION = statement(
           floor(extract(epoch from clock_timestamp()) * 1000)::text as clock`,
 );
 
+// Whole pages of the WAL may be flushed before the rest of the last record is, and a primary that has nothing to commit leaves it
+// at that for a while. No standby can replay that record, so a commit has the rest flushed; on the primary alone.
+const WAL_PAGE_BYTES = 8192;
+const COMPLETE = statement(
+  'primary-complete',
+  `select set_config('synchronous_commit', 'local', true), pg_logical_emit_message(true, 'assent', '')`,
+);
+
+interface Place extends Pick<Position, 'system' | 'timeline' | 'lsn'> {
+  readonly clock: string;
+}
+
+async function findPlace(primary: pg.Pool): Promise<Place> {
+  const place = await queryRow<Place>(primary, POSITION());
+  if (Number.parseInt(place.lsn.split('/')[1] ?? '', 16) % WAL_PAGE_BYTES !== 0) return place;
+  await execute(primary, COMPLETE());
+  return queryRow<Place>(primary, POSITION());
+}
+
 /** Asks the primary how far it is. Those who ask together share the answer: it was asked for after each of them came. */
 const askPosition = batched(async (primary: pg.Pool, asking: readonly null[]): Promise<Position[]> => {
   const askedAt = performance.now();
-  const { clock, ...place } = await queryRow<
-    Record<'system' | 'lsn' | 'clock', string> & { timeline: number }
-  >(primary, POSITION());
+  const { clock, ...place } = await findPlace(primary);
   const position = { ...place, askedAt, clock: Number(clock) };
   return asking.map(() => position);
 });
