@@ -8,9 +8,11 @@ import { onDatabase, type ServerProcess, spawnServer } from '../support/process.
 import { startReplication } from '../support/replication.ts';
 import { startServer } from '../support/server.ts';
 
-const TOKENS = 20_000;
+const TOKENS = 10_000;
+/** As many as one statement makes in time on a busy machine. */
+const AT_ONCE = 500;
 const CONNECTIONS = 64;
-const SECONDS = 4;
+const SECONDS = 3;
 const ROUNDS = 5;
 
 interface Figures {
@@ -33,10 +35,11 @@ it('what a question costs whom, by where it is asked', async () => {
   const setup = await startServer({ database });
   const [client, user] = [await setup.createClient(), await setup.createUser()];
   const authorization = await setup.createResource();
-  const tokens = await issue(pool, 'token', TOKENS, { client, user });
+  const tokens: string[] = [];
+  while (tokens.length < TOKENS) tokens.push(...(await issue(pool, 'token', AT_ONCE, { client, user })));
   await setup.close();
-  await pool.query('update grants set last_used_on = current_date'); // so that nothing is noted meanwhile
-  await pool.query('vacuum analyze');
+  await primary.run('update grants set last_used_on = current_date'); // so that nothing is noted meanwhile
+  await primary.run('vacuum analyze');
   await replication.caughtUp();
   const ways: Record<string, Record<string, string>> = {
     primary: {},
