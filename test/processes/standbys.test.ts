@@ -5,6 +5,7 @@ import { openDatabase } from '../../src/store/database/database.ts';
 import { Positions } from '../../src/store/database/position.ts';
 import { openStandbys } from '../../src/store/database/standby.ts';
 import { migrate } from '../../src/store/schema/migrate.ts';
+import { grantServerRole } from '../../src/store/schema/serverRole.ts';
 import { introspect, tokenRequestOf } from '../support/flow.ts';
 import { intercept } from '../support/intercept.ts';
 import { issue } from '../support/issuing.ts';
@@ -18,6 +19,9 @@ const AT_ONCE = 16;
 const LAG_MS = 1_500;
 /** So long standby `b` waits before it replays a commit: what it says is old as a rule, not by chance. */
 const DELAY_MS = 30;
+
+/** Servers need no more than this one may do, on standbys neither. */
+const ROLE = 'assent_server';
 
 /** A server that asks standbys. */
 interface Reader {
@@ -46,6 +50,8 @@ beforeAll(async () => {
   [a, b] = replication.standbys as [Host, Host];
   pool = openDatabase(replication.primary.url());
   await migrate(pool);
+  await pool.query(`create role ${ROLE} login`);
+  await grantServerRole(pool, ROLE, 'tests');
   const { server } = await startReader(0);
   client = await server.createClient();
   user = await server.createUser();
@@ -67,13 +73,13 @@ async function startReader(
   host = replication.primary,
   followers = replication.standbys,
 ): Promise<Reader> {
-  const own = openDatabase(host.url());
+  const own = openDatabase(host.url('postgres', ROLE));
   let asked = 0;
   const primary = intercept(own, (statement, run) => {
     if (statement.name === 'token-find') asked += 1;
     return run();
   });
-  const url = `postgres://assent@${followers.map(({ address }) => address).join(',')}/postgres`;
+  const url = `postgres://${ROLE}@${followers.map(({ address }) => address).join(',')}/postgres`;
   const hosts = openStandbys(url, null, new Positions(primary, lagMs));
   const log: { message: string }[] = [];
   const note = (details: object, message: string) => log.push({ ...details, message });
@@ -381,6 +387,14 @@ describe('remote_apply, where nothing else is asked for', () => {
     expect(found.slice(2)).toEqual([
       expect.stringMatching(/^advice: commits don't wait .* by which a commit may go on without a$/),
       expect.stringMatching(/^advice: commits don't wait .* by which a commit may go on without b$/),
+    ]);
+    const asServer = await doctor({
+      DATABASE_URL: replication.primary.url('postgres', ROLE),
+      DATABASE_READ_URL: a.url('postgres', ROLE),
+    });
+    expect(asServer).toEqual([
+      can[0],
+      expect.stringMatching(/this role may not see under which name it follows$/),
     ]);
     const [none] = await doctor({ DATABASE_READ_URL: replication.primary.url() });
     expect(none).toMatch(/^error: the standby .* is not asked: it is no standby/);
