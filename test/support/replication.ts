@@ -56,14 +56,11 @@ export async function startReplication(
     new Host(join(folder, name), place, binaries, { ...SHIPPED, ...how });
   const primary = make('primary', { wal_keep_size: '512MB', ...ofPrimary });
   const relays = names.map((name) => new Relay(join(folder, `to-${name}`), primary.socket));
-  const standbys = names.map((name, index) => {
-    const to = `host=${relays[index]?.folder} port=${PORT} user=assent application_name=${name}`;
-    return make(name, { primary_conninfo: to, ...own[name] });
-  });
+  const standbys = names.map((name) => make(name, own[name] ?? {}));
   for (const [index, standby] of standbys.entries()) {
     standby.link = relays[index];
-    writeFileSync(join(standby.data, 'standby.signal'), '');
-    await relays[index]?.open();
+    await standby.link?.open();
+    standby.follow(standby.link?.folder ?? '', names[index] ?? '');
   }
   await Promise.all([primary, ...standbys].map((host) => host.start()));
   return {
@@ -139,6 +136,13 @@ export class Host {
     return `postgres://${role}@${this.address}/${database}`;
   }
 
+  /** Makes it a standby of the PostgreSQL whose socket is in a folder; from its next start on, or when it is told to reload. */
+  follow(folder: string, name: string): void {
+    const to = `host=${folder} port=${PORT} user=assent application_name=${name}`;
+    writeFileSync(join(this.data, 'standby.signal'), '');
+    writeFileSync(join(this.data, 'postgresql.auto.conf'), `primary_conninfo = '${to}'\n`);
+  }
+
   async start(): Promise<void> {
     const options = Object.entries(this.#settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     const env = CLEAN_ENVIRONMENT;
@@ -166,7 +170,11 @@ export class Host {
   }
 
   thaw(): void {
-    for (const pid of this.#processes()) process.kill(pid, 'SIGCONT');
+    for (const pid of this.#processes()) {
+      try {
+        process.kill(pid, 'SIGCONT');
+      } catch {} // it has ended meanwhile
+    }
   }
 
   /** What an expression is here, asked on a connection of its own. */
