@@ -43,7 +43,11 @@ function databaseConfig(values: z.output<z.ZodObject<typeof DATABASE_VARIABLES>>
   return {
     /** Null in trial mode. */
     databaseUrl: values.DATABASE_URL ?? null,
-    /** For a `databaseUrl` that holds none. */
+    /** The standbys that introspection may ask; null for none. */
+    readUrl: values.DATABASE_READ_URL ?? null,
+    /** How many milliseconds old a standby's answer may be; 0 for none older than the question. */
+    readLagMs: values.READ_LAG_MS ?? 0,
+    /** For a `databaseUrl` or a `readUrl` that holds none. */
     databasePassword: values.PGPASSWORD ?? null,
     /** Absolute path of the embedded database and the generated secrets of trial mode. */
     dataDir: inCheckout(values.DATA_DIR),
@@ -148,12 +152,13 @@ function operatorFiles(given: Environment) {
   return { problems, fromFile };
 }
 
+const NO_PRIMARY = 'DATABASE_READ_URL needs DATABASE_URL, the primary, beside it.';
 const SAME_PORT = 'METRICS_PORT must be another than PORT: leave it out for /metrics at PORT.';
 
 /** Checks across variables: with an operator's database no address is guessed and no secret public. */
 function combinedProblems(given: Environment): string[] {
   const problems = given.METRICS_PORT === (given.PORT ?? DEFAULT_PORT) ? [SAME_PORT] : [];
-  if (!given.DATABASE_URL) return problems;
+  if (!given.DATABASE_URL) return given.DATABASE_READ_URL ? [...problems, NO_PRIMARY] : problems;
   const missing = ['BASE_URL', 'SECRETS'].filter((name) => !isGiven(name, given));
   problems.push(...missing.map((name) => `${name} is required when DATABASE_URL is set.`));
   if (given.SECRETS?.includes(PUBLIC_SECRET) && !isThisMachine(given.BASE_URL)) {

@@ -8,7 +8,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 const CHECKOUT = fileURLToPath(new URL('..', import.meta.url));
 
 /** Variables that may be given as a file, in a variable with `_FILE` behind the name. */
-const SECRET_VARIABLES = ['DATABASE_URL', 'PGPASSWORD', 'SECRETS', 'METRICS_TOKEN'];
+const SECRET_VARIABLES = ['DATABASE_URL', 'DATABASE_READ_URL', 'PGPASSWORD', 'SECRETS', 'METRICS_TOKEN'];
 
 /** The absolute path of a file: relative paths are relative to the checkout, wherever the command was started. */
 export function inCheckout(file: string): string {

@@ -2,6 +2,8 @@ import type pg from 'pg';
 import type { DatabaseConfig } from './config.ts';
 import { closeBeforeEnd } from './ending.ts';
 import { openDatabase } from './store/database/database.ts';
+import { Positions } from './store/database/position.ts';
+import { openStandbys, type Standby } from './store/database/standby.ts';
 import { migrate, schemaState } from './store/schema/migrate.ts';
 
 /** An open database, whichever it is. */
@@ -9,6 +11,8 @@ export interface Store {
   readonly pool: pg.Pool;
   /** Opens another pool at the same database, for its caller to end. */
   openAnother(): pg.Pool;
+  /** What introspection may ask instead; mostly none. */
+  readonly standbys: readonly Standby[];
   /** Leaves the database when what is under way is done; the last one out of the embedded PostgreSQL stops it. */
   close(): Promise<void>;
   /** Leaves it at once: PostgreSQL rolls back what is under way when the connections close. */
@@ -23,12 +27,20 @@ export interface StoreLog {
 
 /** Opens the operator's database or, without one, joins the embedded PostgreSQL of trial mode. */
 export async function openStore(config: DatabaseConfig, log: StoreLog): Promise<Store> {
-  const { databaseUrl, databasePassword, dataDir } = config;
+  const { databaseUrl, databasePassword: password, dataDir, readUrl, readLagMs } = config;
   if (databaseUrl === null) return openTrialStore(dataDir, log);
-  const openAnother = () => openDatabase(databaseUrl, databasePassword);
+  const settings = readUrl !== null && readLagMs === 0 ? APPLIED : {};
+  const openAnother = () => openDatabase(databaseUrl, password, { settings });
   const pool = openAnother();
-  return { pool, openAnother, close: () => pool.end(), abandon: async () => {} };
+  const standbys = readUrl === null ? [] : openStandbys(readUrl, password, new Positions(pool, readLagMs));
+  const close = async () => {
+    await Promise.all([pool.end(), ...standbys.map((standby) => standby.pool.end())]);
+  };
+  return { pool, openAnother, standbys, close, abandon: async () => {} };
 }
+
+/** What is answered as done has been replayed by the standbys that `synchronous_standby_names` makes it wait for. */
+const APPLIED = { synchronous_commit: 'remote_apply' };
 
 /** Only here is the embedded PostgreSQL loaded: production has none of its code. */
 async function openTrialStore(dataDir: string, log: StoreLog): Promise<Store> {
@@ -45,7 +57,7 @@ async function openTrialStore(dataDir: string, log: StoreLog): Promise<Store> {
     await pool.end();
     await embedded.leave();
   };
-  return { pool, openAnother, close, abandon: leaveEmbeddedPostgres };
+  return { pool, openAnother, standbys: [], close, abandon: leaveEmbeddedPostgres };
 }
 
 /** Opens the database and brings its schema to this build's version. */

@@ -5,6 +5,8 @@ import { type Config, readConfig } from './config.ts';
 import { holdBack } from './databaseStart.ts';
 import { closeBeforeEnd, end, endWithParent } from './ending.ts';
 import type { Context } from './flows/context.ts';
+import { examineStandbys } from './flows/standbyFindings.ts';
+import { Standbys } from './flows/standbys.ts';
 import { buildApp } from './http/app.ts';
 import { buildMetricsApp } from './http/metrics/server.ts';
 import { drain } from './http/server/draining.ts';
@@ -80,19 +82,32 @@ async function start(running: Running, config: Config, log: Logger): Promise<voi
     return false;
   });
   await migrate(log);
+  void sayOfStandbys(store, log);
   if (config.databaseUrl !== null) return;
   const demo = await welcome(config, store.pool, log);
   if (demo !== null) servers.push(demo);
 }
 
-function openHttp(config: Config, { pool: db }: Store, log: Logger): Promise<FastifyInstance> {
+/** Logs what is wrong with the standbys or could be better; not that the primary is away, which the log says elsewhere. */
+async function sayOfStandbys({ standbys }: Store, log: Logger): Promise<void> {
+  for (const { level, text, remedy } of await examineStandbys(standbys).catch(() => [])) {
+    if (level !== 'ok') log.warn({ remedy }, text);
+  }
+}
+
+function openHttp(
+  config: Config,
+  { pool: db, standbys: hosts }: Store,
+  log: Logger,
+): Promise<FastifyInstance> {
   const keyRing = new KeyRing(config.secrets ?? trialSecrets(config.dataDir));
   const { baseUrl, brand, catalogue, directory, currency, timeZone } = config;
   const { codeLifetimeSeconds, maxInstances, trustProxy, maxConnections } = config;
   const limits = { codeLifetimeSeconds, maxInstances };
   const showsRules = config.databaseUrl === null;
   const words = { brand, catalogue, directory, currency, timeZone };
-  const context: Context = { db, keyRing, baseUrl, ...words, ...limits, showsRules };
+  const standbys = hosts.length === 0 ? null : new Standbys(hosts, log);
+  const context: Context = { db, standbys, keyRing, baseUrl, ...words, ...limits, showsRules };
   const metrics = { areHere: config.metricsPort === null, token: config.metricsToken };
   return buildApp({ context, log, trustProxy, maxConnections, metrics });
 }

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { DEFAULT_CODE_SECONDS, MAX_CODE_SECONDS } from './rules/lifetimes.ts';
-import { CONNECTIONS, INSTANCES } from './rules/limits.ts';
+import { CONNECTIONS, INSTANCES, READ_LAG_MS } from './rules/limits.ts';
 import { findUnclearInName } from './rules/text.ts';
 import { AddressError, parseAddresses } from './store/database/databaseUrl.ts';
 
@@ -9,6 +9,19 @@ import { AddressError, parseAddresses } from './store/database/databaseUrl.ts';
 
 const MIN_SECRET_CHARACTERS = 32;
 const MAX_DRAIN_SECONDS = 60;
+
+/** The address of one or several PostgreSQLs. */
+const databaseUrl = z
+  .string()
+  .superRefine((url, context) => {
+    try {
+      parseAddresses(url);
+    } catch (error) {
+      if (!(error instanceof AddressError)) throw error;
+      context.addIssue({ code: 'custom', message: `must ${error.message}` });
+    }
+  })
+  .optional();
 
 const wholeNumber = (min: number, max: number) =>
   z
@@ -39,17 +52,9 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 
 /** What every command needs to find the database. */
 export const DATABASE_VARIABLES = {
-  DATABASE_URL: z
-    .string()
-    .superRefine((url, context) => {
-      try {
-        parseAddresses(url);
-      } catch (error) {
-        if (!(error instanceof AddressError)) throw error;
-        context.addIssue({ code: 'custom', message: `must ${error.message}` });
-      }
-    })
-    .optional(),
+  DATABASE_URL: databaseUrl,
+  DATABASE_READ_URL: databaseUrl,
+  READ_LAG_MS: wholeNumber(READ_LAG_MS.min, READ_LAG_MS.max).optional(),
   PGPASSWORD: z.string().optional(),
   DATA_DIR: z.string().default('.data'),
 };

@@ -45,7 +45,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   // Commands about the database itself.
   'cli/database.ts': ['config.ts', 'openStore.ts', 'store'],
   'cli/databaseChecks.ts': ['store'],
-  'cli/doctor.ts': ['config.ts', 'openStore.ts', 'rules', 'store'],
+  'cli/doctor.ts': ['config.ts', 'flows', 'openStore.ts', 'rules', 'store'],
   'cli.ts': ['cli', 'serve.ts', 'store'],
 };
 

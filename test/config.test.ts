@@ -27,6 +27,8 @@ describe('the environment', () => {
   it('may be empty: trial mode', () => {
     expect(readConfig({})).toMatchObject({
       databaseUrl: null,
+      readUrl: null,
+      readLagMs: 0,
       host: 'localhost',
       port: 3000,
       baseUrl: 'http://localhost:3000',
@@ -53,6 +55,9 @@ describe('the environment', () => {
     expect(problems({ DATABASE_URL: COMPLETE.DATABASE_URL })).toEqual([
       'BASE_URL is required when DATABASE_URL is set.',
       'SECRETS is required when DATABASE_URL is set.',
+    ]);
+    expect(problems({ DATABASE_READ_URL: COMPLETE.DATABASE_URL })).toEqual([
+      'DATABASE_READ_URL needs DATABASE_URL, the primary, beside it.',
     ]);
     expect(readConfig(COMPLETE)).toMatchObject({
       demo: false,
@@ -98,6 +103,8 @@ describe('the environment', () => {
     ['DEMO', ['maybe']],
     ['CURRENCY', ['rub', 'RUBL']],
     ['DATABASE_URL', ['mysql://x/y', 'x']],
+    ['DATABASE_READ_URL', ['mysql://x/y', 'x']],
+    ['READ_LAG_MS', ['0', '99', '600001', '1s']],
   ])('refuses a wrong %s in one line that says what is allowed', (name, values) => {
     for (const value of values) {
       const said = problems({ ...COMPLETE, [name]: value });
@@ -190,25 +197,29 @@ describe('a secret in a file', () => {
     });
   });
 
-  it.each(['DATABASE_URL', 'PGPASSWORD', 'SECRETS'])('is refused in one line as %s_FILE', (name) => {
-    const others = { ...COMPLETE, [name]: '' };
-    const missing = join(folder, 'missing');
-    const variable = `${name}_FILE`;
-    expect(problems({ ...others, [variable]: missing })).toEqual([
-      `${variable} ${missing} can't be read: ENOENT.`,
-    ]);
-    expect(problems({ ...others, [variable]: folder })).toEqual([
-      `${variable} ${folder} can't be read: EISDIR.`,
-    ]);
-    const file = write('\n');
-    expect(problems({ ...others, [variable]: file })).toEqual([`${variable} ${file} is empty.`]);
-    const both = {
-      ...COMPLETE,
-      PGPASSWORD: 'secret',
-      [variable]: write(COMPLETE[name as 'SECRETS'] ?? 'x'),
-    };
-    expect(problems(both)).toEqual([`${name} and ${variable} are both set: leave one of them out.`]);
-  });
+  it.each(['DATABASE_URL', 'DATABASE_READ_URL', 'PGPASSWORD', 'SECRETS'])(
+    'is refused in one line as %s_FILE',
+    (name) => {
+      const others = { ...COMPLETE, [name]: '' };
+      const missing = join(folder, 'missing');
+      const variable = `${name}_FILE`;
+      expect(problems({ ...others, [variable]: missing })).toEqual([
+        `${variable} ${missing} can't be read: ENOENT.`,
+      ]);
+      expect(problems({ ...others, [variable]: folder })).toEqual([
+        `${variable} ${folder} can't be read: EISDIR.`,
+      ]);
+      const file = write('\n');
+      expect(problems({ ...others, [variable]: file })).toEqual([`${variable} ${file} is empty.`]);
+      const both = {
+        ...COMPLETE,
+        PGPASSWORD: 'secret',
+        DATABASE_READ_URL: COMPLETE.DATABASE_URL,
+        [variable]: write(COMPLETE[name as 'SECRETS'] ?? 'x'),
+      };
+      expect(problems(both)).toEqual([`${name} and ${variable} are both set: leave one of them out.`]);
+    },
+  );
 
   it('is none when the variable is empty', () => {
     const empty = { DATABASE_URL_FILE: '', PGPASSWORD_FILE: '', SECRETS_FILE: '' };

@@ -1,5 +1,6 @@
 import { ConfigError, readConfig, readDatabaseConfig } from '../config.ts';
-import { openStore } from '../openStore.ts';
+import { examineStandbys } from '../flows/standbyFindings.ts';
+import { openStore, type Store } from '../openStore.ts';
 import { isLoopback } from '../rules/network.ts';
 import { explainTrouble } from '../store/database/errorTexts.ts';
 import type { CommandTable } from './addCommands.ts';
@@ -49,11 +50,17 @@ async function checkStore(): Promise<Finding[]> {
   try {
     const store = await openStore(config, toStandardError);
     return await checkDatabase(store.pool)
+      .then(async (findings) => [...findings, ...(await checkStandbys(store.standbys))])
       .catch(away)
       .finally(() => store.close());
   } catch (error) {
     return away(error);
   }
+}
+
+async function checkStandbys(standbys: Store['standbys']): Promise<Finding[]> {
+  const findings = await examineStandbys(standbys);
+  return findings.map((finding) => ({ check: 'standby', ...finding }));
 }
 
 function away(error: unknown): Finding[] {

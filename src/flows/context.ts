@@ -3,10 +3,13 @@ import type { Catalogue } from '../languages/catalogue.ts';
 import type { Brand } from '../rules/brand.ts';
 import type { Directory } from '../rules/directory.ts';
 import type { KeyRing } from '../secrets/keyRing.ts';
+import type { Standbys } from './standbys.ts';
 
 /** What every verb and every page works with: the database, the keys, and what the operator decides. */
 export interface Context {
   readonly db: pg.Pool;
+  /** The standbys that introspection may ask; null for none. */
+  readonly standbys: Standbys | null;
   readonly keyRing: KeyRing;
   /** The public address, an origin without a slash at the end: the contract's {base_url}. */
   readonly baseUrl: string;

@@ -4,7 +4,13 @@ import { limitsAmong, moneySources, rightData } from '../rules/rightData.ts';
 import { grantedRights } from '../rules/scope.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { parseToken } from '../secrets/tokens.ts';
-import { findToken, type LiveToken } from '../store/introspection.ts';
+import {
+  findToken,
+  findTokenAtStandby,
+  type IntrospectionRequest,
+  type LiveToken,
+  type TokenResult,
+} from '../store/introspection.ts';
 import type { Context } from './context.ts';
 
 /** What a resource server learns of a token (RFC 7662 section 2.2); of an inactive one nothing else. */
@@ -17,16 +23,33 @@ export type Introspection = { readonly active: false } | ReturnType<typeof descr
  * @returns null when the caller is no resource server: only those may ask
  */
 export async function introspect(
-  { db, currency }: Context,
+  context: Context,
   { id, secret }: Credentials,
   accessToken: string,
 ): Promise<Introspection | null> {
   const { grantId, hash } = parseToken('token', accessToken);
   const lookup = { resourceId: id, secretHash: sha256(secret ?? ''), grantId, tokenHash: hash };
-  const { authenticated, token } = await findToken(db, lookup);
+  const { authenticated, token } = await find(context, lookup);
   if (!authenticated) return null;
   const isActive = token !== null && token.now < tokenExpiresAt(token.tokenIssuedAt);
-  return isActive ? describe(token, currency) : { active: false };
+  return isActive ? describe(token, context.currency) : { active: false };
+}
+
+/**
+ * Asks a standby where there is one to ask, and the primary where that could not answer, or may not: a standby that may be
+ * some milliseconds behind does not know yet what was just issued, so only what it finds is taken from it.
+ */
+async function find({ db, standbys }: Context, request: IntrospectionRequest): Promise<TokenResult> {
+  const standby = standbys?.choose() ?? null;
+  if (standbys === null || standby === null) return findToken(db, request);
+  const found = await findTokenAtStandby(standby, request).catch((error) =>
+    standbys.passOver(standby, error),
+  );
+  return found !== null && isFinal(found) ? found : findToken(db, request);
+
+  function isFinal({ authenticated, token }: TokenResult): boolean {
+    return standbys?.areStrict || token !== null || (authenticated && request.grantId === null);
+  }
 }
 
 /** An active token, with its scope as data too. */

@@ -30,6 +30,9 @@ export const INSTANCES = { min: 1, max: 100_000, default: 100 };
 /** `MAX_CONNECTIONS`: open connections of one server; each takes a file descriptor. */
 export const CONNECTIONS = { min: 10, max: 100_000, default: 4_000 };
 
+/** `READ_LAG_MS`: below a network's round trips it would only send every question to the primary. */
+export const READ_LAG_MS = { min: 100, max: 600_000 };
+
 /** Sessions of a user: with another one the oldest ends. */
 export const MAX_SESSIONS = 100;
 /** People who are known in one browser, those who signed in last. */

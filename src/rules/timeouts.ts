@@ -13,6 +13,8 @@ export const STATEMENT_MS = 4_000;
 export const DECISION_MS = 4_500;
 /** Opening a connection, and any other answer of a database: one that is frozen or cut off can't end a statement itself. */
 export const DATABASE_MS = 5_000;
+/** One attempt at a standby: what it doesn't answer in this time the primary is asked, which may take {@link DATABASE_MS}. */
+export const STANDBY_MS = 1_000;
 /** Each request is answered: after its decision there is room for one wait for a lock, and the commit. */
 export const ANSWER_MS = 7_000;
 /** The answer to a deciding statement: longer than its caller is kept waiting, because it may have been carried out. */

@@ -1,12 +1,14 @@
+import type pg from 'pg';
 import type { Digest } from '../secrets/digest.ts';
 import { batched } from './database/batch.ts';
 import { execute, queryBatch, required } from './database/query.ts';
+import type { Standby } from './database/standby.ts';
 import { batchStatement } from './database/statement.ts';
 import { IS_FIRST_USE_OF_GRANT, noteGrantUses } from './grantUse.ts';
 import { IS_ACCEPTED, IS_FIRST_USE, noteUse } from './secrets.ts';
 
 /** A resource server's introspection of a token. */
-interface IntrospectionRequest {
+export interface IntrospectionRequest {
   readonly resourceId: string;
   /** SHA-256 of the resource server's secret. */
   readonly secretHash: Digest;
@@ -28,7 +30,7 @@ export interface LiveToken {
 }
 
 /** Whether the resource server authenticated, and what the token stands for; null for nothing. */
-interface TokenResult {
+export interface TokenResult {
   readonly authenticated: boolean;
   readonly token: LiveToken | null;
 }
@@ -76,21 +78,45 @@ const markUsed = batchStatement<IntrospectionRequest>(
 /** What a token stands for, for a resource server that authenticates with the same request. */
 export const findToken = batched(
   'token-find',
-  async (db, requests: readonly IntrospectionRequest[]): Promise<TokenResult[]> => {
-    const statement = find(requests);
-    const rows = await queryBatch<TokenRow>(db, statement);
-    const first = requests.filter((_, index) => rows[index]?.firstUse === true);
-    // That a use could not be noted is no reason to leave a request without its result.
-    if (first.length > 0) await execute(db, markUsed(first)).catch(() => {});
-    noteGrantUses(
-      db,
-      requests.flatMap(({ grantId, tokenHash }, index) =>
-        rows[index]?.firstUseOfGrant && grantId !== null ? [{ grantId, tokenHash }] : [],
-      ),
-    );
-    return rows.map((row) => {
-      const found = required(row, statement);
-      return { authenticated: found.authenticated, token: found.live ? found : null };
-    });
+  async (db: pg.Pool, requests: readonly IntrospectionRequest[]): Promise<TokenResult[]> => {
+    const batch = find(requests);
+    const rows = await queryBatch<TokenRow>(db, batch);
+    await noteUses(db, requests, rows);
+    return rows.map((row) => resultOf(required(row, batch)));
   },
 );
+
+/**
+ * The same, asked at a standby; what there is to note goes to the primary.
+ *
+ * @returns rejects like {@link Standby.read}
+ */
+export const findTokenAtStandby = batched(
+  'token-find-at-standby',
+  async (standby: Standby, requests: readonly IntrospectionRequest[]): Promise<TokenResult[]> => {
+    const batch = find(requests);
+    const { rows, now } = await standby.read<TokenRow & { n: number }>(batch);
+    void noteUses(standby.positions.primary, requests, rows);
+    return rows.map((row) => resultOf({ ...required(row, batch), now }));
+  },
+);
+
+/** Notes first uses. That a use could not be noted is no reason to leave a request without its result. */
+async function noteUses(
+  db: pg.Pool,
+  requests: readonly IntrospectionRequest[],
+  rows: readonly (TokenRow | null)[],
+): Promise<void> {
+  noteGrantUses(
+    db,
+    requests.flatMap(({ grantId, tokenHash }, index) =>
+      rows[index]?.firstUseOfGrant && grantId !== null ? [{ grantId, tokenHash }] : [],
+    ),
+  );
+  const first = requests.filter((_, index) => rows[index]?.firstUse === true);
+  if (first.length > 0) await execute(db, markUsed(first)).catch(() => {});
+}
+
+function resultOf(row: TokenRow): TokenResult {
+  return { authenticated: row.authenticated, token: row.live ? row : null };
+}

@@ -9,6 +9,7 @@ import type { Context } from '../../src/flows/context.ts';
 import { type NewClient, type RegisteredClient, registerClient } from '../../src/flows/operators/clients.ts';
 import { registerResource } from '../../src/flows/operators/resources.ts';
 import { registerUser } from '../../src/flows/operators/users.ts';
+import type { Standbys } from '../../src/flows/standbys.ts';
 import { buildApp, type Dependencies } from '../../src/http/app.ts';
 import { drain } from '../../src/http/server/draining.ts';
 import { addressesOf, listenAt } from '../../src/http/server/listen.ts';
@@ -59,6 +60,7 @@ export interface ServerOptions {
   readonly codeLifetimeSeconds?: number;
   readonly secrets?: readonly [string, ...string[]];
   readonly database?: TestDatabase;
+  readonly standbys?: Standbys;
   readonly trustProxy?: false | number | string[];
   readonly maxConnections?: number;
   readonly maxInstances?: number;
@@ -95,6 +97,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   for (const secret of secrets) ledger.note('signing secret', secret);
   const context: Context = {
     db: database.pool,
+    standbys: options.standbys ?? null,
     keyRing: new KeyRing(secrets),
     baseUrl: options.baseUrl ?? address,
     brand: options.brand ?? BUILT_IN_BRAND,

@@ -28,6 +28,7 @@ export function describeState(
   }).set(build, 1);
   describeReadiness(app, gauge, watch);
   describePools(gauge, context);
+  describeStandbys(gauge, context);
   describeFacts(gauge, new RareFacts(context));
   gauge({
     name: 'assent_password_queue_length',
@@ -42,16 +43,13 @@ export function describeState(
 type MakeGauge = (one: Omit<GaugeConfiguration<string>, 'registers'>) => Gauge<string>;
 
 function describeReadiness(app: FastifyInstance, gauge: MakeGauge, watch: DatabaseWatch): void {
-  let draining = false;
-  app.addHook('preClose', async () => {
-    draining = true;
-  });
+  const isDraining = () => app.ending.isAnnounced;
   const flags = {
     assent_database_up: ['0 while the database is away, as the log says it; otherwise 1.', () => watch.isUp],
-    assent_draining: ['1 from the signal to end until the end.', () => draining],
+    assent_draining: ['1 from the signal to end until the end.', isDraining],
     assent_ready: [
       '1 while requests can be carried out: the database is up, and no end is near.',
-      () => watch.isUp && !draining,
+      () => watch.isUp && !isDraining(),
     ],
   } as const;
   for (const [name, [help, isSo]] of Object.entries(flags)) {
@@ -83,6 +81,19 @@ function describePools(gauge: MakeGauge, context: Context): void {
       },
     });
   }
+}
+
+/** Absent where introspection asks the primary alone. */
+function describeStandbys(gauge: MakeGauge, { standbys }: Context): void {
+  if (standbys === null) return;
+  gauge({
+    name: 'assent_standbys_in_use',
+    help: 'Standbys of DATABASE_READ_URL that introspection asks at the moment.',
+    aggregator: 'min',
+    collect() {
+      this.set(standbys.inUse);
+    },
+  });
 }
 
 /** Absent until the database has told them, so that no 0 stands for what isn't known. */

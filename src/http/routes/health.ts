@@ -7,8 +7,15 @@ import { sendJson } from '../server/json.ts';
 /** Watches the database while requests may come. */
 export function watchDatabase(app: FastifyInstance, context: Context): DatabaseWatch {
   const watch = new DatabaseWatch(context, app.log);
-  app.addHook('onListen', async () => void watch.check());
-  app.addHook('preClose', async () => watch.stop());
+  const { standbys } = context;
+  app.addHook('onListen', async () => {
+    void watch.check();
+    standbys?.start();
+  });
+  app.addHook('preClose', async () => {
+    watch.stop();
+    standbys?.stop();
+  });
   return watch;
 }
 

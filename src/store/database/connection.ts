@@ -7,7 +7,10 @@ import { failureOf } from './errors.ts';
 // The settings of every statement, whatever the role, the database, the URL or a pooler in between say. They are set after
 // the connection is made: poolers refuse start-up parameters that they don't know, and a URL's `options` replace others.
 
-const SETTINGS: Readonly<Record<string, string>> = {
+/** Values of PostgreSQL's settings, by name. */
+export type Settings = Readonly<Record<string, string>>;
+
+const SETTINGS: Settings = {
   // Each statement has one good plan, whatever its values; planning costs as much as execution.
   plan_cache_mode: 'force_generic_plan',
   // Compiling takes longer than any statement, and the estimates of a generic plan may suggest it.
@@ -24,10 +27,11 @@ const SETTINGS: Readonly<Record<string, string>> = {
 };
 
 /** The same for one transaction, behind a pooler. No value has quotes. */
-const BEGIN = [
-  'begin isolation level read committed',
-  ...Object.entries(SETTINGS).map(([name, value]) => `set local ${name} = '${value}'`),
-].join('; ');
+const beginWith = (settings: Settings) =>
+  [
+    'begin isolation level read committed',
+    ...Object.entries(settings).map(([name, value]) => `set local ${name} = '${value}'`),
+  ].join('; ');
 
 /** What is found out when a connection is opened. */
 interface ConnectionTraits {
@@ -37,6 +41,8 @@ interface ConnectionTraits {
   readonly keepsNames: boolean;
   /** By how many milliseconds PostgreSQL's clock is ahead of `performance.now()`; never too much. */
   clockAheadMs: number;
+  /** How a transaction begins in which the settings hold. */
+  readonly begin: string;
 }
 
 const traits = new WeakMap<pg.ClientBase, ConnectionTraits>();
@@ -50,18 +56,24 @@ select pg_backend_pid() = $1 as "ownSession", current_setting('transaction_read_
 /**
  * Finds out what kind of connection this is and makes its settings; once, before its first use.
  *
+ * @param more settings beside those that every connection has
  * @returns `takesWrites`: whether it is no standby
  */
-export async function prepareConnection(connection: pg.ClientBase): Promise<{ takesWrites: boolean }> {
+export async function prepareConnection(
+  connection: pg.ClientBase,
+  more: Settings = {},
+): Promise<{ takesWrites: boolean }> {
   const { processID } = connection as pg.ClientBase & { processID: number };
-  const settings = [Object.keys(SETTINGS), Object.values(SETTINGS)];
+  const all = { ...SETTINGS, ...more };
+  const settings = [Object.keys(all), Object.values(all)];
   const [opening, clockAheadMs] = await Promise.all([
     connection.query<{ ownSession: boolean; takesWrites: boolean }>(OPENING, [processID, ...settings]),
     measureClock(connection),
   ]);
   const { ownSession = false, takesWrites = false } = opening.rows[0] ?? {};
   const keepsNames = ownSession || (await translatesNames(connection));
-  traits.set(connection, { ownSession, keepsNames, clockAheadMs });
+  const begin = ownSession ? 'begin' : beginWith(all);
+  traits.set(connection, { ownSession, keepsNames, clockAheadMs, begin });
   return { takesWrites };
 }
 
@@ -105,7 +117,7 @@ export function traitsOf(connection: pg.ClientBase): ConnectionTraits {
 
 /** Begins a transaction in which the settings hold. */
 export async function begin(connection: pg.ClientBase): Promise<void> {
-  await connection.query(traitsOf(connection).ownSession ? 'begin' : BEGIN);
+  await connection.query(traitsOf(connection).begin);
 }
 
 /** Runs a statement within a transaction that was begun by {@link begin}. */
@@ -140,13 +152,27 @@ export async function runAlone<Row extends pg.QueryResultRow>(
   connection: pg.ClientBase,
   query: pg.QueryConfig,
 ): Promise<pg.QueryResult<Row>> {
-  if (traitsOf(connection).ownSession) return runWithin(connection, query);
-  const [, result] = await Promise.all([
-    connection.query(BEGIN),
-    runWithin<Row>(connection, query),
+  const [result] = await runInTurn(connection, [query]);
+  return result as pg.QueryResult<Row>;
+}
+
+/**
+ * Runs statements one after the other in one session of PostgreSQL, pipelined. Each sees what was committed (on a standby:
+ * replayed) when it began.
+ */
+export async function runInTurn(
+  connection: pg.ClientBase,
+  queries: readonly pg.QueryConfig[],
+): Promise<pg.QueryResult[]> {
+  const { ownSession, begin } = traitsOf(connection);
+  const ask = () => queries.map((query) => runWithin(connection, query));
+  if (ownSession) return Promise.all(ask());
+  const [, results] = await Promise.all([
+    connection.query(begin),
+    Promise.all(ask()),
     connection.query('commit'),
   ]);
-  return result;
+  return results;
 }
 
 /**
