@@ -5,6 +5,7 @@ import { BUILT_IN_CATALOGUE } from './languages/catalogue.ts';
 import { readBrand, readCatalogue, readDirectory } from './operatorFiles.ts';
 import { BUILT_IN_BRAND } from './rules/brand.ts';
 import { EMPTY_DIRECTORY } from './rules/directory.ts';
+import { CONNECTIONS } from './rules/limits.ts';
 import { FileError } from './rules/operatorFile.ts';
 import { DATABASE_VARIABLES, DEFAULT_PORT, OPERATOR_VARIABLES, VARIABLES } from './variables.ts';
 
@@ -114,10 +115,15 @@ export function readConfig(environment: Environment = process.env) {
     trustProxy: values.TRUST_PROXY ?? (false as const),
     /** How long the server still takes connections after a signal. */
     drainMs: values.DRAIN_SECONDS * 1000,
-    maxConnections: values.MAX_CONNECTIONS,
     /** Where `/metrics` is, null for the public port, and the token that it asks for. */
     metricsPort: values.METRICS_PORT ?? null,
     metricsToken: values.METRICS_TOKEN ?? null,
+    /** How many processes serve. */
+    workers: values.WORKERS,
+    /** Which of several this process is, from 1 on; null for the one that starts them, and for an only one. */
+    worker: environment.ASSENT_WORKER ? Number(environment.ASSENT_WORKER) : null,
+    /** Of this process: all together have what the operator configured. */
+    maxConnections: Math.max(CONNECTIONS.min, Math.floor(values.MAX_CONNECTIONS / values.WORKERS)),
     maxInstances: values.MAX_INSTANCES,
     demo: values.DATABASE_URL === undefined && values.DEMO === 'on',
     /** Whether it was started by `npm start`, and is to end with it. */

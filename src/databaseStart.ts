@@ -34,8 +34,8 @@ async function migrateWhenThere(pool: pg.Pool, gate: Gate, log: StoreLog): Promi
       return;
     } catch (error) {
       const cause = error instanceof MigrationError ? error.cause : error;
-      gate.close(cause ?? error); // the watch over the database reports it
       if (!passesByWaiting(cause)) throw error;
+      gate.close(cause); // the watch over the database reports it
       await setTimeout(pauseAfter(attempt));
     }
   }

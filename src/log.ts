@@ -1,10 +1,17 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 
-/** JSON lines on standard output: an ISO time, the level as a word, and for errors no row data of PostgreSQL. */
-export function openLog(level: string): Logger {
+/** What several processes write into one pipe stays whole up to this length (POSIX: `PIPE_BUF`). */
+const PIPE_BYTES = 4_096;
+
+/**
+ * JSON lines on standard output: an ISO time, the level as a word, and for errors no row data of PostgreSQL.
+ *
+ * @param worker which of several processes writes, null for an only one
+ */
+export function openLog(level: string, worker: number | null = null): Logger {
   const options = {
     level,
-    base: null,
+    base: worker === null ? null : { worker },
     timestamp: timeOfLine,
     formatters: { level: (label: string) => ({ level: label }) },
     serializers: { err: describeError },
@@ -14,7 +21,7 @@ export function openLog(level: string): Logger {
   process.stderr.on('error', () => {});
   destination.once('error', (error: Error) => console.error(`the log can't be written: ${error.message}`));
   destination.on('error', () => {});
-  return pino(options, writeEachTurn(destination));
+  return pino(options, writeEachTurn(destination, worker === null ? Number.POSITIVE_INFINITY : PIPE_BYTES));
 }
 
 let lastMs = 0;
@@ -33,8 +40,10 @@ function timeOfLine(): string {
 /**
  * Writes the lines of one turn of the event loop together at its end, so that concurrent requests share one system call;
  * at exit the rest is written.
+ *
+ * @param maxBytes the most of one such call, but for a longer line
  */
-function writeEachTurn(destination: DestinationStream): DestinationStream {
+function writeEachTurn(destination: DestinationStream, maxBytes: number): DestinationStream {
   let lines = '';
   const write = () => {
     if (lines !== '') destination.write(lines);
@@ -43,6 +52,7 @@ function writeEachTurn(destination: DestinationStream): DestinationStream {
   process.once('exit', write);
   return {
     write(line) {
+      if (maxBytes < Buffer.byteLength(lines) + Buffer.byteLength(line)) write();
       if (lines === '') setImmediate(write);
       lines += line;
     },

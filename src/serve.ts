@@ -15,8 +15,10 @@ import { openLog } from './log.ts';
 import { openStore, type Store } from './openStore.ts';
 import { DRAIN_MS } from './rules/timeouts.ts';
 import { KeyRing } from './secrets/keyRing.ts';
+import { sharePasswordThreads } from './secrets/password.ts';
 import { trialSecrets, welcome } from './trial/welcome.ts';
 import { setV8Flags } from './v8Flags.ts';
+import { leaveWorkers, superviseWorkers, tellStarted } from './workers.ts';
 
 /** What runs, in the order in which it was started. */
 interface Running {
@@ -27,16 +29,29 @@ interface Running {
 }
 
 /**
- * Runs the server until a signal: configuration, log, HTTP, database, then drain and close.
+ * Runs the server until a signal, in this process or in several.
  *
  * @throws what kept it from starting and does not pass by waiting; nothing is left running then
  */
 export async function serve(): Promise<void> {
   setV8Flags();
   const config = readConfig();
-  const log = openLog(config.logLevel);
+  const log = openLog(config.logLevel, config.worker);
   endByUncaughtError(log);
   if (config.startedByNpm) endWithParent();
+  if (config.workers > 1 && config.worker === null) return superviseWorkers(config, log);
+  try {
+    await serveHere(config, log);
+    tellStarted();
+  } catch (error) {
+    leaveWorkers();
+    throw error;
+  }
+}
+
+/** Log, HTTP, database, then drain and close. */
+async function serveHere(config: Config, log: Logger): Promise<void> {
+  sharePasswordThreads(config.workers);
   const running: Running = { store: await openStore(config, log), servers: [] };
   try {
     await start(running, config, log);
@@ -83,7 +98,7 @@ async function start(running: Running, config: Config, log: Logger): Promise<voi
   });
   await migrate(log);
   void sayOfStandbys(store, log);
-  if (config.databaseUrl !== null) return;
+  if (config.databaseUrl !== null || (config.worker ?? 1) > 1) return;
   const demo = await welcome(config, store.pool, log);
   if (demo !== null) servers.push(demo);
 }

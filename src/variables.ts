@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { DEFAULT_CODE_SECONDS, MAX_CODE_SECONDS } from './rules/lifetimes.ts';
 import { CONNECTIONS, INSTANCES, READ_LAG_MS } from './rules/limits.ts';
@@ -9,6 +10,7 @@ import { AddressError, parseAddresses } from './store/database/databaseUrl.ts';
 
 const MIN_SECRET_CHARACTERS = 32;
 const MAX_DRAIN_SECONDS = 60;
+const MAX_WORKERS = 64;
 
 /** The address of one or several PostgreSQLs. */
 const databaseUrl = z
@@ -101,6 +103,14 @@ export const VARIABLES = {
       `must be ${MIN_SECRET_CHARACTERS} or more letters, digits and signs without spaces`,
     )
     .optional(),
+  WORKERS: z
+    .string()
+    .transform((text) => (text === 'auto' ? Math.min(availableParallelism(), MAX_WORKERS) : Number(text)))
+    .refine(
+      (count) => Number.isInteger(count) && count >= 1 && count <= MAX_WORKERS,
+      `must be auto, or a whole number from 1 to ${MAX_WORKERS}`,
+    )
+    .default(1),
   DRAIN_SECONDS: wholeNumber(0, MAX_DRAIN_SECONDS).default(0),
   MAX_CONNECTIONS: wholeNumber(CONNECTIONS.min, CONNECTIONS.max).default(CONNECTIONS.default),
   MAX_INSTANCES: wholeNumber(INSTANCES.min, INSTANCES.max).default(INSTANCES.default),

@@ -40,7 +40,9 @@ const MAY_IMPORT: Record<string, string[]> = {
     'secrets',
     'trial',
     'v8Flags.ts',
+    'workers.ts',
   ],
+  'workers.ts': ['config.ts', 'ending.ts'],
   cli: ['config.ts', 'flows', 'openStore.ts', 'operatorFiles.ts', 'rules', 'secrets'],
   // Commands about the database itself.
   'cli/database.ts': ['config.ts', 'openStore.ts', 'store'],

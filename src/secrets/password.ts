@@ -7,19 +7,30 @@ import { FairQueue } from './fairQueue.ts';
 
 /** Hashing takes tens of milliseconds of a core: it is done in threads of low priority that leave one core free. */
 const THREADS = Math.max(1, availableParallelism() - 1);
+let maxThreads = THREADS;
 const NICENESS = 10;
 /** Checks that may wait in each lane. */
 const PLACES = 100;
 /** A thread without work ends, and frees its memory. */
 const IDLE_MS = 60_000;
 
-const threads = new Piscina({
-  filename: fileURLToPath(new URL('./passwordThread.js', import.meta.url)),
-  minThreads: 0,
-  maxThreads: THREADS,
-  idleTimeout: IDLE_MS,
-  niceIncrement: NICENESS,
-});
+let pool: Piscina | undefined;
+
+function threads(): Piscina {
+  pool ??= new Piscina({
+    filename: fileURLToPath(new URL('./passwordThread.js', import.meta.url)),
+    minThreads: 0,
+    maxThreads,
+    idleTimeout: IDLE_MS,
+    niceIncrement: NICENESS,
+  });
+  return pool;
+}
+
+/** Leaves the other processes of this service their part of the threads. Call it before the first password comes. */
+export function sharePasswordThreads(processes: number): void {
+  maxThreads = Math.max(1, Math.floor(THREADS / processes));
+}
 
 /** Too many passwords wait for their check. */
 export class BusyError extends Error {
@@ -56,7 +67,7 @@ let lastLane: Lane = 'stranger';
 
 /** @returns an argon2id hash in PHC string form, with its own salt */
 export async function hashPassword(password: string): Promise<string> {
-  return threads.run(password, { name: 'hash' });
+  return threads().run(password, { name: 'hash' });
 }
 
 /** Fails early when there is no place for another check. @throws {BusyError} */
@@ -100,7 +111,7 @@ function inTurn({ lane, share, until }: Turn, work: { stored: string; password: 
 
 /** Gives free threads the next checks, from the two lanes in turn. */
 function startChecks(): void {
-  while (running < THREADS) {
+  while (running < maxThreads) {
     const check = nextCheck();
     if (check === undefined) return;
     const now = performance.now();
@@ -127,7 +138,7 @@ function nextCheck(): Check | undefined {
 async function run({ stored, password }: Check): Promise<boolean> {
   running += 1;
   try {
-    return await threads.run({ stored, password }, { name: 'verify' });
+    return await threads().run({ stored, password }, { name: 'verify' });
   } finally {
     running -= 1;
     startChecks();

@@ -5,19 +5,28 @@ import { startLoad } from '../support/load.ts';
 import { onDatabase, type ServerProcess, spawnServer } from '../support/process.ts';
 import { freePort } from '../support/server.ts';
 
-// Two replicas that are restarted in turn while many ask for pages through a balancer: nobody may feel it.
+// Two replicas, one of two processes, that are restarted in turn while many ask for pages through balancers: nobody may feel it.
 
 if (!hasHaproxy) console.log('Not tested: rolling restarts behind HAProxy, which is not installed.');
 
 const database = await useDatabase();
-const replicas: { readonly port: number; server: ServerProcess }[] = [];
+const replicas: { readonly port: number; readonly workers: string; server: ServerProcess }[] = [];
 const open: { close(): Promise<void> }[] = [];
 
-const start = (port: number) =>
-  spawnServer({ ...onDatabase(database.url), PORT: String(port), DRAIN_SECONDS: '1', TRUST_PROXY: '1' });
+const start = (port: number, WORKERS: string) =>
+  spawnServer({
+    ...onDatabase(database.url),
+    PORT: String(port),
+    DRAIN_SECONDS: '1',
+    TRUST_PROXY: '1',
+    WORKERS,
+  });
 
 beforeAll(async () => {
-  for (const port of [await freePort(), await freePort()]) replicas.push({ port, server: await start(port) });
+  for (const workers of ['1', '2']) {
+    const port = await freePort();
+    replicas.push({ port, workers, server: await start(port, workers) });
+  }
 });
 
 afterAll(async () => {
@@ -25,7 +34,7 @@ afterAll(async () => {
   await Promise.all(replicas.map(({ server }) => server.stop()));
 });
 
-/** How many pages a replica has answered, from its metrics. */
+/** How many pages a replica has answered, from the metrics of one of its processes. */
 async function answersOf({ server }: (typeof replicas)[number]): Promise<number> {
   const metrics = await (await fetch(`${server.baseUrl}/metrics`)).text();
   return Number(/^assent_request_seconds_count\{route="\/oauth\/authorize"\} (\d+)/m.exec(metrics)?.[1] ?? 0);
@@ -62,7 +71,7 @@ it('fails no request, whatever balancer is before them', async () => {
     await goOn();
     expect(await replica.server.stop()).toBe(0);
     await goOn();
-    replica.server = await start(replica.port);
+    replica.server = await start(replica.port, replica.workers);
     await expect.poll(() => answersOf(replica)).toBeGreaterThan(100); // all have found it again
   }
   const tallies = await Promise.all(loads.map(async ({ name, load }) => ({ name, ...(await load.stop()) })));
