@@ -31,12 +31,17 @@ const PARTITIONS = `(
            from pg_inherits join pg_class on pg_class.oid = inhrelid
           where inhparent = 'audit_events'::regclass) as partitions`;
 
+/** When the oldest partition begins, in SQL: of what was before, the trail needn't know any more. */
+export const TRAIL_BEGINS = `(select min(month)::timestamp at time zone 'UTC' from ${PARTITIONS})`;
+
 const TRAIL = statement(
   '',
   `
 select pg_size_pretty((select sum(pg_total_relation_size(relid)) from pg_partition_tree('audit_events'))) as size,
        (select pg_size_pretty(pg_total_relation_size(id)) from ${PARTITIONS}
          where month = ${THIS_MONTH} - interval '1 month') as "lastMonth",
+       exists (select from ${PARTITIONS} where month = ${THIS_MONTH}) as "coversNow",
+       (select pg_stat_get_live_tuples(id)::int from ${PARTITIONS} where name = 'audit_events_rest') as "strays",
        (select count(*)::int from ${PARTITIONS} where month > ${THIS_MONTH}) as "monthsAhead"`,
 );
 
@@ -46,6 +51,10 @@ interface TrailFacts {
   readonly size: string;
   /** The size of the month before this one, when it has a partition. */
   readonly lastMonth: string | null;
+  /** Whether this month has a partition. */
+  readonly coversNow: boolean;
+  /** About how many rows are in no month's partition. */
+  readonly strays: number;
   /** For how many months from now on there are partitions. */
   readonly monthsAhead: number;
 }
