@@ -26,6 +26,7 @@ import { warningRoutes } from './routes/warnings.ts';
 import { limitAnswerTime } from './server/answerTime.ts';
 import { limitConnections } from './server/connectionLimit.ts';
 import { answerErrors, answerUnknownRoutes } from './server/errors.ts';
+import { keepHouse } from './server/housekeeping.ts';
 import { answerBadPath, answerClientError, answerConnect, newReference } from './server/malformedRequests.ts';
 import { keepRefusals, RequestLog } from './server/requestLog.ts';
 import { preventSmuggling } from './server/requestSmuggling.ts';
@@ -80,6 +81,7 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
   answerConnect(app);
   const watch = watchDatabase(app, context);
   keepRefusals(app, context);
+  keepHouse(app, context);
   answerErrors(app, context, watch);
   answerUnknownRoutes(app);
   limitAnswerTime(app);

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { AUDIT_KEPT_MONTHS } from '../../rules/lifetimes.ts';
+import { LOCK_MS } from '../../rules/timeouts.ts';
 import { recordAct } from '../auditEvents.ts';
 import { type Database, transaction } from '../database/database.ts';
 import { execute, executeLong, queryOne, queryRow } from '../database/query.ts';
@@ -94,18 +95,20 @@ export async function countStrays(db: Database): Promise<{ readonly rows: number
  * Makes the next partition that there should be, up to {@link MONTHS_AHEAD} months from now, and moves what was written
  * meanwhile into it. Within a transaction whose statements may take long: there may be many rows to move.
  *
- * @returns false when there was nothing to do, or the tables aren't ours to change
+ * @returns its name; null when there was nothing to do, or the tables aren't ours to change
+ * @throws when somebody reads the trail for longer: waiting for that would make everybody else wait who reads it
  */
-export async function prepareAuditPartition(connection: pg.PoolClient): Promise<boolean> {
-  if (!(await ownsTables(connection))) return false;
+export async function prepareAuditPartition(connection: pg.PoolClient): Promise<string | null> {
+  if (!(await ownsTables(connection))) return null;
   const next = NEXT_MONTH({ monthsAhead: MONTHS_AHEAD, monthsKept: AUDIT_KEPT_MONTHS });
   const found = await queryOne<{ name: string; from: string; to: string }>(connection, next);
-  if (found === null) return false;
+  if (found === null) return null;
   const { name, from, to } = found;
   // Moving rows is the one thing that the owner may do past the trigger that refuses every change.
   await executeLong(
     connection,
-    `create table ${name} (like audit_events including defaults);
+    `set local lock_timeout = ${LOCK_MS};
+    create table ${name} (like audit_events including defaults) with (autovacuum_freeze_min_age = 0);
     alter table audit_events_rest disable trigger append_only;
     with moved as (delete from audit_events_rest where at >= '${from}' and at < '${to}' returning *)
       insert into ${name} select * from moved;
@@ -114,7 +117,14 @@ export async function prepareAuditPartition(connection: pg.PoolClient): Promise<
     create trigger append_only_truncate before truncate on ${name}
       for each statement execute function refuse_change()`,
   );
-  return true;
+  return name;
+}
+
+/** PostgreSQL analyzes the months by itself, and never the trail as a whole. Only for the owner of the tables. */
+export async function analyzeTrail(pool: pg.Pool): Promise<void> {
+  await transaction(pool, async (connection) => {
+    await executeLong(connection, 'set local statement_timeout = 0; analyze audit_events');
+  });
 }
 
 /**

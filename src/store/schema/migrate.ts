@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import type pg from 'pg';
 import { type Database, transaction } from '../database/database.ts';
+import { codeOf } from '../database/errors.ts';
 import { executeLong, lockForTransaction, queryRow } from '../database/query.ts';
 import { statement } from '../database/statement.ts';
 import { prepareAuditPartition } from './auditPartitions.ts';
@@ -8,8 +9,9 @@ import { prepareAuditPartition } from './auditPartitions.ts';
 /** Key of the advisory lock that lets one process migrate at a time. */
 const MIGRATION_LOCK = 7_274_825;
 
-/** SQLSTATE of a role that lacks a privilege. */
+/** SQLSTATEs: of a role that lacks a privilege, and of a lock that wasn't free in time. */
 const MAY_NOT = '42501';
+const LOCK_NOT_FREE = '55P03';
 
 const FOLDER = new URL('../../../migrations/', import.meta.url);
 
@@ -65,8 +67,27 @@ export async function migrate(pool: pg.Pool): Promise<Migration[]> {
     if (migration === undefined) break;
     applied.push(migration);
   }
-  while (await alone(pool, prepareAuditPartition));
+  await preparePartitions(pool);
   return applied;
+}
+
+/**
+ * Makes the partitions of the trail that there should be, if the tables are ours.
+ *
+ * @returns the names of those that were made, and whether somebody who reads the trail kept others from being made
+ */
+export async function preparePartitions(pool: pg.Pool): Promise<{ made: string[]; busy: boolean }> {
+  const made: string[] = [];
+  try {
+    for (;;) {
+      const name = await alone(pool, prepareAuditPartition);
+      if (name === null) return { made, busy: false };
+      made.push(name);
+    }
+  } catch (error) {
+    if (codeOf(error) !== LOCK_NOT_FREE) throw error;
+    return { made, busy: true };
+  }
 }
 
 /**
