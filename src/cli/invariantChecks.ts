@@ -5,7 +5,8 @@ import { type Invariant, QUESTIONS } from '../store/invariants/ask.ts';
 import { findTrailFacts } from '../store/schema/auditPartitions.ts';
 import { compareSchema } from '../store/schema/definition.ts';
 import { listMigrations, schemaVersion } from '../store/schema/migrate.ts';
-import { findOwners } from '../store/schema/owners.ts';
+import { findGrantees, findOwners } from '../store/schema/owners.ts';
+import { findDeviations } from '../store/schema/tablePrivileges.ts';
 import { advice, type Finding, ok, type Verdict, wrong } from './finding.ts';
 import { INVARIANT_TEXTS } from './invariantTexts.ts';
 
@@ -91,6 +92,20 @@ const OF_SCHEMA: Readonly<Record<string, (pool: pg.Pool) => Promise<Verdict[]>>>
             'run reassign owned, so that one role owns it all',
           ),
         ];
+  },
+
+  /** Reading more than a server needs is a decision of the operator's. */
+  async privileges(pool) {
+    const verdicts: Verdict[] = [];
+    for (const role of await findGrantees(pool)) {
+      if (role === 'public')
+        verdicts.push(wrong('every role was given rights on our tables', 'revoke all from public'));
+      const { beyond } = await findDeviations(pool, role);
+      const text = `the role ${role} has more than a server needs: ${beyond.join(', ')}`;
+      const onlyReads = beyond.every((privilege) => privilege.startsWith('SELECT'));
+      if (beyond.length > 0) verdicts.push(verdictOn(text, onlyReads, 'revoke it, as the owner'));
+    }
+    return verdicts.length > 0 ? verdicts : [ok('no role may do more with our tables than a server')];
   },
 
   async partitions(pool) {

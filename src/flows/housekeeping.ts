@@ -33,10 +33,10 @@ export class Housekeeping {
     this.#log = log;
   }
 
-  /** The first round comes within a minute, at another moment on each replica. */
+  /** The first round comes in the second minute, at another moment on each replica. */
   start(): void {
     if (this.#stopped) return;
-    const wait = this.#round === 0 ? Math.random() * ROUND_MS : ROUND_MS;
+    const wait = this.#round === 0 ? ROUND_MS * (1 + Math.random()) : ROUND_MS;
     this.#timer = setTimeout(() => void this.keep().finally(() => this.start()), wait).unref();
   }
 

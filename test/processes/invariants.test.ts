@@ -111,6 +111,8 @@ const FAULTS: readonly [fault: string, check: string, ...statements: string[]][]
     'definition',
     `update pg_index set indisvalid = false where indexrelid = 'grants_client_id_idx'::regclass`,
   ],
+  ['a role that may delete', 'privileges', 'grant delete on grants to pg_monitor'],
+  ['everybody may change a column', 'privileges', 'grant update (scope) on grants to public'],
   ['functions of somebody else', 'owners', 'alter function is_live owner to pg_monitor'],
   [
     'no partition for this month',
@@ -259,7 +261,13 @@ describe('assent doctor --invariants', () => {
   });
 
   it('has a fault for each question', () => {
-    const asked = ['definition', 'owners', 'partitions', ...QUESTIONS.flatMap(({ names }) => names)];
+    const asked = [
+      'definition',
+      'owners',
+      'privileges',
+      'partitions',
+      ...QUESTIONS.flatMap(({ names }) => names),
+    ];
     expect(new Set(FAULTS.map(([, check]) => check))).toEqual(new Set(asked));
   });
 });

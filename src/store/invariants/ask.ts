@@ -37,11 +37,13 @@ async function ask(
   names: readonly Invariant[],
   seconds: number,
 ): Promise<Broken<Invariant>[]> {
+  // Each condition is judged once for a row: `offset 0` keeps it from being merged into both columns.
+  const judged = names.map((name) => `(${broken[name]}) as ${name}`);
   const columns = names.flatMap((name) => [
-    `count(*) filter (where ${broken[name]})::int as ${name}`,
-    `min((${id})::text) filter (where ${broken[name]}) as ${name}_example`,
+    `count(*) filter (where ${name})::int as ${name}`,
+    `min(id::text) filter (where ${name}) as ${name}_example`,
   ]);
-  const text = `select ${columns.join(', ')} from ${from}`;
+  const text = `select ${columns.join(', ')} from (select ${id} as id, ${judged.join(', ')} from ${from} offset 0) asked`;
   const found = await transaction(pool, async (connection) => {
     await connection.query(CAREFULLY);
     const [row] = await queryLong<Record<string, number | string | null>>(

@@ -9,7 +9,7 @@ const PATIENCE = `interval '1 day'`;
 /** The first is a code or token, whatever column of the trail it stands in. */
 export const TRAIL: Source<'tokens_in_trail' | 'trail_times' | 'trail_kinds'> = {
   from: 'audit_events a',
-  id: `concat_ws(' ', a.at, a.kind, a.reference)`,
+  id: 'a.at',
   broken: {
     tokens_in_trail: hasToken(
       `concat_ws(' ', a.kind, a.client_id, a.instance_name, a.scope, a.limits, a.address, a.reference, a.operator, a.resource_id, a.detail)`,
@@ -32,7 +32,7 @@ export const SECRETS: Source<'other_hashes' | 'password_hashes' | 'tokens_in_ref
   id: 's.id',
   broken: {
     other_hashes: isNoDigest('s.digest'),
-    password_hashes: `s.password !~ '^\\$argon2id\\$v=19\\$m=\\d+,t=\\d+,p=\\d+\\$[A-Za-z0-9+/]{16,}\\$[A-Za-z0-9+/]{32,}$'`,
+    password_hashes: `s.password !~ '^\\$argon2id\\$v=19\\$m=\\d+,t=\\d+,p=\\d+\\$[A-Za-z0-9+/]+\\$[A-Za-z0-9+/]+$'`,
     tokens_in_refusals: hasToken('s.said'),
   },
 };

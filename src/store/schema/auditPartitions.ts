@@ -12,6 +12,9 @@ import { statement } from '../database/statement.ts';
 /** Events after these go to the partition for the rest, unless `assent migrate` runs before. */
 const MONTHS_AHEAD = 12;
 
+/** As `migrations/0012_years.sql` has them for the months of its time. */
+const MONTH_SETTINGS = 'autovacuum_freeze_min_age = 0, autovacuum_vacuum_insert_threshold = 20000';
+
 /** Whether the role that we are connected as may change the tables. */
 export async function ownsTables(db: Database): Promise<boolean> {
   return (await execute(db, OWNS_TABLES())) > 0;
@@ -108,7 +111,7 @@ export async function prepareAuditPartition(connection: pg.PoolClient): Promise<
   await executeLong(
     connection,
     `set local lock_timeout = ${LOCK_MS};
-    create table ${name} (like audit_events including defaults) with (autovacuum_freeze_min_age = 0);
+    create table ${name} (like audit_events including defaults) with (${MONTH_SETTINGS});
     alter table audit_events_rest disable trigger append_only;
     with moved as (delete from audit_events_rest where at >= '${from}' and at < '${to}' returning *)
       insert into ${name} select * from moved;

@@ -23,3 +23,24 @@ export async function findOwners(db: Database): Promise<string[]> {
   const found = await query<{ owner: string }>(db, OWNERS({ tables: TABLES.map(({ name }) => name) }));
   return found.map(({ owner }) => owner);
 }
+
+const GRANTEES = statement<{ tables: readonly string[] }>(
+  '',
+  `
+with ours as (
+  select c.oid, relacl, relowner from unnest(@tables::text[]) as name join pg_class c on c.oid = name::regclass
+  union all
+  select c.oid, relacl, relowner from pg_inherits join pg_class c on c.oid = inhrelid where inhparent = 'audit_events'::regclass)
+select distinct case grantee when 0 then 'public' else pg_get_userbyid(grantee)::text end as role
+  from ours, lateral (
+         select grantee from aclexplode(relacl)
+         union all
+         select grantee from pg_attribute, aclexplode(attacl) where attrelid = ours.oid and not attisdropped) as given
+ where grantee <> relowner order by 1`,
+);
+
+/** The roles that were given something on our tables, beside their owner; `public` for every role. */
+export async function findGrantees(db: Database): Promise<string[]> {
+  const found = await query<{ role: string }>(db, GRANTEES({ tables: TABLES.map(({ name }) => name) }));
+  return found.map(({ role }) => role);
+}
