@@ -1,7 +1,9 @@
 import type pg from 'pg';
+import { explainTrouble } from '../store/database/errorTexts.ts';
 import { type ExpiringTable, MAX_EXPIRED_AT_ONCE, removeExpired } from '../store/expired.ts';
 import { findTrailFacts } from '../store/schema/auditPartitions.ts';
 import { preparePartitions } from '../store/schema/migrate.ts';
+import { whyUnavailable } from './unavailable.ts';
 
 const ROUND_MS = 60_000;
 const HOURLY = 60;
@@ -45,7 +47,7 @@ export class Housekeeping {
     clearTimeout(this.#timer);
   }
 
-  /** One round. Never fails: `DatabaseWatch` reports the database. */
+  /** One round. Never fails; that the database is away is for `DatabaseWatch` to report. */
   async keep(): Promise<void> {
     const round = this.#round;
     this.#round += 1;
@@ -55,7 +57,10 @@ export class Housekeeping {
       if (round % HOURLY === 0)
         for (const table of ['refusals', 'throttles'] as const) await this.#remove(table);
       if (round % DAILY === 0) await this.#prepareTrail();
-    } catch {}
+    } catch (error) {
+      if (whyUnavailable(error) === null)
+        this.#log.warn(`expired rows stay where they are: ${explainTrouble(error)}`);
+    }
   }
 
   async #remove(table: ExpiringTable): Promise<void> {

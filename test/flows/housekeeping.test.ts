@@ -103,6 +103,17 @@ describe('housekeeping', () => {
     await away.end();
   });
 
+  it('says when its role may not do it', async () => {
+    const role = await createRole();
+    const servers = openDatabase(role.urlOf(database));
+    expect(await keepHouse(servers)).toEqual([
+      expect.stringMatching(
+        /^warning: expired rows stay where they are: .*permission denied for table sessions/,
+      ),
+    ]);
+    await servers.end();
+  });
+
   it('makes the months of the trail to come for an owner, and tells a server’s role months before', async () => {
     const months = `select oid::regclass::text as name from pg_class where relname ~ '^audit_events_\\d{4}_\\d{2}$' order by relname desc`;
     const { rows } = await pool.query<{ name: string }>(months);
