@@ -7,6 +7,7 @@ import { DATABASE_COMMANDS } from './cli/database.ts';
 import { DOCTOR_COMMANDS } from './cli/doctor.ts';
 import { EXPLAIN_COMMANDS } from './cli/explain.ts';
 import { GRANT_COMMANDS } from './cli/grant.ts';
+import { MAINTAIN_COMMANDS } from './cli/maintain.ts';
 import { complain, inJson, print, UsageError } from './cli/output.ts';
 import { RESOURCE_COMMANDS } from './cli/resource.ts';
 import { USER_COMMANDS } from './cli/user.ts';
@@ -63,6 +64,7 @@ function refuseIgnored(command: Command): void {
 addCommands(program, {
   serve: ['run the server until a signal ends it', runServer],
   ...DATABASE_COMMANDS,
+  ...MAINTAIN_COMMANDS,
   ...CLIENT_COMMANDS,
   ...USER_COMMANDS,
   ...RESOURCE_COMMANDS,

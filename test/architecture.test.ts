@@ -47,7 +47,9 @@ const MAY_IMPORT: Record<string, string[]> = {
   // Commands about the database itself.
   'cli/database.ts': ['config.ts', 'openStore.ts', 'store'],
   'cli/databaseChecks.ts': ['store'],
-  'cli/doctor.ts': ['config.ts', 'flows', 'openStore.ts', 'rules', 'store'],
+  'cli/invariantChecks.ts': ['store'],
+  'cli/invariantTexts.ts': ['store'],
+  'cli/doctor.ts': ['config.ts', 'flows', 'openStore.ts', 'rules'],
   'cli.ts': ['cli', 'serve.ts', 'store'],
 };
 
@@ -55,6 +57,7 @@ const MAY_IMPORT: Record<string, string[]> = {
 const MAY_IMPORT_WITHIN: Record<string, string[]> = {
   'store/database': [],
   'store/schema': ['store', 'store/database'],
+  'store/invariants': ['store', 'store/database', 'store/schema'],
   store: ['store/database'],
   flows: [],
   'flows/operators': ['flows'],

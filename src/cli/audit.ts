@@ -1,6 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type pg from 'pg';
-import { z } from 'zod';
 import {
   AUDIT_KINDS,
   type AuditEvent,
@@ -17,6 +16,7 @@ import { AUDIT_KEPT_MONTHS } from '../rules/lifetimes.ts';
 import { isUuid } from '../secrets/uuid.ts';
 import type { CommandTable } from './addCommands.ts';
 import { inJson, print, printList, report, snakeCase, UsageError } from './output.ts';
+import { readTime } from './readTime.ts';
 import { requireUser } from './user.ts';
 import { withStore } from './withStore.ts';
 
@@ -154,18 +154,6 @@ function readKind(text: string): AuditKind {
   const kind = AUDIT_KINDS.find((known) => known === text);
   if (kind === undefined) throw new InvalidArgumentError(`There are: ${AUDIT_KINDS.join(', ')}.`);
   return kind;
-}
-
-/** A day, or a time with a zone: of anything else JavaScript guesses what it means. */
-const TIME = z.union([z.iso.date(), z.iso.datetime({ offset: true })]);
-
-function readTime(text: string): Date {
-  if (!TIME.safeParse(text).success) {
-    throw new InvalidArgumentError(
-      'Not a day or a time with a zone, such as 2026-11-20 or 2026-11-20T09:30:00Z.',
-    );
-  }
-  return new Date(text);
 }
 
 function readUserId(text: string): string {

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { findClient, listClients, removeClient } from '../flows/operators/clients.ts';
+import { countLiveGrants } from '../flows/operators/grants.ts';
 import type { Client } from '../rules/client.ts';
 import type { CommandTable } from './addCommands.ts';
 import { changeStatus } from './blocking.ts';
@@ -42,7 +43,11 @@ async function show(id: string): Promise<void> {
 async function remove(id: string, { yes = false }: { yes?: boolean }): Promise<void> {
   const removed = await withStore(async (db, operator) => {
     const { name } = await requireClient(db, id);
-    if (!yes) await confirmRevoking(db, { clientId: id }, `delete the application ${name} and `);
+    if (!yes)
+      await confirmRevoking(
+        await countLiveGrants(db, { clientId: id }),
+        `delete the application ${name} and `,
+      );
     return removeClient(db, id, operator, showProgress);
   });
   const revoked = found(removed, 'client', id);

@@ -1,7 +1,5 @@
 import { createInterface } from 'node:readline/promises';
 import { Option } from 'commander';
-import type pg from 'pg';
-import { countLiveGrants, type Whose } from '../flows/operators/grants.ts';
 import { inJson, UsageError } from './output.ts';
 
 /** The option that answers the question of {@link confirmRevoking} beforehand. */
@@ -19,8 +17,10 @@ export function canAsk(): boolean {
  * @throws {UsageError} when nobody can be asked
  * @throws {Error} when the answer is no
  */
-export async function confirmRevoking(db: pg.Pool, whose: Whose, deed = ''): Promise<void> {
-  const { grants, people } = await countLiveGrants(db, whose);
+export async function confirmRevoking(
+  { grants, people }: { readonly grants: number; readonly people: number },
+  deed = '',
+): Promise<void> {
   const counted = `${grants} ${grants === 1 ? 'authorization' : 'authorizations'}`;
   const what = `${deed}revoke ${counted}${people > 1 ? ` of ${people} people` : ''}`;
   if (!canAsk()) throw new UsageError(`nothing was done: this would ${what}; say --yes to do it`);

@@ -11,7 +11,7 @@ const MIN_POSTGRES = 150_000;
 /** Above this, times in the log mislead; Assent itself goes by the database's clock alone. */
 const TOLERABLE_SKEW_SECONDS = 5;
 /** Rows of a month without a partition go to the default partition, and have to be moved later. */
-const MIN_MONTHS_AHEAD = 2;
+const MIN_MONTHS_AHEAD = 3;
 
 /** @throws when the database can't be reached */
 export async function checkDatabase(pool: pg.Pool): Promise<Finding[]> {
@@ -118,6 +118,6 @@ const CHECKS: Readonly<Record<string, (facts: DatabaseFacts, pool: pg.Pool) => P
     const text = `the audit trail takes ${size}${growth}, and is prepared for ${monthsAhead} months`;
     return monthsAhead >= MIN_MONTHS_AHEAD
       ? ok(text)
-      : advice(text, 'run assent migrate as the owner of the tables');
+      : advice(text, 'run assent maintain as the owner of the tables, once a month');
   },
 };

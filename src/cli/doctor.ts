@@ -1,3 +1,4 @@
+import { InvalidArgumentError, Option } from 'commander';
 import { ConfigError, readConfig, readDatabaseConfig } from '../config.ts';
 import { examineStandbys } from '../flows/standbyFindings.ts';
 import { openStore, type Store } from '../openStore.ts';
@@ -6,6 +7,7 @@ import { explainTrouble } from '../store/database/errorTexts.ts';
 import type { CommandTable } from './addCommands.ts';
 import { checkDatabase } from './databaseChecks.ts';
 import { advice, type Finding, ok, type Verdict, wrong } from './finding.ts';
+import { checkInvariants } from './invariantChecks.ts';
 import { print } from './output.ts';
 import { toStandardError } from './withStore.ts';
 
@@ -13,11 +15,34 @@ const ADDRESS_TIMEOUT_MS = 5_000;
 
 /** `assent doctor`: looks at what usually is wrong before a person has to. */
 export const DOCTOR_COMMANDS: CommandTable = {
-  doctor: ['check configuration, database and address; exit code 1 when Assent can’t serve like this', check],
+  doctor: [
+    'check configuration, database and address; exit code 1 when Assent can’t serve like this',
+    check,
+    new Option(
+      '--invariants',
+      'check instead what must be true of the schema and of all rows; reads whole tables, beside running servers',
+    ),
+    new Option('--patience <seconds>', 'how long each question to the database may take')
+      .argParser(readSeconds)
+      .default(60),
+  ],
 };
 
-async function check(): Promise<void> {
-  const findings = [...checkConfiguration(), ...(await checkStore()), ...(await checkAddress())];
+interface DoctorOptions {
+  readonly invariants?: boolean;
+  readonly patience: number;
+}
+
+function readSeconds(text: string): number {
+  if (!/^[1-9]\d{0,4}$/.test(text))
+    throw new InvalidArgumentError('Not a number of seconds from 1 to 99999.');
+  return Number(text);
+}
+
+async function check({ invariants = false, patience }: DoctorOptions): Promise<void> {
+  const findings = invariants
+    ? await checkStore(({ pool }) => checkInvariants(pool, patience))
+    : [...checkConfiguration(), ...(await checkStore(checkHosts)), ...(await checkAddress())];
   print(findings, findings.map(lineOf).join('\n'));
   if (findings.some(({ level }) => level === 'error')) process.exitCode = 1;
 }
@@ -44,13 +69,12 @@ function attempt<Config>(read: () => Config): { config: Config | null; problems:
 }
 
 /** The findings about the database; none while the configuration doesn't say which. */
-async function checkStore(): Promise<Finding[]> {
+async function checkStore(look: (store: Store) => Promise<Finding[]>): Promise<Finding[]> {
   const { config } = attempt(readDatabaseConfig);
   if (config === null) return [];
   try {
     const store = await openStore(config, toStandardError);
-    return await checkDatabase(store.pool)
-      .then(async (findings) => [...findings, ...(await checkStandbys(store.standbys))])
+    return await look(store)
       .catch(away)
       .finally(() => store.close());
   } catch (error) {
@@ -58,9 +82,10 @@ async function checkStore(): Promise<Finding[]> {
   }
 }
 
-async function checkStandbys(standbys: Store['standbys']): Promise<Finding[]> {
-  const findings = await examineStandbys(standbys);
-  return findings.map((finding) => ({ check: 'standby', ...finding }));
+async function checkHosts({ pool, standbys }: Store): Promise<Finding[]> {
+  const findings = await checkDatabase(pool);
+  const found = await examineStandbys(standbys);
+  return [...findings, ...found.map((finding) => ({ check: 'standby', ...finding }))];
 }
 
 function away(error: unknown): Finding[] {

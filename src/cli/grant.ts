@@ -1,24 +1,32 @@
+import { open } from 'node:fs/promises';
 import { Option } from 'commander';
 import type pg from 'pg';
 import {
+  countLiveGrants,
   findGrantsOfUser,
   type Grant,
   revokeAll,
   revokeGrant,
+  revokeThese,
   type Whose,
 } from '../flows/operators/grants.ts';
+import { findRevived, readEnds } from '../flows/operators/revived.ts';
 import { grantState } from '../rules/grantState.ts';
 import { tokenExpiresAt } from '../rules/lifetimes.ts';
 import { type CommandTable, required } from './addCommands.ts';
 import { requireClient } from './client.ts';
 import { canAsk, confirmRevoking, YES } from './confirm.ts';
 import { found, printList, report, showProgress, UsageError } from './output.ts';
+import { readTime } from './readTime.ts';
 import { requireUser } from './user.ts';
 import { withStore } from './withStore.ts';
 
-interface WhoseOptions {
+interface RevokeOptions {
   readonly login?: string;
   readonly client?: string;
+  readonly since?: Date;
+  readonly until?: Date;
+  readonly trail?: string;
   readonly yes?: boolean;
 }
 
@@ -31,10 +39,16 @@ export const GRANT_COMMANDS: CommandTable = {
     required('--login <login>', 'the user'),
   ],
   'grant revoke [grant-id]': [
-    'revoke one authorization, or all of a user or an application: codes and tokens stop working',
+    'revoke one authorization, or all of a user, an application or a time: codes and tokens stop working',
     revoke,
     new Option('--login <login>', 'all that this user has allowed'),
     new Option('--client <id>', 'all that this application was allowed; with both, only by this user'),
+    new Option('--since <time>', 'those given from this day (UTC) or time on').argParser(readTime),
+    new Option('--until <time>', 'those given before this day (UTC) or time').argParser(readTime),
+    new Option(
+      '--trail <file>',
+      'after a restore: those that ended or were replaced later, by the trail that “assent audit next” wrote to this file',
+    ).conflicts(['login', 'client', 'since', 'until']),
     YES,
   ],
 };
@@ -44,22 +58,41 @@ async function list({ login }: { login: string }): Promise<void> {
   printList(grants.map(rowOf), 'no authorizations');
 }
 
-async function revoke(grantId: string | undefined, options: WhoseOptions): Promise<void> {
-  const { login, client } = options;
-  const ofMany = login !== undefined || client !== undefined;
+async function revoke(grantId: string | undefined, options: RevokeOptions): Promise<void> {
+  const { login, client, since, until, trail } = options;
+  const ofMany = [login, client, since, until, trail].some((option) => option !== undefined);
   if (ofMany === (grantId !== undefined)) {
     throw new UsageError(
-      'say what to revoke: GRANT_ID, --login or --client; with both, only what this user allowed this application',
+      'say what to revoke: GRANT_ID, --login, --client, --since, --until or --trail; with several options, only what fits all',
     );
   }
   if (grantId !== undefined) return revokeOne(grantId);
-  const revoked = await withStore(async (db, operator) => {
-    const ofWhom = await whose(db, options);
-    // A script is not asked, and needs no --yes, unlike for `client delete`.
-    if (canAsk() && !options.yes) await confirmRevoking(db, ofWhom);
-    return revokeAll(db, ofWhom, operator, showProgress);
-  });
-  report({ login, clientId: client, revoked }, `authorizations revoked: ${revoked}`);
+  const revoked = await withStore((db, operator) =>
+    trail === undefined ? revokeMany(db, options, operator) : revokeEnded(db, trail, options, operator),
+  );
+  report({ login, clientId: client, since, until, trail, revoked }, `authorizations revoked: ${revoked}`);
+}
+
+async function revokeMany(db: pg.Pool, options: RevokeOptions, operator: string): Promise<number> {
+  const which = await whose(db, options);
+  // Of one user or application a script is not asked, and needs no --yes, unlike for `client delete`.
+  const isNamed = which.userId !== undefined || which.clientId !== undefined;
+  if (!options.yes && (canAsk() || !isNamed)) await confirmRevoking(await countLiveGrants(db, which));
+  return revokeAll(db, which, operator, showProgress);
+}
+
+async function revokeEnded(
+  db: pg.Pool,
+  trail: string,
+  { yes = false }: RevokeOptions,
+  operator: string,
+): Promise<number> {
+  const file = await open(trail);
+  const ends = await readEnds(file.readLines());
+  if (ends.size === 0) throw new Error(`${trail} has no event that ends an authorization`);
+  const { ids, people } = await findRevived(db, ends);
+  if (!yes && ids.length > 0) await confirmRevoking({ grants: ids.length, people });
+  return revokeThese(db, ids, operator, showProgress);
 }
 
 async function revokeOne(grantId: string): Promise<void> {
@@ -69,12 +102,13 @@ async function revokeOne(grantId: string): Promise<void> {
   report({ grantId, revoked: Number(revoked) }, sentence);
 }
 
-async function whose(db: pg.Pool, { login, client }: WhoseOptions): Promise<Whose> {
-  const clientId = client === undefined ? undefined : (await requireClient(db, client)).clientId;
-  const userId = login === undefined ? undefined : (await requireUser(db, login)).userId;
-  if (userId !== undefined) return clientId === undefined ? { userId } : { userId, clientId };
-  if (clientId !== undefined) return { clientId };
-  throw new UsageError('say whose: --login or --client');
+async function whose(db: pg.Pool, { login, client, since, until }: RevokeOptions): Promise<Whose> {
+  return {
+    ...(login === undefined ? {} : { userId: (await requireUser(db, login)).userId }),
+    ...(client === undefined ? {} : { clientId: (await requireClient(db, client)).clientId }),
+    ...(since === undefined ? {} : { since }),
+    ...(until === undefined ? {} : { until }),
+  };
 }
 
 function rowOf(grant: Grant) {

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { countLiveGrants } from '../flows/operators/grants.ts';
 import {
   findUserByLogin,
   listUsers,
@@ -84,7 +85,8 @@ async function setStatus(login: string, status: User['status']): Promise<void> {
 async function remove(login: string, { yes = false }: { yes?: boolean }): Promise<void> {
   const removed = await withStore(async (db, operator) => {
     const { userId } = await requireUser(db, login);
-    if (!yes) await confirmRevoking(db, { userId }, `erase the user ${login} for good and `);
+    if (!yes)
+      await confirmRevoking(await countLiveGrants(db, { userId }), `erase the user ${login} for good and `);
     return removeUser(db, login, operator, showProgress);
   });
   const { userId, revoked } = found(removed, 'user', login);

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { networkOf } from '../rules/network.ts';
-import { insertRefusals, type Refusal, removeOldRefusals } from '../store/refusals.ts';
+import { insertRefusals, type Refusal } from '../store/refusals.ts';
 import type { Context } from './context.ts';
 
 export { findRefusal } from '../store/refusals.ts';
@@ -18,7 +18,6 @@ const MAX_OF_A_NETWORK = 60;
 const WINDOW_MS = 10 * 60 * 1000;
 /** Networks counted apart in one window; of further ones nothing is kept. */
 const MAX_NETWORKS = 10_000;
-const FORGET_EVERY_MS = 60 * 60 * 1000;
 
 /**
  * Keeps why requests were refused, for `assent explain`. Limits for each batch and network keep a flood from loading the
@@ -30,7 +29,6 @@ export class RefusalLog {
   #timer: NodeJS.Timeout | undefined;
   readonly #counts = new Map<string, number>();
   #windowEnds = 0;
-  #forgetAt = 0;
 
   constructor({ db }: Context) {
     this.#db = db;
@@ -54,9 +52,6 @@ export class RefusalLog {
     try {
       const rows = written.map(({ refusal }) => refusal);
       await insertRefusals(this.#db, rows);
-      if (performance.now() < this.#forgetAt) return;
-      this.#forgetAt = performance.now() + FORGET_EVERY_MS;
-      await removeOldRefusals(this.#db);
     } catch {
       // The log has all of them, and `DatabaseWatch` reports the database.
       this.#waiting = [...written, ...this.#waiting].slice(0, MAX_A_WRITE);

@@ -28,6 +28,7 @@ import { limitAnswerTime } from './server/answerTime.ts';
 import { limitConnections } from './server/connectionLimit.ts';
 import { prepareDraining } from './server/draining.ts';
 import { answerErrors, answerUnknownRoutes } from './server/errors.ts';
+import { keepHouse } from './server/housekeeping.ts';
 import { answerBadPath, answerClientError, answerConnect, newReference } from './server/malformedRequests.ts';
 import { keepRefusals, RequestLog } from './server/requestLog.ts';
 import { preventSmuggling } from './server/requestSmuggling.ts';
@@ -85,6 +86,7 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
   answerConnect(app);
   const watch = watchDatabase(app, context);
   keepRefusals(app, context);
+  keepHouse(app, context);
   answerErrors(app, context, watch);
   answerUnknownRoutes(app);
   limitAnswerTime(app);

@@ -4,25 +4,67 @@ import { queryLong } from './database/query.ts';
 import { type Query, statement } from './database/statement.ts';
 import { IS_LIVE } from './grants.ts';
 
-// For operators: all live grants of a user or an application. There may be millions, so it may take long.
+// For operators: many live grants at once. There may be millions, so it may take long.
 
-/** Of a user, of an application, or of the user for the application. */
-export type Whose =
-  | { readonly userId: string; readonly clientId?: string }
-  | { readonly userId?: undefined; readonly clientId: string };
-
-const CONDITIONS = { userId: 'g.user_id = @userId', clientId: 'g.client_id = @clientId' };
-
-/** Selects from the live grants of a user or an application. */
-function selectLive(whose: Whose, list: string, limit = ''): Query {
-  const where = `${whereOf(CONDITIONS, whose)} and ${IS_LIVE}`;
-  return statement<Whose>('', `select ${list} from grants g where ${where} ${limit}`)(whose);
+/** Which ones: each field that is there narrows them down, and one must be. */
+export interface Whose {
+  readonly userId?: string;
+  readonly clientId?: string;
+  /** Authorized from this time on. */
+  readonly since?: Date;
+  /** Authorized before this time. */
+  readonly until?: Date;
 }
 
-/** The ids of at most `limit` live grants, in the order of their keys. */
-export async function findLiveGrants(pool: pg.Pool, whose: Whose, limit: number): Promise<string[]> {
-  const rows = await queryLong<{ id: string }>(pool, selectLive(whose, 'grant_id as id', `limit ${limit}`));
-  return rows.map(({ id }) => id).sort();
+const CONDITIONS = {
+  userId: 'g.user_id = @userId',
+  clientId: 'g.client_id = @clientId',
+  since: 'g.confirmed_at >= @since',
+  until: 'g.confirmed_at < @until',
+  after: 'g.grant_id > @after',
+};
+
+/** Selects from live grants. @throws {Error} when nothing says which: nobody means all that there are */
+function selectLive(whose: Whose & { after?: string | null }, list: string, order = ''): Query {
+  const { after: _after, ...asked } = whose;
+  if (Object.values(asked).every((value) => value === undefined))
+    throw new Error('all grants were asked for');
+  const where = `${whereOf(CONDITIONS, whose)} and ${IS_LIVE}`;
+  return statement<Whose>('', `select ${list} from grants g where ${where} ${order}`)(whose);
+}
+
+/** The ids of at most `limit` live grants, in the order of their keys. @param after from behind this id on; null from the first */
+export async function findLiveGrants(
+  pool: pg.Pool,
+  whose: Whose,
+  after: string | null,
+  limit: number,
+): Promise<string[]> {
+  const order = `order by grant_id limit ${limit}`;
+  const rows = await queryLong<{ id: string }>(
+    pool,
+    selectLive({ ...whose, after }, 'grant_id as id', order),
+  );
+  return rows.map(({ id }) => id);
+}
+
+const findEnded = statement<{ ids: readonly string[]; times: readonly Date[] }>(
+  '',
+  `
+select g.grant_id as id, g.user_id as "userId"
+  from unnest(@ids::uuid[], @times::timestamptz[]) as ended (grant_id, at) join grants g using (grant_id)
+ where g.confirmed_at < ended.at - interval '1 second' and ${IS_LIVE} order by g.grant_id`,
+);
+
+/**
+ * Of grants that ended, or were given anew, at these times: those that are live as they were authorized before. An
+ * authorization and its own row of the trail lie less than a second apart.
+ */
+export function findEndedGrants(
+  pool: pg.Pool,
+  ended: readonly (readonly [id: string, at: Date])[],
+): Promise<{ id: string; userId: string }[]> {
+  return queryLong(pool, findEnded({ ids: ended.map(([id]) => id), times: ended.map(([, at]) => at) }));
 }
 
 /** How many live grants there are, and of how many people. */

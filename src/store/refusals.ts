@@ -50,13 +50,3 @@ const find = statement<{ reference: string }>(
 /** The refusal with this reference; null when none is kept. */
 export const findRefusal = (db: Database, reference: string): Promise<Refusal | null> =>
   queryOne(db, find({ reference }));
-
-const removeOld = statement(
-  'refusal-remove-old',
-  `delete from refusals where at < clock_timestamp() - interval '${REFUSALS_KEPT_DAYS} days'`,
-);
-
-/** Deletes what no operator can look up any more. */
-export async function removeOldRefusals(db: Database): Promise<void> {
-  await execute(db, removeOld());
-}

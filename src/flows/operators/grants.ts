@@ -19,7 +19,7 @@ export async function revokeGrant(pool: pg.Pool, grantId: string, operator: stri
 }
 
 /**
- * Revokes all live grants of a user, of an application, or of both. Each batch is a transaction of its own, so that this
+ * Revokes all live grants that fit. Each batch is a transaction of its own, so that this
  * can be interrupted at any moment, and asked again for the rest.
  *
  * @param progress is told how many are revoked so far
@@ -32,13 +32,28 @@ export async function revokeAll(
   progress: (revoked: number) => void,
 ): Promise<number> {
   let revoked = 0;
+  let after: string | null = null;
   for (;;) {
-    const ids = await findLiveGrants(pool, whose, CHUNK);
-    for (let from = 0; from < ids.length; from += MAX_AT_ONCE) {
-      const batch = ids.slice(from, from + MAX_AT_ONCE);
-      revoked += (await revokeGrants(pool, batch, operator, performance.now() + DECISION_MS)).revoked;
-      progress(revoked);
-    }
+    const ids: string[] = await findLiveGrants(pool, whose, after, CHUNK);
+    const before = revoked;
+    revoked += await revokeThese(pool, ids, operator, (more) => progress(before + more));
+    after = ids.at(-1) ?? null;
     if (ids.length < CHUNK) return revoked;
   }
+}
+
+/** The same for grants by their ids, in the order of their keys. */
+export async function revokeThese(
+  pool: pg.Pool,
+  ids: readonly string[],
+  operator: string,
+  progress: (revoked: number) => void,
+): Promise<number> {
+  let revoked = 0;
+  for (let from = 0; from < ids.length; from += MAX_AT_ONCE) {
+    const batch = ids.slice(from, from + MAX_AT_ONCE);
+    revoked += (await revokeGrants(pool, batch, operator, performance.now() + DECISION_MS)).revoked;
+    progress(revoked);
+  }
+  return revoked;
 }

@@ -73,10 +73,15 @@ export async function executeLong(connection: pg.PoolClient, text: string): Prom
   await connection.query({ text, query_timeout: MAX_RUN_MS } as pg.QueryConfig);
 }
 
-/** Like {@link query}, without the time limit of requests: for operators. A pool gives it a transaction of its own. */
-export async function queryLong<Row extends object>(db: Database, query: Query): Promise<Row[]> {
-  if (db instanceof pg.Pool) return transaction(db, (connection) => queryLong<Row>(connection, query));
-  await db.query('set local statement_timeout = 0');
+/**
+ * Like {@link query}, for operators, without the time limit of requests. A pool gives it a transaction of its own.
+ *
+ * @param limitMs how long it may take; 0 for as long as it takes
+ */
+export async function queryLong<Row extends object>(db: Database, query: Query, limitMs = 0): Promise<Row[]> {
+  if (db instanceof pg.Pool)
+    return transaction(db, (connection) => queryLong<Row>(connection, query, limitMs));
+  await db.query(`set local statement_timeout = ${limitMs}`);
   const config = { text: query.text, values: query.values, query_timeout: MAX_RUN_MS };
   return (await db.query<Row>(config as pg.QueryConfig)).rows;
 }

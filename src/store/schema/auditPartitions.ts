@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { AUDIT_KEPT_MONTHS } from '../../rules/lifetimes.ts';
+import { LOCK_MS } from '../../rules/timeouts.ts';
 import { recordAct } from '../auditEvents.ts';
 import { type Database, transaction } from '../database/database.ts';
 import { execute, executeLong, queryOne, queryRow } from '../database/query.ts';
@@ -10,6 +11,9 @@ import { statement } from '../database/statement.ts';
 
 /** Events after these go to the partition for the rest, unless `assent migrate` runs before. */
 const MONTHS_AHEAD = 12;
+
+/** As `migrations/0013_years.sql` has them for the months of its time. */
+const MONTH_SETTINGS = 'autovacuum_freeze_min_age = 0, autovacuum_vacuum_insert_threshold = 20000';
 
 /** Whether the role that we are connected as may change the tables. */
 export async function ownsTables(db: Database): Promise<boolean> {
@@ -33,6 +37,8 @@ const PARTITIONS = `(
 
 /** For how many months from now on there are partitions. */
 const MONTHS_LEFT = `(select count(*)::int from ${PARTITIONS} where month > ${THIS_MONTH})`;
+/** When the oldest partition begins, in SQL: of what was before, the trail needn't know any more. */
+export const TRAIL_BEGINS = `(select min(month)::timestamp at time zone 'UTC' from ${PARTITIONS})`;
 
 const TRAIL = statement(
   '',
@@ -40,6 +46,8 @@ const TRAIL = statement(
 select pg_size_pretty((select sum(pg_total_relation_size(relid)) from pg_partition_tree('audit_events'))) as size,
        (select pg_size_pretty(pg_total_relation_size(id)) from ${PARTITIONS}
          where month = ${THIS_MONTH} - interval '1 month') as "lastMonth",
+       exists (select from ${PARTITIONS} where month = ${THIS_MONTH}) as "coversNow",
+       (select pg_stat_get_live_tuples(id)::int from ${PARTITIONS} where name = 'audit_events_rest') as "strays",
        ${MONTHS_LEFT} as "monthsAhead"`,
 );
 
@@ -49,6 +57,10 @@ interface TrailFacts {
   readonly size: string;
   /** The size of the month before this one, when it has a partition. */
   readonly lastMonth: string | null;
+  /** Whether this month has a partition. */
+  readonly coversNow: boolean;
+  /** About how many rows are in no month's partition. */
+  readonly strays: number;
   /** For how many months from now on there are partitions. */
   readonly monthsAhead: number;
 }
@@ -94,18 +106,20 @@ export async function countStrays(db: Database): Promise<{ readonly rows: number
  * Makes the next partition that there should be, up to {@link MONTHS_AHEAD} months from now, and moves what was written
  * meanwhile into it. Within a transaction whose statements may take long: there may be many rows to move.
  *
- * @returns false when there was nothing to do, or the tables aren't ours to change
+ * @returns its name; null when there was nothing to do, or the tables aren't ours to change
+ * @throws when somebody reads the trail for longer: waiting for that would make everybody else wait who reads it
  */
-export async function prepareAuditPartition(connection: pg.PoolClient): Promise<boolean> {
-  if (!(await ownsTables(connection))) return false;
+export async function prepareAuditPartition(connection: pg.PoolClient): Promise<string | null> {
+  if (!(await ownsTables(connection))) return null;
   const next = NEXT_MONTH({ monthsAhead: MONTHS_AHEAD, monthsKept: AUDIT_KEPT_MONTHS });
   const found = await queryOne<{ name: string; from: string; to: string }>(connection, next);
-  if (found === null) return false;
+  if (found === null) return null;
   const { name, from, to } = found;
   // Moving rows is the one thing that the owner may do past the trigger that refuses every change.
   await executeLong(
     connection,
-    `create table ${name} (like audit_events including defaults);
+    `set local lock_timeout = ${LOCK_MS};
+    create table ${name} (like audit_events including defaults) with (${MONTH_SETTINGS});
     alter table audit_events_rest disable trigger append_only;
     with moved as (delete from audit_events_rest where at >= '${from}' and at < '${to}' returning *)
       insert into ${name} select * from moved;
@@ -114,7 +128,14 @@ export async function prepareAuditPartition(connection: pg.PoolClient): Promise<
     create trigger append_only_truncate before truncate on ${name}
       for each statement execute function refuse_change()`,
   );
-  return true;
+  return name;
+}
+
+/** PostgreSQL analyzes the months by itself, and never the trail as a whole. Only for the owner of the tables. */
+export async function analyzeTrail(pool: pg.Pool): Promise<void> {
+  await transaction(pool, async (connection) => {
+    await executeLong(connection, 'set local statement_timeout = 0; analyze audit_events');
+  });
 }
 
 /**

@@ -105,14 +105,33 @@ export async function migrate(pool: pg.Pool): Promise<Migration[]> {
     if (migration === undefined) break;
     applied.push(migration);
   }
-  while (await alone(pool, preparePartition));
+  await preparePartitions(pool);
   return applied;
 }
 
-/** The months of a newer schema are a newer build's to make. */
-async function preparePartition(connection: pg.PoolClient): Promise<boolean> {
+/** The months of a newer schema are a newer build's to make. @returns the name of what was made, null for nothing */
+async function preparePartition(connection: pg.PoolClient): Promise<string | null> {
   const { version, known } = await schemaState(connection);
-  return version === known && prepareAuditPartition(connection);
+  return version === known ? prepareAuditPartition(connection) : null;
+}
+
+/**
+ * Makes the partitions of the trail that there should be, if the tables are ours.
+ *
+ * @returns the names of those that were made, and whether somebody who reads the trail kept others from being made
+ */
+export async function preparePartitions(pool: pg.Pool): Promise<{ made: string[]; busy: boolean }> {
+  const made: string[] = [];
+  try {
+    for (;;) {
+      const name = await alone(pool, preparePartition, 1);
+      if (name === null) return { made, busy: false };
+      made.push(name);
+    }
+  } catch (error) {
+    if (codeOf(error) !== NO_LOCK) throw error;
+    return { made, busy: true };
+  }
 }
 
 /**
@@ -123,6 +142,7 @@ async function preparePartition(connection: pg.PoolClient): Promise<boolean> {
 async function alone<Result>(
   pool: pg.Pool,
   step: (connection: pg.PoolClient) => Promise<Result>,
+  maxTries = MAX_TRIES,
 ): Promise<Result> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -134,7 +154,7 @@ async function alone<Result>(
       });
     } catch (error) {
       const cause = error instanceof MigrationError ? error.cause : error;
-      if (codeOf(cause) !== NO_LOCK || tries === MAX_TRIES) throw error;
+      if (codeOf(cause) !== NO_LOCK || tries === maxTries) throw error;
       await setTimeout(PAUSE_MS * (0.5 + Math.random() / 2));
     }
   }

@@ -1,0 +1,107 @@
+import { readFile } from 'node:fs/promises';
+import type pg from 'pg';
+import { query, queryRow } from '../database/query.ts';
+import { statement } from '../database/statement.ts';
+
+/** What the migrations of this build make, as {@link describeSchema} tells it; a test writes it. */
+const EXPECTED = new URL('../../../migrations/schema.txt', import.meta.url);
+
+const OUR_SCHEMA = statement(
+  '',
+  `select quote_ident(nspname) as schema from pg_class c join pg_namespace n on n.oid = relnamespace
+    where c.oid = 'audit_events'::regclass`,
+);
+
+// Each line begins with the name of its table, sequence or function. What has a name of PostgreSQL's choosing is told
+// without it: indexes of the trail's partitions, whose operators may have made them by hand before a migration.
+const LINES = statement<{ schema: string }>(
+  '',
+  `
+with ours as (
+  select c.*, relispartition and relname ~ '^audit_events_' as is_part from pg_class c
+   where relnamespace = @schema::regnamespace and relkind in ('r', 'p')
+), parts (name, part, n, line) as (
+  select relname, 1, attnum::bigint,
+         format('%s.%s %s%s%s%s', relname, attname, format_type(atttypid, atttypmod),
+                case when attnotnull then ' not null' else '' end,
+                coalesce(' default ' || pg_get_expr(adbin, adrelid), ''),
+                case attidentity when 'a' then ' generated always as identity' else attidentity::text end)
+    from ours join pg_attribute a on attrelid = ours.oid and attnum > 0 and not attisdropped
+    left join pg_attrdef on (adrelid, adnum) = (ours.oid, attnum)
+  union all
+  select relname, 2, 0, relname || ' ' || pg_get_constraintdef(k.oid)
+    from ours join pg_constraint k on conrelid = ours.oid where contype not in ('n', 't')
+  union all
+  select relname, 3, 0, relname || ' ' || case when is_part then regexp_replace(definition, ' INDEX \\S+ ON ', ' INDEX ON ') else definition end
+           || case when indisvalid and indisready then '' else ' invalid' end
+    from ours join pg_index on indrelid = ours.oid, pg_get_indexdef(indexrelid) as definition
+  union all
+  select relname, 4, 0, relname || ' ' || pg_get_triggerdef(t.oid) || case tgenabled when 'O' then '' else ' enabled: ' || tgenabled::text end
+    from ours join pg_trigger t on tgrelid = ours.oid where not tgisinternal
+  union all
+  select distinct relname, 4, 0, format('%s does not enforce %s', relname, pg_get_constraintdef(tgconstraint))
+    from ours join pg_trigger t on tgrelid = ours.oid where tgisinternal and tgenabled <> 'O'
+  union all
+  select relname, 5, 0, relname || ' ' || pg_get_ruledef(r.oid) from ours join pg_rewrite r on ev_class = ours.oid
+  union all
+  select relname, 6, 0, relname || ' ' || what
+    from ours, lateral (values
+      (relpersistence <> 'p', 'is not logged'),
+      (relrowsecurity, 'has row level security'),
+      (relkind = 'r' and exists (select from pg_inherits where inhparent = ours.oid), 'is inherited'),
+      (reloptions is not null, 'with ' || array_to_string(array(select unnest(reloptions) order by 1), ', '))) as said (holds, what)
+   where holds
+  union all
+  select relname, 7, 0, format('%s sequence from %s to %s by %s%s', relname, seqmin, seqmax, seqincrement, case when seqcycle then ', again and again' else '' end)
+    from pg_sequence join pg_class on oid = seqrelid where relnamespace = @schema::regnamespace
+  union all
+  select proname, 8, 0, proname || ' ' || regexp_replace(pg_get_functiondef(oid), '\\s+', ' ', 'g')
+    from pg_proc p where pronamespace = @schema::regnamespace and prokind in ('f', 'p')
+     and not exists (select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and deptype = 'e')
+)
+select trim(replace(line, @schema || '.', '')) as line from parts order by name collate "C", part, n, line collate "C"`,
+);
+
+/**
+ * Everything that a migration may define, a line each: columns, constraints, indexes, triggers and whether they are in
+ * force, settings, sequences and functions with their bodies. Within a transaction: it changes settings of it, so that
+ * PostgreSQL writes times and names in one way.
+ */
+export async function describeSchema(connection: pg.PoolClient): Promise<string[]> {
+  const ours = await queryRow<{ schema: string }>(connection, OUR_SCHEMA());
+  await connection.query(`set local search_path = pg_catalog; set local timezone = 'UTC'`);
+  return (await query<{ line: string }>(connection, LINES(ours))).map(({ line }) => line);
+}
+
+/** How a schema differs from what this build's migrations make. Things that they don't name are left out. */
+export interface SchemaDifference {
+  readonly lacking: readonly string[];
+  readonly beside: readonly string[];
+}
+
+const nameOf = (line: string) => /^\w+/.exec(line)?.[0] ?? '';
+const MONTH = /\baudit_events_\d{4}_\d{2}\b/g;
+const REST = 'audit_events_rest';
+
+/** @param connection within a transaction, see {@link describeSchema} */
+export async function compareSchema(connection: pg.PoolClient): Promise<SchemaDifference> {
+  const expected = (await readFile(EXPECTED, 'utf8')).trimEnd().split('\n');
+  const found = await describeSchema(connection);
+  return difference([...expected, ...expectedOfMonths(expected, found)], found);
+}
+
+/** Each month's partition is to be like the one for the rest. */
+function expectedOfMonths(expected: readonly string[], found: readonly string[]): string[] {
+  const months = new Set(found.map(nameOf).filter((name) => name.replace(MONTH, '') === ''));
+  const ofRest = expected.filter((line) => nameOf(line) === REST);
+  return [...months].flatMap((month) => ofRest.map((line) => line.replaceAll(REST, month)));
+}
+
+function difference(expected: readonly string[], found: readonly string[]): SchemaDifference {
+  const [isExpected, isFound] = [new Set(expected), new Set(found)];
+  const known = new Set(expected.map(nameOf));
+  return {
+    lacking: expected.filter((line) => !isFound.has(line)),
+    beside: found.filter((line) => !isExpected.has(line) && known.has(nameOf(line))),
+  };
+}

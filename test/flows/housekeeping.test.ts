@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+import { Housekeeping } from '../../src/flows/housekeeping.ts';
+import { openDatabase } from '../../src/store/database/database.ts';
+import {
+  EXPIRING_TABLES,
+  type ExpiringTable,
+  MAX_EXPIRED_AT_ONCE,
+  removeExpired,
+} from '../../src/store/expired.ts';
+import { createRole, useDatabase } from '../support/database.ts';
+import { plant } from '../support/plant.ts';
+import { onDatabase, runAssent } from '../support/process.ts';
+
+const database = await useDatabase();
+const { pool } = database;
+await pool.query(
+  `insert into users (user_id, login, login_key, name, password_hash) values (gen_random_uuid(), 'u', 'u', 'U', '')`,
+);
+
+/** One row that is just good, and so many that have expired since a moment. */
+const rowsOf: Record<ExpiringTable, (age: string, n: number) => string> = {
+  sessions: (age, n) => `insert into sessions (session_hash, user_id, created_at, seen_at)
+    select sha256(uuid_send(gen_random_uuid())), user_id, now() - interval '12 hours' - interval '${age}', now() from users, generate_series(1, ${n})`,
+  denials: (age, n) =>
+    `insert into denials select sha256(uuid_send(gen_random_uuid())), now() - interval '${age}' from generate_series(1, ${n})`,
+  refusals: (age, n) => `insert into refusals (at, reference, method, path, status, error, rule)
+    select now() - interval '7 days' - interval '${age}', 'r', 'GET', '/', 400, 'e', 'r' from generate_series(1, ${n})`,
+  // 10 tries of the kind that is forgotten slowest: one in 10 minutes.
+  throttles: (age, n) => `insert into throttles (slot, level, counted_at, free_at)
+    select n + (random() * 1000000)::int * 1000, 10, now() - interval '100 minutes' - interval '${age}', now() - interval '1 day' from generate_series(1, ${n}) n`,
+};
+
+const counted = async (table: string) =>
+  (await pool.query<{ n: number }>(`select count(*)::int as n from ${table}`)).rows[0]?.n;
+
+/** Keeps house for as many rounds. @returns what was logged */
+async function keepHouse(db = pool, rounds = 1): Promise<string[]> {
+  const lines: string[] = [];
+  const log = {
+    info: (line: string) => lines.push(line),
+    warn: (line: string) => lines.push(`warning: ${line}`),
+  };
+  const housekeeping = new Housekeeping({ db }, log);
+  for (let round = 0; round < rounds; round += 1) await housekeeping.keep();
+  return lines;
+}
+
+describe('what has expired', () => {
+  it.each(EXPIRING_TABLES)('is removed from %s by a server, and nothing else', async (table) => {
+    await plant(
+      database,
+      `truncate ${table}`,
+      rowsOf[table]('-1 minute', 3),
+      rowsOf[table]('1 second', MAX_EXPIRED_AT_ONCE + 1),
+    );
+    expect(await keepHouse()).toEqual([]);
+    expect(await counted(table)).toBe(3);
+  });
+
+  it('waits for nobody who holds a row, and nobody waits for it', async () => {
+    await plant(database, 'truncate sessions', rowsOf.sessions('1 second', 2));
+    const holder = await pool.connect();
+    try {
+      await holder.query('begin; select from sessions limit 1 for update');
+      await keepHouse();
+      expect(await counted('sessions')).toBe(1);
+      await holder.query('rollback');
+    } finally {
+      holder.release();
+    }
+    await keepHouse();
+    expect(await counted('sessions')).toBe(0);
+  });
+
+  it('is left to the one that removes it already', async () => {
+    await plant(database, 'truncate denials', rowsOf.denials('1 second', 2));
+    const first = await pool.connect();
+    try {
+      await first.query('begin');
+      expect(await removeExpired(first, 'sessions')).toBe(0);
+      expect(await removeExpired(pool, 'denials')).toBe(0);
+      await first.query('commit');
+    } finally {
+      first.release();
+    }
+    expect(await removeExpired(pool, 'denials')).toBe(2);
+  });
+
+  it('is found without reading sessions that are good', async () => {
+    const { rows } = await pool
+      .query<{ 'QUERY PLAN': string }>(
+        `set enable_seqscan = off; explain select from sessions where created_at < now() order by created_at limit 10`,
+      )
+      .then((results) => (results as unknown as { rows: { 'QUERY PLAN': string }[] }[])[1] ?? { rows: [] });
+    expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toContain('sessions_created_at_idx');
+  });
+});
+
+describe('housekeeping', () => {
+  it('goes on when the database is away, and makes up for it', async () => {
+    const away = openDatabase('postgres://nobody@127.0.0.1:9/nothing');
+    expect(await keepHouse(away, 2)).toEqual([]);
+    await away.end();
+  });
+
+  it('says when its role may not do it', async () => {
+    const role = await createRole();
+    const servers = openDatabase(role.urlOf(database));
+    expect(await keepHouse(servers)).toEqual([
+      expect.stringMatching(
+        /^warning: expired rows stay where they are: .*permission denied for table sessions/,
+      ),
+    ]);
+    await servers.end();
+  });
+
+  it('makes the months of the trail to come for an owner, and tells a server’s role months before', async () => {
+    const months = `select oid::regclass::text as name from pg_class where relname ~ '^audit_events_\\d{4}_\\d{2}$' order by relname desc`;
+    const { rows } = await pool.query<{ name: string }>(months);
+    const last = rows.slice(0, 11).map(({ name }) => name);
+    const role = await createRole();
+    expect((await runAssent(['migrate', '--server-role', role.name], onDatabase(database.url))).code).toBe(0);
+    const servers = openDatabase(role.urlOf(database));
+    try {
+      expect(await keepHouse(servers)).toEqual([]);
+      for (const name of last) await pool.query(`drop table ${name}`);
+      expect(await keepHouse(servers)).toEqual([
+        'warning: the audit trail has partitions for 1 months to come: run assent maintain as the owner of the tables',
+      ]);
+    } finally {
+      await servers.end();
+    }
+    expect((await keepHouse()).toSorted()).toEqual(
+      last.map((name) => `made the partition ${name}`).toSorted(),
+    );
+    expect((await pool.query(months)).rows).toEqual(rows);
+  });
+});

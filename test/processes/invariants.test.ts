@@ -1,0 +1,279 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { checkInvariants } from '../../src/cli/invariantChecks.ts';
+import { openDatabase } from '../../src/store/database/database.ts';
+import { QUESTIONS } from '../../src/store/invariants/ask.ts';
+import { Agent } from '../support/agent.ts';
+import { createDatabase, createRole, type TestDatabase } from '../support/database.ts';
+import { decide, obtainCode, obtainToken, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
+import { plant } from '../support/plant.ts';
+import { onDatabase, runAssent } from '../support/process.ts';
+import { startServer } from '../support/server.ts';
+
+// A database can be copied while nobody is connected to it, so the server is closed before.
+const database = await createDatabase();
+const pool = openDatabase(database.url);
+const server = await startServer({ database: { ...database, pool } });
+afterAll(() => database.drop());
+
+interface Finding {
+  readonly check: string;
+  readonly level: 'ok' | 'advice' | 'error';
+  readonly text: string;
+}
+
+async function examine(url = database.url): Promise<{ code: number | null; findings: Finding[] }> {
+  const { code, stdout, stderr } = await runAssent(['doctor', '--invariants', '--json'], onDatabase(url));
+  expect(stderr).toBe('');
+  return { code, findings: JSON.parse(stdout) as Finding[] };
+}
+
+const troublesIn = (findings: readonly Finding[]) =>
+  Object.fromEntries(
+    findings.filter(({ level }) => level !== 'ok').map(({ check, level }) => [check, level]),
+  );
+
+const client = await server.createClient();
+const user = await server.createUser();
+const other = await server.createUser();
+const agent = new Agent(server.baseUrl);
+
+/** A working day: every transition, twice where it can come twice. */
+async function beBusy(): Promise<void> {
+  const { clientId: client_id, clientSecret } = client;
+  const spending = { scope: 'payment-shop.limit(7,1500)', instance_name: 'till "1" \\ ключ' };
+  await decide(agent, await reachConsent(agent, requestOf(client, spending), user), 'reject');
+  await obtainToken(agent, client, user, {
+    scope: 'payment-shop.limit(7,1500)',
+    instance_name: 'касса "1" \\',
+  });
+  await obtainToken(agent, client, user, {
+    scope: 'payment-shop.limit(7,1500)',
+    instance_name: 'касса "1" \\',
+  });
+  const token = await obtainToken(agent, client, user, { instance_name: 'given back' });
+  const form = { token, client_id, client_secret: clientSecret ?? '' };
+  expect((await agent.post('/oauth/revoke', form)).status).toBe(200);
+  const code = await obtainCode(agent, requestOf(client, { instance_name: 'replayed' }), user);
+  for (const status of [200, 400])
+    expect((await agent.post('/oauth/token', tokenRequestOf(client, code))).status).toBe(status);
+  await obtainCode(agent, requestOf(client, { instance_name: 'not used' }), user);
+  await obtainToken(new Agent(server.baseUrl), client, other);
+  for (const args of [
+    ['client', 'update', client_id, '--name', 'Another Shop'],
+    ['user', 'block', other.login],
+  ])
+    expect((await runAssent(args, onDatabase(database.url))).code).toBe(0);
+}
+
+await beBusy();
+await server.close();
+await pool.end();
+
+/** One fault each, and the check that has to find it. */
+const FAULTS: readonly [fault: string, check: string, ...statements: string[]][] = [
+  ['a primary key was dropped', 'definition', 'alter table grants drop constraint grants_pkey'],
+  ['the trail may be changed', 'definition', 'alter table audit_events disable trigger append_only'],
+  [
+    'one month of the trail may be changed',
+    'definition',
+    `do $$ begin execute (select format('alter table %s disable trigger append_only', inhrelid::regclass)
+      from pg_inherits where inhparent = 'audit_events'::regclass order by inhrelid::regclass::text limit 1); end $$`,
+  ],
+  ['foreign keys are not enforced', 'definition', 'alter table grants disable trigger all'],
+  [
+    'a function says something else',
+    'definition',
+    `create or replace function refuse_change() returns trigger language plpgsql as $$ begin return new; end $$`,
+  ],
+  [
+    'a token never expires',
+    'definition',
+    `create or replace function is_live(code_expires_at timestamptz, token_issued_at timestamptz, revoked_at timestamptz)
+      returns boolean language sql volatile return revoked_at is null`,
+  ],
+  ['a check is missing', 'definition', 'alter table grants drop constraint grants_code_hash_check'],
+  [
+    'a check is not valid',
+    'definition',
+    'alter table users drop constraint users_status_check',
+    `alter table users add constraint users_status_check check (status in ('active', 'blocked')) not valid`,
+  ],
+  ['a column has another type', 'definition', 'alter table grants alter column revision type bigint'],
+  [
+    'a trigger more',
+    'definition',
+    'create trigger mine before insert on grants for each row execute function refuse_change()',
+  ],
+  ['a rule more', 'definition', 'create rule mine as on delete to sessions do instead nothing'],
+  ['a table is lost in a crash', 'definition', 'alter table throttles set unlogged'],
+  [
+    'an index is not valid',
+    'definition',
+    `update pg_index set indisvalid = false where indexrelid = 'grants_client_id_idx'::regclass`,
+  ],
+  ['a role that may delete', 'privileges', 'grant delete on grants to pg_monitor'],
+  ['everybody may change a column', 'privileges', 'grant update (scope) on grants to public'],
+  ['functions of somebody else', 'owners', 'alter function is_live owner to pg_monitor'],
+  [
+    'no partition for this month',
+    'partitions',
+    `do $$ begin execute (select format('alter table audit_events detach partition %s', to_char(now() at time zone 'UTC', '"audit_events_"YYYY_MM'))); end $$`,
+  ],
+  [
+    'a grant under another key',
+    'grant_keys',
+    `update grants set instance_name = 'mine' where instance_name = 'replayed'`,
+  ],
+  [
+    'two grants of a key',
+    'grant_doubles',
+    'alter table grants drop constraint grants_pkey',
+    'insert into grants select * from grants limit 1',
+  ],
+  [
+    'a code in clear',
+    'grant_hashes',
+    `update grants set code_hash = 'assent_ac_0123456789012345678901' where instance_name = 'replayed'`,
+  ],
+  [
+    'a token that is no digest',
+    'grant_hashes',
+    'alter table grants drop constraint grants_token_hash_check',
+    `update grants set token_hash = 'abc' where token_hash is not null`,
+  ],
+  [
+    'a token of a time to come',
+    'grant_times',
+    `update grants set token_issued_at = now() + interval '1 year' where token_hash is not null`,
+  ],
+  [
+    'a token that was there before its approval',
+    'grant_times',
+    `update grants set token_issued_at = token_issued_at - interval '1 day' where token_hash is not null`,
+  ],
+  [
+    'a token past its lifetime',
+    'grant_lifetimes',
+    `update grants set token_issued_at = now() - interval '4 years' where token_hash is not null`,
+    `create or replace function is_live(code_expires_at timestamptz, token_issued_at timestamptz, revoked_at timestamptz)
+      returns boolean language sql volatile return revoked_at is null`,
+  ],
+  [
+    'a code that lives for a day',
+    'grant_lifetimes',
+    `update grants set code_expires_at = now() + interval '1 day' where token_hash is null and revoked_at is null`,
+  ],
+  [
+    'a grant that nobody approved',
+    'trail_of_grants',
+    `delete from audit_events where kind like 'approved%' and instance_name = 'replayed'`,
+  ],
+  [
+    'a live token that nobody exchanged',
+    'trail_of_tokens',
+    `delete from audit_events where kind = 'exchanged' and instance_name = 'касса "1" \\'`,
+  ],
+  [
+    'a revocation that is not in the trail',
+    'trail_of_revocations',
+    `update grants set revoked_at = now(), revision = revision + 1 where instance_name = 'not used'`,
+  ],
+  ['a revision too many', 'revisions', `update grants set revision = 7 where instance_name = 'not used'`],
+  [
+    'an event too many',
+    'revisions',
+    `insert into audit_events (kind, grant_id, user_id) select 'revoked_by_user', grant_id, user_id from grants where instance_name = 'not used'`,
+  ],
+  ['a grant of nobody', 'orphans', `delete from users where login = '${other.login}'`],
+  [
+    'a secret in clear',
+    'other_hashes',
+    `update client_secrets set secret_hash = 'client secret of 32 characters…'::text::bytea where false`,
+    `update client_secrets set secret_hash = '01234567890123456789012345678901'`,
+  ],
+  [
+    'a password in clear',
+    'password_hashes',
+    `update users set password_hash = 'secret' where login = '${other.login}'`,
+  ],
+  [
+    'a session of a blocked user',
+    'sessions_of_blocked',
+    `insert into sessions (session_hash, user_id) select sha256('x'), user_id from users where status = 'blocked'`,
+  ],
+  ['a session of a time to come', 'session_times', `update sessions set seen_at = 'infinity'`],
+  [
+    'expired rows that nobody removed',
+    'left_behind',
+    `insert into denials values (sha256('x'), now() - interval '2 days')`,
+  ],
+  [
+    'a token in the trail',
+    'tokens_in_trail',
+    `insert into audit_events (kind, detail) values ('signed_in', jsonb_build_object('x', 'assent_at_' || repeat('A', 64)))`,
+  ],
+  [
+    'a code in a refusal',
+    'tokens_in_refusals',
+    `insert into refusals (at, reference, method, path, status, error, rule) values (now(), 'r', 'GET', '/x?code=assent_ac_' || repeat('A', 64), 400, 'e', 'r')`,
+  ],
+  [
+    'an event of a time to come',
+    'trail_times',
+    `insert into audit_events (at, kind) values (now() + interval '1 hour', 'signed_in')`,
+  ],
+  ['an event that nobody knows', 'trail_kinds', `insert into audit_events (kind) values ('granted')`],
+];
+
+const PATIENCE_SECONDS = 60;
+
+describe('assent doctor --invariants', () => {
+  it('has nothing to say of a database after a working day, not even to a server’s role', async () => {
+    expect(troublesIn((await examine()).findings)).toEqual({});
+    const role = await createRole();
+    expect((await runAssent(['migrate', '--server-role', role.name], onDatabase(database.url))).code).toBe(0);
+    const { code, findings } = await examine(role.urlOf(database));
+    expect([code, troublesIn(findings)]).toEqual([0, {}]);
+  });
+
+  it('ends with 1 when it found something, and names a row', async () => {
+    const copy = await copied(`update grants set revision = 7 where instance_name = 'not used'`);
+    try {
+      const { code, findings } = await examine(copy.url);
+      expect([code, troublesIn(findings)]).toEqual([1, { revisions: 'error' }]);
+      expect(findings.find(({ check }) => check === 'revisions')?.text).toMatch(
+        /^1 grants .+, such as [0-9a-f-]{36}$/,
+      );
+    } finally {
+      await copy.drop();
+    }
+  });
+
+  it.each(FAULTS)('finds: %s', async (_fault, check, ...statements) => {
+    const copy = await copied(...statements);
+    try {
+      const found = troublesIn(await checkInvariants(copy.pool, PATIENCE_SECONDS));
+      expect(found).toMatchObject({ [check]: expect.stringMatching(/advice|error/) });
+    } finally {
+      await plant(copy, 'truncate audit_events, refusals'); // of what tests may leave behind, secrets are none
+      await copy.drop();
+    }
+  });
+
+  it('has a fault for each question', () => {
+    const asked = [
+      'definition',
+      'owners',
+      'privileges',
+      'partitions',
+      ...QUESTIONS.flatMap(({ names }) => names),
+    ];
+    expect(new Set(FAULTS.map(([, check]) => check))).toEqual(new Set(asked));
+  });
+});
+
+async function copied(...statements: string[]): Promise<TestDatabase> {
+  const copy = await createDatabase(`template ${new URL(database.url).pathname.slice(1)}`);
+  await plant(copy, ...statements);
+  return copy;
+}

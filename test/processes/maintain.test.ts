@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { createRole, useDatabase } from '../support/database.ts';
+import { plant } from '../support/plant.ts';
+import { onDatabase, runAssent } from '../support/process.ts';
+
+const database = await useDatabase();
+
+async function maintain(args: string[] = [], url = database.url): Promise<Record<string, unknown>> {
+  const { code, stdout, stderr } = await runAssent(['maintain', ...args, '--json'], onDatabase(url));
+  expect([code, stderr]).toEqual([0, '']);
+  return JSON.parse(stdout) as Record<string, unknown>;
+}
+
+const NOTHING = { sessions: 0, denials: 0, refusals: 0, throttles: 0 };
+const EXPIRED = `insert into denials select sha256(uuid_send(gen_random_uuid())), now() - interval '1 day' from generate_series(1, 2500)`;
+const LAST = `select relname as name from pg_class where relname ~ '^audit_events_\\d{4}_\\d{2}$' order by 1 desc limit 1`;
+
+describe('assent maintain', () => {
+  it('does what there is to do, says so, and finds nothing the next time', async () => {
+    const { rows } = await database.pool.query<{ name: string }>(LAST);
+    const last = rows[0]?.name ?? '';
+    await plant(
+      database,
+      EXPIRED,
+      `drop table ${last}`,
+      `insert into audit_events (at, kind) values (now() - interval '2 months', 'signed_in')`,
+    );
+    const done = await maintain();
+    const earlier = (done.made as string[]).filter((name) => name !== last);
+    expect(earlier).toHaveLength(1); // the month of that row
+    expect(done).toEqual({
+      expired: { ...NOTHING, denials: 2500 },
+      made: [...earlier, last],
+      pruned: [],
+      strays: 0,
+      analyzed: true,
+      left_undone: [],
+    });
+    expect(await maintain()).toMatchObject({ expired: NOTHING, made: [] });
+    const pruned = await maintain(['--keep', '1']);
+    expect(pruned.pruned).toHaveLength(1);
+    const said = await runAssent(['maintain', '--keep', '1'], onDatabase(database.url));
+    expect(said.stderr).toMatch(/^removed what had expired: 0 sessions, .+\nanalyzed the trail\n$/);
+  });
+
+  it('can be run by several at once', async () => {
+    await plant(database, EXPIRED);
+    const done = await Promise.all([maintain(), maintain(), maintain()]);
+    const removed = done.map(({ expired }) => (expired as typeof NOTHING).denials);
+    expect(removed.reduce((sum, rows) => sum + rows)).toBeLessThanOrEqual(2500);
+    await maintain();
+    expect((await database.pool.query('select from denials')).rowCount).toBe(0);
+  });
+
+  it('does for a server’s role what that may, and says what is left', async () => {
+    const role = await createRole();
+    expect((await runAssent(['migrate', '--server-role', role.name], onDatabase(database.url))).code).toBe(0);
+    await plant(database, EXPIRED);
+    const done = await maintain([], role.urlOf(database));
+    expect(done).toMatchObject({
+      expired: { denials: 2500 },
+      analyzed: false,
+      left_undone: [expect.stringContaining('only the owner')],
+    });
+  });
+
+  it('makes nobody wait for a partition that a reader of the whole trail keeps from being made', async () => {
+    const { rows } = await database.pool.query<{ name: string }>(LAST);
+    await database.pool.query(`drop table ${rows[0]?.name}`);
+    const reader = await database.pool.connect();
+    try {
+      await reader.query('begin; select from audit_events_rest limit 1');
+      expect(await maintain()).toMatchObject({
+        made: [],
+        left_undone: [expect.stringContaining('try again later')],
+      });
+      await reader.query('commit');
+    } finally {
+      reader.release();
+    }
+    expect(await maintain()).toMatchObject({ made: [rows[0]?.name], left_undone: [] });
+  });
+});

@@ -1,0 +1,125 @@
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Agent } from '../support/agent.ts';
+import { introspect, obtainToken } from '../support/flow.ts';
+import { makeDataDir } from '../support/folder.ts';
+import { plant } from '../support/plant.ts';
+import { onDatabase, type Run, runAssent } from '../support/process.ts';
+import { useServer } from '../support/server.ts';
+
+const server = await useServer();
+const { database } = server;
+const folder = makeDataDir();
+afterAll(() => rmSync(folder, { recursive: true }));
+const client = await server.createClient();
+const user = await server.createUser();
+const agent = new Agent(server.baseUrl);
+let resource: string;
+
+beforeAll(async () => {
+  resource = await server.createResource();
+});
+
+const assent = (...args: string[]): Promise<Run> => runAssent(args, onDatabase(database.url));
+
+async function revoke(...args: string[]): Promise<Record<string, unknown>> {
+  const { code, stdout, stderr } = await assent('grant', 'revoke', ...args, '--json');
+  expect([code, stderr]).toEqual([0, '']);
+  return JSON.parse(stdout) as Record<string, unknown>;
+}
+
+const isActive = async (token: string) => (await introspect(server, resource, token)).active;
+const now = async () =>
+  (await database.pool.query<{ now: Date }>('select clock_timestamp() as now')).rows[0]?.now.toISOString() ??
+  '';
+
+describe('assent grant revoke, by time', () => {
+  it('takes back what was given before, or from then on', async () => {
+    const [first, between, last] = [
+      await obtainToken(agent, client, user, { instance_name: 'first' }),
+      await now(),
+      await obtainToken(agent, client, user, { instance_name: 'last' }),
+    ];
+    expect(await revoke('--until', between, '--yes')).toMatchObject({ revoked: 1, until: between });
+    expect([await isActive(first), await isActive(last)]).toEqual([false, true]);
+    expect(await revoke('--since', between, '--client', client.clientId)).toMatchObject({ revoked: 1 });
+    expect(await isActive(last)).toBe(false);
+  });
+
+  it('revokes nothing of everybody without --yes, and says how much it would be', async () => {
+    const token = await obtainToken(agent, client, user);
+    const { code, stderr } = await assent('grant', 'revoke', '--until', '2999-01-01');
+    expect([code, stderr]).toEqual([
+      2,
+      'nothing was done: this would revoke 1 authorization; say --yes to do it\n',
+    ]);
+    expect(await isActive(token)).toBe(true);
+  });
+});
+
+describe('assent grant revoke --trail, after a restore', () => {
+  it('revokes exactly what ended or was replaced since, by the trail that was exported', async () => {
+    const file = join(folder, 'trail.jsonl');
+    const follow = async () => appendFileSync(file, (await assent('audit', 'next', lastPlace(file))).stdout);
+    writeFileSync(file, (await assent('audit', 'next')).stdout);
+    const tokenOf = (instance_name: string) => obtainToken(agent, client, user, { instance_name });
+    const [kept, revoked] = [await tokenOf('kept'), await tokenOf('revoked')];
+    const [replaced, again] = [await tokenOf('replaced'), await tokenOf('again')];
+    await follow();
+    await anHourLater(file);
+    await plant(database, 'create table saved as select * from grants');
+    const form = { token: revoked, client_id: client.clientId, client_secret: client.clientSecret ?? '' };
+    expect((await agent.post('/oauth/revoke', form)).status).toBe(200);
+    await tokenOf('replaced');
+    await tokenOf('again');
+    await follow();
+    appendFileSync(file, '{"torn');
+
+    await plant(database, 'delete from grants', 'insert into grants select * from saved', 'drop table saved');
+    expect(await Promise.all([kept, revoked, replaced].map(isActive))).toEqual([true, true, true]);
+    const anew = await tokenOf('again'); // given after the restore: not of the past
+    const asked = await assent('grant', 'revoke', '--trail', file);
+    expect([asked.code, asked.stderr]).toEqual([
+      2,
+      expect.stringContaining('would revoke 2 authorizations; say --yes'),
+    ]);
+    expect(await revoke('--trail', file, '--yes')).toMatchObject({ revoked: 2, trail: file });
+    expect(await Promise.all([kept, revoked, replaced, again, anew].map(isActive))).toEqual([
+      true,
+      false,
+      false,
+      false,
+      true,
+    ]);
+    expect(await revoke('--trail', file)).toMatchObject({ revoked: 0 });
+  });
+
+  it('says when there is no such file, or nothing in it', async () => {
+    const missing = await assent('grant', 'revoke', '--trail', join(folder, 'nothing'));
+    expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining('no such file')]);
+    writeFileSync(join(folder, 'empty'), '790.1795345200123456.1795345200123456.791\n');
+    const empty = await assent('grant', 'revoke', '--trail', join(folder, 'empty'));
+    expect([empty.code, empty.stderr]).toEqual([
+      1,
+      expect.stringContaining('has no event that ends an authorization'),
+    ]);
+  });
+});
+
+/** `assent audit next` ends with the place that comes next, so a file that it is appended to has its own place. */
+function lastPlace(file: string): string {
+  return readFileSync(file, 'utf8').trimEnd().split('\n').at(-1) ?? '';
+}
+
+/** Makes all that was done so far an hour older, in the database and in the exported trail: events come after their rows. */
+async function anHourLater(file: string): Promise<void> {
+  const earlier = (time: string) => new Date(Date.parse(time) - 3_600_000 + 500).toISOString();
+  const text = readFileSync(file, 'utf8');
+  writeFileSync(file, text.replaceAll(/(?<="at":")[^"]+/g, earlier));
+  const columns = ['confirmed_at', 'code_expires_at', 'token_issued_at'];
+  await plant(
+    database,
+    `update grants set ${columns.map((one) => `${one} = ${one} - interval '1 hour'`).join(', ')}`,
+  );
+}
