@@ -29,7 +29,7 @@ let helpText = '';
 
 const program: Command = new Command('assent')
   .description('An OAuth 2.0 authorization server for a payment service.')
-  .addHelpText('after', '\nThe environment variables are described in docs/operating.md.')
+  .addHelpText('after', '\nThe environment variables are described in docs/configuration.md.')
   .version(version, '--version', 'print the version')
   .option('--json', 'print one JSON document, and errors as JSON; ask nothing')
   .exitOverride()

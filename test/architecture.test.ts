@@ -49,7 +49,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   'cli/databaseChecks.ts': ['store'],
   'cli/invariantChecks.ts': ['store'],
   'cli/invariantTexts.ts': ['store'],
-  'cli/doctor.ts': ['config.ts', 'flows', 'openStore.ts', 'rules'],
+  'cli/doctor.ts': ['config.ts', 'flows', 'openStore.ts', 'rules', 'store'],
   'cli.ts': ['cli', 'serve.ts', 'store'],
 };
 

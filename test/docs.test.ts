@@ -122,13 +122,23 @@ describe('the documents', () => {
     expect(wanted.filter((file) => !reached.has(file))).toEqual([]);
   });
 
-  it('docs/operating.md describes every variable of the configuration', () => {
+  it('docs/configuration.md describes every variable of the configuration', () => {
     const [, variables = ''] = read('src/variables.ts').split('const VARIABLES = {');
     const names = [...read('src/variables.ts').matchAll(/^ {2}([A-Z][A-Z_]+): z?/gm)].map(
       (match) => match[1] ?? '',
     );
     expect(variables).not.toBe('');
     expect(names.length).toBeGreaterThan(9);
-    for (const name of names) expect(read('docs/operating.md')).toContain(`\`${name}\``);
+    for (const name of names) expect(read('docs/configuration.md')).toContain(`\`${name}\``);
+  });
+
+  it.each(documents)('%s names headings that are there, above or below', (document) => {
+    const headings = [...read(document).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading);
+    const named = [...read(document).matchAll(/"([A-Z][^"]+)" (above|below)/g)];
+    for (const [whole, heading = '', direction] of named) {
+      expect({ whole, isThere: headings.includes(heading) }).toEqual({ whole, isThere: true });
+      const isAbove = read(document).indexOf(`# ${heading}\n`) < read(document).indexOf(whole);
+      expect({ whole, direction: isAbove ? 'above' : 'below' }).toEqual({ whole, direction });
+    }
   });
 });

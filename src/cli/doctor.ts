@@ -53,7 +53,7 @@ function lineOf({ level, text, remedy }: Finding): string {
 
 function checkConfiguration(): Finding[] {
   const { problems } = attempt(readConfig);
-  const verdicts = problems.map((problem) => wrong(problem, 'see "Environment" in docs/operating.md'));
+  const verdicts = problems.map((problem) => wrong(problem, 'see "Environment" in docs/configuration.md'));
   if (problems.length === 0) verdicts.push(ok('the configuration is complete'));
   return verdicts.map((verdict) => ({ check: 'configuration', ...verdict }));
 }

@@ -31,7 +31,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
     'The application asks for more than its ceiling: `assent client show ID`; `assent client update ID --most DAYS,SUM` raises it.',
   'may not ask':
     'The application asks for a right that it may not: `assent client show ID`; `assent client update ID --right …` allows it.',
-  catalogue: 'This service does not offer the right: see CATALOGUE in docs/operating.md.',
+  catalogue: 'This service does not offer the right: see CATALOGUE in docs/configuration.md.',
   '^instance_name':
     'The application has to send an instance_name that can be seen, with single spaces between words: see docs/integrating.md.',
   '^scope: the target':
