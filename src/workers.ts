@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { closeBeforeEnd, end } from './ending.ts';
+import { MetricsRelay } from './workerMetrics.ts';
 
 // With WORKERS several processes serve at one address. The primary process only starts them, takes their connections in
 // turn to them, and ends them: each is a whole server. They share nothing but the database.
@@ -37,8 +38,9 @@ export function superviseWorkers({ workers, drainMs }: Config, log: Logger): voi
 class Supervisor {
   readonly #slots: readonly Slot[];
   readonly #log: Logger;
-  /** Whether a worker has ever started. */
-  #started = false;
+  /** The workers that have started, the dead ones too. */
+  readonly #started = new Set<Worker>();
+  readonly #metrics = new MetricsRelay();
   #stopping = false;
 
   constructor(slots: readonly Slot[], log: Logger) {
@@ -51,13 +53,16 @@ class Supervisor {
     if (first !== undefined) this.#fork(first);
   }
 
-  /** Has each worker drain and end. @returns whether all did so in order */
+  /** Has each worker drain and end. @returns whether those that had started did so in order, and some had */
   async stop(): Promise<boolean> {
     this.#stopping = true;
     const living = this.#slots.flatMap(({ worker }) => (worker?.isDead() === false ? [worker] : []));
-    const exits = living.map((worker) => once(worker, 'exit'));
+    const ends = living.map(async (worker) => {
+      const [code] = await once(worker, 'exit');
+      return code === 0 || !this.#started.has(worker);
+    });
     for (const worker of living) worker.process.kill('SIGTERM');
-    return (await Promise.all(exits)).every(([code]) => code === 0);
+    return (await Promise.all(ends)).every(Boolean) && this.#started.size > 0;
   }
 
   #fork(slot: Slot): void {
@@ -65,12 +70,13 @@ class Supervisor {
     const since = performance.now();
     const worker = cluster.fork({ ASSENT_WORKER: slot.number });
     slot.worker = worker;
+    this.#metrics.add(worker);
     worker.on('message', (message) => {
-      if (message === STARTED) this.#noteStarted();
+      if (message === STARTED) this.#noteStarted(worker);
     });
     worker.once('exit', (code, signal) => {
       if (this.#stopping) return;
-      if (!this.#started && signal === null) {
+      if (this.#started.size === 0 && signal === null) {
         end('error'); // it has said why it can't start
         return;
       }
@@ -82,9 +88,9 @@ class Supervisor {
     });
   }
 
-  #noteStarted(): void {
-    if (this.#started) return;
-    this.#started = true;
+  #noteStarted(worker: Worker): void {
+    this.#started.add(worker);
+    if (this.#started.size > 1) return;
     for (const slot of this.#slots.slice(1)) this.#fork(slot);
   }
 }

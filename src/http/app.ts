@@ -1,11 +1,12 @@
 import cookie from '@fastify/cookie';
 import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import type { Registry } from 'prom-client';
 import type { Context } from '../flows/context.ts';
 import { refuseEmbedding } from './browser/fetchMetadata.ts';
 import { addLanguages } from './browser/language.ts';
 import { addViews } from './browser/views.ts';
 import { collectMetrics } from './metrics/registry.ts';
-import { metricsRoutes } from './metrics/route.ts';
+import { type MetricsSource, metricsRoutes } from './metrics/route.ts';
 import { CONTRACT_BODY_LIMIT_BYTES, parseForms } from './parameters.ts';
 import { accountRoutes } from './routes/account.ts';
 import { authorizeRoutes } from './routes/authorize.ts';
@@ -44,8 +45,12 @@ export interface Dependencies {
   readonly trustProxy: false | number | string[];
   /** Open connections at once. */
   readonly maxConnections: number;
-  /** Whether `/metrics` is here, and the token that it asks for; null for none. */
-  readonly metrics: { readonly areHere: boolean; readonly token: string | null };
+  /** Whether `/metrics` is here, the token that it asks for (null for none), and how several processes tell of all. */
+  readonly metrics: {
+    readonly areHere: boolean;
+    readonly token: string | null;
+    readonly ofAll?: ((own: Registry) => MetricsSource) | undefined;
+  };
 }
 
 /** Above the longest request that is accepted, so that one a little too long still gets the contract's error page. */
@@ -90,7 +95,7 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
   answerErrors(app, context, watch);
   answerUnknownRoutes(app);
   limitAnswerTime(app);
-  collectMetrics(app, context, watch);
+  collectMetrics(app, context, watch, metrics.ofAll);
   limitConnections(app, maxConnections, trustProxy === false);
   await parseForms(app);
   await addViews(app, context);
@@ -109,7 +114,7 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
     answerWith(documents, 'json');
     for (const addRoutes of FOR_PROGRAMS) addRoutes(documents, context);
     healthRoutes(documents, watch);
-    if (metrics.areHere) metricsRoutes(documents, app.metrics, metrics.token);
+    if (metrics.areHere) metricsRoutes(documents, app.metricsSource, metrics.token);
   });
   return app;
 }

@@ -121,3 +121,25 @@ it('is one demo application and one PostgreSQL in trial mode, which end with it'
   expect(existsSync(`${clusterOf(folder)}/postmaster.pid`)).toBe(false);
   removeDataDir(folder);
 });
+
+/** How many requests of this route all workers have answered, as Prometheus reads it. */
+async function counted(metricsUrl: string): Promise<number> {
+  const lines = (await (await fetch(metricsUrl)).text()).split('\n');
+  const found = lines.filter((line) => /^assent_requests_total\{.*route="\/oauth\/authorize"/.test(line));
+  return found.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+}
+
+it.each([
+  ['the public port', (): Promise<number | null> => Promise.resolve(null)],
+  ['METRICS_PORT', (): Promise<number | null> => freePort()],
+])('tells Prometheus of all workers at %s, and forgets nothing when one dies', async (_where, choosePort) => {
+  const port = await choosePort();
+  const service = await beginTwo(port === null ? {} : { METRICS_PORT: String(port) });
+  const url = `${port === null ? service.baseUrl : `http://localhost:${port}`}/metrics`;
+  for (let turn = 0; turn < 10; turn += 1) await knock(service);
+  expect([...answered(service)].toSorted()).toEqual(['1', '2']);
+  for (let turn = 0; turn < 4; turn += 1) expect(await counted(url)).toBe(10);
+  process.kill(service.launch.family()[0] ?? 0, 'SIGKILL');
+  await service.launch.says('"msg":"a worker ended by itself: another is started"');
+  for (let turn = 0; turn < 4; turn += 1) expect(await counted(url)).toBe(10);
+});

@@ -8,11 +8,14 @@ const NO_TOKEN = {
   error_description: 'Send METRICS_TOKEN in the Authorization header, as Bearer.',
 };
 
+/** Where the metrics come from: this process, or several. */
+export type MetricsSource = Pick<Registry, 'contentType' | 'metrics'>;
+
 /** The metrics, to be read by Prometheus. @param token that is asked for; null for none */
-export function metricsRoutes(app: FastifyInstance, registry: Registry, token: string | null): void {
+export function metricsRoutes(app: FastifyInstance, source: MetricsSource, token: string | null): void {
   app.get('/metrics', async (request, reply) => {
     if (mayRead(request, token)) {
-      return reply.header('content-type', registry.contentType).send(await registry.metrics());
+      return reply.header('content-type', source.contentType).send(await source.metrics());
     }
     request.logFields = { error: NO_TOKEN.error, rule: 'missing or wrong METRICS_TOKEN' };
     return sendJson(reply.header('www-authenticate', 'Bearer realm="metrics"'), 401, NO_TOKEN);

@@ -1,7 +1,6 @@
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
-import type { Registry } from 'prom-client';
 import { sendJson } from '../server/json.ts';
-import { metricsRoutes } from './route.ts';
+import { type MetricsSource, metricsRoutes } from './route.ts';
 
 /** Prometheus needs one, or a few where there are several. */
 const MAX_CONNECTIONS = 20;
@@ -9,7 +8,7 @@ const HEADERS_TIMEOUT_MS = 5_000;
 
 /** The metrics on a port of their own: nothing else is there. Ready to listen. */
 export function buildMetricsApp(
-  registry: Registry,
+  source: MetricsSource,
   token: string | null,
   log: FastifyBaseLogger,
 ): FastifyInstance {
@@ -25,6 +24,6 @@ export function buildMetricsApp(
     request.log.error({ err: error }, 'the metrics could not be told');
     return sendJson(reply, 500, { error: 'server_error' });
   });
-  metricsRoutes(app, registry, token);
+  metricsRoutes(app, source, token);
   return app;
 }

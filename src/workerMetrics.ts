@@ -1,0 +1,96 @@
+import type { Worker } from 'node:cluster';
+import { AggregatorRegistry, type MetricObject, type Registry } from 'prom-client';
+import type { MetricsSource } from './http/metrics/route.ts';
+
+// With WORKERS whoever reads /metrics comes to one of the processes, and is told of all: the worker asks the primary process,
+// which asks each worker, and the worker that was asked sums.
+
+/** What one process tells of itself. */
+type Told = readonly MetricObject[];
+
+/** What the processes send each other about metrics. */
+type Message =
+  | { readonly metrics: 'wanted of all' | 'wanted of you' }
+  | { readonly metrics: 'told'; readonly told: Told }
+  | { readonly metrics: 'told of all'; readonly all: readonly Told[] };
+
+/** A worker that takes longer stands in the sum with what it told last. */
+const TELL_MS = 1_000;
+
+/** In the primary process: gathers what the workers tell, and keeps the counters of those that ended, so that no sum falls. */
+export class MetricsRelay {
+  readonly #last = new Map<Worker, Told>();
+  readonly #awaited = new Map<Worker, (() => void)[]>();
+  #ended: Told = [];
+
+  add(worker: Worker): void {
+    this.#last.set(worker, []);
+    worker.on('message', (message: Message) => {
+      if (message.metrics === 'wanted of all') void this.#answer(worker);
+      if (message.metrics === 'told') this.#note(worker, message.told);
+    });
+    worker.once('exit', () => void this.#keep(worker));
+  }
+
+  async #answer(asking: Worker): Promise<void> {
+    await Promise.all([...this.#last.keys()].map((worker) => this.#ask(worker)));
+    send(asking, { metrics: 'told of all', all: [...this.#last.values(), this.#ended] });
+  }
+
+  #ask(worker: Worker): Promise<void> {
+    return new Promise((resolve) => {
+      this.#awaited.set(worker, [...(this.#awaited.get(worker) ?? []), resolve]);
+      setTimeout(resolve, TELL_MS).unref();
+      send(worker, { metrics: 'wanted of you' });
+    });
+  }
+
+  #note(worker: Worker, told: Told): void {
+    this.#last.set(worker, told);
+    for (const resolve of this.#awaited.get(worker) ?? []) resolve();
+    this.#awaited.delete(worker);
+  }
+
+  async #keep(worker: Worker): Promise<void> {
+    const last = this.#last.get(worker) ?? [];
+    this.#note(worker, last);
+    this.#last.delete(worker);
+    this.#ended = await sum([this.#ended, last]).getMetricsAsJSON();
+    this.#ended = this.#ended.filter(({ type }) => COUNTING.includes(String(type)));
+  }
+}
+
+const COUNTING = ['counter', 'histogram'];
+
+/** In a worker: tells the primary process what it asks, and whoever reads the metrics what all workers told. */
+export function metricsOfAll(own: Registry): MetricsSource {
+  let readers: ((all: readonly Told[]) => void)[] = [];
+  process.on('message', async (message: Message) => {
+    if (message.metrics === 'wanted of you') tell({ metrics: 'told', told: await own.getMetricsAsJSON() });
+    if (message.metrics !== 'told of all') return;
+    for (const read of readers) read(message.all);
+    readers = [];
+  });
+  return {
+    contentType: own.contentType,
+    async metrics() {
+      const all = await new Promise<readonly Told[]>((resolve) => {
+        readers.push(resolve);
+        tell({ metrics: 'wanted of all' });
+      });
+      return sum(all).metrics();
+    },
+  };
+}
+
+function sum(all: readonly Told[]): Registry {
+  return AggregatorRegistry.aggregate([...all] as object[]);
+}
+
+function send(worker: Worker, message: Message): void {
+  if (worker.isConnected()) worker.send(message);
+}
+
+function tell(message: Message): void {
+  process.send?.(message);
+}
