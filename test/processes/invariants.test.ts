@@ -260,6 +260,26 @@ describe('assent doctor --invariants', () => {
     }
   });
 
+  it('takes what it can’t look at for no proof', async () => {
+    const role = await createRole();
+    const copy = await copied(
+      `grant select on all tables in schema public to ${role.name}`,
+      `revoke select on refusals from ${role.name}`,
+    );
+    try {
+      const { code, findings } = await examine(role.urlOf(copy));
+      expect([code, troublesIn(findings)]).toMatchObject([
+        1,
+        { other_hashes: 'error', password_hashes: 'error', tokens_in_refusals: 'error' },
+      ]);
+      expect(findings.find(({ check }) => check === 'other_hashes')?.text).toMatch(
+        /^not looked at: permission denied for table refusals$/,
+      );
+    } finally {
+      await copy.drop();
+    }
+  });
+
   it('has a fault for each question', () => {
     const asked = [
       'definition',
