@@ -40,6 +40,7 @@ export interface ServerProcess {
   readonly pid: number;
   /** Everything it printed so far. */
   output(): string;
+  isRunning(): boolean;
   /**
    * Sends a signal and waits for the end.
    *
@@ -61,6 +62,7 @@ export async function spawnServer(variables: Variables): Promise<ServerProcess> 
   child.stderr?.on('data', (chunk) => {
     output += chunk;
   });
+  const isRunning = () => child.exitCode === null && child.signalCode === null;
   const ended = once(child, 'close') as Promise<[number | null]>;
   await Promise.race([
     untilReady(baseUrl),
@@ -72,9 +74,9 @@ export async function spawnServer(variables: Variables): Promise<ServerProcess> 
     baseUrl,
     pid: child.pid ?? 0,
     output: () => output,
+    isRunning,
     async stop(signal = 'SIGTERM') {
-      const runs = child.exitCode === null && child.signalCode === null;
-      const metrics = runs ? await metricsOf(baseUrl) : '';
+      const metrics = isRunning() ? await metricsOf(baseUrl) : '';
       child.kill(signal);
       const [code] = await ended;
       const printed = output.replaceAll(GREETING, '').split('\n');
