@@ -3,27 +3,27 @@ import { LOCK_FAULTS } from './faults/locks.ts';
 import { NETWORK_FAULTS } from './faults/network.ts';
 import { POSTGRES_FAULTS } from './faults/postgres.ts';
 import { REPLICA_FAULTS } from './faults/replicas.ts';
-import type { EmbeddedHome, Site } from './site.ts';
+import type { EmbeddedHome, Home, Site } from './site.ts';
 
 /** What a fault has to do its work on. */
-export interface Place {
+export interface Place<PlacesHome extends Home = EmbeddedHome> {
   readonly site: Site;
-  readonly home: EmbeddedHome;
+  readonly home: PlacesHome;
   /** Waits as long as the fault is to last. */
   readonly hold: (share?: number) => Promise<void>;
 }
 
 /** Something that goes wrong, and is over when `happen` resolves: then all has to be well again by itself. */
-export interface Fault {
+export interface Fault<PlacesHome extends Home = EmbeddedHome> {
   readonly what: string;
   /** Answers of PostgreSQL are lost, or come late: a 503 may be done all the same ("What 503 means"). */
   readonly losesAnswers?: true;
   /** Why it can't be made on this machine; null where it can. */
   whyNot?(): string | null;
-  happen(place: Place): Promise<void>;
+  happen(place: Place<PlacesHome>): Promise<void>;
 }
 
-/** All of them, by the name that `--fault` knows. */
+/** Those of an embedded PostgreSQL, by the name that `--fault` knows; those of a cluster are in `test/ha`. */
 export const FAULTS: Readonly<Record<string, Fault>> = {
   none: { what: 'nothing', happen: ({ hold }) => hold() },
   ...REPLICA_FAULTS,

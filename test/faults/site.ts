@@ -33,8 +33,10 @@ interface Replica {
 export interface Home {
   /** For the owner of the tables. */
   readonly ownerUrl: string;
-  /** For the replicas. */
-  readonly serverUrl: string;
+  /** For a replica. */
+  serverUrl(index: number): string;
+  /** Of the PostgreSQL that takes writes now, for one who asks it directly, as its superuser. */
+  primaryUrl(): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -91,7 +93,7 @@ export class Site {
   async startReplica(index: number): Promise<void> {
     const replica = this.#replica(index);
     replica.process = await spawnServer({
-      ...onDatabase(this.home.serverUrl),
+      ...onDatabase(this.home.serverUrl(index)),
       BASE_URL: this.baseUrl,
       PORT: String(replica.port),
       CODE_LIFETIME_SECONDS: String(CODE_LIFETIME_MS / 1_000),
@@ -138,7 +140,7 @@ export class Site {
 
   /** Asks the database as its owner, past all lines. */
   async ask<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
-    const client = new pg.Client(this.home.ownerUrl);
+    const client = new pg.Client(await this.home.primaryUrl());
     client.on('error', () => undefined);
     await client.connect();
     try {
@@ -184,7 +186,8 @@ export async function makeHome(dataDir?: string): Promise<EmbeddedHome> {
     postgres,
     line,
     ownerUrl: postgres.url(),
-    serverUrl: line.url({ url: postgres.url('postgres', SERVER_ROLE) }),
+    serverUrl: () => line.url({ url: postgres.url('postgres', SERVER_ROLE) }),
+    primaryUrl: async () => postgres.url(),
     async close() {
       line.close();
       await postgres.remove();

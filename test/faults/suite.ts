@@ -1,10 +1,13 @@
+import { Cluster } from '../ha/cluster.ts';
+import { FAILOVERS } from '../ha/faults.ts';
+import { findPrograms } from '../ha/programs.ts';
 import { Dice } from './dice.ts';
-import { FAULTS } from './faults.ts';
+import { FAULTS, type Fault, type Place } from './faults.ts';
 import { Journal } from './journal.ts';
 import { Load } from './load.ts';
 import { findingsOf, lineOf } from './report.ts';
 import { type Outcome, play, type Stage } from './round.ts';
-import { type EmbeddedHome, makeHome, Site } from './site.ts';
+import { type Home, makeHome, Site } from './site.ts';
 
 /** What a run of the suite is told. */
 export interface Options {
@@ -23,46 +26,76 @@ export type Say = (line: string) => void;
 
 /** Runs faults one after the other, each under load and audited. @returns what came of each */
 export async function runFaults(options: Options, say: Say): Promise<Outcome[]> {
-  const home = await makeHome();
-  const site = new Site(home, new Journal(options.journalFile));
+  const [ofClusters, others] = [Object.keys(FAILOVERS), Object.keys(FAULTS)];
+  const unknown = options.faults.filter((name) => !ofClusters.includes(name) && !others.includes(name));
+  if (unknown.length > 0) {
+    throw new Error(
+      `there is no fault ${unknown.join(', ')}; there are ${[...others, ...ofClusters].join(', ')}`,
+    );
+  }
+  const only = (names: string[]) => ({
+    ...options,
+    faults: options.faults.filter((name) => names.includes(name)),
+  });
+  return [
+    ...(await runGroup(makeHome, FAULTS, only(others), say)),
+    ...(await runGroup(makeCluster, FAILOVERS, only(ofClusters), say)),
+  ];
+}
+
+async function makeCluster(): Promise<Cluster> {
+  const programs = findPrograms();
+  if (typeof programs === 'string') throw new Error(programs);
+  return Cluster.start(programs);
+}
+
+/** Runs faults of one kind of home, on one of them. */
+async function runGroup<GroupsHome extends Home>(
+  make: () => Promise<GroupsHome>,
+  all: Readonly<Record<string, Fault<GroupsHome>>>,
+  { faults, seed, users, ms, journalFile }: Options,
+  say: Say,
+): Promise<Outcome[]> {
+  if (faults.length === 0) return [];
+  const home = await make();
+  const site = new Site(home, new Journal(journalFile));
   try {
     await site.start();
-    const people = await site.populate(options.users, 4);
-    const losing = new Set(options.faults.filter((name) => FAULTS[name]?.losesAnswers));
-    const load = new Load(site, people, options.seed);
-    const outcomes = await playAll({ site, people, load, losing }, home, options, say);
-    for (const [why, times] of load.gaveUp) say(`  ${times} actions were given up: ${why}`);
+    const people = await site.populate(users, 4);
+    const losing = new Set(faults.filter((name) => all[name]?.losesAnswers));
+    const stage = { site, people, load: new Load(site, people, seed), losing };
+    const outcomes: Outcome[] = [];
+    say(lineOf(null));
+    for (const name of faults) {
+      const fault = all[name];
+      if (fault !== undefined) outcomes.push(...(await playOne(stage, home, name, fault, ms, say)));
+    }
+    for (const [why, times] of stage.load.gaveUp) say(`  ${times} actions were given up: ${why}`);
     return outcomes;
   } finally {
     await site.close();
   }
 }
 
-async function playAll(
+/** @returns what came of it; nothing where it can't be made here */
+async function playOne<GroupsHome extends Home>(
   stage: Stage,
-  home: EmbeddedHome,
-  { faults, ms }: Options,
+  home: GroupsHome,
+  name: string,
+  fault: Fault<GroupsHome>,
+  ms: number,
   say: Say,
 ): Promise<Outcome[]> {
-  const outcomes: Outcome[] = [];
-  say(lineOf(null));
-  for (const name of faults) {
-    const fault = FAULTS[name];
-    if (fault === undefined)
-      throw new Error(`there is no fault ${name}; there are ${Object.keys(FAULTS).join(', ')}`);
-    const whyNot = fault.whyNot?.() ?? null;
-    if (whyNot !== null) {
-      say(`${name.padEnd(18)}  skipped: ${whyNot}`);
-      continue;
-    }
-    const happen = (hold: (share?: number) => Promise<void>) =>
-      fault.happen({ site: stage.site, home, hold });
-    const outcome = await play(stage, { name, ms, happen });
-    say(lineOf(outcome));
-    if (Object.keys(outcome.findings).length > 0) say(findingsOf(outcome));
-    outcomes.push(outcome);
+  const whyNot = fault.whyNot?.() ?? null;
+  if (whyNot !== null) {
+    say(`${name.padEnd(18)}  skipped: ${whyNot}`);
+    return [];
   }
-  return outcomes;
+  const happen = (hold: Place['hold']) => fault.happen({ site: stage.site, home, hold });
+  const outcome = await play(stage, { name, ms, happen });
+  say(lineOf(outcome));
+  if (Object.keys(outcome.findings).length > 0) say(findingsOf(outcome));
+  return [outcome];
 }
 
 /** The same in an order that the seed says. */

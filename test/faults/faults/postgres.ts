@@ -130,7 +130,7 @@ export const POSTGRES_FAULTS: Readonly<Record<string, Fault>> = {
     async happen(place) {
       const others: pg.Client[] = [];
       do {
-        const taking = takeConnections(place.home.serverUrl, others);
+        const taking = takeConnections(place.home.serverUrl(0), others);
         await place.site.ask((client) => client.query(TERMINATE));
         await taking;
       } while ((await backends(place)).length > 0);
