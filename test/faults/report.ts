@@ -8,6 +8,7 @@ const COLUMNS: [title: string, of: (outcome: Outcome) => string | number][] = [
   ['no answer', ({ unanswered }) => unanswered],
   ['503 and done', ({ doneThough503 }) => doneThough503],
   ['no answer and done', ({ doneUnanswered }) => doneUnanswered],
+  ['outage in s', ({ outageSeconds }) => outageSeconds.toFixed(1)],
   ['recovered in s', ({ recoverySeconds }) => recoverySeconds.toFixed(1)],
   ['findings', ({ findings }) => Object.values(findings).flat().length],
 ];

@@ -22,6 +22,8 @@ export interface Outcome {
   /** Carried out although the caller was told 503, or nothing. */
   readonly doneThough503: number;
   readonly doneUnanswered: number;
+  /** The longest time in which nothing at all was done. */
+  readonly outageSeconds: number;
   /** From the end of the fault until both replicas served. */
   readonly recoverySeconds: number;
   /** By rule. */
@@ -145,5 +147,12 @@ function count(evidence: Evidence, name: string): Omit<Outcome, 'recoverySeconds
     unanswered: told('nothing'),
     doneThough503: done('unavailable'),
     doneUnanswered: done('nothing'),
+    outageSeconds:
+      longestGap(during.filter((entry) => entry.told === 'done').map(({ toldAt }) => toldAt)) / 1_000,
   };
+}
+
+/** @param times in ascending order */
+function longestGap(times: readonly number[]): number {
+  return Math.max(0, ...times.slice(1).map((time, index) => time - (times[index] ?? time)));
 }

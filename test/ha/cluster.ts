@@ -137,6 +137,16 @@ export class Cluster implements Home {
     throw this.#error('has no primary', await this.#tell());
   }
 
+  /** Waits until another member is the primary. */
+  async takesOver(from: Member): Promise<void> {
+    const deadline = Date.now() + DEADLINE_MS;
+    while ((await this.leader()) === from) {
+      if (Date.now() > deadline)
+        throw this.#error(`keeps ${from.machine.name} as its primary`, await this.#tell());
+      await sleep(POLL_MS);
+    }
+  }
+
   /** Waits until a primary has two standbys that follow it, one of them synchronous. */
   async isWhole(): Promise<void> {
     for (const deadline = Date.now() + DEADLINE_MS; Date.now() < deadline; await sleep(POLL_MS)) {

@@ -33,7 +33,8 @@ export const FAILOVERS: Readonly<Record<string, Failover>> = {
     async ({ home, hold }) => {
       const leader = await home.leader();
       leader.signal([leader.patroni() ?? 0], 'SIGKILL');
-      await hold(2);
+      await home.takesOver(leader);
+      await hold(0.5);
       leader.start();
     },
   ),
@@ -42,7 +43,8 @@ export const FAILOVERS: Readonly<Record<string, Failover>> = {
     async ({ home, hold }) => {
       const leader = await home.leader();
       leader.signal(leader.family(), 'SIGKILL');
-      await hold(2);
+      await home.takesOver(leader);
+      await hold(0.5);
       leader.start();
     },
   ),
@@ -52,7 +54,8 @@ export const FAILOVERS: Readonly<Record<string, Failover>> = {
       const leader = await home.leader();
       const frozen = leader.family();
       leader.signal(frozen, 'SIGSTOP');
-      await hold(2);
+      await home.takesOver(leader);
+      await hold(0.5);
       leader.signal(frozen, 'SIGCONT');
     },
   ),
