@@ -11,7 +11,7 @@ const WEIGHTS = {
   introspect: 24,
   reject: 6,
   replay: 5,
-  exchangeLate: 5,
+  exchangeLate: 12,
   revoke: 8,
   disconnect: 4,
   disconnectAll: 2,
@@ -32,6 +32,8 @@ interface Held {
 /** A user with a browser, and the applications that the user authorizes: each action is chosen by the dice. */
 export class Person {
   readonly #dice: Dice;
+  /** Nobody else authorizes it, so that its code is late and not annulled. */
+  readonly #ownInstance: string;
   readonly #people: Population;
   readonly #user: TestUser;
   readonly #browser: Browser;
@@ -42,6 +44,7 @@ export class Person {
 
   constructor(site: Site, people: Population, user: TestUser, name: string, dice: Dice) {
     this.#dice = dice;
+    this.#ownInstance = `of ${name}`;
     this.#people = people;
     this.#user = user;
     this.#browser = new Browser(site, { name, userId: user.userId }, dice);
@@ -56,10 +59,14 @@ export class Person {
 
   async authorize(): Promise<void> {
     const client = this.#anyClient();
-    const consent = await reachConsent(this.#browser, this.#request(client), this.#user);
+    const way = this.#dice.weighed({ once: 60, together: 15, wrongFirst: 5, late: 8, never: 5 });
+    const asked = {
+      ...this.#request(client),
+      ...(way === 'late' ? { instance_name: this.#ownInstance } : {}),
+    };
+    const consent = await reachConsent(this.#browser, asked, this.#user);
     const code = codeOf(await this.#allow(consent));
     const held = { client, value: code, at: Date.now() };
-    const way = this.#dice.weighed({ once: 60, together: 15, wrongFirst: 5, late: 8, never: 5 });
     if (way === 'late') this.#lateCodes.push(held);
     if (way === 'wrongFirst') await this.#exchange(held, { redirect_uri: 'http://127.0.0.1:9/other' });
     if (way === 'once' || way === 'wrongFirst') await this.#exchangeAtLast(held);

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { registerClient } from '../../src/flows/operators/clients.ts';
 import { registerResource } from '../../src/flows/operators/resources.ts';
@@ -195,11 +196,13 @@ export async function makeHome(dataDir?: string): Promise<EmbeddedHome> {
   };
 }
 
+const newPassword = () => randomBytes(12).toString('hex');
+
 async function addUser(pool: pg.Pool, index: number): Promise<TestUser> {
   const user = {
     login: `user-${index}`,
-    password: `a password of user ${index}`,
-    paymentPassword: `a second of user ${index}`,
+    password: newPassword(),
+    paymentPassword: newPassword(),
   };
   ledger.note('password', user.password);
   ledger.note('payment password', user.paymentPassword);
