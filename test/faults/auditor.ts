@@ -1,5 +1,6 @@
 import type { Evidence } from './evidence.ts';
 import { ANSWER_RULES } from './rules/answers.ts';
+import { STORY_RULES } from './rules/stories.ts';
 import { TOKEN_RULES } from './rules/tokens.ts';
 import { TRAIL_RULES } from './rules/trail.ts';
 
@@ -10,7 +11,7 @@ export interface Rule {
   find(evidence: Evidence): string[];
 }
 
-export const RULES: readonly Rule[] = [...TOKEN_RULES, ...TRAIL_RULES, ...ANSWER_RULES];
+export const RULES: readonly Rule[] = [...TOKEN_RULES, ...TRAIL_RULES, ...STORY_RULES, ...ANSWER_RULES];
 
 /** @returns what was found, by rule; empty where all is well */
 export function audit(evidence: Evidence): Record<string, string[]> {

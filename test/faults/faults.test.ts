@@ -4,11 +4,13 @@ import { audit } from './auditor.ts';
 import { Browser } from './browser.ts';
 import { Dice } from './dice.ts';
 import { FAULTS } from './faults.ts';
+import { type EmbeddedHome, makeHome } from './home.ts';
 import { Journal } from './journal.ts';
 import { Load } from './load.ts';
+import { populate } from './population.ts';
 import { findingsOf, lineOf } from './report.ts';
 import { gather, play, type Stage } from './round.ts';
-import { type EmbeddedHome, makeHome, Site } from './site.ts';
+import { Site } from './site.ts';
 
 // The short form of the suite. The long one has all faults, for longer: `npm run faults`.
 
@@ -27,7 +29,7 @@ beforeAll(async () => {
   home = await makeHome();
   site = new Site(home, new Journal());
   await site.start();
-  const people = await site.populate(2, 2);
+  const people = await populate(home.ownerUrl, 2, 2);
   const losing = new Set(SHORT.filter((name) => FAULTS[name]?.losesAnswers));
   stage = { site, people, load: new Load(site, people, SEED), losing };
 }, PATIENCE_MS);

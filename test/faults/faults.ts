@@ -3,7 +3,8 @@ import { LOCK_FAULTS } from './faults/locks.ts';
 import { NETWORK_FAULTS } from './faults/network.ts';
 import { POSTGRES_FAULTS } from './faults/postgres.ts';
 import { REPLICA_FAULTS } from './faults/replicas.ts';
-import type { EmbeddedHome, Home, Site } from './site.ts';
+import type { EmbeddedHome, Home } from './home.ts';
+import type { Site } from './site.ts';
 
 /** What a fault has to do its work on. */
 export interface Place<PlacesHome extends Home = EmbeddedHome> {

@@ -3,7 +3,8 @@ import { Unanswered } from './browser.ts';
 import { Dice } from './dice.ts';
 import { Operator } from './operator.ts';
 import { Person } from './person.ts';
-import type { Population, Site } from './site.ts';
+import type { Population } from './population.ts';
+import type { Site } from './site.ts';
 
 /** The pause between two actions of one person is up to this. */
 const MAX_PAUSE_MS = 60;

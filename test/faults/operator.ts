@@ -5,7 +5,8 @@ import type { TestClient, TestUser } from '../support/server.ts';
 import { Browser } from './browser.ts';
 import type { Dice } from './dice.ts';
 import type { Asked } from './journal.ts';
-import type { Population, Site } from './site.ts';
+import type { Population } from './population.ts';
+import type { Site } from './site.ts';
 
 type Task = Pick<Asked, 'act' | 'userId' | 'clientId' | 'mayBeIdle'> & { readonly args: readonly string[] };
 

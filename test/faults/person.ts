@@ -3,7 +3,8 @@ import { codeOf, decide, reachConsent, requestOf, tokenRequestOf } from '../supp
 import type { TestClient, TestUser } from '../support/server.ts';
 import { Browser, Unanswered } from './browser.ts';
 import type { Dice } from './dice.ts';
-import { CODE_LIFETIME_MS, type Population, type Site } from './site.ts';
+import type { Population } from './population.ts';
+import { CODE_LIFETIME_MS, type Site } from './site.ts';
 
 /** How often which action is chosen. */
 const WEIGHTS = {

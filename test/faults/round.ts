@@ -5,8 +5,9 @@ import { Browser } from './browser.ts';
 import { Dice } from './dice.ts';
 import { type Evidence, readRows } from './evidence.ts';
 import type { Load } from './load.ts';
+import type { Population } from './population.ts';
 import { doneAllTheSame } from './rules/trail.ts';
-import { CODE_LIFETIME_MS, type Population, type Site } from './site.ts';
+import { CODE_LIFETIME_MS, type Site } from './site.ts';
 
 // One fault under load: it happens, all recovers, drivers pause, and the auditor looks at everything so far.
 

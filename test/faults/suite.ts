@@ -3,11 +3,13 @@ import { FAILOVERS } from '../ha/faults.ts';
 import { findPrograms } from '../ha/programs.ts';
 import { Dice } from './dice.ts';
 import { FAULTS, type Fault, type Place } from './faults.ts';
+import { type Home, makeHome } from './home.ts';
 import { Journal } from './journal.ts';
 import { Load } from './load.ts';
+import { populate } from './population.ts';
 import { findingsOf, lineOf } from './report.ts';
 import { type Outcome, play, type Stage } from './round.ts';
-import { type Home, makeHome, Site } from './site.ts';
+import { Site } from './site.ts';
 
 /** What a run of the suite is told. */
 export interface Options {
@@ -61,7 +63,7 @@ async function runGroup<GroupsHome extends Home>(
   const site = new Site(home, new Journal(journalFile));
   try {
     await site.start();
-    const people = await site.populate(users, 4);
+    const people = await populate(home.ownerUrl, users, 4);
     const losing = new Set(faults.filter((name) => all[name]?.losesAnswers));
     const stage = { site, people, load: new Load(site, people, seed), losing };
     const outcomes: Outcome[] = [];

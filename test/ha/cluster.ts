@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import type { Home } from '../faults/site.ts';
+import type { Home } from '../faults/home.ts';
 import { ledger } from '../support/ledger.ts';
 import { freePort } from '../support/server.ts';
 import { type Common, Member } from './member.ts';
