@@ -31,7 +31,7 @@ beforeAll(async () => {
   await site.start();
   const people = await populate(home.ownerUrl, 2, 2);
   const losing = new Set(SHORT.filter((name) => FAULTS[name]?.losesAnswers));
-  stage = { site, people, load: new Load(site, people, SEED), losing };
+  stage = { site, people, load: new Load(site, people, SEED), losing, told: new Set() };
 }, PATIENCE_MS);
 
 afterAll(() => site?.close(), PATIENCE_MS);

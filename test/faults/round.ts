@@ -49,6 +49,8 @@ export interface Stage {
   readonly load: Load;
   /** Faults in which a 503 may be done. */
   readonly losing: ReadonlySet<string>;
+  /** What was found by now: each finding is told once. */
+  readonly told: Set<string>;
 }
 
 /** @throws {Error} when it does not recover */
@@ -62,7 +64,16 @@ export async function play(stage: Stage, { name, ms, happen }: Happening): Promi
   const recoverySeconds = (Date.now() - since) / 1_000;
   await load.pause();
   const evidence = await gather(stage);
-  return { ...count(evidence, name), recoverySeconds, findings: audit(evidence) };
+  return { ...count(evidence, name), recoverySeconds, findings: news(audit(evidence), stage.told) };
+}
+
+/** What was not found before. */
+function news(findings: Outcome['findings'], told: Set<string>): Outcome['findings'] {
+  const fresh = Object.entries(findings).map(
+    ([rule, found]) => [rule, found.filter((finding) => !told.has(finding))] as const,
+  );
+  for (const found of Object.values(findings)) for (const finding of found) told.add(finding);
+  return Object.fromEntries(fresh.filter(([, found]) => found.length > 0));
 }
 
 /** Waits until each replica is ready, and says to a request that needs the database what it says when all is well. */

@@ -65,7 +65,7 @@ async function runGroup<GroupsHome extends Home>(
     await site.start();
     const people = await populate(home.ownerUrl, users, 4);
     const losing = new Set(faults.filter((name) => all[name]?.losesAnswers));
-    const stage = { site, people, load: new Load(site, people, seed), losing };
+    const stage = { site, people, load: new Load(site, people, seed), losing, told: new Set<string>() };
     const outcomes: Outcome[] = [];
     say(lineOf(null));
     for (const name of faults) {
