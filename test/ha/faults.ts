@@ -1,4 +1,5 @@
 import type { Fault } from '../faults/faults.ts';
+import { processesOf } from '../support/launch.ts';
 import type { Cluster } from './cluster.ts';
 
 // What happens to a cluster. Each fault is over when the cluster is whole again: a primary, and two standbys.
@@ -42,6 +43,22 @@ export const FAILOVERS: Readonly<Record<string, Failover>> = {
     'kill -9 of all of the primary, which comes back later',
     async ({ home, hold }) => {
       const leader = await home.leader();
+      leader.signal(leader.family(), 'SIGKILL');
+      await home.takesOver(leader);
+      await hold(0.5);
+      leader.start();
+    },
+  ),
+  failoverKillBehind: ofPrimary(
+    'what sends WAL to standbys is stopped, then kill -9 of all of the primary, which comes back later',
+    async ({ home, hold }) => {
+      const leader = await home.leader();
+      const senders = processesOf('walsender');
+      leader.signal(
+        leader.postgres().filter((pid) => senders.includes(pid)),
+        'SIGSTOP',
+      );
+      await hold(0.3);
       leader.signal(leader.family(), 'SIGKILL');
       await home.takesOver(leader);
       await hold(0.5);
