@@ -58,11 +58,15 @@ export async function play(stage: Stage, { name, ms, happen }: Happening): Promi
   const { site, load } = stage;
   site.during = name;
   load.go();
-  await happen((share = 1) => sleep(ms * share));
-  const since = Date.now();
-  await recovered(site);
-  const recoverySeconds = (Date.now() - since) / 1_000;
-  await load.pause();
+  let recoverySeconds: number;
+  try {
+    await happen((share = 1) => sleep(ms * share));
+    const since = Date.now();
+    await recovered(site);
+    recoverySeconds = (Date.now() - since) / 1_000;
+  } finally {
+    await load.pause();
+  }
   const evidence = await gather(stage);
   return { ...count(evidence, name), recoverySeconds, findings: news(audit(evidence), stage.told) };
 }

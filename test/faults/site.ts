@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { onDatabase, runAssent, type ServerProcess, spawnServer } from '../support/process.ts';
 import { freePort } from '../support/server.ts';
@@ -97,11 +98,9 @@ export class Site {
     }));
   }
 
-  /** Asks the database as its owner, past all lines. */
+  /** Asks the database as its owner, past all lines; waits for it where it takes no connections now. */
   async ask<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
-    const client = new pg.Client(await this.home.primaryUrl());
-    client.on('error', () => undefined);
-    await client.connect();
+    const client = await connected(this.home);
     try {
       return await work(client);
     } finally {
@@ -120,6 +119,23 @@ export class Site {
     const replica = this.#replicas[index];
     if (replica === undefined) throw new Error(`there is no replica ${index}`);
     return replica;
+  }
+}
+
+/** Against hanging only. */
+const PATIENCE_MS = 60_000;
+const POLL_MS = 100;
+
+async function connected(home: Home): Promise<pg.Client> {
+  for (const deadline = Date.now() + PATIENCE_MS; ; await sleep(POLL_MS)) {
+    const client = new pg.Client(await home.primaryUrl());
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      return client;
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+    }
   }
 }
 

@@ -6,7 +6,8 @@ import { type EmbeddedPostgres, joinEmbeddedPostgres } from '../../src/trial/pos
 import { clusterOf, makeDataDir, postmasterOf, removeDataDir } from './folder.ts';
 import { descendants, stillRunning } from './launch.ts';
 
-const PATIENCE = { timeout: 20_000, interval: 10 };
+/** Against hanging only: on a busy machine a checkpoint takes long. */
+const PATIENCE = { timeout: 60_000, interval: 10 };
 
 /** A PostgreSQL that a test has for itself, to stop, to start again, and to turn into a standby. */
 export class OwnPostgres {
