@@ -179,6 +179,7 @@ export async function disconnect(
  *
  * @param clientId null for every application
  * @returns false when the user has decided too much in a short time: this may look through all that was ever allowed
+ * @throws {TooLateError} when not even the first batch came in time
  */
 export async function revokeAll(
   { db }: Context,
@@ -187,10 +188,10 @@ export async function revokeAll(
   caller: Caller,
 ): Promise<boolean> {
   if (!(await countDecision(db, userId))) return false;
-  let hasMore = true;
-  while (hasMore && performance.now() < caller.decideBy) {
+  let hasMore: boolean;
+  do {
     hasMore = await revokeGrantsOfUser(db, userId, clientId, caller);
-  }
+  } while (hasMore && performance.now() < caller.decideBy);
   return true;
 }
 

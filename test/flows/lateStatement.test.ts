@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { revokeAll } from '../../src/flows/authorizations.ts';
 import { revokeByBearer } from '../../src/flows/revoke.ts';
 import { type Digest, sha256 } from '../../src/secrets/digest.ts';
 import { parseToken } from '../../src/secrets/tokens.ts';
@@ -304,6 +305,18 @@ it('an exchange has no more time for being in a batch with others', async () => 
   const [answer] = await Promise.all([late, second].map((request) => exchangeCode(database.pool, request)));
   expect(answer).toMatchObject({ verdict: 'late' });
   expect(await exchangeCode(database.pool, first)).toMatchObject({ verdict: 'issued' });
+});
+
+it('disconnecting all is no success where its time was over before the first authorization', async () => {
+  const [client, user, agent] = [
+    await other.createClient(),
+    await other.createUser(),
+    new Agent(other.baseUrl),
+  ];
+  const token = await obtainToken(agent, client, user);
+  const late = { ...CALLER, decideBy: performance.now() };
+  await expect(revokeAll(other.context, user.userId, client.clientId, late)).rejects.toThrow(TooLateError);
+  expect(await isLive(token)).toBe(true);
 });
 
 describe('a statement that gets through after its caller was told 503', () => {

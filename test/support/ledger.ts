@@ -35,7 +35,7 @@ interface Needle extends Spelling {
 export class Ledger {
   readonly #noted = new Map<string, Kind>();
   /** By their first letters, so that a megabyte of log is read once and not once for each secret. */
-  readonly #needles = new Map<string, Needle[]>();
+  readonly #needles = new Map<string, Map<string, Needle>>();
 
   /** Notes a secret. The first kind that is said of it stays. */
   note(kind: Kind, secret: string | null | undefined): void {
@@ -67,8 +67,8 @@ export class Ledger {
   #add(needle: Needle): void {
     if (needle.text.length < MIN_SECRET) return;
     const beginning = needle.text.slice(0, MIN_SECRET);
-    const others = this.#needles.get(beginning) ?? [];
-    if (!others.some(({ text }) => text === needle.text)) this.#needles.set(beginning, [...others, needle]);
+    const others = this.#needles.get(beginning) ?? new Map<string, Needle>();
+    if (!others.has(needle.text)) this.#needles.set(beginning, others.set(needle.text, needle));
   }
 
   #firstIn(line: string): { at: number; kind: string; how: string } | undefined {
@@ -76,7 +76,7 @@ export class Ledger {
     if (bearer >= 0) return { at: bearer, kind: 'code or access token', how: 'as it is' };
     for (let at = 0; at + MIN_SECRET <= line.length; at += 1) {
       const needles = this.#needles.get(line.slice(at, at + MIN_SECRET));
-      const needle = needles?.find(({ text }) => line.startsWith(text, at));
+      const needle = needles && [...needles.values()].find(({ text }) => line.startsWith(text, at));
       if (needle !== undefined) return { at, ...needle };
     }
     return undefined;

@@ -3,12 +3,26 @@ import pg from 'pg';
 import { inject } from 'vitest';
 import type { TestDatabase } from './database.ts';
 
-/** A line to PostgreSQL on which what networks do can be done. */
+/** Where a line ends: a host, or the folder of a Unix socket. */
+export interface FarEnd {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** A line to PostgreSQL, or anywhere else, on which what networks do can be done. */
 export interface Line {
   /** The address of a database at its end. */
-  url(database: TestDatabase): string;
+  url(database: Pick<TestDatabase, 'url'>): string;
+  /** Where it begins, on 127.0.0.1. */
+  readonly port: number;
   /** Both ends of what is connected now hear nothing more of each other, and are not told. */
   cut(): void;
+  /** Ends all connections by RST, as a firewall does that was restarted. */
+  reset(): void;
+  /** Until `false`: also what connects now hears nothing. */
+  silence(on: boolean): void;
+  /** Until `false`: what the far end answers is lost, and the connection with it. */
+  loseAnswers(on: boolean): void;
   /** Whatever is sent from now on arrives that much later. */
   delay(ms: number): void;
   /** Keeps statements of these names on their way, and what else comes on their connections. */
@@ -27,11 +41,13 @@ interface Connection {
   kept?: Buffer[] | undefined;
 }
 
-export async function openLine(): Promise<Line> {
-  const { host, port } = new pg.Client(inject('postgres'));
+/** @param farEnd the PostgreSQL of the tests, unless another is named */
+export async function openLine(farEnd: FarEnd = new pg.Client(inject('postgres'))): Promise<Line> {
+  const { host, port } = farEnd;
   const connections: Connection[] = [];
   let names: readonly string[] = [];
   let delayMs = 0;
+  let [isSilent, losesAnswers] = [false, false];
   const server = createServer((near) => {
     const connection: Connection = {
       near,
@@ -40,7 +56,11 @@ export async function openLine(): Promise<Line> {
     const { far } = connection;
     connections.push(connection);
     for (const end of [near, far]) end.on('error', () => undefined);
-    far.on('data', (chunk) => near.writable && near.write(chunk));
+    if (isSilent) return cut(connection);
+    far.on('data', (chunk) => {
+      if (losesAnswers) reset(connection);
+      else if (near.writable) near.write(chunk);
+    });
     near.on('data', (chunk) => {
       if (names.some((name) => chunk.includes(name))) connection.kept ??= [];
       if (connection.kept) connection.kept.push(chunk);
@@ -48,6 +68,7 @@ export async function openLine(): Promise<Line> {
       else far.write(chunk);
     });
     near.on('close', () => connection.kept ?? far.end());
+    far.on('close', () => near.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
@@ -57,14 +78,19 @@ export async function openLine(): Promise<Line> {
   return {
     url(database) {
       const url = new URL(database.url);
-      url.searchParams.delete('host');
+      for (const name of ['host', 'port']) url.searchParams.delete(name);
       url.host = `127.0.0.1:${ownPort}`;
       return url.href;
     },
-    cut() {
-      for (const { near, far } of connections) {
-        for (const end of [near, far]) end.removeAllListeners('data').pause();
-      }
+    port: ownPort,
+    cut: () => connections.forEach(cut),
+    reset: () => connections.forEach(reset),
+    silence(on) {
+      isSilent = on;
+      if (on) connections.forEach(cut);
+    },
+    loseAnswers(on) {
+      losesAnswers = on;
     },
     delay(ms) {
       delayMs = ms;
@@ -82,6 +108,17 @@ export async function openLine(): Promise<Line> {
       server.close();
     },
   };
+}
+
+function cut({ near, far }: Connection): void {
+  far.removeAllListeners('close');
+  for (const end of [near, far]) end.removeAllListeners('data').pause();
+}
+
+/** The far end may be a Unix socket, which knows no RST. */
+function reset({ near, far }: Connection): void {
+  near.resetAndDestroy();
+  far.destroy();
 }
 
 /**

@@ -4,13 +4,19 @@ import pg from 'pg';
 import { vi } from 'vitest';
 import { type EmbeddedPostgres, joinEmbeddedPostgres } from '../../src/trial/postgres/join.ts';
 import { clusterOf, makeDataDir, postmasterOf, removeDataDir } from './folder.ts';
+import { descendants, stillRunning } from './launch.ts';
 
-const PATIENCE = { timeout: 20_000, interval: 10 };
+/** Against hanging only: on a busy machine a checkpoint takes long. */
+const PATIENCE = { timeout: 60_000, interval: 10 };
 
 /** A PostgreSQL that a test has for itself, to stop, to start again, and to turn into a standby. */
 export class OwnPostgres {
-  readonly #dataDir = makeDataDir();
+  readonly #dataDir: string;
   #member: EmbeddedPostgres | undefined;
+
+  constructor(dataDir = makeDataDir()) {
+    this.#dataDir = dataDir;
+  }
 
   async start(): Promise<void> {
     this.#member = await joinEmbeddedPostgres(this.#dataDir);
@@ -18,10 +24,40 @@ export class OwnPostgres {
 
   /** Stops it the way a restart does: connections are ended, and then its socket is gone. */
   async stop(): Promise<void> {
-    const running = () => existsSync(this.#file('postmaster.pid'));
+    const running = () => this.runs();
     await this.#member?.leave();
     if (running()) process.kill(postmasterOf(this.#dataDir), 'SIGINT'); // it was told to wait for others
     await vi.waitUntil(() => !running(), PATIENCE);
+  }
+
+  /** Ends it without a word to anybody, and waits until nothing of it runs. */
+  async kill(signal: 'SIGKILL' | 'SIGQUIT'): Promise<void> {
+    const family = this.family();
+    process.kill(postmasterOf(this.#dataDir), signal);
+    await vi.waitUntil(() => stillRunning(family).length === 0, PATIENCE);
+    await this.#member?.leave();
+  }
+
+  /** Whether it runs, as its own file says. */
+  runs(): boolean {
+    return existsSync(this.#file('postmaster.pid'));
+  }
+
+  /** Its processes: the postmaster, and then what that has started. */
+  family(): number[] {
+    const postmaster = postmasterOf(this.#dataDir);
+    return [postmaster, ...descendants(postmaster)];
+  }
+
+  /** The folder of its data. */
+  get cluster(): string {
+    return clusterOf(this.#dataDir);
+  }
+
+  /** Where it listens. */
+  get place(): { host: string; port: number } {
+    const { host = '', port = 0 } = this.#member?.connection ?? {};
+    return { host, port };
   }
 
   /** Has it admit no more connections, and wait until those that are there have ended. */

@@ -40,6 +40,7 @@ export interface ServerProcess {
   readonly pid: number;
   /** Everything it printed so far. */
   output(): string;
+  isRunning(): boolean;
   /**
    * Sends a signal and waits for the end.
    *
@@ -68,6 +69,7 @@ export async function spawnServer(
   child.stderr?.on('data', (chunk) => {
     output += chunk;
   });
+  const isRunning = () => child.exitCode === null && child.signalCode === null;
   const ended = once(child, 'close') as Promise<[number | null]>;
   await Promise.race([
     untilHealthy(`${baseUrl}/health/${until}`),
@@ -79,9 +81,9 @@ export async function spawnServer(
     baseUrl,
     pid: child.pid ?? 0,
     output: () => output,
+    isRunning,
     async stop(signal = 'SIGTERM') {
-      const runs = child.exitCode === null && child.signalCode === null;
-      const metrics = runs ? await metricsOf(baseUrl) : '';
+      const metrics = isRunning() ? await metricsOf(baseUrl) : '';
       child.kill(signal);
       const [code] = await ended;
       const printed = output.replaceAll(GREETING, '').split('\n');

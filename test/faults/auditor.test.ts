@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest';
+import { audit, RULES } from './auditor.ts';
+import type { Evidence } from './evidence.ts';
+import { changed, entry, event, ofShop, SOUND } from './sample.ts';
+
+const { entries, events, grants, lives } = SOUND;
+const [ofShopRow, ofBankRow] = grants as [Evidence['grants'][number], Evidence['grants'][number]];
+const without = (ref: string) => events.filter(({ reference }) => reference !== ref);
+
+type Planted = readonly [rule: string, what: string, fault: Partial<Evidence>];
+
+/** Each fault breaks the rule before it; some break others, too. */
+const PLANTED: readonly Planted[] = [
+  [
+    'a code is exchanged at most once',
+    'a second token for a code',
+    { entries: [...entries, entry(1_700, 'exchange', 'x', { ...ofShop, code: 'c2', token: 'another' })] },
+  ],
+  [
+    'a code is exchanged within its lifetime',
+    'a token for a code of 20 seconds ago',
+    { entries: changed(entries, 'r4', { askedAt: 21_500, toldAt: 21_600 }) },
+  ],
+  [
+    'a token that was told is live until something ends it',
+    'a token that is refused though nobody ended it',
+    { entries: changed(entries, 'q5', { active: false }) },
+  ],
+  [
+    'a token that was annulled or revoked stays dead',
+    'a token that is accepted after a new authorization',
+    { entries: changed(entries, 'q2', { active: true }) },
+  ],
+  [
+    'a token that was annulled or revoked stays dead',
+    'a revocation that was lost',
+    { entries: changed(entries, 'q6', { active: true }) },
+  ],
+  [
+    'a block holds on every replica at once',
+    'a token that is accepted while its client is blocked',
+    { entries: changed(entries, 'q3', { active: true }) },
+  ],
+  [
+    'of each user, client and instance one token is live',
+    'two tokens that are live at the end',
+    { entries: changed(entries, 'q4', { active: true }) },
+  ],
+  [
+    'every row of the trail was asked for',
+    'an untrue row of a request that nobody made',
+    { events: [...events, event(2_500, 'revoked_by_user', 'nobody', { grantId: 'shop-grant' })] },
+  ],
+  [
+    'every row of the trail was asked for',
+    'an untrue row about what was asked for something else',
+    { events: [...events, event(1_210, 'signed_in', 'r2')] },
+  ],
+  [
+    'everything that was told has its row in the trail',
+    'an exchange without a row',
+    { events: without('r4') },
+  ],
+  ['everything that was told has its row in the trail', 'a sign-in without a row', { events: without('r0') }],
+  [
+    'everything that was told has its row in the trail',
+    'one exchange with two rows',
+    { events: [...events, event(1_630, 'exchanged', 'r4', { grantId: 'shop-grant' })] },
+  ],
+  [
+    'the rows of the trail follow each other',
+    'a second exchange after one approval',
+    { events: [...events, event(1_630, 'exchanged', 'r4', { grantId: 'shop-grant' })] },
+  ],
+  [
+    'the trail and the grants say the same',
+    'a revocation that the row lost',
+    { grants: [ofShopRow, { ...ofBankRow, revokedAt: null }] },
+  ],
+  ['the trail and the grants say the same', 'a row that was deleted', { grants: [ofShopRow] }],
+  [
+    'the trail and the grants say the same',
+    'a revocation without a row in the trail',
+    { events: without('r7') },
+  ],
+  [
+    'the trail and the grants say the same',
+    'a revision too many',
+    { grants: [{ ...ofShopRow, revision: 3 }, ofBankRow] },
+  ],
+  [
+    'the token of a grant is the one that its last exchange was told',
+    'a token that nobody was told',
+    { grants: [{ ...ofShopRow, tokenHash: 'another' }, ofBankRow] },
+  ],
+  [
+    'a user, a client and an instance have one grant',
+    'a second grant of one key',
+    { grants: [...grants, { ...ofShopRow, grantId: 'another' }] },
+  ],
+  [
+    'what was refused was not done',
+    'an exchange that was refused and has its row',
+    { entries: changed(entries, 'r4', { told: 'refused', status: 400, why: 'invalid_grant' }) },
+  ],
+  [
+    'what was answered 503 was not done, where no answer was lost',
+    'an exchange that was answered 503 and has its row',
+    { entries: changed(entries, 'r4', { told: 'unavailable', status: 503, retryAfter: '1' }) },
+  ],
+  [
+    'no answer is a 5xx but 503',
+    'a 500',
+    { entries: changed(entries, 'q1', { told: 'refused', status: 500 }) },
+  ],
+  [
+    'every 503 says when to come back',
+    'a 503 without Retry-After',
+    { entries: changed(entries, 'q1', { told: 'unavailable', status: 503 }) },
+  ],
+  [
+    'no process ends that nobody ended',
+    'a replica that died',
+    { lives: lives.map((life) => ({ ...life, killed: false })) },
+  ],
+  [
+    'no error comes that nobody thought of',
+    'a stack in the log',
+    { lives: lives.map((life) => ({ ...life, output: '{"level":"error","err":{"stack":"TypeError: x"}}' })) },
+  ],
+  [
+    'no log tells a secret',
+    'a secret in a log',
+    { leaks: ['access token, as it is, in line 1 of replica 0'] },
+  ],
+];
+
+describe('the auditor', () => {
+  it('finds nothing where all is well', () => {
+    expect(audit(SOUND)).toEqual({});
+  });
+
+  it.each(PLANTED)('%s: finds %s', (rule, _what, fault) => {
+    expect(Object.keys(audit({ ...SOUND, ...fault }))).toContain(rule);
+  });
+
+  it('has a planted fault for each of its rules', () => {
+    const planted = new Set(PLANTED.map(([rule]) => rule));
+    expect(RULES.map(({ name }) => name).filter((name) => !planted.has(name))).toEqual([]);
+  });
+
+  it('admits a 503 that was done where an answer was lost', () => {
+    const lost = { told: 'unavailable', status: 503, retryAfter: '1', during: 'killPostgres' } as const;
+    expect(audit({ ...SOUND, entries: changed(entries, 'r7', lost) })).toEqual({});
+  });
+
+  it('admits an exchange that got no answer, with its row or without', () => {
+    const cut = changed(entries, 'r4', { told: 'nothing', status: null, ref: null }).filter(
+      ({ ref }) => ref !== 'q5',
+    );
+    expect(audit({ ...SOUND, entries: cut })).toEqual({});
+    const undone = { ...ofShopRow, tokenHash: null };
+    expect(audit({ ...SOUND, entries: cut, events: without('r4'), grants: [undone, ofBankRow] })).toEqual({});
+  });
+});

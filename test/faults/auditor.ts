@@ -1,0 +1,20 @@
+import type { Evidence } from './evidence.ts';
+import { ANSWER_RULES } from './rules/answers.ts';
+import { STORY_RULES } from './rules/stories.ts';
+import { TOKEN_RULES } from './rules/tokens.ts';
+import { TRAIL_RULES } from './rules/trail.ts';
+
+/** Something that holds, whatever fails. */
+export interface Rule {
+  readonly name: string;
+  /** @returns a sentence for each case in which it does not hold */
+  find(evidence: Evidence): string[];
+}
+
+export const RULES: readonly Rule[] = [...TOKEN_RULES, ...TRAIL_RULES, ...STORY_RULES, ...ANSWER_RULES];
+
+/** @returns what was found, by rule; empty where all is well */
+export function audit(evidence: Evidence): Record<string, string[]> {
+  const findings = RULES.map(({ name, find }) => [name, find(evidence)] as const);
+  return Object.fromEntries(findings.filter(([, found]) => found.length > 0));
+}

@@ -1,0 +1,83 @@
+import { Agent, type Answer } from '../support/agent.ts';
+import type { Dice } from './dice.ts';
+import type { Site } from './site.ts';
+import { whatIsAsked, whatIsTold } from './wire.ts';
+
+type Init = Parameters<Agent['send']>[1];
+
+/** A caller gives up then: the server promises an answer within 7 seconds. */
+const PATIENCE_MS = 20_000;
+
+/** Told to whoever asked: no answer came. */
+export class Unanswered extends Error {
+  override readonly name = 'Unanswered';
+}
+
+/** Who asks. */
+export interface Actor {
+  readonly name: string;
+  /** The user whose browser it is; null for an application or a resource server. */
+  readonly userId: string | null;
+}
+
+/**
+ * A browser, or an application's HTTP client, in front of a load balancer: each request goes to either replica, and to the
+ * other one where nobody takes the connection. All that it asks and is told is noted in the journal.
+ */
+export class Browser extends Agent {
+  readonly #site: Site;
+  readonly #actor: Actor;
+  readonly #dice: Dice;
+
+  constructor(site: Site, actor: Actor, dice: Dice) {
+    super(site.baseUrl);
+    this.#site = site;
+    this.#actor = actor;
+    this.#dice = dice;
+  }
+
+  override async send(url: string, init: Init): Promise<Answer> {
+    const { pathname, search } = new URL(url, this.baseUrl);
+    const [first, second] = this.#dice.hits(0.5) ? [0, 1] : [1, 0];
+    const path = pathname + search;
+    return (
+      (await this.#sendTo(first, path, init)) ?? (await this.#sendTo(second, path, init)) ?? this.#fail()
+    );
+  }
+
+  /** @returns null where nobody took the connection @throws {Unanswered} */
+  async #sendTo(replica: number, path: string, init: Init): Promise<Answer | null> {
+    const { during, journal, owners } = this.#site;
+    const { name: actor, userId } = this.#actor;
+    const fields = new URLSearchParams(typeof init.body === 'string' ? init.body : '');
+    const asked = whatIsAsked({ path: path.replace(/\?.*/, ''), fields, userId }, owners);
+    const askedAt = Date.now();
+    const note = { actor, during, askedAt, ...asked };
+    try {
+      const signal = AbortSignal.timeout(PATIENCE_MS);
+      const answer = await super.send(this.#site.front(replica) + path, { ...init, signal });
+      const { status, headers } = answer;
+      const token = /"access_token":"([^"]+)"/.exec(answer.body)?.[1];
+      if (token !== undefined) this.#site.tokens.add(token);
+      const ref = headers.get('x-request-id');
+      const told = { ...whatIsTold(asked.act, answer), toldAt: Date.now() };
+      journal.note({ ...note, ...told, status, ref, retryAfter: headers.get('retry-after') });
+      return answer;
+    } catch (error) {
+      const why = whyUnanswered(error as Error);
+      const told = why === 'ECONNREFUSED' ? 'unreached' : 'nothing';
+      journal.note({ ...note, told, toldAt: Date.now(), status: null, ref: null, why });
+      if (told === 'unreached') return null;
+      throw new Unanswered(why, { cause: error });
+    }
+  }
+
+  #fail(): never {
+    throw new Unanswered('no replica takes a connection');
+  }
+}
+
+function whyUnanswered(error: Error): string {
+  const cause = error.cause as (Error & { code?: string; errors?: { code?: string }[] }) | undefined;
+  return cause?.code ?? cause?.errors?.[0]?.code ?? cause?.message ?? error.message;
+}

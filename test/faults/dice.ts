@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto';
+
+/** Choices that a seed repeats: everybody who chooses has dice of their own, so that nobody's choices depend on timing. */
+export class Dice {
+  readonly #seed: string;
+  #throws = 0;
+
+  constructor(seed: string) {
+    this.#seed = seed;
+  }
+
+  /** @returns a number from 0 up to, not including, 1 */
+  next(): number {
+    const hash = createHash('sha256')
+      .update(`${this.#seed} ${this.#throws++}`)
+      .digest();
+    return hash.readUIntBE(0, 6) / 2 ** 48;
+  }
+
+  /** A whole number below `count`. */
+  below(count: number): number {
+    return Math.floor(this.next() * count);
+  }
+
+  /** Whether something of this probability happens. */
+  hits(probability: number): boolean {
+    return this.next() < probability;
+  }
+
+  pick<T>(from: readonly [T, ...T[]]): T {
+    return from[this.below(from.length)] ?? from[0];
+  }
+
+  /** One of the names, each as often as its weight says. */
+  weighed<Name extends string>(weights: Readonly<Record<Name, number>>): Name {
+    const names = Object.keys(weights) as Name[];
+    let left = this.next() * names.reduce((sum, name) => sum + weights[name], 0);
+    const found = names.find((name) => {
+      left -= weights[name];
+      return left < 0;
+    });
+    return found ?? (names[0] as Name);
+  }
+}

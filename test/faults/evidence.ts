@@ -1,0 +1,71 @@
+import type pg from 'pg';
+import type { Entry } from './journal.ts';
+
+/** A grant's row; hashes in hex, times in milliseconds since 1970. */
+export interface GrantRow {
+  readonly grantId: string;
+  readonly userId: string;
+  readonly clientId: string;
+  readonly instanceName: string | null;
+  readonly revision: number;
+  readonly codeHash: string;
+  readonly tokenHash: string | null;
+  readonly revokedAt: number | null;
+}
+
+/** A row of the audit trail. */
+export interface EventRow {
+  readonly kind: string;
+  readonly at: number;
+  readonly grantId: string | null;
+  readonly userId: string | null;
+  readonly clientId: string | null;
+  readonly reference: string | null;
+  readonly operator: string | null;
+}
+
+/** A process of `assent serve`, from its start to its end. */
+export interface Life {
+  readonly name: string;
+  readonly output: string;
+  /** Whether it runs now. */
+  readonly runs: boolean;
+  /** Whether we ended it. */
+  readonly killed: boolean;
+}
+
+/** All that the auditor judges: what callers were told, and what is there. */
+export interface Evidence {
+  readonly entries: readonly Entry[];
+  readonly grants: readonly GrantRow[];
+  /** In the order in which they happened. */
+  readonly events: readonly EventRow[];
+  readonly lives: readonly Life[];
+  readonly codeLifetimeMs: number;
+  /** Since when the entries count that ask every token once more, when all is quiet. */
+  readonly quietSince: number;
+  /** Lines in logs that tell a secret, without telling it. */
+  readonly leaks: readonly string[];
+  /** Faults in which answers of PostgreSQL are lost or late: then a 503 may be done ("What 503 means", docs/operating.md). */
+  readonly losing: ReadonlySet<string>;
+}
+
+const GRANTS = `
+select grant_id as "grantId", user_id as "userId", client_id as "clientId", instance_name as "instanceName", revision,
+       encode(code_hash, 'hex') as "codeHash", encode(token_hash, 'hex') as "tokenHash",
+       (extract(epoch from revoked_at) * 1000)::float8 as "revokedAt"
+  from grants`;
+
+const EVENTS = `
+select kind, (extract(epoch from at) * 1000)::float8 as at, grant_id as "grantId", user_id as "userId",
+       client_id as "clientId", reference, operator
+  from audit_events order by audit_events.at`;
+
+/** Reads both tables as of one moment. */
+export async function readRows(client: pg.Client): Promise<Pick<Evidence, 'grants' | 'events'>> {
+  await client.query('begin isolation level repeatable read');
+  const grants = await client.query<GrantRow>(GRANTS);
+  const events = await client.query<EventRow>(EVENTS);
+  await client.query('commit');
+  return { grants: grants.rows, events: events.rows };
+}

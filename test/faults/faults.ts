@@ -1,0 +1,35 @@
+import { DISK_FAULTS } from './faults/disk.ts';
+import { LOCK_FAULTS } from './faults/locks.ts';
+import { NETWORK_FAULTS } from './faults/network.ts';
+import { POSTGRES_FAULTS } from './faults/postgres.ts';
+import { REPLICA_FAULTS } from './faults/replicas.ts';
+import type { EmbeddedHome, Home } from './home.ts';
+import type { Site } from './site.ts';
+
+/** What a fault has to do its work on. */
+export interface Place<PlacesHome extends Home = EmbeddedHome> {
+  readonly site: Site;
+  readonly home: PlacesHome;
+  /** Waits as long as the fault is to last. */
+  readonly hold: (share?: number) => Promise<void>;
+}
+
+/** Something that goes wrong, and is over when `happen` resolves: then all has to be well again by itself. */
+export interface Fault<PlacesHome extends Home = EmbeddedHome> {
+  readonly what: string;
+  /** Answers of PostgreSQL are lost, or come late: a 503 may be done all the same ("What 503 means"). */
+  readonly losesAnswers?: true;
+  /** Why it can't be made on this machine; null where it can. */
+  whyNot?(): string | null;
+  happen(place: Place<PlacesHome>): Promise<void>;
+}
+
+/** Those of an embedded PostgreSQL, by the name that `--fault` knows; those of a cluster are in `test/ha`. */
+export const FAULTS: Readonly<Record<string, Fault>> = {
+  none: { what: 'nothing', happen: ({ hold }) => hold() },
+  ...REPLICA_FAULTS,
+  ...POSTGRES_FAULTS,
+  ...NETWORK_FAULTS,
+  ...LOCK_FAULTS,
+  ...DISK_FAULTS,
+};

@@ -1,0 +1,40 @@
+import { type Line, openLine } from '../support/line.ts';
+import { OwnPostgres } from '../support/ownPostgres.ts';
+
+/** The role of the replicas. */
+export const SERVER_ROLE = 'assent_server';
+
+/** Where a site has its database: an embedded PostgreSQL, or one that somebody else made, such as a cluster. */
+export interface Home {
+  /** For the owner of the tables. */
+  readonly ownerUrl: string;
+  /** For a replica. */
+  serverUrl(index: number): string;
+  /** Of the PostgreSQL that takes writes now, for one who asks it directly, as its superuser. */
+  primaryUrl(): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** An embedded PostgreSQL, and a line to it on which things can be done. */
+export interface EmbeddedHome extends Home {
+  readonly postgres: OwnPostgres;
+  readonly line: Line;
+}
+
+export async function makeHome(dataDir?: string): Promise<EmbeddedHome> {
+  const postgres = new OwnPostgres(dataDir);
+  await postgres.start();
+  await postgres.run(`create role ${SERVER_ROLE} login`);
+  const line = await openLine(postgres.place);
+  return {
+    postgres,
+    line,
+    ownerUrl: postgres.url(),
+    serverUrl: () => line.url({ url: postgres.url('postgres', SERVER_ROLE) }),
+    primaryUrl: async () => postgres.url(),
+    async close() {
+      line.close();
+      await postgres.remove();
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import { appendFileSync } from 'node:fs';
+
+/** What may be asked of the front door, or by an operator's command. */
+export type Act =
+  /** A page, or a form that decides nothing about an authorization. */
+  | 'look'
+  | 'signIn'
+  | 'approve'
+  | 'reject'
+  | 'exchange'
+  | 'introspect'
+  | 'revoke'
+  | 'disconnect'
+  | 'disconnectAll'
+  | 'stop'
+  | 'revokeByOperator'
+  | 'block'
+  | 'unblock';
+
+/**
+ * What the caller was told. `done`: it is done. `refused`: it is not, for a reason. `unavailable`: 503. `nothing`: the
+ * connection broke, or no answer came. `unreached`: nobody took the connection, so that it can't have been asked.
+ */
+export type Told = 'done' | 'refused' | 'unavailable' | 'nothing' | 'unreached';
+
+/** What was asked, and of what. Codes and tokens are the hex of their SHA-256, as the database has them. */
+export interface Asked {
+  readonly act: Act;
+  /** Who asked. */
+  readonly actor: string;
+  /** The fault of that time. */
+  readonly during: string;
+  /** The grant, where the act is about one: its id. */
+  readonly key?: string;
+  readonly userId?: string;
+  readonly clientId?: string;
+  /** The consent page whose form was sent: several posts of one are one decision. */
+  readonly form?: string;
+  readonly code?: string;
+  readonly token?: string;
+  /** It may find nothing to do, as what it takes back was perhaps not done: then it leaves no row in the trail. */
+  readonly mayBeIdle?: boolean;
+}
+
+/** One line of the journal. Times are milliseconds since 1970, of this machine's clock. */
+export interface Entry extends Asked {
+  readonly askedAt: number;
+  readonly toldAt: number;
+  readonly told: Told;
+  /** Of HTTP; null where there was no answer, or for a command. */
+  readonly status: number | null;
+  /** `X-Request-Id`, or the operator of a command: the trail has it as `reference` or `operator`. Null where unknown. */
+  readonly ref: string | null;
+  /** `Retry-After` of the answer. */
+  readonly retryAfter?: string | null;
+  /** Of an introspection: what was told of the token. */
+  readonly active?: boolean;
+  /** Why, in the words of the answer: an error code, a page, an error of the connection. */
+  readonly why?: string;
+}
+
+/** Everything that callers asked and were told, in the order of the answers; append-only, and in a file if there is one. */
+export class Journal {
+  readonly #entries: Entry[] = [];
+  readonly #file: string | null;
+
+  constructor(file: string | null = null) {
+    this.#file = file;
+  }
+
+  get entries(): readonly Entry[] {
+    return this.#entries;
+  }
+
+  note(entry: Entry): Entry {
+    this.#entries.push(entry);
+    if (this.#file !== null) appendFileSync(this.#file, `${JSON.stringify(entry)}\n`);
+    return entry;
+  }
+}

@@ -1,0 +1,198 @@
+import type { Answer } from '../support/agent.ts';
+import { codeOf, decide, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
+import type { TestClient, TestUser } from '../support/server.ts';
+import { Browser, Unanswered } from './browser.ts';
+import type { Dice } from './dice.ts';
+import type { Population } from './population.ts';
+import { CODE_LIFETIME_MS, type Site } from './site.ts';
+
+/** How often which action is chosen. */
+const WEIGHTS = {
+  authorize: 40,
+  introspect: 24,
+  reject: 6,
+  replay: 5,
+  exchangeLate: 12,
+  revoke: 8,
+  disconnect: 4,
+  disconnectAll: 2,
+  look: 4,
+  stop: 1,
+  signOut: 1,
+} as const;
+
+const SPENDING = 'payment-shop.limit(7,5000) money-source("wallet")';
+const MAX_KEPT = 20;
+
+interface Held {
+  readonly client: TestClient;
+  readonly value: string;
+  readonly at: number;
+}
+
+/** A user with a browser, and the applications that the user authorizes: each action is chosen by the dice. */
+export class Person {
+  readonly #dice: Dice;
+  /** Nobody else authorizes it, so that its code is late and not annulled. */
+  readonly #ownInstance: string;
+  readonly #people: Population;
+  readonly #user: TestUser;
+  readonly #browser: Browser;
+  readonly #application: Browser;
+  readonly #tokens: Held[] = [];
+  readonly #usedCodes: Held[] = [];
+  readonly #lateCodes: Held[] = [];
+
+  constructor(site: Site, people: Population, user: TestUser, name: string, dice: Dice) {
+    this.#dice = dice;
+    this.#ownInstance = `of ${name}`;
+    this.#people = people;
+    this.#user = user;
+    this.#browser = new Browser(site, { name, userId: user.userId }, dice);
+    this.#application = new Browser(site, { name: `${name}'s application`, userId: null }, dice);
+  }
+
+  /** Does one thing. @throws {Unanswered} and what a page says instead of what was expected */
+  async act(): Promise<void> {
+    const action = this.#dice.weighed(WEIGHTS);
+    await this[action]();
+  }
+
+  async authorize(): Promise<void> {
+    const client = this.#anyClient();
+    const way = this.#dice.weighed({ once: 60, together: 15, wrongFirst: 5, late: 8, never: 5 });
+    const asked = {
+      ...this.#request(client),
+      ...(way === 'late' ? { instance_name: this.#ownInstance } : {}),
+    };
+    const consent = await reachConsent(this.#browser, asked, this.#user);
+    const code = codeOf(await this.#allow(consent));
+    const held = { client, value: code, at: Date.now() };
+    if (way === 'late') this.#lateCodes.push(held);
+    if (way === 'wrongFirst') await this.#exchange(held, { redirect_uri: 'http://127.0.0.1:9/other' });
+    if (way === 'once' || way === 'wrongFirst') await this.#exchangeAtLast(held);
+    if (way === 'together')
+      await Promise.all([1, 2, 3, 4].map(() => this.#exchange(held).catch(ifUnanswered)));
+    keep(this.#usedCodes, held);
+  }
+
+  async reject(): Promise<void> {
+    const consent = await reachConsent(this.#browser, this.#request(this.#anyClient()), this.#user);
+    await decide(this.#browser, consent, 'reject');
+  }
+
+  async introspect(): Promise<void> {
+    const held = this.#anyOf(this.#tokens);
+    if (held === undefined) return;
+    await this.#application.post(
+      '/oauth/introspect',
+      { token: held.value },
+      { authorization: this.#people.resource },
+    );
+  }
+
+  async replay(): Promise<void> {
+    const held = this.#anyOf(this.#usedCodes);
+    if (held !== undefined) await this.#exchange(held);
+  }
+
+  async exchangeLate(): Promise<void> {
+    const index = this.#lateCodes.findIndex(({ at }) => Date.now() - at > CODE_LIFETIME_MS);
+    const [held] = index < 0 ? [] : this.#lateCodes.splice(index, 1);
+    if (held !== undefined) await this.#exchange(held);
+  }
+
+  /** As the application does, or as a payment SDK. */
+  async revoke(): Promise<void> {
+    const held = this.#anyOf(this.#tokens);
+    if (held === undefined) return;
+    const { clientId: client_id, clientSecret } = held.client;
+    const fields = {
+      token: held.value,
+      client_id,
+      ...(clientSecret === null ? {} : { client_secret: clientSecret }),
+    };
+    await this.#application.post('/oauth/revoke', fields);
+  }
+
+  disconnect(): Promise<void> {
+    return this.#press('/account/disconnect');
+  }
+
+  disconnectAll(): Promise<void> {
+    return this.#press('/account/disconnect-all');
+  }
+
+  stop(): Promise<void> {
+    return this.#press('/account/stop');
+  }
+
+  signOut(): Promise<void> {
+    return this.#press('/sign-out');
+  }
+
+  async look(): Promise<void> {
+    await this.#browser.get(this.#dice.pick(['/account', '/account/history', '/account/security']));
+  }
+
+  /** Allows, sometimes by a double click, and presses again where no answer came. */
+  async #allow(consent: Answer): Promise<Answer> {
+    const press = () => decide(this.#browser, consent, 'allow');
+    if (this.#dice.hits(0.15)) {
+      const answers = await Promise.all([press(), press()].map((pressed) => pressed.catch(ifUnanswered)));
+      const redirected = answers.find((answer) => answer?.status === 302);
+      if (redirected !== undefined) return redirected;
+    }
+    const first = await press().catch(ifUnanswered);
+    const isAnswered = first !== undefined && first.status !== 503;
+    return isAnswered || this.#dice.hits(0.3) ? (first ?? press()) : press();
+  }
+
+  /** Asks again where there was no token, as an application that knows no better. */
+  async #exchangeAtLast(held: Held): Promise<void> {
+    const answer = await this.#exchange(held).catch(ifUnanswered);
+    if ((answer === undefined || answer.status === 503) && this.#dice.hits(0.6)) await this.#exchange(held);
+  }
+
+  async #exchange(held: Held, changes: Record<string, string> = {}): Promise<Answer> {
+    const fields = tokenRequestOf(held.client, held.value, changes);
+    const answer = await this.#application.post('/oauth/token', fields);
+    const token = /"access_token":"([^"]+)"/.exec(answer.body)?.[1];
+    if (token !== undefined) keep(this.#tokens, { ...held, value: token });
+    return answer;
+  }
+
+  /** Presses one of the account page's buttons that post to `path`, if there are any. */
+  async #press(path: string): Promise<void> {
+    const account = await this.#browser.get('/account');
+    const forms = account.forms.filter(({ action }) => action === path);
+    const form = forms[this.#dice.below(Math.max(1, forms.length))];
+    if (form !== undefined) await this.#browser.post(path, form.fields);
+  }
+
+  #request(client: TestClient): Record<string, string> {
+    const instance = this.#dice.pick([undefined, 'first', 'second']);
+    return requestOf(client, {
+      state: String(this.#dice.below(1_000_000)),
+      ...(instance === undefined ? {} : { instance_name: instance }),
+      ...(this.#dice.hits(0.06) ? { scope: SPENDING } : {}),
+    });
+  }
+
+  #anyClient(): TestClient {
+    return this.#dice.pick(this.#people.clients as [TestClient, ...TestClient[]]);
+  }
+
+  #anyOf(held: readonly Held[]): Held | undefined {
+    return held[this.#dice.below(Math.max(1, held.length))];
+  }
+}
+
+function keep(all: Held[], one: Held): void {
+  all.push(one);
+  if (all.length > MAX_KEPT) all.shift();
+}
+
+function ifUnanswered(error: unknown): undefined {
+  if (!(error instanceof Unanswered)) throw error;
+}

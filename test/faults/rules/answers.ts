@@ -1,0 +1,39 @@
+import type { Rule } from '../auditor.ts';
+
+// What every answer, and every process, has to keep, whatever was asked.
+
+/** How a log looks when something happened that nobody thought of. Errors that are foreseen have no stack. */
+const UNFORESEEN = /"level":"fatal"|"stack":|Uncaught|UnhandledPromise|node:internal/;
+
+export const ANSWER_RULES: Rule[] = [
+  {
+    name: 'no answer is a 5xx but 503',
+    find: ({ entries }) =>
+      entries
+        .filter(({ status }) => status !== null && status >= 500 && status !== 503)
+        .map(({ act, status, ref, during }) => `${act} (${ref}) was answered ${status} (${during})`),
+  },
+  {
+    name: 'every 503 says when to come back',
+    find: ({ entries }) =>
+      entries
+        .filter(({ status, retryAfter }) => status === 503 && !retryAfter)
+        .map(({ act, ref }) => `${act} (${ref}) was answered 503 without Retry-After`),
+  },
+  {
+    name: 'no process ends that nobody ended',
+    find: ({ lives }) =>
+      lives.filter(({ runs, killed }) => !runs && !killed).map(({ name }) => `${name} ended by itself`),
+  },
+  {
+    name: 'no error comes that nobody thought of',
+    find: ({ lives }) =>
+      lives.flatMap(({ name, output }) =>
+        output
+          .split('\n')
+          .filter((line) => UNFORESEEN.test(line))
+          .map((line) => `${name} logged: ${line.slice(0, 500)}`),
+      ),
+  },
+  { name: 'no log tells a secret', find: ({ leaks }) => [...leaks] },
+];

@@ -1,0 +1,201 @@
+import type { Rule } from '../auditor.ts';
+import type { Evidence } from '../evidence.ts';
+import type { Entry } from '../journal.ts';
+
+// What callers were told, against what they were told later: the database is not asked.
+
+/** A token that a caller was given, and all that can have ended it. */
+interface TokenLife {
+  readonly issue: Entry;
+  /** What may have ended it, whether or not the caller was told so. */
+  readonly mayEnd: readonly Entry[];
+  /** What ended it for sure: asked after the token was told, and told to be done. */
+  readonly ended: readonly Entry[];
+  readonly questions: readonly Entry[];
+}
+
+/** Until when what was asked could be done: nobody knows that of what got no answer, or 503. */
+const endOf = ({ told, toldAt }: Entry): number =>
+  told === 'done' || told === 'refused' ? toldAt : Number.POSITIVE_INFINITY;
+
+/** Whether an act is about this grant. */
+function reaches(entry: Entry, issue: Entry): boolean {
+  if (entry.act === 'stop') return entry.userId === issue.userId;
+  if (entry.act === 'disconnectAll' || entry.act === 'revokeByOperator') {
+    return entry.userId === issue.userId && entry.clientId === issue.clientId;
+  }
+  return entry.key === issue.key;
+}
+
+/** Whether an act, once done, ends this token for sure. */
+function ends(entry: Entry, issue: Entry): boolean {
+  switch (entry.act) {
+    case 'approve':
+      return entry.code !== issue.code;
+    case 'revoke':
+      return entry.token === issue.token;
+    case 'disconnect':
+    case 'disconnectAll':
+    case 'stop':
+    case 'revokeByOperator':
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** Whether an act may end this token: also the second exchange of its code, whatever that was told. */
+function mayEnd(entry: Entry, issue: Entry): boolean {
+  if (entry === issue || entry.told === 'unreached') return false;
+  if (entry.act === 'exchange') return entry.code === issue.code;
+  return ends(entry, issue) && entry.told !== 'refused';
+}
+
+function groupBy<T>(all: readonly T[], keyOf: (each: T) => string | undefined): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const each of all) {
+    const key = keyOf(each);
+    if (key === undefined) continue;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [each]);
+    else group.push(each);
+  }
+  return groups;
+}
+
+export const issues = (entries: readonly Entry[]): Entry[] =>
+  entries.filter(({ act, told }) => act === 'exchange' && told === 'done');
+
+function livesOf({ entries }: Evidence): TokenLife[] {
+  const byUser = groupBy(entries, ({ userId }) => userId);
+  const approvals = groupBy(entries, ({ act, code }) => (act === 'approve' ? code : undefined));
+  const questions = groupBy(entries, ({ act, token, told }) =>
+    act === 'introspect' && told === 'done' ? token : undefined,
+  );
+  return issues(entries).map((issue) => {
+    const since = Math.min(...(approvals.get(issue.code ?? '') ?? [issue]).map(({ askedAt }) => askedAt));
+    const others = (byUser.get(issue.userId ?? '') ?? []).filter((entry) => reaches(entry, issue));
+    return {
+      issue,
+      mayEnd: others.filter((entry) => mayEnd(entry, issue) && endOf(entry) >= since),
+      ended: others.filter(
+        (entry) => ends(entry, issue) && entry.told === 'done' && entry.askedAt >= issue.toldAt,
+      ),
+      questions: questions.get(issue.token ?? '') ?? [],
+    };
+  });
+}
+
+/** When a user or a client may have been blocked, and when it was for sure. */
+function blocks({ entries }: Evidence, { userId, clientId }: Entry) {
+  const acts = entries.filter(
+    (entry) =>
+      (entry.act === 'block' || entry.act === 'unblock') &&
+      (entry.userId === userId || entry.clientId === clientId) &&
+      entry.told !== 'refused',
+  );
+  const open = (entry: Entry) =>
+    acts.find(
+      ({ act, told, askedAt, userId, clientId }) =>
+        act === 'unblock' &&
+        told === 'done' &&
+        askedAt >= entry.askedAt &&
+        userId === entry.userId &&
+        clientId === entry.clientId,
+    );
+  return acts.filter(({ act }) => act === 'block').map((block) => ({ block, unblock: open(block) }));
+}
+
+const AT_ONCE = 60_000;
+
+export const TOKEN_RULES: Rule[] = [
+  {
+    name: 'a code is exchanged at most once',
+    find: ({ entries }) =>
+      [...groupBy(issues(entries), ({ code }) => code)]
+        .filter(([, told]) => new Set(told.map(({ token }) => token)).size > 1)
+        .map(([code, told]) => `the code ${code} was exchanged for ${told.length} tokens`),
+  },
+  {
+    name: 'a code is exchanged within its lifetime',
+    find({ entries, codeLifetimeMs }) {
+      const approvals = groupBy(entries, ({ act, told, code }) =>
+        act === 'approve' && told === 'done' ? code : undefined,
+      );
+      return issues(entries)
+        .filter(({ code = '', askedAt }) => {
+          const told = approvals.get(code) ?? [];
+          return told.length > 0 && told.every(({ toldAt }) => askedAt - toldAt > codeLifetimeMs);
+        })
+        .map(({ code }) => `the code ${code} was exchanged too late`);
+    },
+  },
+  {
+    name: 'a token that was told is live until something ends it',
+    find: (evidence) =>
+      livesOf(evidence).flatMap(({ issue, mayEnd, questions }) => {
+        const refused = questions.filter(
+          ({ active, toldAt }) => active === false && !mayEnd.some(({ askedAt }) => askedAt <= toldAt),
+        );
+        if (refused.length === 0) return [];
+        const isBlocked = ({ askedAt, toldAt }: Entry) =>
+          blocks(evidence, issue).some(
+            ({ block, unblock }) =>
+              block.askedAt <= toldAt && askedAt <= (unblock?.toldAt ?? Number.POSITIVE_INFINITY),
+          );
+        return refused
+          .filter((question) => !isBlocked(question))
+          .map((question) => `the token ${issue.token} of ${issue.key} was refused at ${question.askedAt}`);
+      }),
+  },
+  {
+    name: 'a token that was annulled or revoked stays dead',
+    find: (evidence) =>
+      livesOf(evidence).flatMap(({ issue, ended, questions }) => {
+        const accepted = questions.find(
+          ({ active, askedAt }) => active === true && ended.some(({ toldAt }) => toldAt <= askedAt),
+        );
+        const end = accepted && ended.find(({ toldAt }) => toldAt <= accepted.askedAt);
+        return end
+          ? [`the token ${issue.token} of ${issue.key} was accepted after ${end.act} (${end.ref})`]
+          : [];
+      }),
+  },
+  {
+    name: 'a block holds on every replica at once',
+    find: (evidence) =>
+      evidence.entries
+        .filter(({ act, told }) => act === 'block' && told === 'done')
+        .flatMap((block) => {
+          const unblock = evidence.entries.find(
+            ({ act, userId, clientId, askedAt }) =>
+              act === 'unblock' &&
+              userId === block.userId &&
+              clientId === block.clientId &&
+              askedAt >= block.askedAt,
+          );
+          const until = unblock?.askedAt ?? block.toldAt + AT_ONCE;
+          return evidence.entries
+            .filter(
+              ({ act, active, askedAt, toldAt }) =>
+                act === 'introspect' && active && askedAt >= block.toldAt && toldAt <= until,
+            )
+            .filter(({ userId, clientId }) => userId === block.userId || clientId === block.clientId)
+            .map(
+              ({ token }) =>
+                `the token ${token} was accepted although ${block.userId ?? block.clientId} was blocked`,
+            );
+        }),
+  },
+  {
+    name: 'of each user, client and instance one token is live',
+    find: ({ entries, quietSince }) =>
+      [
+        ...groupBy(entries, ({ act, active, askedAt, key }) =>
+          act === 'introspect' && active && askedAt >= quietSince ? key : undefined,
+        ),
+      ]
+        .filter(([, live]) => new Set(live.map(({ token }) => token)).size > 1)
+        .map(([key, live]) => `${key} has ${live.length} live tokens`),
+  },
+];

@@ -1,0 +1,120 @@
+import type { Rule } from '../auditor.ts';
+import type { EventRow, Evidence } from '../evidence.ts';
+import type { Act, Entry } from '../journal.ts';
+
+// The audit trail against what callers were told.
+
+/** Which acts leave which rows. What is not here (a user's registration, say) is no transition that drivers ask for. */
+const CAUSES: Readonly<Record<string, Act>> = {
+  approved: 'approve',
+  approved_again: 'approve',
+  refused: 'reject',
+  exchanged: 'exchange',
+  replayed: 'exchange',
+  revoked_by_application: 'revoke',
+  signed_in: 'signIn',
+};
+const MANY: Readonly<Record<string, readonly Act[]>> = {
+  revoked_by_user: ['disconnect', 'disconnectAll', 'stop'],
+  revoked_by_operator: ['revokeByOperator'],
+  client_blocked: ['block'],
+  client_unblocked: ['unblock'],
+  user_blocked: ['block'],
+  user_unblocked: ['unblock'],
+};
+const causesOf = ({ kind }: EventRow): readonly Act[] => {
+  const one = CAUSES[kind];
+  return one === undefined ? (MANY[kind] ?? []) : [one];
+};
+
+/** How far the clocks of this process and of PostgreSQL may be apart: they are one machine's. */
+const SLACK_MS = 250;
+
+/** A row of the trail with the entry that asked for it; null where nobody did. */
+interface Cause {
+  readonly event: EventRow;
+  readonly entry: Entry | null;
+}
+
+/**
+ * Finds who asked for each row: by the reference that the answer told, or else, one row each, the last of those
+ * who had asked by then and were told none.
+ * Rows of registrations and of other things that drivers don't do are left out.
+ */
+export function causes({ entries, events }: Evidence): Cause[] {
+  const byRef = new Map(entries.flatMap((entry) => (entry.ref === null ? [] : [[entry.ref, entry]])));
+  const unanswered = new Set(
+    entries
+      .filter(({ told, ref }) => told === 'nothing' && ref === null)
+      .toSorted((one, other) => one.askedAt - other.askedAt),
+  );
+  const isAskedFor = (event: EventRow, entry: Entry) =>
+    causesOf(event).includes(entry.act) &&
+    entry.askedAt <= event.at + SLACK_MS &&
+    (event.kind === 'signed_in' || entry.act === 'stop' || entry.act === 'disconnectAll'
+      ? entry.userId === event.userId
+      : entry.key === event.grantId);
+  return events
+    .filter((event) => causesOf(event).length > 0)
+    .map((event) => {
+      const known = byRef.get(event.reference ?? event.operator ?? '');
+      if (known !== undefined) return { event, entry: causesOf(event).includes(known.act) ? known : null };
+      const entry = [...unanswered].findLast((each) => isAskedFor(event, each)) ?? null;
+      if (entry !== null && entry.act !== 'stop' && entry.act !== 'disconnectAll') unanswered.delete(entry);
+      return { event, entry };
+    });
+}
+
+/** Entries that were told something and had a row written all the same. */
+export function doneAllTheSame(evidence: Evidence, told: Entry['told']): Entry[] {
+  const done = causes(evidence).flatMap(({ event, entry }) =>
+    entry?.told === told && !(told === 'refused' && event.kind === 'replayed') ? [entry] : [],
+  );
+  return [...new Set(done)];
+}
+
+/** Entries that were told "done", each of which has one row of its own; posts of one form have one in common. */
+function expectRows(evidence: Evidence): string[] {
+  const counts = new Map<string, number>();
+  const decisionOf = ({ form, ref }: Entry) => form ?? ref ?? '';
+  for (const { entry } of causes(evidence)) {
+    if (entry !== null) counts.set(decisionOf(entry), (counts.get(decisionOf(entry)) ?? 0) + 1);
+  }
+  const single: readonly Act[] = ['approve', 'reject', 'exchange', 'signIn', 'block', 'unblock'];
+  const told = evidence.entries.filter(
+    (entry) => entry.told === 'done' && single.includes(entry.act) && !entry.mayBeIdle,
+  );
+  return told
+    .filter((entry) => counts.get(decisionOf(entry)) !== 1)
+    .map(
+      (entry) => `${entry.act} (${entry.ref}) has ${counts.get(decisionOf(entry)) ?? 0} rows in the trail`,
+    );
+}
+
+export const TRAIL_RULES: Rule[] = [
+  {
+    name: 'every row of the trail was asked for',
+    find: (evidence) =>
+      causes(evidence)
+        .filter(({ entry }) => entry === null)
+        .map(
+          ({ event }) =>
+            `nobody asked for ${event.kind} of ${event.grantId ?? event.userId} (${event.reference})`,
+        ),
+  },
+  { name: 'everything that was told has its row in the trail', find: expectRows },
+  {
+    name: 'what was refused was not done',
+    find: (evidence) =>
+      doneAllTheSame(evidence, 'refused').map(
+        ({ act, ref, why }) => `${act} (${ref}) was refused (${why}) and done`,
+      ),
+  },
+  {
+    name: 'what was answered 503 was not done, where no answer was lost',
+    find: (evidence) =>
+      doneAllTheSame(evidence, 'unavailable')
+        .filter(({ during }) => !evidence.losing.has(during))
+        .map(({ act, ref, during }) => `${act} (${ref}) was answered 503 and done (${during})`),
+  },
+];

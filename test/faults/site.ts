@@ -1,0 +1,147 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { onDatabase, runAssent, type ServerProcess, spawnServer } from '../support/process.ts';
+import { freePort } from '../support/server.ts';
+import type { Life } from './evidence.ts';
+import { type Home, SERVER_ROLE } from './home.ts';
+import type { Asked, Journal } from './journal.ts';
+
+/** A code is good for so long here, so that one can be late within a fault. */
+export const CODE_LIFETIME_MS = 10_000;
+
+interface Replica {
+  readonly port: number;
+  process: ServerProcess | null;
+}
+
+/** Two replicas of `assent serve`, as processes of their own, on one database. */
+export class Site {
+  readonly journal: Journal;
+  readonly home: Home;
+  /** Whose grant is whose, as far as drivers know. */
+  readonly owners = new Map<string, Omit<Asked, 'actor' | 'during'>>();
+  /** Every token that a caller was given. */
+  readonly tokens = new Set<string>();
+  /** The fault of now. */
+  during = 'start';
+  readonly #replicas: Replica[] = [];
+  readonly #lives: { name: string; process: ServerProcess; killed: boolean }[] = [];
+  readonly #fronts: (number | null)[] = [null, null];
+
+  constructor(home: Home, journal: Journal) {
+    this.home = home;
+    this.journal = journal;
+  }
+
+  /** Brings the schema up to date and starts both replicas. */
+  async start(): Promise<void> {
+    const { code, stderr } = await runAssent(['migrate', '--server-role', SERVER_ROLE], {
+      DATABASE_URL: this.home.ownerUrl,
+    });
+    if (code !== 0) throw new Error(`assent migrate failed: ${stderr}`);
+    for (const index of [0, 1]) {
+      this.#replicas.push({ port: await freePort(), process: null });
+      await this.startReplica(index);
+    }
+  }
+
+  /** The public address of both. */
+  get baseUrl(): string {
+    return `http://localhost:${this.#replicas[0]?.port}`;
+  }
+
+  /** Where the load balancer finds a replica. */
+  front(index: number): string {
+    return `http://localhost:${this.#fronts[index] ?? this.portOf(index)}`;
+  }
+
+  /** Has the load balancer go another way to a replica; null: straight. */
+  leadBy(index: number, port: number | null): void {
+    this.#fronts[index] = port;
+  }
+
+  portOf(index: number): number {
+    return this.#replicas[index]?.port ?? 0;
+  }
+
+  async startReplica(index: number): Promise<void> {
+    const replica = this.#replica(index);
+    replica.process = await spawnServer({
+      ...onDatabase(this.home.serverUrl(index)),
+      BASE_URL: this.baseUrl,
+      PORT: String(replica.port),
+      CODE_LIFETIME_SECONDS: String(CODE_LIFETIME_MS / 1_000),
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(CLOCK)}`,
+    });
+    const name = `replica ${index}, process ${replica.process.pid}`;
+    this.#lives.push({ name, process: replica.process, killed: false });
+  }
+
+  /** @returns its exit code; null when the signal ended it */
+  async stopReplica(index: number, signal: NodeJS.Signals): Promise<number | null> {
+    const { process } = this.#replica(index);
+    for (const life of this.#lives) if (life.process === process) life.killed = true;
+    return (await process?.stop(signal)) ?? null;
+  }
+
+  /** Sends a signal that does not end it. */
+  signalReplica(index: number, signal: NodeJS.Signals): void {
+    process.kill(this.#replica(index).process?.pid ?? 0, signal);
+  }
+
+  get lives(): Life[] {
+    return this.#lives.map(({ name, process, killed }) => ({
+      name,
+      output: process.output(),
+      runs: process.isRunning(),
+      killed,
+    }));
+  }
+
+  /** Asks the database as its owner, past all lines; waits for it where it takes no connections now. */
+  async ask<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
+    const client = await connected(this.home);
+    try {
+      return await work(client);
+    } finally {
+      await client.end();
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const index of this.#replicas.keys()) {
+      if (this.#replica(index).process?.isRunning()) await this.stopReplica(index, 'SIGTERM');
+    }
+    await this.home.close();
+  }
+
+  #replica(index: number): Replica {
+    const replica = this.#replicas[index];
+    if (replica === undefined) throw new Error(`there is no replica ${index}`);
+    return replica;
+  }
+}
+
+/** Against hanging only. */
+const PATIENCE_MS = 60_000;
+const POLL_MS = 100;
+
+async function connected(home: Home): Promise<pg.Client> {
+  for (const deadline = Date.now() + PATIENCE_MS; ; await sleep(POLL_MS)) {
+    const client = new pg.Client(await home.primaryUrl());
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      return client;
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+    }
+  }
+}
+
+/** In a replica: SIGUSR2 sets its clock an hour ahead, then an hour back, then right. */
+const CLOCK = `
+const RealDate = Date; let step = 0; const hour = 3_600_000, offsets = [0, hour, -hour];
+const now = () => RealDate.now() + offsets[step % 3];
+globalThis.Date = class extends RealDate { constructor(...given) { if (given.length > 0) super(...given); else super(now()); } static now() { return now(); } };
+process.on('SIGUSR2', () => { step += 1; });`;

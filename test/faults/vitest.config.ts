@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config';
+
+/** The long form of the fault suite, for `npm run faults`. */
+export default defineConfig({
+  test: {
+    include: ['test/faults/long.ts'],
+    reporters: ['default'],
+    expect: { poll: { timeout: 20_000 } },
+    isolate: false,
+    hookTimeout: 120_000,
+  },
+});

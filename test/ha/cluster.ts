@@ -1,0 +1,224 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import type { Home } from '../faults/home.ts';
+import { ledger } from '../support/ledger.ts';
+import { freePort } from '../support/server.ts';
+import { type Common, Member } from './member.ts';
+import { PATH, type Programs } from './programs.ts';
+
+// PostgreSQL on three machines by Patroni, etcd and HAProxy: real processes, all on this machine.
+
+const HOST = '127.0.0.1';
+const NAMES = ['one', 'two', 'three'];
+const POLL_MS = 200;
+/** Against hanging only. */
+const DEADLINE_MS = 180_000;
+const HAPROXY_SETTINGS = fileURLToPath(new URL('haproxy.cfg', import.meta.url));
+
+/** A member as Patroni tells of it. */
+interface Told {
+  readonly name: string;
+  readonly role: 'leader' | 'sync_standby' | 'replica' | string;
+  readonly state: string;
+}
+
+export class Cluster implements Home {
+  readonly members: readonly Member[];
+  readonly #common: Common;
+  readonly #haproxyPort: number;
+  readonly #helpers: ChildProcess[] = [];
+  readonly #serverPassword = randomBytes(12).toString('hex');
+
+  private constructor(common: Common, members: readonly Member[], haproxyPort: number) {
+    this.#common = common;
+    this.members = members;
+    this.#haproxyPort = haproxyPort;
+  }
+
+  /** Starts all, and waits until a primary has two standbys, one of them synchronous. */
+  static async start(programs: Programs): Promise<Cluster> {
+    const runAs = userOf('postgres');
+    const folder = mkdtempSync(join(tmpdir(), 'assent-ha-'));
+    chownSync(folder, runAs.uid, runAs.gid);
+    const newPassword = () => randomBytes(12).toString('hex');
+    const passwords = { superuser: newPassword(), replication: newPassword(), rewind: newPassword() };
+    for (const password of Object.values(passwords)) ledger.note('database password', password);
+    const common: Common = { programs, folder, etcdPort: await freePort(), passwords, runAs };
+    const members: Member[] = [];
+    for (const name of NAMES) {
+      members.push(new Member({ name, port: await freePort(), restPort: await freePort() }, common));
+    }
+    const cluster = new Cluster(common, members, await freePort());
+    try {
+      await cluster.#startAll();
+    } catch (error) {
+      await cluster.close();
+      throw error;
+    }
+    return cluster;
+  }
+
+  async #startAll(): Promise<void> {
+    await this.#startEtcd();
+    for (const member of this.members) member.start();
+    this.#startHaproxy();
+    await this.isWhole();
+    const client = new pg.Client(await this.primaryUrl());
+    await client.connect();
+    await client.query(`create role assent_server login password '${this.#serverPassword}'`);
+    await client.end();
+    ledger.note('database password', this.#serverPassword);
+  }
+
+  async #startEtcd(): Promise<void> {
+    const { programs, folder, etcdPort } = this.#common;
+    const [client, peer] = [`http://${HOST}:${etcdPort}`, `http://${HOST}:${await freePort()}`];
+    this.#help(programs.etcd, [
+      ...['--data-dir', join(folder, 'etcd'), '--name', 'one'],
+      ...['--listen-client-urls', client, '--advertise-client-urls', client],
+      ...[
+        '--listen-peer-urls',
+        peer,
+        '--initial-advertise-peer-urls',
+        peer,
+        '--initial-cluster',
+        `one=${peer}`,
+      ],
+    ]);
+  }
+
+  #startHaproxy(): void {
+    const env: Record<string, string> = { PRIMARY: `${HOST}:${this.#haproxyPort}` };
+    for (const { machine } of this.members) {
+      env[machine.name.toUpperCase()] = `${HOST}:${machine.port}`;
+      env[`${machine.name.toUpperCase()}_REST`] = String(machine.restPort);
+    }
+    this.#help(this.#common.programs.haproxy, ['-db', '-f', HAPROXY_SETTINGS], env);
+  }
+
+  #help(program: string, args: string[], env: Record<string, string> = {}): void {
+    this.#helpers.push(spawn(program, args, { env: { PATH, ...env }, stdio: 'ignore' }));
+  }
+
+  /** Several hosts, in any order. */
+  get ownerUrl(): string {
+    return this.#severalHosts('postgres', this.#common.passwords.superuser);
+  }
+
+  /** The first replica finds the primary among several hosts, the second goes through HAProxy. */
+  serverUrl(index: number): string {
+    if (index === 0) return this.#severalHosts('assent_server', this.#serverPassword);
+    return `postgres://assent_server:${this.#serverPassword}@${HOST}:${this.#haproxyPort}/postgres`;
+  }
+
+  #severalHosts(role: string, password: string): string {
+    const hosts = this.members.map(({ machine }) => `${HOST}:${machine.port}`).join(',');
+    return `postgres://${role}:${password}@${hosts}/postgres`;
+  }
+
+  async primaryUrl(): Promise<string> {
+    const { machine } = await this.leader();
+    return `postgres://postgres:${this.#common.passwords.superuser}@${HOST}:${machine.port}/postgres`;
+  }
+
+  /** The member that Patroni says is the primary; waits until there is one. */
+  async leader(): Promise<Member> {
+    for (const deadline = Date.now() + DEADLINE_MS; Date.now() < deadline; await sleep(POLL_MS)) {
+      const leader = (await this.#tell()).find(({ role, state }) => role === 'leader' && state === 'running');
+      const member = this.members.find(({ machine }) => machine.name === leader?.name);
+      if (member !== undefined && (await this.#isPrimary(member))) return member;
+    }
+    throw this.#error('has no primary', await this.#tell());
+  }
+
+  /** Waits until another member is the primary. */
+  async takesOver(from: Member): Promise<void> {
+    const deadline = Date.now() + DEADLINE_MS;
+    while ((await this.leader()) === from) {
+      if (Date.now() > deadline)
+        throw this.#error(`keeps ${from.machine.name} as its primary`, await this.#tell());
+      await sleep(POLL_MS);
+    }
+  }
+
+  /** Waits until a primary has two standbys that follow it, one of them synchronous. */
+  async isWhole(): Promise<void> {
+    for (const deadline = Date.now() + DEADLINE_MS; Date.now() < deadline; await sleep(POLL_MS)) {
+      const members = await this.#tell();
+      const follow = members.filter(({ state }) => state === 'streaming');
+      const isSafe = members.some(({ role }) => role === 'sync_standby');
+      if (
+        follow.length === this.members.length - 1 &&
+        isSafe &&
+        members.some(({ role }) => role === 'leader')
+      )
+        return;
+    }
+    throw this.#error('does not become whole', await this.#tell());
+  }
+
+  /** With what Patroni tells of the members, and the ends of their logs. */
+  #error(what: string, told: readonly Told[]): Error {
+    const logs = this.members.map(({ machine: { name } }) => {
+      const lines = readFileSync(join(this.#common.folder, `${name}.log`), 'utf8')
+        .trimEnd()
+        .split('\n');
+      return [`${name}:`, ...lines.slice(-12)].join('\n  ');
+    });
+    return new Error(`the cluster ${what}: ${JSON.stringify(told)}\n${logs.join('\n')}`);
+  }
+
+  /** Tells Patroni that another member is to be the primary. */
+  async switchOver(): Promise<void> {
+    const { machine } = await this.leader();
+    const body = JSON.stringify({ leader: machine.name });
+    const answer = await fetch(`http://${HOST}:${machine.restPort}/switchover`, { method: 'POST', body });
+    if (!answer.ok) throw new Error(`no switchover: ${answer.status} ${await answer.text()}`);
+  }
+
+  /** What the first member that answers says of all. */
+  async #tell(): Promise<Told[]> {
+    for (const { machine } of this.members) {
+      try {
+        const signal = AbortSignal.timeout(1_000);
+        const answer = await fetch(`http://${HOST}:${machine.restPort}/cluster`, { signal });
+        return ((await answer.json()) as { members: Told[] }).members;
+      } catch {
+        // The next one may know.
+      }
+    }
+    return [];
+  }
+
+  async #isPrimary({ machine }: Member): Promise<boolean> {
+    const signal = AbortSignal.timeout(1_000);
+    return fetch(`http://${HOST}:${machine.restPort}/primary`, { signal }).then(
+      ({ status }) => status === 200,
+      () => false,
+    );
+  }
+
+  async close(): Promise<void> {
+    for (const member of this.members) {
+      const family = member.family();
+      member.signal(family, 'SIGCONT');
+      member.signal(family, 'SIGKILL');
+    }
+    for (const helper of this.#helpers) helper.kill('SIGKILL');
+    while (this.members.some((member) => member.family().length > 0)) await sleep(POLL_MS);
+    rmSync(this.#common.folder, { recursive: true, force: true });
+  }
+}
+
+function userOf(name: string): { uid: number; gid: number } {
+  const [, uid, gid] =
+    new RegExp(`^${name}:[^:]*:(\\d+):(\\d+)`, 'm').exec(readFileSync('/etc/passwd', 'utf8')) ?? [];
+  if (uid === undefined) throw new Error(`there is no user ${name}, as whom PostgreSQL is to run`);
+  return { uid: Number(uid), gid: Number(gid) };
+}

@@ -1,0 +1,54 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Where the programs of a cluster are. */
+export interface Programs {
+  readonly etcd: string;
+  readonly haproxy: string;
+  readonly patroni: string;
+  /** The folder of PostgreSQL's own programs. */
+  readonly postgres: string;
+}
+
+const DEBIANS = '/usr/lib/postgresql';
+/** Older ones have lost what was acknowledged when a frozen primary woke up (patroni#2689). */
+const MIN_PATRONI = 4;
+
+/** Debian keeps HAProxy where only root's path leads. */
+const PATH = `${process.env.PATH}:/usr/sbin`;
+
+function run(program: string, ...args: string[]): string | null {
+  const { status, stdout } = spawnSync(program, args, { env: { PATH }, encoding: 'utf8' });
+  return status === 0 ? stdout : null;
+}
+
+/** Debian's PostgreSQL: the embedded one has no pg_basebackup and no pg_rewind. */
+function findPostgres(): string | null {
+  const versions = existsSync(DEBIANS) ? readdirSync(DEBIANS) : [];
+  const [newest] = versions.sort((one, other) => Number(other) - Number(one));
+  const folder = join(DEBIANS, newest ?? '', 'bin');
+  return existsSync(join(folder, 'pg_rewind')) ? folder : null;
+}
+
+/** @returns the programs, or a sentence that says what is missing and how to get it */
+export function findPrograms({ PATRONI = 'patroni' } = process.env): Programs | string {
+  const postgres = findPostgres();
+  const [, major] = /patroni (\d+)/.exec(run(PATRONI, '--version') ?? '') ?? [];
+  const missing = [
+    ...(postgres === null ? ['PostgreSQL (apt-get install postgresql)'] : []),
+    ...(run('etcd', '--version') === null ? ['etcd (apt-get install etcd-server)'] : []),
+    ...(run('haproxy', '-v') === null ? ['HAProxy (apt-get install haproxy)'] : []),
+    ...(Number(major ?? 0) < MIN_PATRONI
+      ? [
+          `Patroni ${MIN_PATRONI} or newer (python3 -m venv DIR && DIR/bin/pip install 'patroni[etcd3,psycopg3]>=4' ` +
+            `'psycopg[binary]', then PATRONI=DIR/bin/patroni)`,
+        ]
+      : []),
+    ...(process.getuid?.() === 0 ? [] : ['root, who runs PostgreSQL as its own user']),
+  ];
+  if (postgres === null || missing.length > 0) return `a cluster needs ${missing.join(', ')}`;
+  return { etcd: 'etcd', haproxy: 'haproxy', patroni: PATRONI, postgres };
+}
+
+export { PATH };
