@@ -117,7 +117,10 @@ export async function startProxy(
   const env = { PATH, HOME: folder };
   const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = once(child, 'exit');
-  await untilListening(child, port);
+  await untilListening(child, port).catch((error: unknown) => {
+    child.kill('SIGTERM');
+    throw error;
+  });
   return {
     baseUrl: `https://localhost:${port}`,
     async stop() {
