@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { currentSession } from '../../src/flows/session.ts';
 import { stopEverything, stopToken } from '../../src/flows/stopEverything.ts';
+import { TooLateError } from '../../src/store/database/errors.ts';
 import { Agent, type Answer } from '../support/agent.ts';
 import { introspect, obtainToken, reachConsent, requestOf, signIn } from '../support/flow.ts';
 import { rowsOf } from '../support/rows.ts';
@@ -333,7 +334,8 @@ describe('stopping everything', () => {
     const session = await currentSession(server.context, agent.cookies.get('assent_session') ?? '');
     if (session === null) throw new Error('nobody is signed in');
     const late = { ...CALLER, decideBy: performance.now() };
-    await stopEverything(server.context, session, stopToken(server.context, session), late);
+    const stopped = stopEverything(server.context, session, stopToken(server.context, session), late);
+    await expect(stopped).rejects.toThrow(TooLateError);
     const left = await agent.get('/account?stopped=everything');
     expect(left.text).toContain('Not everything is stopped yet. Press “Stop everything” again.');
     expect((await press(left, ACTION)).text).toContain('Everything is stopped');
