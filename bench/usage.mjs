@@ -12,11 +12,11 @@ export function cpuSeconds(pid) {
   return own(mustBe(statOf(pid)));
 }
 
-/** CPU seconds of all of PostgreSQL: the postmaster, the processes it has, and those that ended. @param {number} postmaster */
-export function postgresCpuSeconds(postmaster) {
-  const stat = mustBe(statOf(postmaster));
+/** CPU seconds of a server and the processes it started, those that ended too. @param {number} pid of its first process */
+export function familyCpuSeconds(pid) {
+  const stat = mustBe(statOf(pid));
   const ended = (stat.endedUser + stat.endedSystem) / TICKS_PER_SECOND;
-  return childrenOf(postmaster)
+  return childrenOf(pid)
     .map(own)
     .reduce((sum, seconds) => sum + seconds, own(stat) + ended);
 }
@@ -27,9 +27,9 @@ export function memory(pid) {
   return { now: kibField(status, 'VmRSS'), highest: kibField(status, 'VmHWM') };
 }
 
-/** Memory of all of PostgreSQL in MB, what its processes share counted once. @param {number} postmaster */
-export function postgresMemory(postmaster) {
-  const pids = [postmaster, ...childrenOf(postmaster).map(({ pid }) => pid)];
+/** Memory of a server and the processes it started in MB, what they share counted once. @param {number} first its first process */
+export function familyMemory(first) {
+  const pids = [first, ...childrenOf(first).map(({ pid }) => pid)];
   const shares = pids.map((pid) => readOrNothing(`/proc/${pid}/smaps_rollup`)).filter((text) => text !== '');
   return shares.reduce((sum, text) => sum + kibField(text, 'Pss'), 0);
 }

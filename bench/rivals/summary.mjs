@@ -1,0 +1,116 @@
+import { median } from '../rounds.mjs';
+
+/** What is measured of each product, one after the other. */
+export const PHASES = /** @type {const} */ (['flow', 'front', 'exchange', 'introspection']);
+
+/**
+ * @typedef {import('../rounds.mjs').Result} Result
+ * @typedef {{ machine: any, lanes: Record<string, Record<string, Result>> }} Report
+ * @typedef {(name: string, phase: string) => Result[]} Rounds of a product in one phase, in order
+ */
+
+const OURS = 'ours';
+
+/** The tables of `docs/comparison.md`. @param {Report[]} reports whose rounds are put together */
+export function summarize(reports) {
+  const counts = [...new Set(reports.flatMap(({ lanes }) => Object.keys(lanes)))];
+  const parts = counts.sort((a, b) => Number(b) - Number(a)).map((count) => summarizeOne(reports, count));
+  return [describe(reports), ...parts].join('\n\n');
+}
+
+/** @param {Report[]} reports */
+function describe(reports) {
+  return reports
+    .map(({ machine: { postgres, products, ...machine } }) => {
+      const entries = { ...machine, PostgreSQL: postgres.server_version, ...products };
+      return Object.entries(entries)
+        .filter(([, value]) => value !== '')
+        .map(([name, value]) => `${name} ${value}`)
+        .join(' · ');
+    })
+    .join('\n\n');
+}
+
+/** @param {Report[]} reports @param {string} count of connections */
+function summarizeOne(reports, count) {
+  const lines = reports.map(({ lanes }) => lanes[count] ?? {});
+  /** @type {Rounds} */
+  const rounds = (name, phase) => lines.flatMap((line) => line[`${phase} of ${name}`]?.rounds ?? []);
+  const names = new Set(lines.flatMap((line) => Object.keys(line).map((key) => key.split(' of ')[1] ?? '')));
+  const all = [...names];
+  return [
+    `### ${count} connections, medians of ${rounds(all[0] ?? '', 'flow').length} paired rounds`,
+    rates(all, rounds),
+    ratios(all, rounds),
+    cpu(all, rounds),
+  ].join('\n\n');
+}
+
+/** @param {string[]} names @param {Rounds} rounds */
+function rates(names, rounds) {
+  const head = ['', ...PHASES.flatMap((phase) => [`${phase} /s`, 'p50 / p99 ms']), 'memory MB', 'errors'];
+  const rows = names.map((name) => {
+    const of = (/** @type {string} */ phase, /** @type {(round: Result) => number} */ pick) =>
+      median(rounds(name, phase).map(pick));
+    const figures = PHASES.flatMap((phase) => [
+      short(of(phase, ({ perSecond }) => perSecond)),
+      `${short(of(phase, ({ p50 }) => p50))} / ${short(of(phase, ({ p99 }) => p99))}`,
+    ]);
+    const memory = of('introspection', (round) => round.memory?.server?.family);
+    const errors = PHASES.flatMap((phase) => rounds(name, phase)).reduce(
+      (sum, round) => sum + round.errors,
+      0,
+    );
+    return [name, ...figures, short(memory), errors];
+  });
+  return table([head, ...rows]);
+}
+
+/** Each round's own ratio: whatever slows the machine down meanwhile hits both alike. @param {string[]} names @param {Rounds} rounds */
+function ratios(names, rounds) {
+  const head = ['ours / …, median (lowest–highest)', ...PHASES, 'exchange p99, … / ours'];
+  const others = names.filter((name) => name !== OURS);
+  const rows = others.map((name) => {
+    const pairs = (
+      /** @type {string} */ phase,
+      /** @type {(own: Result, other: Result) => number} */ pick,
+    ) => {
+      const own = rounds(OURS, phase);
+      return rounds(name, phase).flatMap((other, n) => (own[n] ? [pick(own[n], other)] : []));
+    };
+    const rate = PHASES.map((phase) => range(pairs(phase, (own, other) => own.perSecond / other.perSecond)));
+    return [name, ...rate, range(pairs('exchange', (own, other) => other.p99 / own.p99))];
+  });
+  return table([head, ...rows]);
+}
+
+/** @param {string[]} names @param {Rounds} rounds */
+function cpu(names, rounds) {
+  const head = ['CPU ms for one answer, server + PostgreSQL', ...PHASES];
+  const rows = names.map((name) => {
+    const each = (/** @type {string} */ phase, /** @type {'server' | 'postgres'} */ who) =>
+      short(median(rounds(name, phase).map(({ cpu = {}, perSecond }) => (cpu[who] * 1000) / perSecond)));
+    return [name, ...PHASES.map((phase) => `${each(phase, 'server')} + ${each(phase, 'postgres')}`)];
+  });
+  return table([head, ...rows]);
+}
+
+/** @param {number[]} values */
+function range(values) {
+  if (values.length === 0) return '–';
+  return `${short(median(values))} (${short(Math.min(...values))}–${short(Math.max(...values))})`;
+}
+
+/** Three digits are as much as a shared machine can tell. @param {number | null | undefined} value */
+function short(value) {
+  if (value === null || value === undefined || !Number.isFinite(value)) return '–';
+  if (value >= 100) return Math.round(value).toLocaleString('en');
+  return value.toFixed(value >= 10 ? 1 : 2);
+}
+
+/** @param {unknown[][]} rows */
+function table(rows) {
+  const lines = rows.map((cells) => `| ${cells.join(' | ')} |`);
+  const [head = ''] = lines;
+  return [head, `|${'---|'.repeat(rows[0]?.length ?? 0)}`, ...lines.slice(1)].join('\n');
+}
