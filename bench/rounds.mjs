@@ -1,4 +1,11 @@
-import { CAN_SEE_USAGE, cpuSeconds, familyCpuSeconds, familyMemory, memory } from './usage.mjs';
+import {
+  CAN_SEE_USAGE,
+  cpuSeconds,
+  familyCpuSeconds,
+  familyMemory,
+  memory,
+  postgresMemory,
+} from './usage.mjs';
 
 /**
  * @typedef {object} Line what is measured, round after round
@@ -54,7 +61,7 @@ async function measure({ prepare, server, loader }, postmaster) {
   const cpu = coresBetween(before, used());
   const memories = {
     server: server && { ...memory(server.pid), family: familyMemory(server.pid) },
-    postgres: { now: familyMemory(postmaster) },
+    postgres: { now: postgresMemory(postmaster) },
     load: loader?.pid && memory(loader.pid),
   };
   return checked({ ...result, cpu, memory: memories }, check);

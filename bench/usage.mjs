@@ -27,11 +27,29 @@ export function memory(pid) {
   return { now: kibField(status, 'VmRSS'), highest: kibField(status, 'VmHWM') };
 }
 
-/** Memory of a server and the processes it started in MB, what they share counted once. @param {number} first its first process */
+/** Memory of all of PostgreSQL in MB, what its processes share counted once. @param {number} postmaster */
+export function postgresMemory(postmaster) {
+  const rollups = rollupsOf(postmaster);
+  return rollups.reduce((sum, text) => sum + kibField(text, 'Pss'), 0);
+}
+
+/**
+ * Memory of a server and the processes it started in MB, what they share counted once, whoever else shares it.
+ *
+ * @param {number} first its first process
+ */
 export function familyMemory(first) {
+  const rollups = rollupsOf(first);
+  const sumOf = (/** @type {string} */ text, /** @type {string} */ kind) =>
+    kibField(text, `${kind}_Clean`) + kibField(text, `${kind}_Dirty`);
+  const own = rollups.reduce((sum, text) => sum + sumOf(text, 'Private'), 0);
+  return own + Math.max(0, ...rollups.map((text) => sumOf(text, 'Shared')));
+}
+
+/** @param {number} first */
+function rollupsOf(first) {
   const pids = [first, ...childrenOf(first).map(({ pid }) => pid)];
-  const shares = pids.map((pid) => readOrNothing(`/proc/${pid}/smaps_rollup`)).filter((text) => text !== '');
-  return shares.reduce((sum, text) => sum + kibField(text, 'Pss'), 0);
+  return pids.map((pid) => readOrNothing(`/proc/${pid}/smaps_rollup`)).filter((text) => text !== '');
 }
 
 /** @param {number} pid */

@@ -5,10 +5,10 @@ import { SHOP } from './server.mjs';
 /** node-oidc-provider as `npm run bench` has it: `bench/peer/`. @type {import('./server.mjs').Server} */
 export const peer = {
   version: lockedPeerVersion(),
-  install: installPeer,
 
   async prepare({ site, database, node }) {
     await site.createEmptyDatabase(database);
+    installPeer();
     const { args, variables } = peerCommand(site.urlOf(database), SHOP);
     return {
       launch: () => startProgram(args, variables, site.file(`${database}.log`), node),
