@@ -103,6 +103,15 @@ function summarize(rounds) {
   };
 }
 
+/**
+ * Of what was measured in turn, each round's own ratio of rates: whatever slows the machine down meanwhile hits both alike.
+ *
+ * @param {Result[]} own @param {Result[]} others @param {Pick} [pick]
+ */
+export function ratiosOf(own, others, pick = ({ perSecond }) => perSecond) {
+  return others.flatMap((other, n) => (own[n] ? [pick(own[n]) / pick(other)] : []));
+}
+
 /** @param {readonly number[]} numbers @returns {number | null} null for no numbers */
 export function median(numbers) {
   const sorted = [...numbers].sort((a, b) => a - b);

@@ -1,4 +1,5 @@
-import { median } from '../rounds.mjs';
+import { median, ratiosOf } from '../rounds.mjs';
+import { judge, RIVAL_TARGETS } from '../targets.mjs';
 
 /** What is measured of each product, one after the other. */
 export const PHASES = /** @type {const} */ (['flow', 'front', 'exchange', 'introspection']);
@@ -15,7 +16,7 @@ const OURS = 'ours';
 export function summarize(reports) {
   const counts = [...new Set(reports.flatMap(({ lanes }) => Object.keys(lanes)))];
   const parts = counts.sort((a, b) => Number(b) - Number(a)).map((count) => summarizeOne(reports, count));
-  return [describe(reports), ...parts].join('\n\n');
+  return [describe(reports), ...parts, targets(reports)].filter((part) => part !== '').join('\n\n');
 }
 
 /** @param {Report[]} reports */
@@ -38,8 +39,9 @@ function summarizeOne(reports, count) {
   const rounds = (name, phase) => lines.flatMap((line) => line[`${phase} of ${name}`]?.rounds ?? []);
   const names = new Set(lines.flatMap((line) => Object.keys(line).map((key) => key.split(' of ')[1] ?? '')));
   const all = [...names];
+  const number = rounds(all[0] ?? '', 'flow').length;
   return [
-    `### ${count} connections, medians of ${rounds(all[0] ?? '', 'flow').length} paired rounds`,
+    `### ${count} connections, medians of ${number} paired rounds`,
     rates(all, rounds),
     ratios(all, rounds),
     cpu(all, rounds),
@@ -66,22 +68,29 @@ function rates(names, rounds) {
   return table([head, ...rows]);
 }
 
-/** Each round's own ratio: whatever slows the machine down meanwhile hits both alike. @param {string[]} names @param {Rounds} rounds */
+/** @param {string[]} names @param {Rounds} rounds */
 function ratios(names, rounds) {
   const head = ['ours / …, median (lowest–highest)', ...PHASES, 'exchange p99, … / ours'];
   const others = names.filter((name) => name !== OURS);
   const rows = others.map((name) => {
-    const pairs = (
-      /** @type {string} */ phase,
-      /** @type {(own: Result, other: Result) => number} */ pick,
-    ) => {
-      const own = rounds(OURS, phase);
-      return rounds(name, phase).flatMap((other, n) => (own[n] ? [pick(own[n], other)] : []));
-    };
-    const rate = PHASES.map((phase) => range(pairs(phase, (own, other) => own.perSecond / other.perSecond)));
-    return [name, ...rate, range(pairs('exchange', (own, other) => other.p99 / own.p99))];
+    const rates = PHASES.map((phase) => range(ratiosOf(rounds(OURS, phase), rounds(name, phase))));
+    const waits = ratiosOf(rounds(name, 'exchange'), rounds(OURS, 'exchange'), ({ p99 }) => p99);
+    return [name, ...rates, range(waits)];
   });
   return table([head, ...rows]);
+}
+
+/** What is to be reached with 64 connections. @param {Report} report */
+export function judgeRivals({ lanes }) {
+  return judge(RIVAL_TARGETS, lanes[64] ?? {}).filter(({ met }) => met !== null);
+}
+
+/** @param {Report[]} reports */
+function targets(reports) {
+  const rows = reports
+    .flatMap(judgeRivals)
+    .map(({ name, value, target, met }) => [name, short(value), target, met ? 'met' : 'MISSED']);
+  return rows.length === 0 ? '' : table([['target', 'measured', 'wanted', ''], ...rows]);
 }
 
 /** @param {string[]} names @param {Rounds} rounds */
