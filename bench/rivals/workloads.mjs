@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Browser } from '../load/browser.mjs';
 import { require } from '../load/message.mjs';
 import { loginOf, REDIRECT_URI } from '../people.mjs';
@@ -13,6 +14,9 @@ import { adapterOf } from './asking/index.mjs';
  * @typedef {{ login: string, cookies: Record<string, string>, made: number }} Person signed in, in a browser
  * @typedef {{ code: string, login: string }} Code @typedef {{ token: string, login: string }} Token
  */
+
+const MAX_TRIES = 5;
+const COME_BACK_MS = 2_000;
 
 /** What the load keeps of a product from one phase to the next. */
 class Kept {
@@ -34,16 +38,29 @@ function keptOf({ product }) {
   return kept;
 }
 
-/** Signs each user in, once for the whole run. @type {Workload} */
+/** Signs each user in, once for the whole run. Who is told to come back later, as when passwords wait, does. @type {Workload} */
 const signIn = {
   async ask(connection, user, { target }) {
     const login = loginOf(user);
-    const adapter = adapterOf(target);
-    const browser = new Browser(connection, {}, adapter.headers);
-    await adapter.signIn(browser, queryOf(target.client, newState()), login, target);
-    keptOf(target).free.push({ login, cookies: browser.cookies, made: 0 });
+    for (let tries = 1; ; tries += 1) {
+      try {
+        const cookies = await signedIn(connection, target, login);
+        return void keptOf(target).free.push({ login, cookies, made: 0 });
+      } catch (error) {
+        if (tries === MAX_TRIES) throw error;
+        await sleep(COME_BACK_MS);
+      }
+    }
   },
 };
+
+/** @param {Connection} connection @param {Target} target @param {string} login */
+async function signedIn(connection, target, login) {
+  const adapter = adapterOf(target);
+  const browser = new Browser(connection, {}, adapter.headers);
+  await adapter.signIn(browser, queryOf(target.client, newState()), login, target);
+  return browser.cookies;
+}
 
 /** Authorization request → consent → code → exchange. @type {Workload} */
 const flow = {
