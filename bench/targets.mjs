@@ -66,12 +66,20 @@ const FIXED = [
 /** How many times as many whole flows as each of the rivals. */
 const FLOWS_AT_LEAST = { spring: 6, peer: 10, hydra: 10, keycloak: 10, django: 10 };
 
-/** Of `rivals/`: the lines are those of 64 connections. @type {Target[]} */
-export const RIVAL_TARGETS = Object.entries(FLOWS_AT_LEAST).map(([rival, atLeast]) => ({
-  name: `whole flow / ${rival}, median of the rounds' own ratios`,
-  of: (lines) => [median(ratiosOf(lines['flow of ours'].rounds, lines[`flow of ${rival}`].rounds)) ?? NaN],
-  atLeast,
-}));
+/**
+ * Of `rivals/`: the lines are those of 64 connections.
+ *
+ * @param {string} own which Assent: `ours`, or `ours:2` with two workers @returns {Target[]}
+ */
+export function rivalTargets(own) {
+  return Object.entries(FLOWS_AT_LEAST).map(([rival, atLeast]) => ({
+    name: `whole flow: ${own} / ${rival}, median of the rounds' own ratios`,
+    of: (lines) => [
+      median(ratiosOf(lines[`flow of ${own}`].rounds, lines[`flow of ${rival}`].rounds)) ?? NaN,
+    ],
+    atLeast,
+  }));
+}
 
 /** @param {Target[]} targets @param {Lines} lines @returns each target with its figures and their ratio, null when they were not measured, and whether it is met */
 export function judge(targets, lines) {

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { RESULTS } from '../settings.mjs';
+import { USERS } from './servers/server.mjs';
 
 /** @typedef {ReturnType<typeof readSettings>} Settings */
 
@@ -27,10 +28,12 @@ export function readSettings(args) {
       out: { type: 'string', default: `${RESULTS}rivals.json` },
     },
   });
+  const lanes = values.lanes.split(',').map(Number);
+  if (Math.max(...lanes) > USERS) throw new Error(`--lanes: at most ${USERS}, one for each user`);
   return {
     products: values.products.split(','),
     postgres: values.postgres,
-    lanes: values.lanes.split(',').map(Number),
+    lanes,
     rounds: Number(values.rounds),
     warmup: Number(values.warmup),
     warm: Number(values.warm),

@@ -1,5 +1,5 @@
 import { median, ratiosOf } from '../rounds.mjs';
-import { judge, RIVAL_TARGETS } from '../targets.mjs';
+import { judge, rivalTargets } from '../targets.mjs';
 
 /** What is measured of each product, one after the other. */
 export const PHASES = /** @type {const} */ (['flow', 'front', 'exchange', 'introspection']);
@@ -10,7 +10,8 @@ export const PHASES = /** @type {const} */ (['flow', 'front', 'exchange', 'intro
  * @typedef {(name: string, phase: string) => Result[]} Rounds of a product in one phase, in order
  */
 
-const OURS = 'ours';
+/** Assent on each Node, and with each number of workers, is compared with all others. @param {string} name */
+const isOurs = (name) => name.startsWith('ours');
 
 /** The tables of `docs/comparison.md`. @param {Report[]} reports whose rounds are put together */
 export function summarize(reports) {
@@ -43,7 +44,7 @@ function summarizeOne(reports, count) {
   return [
     `### ${count} connections, medians of ${number} paired rounds`,
     rates(all, rounds),
-    ratios(all, rounds),
+    ...all.filter(isOurs).map((own) => ratios(own, all, rounds)),
     cpu(all, rounds),
   ].join('\n\n');
 }
@@ -68,13 +69,13 @@ function rates(names, rounds) {
   return table([head, ...rows]);
 }
 
-/** @param {string[]} names @param {Rounds} rounds */
-function ratios(names, rounds) {
-  const head = ['ours / …, median (lowest–highest)', ...PHASES, 'exchange p99, … / ours'];
-  const others = names.filter((name) => name !== OURS);
+/** @param {string} own @param {string[]} names @param {Rounds} rounds */
+function ratios(own, names, rounds) {
+  const head = [`${own} / …, median (lowest–highest)`, ...PHASES, `exchange p99, … / ${own}`];
+  const others = names.filter((name) => name !== own);
   const rows = others.map((name) => {
-    const rates = PHASES.map((phase) => range(ratiosOf(rounds(OURS, phase), rounds(name, phase))));
-    const waits = ratiosOf(rounds(name, 'exchange'), rounds(OURS, 'exchange'), ({ p99 }) => p99);
+    const rates = PHASES.map((phase) => range(ratiosOf(rounds(own, phase), rounds(name, phase))));
+    const waits = ratiosOf(rounds(name, 'exchange'), rounds(own, 'exchange'), ({ p99 }) => p99);
     return [name, ...rates, range(waits)];
   });
   return table([head, ...rows]);
@@ -82,7 +83,9 @@ function ratios(names, rounds) {
 
 /** What is to be reached with 64 connections. @param {Report} report */
 export function judgeRivals({ lanes }) {
-  return judge(RIVAL_TARGETS, lanes[64] ?? {}).filter(({ met }) => met !== null);
+  const lines = lanes[64] ?? {};
+  const own = Object.keys(lines).flatMap((line) => /^flow of (ours.*)$/.exec(line)?.[1] ?? []);
+  return judge(own.flatMap(rivalTargets), lines).filter(({ met }) => met !== null);
 }
 
 /** @param {Report[]} reports */
@@ -104,8 +107,9 @@ function cpu(names, rounds) {
   return table([head, ...rows]);
 }
 
-/** @param {number[]} values */
-function range(values) {
+/** @param {number[]} all */
+function range(all) {
+  const values = all.filter(Number.isFinite);
   if (values.length === 0) return '–';
   return `${short(median(values))} (${short(Math.min(...values))}–${short(Math.max(...values))})`;
 }
