@@ -4,7 +4,6 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inTurn } from '../rounds.mjs';
 import { loadRound } from '../stages/shared.mjs';
-import { USERS } from './servers/server.mjs';
 import { readSettings } from './settings.mjs';
 import { describeStand, openSite, startProduct } from './stand.mjs';
 import { judgeRivals, PHASES, summarize } from './summary.mjs';
@@ -48,7 +47,7 @@ async function measure() {
 /** All users are signed in, and the server has run for a while: what compiles while it runs gets faster. @param {import('./stand.mjs').Running} running @returns {Promise<Ready>} */
 async function makeReady(running) {
   const loader = site.startLoader(LOAD);
-  const users = Array.from({ length: USERS }, (_, n) => n + 1);
+  const users = Array.from({ length: running.target.users }, (_, n) => n + 1);
   const job = { target: running.target, items: users, port: running.target.port };
   const once = { connections: SIGN_INS_AT_A_TIME, seconds: SIGN_IN_SECONDS, warmSeconds: 0 };
   refuseErrors(await loader.run({ ...job, ...once, workload: 'signIn' }));

@@ -3,6 +3,7 @@ import { POSTGRES_SETTINGS } from '../settings.mjs';
 import { Site } from '../site.mjs';
 import { postgresOnTcp } from './postgres.mjs';
 import { productOf } from './products.mjs';
+import { USERS } from './servers/server.mjs';
 
 /** All pools together. */
 const POSTGRES = { ...POSTGRES_SETTINGS, max_connections: '300' };
@@ -33,7 +34,7 @@ export async function startProduct(site, name) {
   const { product, name: adapter, launch, register } = await prepareProduct(site, name);
   const server = await site.keep(launch);
   const { port } = server;
-  return { server, target: { product, adapter, port, ...(await register(server)) } };
+  return { server, target: { product, adapter, port, users: USERS, ...(await register(server)) } };
 }
 
 /** On what everything is measured. @param {Site} site @param {string[]} products */

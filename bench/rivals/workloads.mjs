@@ -15,6 +15,8 @@ import { adapterOf } from './asking/index.mjs';
  * @typedef {{ code: string, login: string }} Code @typedef {{ token: string, login: string }} Token
  */
 
+/** A user's codes of one round live beside each other; those of rounds before give way. */
+const APART = 50;
 const MAX_TRIES = 5;
 const COME_BACK_MS = 2_000;
 
@@ -65,16 +67,21 @@ async function signedIn(connection, target, login) {
 /** Authorization request → consent → code → exchange. @type {Workload} */
 const flow = {
   async ask(connection, _question, { target }) {
-    const { code } = await authorize(connection, target);
-    await exchangeCode(connection, target, code);
+    await withPerson(target, async (person) => {
+      const code = await codeFor(connection, target, person, (query) => query);
+      await exchangeCode(connection, target, code);
+    });
   },
 };
 
 /** The same without the exchange; its codes are kept for the next line. @type {Workload} */
 const front = {
   async ask(connection, _question, { target }) {
-    const apart = adapterOf(target).apart ?? ((/** @type {string} */ query) => query);
-    keptOf(target).codes.push(await authorize(connection, target, apart));
+    const { apart = (query) => query } = adapterOf(target);
+    await withPerson(target, async (person) => {
+      const code = await codeFor(connection, target, person, apart);
+      keptOf(target).codes.push({ code, login: person.login });
+    });
   },
 };
 
@@ -102,21 +109,12 @@ const introspection = {
 /** @type {Record<string, Workload>} */
 export const WORKLOADS = { signIn, flow, front, exchange, introspection };
 
-/**
- * A flow of somebody who is in none, up to the code.
- *
- * @param {Connection} connection @param {Target} target @param {(query: string, n: number) => string} [apart]
- * @returns {Promise<Code>}
- */
-async function authorize(connection, target, apart = (query) => query) {
+/** Somebody who is in no flow is in this one, to its end. @param {Target} target @param {(person: Person) => Promise<void>} work */
+async function withPerson(target, work) {
   const { free } = keptOf(target);
   const person = free.shift();
   if (person === undefined) throw new Error('more flows at a time than users');
-  try {
-    return { code: await codeFor(connection, target, person, apart), login: person.login };
-  } finally {
-    free.push(person);
-  }
+  await work(person).finally(() => free.push(person));
 }
 
 /** @param {Connection} connection @param {Target} target @param {Person} person @param {(query: string, n: number) => string} apart */
@@ -124,7 +122,7 @@ async function codeFor(connection, target, person, apart) {
   const adapter = adapterOf(target);
   const browser = new Browser(connection, person.cookies, adapter.headers);
   const state = newState();
-  const query = apart(queryOf(target.client, state), person.made++);
+  const query = apart(queryOf(target.client, state), person.made++ % APART);
   const location = await adapter.authorize(browser, query, person.login, target);
   person.cookies = browser.cookies;
   return codeIn(location, state);

@@ -10,6 +10,7 @@ import { REDIRECT_URI, SCOPE } from '../../people.mjs';
  * @property {string} product its name in `products.mjs`
  * @property {string} adapter its name in `asking/index.mjs`
  * @property {number} port
+ * @property {number} users how many there are, numbered from 1
  * @property {number} apiPort where the API behind the application asks about tokens
  * @property {Credentials} client the application
  * @property {Credentials} api who asks about tokens

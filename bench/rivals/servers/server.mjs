@@ -15,7 +15,7 @@ import { CHECKOUT } from '../../settings.mjs';
  *
  * @typedef {object} Prepared
  * @property {() => Promise<Program>} launch starts the server, ready; again after it was stopped
- * @property {(program: Program) => Promise<Omit<Target, 'product' | 'adapter' | 'port'>>} register makes application and users
+ * @property {(program: Program) => Promise<Omit<Target, 'product' | 'adapter' | 'port' | 'users'> & { users?: number }>} register makes application and users
  *
  * @typedef {object} Server a product as it is installed, started and set up
  * @property {string} version that is compared with
