@@ -5,6 +5,7 @@ import {
   clientIdOf,
   clientSecretOf,
   FIRST_TOKEN,
+  PASSWORD,
   REDIRECT_URI,
   RESOURCE,
   SCOPE,
@@ -20,7 +21,7 @@ const INSERT_RESOURCE = `
 with resource as (insert into resources (resource_id, name) values ($1, $1) returning resource_id)
 insert into resource_secrets (resource_id, secret_id, secret_hash) select resource_id, 'first', $2 from resource`;
 
-/** All have the same password, since nobody here types a right one: a guess costs the server the same. */
+/** All have the same password: a guess costs the server the same. */
 const INSERT_USERS = `
 insert into users (user_id, login, login_key, name, password_hash)
 select md5('user ' || n)::uuid, 'user-' || n, 'user-' || n, 'User ' || n, $2 from generate_series(1, $1::int) n`;
@@ -62,7 +63,7 @@ export async function fill(db, grants) {
   await db.query(INSERT_CLIENTS, [clientIds, REDIRECT_URI]);
   await db.query(INSERT_SECRETS, [clientIds, secretHashes]);
   await db.query(INSERT_RESOURCE, [RESOURCE.id, sha256(RESOURCE.secret)]);
-  await db.query(INSERT_USERS, [grants / CLIENTS, await hashPassword('the right password')]);
+  await db.query(INSERT_USERS, [grants / CLIENTS, await hashPassword(PASSWORD)]);
   await db.query(`set work_mem = '1GB'; set maintenance_work_mem = '1GB'`);
   await withoutSecondaryIndexes(db, async () => {
     await db.query('set session_replication_role = replica'); // the foreign keys hold by construction

@@ -6,8 +6,14 @@ const MAIN = fileURLToPath(new URL('load/main.mjs', import.meta.url));
 
 /** A process that asks; see `load/`. */
 export class Loader {
-  #child = fork(MAIN, { serialization: 'advanced' });
-  #ended = once(this.#child, 'exit');
+  #child;
+  #ended;
+
+  /** @param {string} [main] the program, one that carries out jobs */
+  constructor(main = MAIN) {
+    this.#child = fork(main, { serialization: 'advanced' });
+    this.#ended = once(this.#child, 'exit');
+  }
 
   get pid() {
     return this.#child.pid;

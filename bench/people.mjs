@@ -11,6 +11,8 @@ export const CLIENTS = 10;
 export const REDIRECT_URI = 'https://shop.example/callback';
 export const SCOPE = 'account-info operation-history';
 
+/** Everybody's. */
+export const PASSWORD = 'the right password';
 /** @param {number} user */
 export const loginOf = (user) => `user-${user}`;
 /** @param {number} user */

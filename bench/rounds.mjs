@@ -1,4 +1,11 @@
-import { CAN_SEE_USAGE, cpuSeconds, memory, postgresCpuSeconds, postgresMemory } from './usage.mjs';
+import {
+  CAN_SEE_USAGE,
+  cpuSeconds,
+  familyCpuSeconds,
+  familyMemory,
+  memory,
+  postgresMemory,
+} from './usage.mjs';
 
 /**
  * @typedef {object} Line what is measured, round after round
@@ -18,12 +25,15 @@ import { CAN_SEE_USAGE, cpuSeconds, memory, postgresCpuSeconds, postgresMemory }
  * Measures lines in turn, so that whatever slows the machine down meanwhile hits all alike.
  *
  * @param {Line[]} lines @param {number} rounds @param {number} postmaster
+ * @param {number} [shift] each round begins so many lines later, so that nobody always comes after the same neighbour
  * @returns {Promise<Record<string, Result>>} by name: medians of the rounds, sums of answers and errors
  */
-export async function inTurn(lines, rounds, postmaster) {
+export async function inTurn(lines, rounds, postmaster, shift = 0) {
   const results = lines.map((line) => ({ line, rounds: /** @type {Result[]} */ ([]) }));
   for (let round = 1; round <= rounds; round += 1) {
-    for (const result of results) result.rounds.push(await measure(result.line, postmaster));
+    const first = ((round - 1) * shift) % lines.length;
+    const inOrder = [...results.slice(first), ...results.slice(0, first)];
+    for (const result of inOrder) result.rounds.push(await measure(result.line, postmaster));
     process.stderr.write(`  round ${round} of ${rounds}\r`);
   }
   process.stderr.write('\n');
@@ -39,8 +49,8 @@ async function measure({ prepare, server, loader }, postmaster) {
   const { run, check } = await prepare();
   const used = () => ({
     at: performance.now() / 1000,
-    server: server && cpuSeconds(server.pid),
-    postgres: postgresCpuSeconds(postmaster),
+    server: server && familyCpuSeconds(server.pid),
+    postgres: familyCpuSeconds(postmaster),
     load: loader?.pid && cpuSeconds(loader.pid),
   });
   if (!CAN_SEE_USAGE) return checked(await run(() => {}), check);
@@ -50,7 +60,7 @@ async function measure({ prepare, server, loader }, postmaster) {
   });
   const cpu = coresBetween(before, used());
   const memories = {
-    server: server && memory(server.pid),
+    server: server && { ...memory(server.pid), family: familyMemory(server.pid) },
     postgres: { now: postgresMemory(postmaster) },
     load: loader?.pid && memory(loader.pid),
   };
@@ -91,6 +101,15 @@ function summarize(rounds) {
     memory: rounds.at(-1)?.memory ?? {},
     rounds,
   };
+}
+
+/**
+ * Of what was measured in turn, each round's own ratio of rates: whatever slows the machine down meanwhile hits both alike.
+ *
+ * @param {Result[]} own @param {Result[]} others @param {Pick} [pick]
+ */
+export function ratiosOf(own, others, pick = ({ perSecond }) => perSecond) {
+  return others.flatMap((other, n) => (own[n] ? [pick(own[n]) / pick(other)] : []));
 }
 
 /** @param {readonly number[]} numbers @returns {number | null} null for no numbers */

@@ -17,6 +17,7 @@ const SECRET = 'a secret of the benchmark with more than 32 characters';
 
 /**
  * @typedef {Awaited<ReturnType<typeof joinEmbeddedPostgres>>} EmbeddedPostgres
+ * @typedef {(dataDir: string) => Promise<EmbeddedPostgres>} Join
  * @typedef {{ name: string, grants: number, db: pg.Client, url: string }} BenchDatabase
  */
 
@@ -26,6 +27,7 @@ const SECRET = 'a secret of the benchmark with more than 32 characters';
  */
 export class Site {
   #folder;
+  #join;
   #embedded;
   /** @type {Promise<pg.Client> | undefined} */
   #admin;
@@ -36,19 +38,23 @@ export class Site {
   /** @type {Promise<void> | undefined} */
   #closed;
 
-  /** @param {Record<string, string>} postgresSettings what differs from PostgreSQL as it is shipped */
-  static async open(postgresSettings) {
+  /**
+   * @param {Record<string, string>} postgresSettings what differs from PostgreSQL as it is shipped
+   * @param {Join} [start] starts the PostgreSQL of a folder
+   */
+  static async open(postgresSettings, start = joinEmbeddedPostgres) {
     const folder = mkdtempSync(join(tmpdir(), 'assent-bench-'));
-    const site = new Site(folder, await joinEmbeddedPostgres(join(folder, 'data')));
+    const site = new Site(folder, start, await start(join(folder, 'data')));
     await site.#configure(postgresSettings);
     const { rows } = await (await site.admin()).query('select pg_backend_pid() as pid');
     site.postmaster = parentOf(rows[0].pid);
     return site;
   }
 
-  /** @param {string} folder @param {EmbeddedPostgres} embedded */
-  constructor(folder, embedded) {
+  /** @param {string} folder @param {Join} start @param {EmbeddedPostgres} embedded */
+  constructor(folder, start, embedded) {
     this.#folder = folder;
+    this.#join = start;
     this.#embedded = embedded;
   }
 
@@ -63,7 +69,7 @@ export class Site {
     }
     await client.end();
     await this.#embedded.leave();
-    this.#embedded = await joinEmbeddedPostgres(join(this.#folder, 'data'));
+    this.#embedded = await this.#join(join(this.#folder, 'data'));
   }
 
   /** Where PostgreSQL is. */
@@ -91,9 +97,14 @@ export class Site {
     return client;
   }
 
+  /** An empty database. @param {string} name */
+  async createEmptyDatabase(name) {
+    await (await this.admin()).query(`create database ${name}`);
+  }
+
   /** A migrated database with so many grants. @param {string} name @param {number} grants @returns {Promise<BenchDatabase>} */
   async createDatabase(name, grants) {
-    await (await this.admin()).query(`create database ${name}`);
+    await this.createEmptyDatabase(name);
     const pool = openDatabase({ ...this.postgres, database: name });
     await migrate(pool);
     await pool.end();
@@ -122,14 +133,20 @@ export class Site {
    *
    * @param {string} name @param {string[]} args of node @param {Record<string, string>} variables
    */
-  async startServer(name, args, variables) {
-    const program = await startProgram(args, variables, this.file(`${name}.log`));
+  startServer(name, args, variables) {
+    return this.keep(() => startProgram(args, variables, this.file(`${name}.log`)));
+  }
+
+  /** Whatever is started is stopped at the end if not before. @template {{ stop(): Promise<void> }} T @param {() => Promise<T>} start */
+  async keep(start) {
+    const program = await start();
     this.#closers.push(program.stop);
     return program;
   }
 
-  startLoader() {
-    const loader = new Loader();
+  /** @param {string} [main] its program */
+  startLoader(main) {
+    const loader = new Loader(main);
     this.#closers.push(() => loader.stop());
     return loader;
   }

@@ -1,3 +1,4 @@
+import { median, ratiosOf } from './rounds.mjs';
 import { growthLine } from './stages/growth.mjs';
 
 /**
@@ -36,7 +37,7 @@ const FLAT = 1.15;
 const FIXED = [
   { name: 'exchange / floor', of: rates('exchange', 'floor of exchange'), atLeast: 0.3 },
   { name: 'exchange / pgbench', of: rates('exchange', 'pgbench'), atLeast: 1 },
-  { name: 'introspection / floor', of: rates('introspection', 'floor of introspection'), atLeast: 0.6 },
+  { name: 'introspection / floor', of: rates('introspection', 'floor of introspection'), atLeast: 0.5 },
   { name: 'whole flow / node-oidc-provider', of: rates('flow', 'peer'), atLeast: 10 },
   { name: 'exchange p99 / p50, saturated', of: ({ exchange }) => [exchange.p99, exchange.p50], atMost: 5 },
   { name: 'p99 flooded / quiet', of: ({ flooded, quiet }) => [flooded.p99, quiet.p99], atMost: 2 },
@@ -61,6 +62,24 @@ const FIXED = [
     atMost: 1,
   },
 ];
+
+/** How many times as many whole flows as each of the rivals. */
+const FLOWS_AT_LEAST = { spring: 6, peer: 10, hydra: 10, keycloak: 10, django: 10 };
+
+/**
+ * Of `rivals/`: the lines are those of 64 connections.
+ *
+ * @param {string} own which Assent: `ours`, or `ours:2` with two workers @returns {Target[]}
+ */
+export function rivalTargets(own) {
+  return Object.entries(FLOWS_AT_LEAST).map(([rival, atLeast]) => ({
+    name: `whole flow: ${own} / ${rival}, median of the rounds' own ratios`,
+    of: (lines) => [
+      median(ratiosOf(lines[`flow of ${own}`].rounds, lines[`flow of ${rival}`].rounds)) ?? NaN,
+    ],
+    atLeast,
+  }));
+}
 
 /** @param {Target[]} targets @param {Lines} lines @returns each target with its figures and their ratio, null when they were not measured, and whether it is met */
 export function judge(targets, lines) {

@@ -12,11 +12,11 @@ export function cpuSeconds(pid) {
   return own(mustBe(statOf(pid)));
 }
 
-/** CPU seconds of all of PostgreSQL: the postmaster, the processes it has, and those that ended. @param {number} postmaster */
-export function postgresCpuSeconds(postmaster) {
-  const stat = mustBe(statOf(postmaster));
+/** CPU seconds of a server and the processes it started, those that ended too. @param {number} pid of its first process */
+export function familyCpuSeconds(pid) {
+  const stat = mustBe(statOf(pid));
   const ended = (stat.endedUser + stat.endedSystem) / TICKS_PER_SECOND;
-  return childrenOf(postmaster)
+  return childrenOf(pid)
     .map(own)
     .reduce((sum, seconds) => sum + seconds, own(stat) + ended);
 }
@@ -29,9 +29,27 @@ export function memory(pid) {
 
 /** Memory of all of PostgreSQL in MB, what its processes share counted once. @param {number} postmaster */
 export function postgresMemory(postmaster) {
-  const pids = [postmaster, ...childrenOf(postmaster).map(({ pid }) => pid)];
-  const shares = pids.map((pid) => readOrNothing(`/proc/${pid}/smaps_rollup`)).filter((text) => text !== '');
-  return shares.reduce((sum, text) => sum + kibField(text, 'Pss'), 0);
+  const rollups = rollupsOf(postmaster);
+  return rollups.reduce((sum, text) => sum + kibField(text, 'Pss'), 0);
+}
+
+/**
+ * Memory of a server and the processes it started in MB, what they share counted once, whoever else shares it.
+ *
+ * @param {number} first its first process
+ */
+export function familyMemory(first) {
+  const rollups = rollupsOf(first);
+  const sumOf = (/** @type {string} */ text, /** @type {string} */ kind) =>
+    kibField(text, `${kind}_Clean`) + kibField(text, `${kind}_Dirty`);
+  const own = rollups.reduce((sum, text) => sum + sumOf(text, 'Private'), 0);
+  return own + Math.max(0, ...rollups.map((text) => sumOf(text, 'Shared')));
+}
+
+/** @param {number} first */
+function rollupsOf(first) {
+  const pids = [first, ...childrenOf(first).map(({ pid }) => pid)];
+  return pids.map((pid) => readOrNothing(`/proc/${pid}/smaps_rollup`)).filter((text) => text !== '');
 }
 
 /** @param {number} pid */

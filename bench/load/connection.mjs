@@ -1,11 +1,11 @@
 import { connect } from 'node:net';
+import { readAnswer } from './answer.mjs';
 
 /** An answer that takes longer counts as an error: nobody waits that long. */
 const ANSWER_TIMEOUT_MS = 10_000;
-const HEAD_END = '\r\n\r\n';
 const NOTHING = Buffer.alloc(0);
 
-/** @typedef {{ status: number, head: string, body: string }} Answer */
+/** @typedef {import('./answer.mjs').Answer} Answer */
 
 /**
  * One keep-alive connection that carries one request at a time, as a browser's or an application's does. It opens when
@@ -72,26 +72,4 @@ export class Connection {
     this.#waiting = undefined;
     return waiting;
   }
-}
-
-/** @param {Buffer} bytes @returns {Answer | undefined} undefined while a part is missing @throws when it is not what one request gets */
-function readAnswer(bytes) {
-  const headEnd = bytes.indexOf(HEAD_END);
-  if (headEnd < 0) return undefined;
-  const head = bytes.toString('latin1', 0, headEnd);
-  const length = headerOf(head, 'content-length');
-  if (length === undefined) throw new Error(`an answer without content-length: ${head}`);
-  const end = headEnd + HEAD_END.length + Number(length);
-  if (bytes.length < end) return undefined;
-  if (bytes.length > end) throw new Error('more than one answer to one request');
-  return {
-    status: Number(head.slice(9, 12)),
-    head,
-    body: bytes.toString('utf8', headEnd + HEAD_END.length, end),
-  };
-}
-
-/** @param {string} head @param {string} name @returns {string | undefined} the value of the first header with this name */
-export function headerOf(head, name) {
-  return new RegExp(`\\r\\n${name}: *([^\\r]*)`, 'i').exec(head)?.[1];
 }

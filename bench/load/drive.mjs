@@ -7,7 +7,7 @@ import { Latencies } from './latencies.mjs';
  * @property {string} workload one of `workloads.mjs`
  * @property {number} port
  * @property {number} connections how many ask at the same time, each its next question when the last was answered
- * @property {object[]} items what is asked, each once
+ * @property {any[]} items what is asked, each once, unless the workload says it
  * @property {boolean} [again] from the beginning when all were asked; otherwise that ends the run
  * @property {number} seconds how long answers count
  * @property {number} warmSeconds how long before that they don't
@@ -16,6 +16,7 @@ import { Latencies } from './latencies.mjs';
  * @typedef {any} Question an item as the workload has prepared it
  *
  * @typedef {object} Workload
+ * @property {(job: any) => any[]} [items] what is asked, where the job doesn't say it
  * @property {(item: any, job: any) => Question} [prepare] makes a question of an item before anything starts
  * @property {(connection: Connection, question: Question, job: any) => Promise<void>} [before] outside of the time that counts
  * @property {(connection: Connection, question: Question, job: any) => Promise<string | void>} ask what is measured: it throws
@@ -31,7 +32,7 @@ import { Latencies } from './latencies.mjs';
  */
 export async function drive(job, workload, onCounting) {
   const connections = Array.from({ length: job.connections }, () => new Connection(job.port));
-  const questions = job.items.map((item) => workload.prepare?.(item, job) ?? item);
+  const questions = (workload.items?.(job) ?? job.items).map((item) => workload.prepare?.(item, job) ?? item);
   if (workload.before) await askBefore(connections, questions, workload.before, job);
   const run = new Run(job, questions);
   setTimeout(onCounting, job.warmSeconds * 1000);

@@ -5,19 +5,7 @@
  * them with the server and PostgreSQL, so what it takes is missing from the figures: README.md has the comparison with
  * autocannon.
  */
-import { drive } from './drive.mjs';
+import { carryOutJobs } from './jobs.mjs';
 import { WORKLOADS } from './workloads.mjs';
 
-/** @param {object} message */
-const tell = (message) => process.send?.(message);
-
-process.on('message', async (/** @type {import('./drive.mjs').Job} */ job) => {
-  try {
-    const workload = WORKLOADS[job.workload];
-    if (workload === undefined) throw new Error(`there is no workload ${job.workload}`);
-    tell({ result: await drive(job, workload, () => tell({ counting: true })) });
-  } catch (error) {
-    tell({ failure: error instanceof Error ? error.stack : error });
-  }
-});
-process.on('disconnect', () => process.exit());
+carryOutJobs(WORKLOADS);

@@ -1,6 +1,6 @@
-import { headerOf } from './connection.mjs';
+import { headerOf } from './answer.mjs';
 
-/** @typedef {import('./connection.mjs').Answer} Answer */
+/** @typedef {import('./answer.mjs').Answer} Answer */
 
 /** @param {string} target @param {Record<string, string>} headers @returns {Buffer} a whole GET request */
 export function get(target, headers = {}) {
@@ -51,6 +51,11 @@ export function locationOf(answer, status) {
   return location;
 }
 
+/** Where a page or a form sends a browser. @param {Answer} answer */
+export function redirectOf(answer) {
+  return locationOf(answer, answer.status === 303 ? 303 : 302);
+}
+
 /** The hidden fields of the form on a page that posts to `action`. @param {Answer} answer @param {string} action */
 export function hiddenFields(answer, action) {
   const start = answer.body.indexOf(`action="${action}"`);
@@ -61,11 +66,11 @@ export function hiddenFields(answer, action) {
 }
 
 /** @type {Record<string, string>} */
-const ENTITIES = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'" };
+const ENTITIES = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'", '&#61;': '=' };
 
 /** @param {string} text */
-function unescapeHtml(text) {
-  return text.replaceAll(/&(?:amp|lt|gt|quot|#39);/g, (entity) => ENTITIES[entity] ?? entity);
+export function unescapeHtml(text) {
+  return text.replaceAll(/&(?:amp|lt|gt|quot|#39|#61);/g, (entity) => ENTITIES[entity] ?? entity);
 }
 
 /**

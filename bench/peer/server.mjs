@@ -36,7 +36,7 @@ const provider = new Provider(`http://127.0.0.1:${PORT}`, {
   findAccount: async (_context, id) => ({ accountId: id, claims: async () => ({ sub: id }) }),
   scopes: SCOPE.split(' '),
   pkce: { required: () => false },
-  features: { devInteractions: { enabled: false } },
+  features: { devInteractions: { enabled: false }, introspection: { enabled: true } },
   interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
   cookies: { keys: [randomBytes(32).toString('hex')] },
   jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), use: 'sig' }] },

@@ -1,5 +1,5 @@
 import { startPeer } from '../peer.mjs';
-import { loginOf, REDIRECT_URI, SCOPE } from '../people.mjs';
+import { loginOf } from '../people.mjs';
 import { authorizations, queryOf, tokenRequestOf } from '../questions.mjs';
 import { inTurn } from '../rounds.mjs';
 import { BROWSERS } from '../settings.mjs';
@@ -43,10 +43,10 @@ export async function flowRound(bench, server, database, name) {
 /** @param {import('./shared.mjs').Bench} bench */
 async function peer(bench) {
   const { site, loader } = bench;
-  await (await site.admin()).query('create database peer');
+  await site.createEmptyDatabase('peer');
   const tokenRequest = tokenRequestOf(0);
-  const { client_id: CLIENT_ID, client_secret: CLIENT_SECRET } = tokenRequest;
-  const server = await startPeer(site, 'peer', { CLIENT_ID, CLIENT_SECRET, REDIRECT_URI, SCOPE });
+  const { client_id: id, client_secret: secret } = tokenRequest;
+  const server = await startPeer(site, 'peer', { id, secret });
   // Twice as many browsers as connections, so that none is in two flows at once.
   const items = Array.from({ length: 2 * BROWSERS }, (_, user) => ({ login: loginOf(user) }));
   const job = { workload: 'peerFlow', items, again: true, query: queryOf(0), tokenRequest };

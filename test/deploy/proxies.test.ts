@@ -129,10 +129,6 @@ describe.each(PROXIES)('$name', (kind) => {
 
     it.each([
       [
-        'a form that is too long',
-        () => request.post('/oauth/token', { headers: FORM, data: `code=${'c'.repeat(20_000)}` }),
-      ],
-      [
         'a query that is too long',
         () =>
           request.get(
@@ -146,6 +142,16 @@ describe.each(PROXIES)('$name', (kind) => {
       ],
     ])('lets Assent answer %s', async (_what, send) => {
       expect((await send()).headers()['x-request-id']).toMatch(/^[0-9a-f]{10}$/);
+    });
+
+    it('leaves no replica out because of a caller whose forms are too long', async () => {
+      const tooLong = (_: unknown, index: number) =>
+        request.post('/oauth/token', { headers: FORM, data: `code=${'c'.repeat(20_000 * (index + 1))}` });
+      for (let turn = 0; turn < 3; turn += 1) {
+        // The proxy may close the connection before it has read such a form.
+        await Promise.allSettled(Array.from({ length: 20 }, tooLong));
+        expect((await request.get('/account')).status()).toBe(200);
+      }
     });
 
     it('leads to the other replica while one is gone, and to both when it is back', async () => {

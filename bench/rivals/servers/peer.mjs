@@ -1,0 +1,18 @@
+import { installPeer, lockedPeerVersion, peerCommand } from '../../peer.mjs';
+import { startProgram } from '../../program.mjs';
+import { SHOP } from './server.mjs';
+
+/** node-oidc-provider as `npm run bench` has it: `bench/peer/`. @type {import('./server.mjs').Server} */
+export const peer = {
+  version: lockedPeerVersion(),
+
+  async prepare({ site, database, node }) {
+    await site.createEmptyDatabase(database);
+    installPeer();
+    const { args, variables } = peerCommand(site.urlOf(database), SHOP);
+    return {
+      launch: () => startProgram(args, variables, site.file(`${database}.log`), node),
+      register: async ({ port }) => ({ client: SHOP, api: SHOP, apiPort: port }),
+    };
+  },
+};

@@ -1,0 +1,5 @@
+/** Prints the tables of results that were measured before:   node bench/rivals/summarize.mjs FILE… */
+import { readFileSync } from 'node:fs';
+import { summarize } from './summary.mjs';
+
+console.log(summarize(process.argv.slice(2).map((file) => JSON.parse(readFileSync(file, 'utf8')))));
