@@ -18,7 +18,6 @@ const LOGIN = 'anna';
 const CLAIMED = '203.0.113.9';
 /** Proxies look after their servers once a second. */
 const WAITING = { timeout: 20_000, interval: 50 };
-const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
 describe.each(PROXIES)('$name', (kind) => {
   const { version } = kind;
@@ -144,16 +143,6 @@ describe.each(PROXIES)('$name', (kind) => {
       expect((await send()).headers()['x-request-id']).toMatch(/^[0-9a-f]{10}$/);
     });
 
-    it('leaves no replica out because of a caller whose forms are too long', async () => {
-      const tooLong = (_: unknown, index: number) =>
-        request.post('/oauth/token', { headers: FORM, data: `code=${'c'.repeat(20_000 * (index + 1))}` });
-      for (let turn = 0; turn < 3; turn += 1) {
-        // The proxy may close the connection before it has read such a form.
-        await Promise.allSettled(Array.from({ length: 20 }, tooLong));
-        expect((await request.get('/account')).status()).toBe(200);
-      }
-    });
-
     it('leads to the other replica while one is gone, and to both when it is back', async () => {
       await replicas[0]?.stop('SIGKILL');
       const statuses = new Set<number>();
@@ -165,40 +154,5 @@ describe.each(PROXIES)('$name', (kind) => {
       await untilServing();
       replicas[1] = await start(ports[1]);
     });
-  });
-
-  it.runIf(version)(`never sends an exchange twice, ${found}`, async () => {
-    let exchanges = 0;
-    const replica = () =>
-      createServer((received, response) => {
-        if (received.method === 'GET') return response.end();
-        exchanges += 1;
-        received.resume().on('end', () => received.socket.destroy()); // as a replica that is killed
-        return undefined;
-      });
-    const servers = [replica(), replica()];
-    for (const server of servers) await once(server.listen(0, '127.0.0.1'), 'listening');
-    const [one = 0, two = 0] = servers.map((server) => (server.address() as AddressInfo).port);
-    const proxy = await startProxy(kind, await freePort(), [one, two]);
-    const browser = await launchChromium();
-    try {
-      const { request } = await browser.newContext({ ignoreHTTPSErrors: true });
-      const form = { code: 'never issued' };
-      await vi.waitFor(
-        async () => expect((await request.get(`${proxy.baseUrl}/account`)).status()).toBe(200),
-        WAITING,
-      );
-      // HAProxy closes the connection without an answer, the others say 502.
-      const asked = request.post(`${proxy.baseUrl}/oauth/token`, { form });
-      const answered = await asked.then(
-        (answer) => answer.status() < 500,
-        () => false,
-      );
-      expect({ exchanges, answered }).toEqual({ exchanges: 1, answered: false });
-    } finally {
-      await browser.close();
-      await proxy.stop();
-      for (const server of servers) server.close();
-    }
   });
 });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { Connection } from '../../bench/load/connection.mjs';
-import { cpuSeconds, postgresCpuSeconds } from '../../bench/usage.mjs';
+import { cpuSeconds, familyCpuSeconds } from '../../bench/usage.mjs';
 import { openDatabase } from '../../src/store/database/database.ts';
 import { migrate } from '../../src/store/schema/migrate.ts';
 import { issue } from '../support/issuing.ts';
@@ -63,8 +63,8 @@ it('what a question costs whom, by where it is asked', async () => {
   let next = 0;
   const measure = async (server: ServerProcess, seconds: number): Promise<Figures> => {
     const usage = () => ({
-      primary: postgresCpuSeconds(primary.pid),
-      standbys: replication.standbys.reduce((sum, { pid }) => sum + postgresCpuSeconds(pid), 0),
+      primary: familyCpuSeconds(primary.pid),
+      standbys: replication.standbys.reduce((sum, { pid }) => sum + familyCpuSeconds(pid), 0),
       server: cpuSeconds(server.pid),
     });
     const [before, begin] = [usage(), performance.now()];
