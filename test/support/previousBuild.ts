@@ -27,13 +27,15 @@ export interface PreviousBuild {
   remove(): void;
 }
 
+/** Beside them stands the schema that they make. */
+const isMigration = (file: string) => file.endsWith('.sql');
+
 /** Which builds the newest migration says that it serves, by their schema version. */
 export function oldestServed(): number {
-  const newest = readdirSync(join(CHECKOUT, 'migrations')).toSorted().at(-1) ?? '';
-  const [, oldest] =
-    /^-- Serves builds from schema version (\d+) on\./.exec(
-      readFileSync(join(CHECKOUT, 'migrations', newest), 'utf8'),
-    ) ?? [];
+  const newest = readdirSync(join(CHECKOUT, 'migrations')).filter(isMigration).toSorted().at(-1) ?? '';
+  const text = readFileSync(join(CHECKOUT, 'migrations', newest), 'utf8');
+  const [, oldest] = /^-- Serves builds from schema version (\d+) on\./.exec(text) ?? [];
+  if (oldest === undefined) throw new Error(`migrations/${newest} doesn't say which builds it serves`);
   return Number(oldest);
 }
 
@@ -49,7 +51,7 @@ export function lastCommitOf(schemaVersion: number): string | undefined {
 }
 
 function versionAt(commit: string): number {
-  return git('ls-tree', '--name-only', commit, 'migrations/').split('\n').length;
+  return git('ls-tree', '--name-only', commit, 'migrations/').split('\n').filter(isMigration).length;
 }
 
 function git(...args: string[]): string {
