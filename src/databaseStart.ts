@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { migrateAndTell, type Store, type StoreLog } from './openStore.ts';
 import { passesByWaiting } from './store/database/errors.ts';
 import { type Gate, putGate } from './store/database/gate.ts';
-import { MigrationError } from './store/schema/migrate.ts';
+import { MigrationError } from './store/schema/schemaState.ts';
 
 /** Between two attempts: the first pause, doubled each time up to the last; each between half and all of that. */
 const FIRST_PAUSE_MS = 250;

@@ -4,7 +4,8 @@ import { closeBeforeEnd } from './ending.ts';
 import { openDatabase } from './store/database/database.ts';
 import { Positions } from './store/database/position.ts';
 import { openStandbys, type Standby } from './store/database/standby.ts';
-import { migrate, schemaState } from './store/schema/migrate.ts';
+import { migrate } from './store/schema/migrate.ts';
+import { schemaState } from './store/schema/schemaState.ts';
 
 /** An open database, whichever it is. */
 export interface Store {

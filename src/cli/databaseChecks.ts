@@ -3,7 +3,7 @@ import { transaction } from '../store/database/database.ts';
 import { findTrailFacts, ownsTables } from '../store/schema/auditPartitions.ts';
 import { findExcessPrivileges } from '../store/schema/excessPrivileges.ts';
 import { type DatabaseFacts, findDatabaseFacts } from '../store/schema/health.ts';
-import { schemaState } from '../store/schema/migrate.ts';
+import { schemaState } from '../store/schema/schemaState.ts';
 import { findDeviations } from '../store/schema/tablePrivileges.ts';
 import { advice, type Finding, ok, type Verdict, wrong } from './finding.ts';
 

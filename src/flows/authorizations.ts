@@ -8,10 +8,10 @@ import {
   countAccountGrants,
   findAccountGrants,
 } from '../store/accountGrants.ts';
-import { countDecision } from '../store/decisions.ts';
-import { revokeGrantOfUser, revokeGrantsOfUser } from '../store/revocations.ts';
+import { revokeGrantOfUser } from '../store/revocations.ts';
 import type { Session } from '../store/sessions.ts';
 import type { Context } from './context.ts';
+import { revokeAll } from './revokeAll.ts';
 import { type Form, signForm, verifyForm } from './signedForm.ts';
 
 export type { Cursor };
@@ -172,27 +172,6 @@ export async function disconnect(
     return { outcome: 'disconnected' };
   }
   return { outcome: (await revokeAll(context, userId, sent.id, caller)) ? 'disconnected' : 'too_many' };
-}
-
-/**
- * Revokes all that the user allowed an application, or every application, batch by batch until the caller can't wait any longer.
- *
- * @param clientId null for every application
- * @returns false when the user has decided too much in a short time: this may look through all that was ever allowed
- * @throws {TooLateError} when not even the first batch came in time
- */
-export async function revokeAll(
-  { db }: Context,
-  userId: string,
-  clientId: string | null,
-  caller: Caller,
-): Promise<boolean> {
-  if (!(await countDecision(db, userId))) return false;
-  let hasMore: boolean;
-  do {
-    hasMore = await revokeGrantsOfUser(db, userId, clientId, caller);
-  } while (hasMore && performance.now() < caller.decideBy);
-  return true;
 }
 
 /** The cursor of a link; the beginning when the link holds none. */

@@ -1,8 +1,8 @@
 import type { Caller } from '../rules/caller.ts';
 import { isAccountStopped } from '../store/accountGrants.ts';
 import { deleteOtherSessions } from '../store/userSessions.ts';
-import { revokeAll } from './authorizations.ts';
 import type { Context } from './context.ts';
+import { revokeAll } from './revokeAll.ts';
 import type { Session } from './session.ts';
 import { type Form, signForm, verifyForm } from './signedForm.ts';
 

@@ -4,7 +4,7 @@ import type { Lane } from '../signals/timings.ts';
 import { BATCHES } from '../store/database/batch.ts';
 import { STATEMENTS } from '../store/database/statement.ts';
 import { monthsAhead } from '../store/schema/auditPartitions.ts';
-import { schemaVersion } from '../store/schema/migrate.ts';
+import { schemaVersion } from '../store/schema/schemaState.ts';
 import type { Context } from './context.ts';
 
 // What the metrics ask for when they are read. All but the rare facts is known to this process.

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { revokeAll } from '../../src/flows/authorizations.ts';
 import { revokeByBearer } from '../../src/flows/revoke.ts';
+import { revokeAll } from '../../src/flows/revokeAll.ts';
 import { type Digest, sha256 } from '../../src/secrets/digest.ts';
 import { parseToken } from '../../src/secrets/tokens.ts';
 import { openDatabase } from '../../src/store/database/database.ts';

@@ -5,13 +5,13 @@ import { sha256 } from '../../src/secrets/digest.ts';
 import { transaction } from '../../src/store/database/database.ts';
 import { findToken } from '../../src/store/introspection.ts';
 import { describeSchema } from '../../src/store/schema/definition.ts';
+import { migrate } from '../../src/store/schema/migrate.ts';
 import {
   listMigrations,
   MigrationError,
-  migrate,
   schemaState,
   schemaVersion,
-} from '../../src/store/schema/migrate.ts';
+} from '../../src/store/schema/schemaState.ts';
 import { createDatabase, useDatabase } from '../support/database.ts';
 import { withClient } from '../support/postgres.ts';
 

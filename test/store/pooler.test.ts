@@ -1,7 +1,8 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/store/database/database.ts';
-import { listMigrations, migrate } from '../../src/store/schema/migrate.ts';
+import { migrate } from '../../src/store/schema/migrate.ts';
+import { listMigrations } from '../../src/store/schema/schemaState.ts';
 import { Agent } from '../support/agent.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { introspect, obtainCode, requestOf, tokenRequestOf } from '../support/flow.ts';

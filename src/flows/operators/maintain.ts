@@ -11,7 +11,8 @@ import {
   ownsTables,
   pruneAuditPartitions,
 } from '../../store/schema/auditPartitions.ts';
-import { listMigrations, preparePartitions, schemaVersion } from '../../store/schema/migrate.ts';
+import { preparePartitions } from '../../store/schema/migrate.ts';
+import { listMigrations, schemaVersion } from '../../store/schema/schemaState.ts';
 
 /** What was done. */
 export interface Maintenance {

@@ -1,12 +1,12 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import type pg from 'pg';
 import { MIGRATION_LOCK_MS } from '../../rules/timeouts.ts';
-import { type Database, transaction } from '../database/database.ts';
+import { transaction } from '../database/database.ts';
 import { codeOf } from '../database/errors.ts';
 import { executeLong, lockForTransaction, queryRow } from '../database/query.ts';
-import { statement } from '../database/statement.ts';
 import { prepareAuditPartition } from './auditPartitions.ts';
+import { FOLDER, listMigrations, type Migration, MigrationError, schemaState } from './schemaState.ts';
 
 /** Key of the advisory lock that lets one process migrate at a time. */
 const MIGRATION_LOCK = 7_274_825;
@@ -28,66 +28,6 @@ const ADVICE: Readonly<Record<string, string>> = {
 
 /** The first line of a migration: the schema version of the oldest build that can serve when it is applied. */
 const SERVES = /^-- Serves builds from schema version (\d+) on\.\n/;
-
-const FOLDER = new URL('../../../migrations/', import.meta.url);
-
-/** One file of `migrations/`: numbered, never changed once it is on main. */
-export interface Migration {
-  readonly version: number;
-  readonly name: string;
-}
-
-/** A database that this build can't work on; the message says what to do. */
-export class MigrationError extends Error {
-  override readonly name = 'MigrationError';
-}
-
-/** The migrations of this build, in order. */
-export async function listMigrations(): Promise<Migration[]> {
-  const files = (await readdir(FOLDER)).filter((file) => file.endsWith('.sql')).sort();
-  return files.map((name, index) => {
-    const version = Number(name.slice(0, 4));
-    if (version !== index + 1) throw new MigrationError(`migrations/${name} is not number ${index + 1}`);
-    return { version, name };
-  });
-}
-
-/** The version of the database's schema; 0 for an empty database. */
-export async function schemaVersion(db: Database): Promise<number> {
-  const { found } = await queryRow<{ found: boolean }>(db, SCHEMA_EXISTS());
-  return found ? (await queryRow<{ version: number }>(db, SCHEMA_VERSION())).version : 0;
-}
-
-const SCHEMA_EXISTS = statement(
-  'schema-exists',
-  `select to_regclass('schema_migrations') is not null as found`,
-);
-const SCHEMA_VERSION = statement(
-  'schema-version',
-  'select coalesce(max(version), 0)::int as version from schema_migrations',
-);
-
-const OLDEST_BUILD = statement<{ known: number }>(
-  'schema-oldest-build',
-  'select max(coalesce(oldest_build, version)) as oldest from schema_migrations where version > @known',
-);
-
-/** Where a database's schema stands. */
-export interface SchemaState {
-  readonly version: number;
-  /** The version of this build. */
-  readonly known: number;
-  /** Whether this build can serve on it, though it may have to be migrated first. */
-  readonly serves: boolean;
-}
-
-/** Compares the schema with this build; a newer one serves it when all migrations that it lacks say so. */
-export async function schemaState(db: Database): Promise<SchemaState> {
-  const [version, { length: known }] = [await schemaVersion(db), await listMigrations()];
-  if (version <= known) return { version, known, serves: true };
-  const { oldest } = await queryRow<{ oldest: number }>(db, OLDEST_BUILD({ known }));
-  return { version, known, serves: oldest <= known };
-}
 
 /**
  * Brings the database to this build's version, and the audit trail's partitions to this month. Each step is one
