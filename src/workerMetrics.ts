@@ -29,7 +29,7 @@ export class MetricsRelay {
       if (message.metrics === 'wanted of all') void this.#answer(worker);
       if (message.metrics === 'told') this.#note(worker, message.told);
     });
-    worker.once('exit', () => void this.#keep(worker));
+    worker.once('exit', () => this.#keep(worker));
   }
 
   async #answer(asking: Worker): Promise<void> {
@@ -51,12 +51,13 @@ export class MetricsRelay {
     this.#awaited.delete(worker);
   }
 
-  async #keep(worker: Worker): Promise<void> {
+  /** At once, so that whoever reads meanwhile, or when two end together, misses nothing. */
+  #keep(worker: Worker): void {
     const last = this.#last.get(worker) ?? [];
     this.#note(worker, last);
     this.#last.delete(worker);
-    this.#ended = await sum([this.#ended, last]).getMetricsAsJSON();
-    this.#ended = this.#ended.filter(({ type }) => COUNTING.includes(String(type)));
+    const counters = last.filter(({ type }) => COUNTING.includes(String(type)));
+    this.#ended = sum([this.#ended, counters]).getMetricsAsArray();
   }
 }
 
