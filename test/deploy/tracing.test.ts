@@ -1,22 +1,19 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { registerClient } from '../../src/flows/operators/clients.ts';
-import { registerResource } from '../../src/flows/operators/resources.ts';
-import { registerUser } from '../../src/flows/operators/users.ts';
 import { Agent } from '../support/agent.ts';
 import { type Collector, openCollector, type Span } from '../support/collector.ts';
 import { useDatabase } from '../support/database.ts';
 import { codeOf, decide, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
 import { ledger } from '../support/ledger.ts';
 import { onDatabase, type ServerProcess, spawnServer } from '../support/process.ts';
+import { createClient, createResource, createUser } from '../support/registrations.ts';
 
 // The packages are no dependencies of Assent: `npm ci --prefix deploy/tracing` installs them.
 const FOLDER = new URL('../../deploy/tracing/', import.meta.url);
 const isInstalled = existsSync(new URL('node_modules/@opentelemetry/api', FOLDER));
 const found = isInstalled ? '' : ' (deploy/tracing is not installed: skipped)';
 
-const REDIRECT_URI = 'http://127.0.0.1:9/callback';
 const PAYS = {
   scope: 'payment.to-account("410011161616877").limit(30,200)',
   state: 'state-of-the-application',
@@ -36,32 +33,16 @@ const withRoute = (route: string) =>
 
 /** A whole flow, with every secret at some wrong place as well. */
 async function flow(): Promise<string> {
-  const settings = {
-    name: 'Shop',
-    redirectUri: REDIRECT_URI,
-    verified: true,
-    allowedRights: null,
-    most: null,
-  };
-  const registered = await registerClient(database.pool, settings, 'tests', { force: true });
-  const client = { ...registered, redirectUri: REDIRECT_URI };
-  ledger.note('client secret', client.clientSecret);
-  const user = {
-    ...USER,
-    userId: await registerUser(database.pool, { ...USER, name: 'Anna', allowWeak: true }, 'tests'),
-  };
-  for (const kind of ['password', 'payment password'] as const) {
-    ledger.note(kind, kind === 'password' ? user.password : user.paymentPassword);
-  }
-  const { resourceId, resourceSecret } = await registerResource(database.pool, 'payment API', 'tests');
-  ledger.note('resource secret', resourceSecret);
+  const { pool } = database;
+  const client = await createClient(pool);
+  const user = await createUser(pool, USER);
+  const authorization = await createResource(pool);
   const agent = new Agent(server.baseUrl);
   const code = codeOf(await decide(agent, await reachConsent(agent, requestOf(client, PAYS), user), 'allow'));
   const fields = tokenRequestOf(client, code);
   await agent.post(`/oauth/token?${new URLSearchParams(fields)}`, {});
   const exchanged = await agent.post('/oauth/token', fields);
   const { access_token } = JSON.parse(exchanged.body) as { access_token: string };
-  const authorization = `Basic ${btoa(`${resourceId}:${resourceSecret}`)}`;
   await agent.post('/oauth/introspect', { token: access_token }, { authorization });
   await agent.get(`/account?token=${access_token}&code=${code}`);
   await agent.get(`/${access_token}/${user.password}`);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
+import { askAndCut } from '../support/askAndCut.ts';
 import {
   codeOf,
   decide,
@@ -13,31 +14,7 @@ import {
 import { useServer } from '../support/server.ts';
 
 const server = await useServer();
-
-const WAITING = `
-select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-
-/** Asks while `lock` is held, and ends the connection on which the answer is being waited for. */
-async function askAndCut<Answer>(lock: string, ask: () => Promise<Answer>): Promise<Answer> {
-  const { pool } = server.database;
-  const waiting = async () => (await pool.query<{ pid: number }>(WAITING)).rows.map(({ pid }) => pid);
-  const holder = await pool.connect();
-  try {
-    await holder.query('begin');
-    await holder.query(lock);
-    const answer = ask();
-    await expect.poll(waiting, { interval: 10 }).toHaveLength(1);
-    const [cut] = await waiting();
-    await pool.query('select pg_terminate_backend($1)', [cut]);
-    await expect
-      .poll(async () => (await waiting()).filter((pid) => pid !== cut), { interval: 10 })
-      .toHaveLength(1);
-    await holder.query('rollback');
-    return await answer;
-  } finally {
-    holder.release();
-  }
-}
+const { pool } = server.database;
 
 describe('a connection that breaks while the answer is on its way', () => {
   it('costs an exchange nothing, and it happens once', async () => {
@@ -48,7 +25,9 @@ describe('a connection that breaks while the answer is on its way', () => {
     ];
     const code = await obtainCode(agent, requestOf(client), user);
     const lock = `select from grants where client_id = '${client.clientId}' for update`;
-    const answer = await askAndCut(lock, () => agent.post('/oauth/token', tokenRequestOf(client, code)));
+    const answer = await askAndCut(pool, lock, () =>
+      agent.post('/oauth/token', tokenRequestOf(client, code)),
+    );
     expect(answer.status).toBe(200);
     const exchanged = `select from audit_events where client_id = $1 and kind = 'exchanged'`;
     expect((await server.database.pool.query(exchanged, [client.clientId])).rowCount).toBe(1);
@@ -61,7 +40,9 @@ describe('a connection that breaks while the answer is on its way', () => {
       new Agent(server.baseUrl),
     ];
     const consent = await reachConsent(agent, requestOf(client), user);
-    const answer = await askAndCut('lock table grants in share mode', () => decide(agent, consent, 'allow'));
+    const answer = await askAndCut(pool, 'lock table grants in share mode', () =>
+      decide(agent, consent, 'allow'),
+    );
     const exchanged = await agent.post('/oauth/token', tokenRequestOf(client, codeOf(answer)));
     expect(exchanged.status).toBe(200);
     const approved = `select from audit_events where client_id = $1 and kind = 'approved'`;
@@ -72,7 +53,7 @@ describe('a connection that breaks while the answer is on its way', () => {
     const [client, user] = [await server.createClient(), await server.createUser()];
     const resource = await server.createResource();
     const token = await obtainToken(new Agent(server.baseUrl), client, user);
-    const answer = await askAndCut('lock table resources', () => introspect(server, resource, token));
+    const answer = await askAndCut(pool, 'lock table resources', () => introspect(server, resource, token));
     expect(answer).toMatchObject({ active: true, client_id: client.clientId });
   });
 
@@ -82,7 +63,7 @@ describe('a connection that breaks while the answer is on its way', () => {
       await server.createUser(),
       new Agent(server.baseUrl),
     ];
-    const signIn = await askAndCut('lock table clients', () =>
+    const signIn = await askAndCut(pool, 'lock table clients', () =>
       agent.get(`/oauth/authorize?${new URLSearchParams(requestOf(client))}`),
     );
     expect([signIn.status, signIn.page]).toEqual([200, 'sign-in']);

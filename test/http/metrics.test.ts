@@ -1,6 +1,7 @@
 import { AggregatorRegistry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
+import { askAndCut } from '../support/askAndCut.ts';
 import {
   codeOf,
   decide,
@@ -260,27 +261,10 @@ describe('what happens is counted once, by its outcome', () => {
   it('an exchange whose first answer was lost with the connection', async () => {
     const { client, user, agent } = await actors();
     const code = await obtainCode(agent, requestOf(client), user);
-    const { pool } = server.database;
-    const holder = await pool.connect();
-    await holder.query('begin');
-    await holder.query(`select from grants where client_id = '${client.clientId}' for update`);
-    const waiting = async () =>
-      (
-        await pool.query<{ pid: number }>(
-          `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-        )
-      ).rows.map(({ pid }) => pid);
+    const lock = `select from grants where client_id = '${client.clientId}' for update`;
     const cutOnce = async () => {
-      const answer = agent.post('/oauth/token', tokenRequestOf(client, code));
-      await expect.poll(waiting, { interval: 10 }).toHaveLength(1);
-      const [cut] = await waiting();
-      await pool.query('select pg_terminate_backend($1)', [cut]);
-      await expect
-        .poll(async () => (await waiting()).filter((pid) => pid !== cut), { interval: 10 })
-        .toHaveLength(1);
-      await holder.query('rollback');
-      holder.release();
-      expect((await answer).status).toBe(200);
+      const exchange = () => agent.post('/oauth/token', tokenRequestOf(client, code));
+      expect((await askAndCut(server.database.pool, lock, exchange)).status).toBe(200);
     };
     expect(await counted(cutOnce, /exchanges_total|failures_total.*grant-exchange/)).toEqual({
       'exchanges: issued': 1,

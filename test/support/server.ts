@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:net';
 import { Writable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
@@ -6,9 +5,7 @@ import { pino } from 'pino';
 import type { Registry } from 'prom-client';
 import { afterAll } from 'vitest';
 import type { Context } from '../../src/flows/context.ts';
-import { type NewClient, type RegisteredClient, registerClient } from '../../src/flows/operators/clients.ts';
-import { registerResource } from '../../src/flows/operators/resources.ts';
-import { registerUser } from '../../src/flows/operators/users.ts';
+import type { NewClient } from '../../src/flows/operators/clients.ts';
 import type { Standbys } from '../../src/flows/standbys.ts';
 import { buildApp, type Dependencies } from '../../src/http/app.ts';
 import { drain } from '../../src/http/server/draining.ts';
@@ -20,19 +17,16 @@ import { type Directory, EMPTY_DIRECTORY } from '../../src/rules/directory.ts';
 import { KeyRing } from '../../src/secrets/keyRing.ts';
 import { createDatabase, type TestDatabase } from './database.ts';
 import { ledger, refuse } from './ledger.ts';
+import {
+  createClient,
+  createResource,
+  createUser,
+  type NewUser,
+  type TestClient,
+  type TestUser,
+} from './registrations.ts';
 
-/** A user as a test knows it. */
-export interface TestUser {
-  readonly userId: string;
-  readonly login: string;
-  readonly password: string;
-  readonly paymentPassword: string | null;
-}
-
-/** A registered application as a test knows it. */
-export interface TestClient extends Omit<RegisteredClient, 'hasNamesake'> {
-  readonly redirectUri: string;
-}
+export type { TestClient, TestUser };
 
 /** The whole server on a real port and a real database of its own, inside the process of the test. */
 export interface TestServer {
@@ -45,7 +39,7 @@ export interface TestServer {
   readonly routes: readonly string[];
   /** What `/metrics` tells. */
   readonly metrics: Registry;
-  createUser(user?: Partial<Omit<TestUser, 'userId'>> & { name?: string }): Promise<TestUser>;
+  createUser(user?: NewUser): Promise<TestUser>;
   createClient(client?: Partial<NewClient>): Promise<TestClient>;
   /** @returns the value of an `Authorization` header for introspection */
   createResource(): Promise<string>;
@@ -125,38 +119,9 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     logLines,
     routes: routesOf(app),
     metrics: app.metrics,
-    async createUser({ name = 'Test User', ...given } = {}) {
-      const user = {
-        login: `user-${unique()}`,
-        password: `password-${unique()}`,
-        paymentPassword: `payment-${unique()}`,
-        ...given,
-      };
-      ledger.note('password', user.password);
-      ledger.note('payment password', user.paymentPassword);
-      return {
-        ...user,
-        userId: await registerUser(database.pool, { allowWeak: true, ...user, name }, 'tests'),
-      };
-    },
-    async createClient(given = {}) {
-      const client = {
-        name: 'Test Shop',
-        redirectUri: 'http://127.0.0.1:9/callback',
-        verified: true,
-        allowedRights: null,
-        most: null,
-        ...given,
-      };
-      const registered = await registerClient(database.pool, client, 'tests', { force: true });
-      ledger.note('client secret', registered.clientSecret);
-      return { ...registered, redirectUri: client.redirectUri };
-    },
-    async createResource() {
-      const { resourceId, resourceSecret } = await registerResource(database.pool, 'payment API', 'tests');
-      ledger.note('resource secret', resourceSecret);
-      return `Basic ${Buffer.from(`${resourceId}:${resourceSecret}`).toString('base64')}`;
-    },
+    createUser: (user) => createUser(database.pool, user),
+    createClient: (given) => createClient(database.pool, given),
+    createResource: () => createResource(database.pool),
     drain: (forMs) => drain(app, forMs),
     async close() {
       const metrics = (await app.metrics.metrics()).split('\n');
@@ -200,10 +165,6 @@ function routesOf(app: FastifyInstance): string[] {
       return methods?.split(', ').map((method) => `${method} ${parts.join('')}`) ?? [];
     });
   return routes.toSorted();
-}
-
-function unique(): string {
-  return randomBytes(6).toString('hex');
 }
 
 function collect(lines: string[]): Writable {

@@ -1,14 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { registerClient } from '../../../src/flows/operators/clients.ts';
-import { registerResource } from '../../../src/flows/operators/resources.ts';
-import { registerUser } from '../../../src/flows/operators/users.ts';
 import { Agent } from '../../support/agent.ts';
 import type { TestDatabase } from '../../support/database.ts';
 import { codeOf, decide, reachConsent, requestOf, signIn, tokenRequestOf } from '../../support/flow.ts';
+import { createClient, createResource, createUser } from '../../support/registrations.ts';
 import type { TestClient, TestUser } from '../../support/server.ts';
 
 const PEOPLE = 12;
-const REDIRECT_URI = 'http://127.0.0.1:9/callback';
 const PAYS = 'account-info payment.to-account("410011161616877").limit(30,200)';
 
 interface Person {
@@ -18,26 +15,12 @@ interface Person {
 
 /** Life at a service: flows mostly, with what goes wrong now and then. @returns runs it for a time, in milliseconds */
 export async function prepareLoad(database: TestDatabase, servers: readonly string[]) {
-  const settings = {
-    name: 'Shop',
-    redirectUri: REDIRECT_URI,
-    verified: true,
-    allowedRights: null,
-    most: null,
-  };
-  const registered = await registerClient(database.pool, settings, 'tests', { force: true });
-  const client: TestClient = { ...registered, redirectUri: REDIRECT_URI };
-  const { resourceId, resourceSecret } = await registerResource(database.pool, 'payment API', 'tests');
-  const resource = { authorization: `Basic ${btoa(`${resourceId}:${resourceSecret}`)}` };
+  const client = await createClient(database.pool);
+  const resource = { authorization: await createResource(database.pool) };
   const people: Person[] = [];
   for (let n = 0; n < PEOPLE; n += 1) {
-    const user = {
-      login: `user-${n}`,
-      password: `password-${n}-of-load`,
-      paymentPassword: `payment-${n}-of-load`,
-    };
-    const userId = await registerUser(database.pool, { ...user, name: 'User', allowWeak: true }, 'tests');
-    people.push({ agent: new Agent(servers[n % servers.length] ?? ''), user: { ...user, userId } });
+    const agent = new Agent(servers[n % servers.length] ?? '');
+    people.push({ agent, user: await createUser(database.pool) });
   }
   return async (ms: number): Promise<void> => {
     const until = Date.now() + ms;
