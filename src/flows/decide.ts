@@ -7,7 +7,7 @@ import { answerLocation } from '../rules/redirectUri.ts';
 import { limitsAmong, rightData } from '../rules/rightData.ts';
 import type { Right } from '../rules/scope.ts';
 import { sha256 } from '../secrets/digest.ts';
-import { formatToken } from '../secrets/tokens.ts';
+import { formatToken, userSlotOf } from '../secrets/tokens.ts';
 import { type Approval, approveGrant } from '../store/approvals.ts';
 import { type Denial, denyGrant } from '../store/denials.ts';
 import type { Context } from './context.ts';
@@ -125,7 +125,8 @@ function grantedBy({ typedSums }: SentDecision, pending: PendingAuthorization) {
  */
 function codeOf({ keyRing }: Context, pending: PendingAuthorization, { keyId, content }: SignedForm): string {
   const secret = keyRing.codeSecret(keyId, Buffer.from(content + pending.authorizationRequest.scope));
-  return formatToken('code', grantIdOf(pending), secret);
+  const userSlot = userSlotOf(pending.session.user.userId);
+  return formatToken('code', { grantId: grantIdOf(pending), userSlot }, secret);
 }
 
 /** What is written of a decision, whichever it is. */

@@ -10,8 +10,8 @@ import { TooLateError } from '../store/database/errors.ts';
 import { type ExchangeRefusal, exchangeCode } from '../store/exchanges.ts';
 import type { Context } from './context.ts';
 
-/** Stands for the grant of a code that names none: no token is issued for it, but the statement takes a token's hash. */
-const NO_GRANT = '00000000-0000-0000-0000-000000000000';
+/** Stands for the place of a code that names none: no token is issued for it, but the statement takes a token's hash. */
+const STAND_IN = { grantId: '00000000-0000-0000-0000-000000000000', userSlot: 0 };
 
 /** A freshly issued access token. */
 export interface IssuedToken {
@@ -33,7 +33,8 @@ export async function exchange(
   caller: Caller,
 ): Promise<IssuedToken> {
   const code = parseToken('code', tokenRequest.code);
-  const accessToken = formatToken('token', code.grantId ?? NO_GRANT, randomSecret());
+  const place = code.grantId === null ? STAND_IN : code;
+  const accessToken = formatToken('token', place, randomSecret());
   const result = await exchangeCode(db, {
     grantId: code.grantId,
     codeHash: code.hash,

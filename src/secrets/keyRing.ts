@@ -39,7 +39,7 @@ export class KeyRing {
   }
 
   /**
-   * The 32 secret bytes of the code of a decision. They follow from the decision and from the entry of `SECRETS` that signed
+   * The 32 bytes that make the code of a decision secret. They follow from the decision and from the entry of `SECRETS` that signed
    * its form, so that pressing Allow twice gives one code.
    *
    * @param keyId of that entry

@@ -2,40 +2,58 @@ import { type Digest, sha256 } from './digest.ts';
 import { formatUuid, parseUuid } from './uuid.ts';
 
 /**
- * Authorization codes and access tokens name the row of their grant: a prefix, then base64url of the `grant_id` (16 bytes)
- * and 32 secret bytes. The row is only where to look; the SHA-256 of the whole string, stored there, decides.
+ * Authorization codes and access tokens name the row of their grant: a prefix, then base64url of the `grant_id` (16 bytes),
+ * the user slot (1 byte) and 31 secret bytes. The row is only where to look; the SHA-256 of the whole string, stored there,
+ * decides.
  */
 const PREFIXES = { code: 'assent_ac_', token: 'assent_at_' } as const;
 
 const GRANT_ID_BYTES = 16;
 
+/** Where the row of a code or token is. */
+export interface TokenPlace {
+  readonly grantId: string;
+  /** See {@link userSlotOf}. */
+  readonly userSlot: number;
+}
+
+/**
+ * Which of 256 equal parts of all users has this one. Nothing reads it yet: tokens live for three years, so they say now
+ * in which of several PostgreSQLs their row will be (docs/scaling.md). One byte is too little to tell users apart by.
+ *
+ * @param userId random uuid @returns 0 to 255
+ */
+export function userSlotOf(userId: string): number {
+  return parseUuid(userId).readUInt8();
+}
+
 export type TokenKind = keyof typeof PREFIXES;
 
 /**
- * @param grantId uuid
- * @param secret 32 bytes
+ * @param secret 32 bytes, of which the slot takes the place of the first
  * @returns 74 characters of `[A-Za-z0-9_-]`
  */
-export function formatToken(kind: TokenKind, grantId: string, secret: Buffer): string {
-  return PREFIXES[kind] + Buffer.concat([parseUuid(grantId), secret]).toString('base64url');
+export function formatToken(kind: TokenKind, { grantId, userSlot }: TokenPlace, secret: Buffer): string {
+  const bytes = [parseUuid(grantId), Buffer.of(userSlot), secret.subarray(1)];
+  return PREFIXES[kind] + Buffer.concat(bytes).toString('base64url');
 }
 
-/** What a code or token is looked up by. */
-export interface TokenLookup {
-  /** Null for a token that we can't have made. */
-  readonly grantId: string | null;
-  readonly hash: Digest;
-}
+/** What a code or token is looked up by; it has no place when we can't have made it. */
+export type TokenLookup = { readonly hash: Digest } & (TokenPlace | typeof NOWHERE);
+
+const NOWHERE = { grantId: null, userSlot: null } as const;
 
 /** Never fails: a malformed token is judged like every other unknown one. */
 export function parseToken(kind: TokenKind, token: string): TokenLookup {
-  return { grantId: grantIdIn(kind, token), hash: sha256(token) };
+  return { ...(placeIn(kind, token) ?? NOWHERE), hash: sha256(token) };
 }
 
-function grantIdIn(kind: TokenKind, token: string): string | null {
+function placeIn(kind: TokenKind, token: string): TokenPlace | null {
   if (!token.startsWith(PREFIXES[kind])) return null;
   const encoded = token.slice(PREFIXES[kind].length);
   // 48 bytes fill 64 letters without a rest, so there is exactly one spelling of each.
   if (!/^[A-Za-z0-9_-]{64}$/.test(encoded)) return null;
-  return formatUuid(Buffer.from(encoded, 'base64url').toString('hex', 0, GRANT_ID_BYTES));
+  const bytes = Buffer.from(encoded, 'base64url');
+  const grantId = formatUuid(bytes.toString('hex', 0, GRANT_ID_BYTES));
+  return { grantId, userSlot: bytes.readUInt8(GRANT_ID_BYTES) };
 }

@@ -1,5 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { grantIdFor } from '../../src/secrets/grantId.ts';
 import { KeyRing } from '../../src/secrets/keyRing.ts';
 import { Agent, formWith } from '../support/agent.ts';
 import { codeOf, decide, introspect, obtainToken, reachConsent, requestOf } from '../support/flow.ts';
@@ -29,6 +30,10 @@ function partsOf(signed: string): { keyId: Buffer; payload: Buffer; signature: B
     signature: bytes.subarray(-SIGNATURE_BYTES),
   };
 }
+
+/** Of a code or token: the place of its grant, then what is secret. */
+const bytesOf = (bearer: string) => Buffer.from(bearer.slice('assent_ac_'.length), 'base64url');
+const PLACE_BYTES = 17;
 
 const join = (...parts: Buffer[]) => Buffer.concat(parts).toString('base64url');
 
@@ -140,7 +145,7 @@ describe('a code or a token that was not issued', () => {
     const page = await reachConsent(browser, requestOf(client), victim);
     const { payload, signature } = partsOf(formWith(page, 'decision').fields.decision_token ?? '');
     const code = codeOf(await decide(browser, page, 'allow'));
-    const grantId = Buffer.from(code.slice('assent_ac_'.length), 'base64url').subarray(0, 16);
+    const grantId = bytesOf(code).subarray(0, 16);
     const digest = createHash('sha256').update(payload).digest();
     for (const secret of [signature, digest, Buffer.alloc(32), Buffer.alloc(32, 255)]) {
       expectTokenError(await exchange(server, client, `assent_ac_${join(grantId, secret)}`), 'invalid_grant');
@@ -155,7 +160,14 @@ describe('a code or a token that was not issued', () => {
     expect(await introspect(server, resource, token)).toMatchObject({ active: true });
   });
 
-  it('has 256 bits that no other code, token, session or secret of ours shares or comes near', async () => {
+  it('names its grant and in which 256th of all users its user is (docs/scaling.md), and no more', async () => {
+    const client = await server.createClient();
+    const token = await obtainToken(new Agent(server.baseUrl), client, victim);
+    const place = grantIdFor(victim.userId, client.clientId, null) + victim.userId.slice(0, 2);
+    expect(bytesOf(token).subarray(0, PLACE_BYTES).toString('hex')).toBe(place.replaceAll('-', ''));
+  });
+
+  it('has bits enough that no other code, token, session or secret of ours shares or comes near', async () => {
     const secrets: Buffer[] = [];
     for (let times = 0; times < 6; times += 1) {
       const client = await server.createClient();
@@ -164,13 +176,12 @@ describe('a code or a token that was not issued', () => {
         await decide(session, await reachConsent(session, requestOf(client), victim), 'allow'),
       );
       const token = JSON.parse((await exchange(server, client, code)).body).access_token as string;
-      for (const bearer of [code, token])
-        secrets.push(Buffer.from(bearer.slice(10), 'base64url').subarray(16));
+      for (const bearer of [code, token]) secrets.push(bytesOf(bearer).subarray(PLACE_BYTES));
       secrets.push(Buffer.from(sessionOf(session) ?? '', 'base64url'));
       secrets.push(Buffer.from(client.clientSecret ?? '', 'hex'));
+      expect(secrets.slice(-4).map(({ length }) => length)).toEqual([31, 31, 32, 32]);
     }
-    expect(secrets.map(({ length }) => length)).toEqual(secrets.map(() => 32));
-    // Two random texts of 256 bits differ in about 128; fewer than 70 would not happen in the age of the universe.
+    // Two random texts of 248 bits differ in about 124; 70 or fewer would not happen in the age of the universe.
     for (const [index, one] of secrets.entries())
       for (const other of secrets.slice(index + 1)) expect(distance(one, other)).toBeGreaterThan(70);
   });

@@ -8,25 +8,26 @@ const PREFIX: Record<TokenKind, string> = { code: 'assent_ac_', token: 'assent_a
 const kind = fc.constantFrom<TokenKind[]>('code', 'token');
 const bytes = (length: number) =>
   fc.uint8Array({ minLength: length, maxLength: length }).map((array) => Buffer.from(array));
-const grantId = fc.uuid();
+const place = fc.record({ grantId: fc.uuid(), userSlot: fc.nat({ max: 255 }) });
 const secret = bytes(32);
+const NOWHERE = { grantId: null, userSlot: null };
 
 describe('design.md: a code and a token name their row', () => {
   it('is read back to its grant and the SHA-256 of the whole string', () => {
     fc.assert(
-      fc.property(kind, grantId, secret, (which, id, random) => {
-        const bearer = formatToken(which, id, random);
+      fc.property(kind, place, secret, (which, where, random) => {
+        const bearer = formatToken(which, where, random);
         expect(bearer).toMatch(/^[A-Za-z0-9_-]{74}$/);
         expect(bearer.startsWith(PREFIX[which])).toBe(true);
-        expect(parseToken(which, bearer)).toEqual({ grantId: id, hash: sha256(bearer) });
+        expect(parseToken(which, bearer)).toEqual({ ...where, hash: sha256(bearer) });
       }),
     );
   });
 
   it('a code is no token and a token is no code', () => {
     fc.assert(
-      fc.property(grantId, secret, (id, random) => {
-        const [code, token] = [formatToken('code', id, random), formatToken('token', id, random)];
+      fc.property(place, secret, (where, random) => {
+        const [code, token] = [formatToken('code', where, random), formatToken('token', where, random)];
         expect(parseToken('token', code).grantId).toBeNull();
         expect(parseToken('code', token).grantId).toBeNull();
       }),
@@ -37,9 +38,10 @@ describe('design.md: a code and a token name their row', () => {
     const letter = fc.constantFrom(...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_');
     fc.assert(
       fc.property(kind, fc.string({ unit: letter, minLength: 64, maxLength: 64 }), (which, encoded) => {
-        const id = parseToken(which, PREFIX[which] + encoded).grantId ?? '';
+        const { grantId, userSlot } = parseToken(which, PREFIX[which] + encoded);
         const random = Buffer.from(encoded, 'base64url').subarray(16);
-        expect(formatToken(which, id, random)).toBe(PREFIX[which] + encoded);
+        const again = formatToken(which, { grantId: grantId ?? '', userSlot: userSlot ?? NaN }, random);
+        expect(again).toBe(PREFIX[which] + encoded);
       }),
     );
   });
@@ -56,9 +58,10 @@ describe('design.md: a code and a token name their row', () => {
     ['a trailing line break', (code: string) => `${code}\n`],
     ['a letter that only looks like one', (code: string) => `${code.slice(0, -1)}А`],
   ])('names no row with %s', (_what, spoil) => {
-    const code = formatToken('code', '5485b674-03aa-7716-c670-47801fab384b', Buffer.alloc(32, 1));
+    const grantId = '5485b674-03aa-7716-c670-47801fab384b';
+    const code = formatToken('code', { grantId, userSlot: 7 }, Buffer.alloc(32, 1));
     expect(parseToken('code', code).grantId).not.toBeNull();
-    expect(parseToken('code', spoil(code))).toEqual({ grantId: null, hash: sha256(spoil(code)) });
+    expect(parseToken('code', spoil(code))).toEqual({ ...NOWHERE, hash: sha256(spoil(code)) });
   });
 
   it('refers any string to a hash, and never fails', () => {
@@ -68,7 +71,7 @@ describe('design.md: a code and a token name their row', () => {
     );
     fc.assert(
       fc.property(kind, strings, (which, bearer) => {
-        expect(parseToken(which, bearer)).toEqual({ grantId: null, hash: sha256(bearer) });
+        expect(parseToken(which, bearer)).toEqual({ ...NOWHERE, hash: sha256(bearer) });
       }),
     );
   });

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { sha256 } from '../../src/secrets/digest.ts';
 import { grantIdFor } from '../../src/secrets/grantId.ts';
 import { randomSecret } from '../../src/secrets/random.ts';
-import { formatToken } from '../../src/secrets/tokens.ts';
+import { formatToken, userSlotOf } from '../../src/secrets/tokens.ts';
 import type { TestClient, TestUser } from './server.ts';
 
 const INSERT = `
@@ -27,7 +27,8 @@ export async function issue(
   const made = Array.from({ length: count }, () => {
     const instance = randomUUID();
     const id = grantIdFor(user.userId, client.clientId, instance);
-    return { instance, id, secret: formatToken(kind, id, randomSecret()) };
+    const place = { grantId: id, userSlot: userSlotOf(user.userId) };
+    return { instance, id, secret: formatToken(kind, place, randomSecret()) };
   });
   const hashes = made.map(({ secret }) => sha256(secret));
   const none = made.map(() => null);
