@@ -57,6 +57,7 @@ export const AUDIT_COMMANDS: CommandTable = {
   'audit next [place]': [
     'show what came into the trail since a place, and the place that comes next; without one only that',
     next,
+    new Option('--all', 'until nothing is left, not only the next 5,000'),
   ],
   'audit prune': [
     'drop old months of the trail; run as the owner of the tables',
@@ -68,8 +69,12 @@ export const AUDIT_COMMANDS: CommandTable = {
 };
 
 async function prune({ keep }: { keep: number }): Promise<void> {
-  const months = await withStore((db, operator) => pruneAuditPartitions(db, keep, operator));
+  const { months, busy } = await withStore((db, operator) => pruneAuditPartitions(db, keep, operator));
   const dropped = months.map((month) => `dropped ${month}`).join('\n');
+  if (busy)
+    throw new Error(
+      [dropped, 'a month is being read, most likely by a backup: try again later'].join('\n').trim(),
+    );
   report({ months }, dropped || 'there is nothing older to drop');
 }
 
@@ -91,12 +96,18 @@ async function show(options: AuditOptions): Promise<void> {
 const MAX_NEXT = 5_000;
 
 /** For programs that follow the trail. A place is four numbers that mean something to us alone. */
-async function next(place?: string): Promise<void> {
-  const from = place === undefined ? null : readPlace(place);
-  const part = await withStore((db) => findTrailPart(db, from, MAX_NEXT));
-  const events = part.events.map((event) => snakeCase(rowOf(event)));
-  const document = { events, place: formatPlace(part.place) };
-  print(document, [...events.map((event) => JSON.stringify(event)), document.place].join('\n'));
+async function next(place: string | undefined, { all = false }: { all?: boolean }): Promise<void> {
+  await withStore(async (db) => {
+    let from = place === undefined ? null : readPlace(place);
+    let events: object[];
+    do {
+      const part = await findTrailPart(db, from, MAX_NEXT);
+      events = part.events.map((event) => snakeCase(rowOf(event)));
+      from = part.place;
+      const document = { events, place: formatPlace(from) };
+      print(document, [...events.map((event) => JSON.stringify(event)), document.place].join('\n'));
+    } while (all && events.length >= MAX_NEXT);
+  });
 }
 
 function formatPlace({ from, since, at, by }: TrailPlace): string {

@@ -106,6 +106,21 @@ describe('assent audit', () => {
     );
   });
 
+  it('gives 5,000 and more events a time, or all that there are', async () => {
+    const { stdout: first } = await assent(['audit', 'next']);
+    const insert = `insert into audit_events (kind, reference) select 'signed_out', 'many' from generate_series(1, $1)`;
+    for (const rows of [5_000, 10]) await server.database.pool.query(insert, [rows]);
+    const follow = async (...args: string[]) => {
+      const lines = (await assent(['audit', 'next', first.trim(), ...args])).stdout.trimEnd().split('\n');
+      return { events: lines.filter((line) => line.includes('"many"')).length, place: lines.at(-1) ?? '' };
+    };
+    // Transactions of other tests may hold it back.
+    await expect.poll(() => follow('--all'), { timeout: 20_000 }).toMatchObject({ events: 5_010 });
+    const { events, place } = await follow();
+    expect(events).toBe(5_000);
+    expect((await assent(['audit', 'next', place])).stdout.match(/"many"/g)).toHaveLength(10);
+  });
+
   it('is asked by id for what was erased or deleted', async () => {
     const user = await server.createUser();
     const created = await assent(['resource', 'create', '--name', 'API', '--json']);

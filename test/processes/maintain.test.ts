@@ -80,4 +80,30 @@ describe('assent maintain', () => {
     }
     expect(await maintain()).toMatchObject({ made: [rows[0]?.name], left_undone: [] });
   });
+
+  it('drops what it can of old months, and leaves one that somebody reads', async () => {
+    await plant(
+      database,
+      ...[5, 4].map(
+        (ago) => `insert into audit_events (at, kind) values (now() - interval '${ago} months', 'signed_in')`,
+      ),
+    );
+    const [oldest, other] = (await maintain()).made as string[];
+    const reader = await database.pool.connect();
+    try {
+      await reader.query(`begin; select from ${other}`);
+      const monthOf = (name = '') => name.replace('audit_events_', '').replace('_', '-');
+      expect(await maintain(['--keep', '3'])).toMatchObject({
+        pruned: [monthOf(oldest)],
+        analyzed: true,
+        left_undone: [expect.stringContaining('try again later')],
+      });
+      const prune = await runAssent(['audit', 'prune', '--keep', '3'], onDatabase(database.url));
+      expect([prune.code, prune.stderr]).toEqual([1, expect.stringContaining('try again later')]);
+      await reader.query('commit');
+      expect(await maintain(['--keep', '3'])).toMatchObject({ pruned: [monthOf(other)], left_undone: [] });
+    } finally {
+      reader.release();
+    }
+  });
 });

@@ -5,12 +5,8 @@ import {
   MAX_EXPIRED_AT_ONCE,
   removeExpired,
 } from '../../store/expired.ts';
-import {
-  analyzeTrail,
-  countStrays,
-  ownsTables,
-  pruneAuditPartitions,
-} from '../../store/schema/auditPartitions.ts';
+import { analyzeTrail, countStrays, ownsTables } from '../../store/schema/auditPartitions.ts';
+import { pruneAuditPartitions } from '../../store/schema/auditPruning.ts';
 import { preparePartitions } from '../../store/schema/migrate.ts';
 import { listMigrations, schemaVersion } from '../../store/schema/schemaState.ts';
 
@@ -30,7 +26,7 @@ export interface Maintenance {
 }
 
 const NOT_OWNER = 'the months of the trail: only the owner of the tables may make, drop and analyze them';
-const BUSY = 'a partition of the trail: somebody reads all of it, most likely a backup; try again later';
+const BUSY = 'a partition of the trail: somebody reads it, most likely a backup; try again later';
 
 /**
  * Does what a database needs from time to time. Each step is a transaction of its own, harmless beside servers and beside
@@ -51,10 +47,12 @@ export async function maintain(pool: pg.Pool, keep: number | null, operator: str
     return { expired, made: [], pruned: [], strays: 0, analyzed: false, leftUndone: [NOT_OWNER] };
   }
   const { made, busy } = await preparePartitions(pool);
-  const pruned = keep === null ? [] : await pruneAuditPartitions(pool, keep, operator);
+  const pruned =
+    keep === null ? { months: [], busy: false } : await pruneAuditPartitions(pool, keep, operator);
   await analyzeTrail(pool);
   const { rows: strays } = await countStrays(pool);
-  return { expired, made, pruned, strays, analyzed: true, leftUndone: busy ? [BUSY] : [] };
+  const leftUndone = busy || pruned.busy ? [BUSY] : [];
+  return { expired, made, pruned: pruned.months, strays, analyzed: true, leftUndone };
 }
 
 async function removeAllExpired(pool: pg.Pool): Promise<Record<ExpiringTable, number>> {

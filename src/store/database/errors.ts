@@ -92,6 +92,9 @@ export function isConnectionLost(error: unknown): boolean {
   return CONNECTION_ENDED.test(code) || NETWORK_ERROR.test(code) || CONNECTION_LOST.test(messageOf(error));
 }
 
+/** SQLSTATE of a lock that was not free within `lock_timeout`. */
+export const LOCK_NOT_AVAILABLE = '55P03';
+
 /** SQLSTATEs of a statement that waited for a lock in vain: lock timeout, deadlock. */
 const LOCK = /^(55P03|40P01)$/;
 /** SQLSTATE of `statement_timeout`, and of a statement that somebody cancelled. */

@@ -1,7 +1,6 @@
 import type pg from 'pg';
 import { AUDIT_KEPT_MONTHS } from '../../rules/lifetimes.ts';
 import { LOCK_MS } from '../../rules/timeouts.ts';
-import { recordAct } from '../auditEvents.ts';
 import { type Database, transaction } from '../database/database.ts';
 import { execute, executeLong, queryOne, queryRow } from '../database/query.ts';
 import { statement } from '../database/statement.ts';
@@ -26,10 +25,10 @@ const OWNS_TABLES = statement(
 );
 
 /** This month, in UTC and without a time zone. */
-const THIS_MONTH = `date_trunc('month', clock_timestamp() at time zone 'UTC')`;
+export const THIS_MONTH = `date_trunc('month', clock_timestamp() at time zone 'UTC')`;
 
 /** The partitions: each one's `id`, `name`, and `month` as a date, which is null for the rest. */
-const PARTITIONS = `(
+export const PARTITIONS = `(
          select inhrelid as id, relname as name,
                 to_date(substring(relname, '^audit_events_([0-9]{4}_[0-9]{2})$'), 'YYYY_MM') as month
            from pg_inherits join pg_class on pg_class.oid = inhrelid
@@ -47,7 +46,6 @@ select pg_size_pretty((select sum(pg_total_relation_size(relid)) from pg_partiti
        (select pg_size_pretty(pg_total_relation_size(id)) from ${PARTITIONS}
          where month = ${THIS_MONTH} - interval '1 month') as "lastMonth",
        exists (select from ${PARTITIONS} where month = ${THIS_MONTH}) as "coversNow",
-       (select pg_stat_get_live_tuples(id)::int from ${PARTITIONS} where name = 'audit_events_rest') as "strays",
        ${MONTHS_LEFT} as "monthsAhead"`,
 );
 
@@ -59,8 +57,6 @@ interface TrailFacts {
   readonly lastMonth: string | null;
   /** Whether this month has a partition. */
   readonly coversNow: boolean;
-  /** About how many rows are in no month's partition. */
-  readonly strays: number;
   /** For how many months from now on there are partitions. */
   readonly monthsAhead: number;
 }
@@ -136,48 +132,4 @@ export async function analyzeTrail(pool: pg.Pool): Promise<void> {
   await transaction(pool, async (connection) => {
     await executeLong(connection, 'set local statement_timeout = 0; analyze audit_events');
   });
-}
-
-/**
- * Drops the partitions of the months that ended `months` or more months before this one, and the rows of those months
- * that are in none. Only for the owner of the tables.
- *
- * @returns the months that are gone, as `2026-11`, oldest first
- * @throws {Error} when the tables aren't ours to change
- */
-export async function pruneAuditPartitions(
-  pool: pg.Pool,
-  months: number,
-  operator: string,
-): Promise<string[]> {
-  if (!(await ownsTables(pool))) {
-    throw new Error('only the owner of the tables may do this: set DATABASE_URL to the role that migrates');
-  }
-  return transaction(pool, async (connection) => {
-    const { rows } = await connection.query<{ name: string; month: string }>(
-      `select name, to_char(month, 'YYYY-MM') as month from ${PARTITIONS}
-        where month < ${THIS_MONTH} - make_interval(months => $1)`,
-      [months],
-    );
-    for (const { name } of rows) await connection.query(`drop table ${name}`);
-    const strays = await pruneStrays(connection, months);
-    const gone = [...new Set([...rows.map(({ month }) => month), ...strays])].sort();
-    if (gone.length > 0) {
-      await recordAct(connection, { kind: 'trail_pruned', operator, detail: { months: gone, kept: months } });
-    }
-    return gone;
-  });
-}
-
-async function pruneStrays(connection: pg.PoolClient, months: number): Promise<string[]> {
-  await connection.query('alter table audit_events_rest disable trigger append_only');
-  const { rows } = await connection.query<{ month: string }>(
-    `with gone as (
-       delete from audit_events_rest
-        where at < (${THIS_MONTH} - make_interval(months => $1)) at time zone 'UTC' returning at)
-     select distinct to_char(at at time zone 'UTC', 'YYYY-MM') as month from gone`,
-    [months],
-  );
-  await connection.query('alter table audit_events_rest enable trigger append_only');
-  return rows.map(({ month }) => month);
 }

@@ -1,29 +1,18 @@
 import { readFile } from 'node:fs/promises';
-import { setTimeout } from 'node:timers/promises';
 import type pg from 'pg';
-import { MIGRATION_LOCK_MS } from '../../rules/timeouts.ts';
-import { transaction } from '../database/database.ts';
-import { codeOf } from '../database/errors.ts';
-import { executeLong, lockForTransaction, queryRow } from '../database/query.ts';
+import { codeOf, LOCK_NOT_AVAILABLE } from '../database/errors.ts';
+import { executeLong, queryRow } from '../database/query.ts';
+import { alone, untilDoneOrBusy } from './alone.ts';
 import { prepareAuditPartition } from './auditPartitions.ts';
 import { FOLDER, listMigrations, type Migration, MigrationError, schemaState } from './schemaState.ts';
 
-/** Key of the advisory lock that lets one process migrate at a time. */
-const MIGRATION_LOCK = 7_274_825;
-
-/** How often a step that waits for a lock in vain is tried: for about a minute and a half. */
-const MAX_TRIES = 40;
-/** Between two tries, in which those that queued behind the last one have their turn; half of it at least. */
-const PAUSE_MS = 2_000;
-
-/** SQLSTATEs of a role that lacks a privilege, and of a lock that was not free in time. */
+/** SQLSTATE of a role that lacks a privilege. */
 const MAY_NOT = '42501';
-const NO_LOCK = '55P03';
 
 /** What a migration that fails for this reason wants. */
 const ADVICE: Readonly<Record<string, string>> = {
   [MAY_NOT]: '; run "assent migrate" as the owner of the tables',
-  [NO_LOCK]: '; pg_blocking_pids() there says who holds the lock',
+  [LOCK_NOT_AVAILABLE]: '; pg_blocking_pids() there says who holds the lock',
 };
 
 /** The first line of a migration: the schema version of the oldest build that can serve when it is applied. */
@@ -61,43 +50,8 @@ async function preparePartition(connection: pg.PoolClient): Promise<string | nul
  * @returns the names of those that were made, and whether somebody who reads the trail kept others from being made
  */
 export async function preparePartitions(pool: pg.Pool): Promise<{ made: string[]; busy: boolean }> {
-  const made: string[] = [];
-  try {
-    for (;;) {
-      const name = await alone(pool, preparePartition, 1);
-      if (name === null) return { made, busy: false };
-      made.push(name);
-    }
-  } catch (error) {
-    if (codeOf(error) !== NO_LOCK) throw error;
-    return { made, busy: true };
-  }
-}
-
-/**
- * Runs one step while no other process runs one. Lock and limits are the transaction's, so that they hold behind a pooler too
- * and are gone with it. An index on a large table takes longer than any request may. But everybody who wants a table queues
- * behind a step that waits for its lock: it gives up soon, lets them pass, and tries again.
- */
-async function alone<Result>(
-  pool: pg.Pool,
-  step: (connection: pg.PoolClient) => Promise<Result>,
-  maxTries = MAX_TRIES,
-): Promise<Result> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await transaction(pool, async (connection) => {
-        await executeLong(connection, 'set local statement_timeout = 0; set local lock_timeout = 0');
-        await lockForTransaction(connection, MIGRATION_LOCK);
-        await connection.query(`set local lock_timeout = ${MIGRATION_LOCK_MS}`);
-        return step(connection);
-      });
-    } catch (error) {
-      const cause = error instanceof MigrationError ? error.cause : error;
-      if (codeOf(cause) !== NO_LOCK || tries === maxTries) throw error;
-      await setTimeout(PAUSE_MS * (0.5 + Math.random() / 2));
-    }
-  }
+  const { done: made, busy } = await untilDoneOrBusy(pool, preparePartition);
+  return { made, busy };
 }
 
 /** @returns what was applied, undefined when nothing is left to do */

@@ -1,0 +1,59 @@
+import type pg from 'pg';
+import { recordAct } from '../auditEvents.ts';
+import { untilDoneOrBusy } from './alone.ts';
+import { ownsTables, PARTITIONS, THIS_MONTH } from './auditPartitions.ts';
+
+/** What was dropped. */
+export interface Pruned {
+  /** As `2026-11`, oldest first. */
+  readonly months: readonly string[];
+  /** Whether somebody who reads the trail kept others from being dropped. */
+  readonly busy: boolean;
+}
+
+/**
+ * Drops the partitions of the months that ended `months` or more months before this one, and the rows of those months
+ * that are in none. Only for the owner of the tables. Whoever writes into the trail waits while a partition is dropped, so
+ * each is a transaction of its own, which gives up when the trail isn't free soon.
+ *
+ * @throws {Error} when the tables aren't ours to change
+ */
+export async function pruneAuditPartitions(pool: pg.Pool, months: number, operator: string): Promise<Pruned> {
+  if (!(await ownsTables(pool))) {
+    throw new Error('only the owner of the tables may do this: set DATABASE_URL to the role that migrates');
+  }
+  const { done, busy } = await untilDoneOrBusy(pool, async (connection) => {
+    const gone = (await dropOldest(connection, months)) ?? (await pruneStrays(connection, months));
+    if (gone === null) return null;
+    await recordAct(connection, { kind: 'trail_pruned', operator, detail: { months: gone, kept: months } });
+    return gone;
+  });
+  return { months: [...new Set(done.flat())].sort(), busy };
+}
+
+/** @returns its month; null when no partition is that old */
+async function dropOldest(connection: pg.PoolClient, months: number): Promise<string[] | null> {
+  const { rows } = await connection.query<{ name: string; month: string }>(
+    `select name, to_char(month, 'YYYY-MM') as month from ${PARTITIONS}
+      where month < ${THIS_MONTH} - make_interval(months => $1) order by partitions.month limit 1`,
+    [months],
+  );
+  const [oldest] = rows;
+  if (oldest === undefined) return null;
+  await connection.query(`drop table ${oldest.name}`);
+  return [oldest.month];
+}
+
+/** @returns the months of what was deleted; null when there was nothing */
+async function pruneStrays(connection: pg.PoolClient, months: number): Promise<string[] | null> {
+  await connection.query('alter table audit_events_rest disable trigger append_only');
+  const { rows } = await connection.query<{ month: string }>(
+    `with gone as (
+       delete from audit_events_rest
+        where at < (${THIS_MONTH} - make_interval(months => $1)) at time zone 'UTC' returning at)
+     select distinct to_char(at at time zone 'UTC', 'YYYY-MM') as month from gone`,
+    [months],
+  );
+  await connection.query('alter table audit_events_rest enable trigger append_only');
+  return rows.length === 0 ? null : rows.map(({ month }) => month);
+}
