@@ -10,13 +10,13 @@ import {
   revokeThese,
   type Whose,
 } from '../flows/operators/grants.ts';
-import { findRevived, readEnds } from '../flows/operators/revived.ts';
+import { findRevived } from '../flows/operators/revived.ts';
 import { grantState } from '../rules/grantState.ts';
 import { tokenExpiresAt } from '../rules/lifetimes.ts';
 import { type CommandTable, required } from './addCommands.ts';
 import { requireClient } from './client.ts';
 import { canAsk, confirmRevoking, YES } from './confirm.ts';
-import { found, printList, report, showProgress, UsageError } from './output.ts';
+import { found, printList, report, showProgress, UsageError, warn } from './output.ts';
 import { readTime } from './readTime.ts';
 import { requireUser } from './user.ts';
 import { withStore } from './withStore.ts';
@@ -88,9 +88,10 @@ async function revokeEnded(
   operator: string,
 ): Promise<number> {
   const file = await open(trail);
-  const ends = await readEnds(file.readLines());
-  if (ends.size === 0) throw new Error(`${trail} has no event that ends an authorization`);
-  const { ids, people } = await findRevived(db, ends);
+  const { ids, people, ends, unreadable } = await findRevived(db, file.readLines());
+  if (unreadable > 0)
+    warn(`lines that can't be read: ${unreadable} in ${trail}; what they say is not carried out`);
+  if (ends === 0) throw new Error(`${trail} has no event that ends an authorization`);
   if (!yes && ids.length > 0) await confirmRevoking({ grants: ids.length, people });
   return revokeThese(db, ids, operator, showProgress);
 }

@@ -48,23 +48,36 @@ export async function findLiveGrants(
   return rows.map(({ id }) => id);
 }
 
-const findEnded = statement<{ ids: readonly string[]; times: readonly Date[] }>(
+/** An event of the trail after which what was authorized before is no longer good. */
+export interface GrantEnd {
+  readonly grantId: string;
+  readonly at: Date;
+  /** Whether it is an authorization, which ends the one before it and not itself. */
+  readonly isApproval: boolean;
+}
+
+// An authorization is older than its own event, by its statement's time at the most.
+const findEnded = statement<{
+  ids: readonly string[];
+  times: readonly Date[];
+  approvals: readonly boolean[];
+}>(
   '',
   `
-select g.grant_id as id, g.user_id as "userId"
-  from unnest(@ids::uuid[], @times::timestamptz[]) as ended (grant_id, at) join grants g using (grant_id)
- where g.confirmed_at < ended.at - interval '1 second' and ${IS_LIVE} order by g.grant_id`,
+select distinct g.grant_id as id, g.user_id as "userId"
+  from unnest(@ids::uuid[], @times::timestamptz[], @approvals::boolean[]) as ended (grant_id, at, is_approval)
+  join grants g using (grant_id)
+ where g.confirmed_at < ended.at - case when is_approval then interval '10 seconds' else interval '0' end and ${IS_LIVE}`,
 );
 
-/**
- * Of grants that ended, or were given anew, at these times: those that are live as they were authorized before. An
- * authorization and its own row of the trail lie less than a second apart.
- */
+/** Of grants that ended, or were given anew: those that are live as they were authorized before. */
 export function findEndedGrants(
   pool: pg.Pool,
-  ended: readonly (readonly [id: string, at: Date])[],
+  ends: readonly GrantEnd[],
 ): Promise<{ id: string; userId: string }[]> {
-  return queryLong(pool, findEnded({ ids: ended.map(([id]) => id), times: ended.map(([, at]) => at) }));
+  const ids = ends.map(({ grantId }) => grantId);
+  const times = ends.map(({ at }) => at);
+  return queryLong(pool, findEnded({ ids, times, approvals: ends.map(({ isApproval }) => isApproval) }));
 }
 
 /** How many live grants there are, and of how many people. */

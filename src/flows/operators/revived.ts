@@ -1,40 +1,65 @@
 import type pg from 'pg';
 import { z } from 'zod';
 import type { AuditKind } from '../../store/auditEvents.ts';
-import { findEndedGrants } from '../../store/liveGrants.ts';
+import { findEndedGrants, type GrantEnd } from '../../store/liveGrants.ts';
 
 // A restored database has authorizations that ended after the moment that it was restored to. An exported trail knows them.
 
-/** Grants that are looked up at a time. */
+/** Events that are looked up at a time: a trail is larger than memory. */
 const CHUNK = 50_000;
 
-/** Kinds of events after which an authorization from before is no longer good: it was revoked, or given anew. */
-const ENDING: readonly string[] = [
-  'approved',
-  'approved_again',
+const APPROVALS: readonly string[] = ['approved', 'approved_again'] satisfies AuditKind[];
+const REVOCATIONS: readonly string[] = [
   'replayed',
   'revoked_by_user',
   'revoked_by_application',
   'revoked_by_operator',
 ] satisfies AuditKind[];
 
-/**
- * The last end of each grant in an exported trail.
- *
- * @param lines an event each, as `assent audit next` prints them; others are passed over
- */
-export async function readEnds(lines: AsyncIterable<string>): Promise<Map<string, Date>> {
-  const ends = new Map<string, Date>();
-  for await (const line of lines) {
-    const event = line.startsWith('{') ? END.safeParse(parseJson(line)).data : undefined;
-    if (event === undefined) continue;
-    const { grant_id, at } = event;
-    if (at > (ends.get(grant_id) ?? 0)) ends.set(grant_id, at);
-  }
-  return ends;
+/** What an exported trail says of a database. */
+export interface Revived {
+  /** Grants that are live although they ended, in the order of their keys. */
+  readonly ids: readonly string[];
+  /** How many people gave them. */
+  readonly people: number;
+  /** How many events of the trail end an authorization. */
+  readonly ends: number;
+  /** Lines that begin like an event and can't be read. */
+  readonly unreadable: number;
 }
 
-const END = z.object({ outcome: z.enum(ENDING), grant_id: z.guid(), at: z.coerce.date() });
+/**
+ * Finds grants that are live here although they ended: after a restore, which took their ends back.
+ *
+ * @param lines an event each, as `assent audit next` prints them; places between them are passed over
+ */
+export async function findRevived(pool: pg.Pool, lines: AsyncIterable<string>): Promise<Revived> {
+  const owners = new Map<string, string>();
+  const counts = { ends: 0, unreadable: 0 };
+  let chunk: GrantEnd[] = [];
+  const lookUp = async () => {
+    for (const { id, userId } of await findEndedGrants(pool, chunk)) owners.set(id, userId);
+    chunk = [];
+  };
+  for await (const line of lines) {
+    if (!line.startsWith('{')) continue;
+    const event = parseJson(line);
+    if (event === undefined) counts.unreadable += 1;
+    const end = END.safeParse(event).data;
+    if (end === undefined) continue;
+    counts.ends += 1;
+    chunk.push(end);
+    if (chunk.length >= CHUNK) await lookUp();
+  }
+  await lookUp();
+  return { ids: [...owners.keys()].sort(), people: new Set(owners.values()).size, ...counts };
+}
+
+const END = z
+  .object({ outcome: z.enum([...APPROVALS, ...REVOCATIONS]), grant_id: z.guid(), at: z.coerce.date() })
+  .transform(({ outcome, grant_id, at }): GrantEnd => {
+    return { grantId: grant_id, at, isApproval: APPROVALS.includes(outcome) };
+  });
 
 /** @returns undefined for a line that is torn */
 function parseJson(line: string): unknown {
@@ -43,16 +68,4 @@ function parseJson(line: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** Grants that are live here although they ended: after a restore, which took their ends back. In the order of their keys. */
-export async function findRevived(
-  pool: pg.Pool,
-  ends: ReadonlyMap<string, Date>,
-): Promise<{ ids: string[]; people: number }> {
-  const all = [...ends];
-  const found: { id: string; userId: string }[] = [];
-  for (let from = 0; from < all.length; from += CHUNK)
-    found.push(...(await findEndedGrants(pool, all.slice(from, from + CHUNK))));
-  return { ids: found.map(({ id }) => id).sort(), people: new Set(found.map(({ userId }) => userId)).size };
 }
