@@ -87,6 +87,12 @@ export const INVARIANT_TEXTS: Readonly<Record<Invariant, Texts>> = {
     'rows of the trail are from the future',
     'set the clock of the database; the rows stay',
   ],
+  trail_months: [
+    'each row of the trail is in the partition of its month',
+    'rows of the trail are in audit_events_rest',
+    'run assent maintain as the owner of the tables',
+    'advice',
+  ],
   trail_kinds: [
     'this build knows all that is in the trail',
     'rows of the trail are of a kind that this build does not know',

@@ -131,6 +131,19 @@ const FAULTS: readonly [fault: string, check: string, ...statements: string[]][]
     'insert into grants select * from grants limit 1',
   ],
   [
+    'two grants of a key, of which the index has one',
+    'grant_doubles',
+    `update pg_index set indisready = false where indexrelid = 'grants_pkey'::regclass`,
+    'insert into grants select * from grants limit 1',
+    `update pg_index set indisready = true where indexrelid = 'grants_pkey'::regclass`,
+    // As on a large table, where the index would answer alone, if it could.
+    'vacuum analyze grants',
+    `do $$ declare setting text; begin
+       foreach setting in array '{enable_hashagg,enable_sort}'::text[] loop
+         execute format('alter database %I set %I = off', current_database(), setting);
+       end loop; end $$`,
+  ],
+  [
     'a code in clear',
     'grant_hashes',
     `update grants set code_hash = 'assent_ac_0123456789012345678901' where instance_name = 'replayed'`,
@@ -221,6 +234,12 @@ const FAULTS: readonly [fault: string, check: string, ...statements: string[]][]
     'an event of a time to come',
     'trail_times',
     `insert into audit_events (at, kind) values (now() + interval '1 hour', 'signed_in')`,
+  ],
+  [
+    'an event in no month, which statistics don’t know of after a crash',
+    'trail_months',
+    `insert into audit_events (at, kind) values ('2016-01-01', 'signed_in')`,
+    `select pg_stat_reset()`,
   ],
   ['an event that nobody knows', 'trail_kinds', `insert into audit_events (kind) values ('granted')`],
 ];

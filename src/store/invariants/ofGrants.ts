@@ -27,9 +27,12 @@ export const GRANTS: Source<'grant_keys' | 'grant_hashes' | 'grant_times' | 'gra
   },
 };
 
-/** Grants that have one key: the primary key forbids it, unless its index is broken. */
+/**
+ * Grants that have one key: the primary key forbids it, unless its index is broken. So this must read the table and not the
+ * index, which lacks one of the two: neither order nor all columns come from there.
+ */
 export const DOUBLE_GRANTS: Source<'grant_doubles'> = {
-  from: '(select grant_id from grants group by grant_id having count(*) > 1) g',
+  from: '(select grant_id::text from grants group by grant_id::text having count(revision) > 1) g',
   id: 'g.grant_id',
   broken: { grant_doubles: 'true' },
 };

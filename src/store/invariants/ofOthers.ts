@@ -7,7 +7,7 @@ const now = 'clock_timestamp()';
 const PATIENCE = `interval '1 day'`;
 
 /** The first is a code or token, whatever column of the trail it stands in. */
-export const TRAIL: Source<'tokens_in_trail' | 'trail_times' | 'trail_kinds'> = {
+export const TRAIL: Source<'tokens_in_trail' | 'trail_times' | 'trail_months' | 'trail_kinds'> = {
   from: 'audit_events a',
   id: 'a.at',
   broken: {
@@ -15,6 +15,7 @@ export const TRAIL: Source<'tokens_in_trail' | 'trail_times' | 'trail_kinds'> = 
       `concat_ws(' ', a.kind, a.client_id, a.instance_name, a.scope, a.limits, a.address, a.reference, a.operator, a.resource_id, a.detail)`,
     ),
     trail_times: `a.at > ${now} + ${CLOCK_MARGIN}`,
+    trail_months: `a.tableoid = 'audit_events_rest'::regclass`,
     trail_kinds: `a.kind not in (${AUDIT_KINDS.map((kind) => `'${kind}'`).join(', ')})`,
   },
 };
