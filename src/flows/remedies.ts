@@ -64,7 +64,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   'nothing at this address|address can’t be read':
     'The link is wrong: see BASE_URL, and which paths the proxy leads here.',
   'This address takes': 'The program has to ask with another method.',
-  "unreadable HTTP|can't be read|too many headers|two hosts":
+  "unreadable HTTP|can't be read|too many headers|two hosts|asks for no path":
     'What came can’t be read: look at the program that sent it, and at the proxy between.',
   // Us.
   'a fault of ours':

@@ -69,6 +69,7 @@ const RULES: readonly (readonly [rule: string, remedy: RegExp])[] = [
   ['a fault of ours', /level error/],
   ['The request has too many headers.', /the program that sent it/],
   ['The request names two hosts.', /the program that sent it/],
+  ['The request asks for no path.', /the program that sent it/],
 ];
 
 describe('what to do about a refusal', () => {

@@ -260,3 +260,20 @@ describe('an exchange that is right', () => {
     expect(answers.filter((answer) => answer.body.includes('access_token'))).toHaveLength(1);
   });
 });
+
+describe('a request for something that is no path', () => {
+  it.each(['*', '*metrics', 'xhealth/ready', '?metrics', 'ftp://localhost/metrics'])(
+    'is refused: %s',
+    async (target) => {
+      const { answers } = await converse(server.baseUrl, [get('Connection: close\r\n', target)]);
+      expect(answers.map(({ status }) => status)).toEqual([400]);
+    },
+  );
+
+  it('is none when the whole address is named', async () => {
+    const { answers } = await converse(server.baseUrl, [
+      get('Connection: close\r\n', `${server.baseUrl}/health/live`),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([200]);
+  });
+});

@@ -33,7 +33,7 @@ export function preventSmuggling(app: FastifyInstance): void {
     if (headers.upgrade !== undefined || (raw.httpVersion === '1.0' && headers['transfer-encoding'])) {
       reply.header('connection', 'close');
     }
-    done(problemOf(raw.rawHeaders));
+    done(problemOf(raw.rawHeaders) ?? problemOfTarget(raw.url));
   });
 }
 
@@ -48,6 +48,15 @@ function problemOf(raw: readonly string[]): OAuthError | undefined {
   // RFC 9112 section 3.2: 400 for more than one, since a proxy may have routed by either.
   if (hosts > 1) return invalidRequest('The request names two hosts.');
   return undefined;
+}
+
+/**
+ * The router passes over the first character of a target, whatever that is: a proxy that keeps a path to itself doesn't
+ * know `*metrics` for it (RFC 9112, section 3.2).
+ */
+function problemOfTarget(target = ''): OAuthError | undefined {
+  const isTarget = target.startsWith('/') || /^https?:\/\//i.test(target);
+  return isTarget ? undefined : invalidRequest('The request asks for no path.');
 }
 
 /**
