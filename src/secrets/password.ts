@@ -5,8 +5,23 @@ import { MAX_PASSWORD_BYTES } from '../rules/limits.ts';
 import { type Lane, passwordRefused, passwordTurn } from '../signals/timings.ts';
 import { FairQueue } from './fairQueue.ts';
 
-/** Hashing takes tens of milliseconds of a core: it is done in threads of low priority that leave one core free. */
-const THREADS = Math.max(1, availableParallelism() - 1);
+/** A thread with its 19 MiB for a check, and some room. */
+const THREAD_BYTES = 32 * 2 ** 20;
+/** Of the memory of a container so much may be theirs. */
+const MEMORY_SHARE = 1 / 3;
+
+/**
+ * Hashing takes tens of milliseconds of a core: it is done in threads of low priority that leave one core free. A container
+ * may have few megabytes on a machine of many cores.
+ *
+ * @param cores that may be used @param memory in bytes; 0 for no limit
+ */
+export function passwordThreads(cores: number, memory: number): number {
+  const fitting = memory === 0 ? Infinity : Math.floor((memory * MEMORY_SHARE) / THREAD_BYTES);
+  return Math.max(1, Math.min(cores - 1, fitting));
+}
+
+const THREADS = passwordThreads(availableParallelism(), process.constrainedMemory() ?? 0);
 let maxThreads = THREADS;
 const NICENESS = 10;
 /** Checks that may wait in each lane. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   BusyError,
   hashPassword,
+  passwordThreads,
   requirePlace,
   type Turn,
   verifyPassword,
@@ -20,6 +21,19 @@ describe('passwords', async () => {
     expect(stored).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
     expect(await hashPassword('Пароль 1')).not.toBe(stored);
   });
+
+  it.each([
+    [1, 0, 1],
+    [8, 0, 7],
+    [32, 512, 5],
+    [32, 2 ** 43, 31],
+    [32, 64, 1],
+  ])(
+    'are checked on all of %i cores but one, as far as the %i MB of a container allow: %i',
+    (cores, megabytes, threads) => {
+      expect(passwordThreads(cores, megabytes * 2 ** 20)).toBe(threads);
+    },
+  );
 
   it('accepts the right one', async () => {
     expect(await check(stored, 'Пароль 1')).toBe(true);
