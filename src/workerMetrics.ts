@@ -1,5 +1,6 @@
 import type { Worker } from 'node:cluster';
-import { AggregatorRegistry, type MetricObject, type Registry } from 'prom-client';
+import { AggregatorRegistry, type MetricObject, Registry } from 'prom-client';
+import { describeProcess } from './http/metrics/process.ts';
 import type { MetricsSource } from './http/metrics/route.ts';
 
 // With WORKERS whoever reads /metrics comes to one of the processes, and is told of all: the worker asks the primary process,
@@ -17,8 +18,13 @@ type Message =
 /** A worker that takes longer stands in the sum with what it told last. */
 const TELL_MS = 1_000;
 
-/** In the primary process: gathers what the workers tell, and keeps the counters of those that ended, so that no sum falls. */
+/**
+ * In the primary process: gathers what the workers tell, and keeps the counters of those that ended, so that no sum falls.
+ * It tells of itself as well: of its own memory, and how many workers ended.
+ */
 export class MetricsRelay {
+  readonly #own = new Registry();
+  readonly #ends = describeProcess(this.#own);
   readonly #last = new Map<Worker, Told>();
   readonly #awaited = new Map<Worker, (() => void)[]>();
   #ended: Told = [];
@@ -32,9 +38,15 @@ export class MetricsRelay {
     worker.once('exit', () => this.#keep(worker));
   }
 
+  /** Counts a worker that ended by itself, or could not be started. */
+  countEnd(): void {
+    this.#ends.inc();
+  }
+
   async #answer(asking: Worker): Promise<void> {
     await Promise.all([...this.#last.keys()].map((worker) => this.#ask(worker)));
-    send(asking, { metrics: 'told of all', all: [...this.#last.values(), this.#ended] });
+    const own = await this.#own.getMetricsAsJSON();
+    send(asking, { metrics: 'told of all', all: [...this.#last.values(), this.#ended, own] });
   }
 
   #ask(worker: Worker): Promise<void> {
@@ -88,10 +100,13 @@ function sum(all: readonly Told[]): Registry {
   return AggregatorRegistry.aggregate([...all] as object[]);
 }
 
+/** A message that doesn't arrive is no error: whom it was for has just ended, and is about to be noticed. */
+const ignoreLoss = (): void => {};
+
 function send(worker: Worker, message: Message): void {
-  if (worker.isConnected()) worker.send(message);
+  if (worker.isConnected()) worker.send(message, ignoreLoss);
 }
 
 function tell(message: Message): void {
-  process.send?.(message);
+  process.send?.(message, ignoreLoss);
 }

@@ -135,6 +135,21 @@ describe('the metrics of several processes', () => {
     expect(kept).toHaveLength(6);
     for (const [series, value] of kept) expect([series, summed.get(series)]).toEqual([series, value]);
   });
+
+  it.each([
+    ['nodejs_eventloop_lag_p99_seconds', 'the worst', [0.01, 0.7], 0.7],
+    ['process_open_fds', 'the worst', [40, 900], 900],
+    ['process_max_fds', 'the worst', [4096, 1024], 1024],
+    ['process_start_time_seconds', 'the first', [2, 1], 1],
+    ['process_resident_memory_bytes', 'both', [30, 40], 70],
+  ])('tells of %s %s', async (name, _which, values, together) => {
+    const told = await server.metrics.getMetricsAsJSON();
+    const ofEach = values.map((value) =>
+      told.map((one) => (one.name === name ? { ...one, values: [{ value, labels: {} }] } : one)),
+    );
+    const summed = readSeries(await AggregatorRegistry.aggregate(ofEach).metrics());
+    expect(summed.get(name)).toBe(together);
+  });
 });
 
 describe('what happens is counted once, by its outcome', () => {

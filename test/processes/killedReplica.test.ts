@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { sha256 } from '../../src/secrets/digest.ts';
-import { formatToken } from '../../src/secrets/tokens.ts';
+import { formatToken, userSlotOf } from '../../src/secrets/tokens.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { tokenRequestOf } from '../support/flow.ts';
 import { onDatabase, spawnServer } from '../support/process.ts';
@@ -32,7 +32,9 @@ afterAll(async () => {
 /** Codes of as many users, as Allow leaves them, but good for longer. */
 async function makeCodes(count: number): Promise<string[]> {
   const grantIds = Array.from({ length: count }, () => randomUUID());
-  const codes = grantIds.map((grantId) => formatToken('code', grantId, randomBytes(32)));
+  const codes = grantIds.map((grantId) =>
+    formatToken('code', { grantId, userSlot: userSlotOf(grantId) }, randomBytes(32)),
+  );
   await database.pool.query(
     `with people as (insert into users (user_id, login, login_key, name, password_hash)
        select id, id, id, 'User', 'none' from unnest($1::uuid[]) as id)

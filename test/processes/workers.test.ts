@@ -1,66 +1,23 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { afterEach, expect, it } from 'vitest';
-import { createDatabase, type TestDatabase, useDatabase } from '../support/database.ts';
+import { expect, it } from 'vitest';
+import { createDatabase, useDatabase } from '../support/database.ts';
 import { clusterOf, makeDataDir, removeDataDir } from '../support/folder.ts';
-import { ASSENT, Launch, processesOf, stillRunning } from '../support/launch.ts';
-import { onDatabase } from '../support/process.ts';
+import { processesOf, stillRunning } from '../support/launch.ts';
+import { namesOf, type Series } from '../support/metrics.ts';
 import { freePort } from '../support/server.ts';
 import { freePair } from '../support/trial.ts';
+import { knock, seriesOf, useServices, workersThatAnswered } from '../support/workers.ts';
 
 // One server of several processes, as an operator starts it with WORKERS.
 
 const database = await useDatabase();
-const launches: Launch[] = [];
-
-afterEach(async () => {
-  for (const launch of launches.splice(0)) {
-    const family = launch.family();
-    for (const pid of stillRunning([launch.pid, ...family])) process.kill(pid, 'SIGKILL');
-    await launch.end;
-  }
-});
-
-interface Service {
-  readonly launch: Launch;
-  readonly baseUrl: string;
-}
-
-async function begin(variables: Record<string, string>, { url }: TestDatabase = database): Promise<Service> {
-  const port = variables.PORT ?? String(await freePort());
-  const baseUrl = `http://localhost:${port}`;
-  const all = { ...onDatabase(url), LOG_LEVEL: 'info', PORT: port, BASE_URL: baseUrl, ...variables };
-  const launch = new Launch([...ASSENT, 'serve'], all);
-  launches.push(launch);
-  return { launch, baseUrl };
-}
-
-/** The workers that have started, each once; others of the family are the shell's. */
-const listening = ({ launch }: Service) =>
-  new Set([...launch.output().matchAll(/"worker":(\d+),"msg":"listening at/g)].map(([, worker]) => worker));
-
-async function beginTwo(variables: Record<string, string> = {}): Promise<Service> {
-  const service = await begin({ WORKERS: '2', ...variables });
-  await expect.poll(() => [...listening(service)].toSorted()).toEqual(['1', '2']);
-  return service;
-}
-
-/** Asks over a connection of its own. */
-async function knock({ baseUrl }: Service, host = 'localhost'): Promise<number> {
-  const url = `${baseUrl.replace('localhost', host)}/oauth/authorize?client_id=x`;
-  const answer = await fetch(url, { headers: { connection: 'close' } });
-  await answer.arrayBuffer();
-  return answer.status;
-}
-
-/** Which workers have answered requests, by the log. */
-const answered = ({ launch }: Service) =>
-  new Set([...launch.output().matchAll(/"worker":(\d+),[^\n]*"msg":"request"/g)].map(([, worker]) => worker));
+const { begin, beginTwo } = useServices(database);
 
 it('two workers share the requests of one address, and end in order by a signal', async () => {
   const service = await beginTwo();
   for (let turn = 0; turn < 8; turn += 1) expect(await knock(service)).toBe(400);
-  await expect.poll(() => [...answered(service)].toSorted()).toEqual(['1', '2']);
+  await expect.poll(() => [...new Set(workersThatAnswered(service))].toSorted()).toEqual(['1', '2']);
   const family = service.launch.family();
   expect(family).toHaveLength(2);
   service.launch.kill('SIGTERM');
@@ -122,11 +79,12 @@ it('is one demo application and one PostgreSQL in trial mode, which end with it'
   removeDataDir(folder);
 });
 
-/** How many requests of this route all workers have answered, as Prometheus reads it. */
-async function counted(metricsUrl: string): Promise<number> {
-  const lines = (await (await fetch(metricsUrl)).text()).split('\n');
-  const found = lines.filter((line) => /^assent_requests_total\{.*route="\/oauth\/authorize"/.test(line));
-  return found.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+/** How many requests of this route all workers have answered. */
+function countRequests(series: Series): number {
+  const found = [...series].filter(([one]) =>
+    /^assent_requests_total\{.*route="\/oauth\/authorize"/.test(one),
+  );
+  return found.reduce((sum, [, value]) => sum + value, 0);
 }
 
 it.each([
@@ -135,11 +93,33 @@ it.each([
 ])('tells Prometheus of all workers at %s, and forgets nothing when one dies', async (_where, choosePort) => {
   const port = await choosePort();
   const service = await beginTwo(port === null ? {} : { METRICS_PORT: String(port) });
-  const url = `${port === null ? service.baseUrl : `http://localhost:${port}`}/metrics`;
+  const read = () => seriesOf(service, port === null ? service.baseUrl : `http://localhost:${port}`);
   for (let turn = 0; turn < 10; turn += 1) await knock(service);
-  expect([...answered(service)].toSorted()).toEqual(['1', '2']);
-  for (let turn = 0; turn < 4; turn += 1) expect(await counted(url)).toBe(10);
+  expect([...new Set(workersThatAnswered(service))].toSorted()).toEqual(['1', '2']);
+  const before = await read();
+  const started = before.get('process_start_time_seconds');
+  expect(started).toBeGreaterThan(0);
+  expect(before.get('assent_worker_ends_total')).toBe(0);
+  for (let turn = 0; turn < 4; turn += 1) expect(countRequests(await read())).toBe(10);
   process.kill(service.launch.family()[0] ?? 0, 'SIGKILL');
   await service.launch.says('"msg":"a worker ended by itself: another is started"');
-  for (let turn = 0; turn < 4; turn += 1) expect(await counted(url)).toBe(10);
+  for (let turn = 0; turn < 4; turn += 1) {
+    const series = await read();
+    expect(countRequests(series)).toBe(10);
+    expect(series.get('assent_worker_ends_total')).toBe(1);
+    expect(series.get('process_start_time_seconds')).toBe(started);
+  }
+});
+
+it('tells Prometheus every metric that the alerts ask for', async () => {
+  const rules = readFileSync(new URL('../../deploy/prometheus/assent.rules.yml', import.meta.url), 'utf8');
+  const asked = [...new Set(rules.match(/\b(?:assent|nodejs|process)_\w+/g))];
+  expect(asked).toContain('process_start_time_seconds');
+  const service = await beginTwo();
+  await knock(service);
+  const missing = async () => {
+    const told = namesOf(await seriesOf(service));
+    return asked.filter((name) => !told.has(name));
+  };
+  await expect.poll(missing).toEqual([]); // what the database tells comes with the second one
 });
