@@ -1,7 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { END_MS } from '../../src/rules/timeouts.ts';
 import { OPERATOR_VARIABLES, VARIABLES } from '../../src/variables.ts';
@@ -116,6 +118,10 @@ describe('the compose file for two replicas', () => {
     }
   });
 
+  it('has the metrics where the proxy leads nobody', () => {
+    for (const { environment } of replicas) expect(environment.METRICS_PORT).toMatch(/^\d+$/);
+  });
+
   it('tells the proxy where the replicas are', () => {
     const { environment } = services.proxy as Service;
     const addresses = replicas.map(({ networks }) => `${networks.inside?.ipv4_address}:3000`);
@@ -128,11 +134,29 @@ describe('the compose file for two replicas', () => {
 describe('the units for systemd', () => {
   const units = readdirSync(`${folder}systemd`).filter((file) => file.endsWith('.service'));
 
-  it.each(units)('set only variables that Assent reads: %s', (unit) => {
-    const names = [...read(`systemd/${unit}`).matchAll(/^Environment=(.+)$/gm)].flatMap(([, line = '']) =>
+  it.each(units)('set only variables that Assent reads, or the command itself: %s', (unit) => {
+    const text = read(`systemd/${unit}`);
+    const names = [...text.matchAll(/^Environment=(.+)$/gm)].flatMap(([, line = '']) =>
       line.split(' ').map((pair) => pair.split('=')[0] ?? ''),
     );
-    expect(names.filter((name) => !isKnown(name))).toEqual([]);
+    const isUsed = (name: string) => isKnown(name) || text.includes(` \${${name}}`);
+    expect(names.filter((name) => !isUsed(name))).toEqual([]);
+  });
+
+  it('let a replica have settings of its own, which come after those of all', () => {
+    const files = [...read('systemd/assent@.service').matchAll(/^EnvironmentFile=(.+)$/gm)];
+    expect(files.map(([, file]) => file)).toEqual(['/etc/assent/environment', '-/etc/assent/environment.%i']);
+  });
+
+  it('never give a replica up', () => {
+    expect(read('systemd/assent@.service')).toMatch(/^\[Unit\]\n(?:(?!\[).*\n)*StartLimitIntervalSec=0\n/m);
+    expect(read('systemd/assent@.service')).toMatch(/^Restart=always$/m);
+  });
+
+  it('leave the name of the servers’ role to a file, which upgrades don’t touch', () => {
+    const unit = read('systemd/assent-migrate.service');
+    expect(unit).toMatch(/^ExecStart=.+ migrate --server-role \$\{SERVER_ROLE\}$/m);
+    expect(unit).toMatch(/^EnvironmentFile=\/etc\/assent\/owner$/m);
   });
 
   const analyzer = isInstalled('systemd-analyze');
@@ -150,4 +174,89 @@ describe('the units for systemd', () => {
       expect(Number(exposure)).toBeLessThanOrEqual(2);
     },
   );
+
+  it.runIf(analyzer)(
+    `have nothing that systemd doesn't know (systemd-analyze ${analyzer ? 'is' : 'is not'} installed)`,
+    () => {
+      const copies = mkdtempSync(join(tmpdir(), 'assent-units-'));
+      for (const unit of [...units, 'assent-maintain.timer']) {
+        const text = read(`systemd/${unit}`).replace('/usr/bin/node ', `${process.execPath} `);
+        writeFileSync(join(copies, unit.replace('@', '@3001')), text);
+      }
+      const files = readdirSync(copies);
+      const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...files], {
+        cwd: copies,
+        encoding: 'utf8',
+      });
+      rmSync(copies, { recursive: true });
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    },
+  );
+});
+
+describe('the command for root', () => {
+  let etc: string;
+
+  beforeEach(() => {
+    etc = mkdtempSync(join(tmpdir(), 'assent-etc-'));
+  });
+  afterEach(() => rmSync(etc, { recursive: true }));
+
+  /** Runs it with a file of settings, and shows what Assent would get. */
+  function run(settings: string, variables: Record<string, string> = {}) {
+    writeFileSync(join(etc, 'environment'), settings);
+    const script = read('systemd/assent')
+      .replaceAll('/etc/assent', etc)
+      .replace('exec /usr/bin/node /opt/assent/bin/assent.js "$@"', 'exec /usr/bin/env');
+    const env = { PATH: process.env.PATH ?? '', ...variables };
+    const { status, stdout, stderr } = spawnSync('sh', ['-c', script], { env, encoding: 'utf8' });
+    const pairs = [...stdout.matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => [name, value]);
+    return { status, stderr, got: Object.fromEntries(pairs) as Record<string, string> };
+  }
+
+  // What systemd 252 makes of the same lines.
+  it.each([
+    ['an & in a URL', 'A=postgres://u@h/d?sslmode=verify-full&sslrootcert=/etc/ca.crt'],
+    ['what a shell would carry out', 'A=$(id) `id` $HOME ~ * ; exit 7'],
+    ['a # that is no comment', 'A=a # b'],
+    ['quotes within', `A=it's "so"`],
+    ['more than one =', 'A=dGVzdA=='],
+    ['spaces around it', '  A = a  b  ', 'a  b'],
+    ['double quotes', 'A="a b & $c\'s "', "a b & $c's "],
+    ['single quotes, and a backslash in them', `A='a "b" \\ $c'`, 'a "b" \\ $c'],
+    ['nothing', 'A=', ''],
+    ['the last of two', 'A=1\nA=2', '2'],
+    ['comments and empty lines before it', '# A=1\n\n;A=2\nA=3', '3'],
+  ])('takes from a file of settings as it is: %s', (_what, line, value = line.slice(2)) => {
+    for (const end of ['', '\nB=1\n'])
+      expect(run(line + end)).toMatchObject({ status: 0, got: { A: value } });
+  });
+
+  it.each([
+    ['a backslash', 'A=secret\\ b'],
+    ['a backslash in double quotes', 'A="secret\\n"'],
+    ['a quote that doesn’t end', 'A="secret'],
+    ['something behind a quote', `A='secret' b`],
+    ['two quotes', `A='secret' 'b'`],
+    ['a line end of Windows', 'A=secret\r'],
+    ['a line without =', 'secret'],
+    ['a comment that takes the next line with it', '# comment \\\nA=secret'],
+    ['a word of shells', 'export A=secret'],
+  ])('refuses what it would read otherwise than systemd, and doesn’t tell it: %s', (_what, line) => {
+    const { status, stderr, got } = run(`${line}\n`);
+    expect({ status, got }).toEqual({ status: 1, got: {} });
+    expect(stderr).toMatch(/^assent: \S+\/environment: can't read .+\n$/);
+    expect(stderr).not.toContain('secret');
+  });
+
+  it('takes what the replica of a port has for itself after that', () => {
+    writeFileSync(join(etc, 'environment.3001'), 'METRICS_PORT=9464\n');
+    const shared = 'METRICS_PORT=1\nCURRENCY=EUR\n';
+    expect(run(shared, { PORT: '3001' }).got).toMatchObject({ METRICS_PORT: '9464', CURRENCY: 'EUR' });
+    expect(run(shared, { PORT: '3002' }).got).toMatchObject({ METRICS_PORT: '1', CURRENCY: 'EUR' });
+  });
+
+  it.each(['assent', 'assent-roll-out'])('is a script that any shell reads: %s', (file) => {
+    expect(spawnSync('sh', ['-n', `${folder}systemd/${file}`], { encoding: 'utf8' }).stderr).toBe('');
+  });
 });

@@ -30,9 +30,13 @@ interface Panel {
   readonly title: string;
   readonly targets?: readonly { expr: string }[];
 }
-const { panels } = JSON.parse(read('deploy/grafana/assent.json')) as { panels: Panel[] };
-const shown = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
-const expressions = [...rules.map(({ expr }) => expr), ...shown];
+interface Dashboard {
+  readonly panels: readonly Panel[];
+  readonly annotations: { readonly list: readonly { readonly expr: string }[] };
+}
+const { panels, annotations } = JSON.parse(read('deploy/grafana/assent.json')) as Dashboard;
+const shown = [...panels.flatMap(({ targets = [] }) => targets), ...annotations.list];
+const expressions = [...rules, ...shown].map(({ expr }) => expr);
 
 const server = await useServer();
 let told = '';

@@ -1,10 +1,13 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { request as requestRaw } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { APIRequestContext, Browser, BrowserContext } from 'playwright-core';
+import type { APIRequestContext, Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { launchChromium } from '../support/chromium.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { type Line, openLine } from '../support/line.ts';
+import { readSeries } from '../support/metrics.ts';
 import { onDatabase, runAssent, type ServerProcess, spawnServer } from '../support/process.ts';
 import { PROXIES, type RunningProxy, startProxy } from '../support/proxies.ts';
 import { freePort } from '../support/server.ts';
@@ -19,12 +22,28 @@ const CLAIMED = '203.0.113.9';
 /** Proxies look after their servers once a second. */
 const WAITING = { timeout: 20_000, interval: 50 };
 
+/** Asks for a path exactly as it is written, which no browser and no `fetch` does. */
+async function statusOf(baseUrl: string, path: string): Promise<number> {
+  const asked = requestRaw(baseUrl, { path, agent: false, rejectUnauthorized: false }).end();
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+  answer.resume();
+  return answer.statusCode ?? 0;
+}
+
+/** How often a replica was asked whether it is ready, and said no. */
+async function notReady(port: number): Promise<number> {
+  const answer = await fetch(`http://localhost:${port}/metrics`);
+  const series = [...readSeries(await answer.text())];
+  return series.find(([name]) => name.includes('route="/health/ready",status="503"'))?.[1] ?? 0;
+}
+
 describe.each(PROXIES)('$name', (kind) => {
   const { version } = kind;
   const found = version ? `version ${version}` : 'not installed: skipped';
 
   describe.runIf(version)(`in front of two replicas, ${found}`, () => {
     let database: TestDatabase;
+    let line: Line;
     let replicas: ServerProcess[];
     let proxy: RunningProxy;
     let application: Server;
@@ -41,13 +60,21 @@ describe.each(PROXIES)('$name', (kind) => {
     const create = async (args: string[], stdin = '') =>
       JSON.parse((await runAssent([...args, '--json'], variables, stdin)).stdout) as Record<string, string>;
 
+    const newContext = () =>
+      browser.newContext({
+        ignoreHTTPSErrors: true,
+        baseURL: proxy.baseUrl,
+        extraHTTPHeaders: { 'x-forwarded-for': CLAIMED },
+      });
+
     beforeAll(async () => {
       database = await createDatabase();
+      line = await openLine();
       ports = [await freePort(), await freePort()];
       const port = await freePort();
       proxy = await startProxy(kind, port, ports);
       const address = { BASE_URL: proxy.baseUrl, TRUST_PROXY: '127.0.0.1' };
-      variables = { ...onDatabase(database.url), ...address };
+      variables = { ...onDatabase(line.url(database)), ...address };
       [replicas, browser] = await Promise.all([Promise.all(ports.map(start)), launchChromium()]);
       application = createServer((_request, response) => response.end('thank you'));
       await once(application.listen(0, '127.0.0.1'), 'listening');
@@ -56,11 +83,7 @@ describe.each(PROXIES)('$name', (kind) => {
         ...['client', 'create', '--name', 'Shop', '--redirect-uri', redirectUri, '--verified'],
       ]);
       await create(['user', 'create', LOGIN, '--name', 'Anna', '--password-stdin'], `${PASSWORD}\n`);
-      context = await browser.newContext({
-        ignoreHTTPSErrors: true,
-        baseURL: proxy.baseUrl,
-        extraHTTPHeaders: { 'x-forwarded-for': CLAIMED },
-      });
+      context = await newContext();
       request = context.request;
       await untilServing();
     });
@@ -71,6 +94,7 @@ describe.each(PROXIES)('$name', (kind) => {
       application?.close();
       await proxy?.stop();
       await Promise.all(replicas?.map((replica) => replica.stop()) ?? []);
+      line?.close();
       await database?.drop();
     });
 
@@ -82,9 +106,8 @@ describe.each(PROXIES)('$name', (kind) => {
       ...fields,
     });
 
-    it('carries a whole authorization, and tells whose address it came from', async () => {
-      const state = 's'.repeat(5_000); // with the address nearly as long as a request may be
-      const page = await context.newPage();
+    /** Signs in and allows it. @returns what the application gets */
+    const authorize = async (page: Page, state: string) => {
       const asked = new URLSearchParams(authorization({ state }));
       const first = await page.goto(`/oauth/authorize?${asked}`);
       expect(first?.headers()['strict-transport-security']).toMatch(/max-age/);
@@ -98,7 +121,12 @@ describe.each(PROXIES)('$name', (kind) => {
       expect(answer.get('state')).toBe(state);
       const code = answer.get('code') ?? '';
       noteTyped('code', code);
+      return code;
+    };
 
+    it('carries a whole authorization, and tells whose address it came from', async () => {
+      const state = 's'.repeat(5_000); // with the address nearly as long as a request may be
+      const code = await authorize(await context.newPage(), state);
       const exchanged = await request.post('/oauth/token', {
         form: {
           grant_type: 'authorization_code',
@@ -120,11 +148,27 @@ describe.each(PROXIES)('$name', (kind) => {
       expect(new Set(addresses.map(({ address }) => address))).toEqual(new Set(['127.0.0.1']));
     });
 
-    it('gives nobody outside the metrics and the state of a replica', async () => {
-      for (const path of ['/metrics', '/health/ready', '/health/live']) {
-        expect({ path, status: (await request.get(path)).status() }).toEqual({ path, status: 404 });
-      }
+    it('carries the forms of a request that is encoded twice in them', async () => {
+      const other = await newContext();
+      await authorize(await other.newPage(), 'я'.repeat(900)); // 5,400 characters of the address, 9,000 of each form
+      await other.close();
     });
+
+    it.each([
+      ...['/metrics', '/%6Detrics', '/metric%73', '/%6d%65%74%72%69%63%73', '/metrics?x', '/metrics%23'],
+      ...['/METRICS', '/metrics/', '//metrics', '/%2Fmetrics', '/./metrics', '/x/../metrics', '/%256Detrics'],
+      ...['/health/ready', '/health/live', '/%68ealth/ready', '/health/liv%65', '/health%2Fready'],
+      ...['//health/ready', '/health/./ready'],
+    ])('gives nobody outside the metrics and the state of a replica: %s', async (path) => {
+      expect(await statusOf(proxy.baseUrl, path)).toBe(404);
+    });
+
+    it.each(['/metrics#x', '*metrics', '*health/ready', '/%6Detrics%zz'])(
+      'nor where it is no path at all: %s',
+      async (path) => {
+        expect([400, 404]).toContain(await statusOf(proxy.baseUrl, path));
+      },
+    );
 
     it.each([
       [
@@ -153,6 +197,40 @@ describe.each(PROXIES)('$name', (kind) => {
       await replicas[1]?.stop('SIGKILL');
       await untilServing();
       replicas[1] = await start(ports[1]);
+    });
+
+    it.each(['/oauth/token', '/consent', '/account'])(
+      'leaves no replica out because of a caller whose forms are far too long: %s',
+      async (path) => {
+        for (let turn = 0; turn < 12; turn += 1)
+          await request.post(path, { form: { a: 'a'.repeat(900_000) } }).catch(() => undefined);
+        expect((await request.get('/account')).status()).toBe(200);
+      },
+    );
+
+    it('leads to Assent’s own calm answers while the database is away', async () => {
+      const before = await Promise.all(ports.map(notReady));
+      line.close();
+      // When a second check comes, the proxy knows what the first was told.
+      const knows = async () => {
+        const after = await Promise.all(ports.map(notReady));
+        expect(Math.min(...after.map((count, index) => count - (before[index] ?? 0)))).toBeGreaterThan(1);
+      };
+      if (kind.checks) await vi.waitFor(knows, WAITING);
+
+      const page = await request.get(`/oauth/authorize?${new URLSearchParams(authorization())}`);
+      expect([page.status(), page.headers()['retry-after']]).toEqual([503, '5']);
+      expect(await page.text()).toContain('data-page="error"');
+      const exchange = await request.post('/oauth/token', {
+        form: {
+          grant_type: 'authorization_code',
+          code: 'x',
+          client_id: client.client_id ?? '',
+          redirect_uri: client.redirect_uri ?? '',
+        },
+      });
+      expect([exchange.status(), exchange.headers()['retry-after']]).toEqual([503, '5']);
+      expect(await exchange.json()).toMatchObject({ error: 'temporarily_unavailable' });
     });
   });
 });

@@ -17,6 +17,8 @@ export interface ProxyKind {
   readonly version: string | undefined;
   /** The file in `deploy/`. */
   readonly file: string;
+  /** Whether it asks replicas if they are ready. */
+  readonly checks: boolean;
   /** What an operator changes in it, and what a test besides. */
   changes(place: Place): readonly (readonly [from: string, to: string])[];
   /** The command that runs it, with the changed file. */
@@ -42,6 +44,7 @@ const NGINX: ProxyKind = {
   name: 'nginx',
   version: versionOf(['nginx', '-v'], /nginx\/(\S+)/),
   file: 'nginx/assent.conf',
+  checks: false,
   changes: ({ folder, port, plainPort, servers: [one, two] }) => [
     ['listen 80;', `listen 127.0.0.1:${plainPort};`],
     ['    listen [::]:80;\n', ''],
@@ -72,6 +75,7 @@ const HAPROXY: ProxyKind = {
   name: 'HAProxy',
   version: versionOf(['haproxy', '-v'], /version (\S+)/),
   file: 'haproxy/haproxy.cfg',
+  checks: true,
   changes: ({ folder, port, plainPort, servers: [one, two] }) => [
     ['bind :80', `bind 127.0.0.1:${plainPort}`],
     ['bind :443', `bind 127.0.0.1:${port}`],
@@ -86,6 +90,7 @@ const CADDY: ProxyKind = {
   name: 'Caddy',
   version: versionOf(['caddy', 'version'], /v?(\d\S+)/),
   file: 'caddy/Caddyfile',
+  checks: true,
   changes: ({ folder, port, plainPort, servers: [one, two] }) => [
     ['\tservers {', `\tadmin off\n\thttp_port ${plainPort}\n\tservers {`],
     [
