@@ -154,6 +154,21 @@ describe('the auditor', () => {
     expect(audit({ ...SOUND, entries: changed(entries, 'r7', lost) })).toEqual({});
   });
 
+  it('admits an exchange that was refused, when its first answer was lost and its code replayed before the second', () => {
+    const refused = { told: 'refused', status: 400, why: 'invalid_grant', during: 'killPostgres' } as const;
+    const fault = { entries: changed(entries, 'r4', refused) };
+    const rule = 'what was refused was not done';
+    expect(Object.keys(audit({ ...SOUND, ...fault }))).toContain(rule);
+    const replay = event(1_630, 'replayed', 'x', { grantId: 'shop-grant' });
+    const replayed = { ...fault, events: [...events, replay] };
+    expect(Object.keys(audit({ ...SOUND, ...replayed }))).not.toContain(rule);
+  });
+
+  it('tells two requests of one reference apart', () => {
+    const question = entry(1_650, 'introspect', 'r4', { ...ofShop, token: 't2', active: true });
+    expect(audit({ ...SOUND, entries: [...entries, question] })).toEqual({});
+  });
+
   it('admits an exchange that got no answer, with its row or without', () => {
     const cut = changed(entries, 'r4', { told: 'nothing', status: null, ref: null }).filter(
       ({ ref }) => ref !== 'q5',
