@@ -74,14 +74,16 @@ function shuffled(numbers) {
  * @param {'code' | 'token'} kind @param {{ grantId: string }} grant
  */
 export function freshBearer(kind, { grantId }) {
-  const bearer = formatToken(kind, grantId, randomBytes(32));
+  const secret = randomBytes(32);
+  const bearer = formatToken(kind, { grantId, userSlot: secret.readUInt8() }, secret);
   return { bearer, hash: sha256(bearer) };
 }
 
 /** The token that a grant has from the beginning, and what is stored of it. @param {{ grantId: string }} grant */
 export function firstTokenOf({ grantId }) {
   const id = Buffer.from(grantId.replaceAll('-', ''), 'hex');
-  const bearer = formatToken('token', grantId, createHash('sha256').update(id).digest());
+  const secret = createHash('sha256').update(id).digest();
+  const bearer = formatToken('token', { grantId, userSlot: secret.readUInt8() }, secret);
   return { bearer, hash: sha256(bearer) };
 }
 

@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { readAnswer } from './answer.mjs';
+import { headerOf, readAnswer } from './answer.mjs';
 
 /** An answer that takes longer counts as an error: nobody waits that long. */
 const ANSWER_TIMEOUT_MS = 10_000;
@@ -38,6 +38,12 @@ export class Connection {
     this.#socket?.destroy();
   }
 
+  /** The server closes after this answer (RFC 9112, 9.6): another request there would get none. */
+  #leave() {
+    this.#socket?.removeAllListeners('close').end();
+    this.#socket = undefined;
+  }
+
   #open() {
     const socket = connect({ host: '127.0.0.1', port: this.#port, noDelay: true });
     socket.setTimeout(ANSWER_TIMEOUT_MS, () => socket.destroy(new Error('no answer in time')));
@@ -54,6 +60,7 @@ export class Connection {
       const answer = readAnswer(this.#received);
       if (answer === undefined) return;
       this.#received = NOTHING;
+      if (headerOf(answer.head, 'connection')?.toLowerCase() === 'close') this.#leave();
       this.#settle()?.resolve(answer);
     } catch (error) {
       this.#socket?.destroy(/** @type {Error} */ (error));

@@ -29,6 +29,7 @@ export const spring = {
     const variables = {
       SERVER_ADDRESS: '127.0.0.1',
       SERVER_PORT: String(port),
+      SERVER_TOMCAT_MAX_KEEP_ALIVE_REQUESTS: '-1',
       SPRING_DATASOURCE_URL: `jdbc:postgresql://${host}:${postgresPort}/${database}`,
       SPRING_DATASOURCE_USERNAME: String(user),
       SPRING_DATASOURCE_HIKARI_MAXIMUM_POOL_SIZE: POOL_SIZE,
