@@ -1,12 +1,13 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 // npm run test:nodes -- [VERSION…] [FILE or OPTION of vitest…]
 //
 // Runs the tests on other versions of Node, one after the other. A VERSION is a number (26, 22.12.0), `lowest`, which
 // is package.json's, or `image`, which is the Dockerfile's. The binaries are those of the npm package `node`; npm keeps
-// them in its cache.
+// them in its cache. What failed is said once more at the end: the output of several runs is long.
 
 const CHECKOUT = path.dirname(import.meta.dirname);
 const DEFAULT = ['lowest', '22', '24', 'image'];
@@ -38,11 +39,40 @@ function findNode(version) {
   }).trim();
 }
 
-/** @returns whether all tests passed */
+/** @returns whether all tests passed, and what did not, each with the first line of its error */
 function runTests(node, args) {
   const env = { ...process.env, PATH: path.dirname(node) + path.delimiter + process.env.PATH };
   const vitest = path.join(CHECKOUT, 'node_modules', 'vitest', 'vitest.mjs');
-  return spawnSync(node, [vitest, 'run', ...args], { cwd: CHECKOUT, env, stdio: 'inherit' }).status === 0;
+  const folder = mkdtempSync(path.join(tmpdir(), 'assent-nodes-'));
+  const report = path.join(folder, 'report.json');
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+  try {
+    const options = { cwd: CHECKOUT, env, stdio: 'inherit' };
+    const { status } = spawnSync(node, [vitest, 'run', ...reporters, ...args], options);
+    return { passed: status === 0, failures: existsSync(report) ? failuresIn(report) : [] };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** A file that fails outside its tests, as when it is loaded, has a message of its own. */
+function failuresIn(report) {
+  return JSON.parse(readFileSync(report, 'utf8')).testResults.flatMap(
+    ({ name, message, assertionResults }) => {
+      const file = path.relative(CHECKOUT, name);
+      const failed = assertionResults.filter(({ status }) => status === 'failed');
+      return [
+        ...(message ? [`  ${file}: ${firstLine(message)}`] : []),
+        ...failed.map(
+          ({ fullName, failureMessages }) => `  ${file}: ${fullName}: ${firstLine(failureMessages[0])}`,
+        ),
+      ];
+    },
+  );
+}
+
+function firstLine(text = '') {
+  return text.split('\n', 1)[0];
 }
 
 const given = process.argv.slice(2);
@@ -55,8 +85,8 @@ for (const name of versions.length > 0 ? versions : DEFAULT) {
   const node = findNode(NAMED[name] ?? name);
   const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim();
   console.log(`\nNode ${version}`);
-  const passed = runTests(node, args);
-  results.push(`Node ${version}: ${passed ? 'passed' : 'FAILED'}`);
+  const { passed, failures } = runTests(node, args);
+  results.push(`Node ${version}: ${passed ? 'passed' : 'FAILED'}`, ...failures);
   if (!passed) process.exitCode = 1;
 }
 console.log(results.join('\n'));
