@@ -19,6 +19,8 @@ const NAMES = ['one', 'two', 'three'];
 const POLL_MS = 200;
 /** Against hanging only. */
 const DEADLINE_MS = 180_000;
+/** Whether no replica of Assent is given several hosts. */
+const HAPROXY_ALONE = process.env.HAPROXY_ALONE === '1';
 const HAPROXY_SETTINGS = fileURLToPath(new URL('haproxy.cfg', import.meta.url));
 
 /** A member as Patroni tells of it. */
@@ -111,9 +113,9 @@ export class Cluster implements Home {
     return this.#severalHosts('postgres', this.#common.passwords.superuser);
   }
 
-  /** The first replica finds the primary among several hosts, the second goes through HAProxy. */
+  /** The first replica finds the primary among several hosts, unless {@link HAPROXY_ALONE}; the second goes through HAProxy. */
   serverUrl(index: number): string {
-    if (index === 0) return this.#severalHosts('assent_server', this.#serverPassword);
+    if (index === 0 && !HAPROXY_ALONE) return this.#severalHosts('assent_server', this.#serverPassword);
     return `postgres://assent_server:${this.#serverPassword}@${HOST}:${this.#haproxyPort}/postgres`;
   }
 
