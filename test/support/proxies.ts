@@ -65,7 +65,8 @@ const NGINX: ProxyKind = {
     );
     writeFileSync(
       whole,
-      `${user} daemon off; pid ${folder}/pid; error_log stderr; events {} http { ${paths.join(' ')} include ${file}; }`,
+      `${user} daemon off; pid ${folder}/pid; error_log stderr; events {}
+       http { access_log off; ${paths.join(' ')} include ${file}; }`, // Debian's default log is root's
     );
     return ['nginx', '-e', 'stderr', '-c', whole];
   },
