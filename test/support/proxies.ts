@@ -23,6 +23,8 @@ export interface ProxyKind {
   changes(place: Place): readonly (readonly [from: string, to: string])[];
   /** The command that runs it, with the changed file. */
   command(file: string, place: Place): string[];
+  /** What has it take a caller's address from the first line of the connection (PROXY protocol); absent if it limits nobody. */
+  readonly takesAddress?: readonly [from: string, to: string];
 }
 
 /** Where a proxy of a test stands. */
@@ -45,6 +47,10 @@ const NGINX: ProxyKind = {
   version: versionOf(['nginx', '-v'], /nginx\/(\S+)/),
   file: 'nginx/assent.conf',
   checks: false,
+  takesAddress: [
+    'ssl http2;',
+    'ssl http2 proxy_protocol; set_real_ip_from 127.0.0.1; real_ip_header proxy_protocol;',
+  ],
   changes: ({ folder, port, plainPort, servers: [one, two] }) => [
     ['listen 80;', `listen 127.0.0.1:${plainPort};`],
     ['    listen [::]:80;\n', ''],
@@ -77,6 +83,7 @@ const HAPROXY: ProxyKind = {
   version: versionOf(['haproxy', '-v'], /version (\S+)/),
   file: 'haproxy/haproxy.cfg',
   checks: true,
+  takesAddress: [' ssl crt', ' accept-proxy ssl crt'],
   changes: ({ folder, port, plainPort, servers: [one, two] }) => [
     ['bind :80', `bind 127.0.0.1:${plainPort}`],
     ['bind :443', `bind 127.0.0.1:${port}`],
@@ -106,11 +113,12 @@ const CADDY: ProxyKind = {
 
 export const PROXIES = [NGINX, HAPROXY, CADDY];
 
-/** Starts a proxy with the file that operators get, in front of two servers of this machine. */
+/** Starts a proxy with the file that operators get, changed by `more`, in front of two servers of this machine. */
 export async function startProxy(
   kind: ProxyKind,
   port: number,
   servers: readonly [number, number],
+  more: readonly (readonly [from: string, to: string])[] = [],
 ): Promise<RunningProxy> {
   const folder = mkdtempSync(join(tmpdir(), 'assent-proxy-'));
   chmodSync(folder, 0o755);
@@ -118,7 +126,7 @@ export async function startProxy(
   const place = { folder, port, plainPort: await freePort(), servers };
   const file = join(folder, 'configuration');
   const shipped = readFileSync(new URL(`../../deploy/${kind.file}`, import.meta.url), 'utf8');
-  writeFileSync(file, change(shipped, kind.changes(place)));
+  writeFileSync(file, change(shipped, [...kind.changes(place), ...more]));
   const [program = '', ...args] = kind.command(file, place);
   const env = { PATH, HOME: folder };
   const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
