@@ -17,7 +17,7 @@ interface Service {
   readonly depends_on?: Record<string, { condition: string }>;
 }
 interface Compose {
-  readonly services: Record<'postgres' | 'migrate' | 'assent', Service>;
+  readonly services: Record<'postgres' | 'migrate' | 'assent' | 'maintain', Service>;
   readonly configs: Record<'server-role', { content: string }>;
 }
 
@@ -48,7 +48,7 @@ describe('docker-compose.yml', () => {
   it('starts again what is meant to run, and only that', () => {
     const waits = all.flatMap(([, { depends_on = {} }]) => Object.entries(depends_on));
     const once = waits.filter(([, { condition }]) => condition === 'service_completed_successfully');
-    const ending = once.map(([name]) => name);
+    const ending = [...new Set(once.map(([name]) => name))];
     expect(ending).toEqual(['migrate']);
     for (const [name, { restart }] of all) {
       expect({ name, restart }).toEqual({
@@ -56,6 +56,12 @@ describe('docker-compose.yml', () => {
         restart: ending.includes(name) ? undefined : 'unless-stopped',
       });
     }
+  });
+
+  it('maintains the database as its owner each day, and drops nothing', () => {
+    const { maintain, migrate } = services;
+    expect(maintain.environment).toEqual(migrate.environment);
+    expect(maintain.command).toEqual(['sh', '-c', 'while :; do assent maintain; sleep 86400; done']);
   });
 
   it('writes no password into a URL or a statement', () => {
