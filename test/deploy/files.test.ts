@@ -35,8 +35,22 @@ interface Pod {
 }
 interface Manifest {
   readonly kind: string;
+  readonly metadata: { readonly name: string; readonly labels: Record<string, string> };
   readonly data: Record<string, string>;
   readonly spec: { template: { spec: Pod } };
+}
+interface CronJob {
+  readonly spec: { jobTemplate: Manifest };
+}
+interface Route {
+  readonly kind: string;
+  readonly spec: {
+    readonly hostnames: string[];
+    readonly rules: {
+      readonly matches?: { readonly method?: string; readonly path: { type: string; value: string } }[];
+      readonly backendRefs?: { name: string; port: number }[];
+    }[];
+  };
 }
 
 describe('the manifests for Kubernetes', () => {
@@ -45,7 +59,8 @@ describe('the manifests for Kubernetes', () => {
     parseAllDocuments(read(`kubernetes/${file}`)).map((document) => document.toJS() as Manifest),
   );
   const find = (kind: string) => manifests.find((one) => one.kind === kind) as Manifest;
-  const pods = ['Deployment', 'Job'].map((kind) => find(kind).spec.template.spec);
+  const maintain = (find('CronJob') as unknown as CronJob).spec.jobTemplate;
+  const pods = [find('Deployment'), find('Job'), maintain].map(({ spec }) => spec.template.spec);
 
   it('are all in the kustomization', () => {
     const { resources } = parse(read('kubernetes/kustomization.yaml')) as { resources: string[] };
@@ -82,8 +97,30 @@ describe('the manifests for Kubernetes', () => {
     }
   });
 
+  const routes = manifests.filter(({ kind }) => kind === 'HTTPRoute') as unknown as Route[];
+  const rules = routes.flatMap(({ spec }) => spec.rules);
+
+  it('lead the host of BASE_URL to the service', () => {
+    const { host } = new URL(find('ConfigMap').data.BASE_URL ?? '');
+    const { metadata, spec } = find('Service') as Manifest & { spec: { ports: { port: number }[] } };
+    expect(new Set(routes.flatMap(({ spec: { hostnames } }) => hostnames))).toEqual(new Set([host]));
+    const backends = rules.flatMap(({ backendRefs = [] }) => backendRefs);
+    expect(backends.length).toBe(3);
+    for (const backend of backends)
+      expect(backend).toEqual({ name: metadata.name, port: spec.ports[0]?.port });
+  });
+
+  it('have a route of its own for what HAProxy limits to no network', () => {
+    const [, paths = ''] = /acl for_programs path (.+)/.exec(read('haproxy/haproxy.cfg')) ?? [];
+    const exact = rules.flatMap(({ matches = [] }) => matches).filter(({ method }) => method === 'POST');
+    expect(exact).toEqual(
+      paths.split(' ').map((value) => ({ method: 'POST', path: { type: 'Exact', value } })),
+    );
+  });
+
+  const ofKubernetes = files.filter((file) => file !== 'route.yaml'); // it has no schema for the Gateway API
   const validator = isInstalled('kubernetes-validate');
-  it.runIf(validator).each(files)(
+  it.runIf(validator).each(ofKubernetes)(
     `follow the schemas of Kubernetes (kubernetes-validate ${validator ? 'is' : 'is not'} installed): %s`,
     (file) => {
       const { status, stdout, stderr } = spawnSync('kubernetes-validate', ['--strict', file], {
@@ -101,6 +138,8 @@ describe('the compose file for two replicas', () => {
     readonly environment: Record<string, string>;
     readonly stop_grace_period?: string;
     readonly networks: { inside?: { ipv4_address: string } };
+    readonly command?: string[];
+    readonly healthcheck?: object;
   }
   const { services } = parse(text, { merge: true }) as { services: Record<string, Service> };
   const replicas = ['one', 'two'].map((name) => services[name] as Service);
@@ -116,6 +155,13 @@ describe('the compose file for two replicas', () => {
     for (const { environment, stop_grace_period } of replicas) {
       expect(Number.parseInt(stop_grace_period ?? '', 10)).toBeGreaterThan(endSeconds(environment));
     }
+  });
+
+  it('maintains the database as its owner, in a container that is no server', () => {
+    const { maintain, migrate } = services;
+    expect([maintain?.environment, maintain?.networks]).toEqual([migrate?.environment, migrate?.networks]);
+    expect(maintain?.command?.at(-1)).toContain('assent maintain;');
+    expect(maintain?.healthcheck).toEqual({ disable: true });
   });
 
   it('has the metrics where the proxy leads nobody', () => {
