@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { END_MS } from '../../src/rules/timeouts.ts';
@@ -174,6 +174,19 @@ describe('the compose file for two replicas', () => {
     expect([environment.ASSENT_ONE, environment.ASSENT_TWO]).toEqual(addresses);
     for (const name of ['ASSENT_ONE', 'ASSENT_TWO'])
       expect(read('haproxy/haproxy.cfg')).toContain(`\${${name}-`);
+  });
+});
+
+describe('the image', () => {
+  it('keeps of the package for telephone numbers what is imported', async () => {
+    const kept = [...read('../Dockerfile').matchAll(/! -name ([\w.]+)/g)].map(([, name = '']) => name);
+    const copy = mkdtempSync(join(tmpdir(), 'assent-image-'));
+    const whole = fileURLToPath(new URL('../../node_modules/libphonenumber-js', import.meta.url));
+    for (const name of kept) cpSync(join(whole, name), join(copy, name), { recursive: true });
+    const { href } = pathToFileURL(join(copy, 'min/index.js'));
+    const { parsePhoneNumberFromString } = (await import(href)) as typeof import('libphonenumber-js/min');
+    expect(parsePhoneNumberFromString('+79161234567')?.country).toBe('RU');
+    rmSync(copy, { recursive: true });
   });
 });
 
