@@ -10,6 +10,7 @@ const database = await useDatabase();
 let role: string;
 let roleUrl: string;
 
+const here = new URL(database.url).pathname.slice(1);
 const BASE_URL = 'http://localhost:3000';
 const asOwner = (args: string[]) => runAssent(args, { ...onDatabase(database.url), BASE_URL });
 const asServer = (args: string[], stdin = '') => runAssent(args, { ...onDatabase(roleUrl), BASE_URL }, stdin);
@@ -23,19 +24,23 @@ afterAll(async () => {
   await server?.stop();
 });
 
-/** Runs a statement as the server's role. @returns the SQLSTATE of the refusal, undefined when it was carried out */
-async function refusal(statement: string): Promise<string | undefined> {
+/** Runs SQL as the server's role, and answers its last statement's rows. */
+async function asRole(sql: string): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: roleUrl });
   await client.connect();
   try {
-    await client.query(statement);
-    return undefined;
-  } catch (error) {
-    return (error as { code?: string }).code;
+    return [await client.query(sql)].flat().at(-1)?.rows ?? [];
   } finally {
     await client.end();
   }
 }
+
+/** @returns the SQLSTATE by which the server's role is refused a statement, undefined when it was carried out */
+const refusal = (statement: string): Promise<string | undefined> =>
+  asRole(statement).then(
+    () => undefined,
+    ({ code }: { code?: string }) => code,
+  );
 
 const MAY_NOT = '42501';
 
@@ -121,6 +126,29 @@ describe('a server whose role owns nothing', () => {
       select gen_random_uuid(), user_id, client_id, 1, 'account-info', 'u:', sha256(''), 'infinity', now() from shop, someone`);
     expect(await refusal(`delete from clients where client_id = 'shop'`)).toBeUndefined();
     const { rows } = await database.pool.query(`select kind from audit_events where client_id = 'shop'`);
+    expect(rows).toEqual([{ kind: 'revoked_by_operator' }]);
+  });
+
+  it('runs no code as the owner and keeps no row from the trail, by a temporary table with the trail’s name', async () => {
+    await database.pool.query(`grant temporary on database ${here} to ${role}`);
+    await database.pool.query(`
+      with someone as (insert into users (login, login_key, name, password_hash) values ('t', 't', 'T', '') returning user_id),
+           shop as (insert into clients (client_id, name, redirect_uri, verified) values ('taken', 'n', 'u:', false)
+                    returning client_id)
+      insert into grants (grant_id, user_id, client_id, revision, scope, redirect_uri, code_hash, code_expires_at, confirmed_at)
+      select gen_random_uuid(), user_id, client_id, 1, 'account-info', 'u:', sha256('t'), 'infinity', now() from shop, someone`);
+    const ran = await asRole(`
+      create temporary table audit_events (like public.audit_events including defaults);
+      create temporary table ran (by name);
+      grant insert on audit_events, ran to public;
+      create function pg_temp.take() returns trigger language plpgsql as
+        'begin insert into pg_temp.ran values (current_user); return new; end';
+      create trigger take before insert on pg_temp.audit_events for each row execute function pg_temp.take();
+      delete from users where login = 't';
+      select by from ran`);
+    await database.pool.query(`revoke temporary on database ${here} from ${role}`);
+    expect(ran).toEqual([]);
+    const { rows } = await database.pool.query(`select kind from audit_events where client_id = 'taken'`);
     expect(rows).toEqual([{ kind: 'revoked_by_operator' }]);
   });
 

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/secrets/digest.ts';
-import { transaction } from '../../src/store/database/database.ts';
+import { openDatabase, transaction } from '../../src/store/database/database.ts';
 import { findToken } from '../../src/store/introspection.ts';
-import { describeSchema } from '../../src/store/schema/definition.ts';
+import { compareSchema, describeSchema } from '../../src/store/schema/definition.ts';
 import { migrate } from '../../src/store/schema/migrate.ts';
 import {
   listMigrations,
@@ -158,6 +158,35 @@ describe('migrations', () => {
     }
   });
 
+  it('bind the names in every function of ours, whatever a session looks through first', async () => {
+    const elsewhere = await createDatabase();
+    try {
+      await elsewhere.pool.query(`drop schema public cascade; create schema "Our own"`);
+      await elsewhere.pool.query(`alter database ${quoted(elsewhere.url)} set search_path = "Our own"`);
+      for (const [url, schema] of [
+        [database.url, 'public'],
+        [elsewhere.url, '"Our own"'],
+      ] as const) {
+        const pool = openDatabase(url);
+        await migrate(pool);
+        const { rows } = await pool.query<{ name: string; settings: string[] | null; isParsed: boolean }>(
+          `select proname as name, proconfig as settings, prosqlbody is not null as "isParsed"
+             from pg_proc where pronamespace = $1::regnamespace order by 1`,
+          [schema],
+        );
+        expect(rows.map(({ name }) => name)).toEqual(
+          expect.arrayContaining(['is_live', 'note_deleted_grants']),
+        );
+        const path = `search_path=pg_catalog, ${schema}, pg_temp`;
+        expect(rows.filter(({ settings, isParsed }) => !isParsed && !settings?.includes(path))).toEqual([]);
+        expect(await transaction(pool, compareSchema)).toEqual({ lacking: [], beside: [] });
+        await pool.end();
+      }
+    } finally {
+      await elsewhere.drop();
+    }
+  });
+
   it('make this schema', async () => {
     expect(await schemaVersion(database.pool)).toBe((await listMigrations()).length);
     const lines = await transaction(database.pool, describeSchema);
@@ -167,6 +196,8 @@ describe('migrations', () => {
     );
   });
 });
+
+const quoted = (url: string) => pg.escapeIdentifier(new URL(url).pathname.slice(1));
 
 /** Makes an empty database of an older build. @param last its version */
 async function beginAgain(pool: pg.Pool, last: number): Promise<void> {

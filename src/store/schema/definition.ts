@@ -55,8 +55,9 @@ with ours as (
   select relname, 7, 0, format('%s sequence from %s to %s by %s%s', relname, seqmin, seqmax, seqincrement, case when seqcycle then ', again and again' else '' end)
     from pg_sequence join pg_class on oid = seqrelid where relnamespace = @schema::regnamespace
   union all
-  select proname, 8, 0, proname || ' ' || regexp_replace(pg_get_functiondef(oid), '\\s+', ' ', 'g')
-    from pg_proc p where pronamespace = @schema::regnamespace and prokind in ('f', 'p')
+  select proname, 8, 0, proname || ' ' || replace(regexp_replace(pg_get_functiondef(p.oid), '\\s+', ' ', 'g'),
+                                                 format(', %L, ''pg_temp''', nspname), ', here, ''pg_temp''')
+    from pg_proc p join pg_namespace n on n.oid = pronamespace where pronamespace = @schema::regnamespace and prokind in ('f', 'p')
      and not exists (select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and deptype = 'e')
 )
 select trim(replace(line, @schema || '.', '')) as line from parts order by name collate "C", part, n, line collate "C"`,
