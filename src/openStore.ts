@@ -6,6 +6,7 @@ import { Positions } from './store/database/position.ts';
 import { openStandbys, type Standby } from './store/database/standby.ts';
 import { migrate } from './store/schema/migrate.ts';
 import { schemaState } from './store/schema/schemaState.ts';
+import { ensureServerRole } from './store/schema/serverRole.ts';
 
 /** An open database, whichever it is. */
 export interface Store {
@@ -26,10 +27,13 @@ export interface StoreLog {
   warn(line: string): void;
 }
 
+/** Whose role trial mode connects as; elsewhere `DATABASE_URL` names it. */
+type Role = 'owner' | 'server';
+
 /** Opens the operator's database or, without one, joins the embedded PostgreSQL of trial mode. */
-export async function openStore(config: DatabaseConfig, log: StoreLog): Promise<Store> {
+export async function openStore(config: DatabaseConfig, log: StoreLog, as: Role = 'owner'): Promise<Store> {
   const { databaseUrl, databasePassword: password, dataDir, readUrl, readLagMs } = config;
-  if (databaseUrl === null) return openTrialStore(dataDir, log);
+  if (databaseUrl === null) return as === 'server' ? openToServe(config, log) : openTrialStore(dataDir, log);
   const settings = readUrl !== null && readLagMs === 0 ? APPLIED : {};
   const openAnother = () => openDatabase(databaseUrl, password, { settings });
   const pool = openAnother();
@@ -43,8 +47,22 @@ export async function openStore(config: DatabaseConfig, log: StoreLog): Promise<
 /** What is answered as done has been replayed by the standbys that `synchronous_standby_names` makes it wait for. */
 const APPLIED = { synchronous_commit: 'remote_apply' };
 
+/** The role that serves in trial mode. The tables belong to the embedded PostgreSQL's superuser. */
+const TRIAL_ROLE = { user: 'assent_server' };
+
+/** Has trial mode's owner bring the schema up to date and give the role that serves its rights, and connects as that. */
+async function openToServe(config: DatabaseConfig, log: StoreLog): Promise<Store> {
+  const owner = await openMigratedStore(config, log);
+  try {
+    await ensureServerRole(owner.pool, TRIAL_ROLE.user, 'trial mode');
+    return await openTrialStore(config.dataDir, log, TRIAL_ROLE);
+  } finally {
+    await owner.close();
+  }
+}
+
 /** Only here is the embedded PostgreSQL loaded: production has none of its code. */
-async function openTrialStore(dataDir: string, log: StoreLog): Promise<Store> {
+async function openTrialStore(dataDir: string, log: StoreLog, role = {}): Promise<Store> {
   const { joinEmbeddedPostgres, leaveEmbeddedPostgres } = await import('./trial/postgres/join.ts');
   // A signal may come in the middle of joining.
   closeBeforeEnd(async () => {
@@ -52,7 +70,7 @@ async function openTrialStore(dataDir: string, log: StoreLog): Promise<Store> {
     return false;
   });
   const embedded = await joinEmbeddedPostgres(dataDir, { log: (line) => log.warn(line) });
-  const openAnother = () => openDatabase(embedded.connection);
+  const openAnother = () => openDatabase({ ...embedded.connection, ...role });
   const pool = openAnother();
   const close = async () => {
     await pool.end();

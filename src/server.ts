@@ -33,7 +33,7 @@ interface Running {
  */
 export async function runServer(config: Config, log: Logger): Promise<void> {
   sharePasswordThreads(config.workers);
-  const running: Running = { store: await openStore(config, log), servers: [] };
+  const running: Running = { store: await openStore(config, log, 'server'), servers: [] };
   try {
     await start(running, config, log);
   } catch (error) {

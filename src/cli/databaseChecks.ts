@@ -103,7 +103,8 @@ const CHECKS: Readonly<Record<string, (facts: DatabaseFacts, pool: pg.Pool) => P
     const remedy = `run assent migrate --server-role ${role} as the owner of the tables`;
     if (lacking.length > 0) return wrong(`the role ${role} lacks ${lacking.join(', ')}`, remedy);
     if (await ownsTables(pool)) {
-      return advice(`the role ${role} may change tables`, 'see "Two roles" in docs/operating.md');
+      const way = 'let servers have a role of their own, see "Two roles" in docs/operating.md';
+      return wrong(`the role ${role} may change tables`, way);
     }
     const powers = await findExcessPrivileges(pool);
     const more = [...powers.map(({ what }) => what), ...beyond.map((privilege) => `it has ${privilege}`)];

@@ -73,7 +73,7 @@ async function checkStore(look: (store: Store) => Promise<Finding[]>): Promise<F
   const { config } = attempt(readDatabaseConfig);
   if (config === null) return [];
   try {
-    const store = await openStore(config, toStandardError);
+    const store = await openStore(config, toStandardError, 'server');
     return await look(store)
       .catch(away)
       .finally(() => store.close());

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { grantServerRole } from '../../src/store/schema/serverRole.ts';
 import { Agent } from '../support/agent.ts';
-import { useDatabase } from '../support/database.ts';
+import { createRole, useDatabase } from '../support/database.ts';
 import { introspect, obtainToken, signIn } from '../support/flow.ts';
 import { onDatabase, type Run, runAssent } from '../support/process.ts';
 import { startServer, type TestClient, type TestUser } from '../support/server.ts';
@@ -249,7 +250,9 @@ describe('the command line', () => {
   });
 
   it('finds a good set-up good and a bad one wrong', async () => {
-    const good = { ...onDatabase(database.url), BASE_URL: 'https://pay.example' };
+    const role = await createRole();
+    await grantServerRole(database.pool, role.name, 'tests');
+    const good = { ...onDatabase(role.urlOf(database)), BASE_URL: 'https://pay.example' };
     expect(await runAssent(['doctor'], good)).toMatchObject({
       code: 0,
       stdout: expect.not.stringContaining('error '),

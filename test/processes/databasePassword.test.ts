@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { registerUser } from '../../src/flows/operators/users.ts';
+import { grantServerRole } from '../../src/store/schema/serverRole.ts';
 import { createRole, useDatabase } from '../support/database.ts';
 import { ledger } from '../support/ledger.ts';
 import { urlOf } from '../support/postgres.ts';
@@ -24,7 +25,8 @@ function fileOf(name: string, text: string): string {
 const folder = mkdtempSync(join(tmpdir(), 'assent-secrets-'));
 const anna = { login: 'anna', name: 'Anna', password: 'password', paymentPassword: null };
 await registerUser(database.pool, anna, 'tests');
-const { name } = await createRole('superuser', PASSWORD);
+const { name } = await createRole('', PASSWORD);
+await grantServerRole(database.pool, name, 'tests');
 ledger.note('database password', PASSWORD);
 const url = urlOf(database.url, { user: name, password: '' });
 const byVariable = { DATABASE_URL: url, PGPASSWORD: PASSWORD, SECRETS: TEST_SECRET, BASE_URL };

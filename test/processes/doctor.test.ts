@@ -19,8 +19,8 @@ let good: Record<string, string>;
 beforeAll(async () => {
   await postgres.start();
   await postgres.run('create role server login');
-  good = { ...onDatabase(postgres.url()), BASE_URL: 'https://pay.invalid' };
-  await runAssent(['migrate', '--server-role', 'server'], good);
+  good = { ...onDatabase(postgres.url('postgres', 'server')), BASE_URL: 'https://pay.invalid' };
+  await runAssent(['migrate', '--server-role', 'server'], onDatabase(postgres.url()));
 });
 
 afterAll(() => postgres.remove());
@@ -63,7 +63,7 @@ describe('assent doctor', () => {
   it('has a line for everything, and advice is no error', async () => {
     const examined = await doctor(good);
     expect(examined.findings.map(({ check }) => check)).toEqual(CHECKS);
-    expect([examined.code, troubles(examined)]).toEqual([0, { role: 'advice', address: 'advice' }]);
+    expect([examined.code, troubles(examined)]).toEqual([0, { address: 'advice' }]);
     const { stdout } = await runAssent(['doctor'], good);
     const lines = stdout.trimEnd().split('\n');
     expect(lines).toHaveLength(CHECKS.length);
@@ -75,7 +75,7 @@ describe('assent doctor', () => {
     const server = await spawnServer(onDatabase(postgres.url('postgres', 'server')));
     const stranger = createServer((_request, response) => response.end('{}')).listen(0, 'localhost');
     try {
-      const here = { ...good, DATABASE_URL: postgres.url('postgres', 'server'), BASE_URL: server.baseUrl };
+      const here = { ...good, BASE_URL: server.baseUrl };
       expect(await doctor(here).then(troubles)).toEqual({ cookies: 'advice' });
       const elsewhere = `http://localhost:${(stranger.address() as AddressInfo).port}`;
       expect(await doctor({ ...here, BASE_URL: elsewhere }).then(troubles)).toMatchObject({
@@ -89,10 +89,7 @@ describe('assent doctor', () => {
 
   it('looks at the rest when something is wrong, and ends with 1', async () => {
     const unconfigured = await doctor({ ...good, SECRETS: 'short', BASE_URL: '' });
-    expect([unconfigured.code, troubles(unconfigured)]).toEqual([
-      1,
-      { configuration: 'error', role: 'advice' },
-    ]);
+    expect([unconfigured.code, troubles(unconfigured)]).toEqual([1, { configuration: 'error' }]);
     const away = await doctor({ ...good, DATABASE_URL: 'postgres://a@127.0.0.1:9/b' });
     expect([away.code, troubles(away)]).toEqual([1, { database: 'error', address: 'advice' }]);
   });
@@ -110,6 +107,14 @@ describe('assent doctor', () => {
       1,
       { level: 'error', text: expect.stringContaining('INSERT on grants') },
     ]);
+  });
+
+  it('is not content with the owner of the tables, nor with a superuser', async () => {
+    await postgres.run('create role powerful superuser login', 'create role owning login in role assent');
+    for (const role of ['assent', 'powerful', 'owning']) {
+      const mighty = await doctor({ ...good, DATABASE_URL: postgres.url('postgres', role) });
+      expect([role, mighty.code, troubles(mighty)]).toEqual([role, 1, { role: 'error', address: 'advice' }]);
+    }
   });
 
   it('names an encoding that lacks letters', async () => {

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, describe, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
-import { createRole, useDatabase } from '../support/database.ts';
+import { createDatabase, createRole, useDatabase } from '../support/database.ts';
 import { obtainToken } from '../support/flow.ts';
 import { onDatabase, type Run, runAssent, spawnServer } from '../support/process.ts';
 
@@ -160,7 +160,7 @@ describe('a server whose role owns nothing', () => {
     'truncate sessions',
     'create schema mine',
     'create or replace function refuse_change() returns trigger language plpgsql as $$ begin return null; end $$',
-    'create temporary table x (like audit_events); alter table audit_events attach partition x default',
+    'create temporary table audit_events (like public.audit_events)',
     'update audit_events set user_id = null',
     'delete from audit_events',
     'delete from audit_events_rest',
@@ -212,8 +212,8 @@ describe('a server whose role owns nothing', () => {
   it('is what the doctor likes to see', async () => {
     expect((await asServer(['doctor'])).stdout).toMatch(/^ok +the role \S+ may read and write rows/m);
     const owners = await asOwner(['doctor']);
-    expect(owners.code).toBe(0);
-    expect(owners.stdout).toMatch(/^advice +the role \S+ may change tables/m);
+    expect(owners.code).toBe(1);
+    expect(owners.stdout).toMatch(/^error +the role \S+ may change tables: .+"Two roles"/m);
   });
 });
 
@@ -345,6 +345,31 @@ describe('assent migrate --server-role', () => {
     await database.pool.query(lines.join('\n')); // all of it at once, as it stands there
     expect(await grant(mighty)).toMatchObject({ code: 0 });
   }, 90_000);
+
+  it('takes temporary tables from every role, or says what does where the database is another role’s', async () => {
+    const theirs = await createDatabase(`template template0 encoding 'UTF8' locale 'C'`);
+    try {
+      const [owner, serving] = [await createRole(), await createRole()];
+      await theirs.pool.query(`grant create on schema public to ${owner.name}`);
+      const migrate = () =>
+        runAssent(['migrate', '--server-role', serving.name], onDatabase(owner.urlOf(theirs)));
+      const { code, stderr } = await migrate();
+      expect(code).toBe(1);
+      const [, ...lines] = stderr.slice(stderr.indexOf('can do more than a server needs')).split('\n');
+      expect(lines[0]).toMatch(/^ {2}-- it may create temporary tables in the database /);
+      await theirs.pool.query(lines.join('\n'));
+      expect(await migrate()).toMatchObject({ code: 0 });
+    } finally {
+      await theirs.drop();
+    }
+    const asked = async () => (await asServer(['doctor'])).stdout;
+    await database.pool.query(`grant temporary on database ${here} to public`);
+    expect(await asked()).toMatch(
+      /^advice +the role \S+ can do more .+: it may create temporary tables in the/m,
+    );
+    expect((await grant(role)).code).toBe(0);
+    expect(await asked()).toMatch(/^ok +the role /m);
+  });
 
   it('takes what the role had too much', async () => {
     await database.pool.query(`grant all on all tables in schema public to ${role}`);

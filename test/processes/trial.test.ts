@@ -1,7 +1,9 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { Client } from 'pg';
 import { afterEach, describe, expect, it } from 'vitest';
+import { joinEmbeddedPostgres } from '../../src/trial/postgres/join.ts';
 import { Agent } from '../support/agent.ts';
 import { signIn } from '../support/flow.ts';
 import { clusterOf, makeDataDir, postmasterOf, removeDataDir } from '../support/folder.ts';
@@ -120,6 +122,30 @@ describe('trial mode', () => {
     expect(await list()).toEqual(['Demo Shop']);
     expect(await server.stop()).toBe(0);
     expect(await list()).toEqual(['Demo Shop']);
+  });
+
+  it('serves as a role that owns nothing, after commands have worked as the owner, and the doctor agrees', async () => {
+    const variables = { PORT: String(await freePair()), DATA_DIR: newFolder() };
+    expect((await runAssent(['migrate'], variables)).code).toBe(0);
+    const server = await start(variables);
+    const member = await joinEmbeddedPostgres(variables.DATA_DIR);
+    const client = new Client(member.connection);
+    try {
+      await client.connect();
+      const { rows } = await client.query(
+        `select distinct usename, usesuper from pg_stat_activity join pg_user using (usename) where application_name = 'assent'`,
+      );
+      expect(rows).toEqual([{ usename: 'assent_server', usesuper: false }]);
+    } finally {
+      await client.end();
+      await member.leave();
+    }
+    const { code, stdout } = await runAssent(['doctor'], { ...variables, BASE_URL: server.baseUrl });
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(/^ok +the role assent_server may read and write rows/m),
+    ]);
+    expect((await runAssent(['audit', 'prune'], variables)).code).toBe(0);
   });
 
   it('creates no demo when it is told not to, and none in a database that is somebody’s', async () => {

@@ -12,8 +12,9 @@ interface ExcessPrivilege {
 }
 
 // PostgreSQL notes in pg_shdepend what a role owns ("o") and what it was given rights on ("a"), in every database; what
-// PUBLIC was given stands only with each thing. Rights on our own tables are the grant's business; TEMPORARY and CONNECT
-// are everybody's as PostgreSQL is shipped, and open none of our tables; so are the system's and extensions' things.
+// PUBLIC was given stands only with each thing. Rights on our own tables are the grant's business; CONNECT is everybody's
+// as PostgreSQL is shipped, and opens none of our tables; so are the system's and extensions' things. TEMPORARY is as well,
+// but a session's own tables come before ours wherever a statement names a table without its schema.
 const EXCESS = statement<{ tables: readonly string[]; role: string | null }>(
   '',
   `
@@ -93,11 +94,12 @@ select format('it may create in the schema %I', nspname), format('revoke create 
            from aclexplode(coalesce(nspacl, acldefault('n', nspowner))) acl
           where acl.privilege_type = 'CREATE' and acl.grantee in (0, role.oid)) as given
 union all
-select format('it may create in the database %I', datname), format('revoke create on database %I from %s', datname, grantee)
+select format('it may create %sin the database %I', case privilege when 'TEMPORARY' then 'temporary tables ' end, datname),
+       format('revoke %s on database %I from %s', lower(privilege), datname, grantee)
   from place, role, lateral (
-         select distinct case acl.grantee when 0 then 'public' else name end as grantee
+         select distinct case acl.grantee when 0 then 'public' else name end as grantee, acl.privilege_type as privilege
            from aclexplode(coalesce(datacl, acldefault('d', datdba))) acl
-          where acl.privilege_type = 'CREATE' and acl.grantee in (0, role.oid)) as given`,
+          where acl.privilege_type in ('CREATE', 'TEMPORARY') and acl.grantee in (0, role.oid)) as given`,
 );
 
 /**

@@ -17,7 +17,7 @@ export interface Cluster {
   started?: ChildProcess;
 }
 
-/** The superuser of the cluster, and the name everybody connects with. */
+/** The superuser of the cluster, as which shares are taken and commands connect; a server's role is `openStore`'s to choose. */
 export const DATABASE_USER = 'assent';
 
 /**
