@@ -18,7 +18,7 @@ interface Service {
 }
 interface Compose {
   readonly services: Record<'postgres' | 'migrate' | 'assent' | 'maintain', Service>;
-  readonly configs: Record<'server-role', { content: string }>;
+  readonly configs: Record<'roles', { content: string }>;
 }
 
 const TEXT = readFileSync(new URL('../../docker-compose.yml', import.meta.url), 'utf8');
@@ -107,56 +107,83 @@ describe.skipIf(psqlVersion() < 14)(
       rmSync(folder, { recursive: true });
     });
 
-    /** Makes the server's role as the image of PostgreSQL does, but with a name of our own. */
-    function makeServerRole({ services, configs }: Compose): string {
-      const role = ownName();
-      const file = join(folder, 'server-role.sql');
-      writeFileSync(file, configs['server-role'].content.replaceAll('assent_server', role));
-      const { host, port, user = '', password = '' } = new Client(database.url);
+    /** Runs the script as the image of PostgreSQL does, but with names of our own: roles by their names in the file. */
+    async function setUp({ services, configs }: Compose) {
+      const superuser = await createRole('superuser', services.postgres.environment.POSTGRES_PASSWORD);
+      const names = { postgres: superuser.name, assent: ownName(), assent_server: ownName() };
+      const file = join(folder, 'roles.sql');
+      const named = /(?<= (?:role|owner|database) )(postgres|assent_server|assent)\b/g;
+      writeFileSync(
+        file,
+        configs.roles.content.replaceAll(named, (name) => names[name as keyof typeof names]),
+      );
+      const { host, port } = new Client(database.url);
       const name = decodeURIComponent(new URL(database.url).pathname.slice(1));
-      const where = ['--host', host, '--port', String(port), '--username', user, '--dbname', name];
+      const where = ['--host', host, '--port', String(port), '--username', superuser.name, '--dbname', name];
       const args = ['-v', 'ON_ERROR_STOP=1', ...where, '--no-password', '--no-psqlrc', '-f', file];
       const { PATH = '' } = process.env;
       const ours = {
         LC_ALL: 'C.UTF-8',
-        PGPASSWORD: password,
+        PGPASSWORD: superuser.password,
         PGOPTIONS: '-c password_encryption=scram-sha-256',
       };
       const env = { PATH, ...services.postgres.environment, ...ours };
       execFileSync('psql', args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
-      return role;
+      return names;
     }
 
-    it.each(NASTY)('gives the server’s role the password %j', async (password) => {
-      const user = makeServerRole(composeWith({ SERVER_PASSWORD: password }));
-      const client = new Client({ connectionString: urlOf(database.url, { user, password }) });
-      await client.connect();
-      await client.end();
-      const wrong = new Client({ connectionString: urlOf(database.url, { user, password: `${password}.` }) });
-      await expect(wrong.connect()).rejects.toMatchObject({ code: '28P01' });
+    /** The URL of the database that the script made. */
+    const urlFor = ({ assent }: { assent: string }, user: string, password: string) =>
+      urlOf(database.url, { database: assent, user, password });
+
+    it.each(NASTY)('gives both roles the password %j', async (password) => {
+      const names = await setUp(composeWith({ POSTGRES_PASSWORD: password, SERVER_PASSWORD: password }));
+      for (const user of [names.assent, names.assent_server]) {
+        const client = new Client({ connectionString: urlFor(names, user, password) });
+        await client.connect();
+        await client.end();
+        const wrong = new Client({ connectionString: urlFor(names, user, `${password}.`) });
+        await expect(wrong.connect()).rejects.toMatchObject({ code: '28P01' });
+      }
+    });
+
+    it('leaves no superuser who can come from outside, nor one who owns the tables', async () => {
+      const compose = composeWith({});
+      const names = await setUp(compose);
+      const { rows } = await database.pool.query(
+        `select rolname as name, rolsuper as super, rolpassword is null as locked from pg_authid
+          where rolname = any ($1) order by rolsuper`,
+        [[names.postgres, names.assent]],
+      );
+      expect(rows).toEqual([
+        { name: names.assent, super: false, locked: false },
+        { name: names.postgres, super: true, locked: true },
+      ]);
     });
 
     it('lets the owner migrate and the server serve, whatever is in their passwords', async () => {
       const [POSTGRES_PASSWORD, SERVER_PASSWORD] = [NASTY.join(' '), NASTY.toReversed().join(' ')];
       const compose = composeWith({ POSTGRES_PASSWORD, SERVER_PASSWORD });
-      const { postgres, migrate, assent } = compose.services;
-      const owner = await createRole('superuser', postgres.environment.POSTGRES_PASSWORD);
-      const role = makeServerRole(compose);
+      const { migrate, assent } = compose.services;
+      const names = await setUp(compose);
+      const role = names.assent_server;
       /** What compose gives a service, in this PostgreSQL. */
       const here = ({ environment }: Service, user: string): Variables => ({
         ...environment,
-        DATABASE_URL: urlOf(database.url, { user, password: '' }),
+        DATABASE_URL: urlFor(names, user, ''),
       });
       const [, ...args] = migrate.command ?? [];
       const migrated = await runAssent(
         args.map((arg) => (arg === 'assent_server' ? role : arg)),
-        here(migrate, owner.name),
+        here(migrate, names.assent),
       );
-      expect(migrated).toMatchObject({
-        code: 0,
-        stderr: `${role} may read and write rows, and change no table\n`,
-      });
+      expect([migrated.code, migrated.stderr]).toEqual([
+        0,
+        expect.stringContaining(`\n${role} may read and write rows, and change no table\n`),
+      ]);
       const { BASE_URL: _, ...variables } = here(assent, role);
+      const doctor = await runAssent(['doctor'], here(assent, role));
+      expect(doctor.stdout).toMatch(/^ok +the role \w+ may read and write rows/m);
       const server = await spawnServer(variables);
       expect(await server.stop()).toBe(0);
       const PGPASSWORD_FILE = join(folder, 'password');
@@ -165,15 +192,21 @@ describe.skipIf(psqlVersion() < 14)(
       expect(await another.stop()).toBe(0);
     });
 
-    it('connects as the users that it makes', () => {
-      const { postgres, migrate, assent } = composeWith({}).services;
-      const { POSTGRES_USER, POSTGRES_DB } = postgres.environment;
-      expect(migrate.environment.DATABASE_URL).toBe(
-        `postgres://${POSTGRES_USER}@postgres:5432/${POSTGRES_DB}`,
+    it('connects as the roles that it makes, to the database that it makes, by their passwords', () => {
+      const { services, configs } = composeWith({});
+      const { postgres, migrate, assent } = services;
+      expect(configs.roles.content).toMatch(
+        /create role assent login .+ role assent_server login .+ database assent /s,
       );
-      expect(assent.environment.DATABASE_URL).toBe(`postgres://assent_server@postgres:5432/${POSTGRES_DB}`);
+      expect(migrate.environment.DATABASE_URL).toBe('postgres://assent@postgres:5432/assent');
+      expect(assent.environment.DATABASE_URL).toBe('postgres://assent_server@postgres:5432/assent');
       expect(migrate.environment.PGPASSWORD).toBe(postgres.environment.POSTGRES_PASSWORD);
       expect(assent.environment.PGPASSWORD).toBe(postgres.environment.SERVER_PASSWORD);
+    });
+
+    it('is the same in the compose file for two replicas', () => {
+      const text = readFileSync(new URL('../../deploy/compose/docker-compose.yml', import.meta.url), 'utf8');
+      expect(parse(text, { merge: true }).configs).toEqual(composeWith({}).configs);
     });
   },
 );
