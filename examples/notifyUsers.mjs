@@ -2,8 +2,9 @@
 // each event that a user should hear of to `deliver`. At least once: what was under way in a crash comes again, with the
 // same `id`. Whatever goes wrong ends it; the supervisor that starts it again (systemd, a container) makes it go on.
 //
-//   STATE_FILE=/var/lib/notify-users/state DATABASE_URL=postgres://… node notifyUsers.mjs npx assent
+//   STATE_FILE=/var/lib/notify-users/state DATABASE_URL=postgres://assent_notifier@… node notifyUsers.mjs npx assent
 //
+// That role reads what is needed here and writes nothing: "Telling users" in docs/commands.md has the SQL that makes it.
 // Without a state file it begins now. One of it is enough; two with a file each deliver everything twice.
 
 import { execFile } from 'node:child_process';

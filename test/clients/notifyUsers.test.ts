@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
+import { createRole, type TestRole } from '../support/database.ts';
 import { decide, reachConsent, requestOf, signIn } from '../support/flow.ts';
 import { onDatabase } from '../support/process.ts';
 import { useServer } from '../support/server.ts';
@@ -17,6 +18,7 @@ const EXAMPLE = fileURLToPath(new URL('../../examples/notifyUsers.mjs', import.m
 const ASSENT = fileURLToPath(new URL('../../bin/assent.js', import.meta.url));
 
 const server = await useServer();
+const role = await makeRole();
 const client = await server.createClient({ name: 'Corner Shop' });
 const folder = makeFolder();
 const STATE_FILE = join(folder, 'state');
@@ -43,7 +45,7 @@ afterAll(() => removeFolder(folder));
 
 /** Starts it; after so many deliveries it crashes. */
 function start(killAfter = Number.POSITIVE_INFINITY): ChildProcess {
-  const variables = { ...onDatabase(server.database.url), STATE_FILE, PAUSE_MS: '50' };
+  const variables = { ...onDatabase(role.urlOf(server.database)), STATE_FILE, PAUSE_MS: '50' };
   const child = spawn(process.execPath, [EXAMPLE, process.execPath, ASSENT], {
     env: environment(variables),
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -56,6 +58,16 @@ function start(killAfter = Number.POSITIVE_INFINITY): ChildProcess {
     if (count === killAfter) child.kill('SIGKILL');
   });
   return child;
+}
+
+/** A role as the document makes it, under a name of our own. */
+async function makeRole(): Promise<TestRole> {
+  const guide = readFileSync(new URL('../../docs/commands.md', import.meta.url), 'utf8');
+  const [, sql = ''] = /```sql\n(create role assent_notifier login;\n[^`]+)```/.exec(guide) ?? [];
+  const [, , ...grants] = sql.split('\n');
+  const made = await createRole();
+  await server.database.pool.query(grants.join('\n').replaceAll('assent_notifier', made.name));
+  return made;
 }
 
 async function end(child: ChildProcess): Promise<void> {
@@ -123,3 +135,19 @@ it(
   },
   LIMIT_MS,
 );
+
+it('has a role that writes nothing, and reads no password and no code', async () => {
+  const { rows } = await server.database.pool.query(
+    `select table_name || '.' || column_name as column, privilege_type as right
+       from information_schema.role_column_grants
+      where grantee = $1 and (privilege_type <> 'SELECT' or table_name not in ('audit_events', 'schema_migrations'))
+      order by 1`,
+    [role.name],
+  );
+  expect(rows.map(({ column, right }) => `${right} of ${column}`)).toEqual([
+    'SELECT of clients.client_id',
+    'SELECT of clients.name',
+    'SELECT of users.login',
+    'SELECT of users.user_id',
+  ]);
+});
