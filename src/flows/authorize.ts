@@ -10,7 +10,7 @@ import type { Parameters } from '../rules/parameters.ts';
 import type { Right } from '../rules/scope.ts';
 import { grantedRights } from '../rules/scope.ts';
 import { findClient } from '../store/clients.ts';
-import { findInstance, type Grant, type InstanceState } from '../store/grants.ts';
+import { findInstance, type Grant } from '../store/grants.ts';
 import type { Session } from '../store/sessions.ts';
 import { needsPaymentPassword, paymentPasswordForm } from './confirmPayment.ts';
 import type { Context } from './context.ts';
@@ -41,19 +41,14 @@ export interface RequestedAccess {
   readonly earlier:
     | (Pick<Grant, 'confirmedAt' | 'lastUsedOn'> & { readonly rights: readonly Right[] })
     | null;
-  /** Other connections of the application to this account that are live and spend. */
-  readonly others: OtherConnections;
+  /**
+   * The rights of all other connections of the application to this account that are live and spend; null where they are too
+   * many to read. They are no part of what is decided: allowing leaves them as they are, and no decision depends on them.
+   */
+  readonly others: readonly (readonly Right[])[] | null;
   /** Whether the user never allowed this application anything before. */
   readonly firstSeen: boolean;
   readonly signOutToken: string;
-}
-
-/** They are no part of what is decided: allowing leaves them as they are, and no decision depends on them. */
-interface OtherConnections {
-  /** The newest of them. */
-  readonly spending: readonly (Pick<Grant, 'instanceName'> & { readonly rights: readonly Right[] })[];
-  /** How many there are beside those. */
-  readonly more: number;
 }
 
 /** The payment password is asked, or the request rejected without it. */
@@ -120,14 +115,20 @@ export async function nextStep(
   pending: PendingAuthorization,
 ): Promise<Exclude<Step, SignInStep>> {
   const { authorizationRequest, session } = pending;
-  const { grant, mayHold, firstSeen, ...beside } = await findInstance(context.db, {
+  const { clientId } = authorizationRequest.client;
+  const {
+    grant,
+    mayHold,
+    firstSeen,
+    others: scopes,
+  } = await findInstance(context.db, {
     grantId: grantIdOf(pending),
     userId: session.user.userId,
-    clientId: authorizationRequest.client.clientId,
+    clientId,
     maxInstances: context.maxInstances,
   });
   if (!mayHold) return { step: 'full', authorizationRequest };
-  const others = otherConnections(authorizationRequest, beside);
+  const others = scopes?.map((scope) => grantedRights({ clientId, scope })) ?? null;
   const access = { ...requestedAccess(context, pending, grant), others, firstSeen };
   if (needsPaymentPassword(pending)) {
     const formToken = signForm(context, paymentPasswordForm(pending));
@@ -136,17 +137,6 @@ export async function nextStep(
   }
   const decisionToken = signForm(context, decisionForm(pending), grant?.revision);
   return { step: 'consent', ...access, decisionToken };
-}
-
-function otherConnections(
-  { client: { clientId } }: AuthorizationRequest,
-  { others, spendingOthers }: Pick<InstanceState, 'others' | 'spendingOthers'>,
-): OtherConnections {
-  const spending = others.map(({ instanceName, scope }) => ({
-    instanceName,
-    rights: grantedRights({ clientId, scope }),
-  }));
-  return { spending, more: spendingOthers - spending.length };
 }
 
 function requestedAccess(

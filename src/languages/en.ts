@@ -104,15 +104,13 @@ export const en = {
       /** Where a limit is for a longer time than that. */
       inAll: (amount: string, day: string) => `At most ${amount} in all, and nothing after ${day}`,
     },
-    /** What the application can spend by other connections, below that. */
+    /** What the application can spend by all other connections together, below that. */
     besides: {
-      line: (client: string, connections: string) =>
-        `${say`On top of this, ${client} can already spend`}: ${connections}.`,
-      /** @param most such as "At most RUB 3,000 in any 7 days" */
-      named: (instance: string, most: string) => `${say`through “${instance}”`}, ${inSentence(most)}`,
-      unnamed: (most: string) => `through a connection without a name, ${inSentence(most)}`,
-      more: (count: number) =>
-        plural(count, { one: 'and through # more connection', other: 'and through # more connections' }),
+      /** @param most such as "at most RUB 3,000 in any 7 days" */
+      known: (client: string, most: string) =>
+        `${say`On top of this, ${client} can already spend through other connections`}: ${most}.`,
+      unknown: (client: string) =>
+        say`On top of this, ${client} may already be able to spend through other connections. There are too many to add up here: see “Connected applications”.`,
     },
     /** What a day of a limit is. */
     dayNote: 'A day here means any 24 hours in a row: limits don’t start again at midnight.',
@@ -244,10 +242,11 @@ export const en = {
       nothing: 'Nothing',
       nothingNow: 'Nothing while it is blocked',
       once: (amount: string) => `At most one payment of exactly ${amount}`,
-      /** Of an application. @param limit such as "At most RUB 3,000 in any 7 days" */
-      can: (limit: string) => `Can spend: ${inSentence(limit)}`,
-      together: (limit: string) => `Can spend: ${inSentence(limit)}, all together`,
-      togetherOnce: (amount: string) => `Can spend: at most ${amount} in all, in one-time payments`,
+      /** Of an application. @param most such as "at most RUB 3,000 in any 7 days" */
+      can: (most: string) => `Can spend: ${most}`,
+      /** Of several connections, within a sentence. */
+      together: (most: string) => `${most}, all together`,
+      togetherOnce: (amount: string) => `at most ${amount} in all, in one-time payments`,
       some: 'Can spend your money',
       none: 'Can’t spend your money',
       noneHere: 'The connections on this page can’t spend your money',

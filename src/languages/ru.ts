@@ -96,15 +96,10 @@ export const ru: Texts = {
       inAll: (amount, day) => `В сумме не больше ${amount} и ничего после ${day}`,
     },
     besides: {
-      line: (client, connections) => `${say`Кроме того, ${client} уже может тратить`}: ${connections}.`,
-      named: (instance, most) => `${say`через «${instance}»`} — ${inSentence(most)}`,
-      unnamed: (most) => `через подключение без имени — ${inSentence(most)}`,
-      more: (count) =>
-        plural(count, {
-          one: 'и ещё через # подключение',
-          few: 'и ещё через # подключения',
-          other: 'и ещё через # подключений',
-        }),
+      known: (client, most) =>
+        `${say`Кроме того, ${client} уже может тратить через другие подключения`}: ${most}.`,
+      unknown: (client) =>
+        say`Возможно, ${client} уже может тратить и через другие подключения. Их слишком много, чтобы сложить здесь их лимиты: посмотрите на странице «Подключённые приложения».`,
     },
     dayNote: 'День или сутки здесь — любые 24 часа подряд: в полночь отсчёт не начинается заново.',
     cannot: {
@@ -235,9 +230,9 @@ export const ru: Texts = {
       nothing: 'Ничего',
       nothingNow: 'Ничего, пока заблокировано',
       once: (amount) => `Не больше одного платежа ровно на ${amount}`,
-      can: (limit) => `Может потратить: ${inSentence(limit)}`,
-      together: (limit) => `Может потратить: в сумме ${inSentence(limit)}`,
-      togetherOnce: (amount) => `Может потратить: в сумме не больше ${amount}, разовыми платежами`,
+      can: (most) => `Может потратить: ${most}`,
+      together: (most) => `в сумме ${most}`,
+      togetherOnce: (amount) => `в сумме не больше ${amount}, разовыми платежами`,
       some: 'Может тратить ваши деньги',
       none: 'Не может тратить ваши деньги',
       noneHere: 'Подключения на этой странице не могут тратить ваши деньги',

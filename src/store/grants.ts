@@ -59,17 +59,14 @@ export interface InstanceState {
   readonly mayHold: boolean;
   /** Whether the user never allowed this application anything, under whatever name; of very many grants the newest are looked at. */
   readonly firstSeen: boolean;
-  /** The newest other instances of this application that are live and spend. */
-  readonly others: readonly Pick<Grant, 'instanceName' | 'scope'>[];
-  /** How many of those there are. */
-  readonly spendingOthers: number;
+  /** The scopes of all other instances of this application that are live and spend; null where there is too much to read. */
+  readonly others: readonly string[] | null;
 }
-
-/** So many other instances are named on a page. */
-const MAX_OTHERS = 3;
 
 /** How many more grants than allowed are read: bounds the cost of a page, however many grants a user has. */
 const MAX_BESIDE = 1_000;
+/** Characters of JSON with the scopes of other instances, for the same reason: reading them takes a millisecond or two. */
+const MAX_SCOPES = 32_000;
 
 /** The newest grants of the user, those beyond what may be live included. */
 const NEWEST = `(select * from grants where user_id = input.user_id
@@ -82,15 +79,16 @@ const find = batchStatement<Instance>(
 select input.n::int as n, ${GRANT_COLUMNS},
        coalesce(${IS_LIVE}, false) or input.max_instances > beside.live as "mayHold",
        g.grant_id is null and beside.known = 0 as "firstSeen",
-       beside.spending::int as "spendingOthers", coalesce(to_json(beside.newest), '[]') as others
+       case when beside.read < input.max_instances + ${MAX_BESIDE} and length(beside.scopes::text) <= ${MAX_SCOPES}
+            then beside.scopes end as others
   from ${input}
   left join lateral (select * from grants where grant_id = input.grant_id offset 0) g on true  -- offset 0: see sessions.ts
   cross join lateral (
-    select count(*) as known, count(*) filter (where is_live) as live, count(*) filter (where is_live and spends) as spending,
-           (array_agg(json_build_object('instanceName', instance_name, 'scope', scope) order by confirmed_at desc)
-              filter (where is_live and spends))[:${MAX_OTHERS}] as newest
-      from (select *, ${IS_LIVE} as is_live, ${SPENDS} as spends from ${NEWEST} g
-             where g.client_id = input.client_id and g.grant_id <> input.grant_id) g
+    select count(*) as read, count(*) filter (where is_other) as known, count(*) filter (where is_live) as live,
+           coalesce(json_agg(scope) filter (where is_live and ${SPENDS}), '[]') as scopes
+      from (select *, is_other and ${IS_LIVE} as is_live
+              from (select *, client_id = input.client_id and grant_id <> input.grant_id as is_other
+                      from ${NEWEST} newest) g) g
   ) beside`,
 );
 
@@ -105,8 +103,8 @@ export const findInstance = batched(
     );
     return rows.map((row) => {
       const found = required(row, statement);
-      const { grantId, mayHold, firstSeen, others, spendingOthers } = found;
-      return { grant: grantId === null ? null : found, mayHold, firstSeen, others, spendingOthers };
+      const { grantId, mayHold, firstSeen, others } = found;
+      return { grant: grantId === null ? null : found, mayHold, firstSeen, others };
     });
   },
 );

@@ -38,38 +38,64 @@ const changesOf = ({ body }: Answer) => {
 };
 
 describe('other connections of the same application', () => {
-  it('that may spend are named with what they can cost, the newest first', async () => {
+  const CAN = 'Corner Shop can already spend through other connections: ';
+
+  /** Writes so many live authorizations of the user, the newest of all, without the pages. */
+  const connect = (count: number, scope: string, clientId = client.clientId) =>
+    server.database.pool.query(
+      `insert into grants (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri, confirmed_at,
+                           code_hash, code_expires_at)
+       select gen_random_uuid(), $1, $2, gen_random_uuid(), 1, $4, 'x:', now(), sha256('x'), now() + interval '1 hour'
+         from generate_series(1, $3::int) n`,
+      [user.userId, clientId, count, scope],
+    );
+
+  it('are told as the one sum that they can spend together', async () => {
     await allow({ instance_name: 'tablet', scope: 'payment-shop payment-p2p.limit(7,500)' });
     await allow({ scope: 'payment-shop.limit(,99)' });
     const page = await consentFor({ instance_name: 'phone', scope: 'payment-p2p' });
-    expect(besides(page)).toBe(
-      'Corner Shop can already spend: through a connection without a name, at most one payment of exactly RUB 99; ' +
-        'through “tablet”, at most RUB 21,500 in any 7 days',
-    );
+    expect(besides(page)).toBe(`${CAN}at most RUB 21,599 in any 7 days, all together`);
   });
 
-  it('are told to those who are asked to let it read only, too', async () => {
+  it('are told to those who are asked to let it read only, too, as what the only one can spend', async () => {
     await allow({ instance_name: 'tablet', scope: 'payment-shop' });
-    expect(besides(await consentFor())).toBe(
-      'Corner Shop can already spend: through “tablet”, at most RUB 3,000 a day',
+    expect(besides(await consentFor())).toBe(`${CAN}at most RUB 3,000 a day`);
+  });
+
+  it('can spend one payment each, where they are asked once', async () => {
+    await allow({ instance_name: 'one', scope: 'payment-shop.limit(,99)' });
+    expect(besides(await consentFor())).toBe(`${CAN}at most one payment of exactly RUB 99`);
+    await allow({ instance_name: 'two', scope: 'payment-shop.limit(,1.50)' });
+    expect(besides(await consentFor())).toBe(`${CAN}at most RUB 100.50 in all, in one-time payments`);
+  });
+
+  it('hide no large one behind many small and newer ones', async () => {
+    await allow({ instance_name: 'large', scope: 'payment-shop.limit(1,912345)' });
+    for (const name of ['1', '2', '3'])
+      await allow({ instance_name: name, scope: 'payment-shop.limit(1,1)' });
+    expect(besides(await consentFor())).toBe(`${CAN}at most RUB 912,348 a day, all together`);
+    await connect(95, 'payment-p2p.limit(1,10)');
+    expect(besides(await consentFor())).toBe(`${CAN}at most RUB 913,298 a day, all together`);
+    expect(besides(await consentFor({ instance_name: 'large' }))).toBe(
+      `${CAN}at most RUB 953 a day, all together`,
     );
   });
 
-  it('have names that stay within their quotation', async () => {
-    await allow({ instance_name: 'a”, at most RUB 1; “b', scope: 'payment-shop' });
-    expect(besides(await consentFor())).toBe(
-      'Corner Shop can already spend: through “a, at most RUB 1; b”, at most RUB 3,000 a day',
-    );
-  });
-
-  it('are counted where they are many', async () => {
-    for (const name of ['1', '2', '3', '4', '5']) await allow({ instance_name: name, scope: 'payment-p2p' });
-    expect(besides(await consentFor())).toMatch(
-      /already spend: through “5”, .*; through “4”, .*; through “3”, .*; and through 2 more connections$/,
-    );
-    expect(besides(await consentFor({ instance_name: '5' }))).toMatch(
-      /: through “4”, .*; through “3”, .*; through “2”, .*; and through 1 more connection$/,
-    );
+  it('have no sum where there are too many to read, or their scopes are too long', async () => {
+    const unknown =
+      'may already be able to spend through other connections. There are too many to add up here';
+    const long = Array.from({ length: 300 }, (_, n) => `payment.to-pattern("${n}")`).join(' ');
+    await connect(3, long);
+    expect(besides(await consentFor())).toBe(`${CAN}at most RUB 2,700,000 a day, all together`);
+    await connect(1, long);
+    expect((await consentFor()).text).toContain(unknown);
+    await server.database.pool.query('delete from grants');
+    await connect(1, 'payment-shop');
+    const other = await server.createClient();
+    await connect(1_098, 'account-info', other.clientId);
+    expect(besides(await consentFor())).toBe(`${CAN}at most RUB 3,000 a day`);
+    await connect(1, 'account-info', other.clientId);
+    expect((await consentFor()).text).toContain(unknown);
   });
 
   it('are none of this one, of another application or user, nor those that only read or have ended', async () => {

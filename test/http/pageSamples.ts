@@ -127,9 +127,8 @@ interface Asked {
   readonly lastUsedOn?: string;
   readonly firstSeen?: boolean;
   readonly hasPaymentPassword?: boolean;
-  /** The scopes of other connections by their names, and how many there are besides. */
-  readonly others?: readonly (readonly [instanceName: string | null, scope: string])[];
-  readonly moreOthers?: number;
+  /** The scopes of the other connections; null for too many. */
+  readonly others?: readonly string[] | null;
   readonly undone?: string;
 }
 
@@ -200,13 +199,7 @@ function access(asked: Asked): RequestedAccess {
             lastUsedOn: asked.lastUsedOn ?? null,
             rights: parseScope(earlier),
           },
-    others: {
-      spending: (asked.others ?? []).map(([instanceName, scope]) => ({
-        instanceName,
-        rights: parseScope(scope),
-      })),
-      more: asked.moreOthers ?? 0,
-    },
+    others: asked.others === null ? null : (asked.others ?? []).map(parseScope),
     firstSeen: asked.firstSeen ?? false,
     signOutToken: 'sign-out.token',
   };
@@ -520,16 +513,20 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     'consent, no payment password': consent({ hasPaymentPassword: false }),
     'consent, another connection': consent({
       instanceName: 'anna-phone',
-      others: [['anna-tablet', 'payment-shop']],
+      others: ['payment-shop'],
     }),
     'consent, several other connections': consent({
       others: [
-        ['anna-tablet', 'account-info payment-shop.limit(7,3000) payment-p2p.limit(1,500)'],
-        [null, 'payment-shop.limit(,500)'],
-        [HOSTILE, 'payment-p2p'],
+        'account-info payment-shop.limit(7,3000) payment-p2p.limit(1,500)',
+        'payment-shop.limit(,500)',
+        'payment-p2p',
       ],
-      moreOthers: 3,
     }),
+    'consent, thirty other connections': consent({
+      others: Array(30).fill('payment-p2p.limit(1,123456.78)'),
+    }),
+    'consent, other one-time payments': consent({ others: [ONE_TIME, 'payment-shop.limit(,500)'] }),
+    'consent, too many other connections': consent({ others: null }),
     'consent, reviewed': consent({ client: { site: 'https://www.shop.example/', reviewed: true } }),
     'consent, logo': consent({ client: { logo: LOGO.file } }),
     'consent, nothing changes': consent({

@@ -10,7 +10,7 @@ import { effectiveLimit, type Right, spends } from '../../rules/scope.ts';
 import { mostWithin, worstCase } from '../../rules/worstCase.ts';
 import { describeLimit, describeRight, describeRights, describeTarget, type Words } from './describe.ts';
 import { describeChanges } from './describeChanges.ts';
-import { describeMost } from './describeSpending.ts';
+import { describeTogether } from './describeSpending.ts';
 import { limitField } from './forms.ts';
 import type { ConsentPage, DescribedClient, LimitField, RequestPage } from './pages.ts';
 
@@ -137,25 +137,15 @@ function describeBounds(rights: readonly Right[], language: Language): string[] 
   return boundsOf(rights).map((bound) => bounds[bound]);
 }
 
-/** A name must not end the quotation that it stands in and go on as if it were ours. */
-const QUOTES = /["“”„«»]/g;
-
-/** What else the application can spend by its other connections; null for nothing. */
+/** What the application can spend by all its other connections together, as one sum; null for nothing. */
 function describeOthers(
   words: Words,
   { authorizationRequest: { client }, others }: RequestedAccess,
   language: Language,
 ): string | null {
   const { besides } = TEXTS[language].request;
-  if (others.spending.length === 0) return null;
-  const named = others.spending.map(({ instanceName, rights }) => {
-    const most = describeMost(words, worstCase(rights), language);
-    return instanceName === null
-      ? besides.unnamed(most)
-      : besides.named(instanceName.replaceAll(QUOTES, ''), most);
-  });
-  const more = others.more === 0 ? [] : [besides.more(others.more)];
-  return besides.line(client.name, [...named, ...more].join('; '));
+  if (others === null) return besides.unknown(client.name);
+  return others.length === 0 ? null : besides.known(client.name, describeTogether(words, others, language));
 }
 
 /** Whether a right is worth nothing after one payment, so that no day says when it ends. */

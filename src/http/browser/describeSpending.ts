@@ -1,6 +1,7 @@
 import type { AuthorizedClient, LiveAuthorization } from '../../flows/authorizations.ts';
+import { inSentence } from '../../languages/formats.ts';
 import { type Language, TEXTS } from '../../languages/languages.ts';
-import { spends } from '../../rules/scope.ts';
+import { type Right, spends } from '../../rules/scope.ts';
 import { type WorstCase, worstCase } from '../../rules/worstCase.ts';
 import { describeLimit, type Words } from './describe.ts';
 
@@ -25,22 +26,33 @@ export function describeTotalSpending(
   { isBlocked, authorizations, live, orMore }: AuthorizedClient,
   language: Language,
 ): string {
-  const { formats, account } = TEXTS[language];
-  const { spending } = account;
+  const { spending } = TEXTS[language].account;
   const areAllHere = live === authorizations.length && !orMore;
-  const able = authorizations.filter(({ rights }) => spends(rights));
-  const worst = worstCase(able.flatMap(({ rights }) => rights));
-  if (worst.kind === 'none') return areAllHere ? spending.none : spending.noneHere;
+  const able = authorizations.map(({ rights }) => rights).filter(spends);
+  if (able.length === 0) return areAllHere ? spending.none : spending.noneHere;
   if (isBlocked) return spending.blocked;
   if (!areAllHere) return spending.some;
-  if (able.length === 1) return spending.can(describeMost(words, worst, language));
-  // One-time payments of several connections don't become one payment.
-  if (worst.kind === 'once') return spending.togetherOnce(formats.amount(worst.amount, words.currency));
-  return spending.together(describeMost(words, worst, language));
+  return spending.can(describeTogether(words, able, language));
 }
 
-/** The most that can be spent by what was allowed before, for example "At most RUB 3,000 in any 7 days". */
-export function describeMost({ currency }: Words, worst: WorstCase, language: Language): string {
+/** The most that connections with these rights, each of which spends, can spend together; as it goes on within a sentence. */
+export function describeTogether(
+  words: Words,
+  connections: readonly (readonly Right[])[],
+  language: Language,
+): string {
+  const { formats, account } = TEXTS[language];
+  const worst = worstCase(connections.flat());
+  const most = inSentence(describeMost(words, worst, language));
+  if (connections.length === 1) return most;
+  // One-time payments of several connections don't become one payment.
+  if (worst.kind === 'once')
+    return account.spending.togetherOnce(formats.amount(worst.amount, words.currency));
+  return account.spending.together(most);
+}
+
+/** The most that one connection can spend, for example "At most RUB 3,000 in any 7 days". */
+function describeMost({ currency }: Words, worst: WorstCase, language: Language): string {
   const { formats, account } = TEXTS[language];
   switch (worst.kind) {
     case 'none':
