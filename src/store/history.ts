@@ -54,7 +54,7 @@ export interface HistoryRow {
   readonly address: string | null;
 }
 
-/** Where a page begins: at this time or earlier, after `skip` events of exactly this time; at the newest when it is null. */
+/** Where a page begins: at this time or earlier, after at most `skip` events of exactly this time; at the newest when it is null. */
 export interface HistoryPlace {
   readonly micros: string | null;
   readonly skip: number;
@@ -67,16 +67,18 @@ select a.kind, a.at, (extract(epoch from a.at) * 1000000)::bigint::text as micro
   left join clients c using (client_id)
  order by a.at desc`;
 
+const IS_TOLD = `user_id = @userId and kind <> 'exchanged' and kind in ('${HISTORY_KINDS.join(`', '`)}')`;
+const PLACE = `timestamptz 'epoch' + @micros::bigint * interval '1 microsecond'`;
+
 // By `audit_events_history_idx`, backwards in each partition: a page costs its rows, and one look at each earlier month. Until
 // PostgreSQL has analysed a month that was just filled, it may read all that the user has there instead.
-// `ctid` makes the order of events of the very same time the same on each page: rows of the trail never move.
+// `ctid` makes the order of events of the very same time the same on each page: rows of the trail never move. No more events
+// are passed over than there are at that time: a link may say any number.
 const find = statement<HistoryPlace & { userId: string; most: number }>(
   'history-find',
   select(`
-select * from audit_events
- where user_id = @userId and kind <> 'exchanged' and kind in ('${HISTORY_KINDS.join(`', '`)}')
-   and at <= coalesce(timestamptz 'epoch' + @micros::bigint * interval '1 microsecond', 'infinity')
- order by at desc, ctid offset @skip limit @most`),
+select * from audit_events where ${IS_TOLD} and at <= coalesce(${PLACE}, 'infinity') order by at desc, ctid
+offset (select count(*) from (select from audit_events where ${IS_TOLD} and at = ${PLACE} limit @skip) passed) limit @most`),
 );
 
 /** The events of a user from a place on, newest first, at most so many. */
