@@ -1,5 +1,6 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import { type Right, targetOf } from './scope.ts';
+import { withinQuotation } from './text.ts';
 
 /** International numbers (E.164). Without a plus a short one may be a national number, which another country code would change. */
 const PHONE_NUMBER = /^(?:\+[0-9]{7,15}|[0-9]{11,15})$/;
@@ -10,15 +11,17 @@ const GROUP = /[0-9]{1,4}/g;
 /**
  * The shop or account that a right names, in the parts that a page sets apart: people compare a number by its groups. The
  * digits are those of the application, all of them in their order; a phone number gets a `+` in front, and in some countries
- * hyphens.
+ * hyphens. In any other text a replacement character stands for each quotation mark.
  *
  * @returns one part for what has no groups; null for a right that names nobody
  */
 export function targetParts(right: Right): string[] | null {
   const target = targetOf(right);
-  if (target === null || right.name !== 'payment.to-account') return target === null ? null : [target];
-  if (right.type === 'phone') return formatPhoneNumber(target)?.split(' ') ?? [target];
-  return right.type === 'account' ? digitGroups(target) : [target];
+  if (target === null) return null;
+  const shown = withinQuotation(target);
+  if (right.name !== 'payment.to-account') return [shown];
+  if (right.type === 'phone') return formatPhoneNumber(target)?.split(' ') ?? [shown];
+  return right.type === 'account' ? digitGroups(shown) : [shown];
 }
 
 /**

@@ -31,6 +31,18 @@ const BY_TYPE = [
 const texts = leavesOf(en).filter(({ path }) => !BY_TYPE.some((group) => path.startsWith(`${group}.`)));
 
 describe('the texts', () => {
+  it.each(LANGUAGES)('of %s quote nothing of others, whose marks could end the quotation', (language) => {
+    const quoting = leavesOf(TEXTS[language]).flatMap(({ path, group, name, text }) => {
+      if (typeof text !== 'function' || path.startsWith('formats.')) return [];
+      const inside = Array.from({ length: text.length }, () => 'OTHER');
+      const said = (group as Record<string, (...inside: string[]) => unknown>)[name]?.(...inside);
+      return /[“«][^”»]*OTHER/.test(String(said)) ? [path] : [];
+    });
+    // The operator's name of the service, and ours of a page.
+    const ofService = language === 'ru' ? ['layout.passwordsHereOnly', 'request.reviewed'] : [];
+    expect(quoting).toEqual([...ofService, 'consent.leadsTo']);
+  });
+
   it.each(texts.map(({ path }) => path))('%s is used', (path) => {
     // A page takes the title and text of a group by spreading it.
     const names = path

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseScope } from '../../src/rules/scope.ts';
 import { digitGroups, formatPhoneNumber, targetParts } from '../../src/rules/targetFormat.ts';
+import { withinQuotation } from '../../src/rules/text.ts';
 import { rights, text } from './arbitraries.ts';
 
 const digit = fc.constantFrom(...'0123456789');
@@ -99,6 +100,19 @@ describe('the target of a right', () => {
     expect(parseScope(scope).map(targetParts)).toEqual([parts]);
   });
 
+  it.each([
+    ['a”,at-most-RUB-1;“b', 'a�,at-most-RUB-1;�b'],
+    ['a\u2033b\uff02c\u201fd\u275ee\u301ef\u02bag', 'a�b�c�d�e�f�g'],
+    ["a’’b‘‘c''d``e´´f››g>>h", 'a�b�c�d�e�f�g�h'],
+    ['a\u00bbb\u201ec\u300dd\u02ee\u201c', 'a�b�c�d��'],
+    ...['L’Oréal', "O'Brien", 'McDonald’s', '<b>&amp;</b>', 'ʻOkina', 'חיים', 'スーパー'].map((name) => [
+      name,
+      name,
+    ]),
+  ])('%s can’t end the quotation that it stands in: %s', (target, shown) => {
+    expect(targetParts({ name: 'payment.to-pattern', pattern: target ?? '', limit: null })).toEqual([shown]);
+  });
+
   it('is all there, and nothing else but a plus', () => {
     fc.assert(
       fc.property(rights, (list) => {
@@ -107,7 +121,7 @@ describe('the target of a right', () => {
           const [target] = [
             ('to' in right && right.to) || ('pattern' in right && right.pattern) || undefined,
           ];
-          expect(parts).toBe(target?.replace(/^\+/, ''));
+          expect(parts).toBe(target && withinQuotation(target).replace(/^\+/, ''));
         }
       }),
     );

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
+import unhomoglyph from 'unhomoglyph';
 import { describe, expect, it } from 'vitest';
-import { byteLength, findUnclear, findUnclearInName } from '../../src/rules/text.ts';
+import { byteLength, findUnclear, findUnclearInName, withinQuotation } from '../../src/rules/text.ts';
 
 /** What is white space, or shows nothing, or turns the direction of writing: one of each kind, and who is often forgotten. */
 const UNCLEAR = [
@@ -106,4 +107,29 @@ it.each([
   ['💳', 4],
 ])('counts %j in bytes of UTF-8', (text, bytes) => {
   expect(byteLength(text)).toBe(bytes);
+});
+
+describe('a text between quotation marks of ours', () => {
+  const all = Array.from({ length: 0x11_0000 }, (_, codePoint) => codePoint)
+    .filter((codePoint) => codePoint < 0xd800 || codePoint > 0xdfff)
+    .map((codePoint) => String.fromCodePoint(codePoint));
+  const isAlone = (mark: string) => /['‘’‚‛‹›＇]/.test(mark);
+
+  it('has no mark that Unicode calls one, nor one that looks like two apostrophes', () => {
+    const marks = all.filter((mark) => /\p{Quotation_Mark}/u.test(mark) || /^''+$/.test(unhomoglyph(mark)));
+    // Two yods are a letter of Yiddish words, and a Vedic sign stands above others only.
+    const ends = marks.filter((mark) => !isAlone(mark) && !/[\u05F2\u1CD3]/.test(mark));
+    expect(ends.length).toBeGreaterThan(30);
+    expect(ends.filter((mark) => withinQuotation(`a${mark}b`) !== 'a�b')).toEqual([]);
+  });
+
+  it('has an apostrophe alone, and no two of those that look like one', () => {
+    // But for letters, which words may have twice.
+    const strokes = all.filter(
+      (mark) => unhomoglyph(mark) === "'" && !/[\u05D9\u144A\u16CC]|\p{M}|[\u{16F51}\u{16F52}]/u.test(mark),
+    );
+    expect(strokes.length).toBeGreaterThan(30);
+    expect(strokes.filter((mark) => withinQuotation(`a${mark}b`) !== `a${mark}b`)).toEqual([]);
+    expect(strokes.filter((mark) => withinQuotation(`a${mark}'b`) !== 'a�b')).toEqual([]);
+  });
 });
