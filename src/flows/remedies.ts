@@ -35,7 +35,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   '^instance_name':
     'The application has to send an instance_name that can be seen, with single spaces between words: see docs/integrating.md.',
   '^scope: the target':
-    'The application has to name targets without spaces and invisible characters: see docs/scopes.md.',
+    'The application has to name targets without spaces, invisible characters and mixed scripts: see docs/scopes.md.',
   '^scope: expected':
     'The application has to send a scope of the grammar in docs/scopes.md; the rule says where it leaves it.',
   '^scope':

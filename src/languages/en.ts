@@ -501,7 +501,8 @@ export const en = {
       unreadable_rights: 'The request names a right that does not exist here.',
       right_not_offered: 'The request names a right that is not offered here.',
       right_not_allowed: 'The request names a right that this application may not ask for.',
-      unclear_target: 'The request names a shop or an account with spaces or invisible characters.',
+      unclear_target:
+        'The request names a shop or an account with spaces, invisible characters or several alphabets in one word.',
       contradiction: 'The rights that the request asks for contradict each other.',
       above_ceiling: 'The request asks to spend more than this application may ask for.',
       unreadable: 'The request can’t be read.',

@@ -20,8 +20,8 @@ const MIXTURES = ALIKE.map((script) => ({
 /** What the service is called where its operator gives it no name; with the operator's, a name that no application may have. */
 const OWN_NAME = 'Assent';
 
-/** Look-alikes that Unicode's list lacks: it has 0 and 1, and takes a small palochka for an i. */
-const TWINS: Readonly<Record<string, string>> = { 2: 'z', 5: 's', 8: 'b', ӏ: 'l' };
+/** Digits that look like letters in a name, and that Unicode's list lacks: it has 0 and 1. */
+const TWINS: Readonly<Record<string, string>> = { 2: 'z', 5: 's', 8: 'b' };
 
 /** Symbols and pictures: a tick, a shield or a lock beside a name looks like a seal of approval. */
 const MARK = /(?![©®™℠№°])[\p{So}\p{Extended_Pictographic}√]/u;
@@ -40,7 +40,7 @@ export function lookAlikeProblem(
 ): string | undefined {
   const mark = MARK.exec(name)?.[0];
   if (mark !== undefined) return `has ${mark}, which could be taken for a mark of ours`;
-  const mixed = name.split(/[^\p{L}\p{M}\p{N}]+/u).find(isMixed);
+  const mixed = wordsOf(name).find(isMixed);
   if (mixed !== undefined) return `mixes letters of several scripts in one word, “${mixed}”`;
   const looks = looksOf(name);
   const isLike = (other: string) => looksOf(other).some((look) => looks.includes(look));
@@ -59,7 +59,7 @@ function isMixed(word: string): boolean {
  * a capital may look like another letter than the small one does (I and l, В and в). For comparison only.
  */
 function looksOf(name: string): string[] {
-  const text = name.normalize('NFKC').replaceAll(/[258ӏ]/g, (twin) => TWINS[twin] ?? twin);
+  const text = name.normalize('NFKC').replaceAll(/[258]/g, (twin) => TWINS[twin] ?? twin);
   return [text, text.toLowerCase(), text.toUpperCase()].map((spelling) => lettersOf(skeleton(spelling)));
 }
 
@@ -70,7 +70,27 @@ function lettersOf(look: string): string {
   return letters === '' ? small : letters;
 }
 
-function skeleton(text: string): string {
+/** The same for texts that look alike as they are written (UTS 39 section 4). For comparison only. */
+export function skeleton(text: string): string {
   const visible = text.normalize('NFD').replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '');
-  return unhomoglyph(visible).normalize('NFD');
+  // Unicode's list takes a small palochka for an i.
+  return unhomoglyph(visible.replaceAll('ӏ', 'l')).normalize('NFD');
+}
+
+/** Scripts in which words are written today (UAX 31, table 5), those together that one language mixes (UTS 39 section 5.1). */
+const SCRIPTS = [
+  'Arabic Armenian Bengali Cyrillic Devanagari Ethiopic Georgian Greek Gujarati Gurmukhi Hebrew Kannada Khmer Lao Latin',
+  'Malayalam Myanmar Oriya Sinhala Tamil Telugu Thaana Thai Tibetan Han,Hiragana,Katakana Han,Hangul Han,Bopomofo',
+].flatMap((line) => line.split(' ').map((together) => together.split(',')));
+/** Letters of no script, such as mathematical ones, go with none. */
+const OF_ANY = `[${oneOf(['Common'])}--\\p{L}]${oneOf(['Inherited'])}`;
+const OF_ONE_SCRIPT = new RegExp(`^(?:${SCRIPTS.map((s) => `[${oneOf(s)}${OF_ANY}]*`).join('|')})$`, 'v');
+
+/** Whether each word of a text is of one script, its digits and signs apart: no letter of it is another's twin. */
+export function hasWordsOfOneScript(text: string): boolean {
+  return wordsOf(text).every((word) => OF_ONE_SCRIPT.test(word));
+}
+
+function wordsOf(text: string): string[] {
+  return text.split(/[^\p{L}\p{M}\p{N}]+/u);
 }

@@ -1,8 +1,9 @@
 import { type Ceiling, exceeds } from './ceiling.ts';
 import { invalidScope } from './error.ts';
 import { MAX_CANONICAL_QUERY_BYTES } from './limits.ts';
+import { hasWordsOfOneScript, skeleton } from './lookAlike.ts';
 import { effectiveLimit, parseScope, type Right, type RightName, targetOf } from './scope.ts';
-import { findUnclear } from './text.ts';
+import { findUnclear, withinQuotation } from './text.ts';
 
 /** The rights that this service offers: those that its catalogue has a sentence for. */
 export type OfferedRights = Readonly<Partial<Record<RightName, unknown>>>;
@@ -48,11 +49,17 @@ function refuseUnavailable(name: RightName, offered: OfferedRights, allowed: rea
   throw invalidScope('right_not_allowed', message, `scope: the application may not ask ${name}`);
 }
 
-/** A resource server that splits the scope at spaces would break a target with white space in two. */
+/**
+ * A resource server that splits the scope at spaces would break a target with white space in two. An address in look-alike
+ * letters is somebody else's; numbers of shops and accounts are the service's own, in whatever letters it gives them.
+ */
 function refuseUnclear(right: Right): void {
-  const unclear = findUnclear(targetOf(right) ?? '');
+  const target = targetOf(right) ?? '';
+  const isMixed =
+    right.name === 'payment.to-account' && right.type === 'email' && !hasWordsOfOneScript(target);
+  const unclear = findUnclear(target) ?? (isMixed ? 'letters of several scripts in one word' : undefined);
   if (unclear === undefined) return;
-  const message = 'A target in the parameter scope has white space or invisible characters.';
+  const message = 'A target in the parameter scope has characters that can’t be seen or told apart.';
   throw invalidScope('unclear_target', message, `scope: the target of ${right.name} has ${unclear}`);
 }
 
@@ -71,7 +78,8 @@ function refuseExcess(right: Right, most: Ceiling): void {
 
 /** The ways to be "logically contradictory" (contract 7.1). */
 const CONTRADICTIONS: readonly (readonly [rule: string, broken: (rights: readonly Right[]) => boolean])[] = [
-  ['the same right twice', (rights) => new Set(rights.map(identityOf)).size < rights.length],
+  ['the same right twice', (rights) => hasTwins(rights, identityOf)],
+  ['two targets that look alike', (rights) => hasTwins(rights, lookOf)],
   ['a source of money named twice', (rights) => rights.some(hasDoubledSource)],
   [
     'payment-p2p with payment.to-account',
@@ -91,10 +99,23 @@ const CONTRADICTIONS: readonly (readonly [rule: string, broken: (rights: readonl
 /**
  * Two rights with the same identity are the same right: a limit doesn't make them different, a target does, unless it
  * only looks different (full-width digits).
+ *
+ * @param spell what two spellings of one target have in common
  */
-export function identityOf(right: Right): string {
+export function identityOf(right: Right, spell = (target: string) => target.normalize('NFKC')): string {
+  const target = targetOf(right);
   const type = right.name === 'payment.to-account' ? right.type : '';
-  return JSON.stringify([right.name, targetOf(right)?.normalize('NFKC'), type]);
+  return JSON.stringify([right.name, target && spell(target), type]);
+}
+
+/** Two with one look would be two equal lines of a page. A phone number is shown with its plus, which need not be written. */
+function lookOf(right: Right): string {
+  const sign = right.name === 'payment.to-account' && right.type === 'phone' ? /^\+/ : '';
+  return identityOf(right, (target) => skeleton(withinQuotation(target).replace(sign, '')));
+}
+
+function hasTwins(rights: readonly Right[], by: (right: Right) => string): boolean {
+  return new Set(rights.map((right) => by(right))).size < rights.length;
 }
 
 function has(rights: readonly Right[], name: RightName): boolean {

@@ -97,6 +97,8 @@ const INVALID_SCOPES: [rule: string, scope: string | undefined][] = [
   ['the same right twice with two limits', 'payment-shop.limit(1,5) payment-shop.limit(2,5)'],
   ['the same target twice', 'payment.to-account("1") payment.to-account("1","account")'],
   ['the same shop twice', 'payment.to-pattern("a") payment.to-pattern("a").limit(1,5)'],
+  ['two shops that look alike', 'payment.to-pattern("corner") payment.to-pattern("соrner").limit(1,5)'],
+  ['an email address in look-alike letters', 'payment.to-account("аnna@shop.example","email")'],
   ['anyone and one account', 'payment-p2p payment.to-account("1")'],
   ['any shop and one shop', 'payment-shop payment.to-pattern("a")'],
   ['a period and one payment', 'payment-shop.limit(1,5) payment-p2p.limit(,5)'],

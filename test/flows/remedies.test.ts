@@ -49,6 +49,8 @@ const RULES: readonly (readonly [rule: string, remedy: RegExp])[] = [
   ['scope: the application may not ask payment-shop', /client update ID --right/],
   ['scope: the application may ask at most 30,1000, and payment-shop has 7,5000', /client update ID --most/],
   ['scope: the target of payment.to-pattern has U+0020 at character 2', /targets without spaces/],
+  ['scope: the target of payment.to-account has letters of several scripts in one word', /mixed scripts/],
+  ['scope: two targets that look alike', /contradictions in docs\/scopes\.md/],
   ['instance_name: U+0020 at character 1', /instance_name that can be seen/],
   ['The parameter instance_name is longer than 255 bytes.', /state or scope/],
   ['code expired', /CODE_LIFETIME_SECONDS/],

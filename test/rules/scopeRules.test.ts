@@ -22,6 +22,17 @@ describe('contract 7.1: a scope that is logically contradictory', () => {
     ['the same right twice', 'payment.to-pattern("12") payment.to-pattern("１２").limit(2,5)'],
     ['the same right twice', 'payment.to-account("ﬁ@x","email") payment.to-account("fi@x","email")'],
     ['the same right twice', 'payment.to-pattern("\u00e9") payment.to-pattern("e\u0301")'],
+    ['two targets that look alike', 'payment.to-pattern("corner") payment.to-pattern("соrner")'],
+    ['two targets that look alike', 'payment.to-pattern("раураӏ") payment.to-pattern("paypal").limit(2,5)'],
+    ['two targets that look alike', 'payment.to-pattern("paypal") payment.to-pattern("paypaI")'],
+    ['two targets that look alike', 'payment.to-account("ΑΒ1") payment.to-account("AB1","account")'],
+    ['two targets that look alike', 'payment.to-account("а@x","email") payment.to-account("a@x","email")'],
+    [
+      'two targets that look alike',
+      'payment.to-account("712345","phone") payment.to-account("+712345","phone")',
+    ],
+    ['two targets that look alike', 'payment.to-pattern("a\u201db") payment.to-pattern("a\\"b")'],
+    ['two targets that look alike', 'payment.to-pattern("a\u275eb") payment.to-pattern("a\u2033b")'],
     ['a source of money named twice', 'money-source("card","card")'],
     ['a source of money named twice', 'money-source("card","wallet","cards")'],
     ['payment-p2p with payment.to-account', 'payment-p2p payment.to-account("1")'],
@@ -56,6 +67,11 @@ describe('contract 7.1: a scope that is logically contradictory', () => {
     'payment.to-account("1,phone") payment.to-account("1","phone")',
     'payment.to-pattern("1") payment.to-account("1")',
     'payment.to-pattern("a") payment.to-pattern("A")',
+    'payment.to-pattern("2") payment.to-pattern("Z") payment.to-pattern("5") payment.to-pattern("S")',
+    'payment.to-pattern("caffe") payment.to-pattern("caffè") payment.to-pattern("caf-fe")',
+    'payment.to-pattern("магазин-1") payment.to-pattern("магазин-7")',
+    'payment.to-pattern("+1") payment.to-pattern("1") payment.to-account("+1") payment.to-account("1")',
+    'payment.to-pattern("а") payment.to-account("a") payment.to-account("а","phone")',
     'payment-shop.limit(,5)',
     'payment.to-pattern("1").limit(,5) money-source("wallet","card") account-info',
     'money-source("wallet","card")',
@@ -124,6 +140,86 @@ describe('scopes.md: a target', () => {
       expect(read(`payment.to-pattern("${quoted}")`)).toMatchObject([{ pattern: target }]);
     },
   );
+});
+
+describe('scopes.md: a target that is an email address', () => {
+  const address = (to: string) => `payment.to-account(${JSON.stringify(to)},"email")`;
+
+  it.each([
+    'аnna@shop.example',
+    'anna@shоp.example',
+    'annα@shop.example',
+    'anna@payраl.example',
+    'anna@shօp.example', // Armenian
+    'anna@ꮪhop.example', // Cherokee
+    'anna@рауpal',
+    'алеksandr@пример.рф',
+    'aлл@x',
+    '𝐚нна@x', // a mathematical letter
+    'ニko@x',
+    '한あ@x',
+    'אب@x',
+  ])('has no word of two scripts: %s', (to) => {
+    const { code, rule } = refusalOf(() => read(address(to)));
+    expect([code, rule]).toEqual([
+      'invalid_scope',
+      'scope: the target of payment.to-account has letters of several scripts in one word',
+    ]);
+    expect(read(`payment.to-account(${JSON.stringify(to)})`)).toHaveLength(1);
+  });
+
+  it.each([
+    'anna.petrova+shop@mail.example',
+    "o'brien_1970@xn--e1afmkfd.xn--p1ai",
+    'jürgen.weiß@größe.example',
+    'ivan-петров@пример.рф',
+    'анна2@почта.example',
+    'νίκος@παράδειγμα.ελ',
+    'たなか・田中タロー@例え.jp',
+    '金김@예.kr',
+    'ㄅㄆ王@例.tw',
+    'أحمد١@مثال.example',
+    'निशा@उदाहरण.भारत',
+    'חיים@x',
+    'a\u0301b@x',
+    '\u{1f4b3}@x',
+    '１２３@x',
+  ])('may be %s', (to) => {
+    expect(read(address(to))).toMatchObject([{ to }]);
+  });
+
+  it('has no letter of another script in place of its twin, whichever it is', () => {
+    const TWINS = { a: 'а', c: 'с', e: 'е', o: 'о', p: 'р', x: 'х', y: 'у', i: 'і', v: 'ν', n: 'ո' };
+    const word = fc.string({ unit: fc.constantFrom(...Object.keys(TWINS)), minLength: 2, maxLength: 20 });
+    const separator = fc.constantFrom('.', '-', '+', '@');
+    fc.assert(
+      fc.property(word, word, separator, fc.nat(), (first, last, between, at) => {
+        const honest = `${first}${between}${last}`;
+        const index = at % first.length;
+        const twin = TWINS[first[index] as keyof typeof TWINS];
+        const forged = first.slice(0, index) + twin + honest.slice(index + 1);
+        expect(read(address(honest))).toHaveLength(1);
+        expect(refusalOf(() => read(address(forged))).code).toBe('invalid_scope');
+        const both = `payment.to-pattern("${honest}") payment.to-pattern("${forged}")`;
+        expect(refusalOf(() => read(both)).rule).toBe('scope: two targets that look alike');
+      }),
+    );
+  });
+});
+
+describe('scopes.md: targets of one scope', () => {
+  it('may be any two different numbers, of whatever length, or ids in hexadecimal', () => {
+    const id = fc.oneof(
+      fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: 1, maxLength: 20 }),
+      fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 1, maxLength: 32 }),
+    );
+    fc.assert(
+      fc.property(fc.uniqueArray(id, { minLength: 2, maxLength: 6 }), (ids) => {
+        const scope = ids.map((one) => `payment.to-pattern("${one}")`).join(' ');
+        expect(read(scope)).toHaveLength(ids.length);
+      }),
+    );
+  });
 });
 
 describe('scopes.md: the catalogue and the rights an application may ask', () => {
