@@ -1,5 +1,5 @@
 import { parseLogoPath } from '../rules/client.ts';
-import { contentTypeOf } from '../rules/logo.ts';
+import { contentTypeOf, isLogo } from '../rules/logo.ts';
 import { findLogo } from '../store/clientLogos.ts';
 import type { Context } from './context.ts';
 
@@ -9,15 +9,14 @@ export interface ServedLogo {
   readonly body: Buffer;
 }
 
-/** What a server keeps in memory of applications' logos, at least 64 of them. */
-const MAX_KEPT_BYTES = 4 * 1024 * 1024;
+/** Logos that a server keeps in memory, 4 MB at most. */
+const MAX_KEPT = 64;
 
 /** The logos of applications. A name holds a hash of the bytes, so what is kept is never stale. */
 export class ClientLogos {
   readonly #context: Context;
-  /** Those asked for last are last. */
-  readonly #kept = new Map<string, Buffer>();
-  #keptBytes = 0;
+  /** Those asked for last are last; null for one that an earlier build took, and that is not shown any more. */
+  readonly #kept = new Map<string, ServedLogo | null>();
 
   constructor(context: Context) {
     this.#context = context;
@@ -27,24 +26,16 @@ export class ClientLogos {
   async find(name: string): Promise<ServedLogo | null> {
     const parsed = parseLogoPath(name);
     if (parsed === null) return null;
-    const body = this.#kept.get(name) ?? (await findLogo(this.#context.db, parsed));
-    if (body === null) return null;
-    this.#keep(name, body);
-    return { contentType: contentTypeOf(parsed.file), body };
-  }
-
-  #keep(name: string, body: Buffer): void {
-    this.#forget(name);
-    this.#kept.set(name, body);
-    this.#keptBytes += body.length;
-    for (const oldest of this.#kept.keys()) {
-      if (this.#keptBytes <= MAX_KEPT_BYTES) return;
-      this.#forget(oldest);
+    let logo = this.#kept.get(name);
+    if (logo === undefined) {
+      const body = await findLogo(this.#context.db, parsed);
+      if (body === null) return null;
+      logo = isLogo(body) ? { contentType: contentTypeOf(parsed.file), body } : null;
     }
-  }
-
-  #forget(name: string): void {
-    this.#keptBytes -= this.#kept.get(name)?.length ?? 0;
     this.#kept.delete(name);
+    this.#kept.set(name, logo);
+    const [oldest = name] = this.#kept.keys();
+    if (this.#kept.size > MAX_KEPT) this.#kept.delete(oldest);
+    return logo;
   }
 }

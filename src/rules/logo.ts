@@ -38,3 +38,12 @@ export function checkLogo(body: Buffer): ImageSize & { readonly extension: 'svg'
 }
 
 const MAX_RATIO = 3;
+
+/** Whether bytes that an earlier build took are a logo still. */
+export function isLogo(body: Buffer): boolean {
+  try {
+    return checkLogo(body).width > 0;
+  } catch {
+    return false;
+  }
+}

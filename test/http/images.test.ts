@@ -120,6 +120,12 @@ describe('the logo of an application', async () => {
     await expectNone(await get(address));
   });
 
+  it('is not shown any more where an earlier build took what is refused now', async () => {
+    const slow = { ...drawn, file: `${'a'.repeat(32)}.svg`, body: svg('<mask id="a"/>') };
+    const { clientId: earlier } = await server.createClient({ logo: slow });
+    for (const _ of [1, 2]) await expectNone(await get(`/logo/${earlier}-${slow.file}`));
+  });
+
   it('goes with the application', async () => {
     const { clientId: gone } = await server.createClient({ logo: taken });
     await server.database.pool.query('delete from clients where client_id = $1', [gone]);

@@ -24,14 +24,16 @@ describe('an SVG logo', () => {
       `\uFEFF<?xml version="1.0" encoding="UTF-8"?>\n<!-- by hand -->${svg('<title>A &amp; B (new)</title><text x="1" y="9" font-family="serif">A<tspan>b</tspan></text>')}`,
     ],
     [
-      'gradients, masks and clips of its own',
+      'gradients of its own, and groups that one shape clips, as Figma and Illustrator write them',
       svg(
-        '<defs><linearGradient id="a"><stop offset="0" stop-color="rgb(1,2,3)"/></linearGradient><linearGradient id="b" xlink:href="#a" gradientTransform="rotate(90)"/><mask id="m">' +
+        '<defs><linearGradient id="a"><stop offset="0" stop-color="rgb(1,2,3)"/></linearGradient><linearGradient id="b" xlink:href="#a" gradientTransform="rotate(90)"/><clipPath id="c">' +
           SHAPE +
-          '</mask><clipPath id="c">' +
-          SHAPE +
-          '</clipPath></defs><g clip-path="url(#c)" mask="url(\'#m\')" transform="translate(1 2) scale(.5)"><circle r="4" fill="url(#b)"/></g>',
+          '</clipPath></defs><g clip-path="url(\'#c\')" transform="translate(1 2) scale(.5)"><circle r="4" fill="url(#b)"/></g>',
       ),
+    ],
+    [
+      'the style of an Inkscape path, which says that nothing is dashed',
+      svg('<path style="fill:none;stroke:#000;stroke-dasharray:none;stroke-dashoffset:0" d="M0 0h1"/>'),
     ],
     [
       'a style for dark pages',
@@ -39,7 +41,7 @@ describe('an SVG logo', () => {
         '<style>.a{fill:#111}@media (prefers-color-scheme: dark){.a{fill:hsl(10 20% 30%)}}</style><path class="a" style="opacity:.5" d="M0 0h1"/>',
       ),
     ],
-    ['a style in CDATA', svg('<style><![CDATA[.a > .b {fill:#111}]]></style>')],
+    ['a style in CDATA', svg('<style><![CDATA[ .a, #b {fill:#111} g{} ]]></style>')],
     [
       'declared namespaces that nothing uses',
       svg(SHAPE, 'viewBox="0,0,32,32" width="100%" xmlns:serif="http://www.serif.com/"'),
@@ -99,8 +101,29 @@ describe('an SVG logo', () => {
     ['<pattern id="a"/>', /<pattern>/],
     ['<filter id="a"/>', /<filter>/],
     ['<linearGradient id="a"/><g href="#a"/>', /only gradients/],
-    ['<mask id="a"><g mask="url(#b)"/></mask>', /within another one/],
-    ['<clipPath id="a" clip-path="url(#b)"/>', /within another one/],
+    ['<mask id="a"/>', /<mask>/],
+    ['<g mask="url(#a)"/>', /attribute mask/],
+    ['<clipPath id="a" clip-path="url(#b)"/>', /only a group/],
+    [`<clipPath id="a">${SHAPE}<title/>${SHAPE}</clipPath>`, /clips with more than one/],
+    ['<clipPath id="a"><path d="M0 0h1"/></clipPath>', /clips with more than one/],
+    ['<clipPath id="a"><text>a</text></clipPath>', /clips with more than one/],
+    // What draws long, although it is short
+    ['<path stroke-dasharray=".001" d="M0 0h9"/>', /stroke-dasharray .* takes long/],
+    ['<path style="stroke-dasharray:.001"/>', /takes long/],
+    ['<path style="Stroke-DashArray/**/:none"/>', /takes long/],
+    ['<style>path{stroke-dasharray : .001}</style>', /takes long/],
+    ['<style>text{text-shadow:0 0 99px red}</style>', /text-shadow/],
+    ['<style>svg{box-shadow:0 0 99px red}</style>', /box-shadow/],
+    ['<style>svg{-webkit-box-reflect:below}</style>', /box-reflect/],
+    ['<style>x~*{}</style>', /more in <style>/],
+    ['<style>*{opacity:.5}</style>', /more in <style>/],
+    ['<style>:not(x~*){}</style>', /more in <style>/],
+    ['<style>g,g{g,g{g,g{fill:red}}}</style>', /more in <style>/],
+    ['<style>@media print{@media print{g{}}}</style>', /more in <style>/],
+    ['<style>a{fill:red/*}b{*/ g~g{}}</style>', /more in <style>/],
+    [`<style>${'g{}'.repeat(1366)}</style>`, /more in <style> than 4096/],
+    [`<style>${'g{}'.repeat(800)}</style>`.repeat(2), /more in <style> than 4096/],
+    ['<g/>'.repeat(1000), /more than 1000 elements/],
     ['<svg/>', /one <svg>/],
     ['<g>'.repeat(33) + '</g>'.repeat(33), /deeper than 32/],
     // What a program that draws leaves behind

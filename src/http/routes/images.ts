@@ -6,12 +6,12 @@ import { contentTypeOf } from '../../rules/logo.ts';
 /** The logos of the service and of applications, for `<img>` on our own pages. Their addresses have a hash of the bytes. */
 export function imageRoutes(app: FastifyInstance, context: Context): void {
   const { logo } = context.brand;
+  const brandLogo = logo && { contentType: contentTypeOf(logo.file), body: logo.body };
   const clientLogos = new ClientLogos(context);
 
-  app.get<{ Params: { name: string } }>('/brand/:name', async ({ params }, reply) => {
-    if (logo === null || logo.path !== `/brand/${params.name}`) return sendImage(reply, null);
-    return sendImage(reply, { contentType: contentTypeOf(logo.file), body: logo.body });
-  });
+  app.get<{ Params: { name: string } }>('/brand/:name', async ({ params }, reply) =>
+    sendImage(reply, logo?.path === `/brand/${params.name}` ? brandLogo : null),
+  );
 
   app.get<{ Params: { name: string } }>('/logo/:name', async ({ params }, reply) =>
     sendImage(reply, await clientLogos.find(params.name)),
