@@ -3,8 +3,7 @@ import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
 import type { Context } from '../flows/context.ts';
 import { refuseEmbedding } from './browser/fetchMetadata.ts';
-import { addLanguages } from './browser/language.ts';
-import { addViews } from './browser/views.ts';
+import { lookOf } from './browser/look.ts';
 import { collectMetrics } from './metrics/registry.ts';
 import { type MetricsSource, metricsRoutes } from './metrics/route.ts';
 import { CONTRACT_BODY_LIMIT_BYTES, parseForms } from './parameters.ts';
@@ -84,7 +83,7 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
   });
   // Hooks of one phase run in the order of these lines, each phase by itself; the two that look at routes come before them.
   prepareDraining(app);
-  addLanguages(app);
+  app.decorateRequest('chosenLanguage', null);
   endSlowReaders(app);
   addResponseHeaders(app, context.baseUrl);
   preventSmuggling(app);
@@ -98,7 +97,7 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
   collectMetrics(app, context, watch, metrics.ofAll);
   limitConnections(app, maxConnections, trustProxy === false);
   await parseForms(app);
-  await addViews(app, context);
+  app.decorate('look', lookOf(context));
   await app.register(async (pages) => {
     answerWith(pages, 'page');
     refuseEmbedding(pages);

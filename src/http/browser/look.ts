@@ -26,6 +26,8 @@ export interface Look {
   readonly scriptPolicy: string;
   /** Whose pages these are, in each language. */
   readonly head: PerLanguage<Head>;
+  /** Pages in the pieces between a caller's own values (`views.ts`). */
+  readonly kept: Map<string, readonly Buffer[]>;
 }
 
 /** What the head and the foot of a page say. */
@@ -63,7 +65,7 @@ export function lookOf({ brand, baseUrl }: Pick<Context, 'brand' | 'baseUrl'>): 
   }));
   // The one address, not 'self': nothing else that we serve can run. Every browser knows addresses, few the hash of a file.
   const scriptPolicy = `script-src ${new URL(baseUrl).origin}${FORM_SCRIPT.path}`;
-  return { style, policy, scriptPolicy, head };
+  return { style, policy, scriptPolicy, head, kept: new Map() };
 }
 
 function accentStyle({ accent }: Brand): string {

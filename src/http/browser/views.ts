@@ -1,15 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import view from '@fastify/view';
 import { Eta } from 'eta';
-import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { Context } from '../../flows/context.ts';
+import type { FastifyReply } from 'fastify';
 import { isolatesAsHtml } from '../../languages/formats.ts';
 import { LANGUAGES, type Language, TEXTS } from '../../languages/languages.ts';
 import { ICONS } from './icons.ts';
 import { type LanguageForm, languageForm, languageOf } from './language.ts';
-import { FORM_SCRIPT, type Look, lookOf } from './look.ts';
+import { FORM_SCRIPT, type Look } from './look.ts';
 import type { Page } from './pages.ts';
 
 declare module 'fastify' {
@@ -21,15 +20,9 @@ declare module 'fastify' {
 const FOLDER = fileURLToPath(new URL('../../../views', import.meta.url));
 
 const eta = new Eta({ views: FOLDER, cache: true, rmWhitespace: true });
-// Templates include each other by name, with `@`: an include by path is looked up each time.
+// By name, with `@`: a template that is named by its path is looked up each time.
 for (const file of readdirSync(FOLDER).filter((name) => name.endsWith('.eta'))) {
   eta.loadTemplate(`@${basename(file, '.eta')}`, readFileSync(`${FOLDER}/${file}`, 'utf8'));
-}
-
-/** Gives replies the templates of `views/`, in the look of the service. */
-export async function addViews(app: FastifyInstance, context: Context): Promise<void> {
-  app.decorate('look', lookOf(context));
-  await app.register(view, { engine: { eta }, root: FOLDER, production: true });
 }
 
 /** Answers with a page in the language of its reader, and the headers that belong to it. */
@@ -39,28 +32,55 @@ export function showPage(reply: FastifyReply, page: Page, status = reply.statusC
   return reply
     .code(status)
     .headers(pageHeaders(page, language, server.look))
-    .view(page.name, dataOf(page, language, server.look, languageForm(request, status)));
+    .send(bytesOf(page, language, server.look, languageForm(request, status)));
 }
 
-/** A page as text, for responses that Fastify does not send. @param form the page's form for another language */
+/** A page as text: of its fields, all texts of its language, and what the layout needs. @param form for another language */
 export function renderPage(page: Page, language: Language, look: Look, form: LanguageForm): string {
-  return eta.render(page.name, dataOf(page, language, look, form));
-}
-
-/** What templates know: the fields of their page, all texts of its language, and what the layout needs. */
-function dataOf(page: Page, language: Language, { style, head }: Look, form: LanguageForm) {
-  return {
+  return eta.render(`@${page.name}`, {
     ...page,
     texts: TEXTS[language],
     html,
     icons: ICONS,
-    style,
-    head: head[language],
+    style: look.style,
+    head: look.head[language],
     language,
     languages: OWN_NAMES,
     languageForm: form,
     script: asksForPassword(page) ? FORM_SCRIPT.path : null,
-  };
+  });
+}
+
+/** Stands for a caller's own values in a page that is kept: random, so that no text has it. */
+const MARK = randomUUID();
+const MAX_KEPT = 64;
+
+/**
+ * A page as bytes. One that a stranger gets is the same for all but for a reference or a token and, below it, the way back: the
+ * rest is rendered once, and kept under all that went into it.
+ */
+function bytesOf(page: Page, language: Language, look: Look, form: LanguageForm): Buffer | string {
+  const own = ownValueOf(page);
+  const { back } = form.fields;
+  if (own === null || back === undefined) return renderPage(page, language, look, form);
+  const forAll = { ...page, reference: MARK, formToken: MARK };
+  const key = JSON.stringify([forAll, language]);
+  const render = () => renderPage(forAll, language, look, { ...form, fields: { back: MARK } });
+  const pieces =
+    look.kept.get(key) ??
+    render()
+      .split(MARK)
+      .map((piece) => Buffer.from(piece));
+  look.kept.set(key, pieces);
+  if (look.kept.size > MAX_KEPT) look.kept.clear();
+  const values = [own, back, ''].map((value) => Buffer.from(value));
+  return Buffer.concat(pieces.flatMap((piece, at) => [piece, values[at] ?? piece]));
+}
+
+/** The value by which two such pages differ, which needs no escapes; null for a page with more of a person's own. */
+function ownValueOf(page: Page): string | null {
+  if (page.name === 'error') return page.reference;
+  return page.name === 'sign-in' && page.request === null && page.login === '' ? page.formToken : null;
 }
 
 const OWN_NAMES = LANGUAGES.map((language) => ({ language, ownName: TEXTS[language].ownName }));

@@ -7,20 +7,17 @@ import { type DeadEnd, errorPage, wordsOf } from '../browser/deadEnds.ts';
 import { languageOf } from '../browser/language.ts';
 import type { Look } from '../browser/look.ts';
 import type { ErrorPage } from '../browser/pages.ts';
-import { pageHeaders, renderPage } from '../browser/views.ts';
+import { pageHeaders, renderPage, showPage } from '../browser/views.ts';
 import { loggedPathOf } from '../parameters.ts';
 import { addressOf } from './caller.ts';
 import { noteRefusal } from './requestLog.ts';
 import { afterEarlierResponses } from './requestSmuggling.ts';
 import { limitPipelining } from './slowReaders.ts';
 
-// Responses to what no route ever sees: Fastify's plugins, the views among them, are not there yet.
+// Responses to what no route ever sees.
 
 /** Of such a request nothing is known. */
 const UNREAD: Omit<DeadEnd, 'cause'> = { code: null, clientName: null, parameter: null };
-
-/** These pages have no address that a form could lead back to. */
-const TO_ACCOUNT = { action: '/language', fields: {} };
 
 /** A request id, for the log line and the error page: 10 hexadecimal digits. */
 export function newReference(): string {
@@ -34,14 +31,8 @@ export function answerBadPath(_error: Error, request: FastifyRequest, reply: Fas
   const { id: reference, method, logFields } = request;
   request.log.info({ method, path: loggedPathOf(request), status: 404, ...logFields }, 'request');
   noteRefusal(request, 404);
-  const language = languageOf(request);
-  const { look } = request.server;
-  const page = errorPage(request, { ...UNREAD, cause: 'unreadableAddress' }, 404);
-  reply
-    .code(404)
-    .headers(pageHeaders(page, language, look))
-    .header('x-request-id', reference)
-    .send(renderPage(page, language, look, TO_ACCOUNT));
+  const deadEnd = { ...UNREAD, cause: 'unreadableAddress' } as const;
+  showPage(reply.header('x-request-id', reference), errorPage(request, deadEnd, 404), 404);
 }
 
 /** What Node's parser says of a request that is none: the last bytes, a `Buffer` whatever Fastify's types say. */
@@ -91,7 +82,8 @@ function languageIn(packet: unknown): Language {
 }
 
 function endWithPage(look: Look, socket: Socket, status: number, page: ErrorPage, language: Language): void {
-  const body = renderPage(page, language, look, TO_ACCOUNT);
+  // It has no address that a form could lead back to.
+  const body = renderPage(page, language, look, { action: '/language', fields: {} });
   const headers = {
     ...pageHeaders(page, language, look),
     'x-request-id': page.reference,
