@@ -1,7 +1,7 @@
 /** What an operator can do about a refused request, by a pattern of its rule. The first match wins: what is special comes first. */
 const REMEDIES: Readonly<Record<string, string>> = {
   // What was sent is not as it has to be, whatever it is about.
-  'is longer than|TOO_LARGE|OVERFLOW':
+  'is longer than|more than \\d+ parameters|TOO_LARGE|OVERFLOW':
     'The application sends more than is taken, often in state or scope. docs/integrating.md says how much that is.',
   'sent more than once|is missing|not text in percent-encoded|in the body|Bearer\\.$|HTTP Basic|must be|base64url form|without code_challenge|characters\\.$|missing or empty':
     'The application sends a request that is not as it has to be; the rule says in which part. docs/integrating.md has requests that work.',

@@ -6,7 +6,7 @@ import { refuseEmbedding } from './browser/fetchMetadata.ts';
 import { lookOf } from './browser/look.ts';
 import { collectMetrics } from './metrics/registry.ts';
 import { type MetricsSource, metricsRoutes } from './metrics/route.ts';
-import { CONTRACT_BODY_LIMIT_BYTES, parseForms } from './parameters.ts';
+import { CONTRACT_BODY_LIMIT_BYTES, MAX_LIMIT_FIELDS, parseForms } from './parameters.ts';
 import { accountRoutes } from './routes/account.ts';
 import { authorizeRoutes } from './routes/authorize.ts';
 import { decisionRoutes } from './routes/decision.ts';
@@ -103,6 +103,10 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
     refuseEmbedding(pages);
     await pages.register(cookie);
     for (const addRoutes of FOR_PEOPLE) addRoutes(pages, context);
+    await pages.register(async (decisions) => {
+      await parseForms(decisions, MAX_LIMIT_FIELDS);
+      decisionRoutes(decisions, context);
+    });
   });
   await app.register(async (parts) => {
     answerWith(parts, 'page');
@@ -121,7 +125,6 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
 const FOR_PEOPLE = [
   authorizeRoutes,
   signInRoutes,
-  decisionRoutes,
   accountRoutes,
   historyRoutes,
   securityRoutes,

@@ -1,7 +1,8 @@
 import formbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { OAuthError } from '../rules/error.ts';
-import { Parameters } from '../rules/parameters.ts';
+import { MAX_CANONICAL_QUERY_BYTES } from '../rules/limits.ts';
+import { MAX_PARAMETERS, Parameters } from '../rules/parameters.ts';
 
 /** More than any request of the contract needs. */
 export const CONTRACT_BODY_LIMIT_BYTES = 8 * 1024;
@@ -12,11 +13,14 @@ export const NOT_A_FORM = `The body must be ${FORM}.`;
 
 const NONE = new Parameters('');
 
-/** Parses form bodies strictly, and no other kind (contract section 4). */
-export async function parseForms(app: FastifyInstance): Promise<void> {
+/** The consent form has a field for each limit: the shortest right with one takes 30 bytes of the request. */
+export const MAX_LIMIT_FIELDS = MAX_CANONICAL_QUERY_BYTES / 30;
+
+/** Parses form bodies strictly, and no other kind (contract section 4). @param more fields than `MAX_PARAMETERS` */
+export async function parseForms(app: FastifyInstance, more = 0): Promise<void> {
   app.removeAllContentTypeParsers();
   await app.register(formbody, {
-    parser: (body) => new Parameters(body) as unknown as Record<string, unknown>,
+    parser: (body) => new Parameters(body, MAX_PARAMETERS + more) as unknown as Record<string, unknown>,
   });
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: FastifyRequest, body: Buffer) => {
     if (body.length === 0) return undefined; // SDKs post an empty body with the parameters in the URL

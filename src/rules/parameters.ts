@@ -1,5 +1,8 @@
 import { invalidRequest, OAuthError, type OAuthErrorCode } from './error.ts';
 
+/** Several times what any request and any form sends, but for a form with limits. */
+export const MAX_PARAMETERS = 64;
+
 /**
  * The parameters of one request in `application/x-www-form-urlencoded`, UTF-8 (contract section 4).
  *
@@ -10,22 +13,19 @@ export class Parameters {
   /** Undefined for a value that can't be decoded. */
   readonly #values = new Map<string, string | undefined>();
   readonly #doubled = new Set<string>();
-  readonly #encoded: string;
+  readonly #pairs: readonly string[];
 
-  /** @param encoded the form body or the query string, without the leading `?` */
-  constructor(encoded: string) {
-    this.#encoded = encoded;
-    for (const pair of encoded.split('&')) {
+  /** @param encoded the form body or the query string, without the leading `?` @throws {OAuthError} above `most` */
+  constructor(encoded: string, most = MAX_PARAMETERS) {
+    this.#pairs = encoded.split('&', most + 1);
+    if (this.#pairs.length > most)
+      throw invalidRequest(`The request has more than ${most} parameters.`, { reason: 'too_long' });
+    for (const pair of this.#pairs) {
       const [name, value] = splitPair(pair);
       if (name === undefined) continue;
       if (this.#values.has(name)) this.#doubled.add(name);
       this.#values.set(name, value);
     }
-  }
-
-  /** The names that can be read, each once. */
-  get names(): readonly string[] {
-    return [...this.#values.keys()];
   }
 
   /** Whether any of `names` was sent, also empty or with a fault. */
@@ -54,7 +54,8 @@ export class Parameters {
 
   /** Those parameters alone, encoded as they were sent, with whatever fault they have. */
   only(names: readonly string[]): string {
-    const pairs = this.#encoded.split('&').filter((pair) => names.includes(splitPair(pair)[0] ?? ''));
+    const wanted = new Set(names);
+    const pairs = this.#pairs.filter((pair) => wanted.has(splitPair(pair)[0] ?? ''));
     return pairs.join('&').replaceAll(/[^\x21-\x7e]+/gu, encodeURIComponent);
   }
 

@@ -307,3 +307,37 @@ describe('a request that never ends', () => {
     }
   });
 });
+
+describe('a request of more parameters than anything needs', () => {
+  const fields = (count: number) => Array.from({ length: count }, (_, index) => `x${index}=`).join('&');
+  const forms = ['/consent', '/reject', '/payment-password', '/sign-in', '/sign-out', '/language'];
+  const more = ['/account/disconnect', '/account/stop', '/account/warnings', '/account/password'];
+
+  it.each([...forms, ...more])('is refused at %s', async (path) => {
+    await expectErrorPage(await agent.post(path, fields(path === '/consent' ? 265 : 65)), 'invalid_request');
+  });
+
+  it.each(['/oauth/token', '/oauth/introspect', '/oauth/revoke', '/api/revoke'])(
+    'is refused at %s, in words',
+    async (path) => {
+      const answer = await agent.post(path, fields(65));
+      expect([answer.status, JSON.parse(answer.body)]).toEqual([
+        400,
+        { error: 'invalid_request', error_description: 'The request has more than 64 parameters.' },
+      ]);
+      expect((await agent.post(path, fields(64))).body).not.toContain('64');
+    },
+  );
+
+  it('is refused as an authorization request, by POST and by GET; with 64 it is taken', async () => {
+    const known = requestOf(client);
+    const sent = (count: number) =>
+      `${new URLSearchParams(known)}&${fields(count - Object.keys(known).length)}`;
+    await expectErrorPage(await agent.post('/oauth/authorize', sent(65)), 'invalid_request');
+    await expectErrorPage(await agent.get(`/oauth/authorize?${sent(65)}`), 'invalid_request');
+    await expectErrorPage(await agent.post(`/oauth/authorize?${fields(65)}`, known), 'invalid_request');
+    await expectErrorPage(await agent.post('/consent', { request: sent(65) }), 'invalid_request');
+    expect((await agent.post('/oauth/authorize', sent(64))).status).toBe(303);
+    expect((await agent.get(`/oauth/authorize?${sent(64)}`)).status).toBe(200);
+  });
+});

@@ -1,6 +1,6 @@
 import * as cheerio from 'cheerio';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { Agent, type Answer } from '../support/agent.ts';
+import { Agent, type Answer, formWith } from '../support/agent.ts';
 import { codeOf, introspect, obtainCode, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
 import { rowsOf } from '../support/rows.ts';
 import { startServer, type TestClient, type TestUser, useServer } from '../support/server.ts';
@@ -126,6 +126,19 @@ describe('a limit that the user lowers', () => {
     const answer = await exchange(codeOf(await allow(page, { limit_1: '45000', limit_2: '3000' })));
     expect(answer).not.toHaveProperty('scope');
     expect(await scopeOf()).toEqual([SCOPE]);
+  });
+
+  it('may be each of as many as a request has room for, and one that is pressed again says so', async () => {
+    const targets = Array.from({ length: 185 }, (_, index) => (index + 16).toString(16));
+    const page = await consentFor(targets.map((target) => `payment.to-pattern("${target}")`).join(' '));
+    const typed = Object.fromEntries(targets.map((_, index) => [`limit_${index}`, '1']));
+    await exchange(codeOf(await allow(page, typed)));
+    expect(String(await scopeOf()).match(/\.limit\(1,1\)/g)).toHaveLength(185);
+    const again = await allow(page, { ...typed, limit_200: '1', limit_999: '1' });
+    expect([again.status, again.page]).toEqual([200, 'notice']);
+    const { fields } = formWith(again, 'language');
+    expect(Object.keys(fields).filter((name) => name.startsWith('limit_'))).toEqual(Object.keys(typed));
+    expect((await agent.submit(again, 'language', { language: 'ru' })).page).toBe('notice');
   });
 
   it('is compared with the application’s ceiling as it was asked', async () => {

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../../flows/context.ts';
 import {
   isLanguage,
@@ -12,7 +12,7 @@ import { AUTHORIZATION_PARAMETERS } from '../../rules/authorizationRequest.ts';
 import { Parameters } from '../../rules/parameters.ts';
 import { bodyParameters, queryParameters } from '../parameters.ts';
 import { setCookie } from './cookies.ts';
-import { isFromOwnPage, isLimitField } from './forms.ts';
+import { isFromOwnPage, LIMIT_FIELDS } from './forms.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -25,11 +25,6 @@ declare module 'fastify' {
 export interface LanguageForm {
   readonly action: string;
   readonly fields: Readonly<Record<string, string>>;
-}
-
-/** Lets requests have a language that their own form chose. */
-export function addLanguages(app: FastifyInstance): void {
-  app.decorateRequest('chosenLanguage', null);
 }
 
 /** The language that was chosen on a page of ours before, else the one that the browser prefers. */
@@ -75,7 +70,7 @@ export function languageForm(request: FastifyRequest, status: number): LanguageF
     return { action: '/language', fields: { back: Buffer.from(pageAddress(request)).toString('base64url') } };
   }
   const form = bodyParameters(request);
-  const names = ['request', 'decision_token', 'decision', ...form.names.filter(isLimitField)];
+  const names = ['request', 'decision_token', 'decision', ...LIMIT_FIELDS];
   return { action: '/consent', fields: fieldsOf(form, names) };
 }
 
@@ -84,8 +79,13 @@ const MAX_ADDRESS_CHARACTERS = 8_000;
 
 /** The path and query of a page: of itself or, after a post, of the request that it belongs to. */
 export function pageAddress(request: FastifyRequest): string {
-  const address = addressOf(request);
-  return address.length <= MAX_ADDRESS_CHARACTERS && isPathOfOurs(address) ? address : '/account';
+  try {
+    const address = addressOf(request);
+    if (address.length <= MAX_ADDRESS_CHARACTERS && isPathOfOurs(address)) return address;
+  } catch {
+    // Too many parameters, which is what this very page says.
+  }
+  return '/account';
 }
 
 function addressOf(request: FastifyRequest): string {
