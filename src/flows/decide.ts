@@ -9,7 +9,7 @@ import type { Right } from '../rules/scope.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { formatToken, userSlotOf } from '../secrets/tokens.ts';
 import { type Approval, approveGrant } from '../store/approvals.ts';
-import { type Denial, denyGrant } from '../store/denials.ts';
+import { denyGrant } from '../store/denials.ts';
 import type { Context } from './context.ts';
 import { grantIdOf, type PendingAuthorization, verifyDecision } from './decisionForms.ts';
 import type { SignedForm } from './signedForm.ts';
@@ -137,7 +137,7 @@ function decisionOf(
   { revision, expiresAt }: SignedForm,
   code: string,
   caller: Caller,
-): Approval & Denial {
+): Approval {
   const { authorizationRequest, session } = pending;
   const { client, canonicalQuery } = authorizationRequest;
   return {

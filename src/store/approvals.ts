@@ -6,7 +6,8 @@ import { batchedDecision, momentOf } from './database/deadline.ts';
 import { TooLateError } from './database/errors.ts';
 import { batchStatement } from './database/statement.ts';
 import { COUNT_DECISION, type Decision, MAY_DECIDE } from './decisions.ts';
-import { CODE_IS_USABLE, IS_LIVE } from './grants.ts';
+import { CODE_IS_USABLE, IS_LIVE, spendsIn } from './grants.ts';
+import { IS_CONFIRMED, USE_CONFIRMATION } from './paymentConfirmations.ts';
 import { SESSION_IS_VALID } from './sessions.ts';
 
 /** An approval, of exactly what the consent page showed. */
@@ -26,13 +27,17 @@ export interface Approval extends Decision {
   readonly maxInstances: number;
 }
 
+/** Of an approval `r`, its user `u` and session `s`: what spends needs the payment password, if there is one (contract 5.1). */
+const PAYMENT_IS_CONFIRMED = `(u.payment_password_hash is null or not ${spendsIn('r.scope')} or ${IS_CONFIRMED})`;
+
 // A page gives one code, whatever sums the user typed on it, so that a second Allow finds the first, and Reject, too
 // (denials.ts). With other sums it is not the same decision: its page is stale.
 //
 // The guard is `revision = what the page showed`: of many forms for one key exactly one writes, and what it writes takes
 // the place of the earlier code and token (contract section 3). `judged` reads rows as they are and locks none. Then users,
 // sessions and grants are locked, each kind in the order of its keys; the user's lock makes the user's approvals wait for
-// each other, so that `may_hold` counts what the one before has written, and the session is read again under it.
+// each other, so that `may_hold` counts what the one before has written, and the session with its confirmation by the payment
+// password is read again under it.
 //
 // No deadlock: every statement that locks rows of several of these tables takes users before sessions before grants, and all
 // of a kind in order; those that don't (sign-out, removing a user) lock rows of one user, of whom a batch holds one session.
@@ -58,6 +63,7 @@ const approve = batchStatement<Approval>(
     code_challenge: 'text',
     session_hash: 'bytea',
     request_digest: 'bytea',
+    form_expires_at: 'timestamptz',
     max_instances: 'int',
     ...CALLER_COLUMNS,
   },
@@ -68,7 +74,7 @@ with requests as materialized (
   select r.*, c.revision is not null and u.user_id is not null as is_allowed, s.session_hash is not null as session_is_valid, u.may_decide,
          (g.code_hash, g.scope) = (r.code_hash, r.scope) as code_is_stored, ${CODE_IS_USABLE} as code_is_usable,
          ${IS_LIVE} as was_live,
-         c.revision = r.client_revision and coalesce(g.revision, 0) = r.revision as is_current
+         c.revision = r.client_revision and coalesce(g.revision, 0) = r.revision and ${PAYMENT_IS_CONFIRMED} as is_current
     from requests r
     left join lateral (select * from clients where client_id = r.client_id and status = 'active' offset 0) c on true
     left join lateral (select u.*, ${MAY_DECIDE} as may_decide from users u
@@ -82,14 +88,16 @@ with requests as materialized (
      and u.status = 'active' and ${MAY_DECIDE}
    order by u.user_id for no key update
 ), counted as (
-  update users u set ${COUNT_DECISION} where u.user_id = any (array(select user_id from locked)) returning u.user_id
+  update users u set ${COUNT_DECISION} where u.user_id = any (array(select user_id from locked))
+  returning u.user_id, u.payment_password_hash
 ), locked_sessions as materialized (
-  select s.session_hash from sessions s
+  select s.session_hash, s.confirmed_request, s.confirmed_at, s.confirmed_before from sessions s
    where s.session_hash = any (array(select session_hash from judged join counted using (user_id))) and ${SESSION_IS_VALID}
    order by s.session_hash for no key update
 ), ${momentOf('counted', 'locked_sessions')}, capacity as materialized (
-  select judged.*, may_hold(grant_id, user_id, client_id, max_instances) as has_capacity
-    from judged join counted using (user_id) join locked_sessions using (session_hash), moment where not late
+  select r.*, may_hold(grant_id, user_id, client_id, max_instances) as has_capacity
+    from judged r join counted u using (user_id) join locked_sessions s using (session_hash), moment
+   where not late and ${PAYMENT_IS_CONFIRMED}
 ), written as (
   insert into grants as g (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri,
                            code_hash, code_expires_at, code_challenge, confirmed_at, client_revision, lowered)
@@ -109,9 +117,11 @@ with requests as materialized (
      and g.instance_name is not distinct from excluded.instance_name
   returning grant_id, user_id, client_id, instance_name, scope, revision
 ), unconfirmed as (  -- the payment password confirmed this one authorization, not the next
-  update sessions s set confirmed_request = null, confirmed_at = null
+  update sessions s set ${USE_CONFIRMATION}
+    from (select session_hash, request_digest from capacity join written using (grant_id)) r
    where s.session_hash = any (array(select session_hash from capacity join written using (grant_id)))
-     and exists (select from capacity r where r.session_hash = s.session_hash and r.request_digest = s.confirmed_request)
+     and s.session_hash = r.session_hash
+     and (s.confirmed_request = r.request_digest or s.confirmed_before ? encode(r.request_digest, 'hex'))
 ), logged as (
   ${recordEvents(
     {
@@ -153,7 +163,7 @@ export type ApprovalVerdict =
   | 'too_many'
   /** The user has as many live grants of this application as one may have. */
   | 'full'
-  /** The grant or the client is not as the page showed it. */
+  /** The grant or the client is not as the page showed it, or the payment password has to be typed first. */
   | 'stale';
 
 /** `changed_since_read`: a row was changed by another server after this statement began, so what is there now was not seen. */

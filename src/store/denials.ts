@@ -7,15 +7,9 @@ import { statement } from './database/statement.ts';
 import { COUNT_DECISION, type Decision, MAY_DECIDE } from './decisions.ts';
 import { SESSION_IS_VALID } from './sessions.ts';
 
-/** A rejection: the user pressed Reject. */
-export interface Denial extends Decision {
-  /** When the form expires. Until then the rejection is kept, so that the same form records it once. */
-  readonly formExpiresAt: Date;
-}
-
-// A form is known by the code that Allow on it would have given. Each rejection deletes two whose forms have expired, so that
-// the table stays small.
-const deny = statement<Denial & Caller>(
+// A form is known by the code that Allow on it would have given, until it expires, so that sent again it records nothing. Each
+// rejection deletes two whose forms have expired, so that the table stays small.
+const deny = statement<Decision & Caller>(
   'grant-deny',
   `
 with earlier as materialized (
@@ -84,7 +78,7 @@ type DenialResult = { readonly verdict: DenialVerdict; readonly noted: boolean }
  *
  * @throws {TooLateError}
  */
-export async function denyGrant(db: Database, denial: Denial): Promise<DenialVerdict> {
+export async function denyGrant(db: Database, denial: Decision): Promise<DenialVerdict> {
   const decision = deny({ ...denial, ...denial.caller });
   const { verdict, noted } = await decideOne<DenialResult>(db, decision, denial.caller.decideBy);
   if (noted) tell('decision', 'rejected');

@@ -31,8 +31,8 @@ export const GRANT_COLUMNS = `g.grant_id as "grantId", g.user_id as "userId", g.
 /** `isLive`: the code can be exchanged, or the token used. */
 export const IS_LIVE = 'is_live(g.code_expires_at, g.token_issued_at, g.revoked_at)';
 
-/** `spends`: every right that spends begins with this word, and only those have a target, in which it may stand as well. */
-const SPENDS = `position('payment' in g.scope) > 0`;
+/** `spends` of a scope: every right that spends begins with this word, and only those have a target, in which it may stand as well. */
+export const spendsIn = (scope: string) => `position('payment' in ${scope}) > 0`;
 
 /** The code can be exchanged. */
 export const CODE_IS_USABLE =
@@ -85,7 +85,7 @@ select input.n::int as n, ${GRANT_COLUMNS},
   left join lateral (select * from grants where grant_id = input.grant_id offset 0) g on true  -- offset 0: see sessions.ts
   cross join lateral (
     select count(*) as read, count(*) filter (where is_other) as known, count(*) filter (where is_live) as live,
-           coalesce(json_agg(scope) filter (where is_live and ${SPENDS}), '[]') as scopes
+           coalesce(json_agg(scope) filter (where is_live and ${spendsIn('g.scope')}), '[]') as scopes
       from (select *, is_other and ${IS_LIVE} as is_live
               from (select *, client_id = input.client_id and grant_id <> input.grant_id as is_other
                       from ${NEWEST} newest) g) g

@@ -18,7 +18,7 @@ const SEEN_INTERVAL = '1 minute';
 export interface Session {
   readonly sessionHash: Digest;
   readonly user: User & { readonly paymentPasswordHash: string | null };
-  /** Digest of the request that the payment password last confirmed, and when. */
+  /** Digest of the request that the payment password last confirmed, and when. (`paymentConfirmations.ts` keeps those before.) */
   readonly confirmedRequest: Digest | null;
   readonly confirmedAt: Date | null;
   /** The database's clock when this was read; every lifetime on the page is compared with it. */

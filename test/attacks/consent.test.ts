@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { Agent, formWith } from '../support/agent.ts';
-import { codeOf, decide, introspect, obtainCode, obtainToken, requestOf } from '../support/flow.ts';
+import {
+  codeOf,
+  decide,
+  introspect,
+  obtainCode,
+  obtainToken,
+  reachConsent,
+  requestOf,
+} from '../support/flow.ts';
 import { expectErrorPage } from '../support/pages.ts';
 import { type TestClient, useServer } from '../support/server.ts';
 import { contentsOf, setClientStatus } from '../support/state.ts';
@@ -108,6 +116,18 @@ describe('the page that can only reject, which comes before the payment password
       }
     }
     expect((await thief.get(`/oauth/authorize?${query}`)).page).toBe('payment-password');
+    expect(await contentsOf(server)).toEqual(before);
+  });
+
+  it('allows nothing even when the payment password is typed in another tab meanwhile', async () => {
+    const [shop, payer] = [await server.createClient(), await server.createUser()];
+    const tabs = await signedIn(server, shop, payer);
+    const asked = requestOf(shop, { scope: 'payment-shop' });
+    const page = await tabs.get(`/reject?${new URLSearchParams(asked)}`);
+    await reachConsent(tabs, asked, payer);
+    const before = await contentsOf(server);
+    const answer = await decide(tabs, page, 'allow');
+    expect([answer.status, answer.location?.startsWith(server.baseUrl)]).toEqual([303, true]);
     expect(await contentsOf(server)).toEqual(before);
   });
 });

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, vi } from 'vitest';
+import { CONSENT_FORM_MS } from '../../src/rules/lifetimes.ts';
 import { sha256 } from '../../src/secrets/digest.ts';
 import type { Approval } from '../../src/store/approvals.ts';
 import { Agent, type Answer } from './agent.ts';
@@ -283,6 +284,7 @@ export function approvalOf(
     codeChallenge: null,
     sessionHash: sha256(''),
     requestDigest: sha256(''),
+    formExpiresAt: new Date(Date.now() + CONSENT_FORM_MS),
     limits: '[]',
     maxInstances: 100,
     caller: CALLER,
