@@ -132,10 +132,10 @@ export async function nextStep(
   const access = { ...requestedAccess(context, pending, grant), others, firstSeen };
   if (needsPaymentPassword(pending)) {
     const formToken = signForm(context, paymentPasswordForm(pending));
-    const rejectToken = signForm(context, rejectForm(pending), grant?.revision);
+    const rejectToken = signForm(context, rejectForm(pending), grant?.revision ?? 0);
     return { step: 'payment-password', ...access, formToken, rejectToken };
   }
-  const decisionToken = signForm(context, decisionForm(pending), grant?.revision);
+  const decisionToken = signForm(context, decisionForm(pending), grant?.revision ?? 0);
   return { step: 'consent', ...access, decisionToken };
 }
 

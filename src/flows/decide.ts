@@ -9,7 +9,7 @@ import type { Right } from '../rules/scope.ts';
 import { sha256 } from '../secrets/digest.ts';
 import { formatToken, userSlotOf } from '../secrets/tokens.ts';
 import { type Approval, approveGrant } from '../store/approvals.ts';
-import { denyGrant } from '../store/denials.ts';
+import { type Denial, denyGrant } from '../store/denials.ts';
 import type { Context } from './context.ts';
 import { grantIdOf, type PendingAuthorization, verifyDecision } from './decisionForms.ts';
 import type { SignedForm } from './signedForm.ts';
@@ -134,10 +134,10 @@ function decisionOf(
   context: Context,
   pending: PendingAuthorization,
   { scope, rights, askedScope }: Access,
-  { revision, expiresAt }: SignedForm,
+  { revision, expiresAt, page }: SignedForm,
   code: string,
   caller: Caller,
-): Approval {
+): Approval & Denial {
   const { authorizationRequest, session } = pending;
   const { client, canonicalQuery } = authorizationRequest;
   return {
@@ -158,6 +158,7 @@ function decisionOf(
     requestDigest: sha256(canonicalQuery),
     maxInstances: context.maxInstances,
     formExpiresAt: expiresAt,
+    page,
     caller,
   };
 }

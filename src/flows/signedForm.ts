@@ -1,5 +1,6 @@
 import { CONSENT_FORM_MS, SESSION_FORM_MS, SIGN_IN_FORM_MS } from '../rules/lifetimes.ts';
 import { type Digest, hexOf, sha256 } from '../secrets/digest.ts';
+import { randomHex } from '../secrets/random.ts';
 import type { Context } from './context.ts';
 
 /** How long each kind of form is good. A token for one kind is worth nothing in another. */
@@ -41,21 +42,29 @@ export interface SignedForm {
   readonly expiresAt: Date;
   /** The entry of `SECRETS` that signed it. */
   readonly keyId: Buffer;
-  /** All that is signed but the expiry: the same for every token of one form and revision. */
+  /** All that is signed but expiry and page: the same for every token of one form and revision. */
   readonly content: string;
+  /** SHA-256 of all that is signed. Of a decision: of its one page, however often that is sent. */
+  readonly page: Digest;
 }
+
+const PAGE_BYTES = 8;
 
 /**
  * The CSRF token of a form: signed, so that no other site, browser, session or request can send the form.
  *
- * @param revision of the grant that the page shows; 0 for none
+ * @param revision of the grant that the page shows, 0 for none: of a decision, so that its page gets a token that no other has
  */
-export function signForm({ keyRing }: Context, form: Form, revision = 0): string {
+export function signForm({ keyRing }: Context, form: Form, revision?: number): string {
   const expiresAt = form.owner.now.getTime() + LIFETIMES_MS[form.action];
-  return keyRing.sign('form', Buffer.from(JSON.stringify([digestOf(form), revision, expiresAt])));
+  const page = revision === undefined ? [] : [randomHex(PAGE_BYTES)];
+  return keyRing.sign(
+    'form',
+    Buffer.from(JSON.stringify([digestOf(form), revision ?? 0, expiresAt, ...page])),
+  );
 }
 
-const SIGNED = /^\["([0-9a-f]{64})",(\d+),(\d+)\]$/;
+const SIGNED = /^\["([0-9a-f]{64})",(\d+),(\d+)(?:,"[0-9a-f]+")?\]$/;
 
 /** Checks the token that came with a form. @returns null when it was not made by us for this form, or is too old */
 export function verifyForm({ keyRing }: Context, token: string | undefined, form: Form): SignedForm | null {
@@ -68,6 +77,7 @@ export function verifyForm({ keyRing }: Context, token: string | undefined, form
     expiresAt: new Date(Number(expiresAt)),
     keyId: signed.keyId,
     content: contentOf(form, Number(revision)),
+    page: sha256(signed.payload),
   };
 }
 

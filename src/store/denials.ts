@@ -1,4 +1,5 @@
 import type { Caller } from '../rules/caller.ts';
+import type { Digest } from '../secrets/digest.ts';
 import { tell } from '../signals/happenings.ts';
 import { OF_CALLER, recordEvents } from './auditEvents.ts';
 import type { Database } from './database/database.ts';
@@ -7,14 +8,20 @@ import { statement } from './database/statement.ts';
 import { COUNT_DECISION, type Decision, MAY_DECIDE } from './decisions.ts';
 import { SESSION_IS_VALID } from './sessions.ts';
 
-// A form is known by the code that Allow on it would have given, until it expires, so that sent again it records nothing. Each
-// rejection deletes two whose forms have expired, so that the table stays small.
-const deny = statement<Decision & Caller>(
+/** A rejection: the user pressed Reject. */
+export interface Denial extends Decision {
+  /** Names the page, so that pressed again it records nothing. */
+  readonly page: Digest;
+}
+
+// A page is kept until it expires, in the column `code_hash`: earlier builds, which write there too, knew a form by its code.
+// Each rejection deletes two whose pages have expired, so that the table stays small.
+const deny = statement<Denial & Caller>(
   'grant-deny',
   `
 with earlier as materialized (
   select exists (select from grants where grant_id = @grantId and code_hash = @codeHash) as allowed,
-         exists (select from denials where code_hash = @codeHash) as denied
+         exists (select from denials where code_hash = @page) as denied
 ), session as materialized (
   select ${MAY_DECIDE} as may_decide from sessions s join users u using (user_id)
    where s.session_hash = @sessionHash and s.user_id = @userId and ${SESSION_IS_VALID}
@@ -28,7 +35,7 @@ with earlier as materialized (
    where s.session_hash = @sessionHash and s.user_id = (select user_id from counted) and ${SESSION_IS_VALID}
      for no key update
 ), ${momentOf('counted', 'locked_sessions')}, noted as (
-  insert into denials (code_hash, expires_at) select @codeHash, @formExpiresAt from locked_sessions, moment where not late
+  insert into denials (code_hash, expires_at) select @page, @formExpiresAt from locked_sessions, moment where not late
   on conflict do nothing returning code_hash
 ), logged as (
   ${recordEvents(
@@ -78,7 +85,7 @@ type DenialResult = { readonly verdict: DenialVerdict; readonly noted: boolean }
  *
  * @throws {TooLateError}
  */
-export async function denyGrant(db: Database, denial: Decision): Promise<DenialVerdict> {
+export async function denyGrant(db: Database, denial: Denial): Promise<DenialVerdict> {
   const decision = deny({ ...denial, ...denial.caller });
   const { verdict, noted } = await decideOne<DenialResult>(db, decision, denial.caller.decideBy);
   if (noted) tell('decision', 'rejected');

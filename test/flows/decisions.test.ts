@@ -40,6 +40,17 @@ describe('the same refused decision', () => {
     expect(await refusals()).toBe(1);
   });
 
+  it('is one for each page that was loaded, also of one request at one moment', async () => {
+    const first = await consentFor('three tabs');
+    const url = `/oauth/authorize?${new URLSearchParams(requestOf(client, { state: 'three tabs', instance_name: 'three tabs' }))}`;
+    const pages = [first, ...(await Promise.all([agent.get(url), agent.get(url)]))];
+    for (const page of [...pages, ...pages])
+      expect((await decide(agent, page, 'reject')).location).toContain('error=access_denied');
+    expect(await refusals()).toBe(3);
+    const codes = await Promise.all(pages.map(async (page) => codeOf(await decide(agent, page, 'allow'))));
+    expect(new Set(codes).size).toBe(1);
+  });
+
   it('may still be allowed, and then says that it was', async () => {
     const form = await consentFor('first no');
     await decide(agent, form, 'reject');

@@ -51,6 +51,20 @@ describe('the token of a form', () => {
     expect(new Set([first, ...others]).size).toBe(4);
   });
 
+  it('of a decision names its page: each has another, also at one moment, and each time the same', () => {
+    const pageOf = (token: string) => verifyForm(context, token, form)?.page;
+    const [one, other] = [signForm(context, form, 1), signForm(context, form, 1)];
+    expect(pageOf(one)).toBe(pageOf(one));
+    expect(pageOf(one)).not.toBe(pageOf(other));
+  });
+
+  it('is taken as earlier builds made it, without a name for its page', () => {
+    const signed = JSON.parse(payloadOf(signForm(context, form, 3)).toString());
+    expect(signed).toHaveLength(4);
+    const earlier = keyRing.sign('form', Buffer.from(JSON.stringify(signed.slice(0, 3))));
+    expect(verifyForm(context, earlier, form)?.revision).toBe(3);
+  });
+
   it.each([
     ['no token', undefined],
     ['none', ''],

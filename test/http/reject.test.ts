@@ -85,15 +85,13 @@ describe('Reject on the page of the payment password', () => {
     ]);
   });
 
-  it('is one rejection with that on the consent page of another tab', async () => {
+  it('is a rejection of its own beside that on the consent page of another tab', async () => {
     const page = await reachReject();
     const consent = await reachConsent(browser, spending(), user);
     await decide(browser, consent, 'reject');
     expect((await decide(browser, page, 'reject')).location).toBe(backAtApplication());
-    expect(await events()).toEqual([
-      { kind: 'payment_confirmed', scope: null },
-      { kind: 'refused', scope: SPENDING },
-    ]);
+    const rejected = { kind: 'refused', scope: SPENDING };
+    expect(await events()).toEqual([{ kind: 'payment_confirmed', scope: null }, rejected, rejected]);
   });
 
   it('sends nothing that was typed, and changes nothing by itself', async () => {
@@ -114,13 +112,14 @@ describe('Reject on the page of the payment password', () => {
     expect(await isLive(server, resource, token)).toBe(true);
   });
 
-  it('is one decision when it is pressed twice, and after the page came again', async () => {
+  it('is one decision when it is pressed twice, and another when the page came again', async () => {
     const page = await reachReject();
     const answers = [await decide(browser, page, 'reject'), await decide(browser, page, 'reject')];
+    expect(await events()).toHaveLength(1);
     const again = await reachReject();
     answers.push(await decide(browser, again, 'reject'));
     expect(answers.map(({ location }) => location)).toEqual(Array(3).fill(backAtApplication()));
-    expect(await events()).toHaveLength(1);
+    expect(await events()).toHaveLength(2);
   });
 
   it('counts among the decisions of its user', async () => {
