@@ -17,9 +17,18 @@ export interface Refusal {
   readonly rule: string;
 }
 
-const insert = batchStatement<Refusal>(
+/** A refusal of a network, known by a keyed digest of 32 bits, which tells nothing of it. */
+export type RefusalOf = Refusal & { readonly network: number };
+
+/** Refusals kept of one network in one window: in a week it fills two thirds of the slots at most. */
+const MAX_OF_A_NETWORK = 60;
+const WINDOW = `interval '10 minutes'`;
+
+// No lock: processes that write at one moment may keep a few too many.
+const insert = batchStatement<RefusalOf>(
   'refusal-insert',
   {
+    network: 'bigint',
     at: 'timestamptz',
     reference: 'text',
     method: 'text',
@@ -29,15 +38,18 @@ const insert = batchStatement<Refusal>(
     rule: 'text',
   },
   (input) => `
-insert into refusals (at, reference, method, path, status, error, rule)
-select at, reference, method, path, status, error, rule from ${input}
+insert into refusals (network, at, reference, method, path, status, error, rule)
+select network, at, reference, method, path, status, error, rule
+  from (select *, row_number() over (partition by network order by n) as place from ${input}) r
+ where place + (select count(*) from (select from refusals kept where kept.network = r.network and kept.at > clock_timestamp() - ${WINDOW}
+                                       limit ${MAX_OF_A_NETWORK}) recent) <= ${MAX_OF_A_NETWORK}
 on conflict (slot) do update
-   set at = excluded.at, reference = excluded.reference, method = excluded.method, path = excluded.path,
+   set network = excluded.network, at = excluded.at, reference = excluded.reference, method = excluded.method, path = excluded.path,
        status = excluded.status, error = excluded.error, rule = excluded.rule`,
 );
 
-/** Keeps refusals; when all slots are taken, in place of the oldest. */
-export async function insertRefusals(db: Database, refusals: readonly Refusal[]): Promise<void> {
+/** Keeps refusals, not too many of one network; when all slots are taken, in place of the oldest. */
+export async function insertRefusals(db: Database, refusals: readonly RefusalOf[]): Promise<void> {
   await execute(db, insert(refusals));
 }
 

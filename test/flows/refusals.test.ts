@@ -1,16 +1,19 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RefusalLog } from '../../src/flows/refusals.ts';
+import { openDatabase } from '../../src/store/database/database.ts';
 import { useServer } from '../support/server.ts';
 
 const server = await useServer();
-const MINUTE_MS = 60_000;
 
-beforeEach(() => {
+beforeEach(async () => {
+  await server.database.pool.query('truncate refusals');
   vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
 });
 afterEach(() => {
   vi.useRealTimers();
 });
+
+const REFUSAL = { method: 'GET', path: '/', status: 400, error: 'invalid_request', rule: 'x' };
 
 let references = 0;
 /** Refuses so many requests of each address, in one second after the other. @returns how many are kept of each */
@@ -27,10 +30,7 @@ async function refuse(
         references += 1;
         const reference = `reference-${references}`;
         referencesOf.get(address)?.push(reference);
-        refusals.note(
-          { reference, method: 'GET', path: '/', status: 400, error: 'invalid_request', rule: 'x' },
-          address,
-        );
+        refusals.note({ ...REFUSAL, reference }, address);
       }
     await refusals.write();
     vi.advanceTimersByTime(1_000);
@@ -48,8 +48,28 @@ describe('refusals that come in a flood', () => {
     expect(await refuse(refusals, 1, 50, ['198.51.100.1'])).toEqual([5]);
     expect(await refuse(refusals, 40, 10, ['198.51.100.1'])).toEqual([55]);
     expect(await refuse(refusals, 5, 10, ['198.51.100.1', '203.0.113.1'])).toEqual([0, 25]);
-    vi.advanceTimersByTime(10 * MINUTE_MS);
+    await server.database.pool.query(`update refusals set at = at - interval '10 minutes'`);
     expect(await refuse(refusals, 2, 10, ['198.51.100.1'])).toEqual([10]);
+  });
+
+  it('are kept up to that in all processes together, and a few more at most when they write at one moment', async () => {
+    const databases = Array.from({ length: 8 }, () => openDatabase(server.database.url));
+    const processes = databases.map((db) => new RefusalLog({ ...server.context, db }));
+    const writeAll = (address: string, perProcess: number) =>
+      Promise.all(
+        processes.map((refusals) => {
+          for (let n = 0; n < perProcess; n += 1) refusals.note({ ...REFUSAL, reference: address }, address);
+          return refusals.write();
+        }),
+      );
+    const keptOf = async (address: string) =>
+      (await server.database.pool.query('select from refusals where reference = $1', [address])).rowCount;
+    for (let second = 0; second < 20; second += 1) await writeAll('198.51.100.1', 10);
+    const kept = (await keptOf('198.51.100.1')) ?? 0;
+    expect([kept >= 60, kept <= 60 + 5 * (processes.length - 1)]).toEqual([true, true]);
+    await writeAll('203.0.113.1', 1);
+    expect(await keptOf('203.0.113.1')).toBe(processes.length);
+    await Promise.all(databases.map((db) => db.end()));
   });
 
   it('are kept up to 20 a second of all networks together', async () => {
