@@ -40,6 +40,17 @@ export const INVARIANT_TEXTS: Readonly<Record<Invariant, Texts>> = {
     'revoked grants have no revocation in the trail',
     LOOK,
   ],
+  trail_of_scopes: [
+    'each grant has the scope of its last approval',
+    'grants have another scope than their last approval',
+    BY_HAND,
+  ],
+  trail_of_exchanges: [
+    'each exchange in the trail has an approval of its own',
+    'grants were exchanged without an approval of their own',
+    LOOK,
+  ],
+  revived: ['what was revoked stays revoked', 'grants were revoked and are not any more', BY_HAND],
   revisions: ['each revision is the number of its events', 'grants have another revision than events', LOOK],
   orphans: [
     'whatever is owned has its owner',

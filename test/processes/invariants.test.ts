@@ -33,6 +33,7 @@ const troublesIn = (findings: readonly Finding[]) =>
   );
 
 const client = await server.createClient();
+const lowering = await server.createClient({ userLimits: true });
 const user = await server.createUser();
 const other = await server.createUser();
 const agent = new Agent(server.baseUrl);
@@ -57,6 +58,13 @@ async function beBusy(): Promise<void> {
   for (const status of [200, 400])
     expect((await agent.post('/oauth/token', tokenRequestOf(client, code))).status).toBe(status);
   await obtainCode(agent, requestOf(client, { instance_name: 'not used' }), user);
+  const again = { instance_name: 'given back and given again' };
+  const first = await obtainToken(agent, client, user, again);
+  expect((await agent.post('/oauth/revoke', { ...form, token: first })).status).toBe(200);
+  await obtainToken(agent, client, user, again);
+  const lower = { scope: 'payment-shop.limit(7,1500)', instance_name: 'lowered' };
+  const page = await reachConsent(agent, requestOf(lowering, lower), user);
+  expect((await agent.submit(page, 'decision', { decision: 'allow', limit_0: '100' })).status).toBe(302);
   await obtainToken(new Agent(server.baseUrl), client, other);
   for (const args of [
     ['client', 'update', client_id, '--name', 'Another Shop'],
@@ -191,6 +199,38 @@ const FAULTS: readonly [fault: string, check: string, ...statements: string[]][]
     'trail_of_revocations',
     `update grants set revoked_at = now(), revision = revision + 1 where instance_name = 'not used'`,
   ],
+  [
+    'a revoked token that is live again',
+    'revived',
+    `update grants set revoked_at = null where instance_name = 'given back'`,
+  ],
+  [
+    'a replayed code whose token is live again',
+    'revived',
+    `update grants set revoked_at = null where instance_name = 'replayed'`,
+  ],
+  [
+    'a scope wider than its approval',
+    'trail_of_scopes',
+    `update grants set scope = 'payment-shop.limit(7,9500)' where instance_name = 'касса "1" \\'`,
+  ],
+  [
+    'two exchanges after one approval',
+    'trail_of_exchanges',
+    `insert into audit_events (kind, grant_id, user_id) select 'exchanged', grant_id, user_id from grants where instance_name = 'касса "1" \\'`,
+  ],
+  [
+    'an exchange without an approval',
+    'trail_of_exchanges',
+    `insert into audit_events (at, kind, grant_id, user_id)
+     select greatest(date_trunc('month', now() at time zone 'UTC') at time zone 'UTC', now() - interval '3 days') + interval '1 hour', 'exchanged', grant_id, user_id from grants where instance_name = 'not used'`,
+    `delete from audit_events where kind like 'approved%' and instance_name = 'not used'`,
+  ],
+  [
+    'no beginning',
+    'revisions',
+    `delete from audit_events where kind = 'approved' and instance_name = 'касса "1" \\'`,
+  ],
   ['a revision too many', 'revisions', `update grants set revision = 7 where instance_name = 'not used'`],
   [
     'an event too many',
@@ -244,6 +284,23 @@ const FAULTS: readonly [fault: string, check: string, ...statements: string[]][]
   ['an event that nobody knows', 'trail_kinds', `insert into audit_events (kind) values ('granted')`],
 ];
 
+/** What a trail may look like after years, after an import, or in a test. */
+const HARMLESS: readonly [what: string, ...statements: string[]][] = [
+  ['events that all have one time', 'update audit_events set at = (select max(at) from audit_events)'],
+  [
+    'people and grants from before the trail, whose first approvals were pruned',
+    `update users set created_at = '2019-01-01'`,
+    `update clients set created_at = '2019-01-01'`,
+    `delete from audit_events a using grants g where a.grant_id = g.grant_id and a.at < g.confirmed_at - interval '1 millisecond'`,
+  ],
+  [
+    'a user who was removed with all grants',
+    `delete from sessions where user_id in (select user_id from users where login = '${other.login}')`,
+    `delete from grants where user_id in (select user_id from users where login = '${other.login}')`,
+    `delete from users where login = '${other.login}'`,
+  ],
+];
+
 const PATIENCE_SECONDS = 60;
 
 describe('assent doctor --invariants', () => {
@@ -253,6 +310,15 @@ describe('assent doctor --invariants', () => {
     expect((await runAssent(['migrate', '--server-role', role.name], onDatabase(database.url))).code).toBe(0);
     const { code, findings } = await examine(role.urlOf(database));
     expect([code, troublesIn(findings)]).toEqual([0, {}]);
+  });
+
+  it.each(HARMLESS)('has nothing to say of: %s', async (_what, ...statements) => {
+    const copy = await copied(...statements);
+    try {
+      expect(troublesIn(await checkInvariants(copy.pool, PATIENCE_SECONDS))).toEqual({});
+    } finally {
+      await copy.drop();
+    }
   });
 
   it('ends with 1 when it found something, and names a row', async () => {

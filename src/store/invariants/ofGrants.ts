@@ -41,11 +41,25 @@ export const DOUBLE_GRANTS: Source<'grant_doubles'> = {
 const RAISING = `('approved', 'approved_again', 'replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator')`;
 const APPROVING = `('approved', 'approved_again')`;
 
+/** An exchange lies behind its approval by so much at most. */
+const EXCHANGE = `(interval '${MAX_CODE_SECONDS} seconds' + ${STATEMENT} + ${CLOCK_MARGIN})`;
+
+/** Events of grants that are there, each with the last approval until then, and the last exchange before. Sorted without scopes. */
+const HISTORY = `
+select grant_id, at, kind, is_of_scope,
+       coalesce(max(at) filter (where kind in ${APPROVING}) over history, '-infinity') as approved_until,
+       max(at) filter (where kind = 'exchanged') over (history rows between unbounded preceding and 1 preceding) as exchanged_before
+  from (select grant_id, at, kind, a.scope <> g.scope is not true as is_of_scope
+          from audit_events a join grants g using (grant_id) offset 0) a window history as (partition by grant_id order by at)`;
+
 const EVENTS = `
 select grant_id, count(*) filter (where kind in ${RAISING}) as raised, count(*) filter (where kind = 'approved') as beginnings,
        max(at) filter (where kind in ${APPROVING}) as approved_at, max(at) filter (where kind = 'exchanged') as exchanged_at,
-       max(at) filter (where kind in ${RAISING} and kind not in ${APPROVING}) as revoked_at
-  from audit_events where grant_id is not null group by grant_id`;
+       max(at) filter (where kind in ${RAISING} and kind not in ${APPROVING}) as revoked_at,
+       max(at) filter (where kind in ${APPROVING} and is_of_scope) as approved_so_at,
+       bool_or(kind = 'exchanged' and (approved_until < exchanged_before
+               or approved_until < at - ${EXCHANGE} and at - ${EXCHANGE} > ${TRAIL_BEGINS})) as exchanged_twice
+  from (${HISTORY}) events group by grant_id`;
 
 /** A time of a grant that the trail must know of, since it goes back so far, and knows of nothing that late. */
 const isUnknown = (time: string, event: string) =>
@@ -53,19 +67,31 @@ const isUnknown = (time: string, event: string) =>
 
 /**
  * Grants and their rows of the trail. Of what happened before its first month nothing is asked: that was pruned, or was before
- * there was a trail. A grant that was deleted by hand and given anew begins twice, and isn't counted.
+ * there was a trail; a grant is no older than its user and its application. One that was deleted by hand and given anew begins
+ * twice, and isn't counted.
  */
 export const GRANTS_AND_EVENTS: Source<
-  'trail_of_grants' | 'trail_of_tokens' | 'trail_of_revocations' | 'revisions'
+  | 'trail_of_grants'
+  | 'trail_of_tokens'
+  | 'trail_of_revocations'
+  | 'trail_of_scopes'
+  | 'trail_of_exchanges'
+  | 'revived'
+  | 'revisions'
 > = {
-  from: `grants g left join (${EVENTS}) e using (grant_id) cross join (select ${TRAIL_BEGINS} as begins) trail`,
+  from: `grants g left join (${EVENTS}) e using (grant_id) left join (select user_id, created_at as born_at from users) u using (user_id)
+         left join (select client_id, created_at as born_at from clients) c using (client_id)
+         cross join (select ${TRAIL_BEGINS} as begins) trail`,
   id: 'g.grant_id',
   broken: {
     trail_of_grants: isUnknown('g.confirmed_at', 'e.approved_at'),
     trail_of_tokens: `${IS_LIVE} and ${isUnknown('g.token_issued_at', 'e.exchanged_at')}`,
     trail_of_revocations: isUnknown('g.revoked_at', 'e.revoked_at'),
-    revisions:
-      'case e.beginnings when 1 then e.raised <> g.revision when 0 then e.raised >= g.revision else false end',
+    trail_of_scopes: 'e.approved_so_at is distinct from e.approved_at',
+    trail_of_exchanges: 'e.exchanged_twice',
+    revived: `g.revoked_at is null and e.revoked_at > coalesce(e.approved_at, '-infinity')`,
+    revisions: `case coalesce(e.beginnings, 0) when 1 then e.raised <> g.revision
+      when 0 then e.raised >= g.revision or greatest(u.born_at, c.born_at) > trail.begins + ${CLOCK_MARGIN} else false end`,
   },
 };
 
