@@ -71,13 +71,7 @@ const isUnknown = (time: string, event: string) =>
  * twice, and isn't counted.
  */
 export const GRANTS_AND_EVENTS: Source<
-  | 'trail_of_grants'
-  | 'trail_of_tokens'
-  | 'trail_of_revocations'
-  | 'trail_of_scopes'
-  | 'trail_of_exchanges'
-  | 'revived'
-  | 'revisions'
+  `trail_of_${'grants' | 'tokens' | 'revocations' | 'scopes' | 'exchanges'}` | 'revived' | 'revisions'
 > = {
   from: `grants g left join (${EVENTS}) e using (grant_id) left join (select user_id, created_at as born_at from users) u using (user_id)
          left join (select client_id, created_at as born_at from clients) c using (client_id)
