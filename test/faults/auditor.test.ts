@@ -1,11 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { audit, RULES } from './auditor.ts';
 import type { Evidence } from './evidence.ts';
+import type { Entry } from './journal.ts';
 import { changed, entry, event, ofShop, SOUND } from './sample.ts';
 
 const { entries, events, grants, lives } = SOUND;
 const [ofShopRow, ofBankRow] = grants as [Evidence['grants'][number], Evidence['grants'][number]];
 const without = (ref: string) => events.filter(({ reference }) => reference !== ref);
+
+const UNAVAILABLE = { told: 'unavailable', status: 503, retryAfter: '1' } as const;
+const REFUSED = { told: 'refused', status: 400, why: 'invalid_grant' } as const;
+/** Entries among which the exchange of `t2`, which is live, came once more. */
+const raced = (more: Partial<Entry>) => [
+  ...entries,
+  entry(1_590, 'exchange', 'x', { ...ofShop, code: 'c2', ...REFUSED, ...more }),
+];
 
 type Planted = readonly [rule: string, what: string, fault: Partial<Evidence>];
 
@@ -35,6 +44,31 @@ const PLANTED: readonly Planted[] = [
     'a token that was annulled or revoked stays dead',
     'a revocation that was lost',
     { entries: changed(entries, 'q6', { active: true }) },
+  ],
+  [
+    'a token that was told is live until something ends it',
+    'a token that is refused, with a revocation that was told "not done"',
+    {
+      entries: [
+        ...changed(entries, 'q5', { active: false }),
+        entry(1_650, 'revoke', 'x', { ...ofShop, token: 't2', ...UNAVAILABLE }),
+      ],
+    },
+  ],
+  [
+    'a token that was told is live until something ends it',
+    'a token that is refused, with a revocation whose time was over before, though its answer was lost',
+    {
+      entries: [
+        ...changed(entries, 'q5', { active: false }),
+        entry(-8_000, 'revoke', 'x', { ...ofShop, token: 't2', ...UNAVAILABLE, during: 'killPostgres' }),
+      ],
+    },
+  ],
+  [
+    'a token is dead once its code came again in time',
+    'a replay that revoked nothing',
+    { entries: raced({}) },
   ],
   [
     'a block holds on every replica at once',
@@ -101,12 +135,20 @@ const PLANTED: readonly Planted[] = [
   [
     'what was refused was not done',
     'an exchange that was refused and has its row',
-    { entries: changed(entries, 'r4', { told: 'refused', status: 400, why: 'invalid_grant' }) },
+    { entries: changed(entries, 'r4', REFUSED) },
   ],
   [
-    'what was answered 503 was not done, where no answer was lost',
+    'what was answered 503 was not done, unless an answer was lost, and is not done later',
     'an exchange that was answered 503 and has its row',
-    { entries: changed(entries, 'r4', { told: 'unavailable', status: 503, retryAfter: '1' }) },
+    { entries: changed(entries, 'r4', UNAVAILABLE) },
+  ],
+  [
+    'what was answered 503 was not done, unless an answer was lost, and is not done later',
+    'a revocation that came when its time was over, though answers were lost then',
+    {
+      entries: changed(entries, 'r7', { ...UNAVAILABLE, during: 'killPostgres' }),
+      events: changed(events, 'r7', { at: 9_500 }),
+    },
   ],
   [
     'no answer is a 5xx but 503',
@@ -150,12 +192,39 @@ describe('the auditor', () => {
   });
 
   it('admits a 503 that was done where an answer was lost', () => {
-    const lost = { told: 'unavailable', status: 503, retryAfter: '1', during: 'killPostgres' } as const;
+    const lost = { ...UNAVAILABLE, during: 'killPostgres' };
     expect(audit({ ...SOUND, entries: changed(entries, 'r7', lost) })).toEqual({});
   });
 
+  it('admits a 503 that was done when PostgreSQL, which was stopped meanwhile, went on', () => {
+    const late = {
+      entries: changed(entries, 'r7', { ...UNAVAILABLE, during: 'killPostgres' }),
+      events: changed(events, 'r7', { at: 9_500 }),
+    };
+    expect(audit({ ...SOUND, ...late, frozenAt: [2_210] })).toEqual({});
+  });
+
+  const unanswered = { told: 'nothing', status: null, ref: null } as const;
+  const firstPress = entry(-8_500, 'approve', '', { ...ofShop, form: 'f2', ...unanswered });
+  const blocked = [
+    entry(1_380, 'block', 'o3', { told: 'nothing', status: null }),
+    entry(1_390, 'unblock', 'o4', { mayBeIdle: true }),
+  ];
+  it.each<[what: string, others: Entry[]]>([
+    ['was answered 503', raced(UNAVAILABLE)],
+    ['got no answer', raced(unanswered)],
+    ['was another request', raced({ body: 'another' })],
+    [
+      'came so long after the first press of Allow that the code may have expired',
+      [...raced({}), firstPress],
+    ],
+    ['may have been refused because its user was blocked', [...raced({ askedAt: 1_390 }), ...blocked]],
+  ])('admits a live token where the second exchange of its code %s', (_what, others) => {
+    expect(audit({ ...SOUND, entries: others })).toEqual({});
+  });
+
   it('admits an exchange that was refused, when its first answer was lost and its code replayed before the second', () => {
-    const refused = { told: 'refused', status: 400, why: 'invalid_grant', during: 'killPostgres' } as const;
+    const refused = { ...REFUSED, during: 'killPostgres' };
     const fault = { entries: changed(entries, 'r4', refused) };
     const rule = 'what was refused was not done';
     expect(Object.keys(audit({ ...SOUND, ...fault }))).toContain(rule);

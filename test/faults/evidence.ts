@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { ANSWER_MS } from '../../src/rules/timeouts.ts';
 import type { Entry } from './journal.ts';
 
 /** A grant's row; hashes in hex, times in milliseconds since 1970. */
@@ -48,6 +49,23 @@ export interface Evidence {
   readonly leaks: readonly string[];
   /** Faults in which answers of PostgreSQL are lost or late: then a 503 may be done ("What 503 means", docs/operating.md). */
   readonly losing: ReadonlySet<string>;
+  /** When processes of PostgreSQL were stopped. */
+  readonly frozenAt: readonly number[];
+}
+
+/** How far the clocks of this process and of PostgreSQL may be apart: they are one machine's. */
+export const SLACK_MS = 250;
+
+/**
+ * Until when what was answered 503 can have been decided: never, unless an answer of PostgreSQL can be lost. Then within the time
+ * of its request, which is read at once, or after a replica's standstill, and answered then. A statement that had decided when
+ * PostgreSQL was stopped is done when that goes on.
+ */
+export function decidedBy({ losing, frozenAt }: Evidence, { during, askedAt, toldAt }: Entry): number {
+  if (!losing.has(during)) return Number.NEGATIVE_INFINITY;
+  const latest = Math.max(askedAt + ANSWER_MS, toldAt) + SLACK_MS;
+  const isFrozen = frozenAt.some((at) => askedAt <= at && at <= latest);
+  return isFrozen ? Number.POSITIVE_INFINITY : latest;
 }
 
 const GRANTS = `

@@ -38,6 +38,8 @@ export interface Asked {
   readonly form?: string;
   readonly code?: string;
   readonly token?: string;
+  /** Of an exchange: the hash of all that was sent, so that the same once more is known. */
+  readonly body?: string;
   /** It may find nothing to do, as what it takes back was perhaps not done: then it leaves no row in the trail. */
   readonly mayBeIdle?: boolean;
 }

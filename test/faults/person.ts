@@ -1,3 +1,4 @@
+import { parseToken } from '../../src/secrets/tokens.ts';
 import type { Answer } from '../support/agent.ts';
 import { codeOf, decide, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
 import type { TestClient, TestUser } from '../support/server.ts';
@@ -67,12 +68,15 @@ export class Person {
     };
     const consent = await reachConsent(this.#browser, asked, this.#user);
     const code = codeOf(await this.#allow(consent));
+    if (this.#dice.hits(0.3)) await this.#ask(this.#annulledBy(code)).catch(ifUnanswered);
     const held = { client, value: code, at: Date.now() };
     if (way === 'late') this.#lateCodes.push(held);
     if (way === 'wrongFirst') await this.#exchange(held, { redirect_uri: 'http://127.0.0.1:9/other' });
     if (way === 'once' || way === 'wrongFirst') await this.#exchangeAtLast(held);
-    if (way === 'together')
+    if (way === 'together') {
       await Promise.all([1, 2, 3, 4].map(() => this.#exchange(held).catch(ifUnanswered)));
+      await this.#ask(this.#tokens.at(-1));
+    }
     keep(this.#usedCodes, held);
   }
 
@@ -81,14 +85,8 @@ export class Person {
     await decide(this.#browser, consent, 'reject');
   }
 
-  async introspect(): Promise<void> {
-    const held = this.#anyOf(this.#tokens);
-    if (held === undefined) return;
-    await this.#application.post(
-      '/oauth/introspect',
-      { token: held.value },
-      { authorization: this.#people.resource },
-    );
+  introspect(): Promise<void> {
+    return this.#ask(this.#anyOf(this.#tokens));
   }
 
   async replay(): Promise<void> {
@@ -133,6 +131,21 @@ export class Person {
 
   async look(): Promise<void> {
     await this.#browser.get(this.#dice.pick(['/account', '/account/history', '/account/security']));
+  }
+
+  async #ask(held: Held | undefined): Promise<void> {
+    if (held === undefined) return;
+    await this.#application.post(
+      '/oauth/introspect',
+      { token: held.value },
+      { authorization: this.#people.resource },
+    );
+  }
+
+  /** The newest token of the authorization that this code is of. */
+  #annulledBy(code: string): Held | undefined {
+    const { grantId } = parseToken('code', code);
+    return this.#tokens.findLast(({ value }) => parseToken('token', value).grantId === grantId);
   }
 
   /** Allows, sometimes by a double click, and presses again where no answer came. */

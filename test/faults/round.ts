@@ -120,10 +120,11 @@ export async function gather({ site, people, losing }: Stage): Promise<Evidence>
   const quietSince = Date.now();
   await askEveryToken(site, people);
   const { grants, events } = await site.ask(readRows);
-  const { lives, journal } = site;
+  const { lives, journal, frozenAt } = site;
   const leaks = lives.flatMap(({ name, output }) => ledger.search(name, output.split('\n')));
   const { entries } = journal;
-  return { entries, grants, events, lives, codeLifetimeMs: CODE_LIFETIME_MS, quietSince, leaks, losing };
+  const judged = { entries, grants, events, lives, leaks };
+  return { ...judged, codeLifetimeMs: CODE_LIFETIME_MS, quietSince, losing, frozenAt };
 }
 
 /** Waits for what nobody waits for any more: statements of replicas that were killed, say. */

@@ -76,6 +76,7 @@ export const SOUND: Evidence = {
   quietSince: 3_000,
   leaks: [],
   losing: new Set(['killPostgres']),
+  frozenAt: [],
 };
 
 /** Changes the entry, or the row, with this reference. */

@@ -24,13 +24,18 @@ export class Site {
   readonly tokens = new Set<string>();
   /** The fault of now. */
   during = 'start';
+  /** When processes of PostgreSQL were stopped. */
+  readonly frozenAt: number[] = [];
   readonly #replicas: Replica[] = [];
   readonly #lives: { name: string; process: ServerProcess; killed: boolean }[] = [];
   readonly #fronts: (number | null)[] = [null, null];
+  readonly #executable: string | undefined;
 
-  constructor(home: Home, journal: Journal) {
+  /** @param executable another build's `assent` for the replicas */
+  constructor(home: Home, journal: Journal, executable?: string) {
     this.home = home;
     this.journal = journal;
+    this.#executable = executable;
   }
 
   /** Brings the schema up to date and starts both replicas. */
@@ -39,10 +44,8 @@ export class Site {
       DATABASE_URL: this.home.ownerUrl,
     });
     if (code !== 0) throw new Error(`assent migrate failed: ${stderr}`);
-    for (const index of [0, 1]) {
-      this.#replicas.push({ port: await freePort(), process: null });
-      await this.startReplica(index);
-    }
+    for (const _ of [0, 1]) this.#replicas.push({ port: await freePort(), process: null });
+    await Promise.all([0, 1].map((index) => this.startReplica(index)));
   }
 
   /** The public address of both. */
@@ -66,13 +69,14 @@ export class Site {
 
   async startReplica(index: number): Promise<void> {
     const replica = this.#replica(index);
-    replica.process = await spawnServer({
+    const variables = {
       ...onDatabase(this.home.serverUrl(index)),
       BASE_URL: this.baseUrl,
       PORT: String(replica.port),
       CODE_LIFETIME_SECONDS: String(CODE_LIFETIME_MS / 1_000),
       NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(CLOCK)}`,
-    });
+    };
+    replica.process = await spawnServer(variables, 'ready', this.#executable);
     const name = `replica ${index}, process ${replica.process.pid}`;
     this.#lives.push({ name, process: replica.process, killed: false });
   }

@@ -45,7 +45,9 @@ function decisionOn(fields: URLSearchParams, userId: string): What {
 /** Says what a request asks. Keeps in `owners` whose grant is whose, as decisions tell it. */
 export function whatIsAsked({ path, fields, userId }: Request, owners: Map<string, What>): What {
   const field = (name: string) => fields.get(name) ?? '';
-  if (path === '/oauth/token') return { act: 'exchange', ...ofBearer('code', field('code'), owners) };
+  if (path === '/oauth/token') {
+    return { act: 'exchange', ...ofBearer('code', field('code'), owners), body: hashOf(fields.toString()) };
+  }
   if (path === '/oauth/introspect')
     return { act: 'introspect', ...ofBearer('token', field('token'), owners) };
   if (path === '/oauth/revoke') return { act: 'revoke', ...ofBearer('token', field('token'), owners) };

@@ -58,10 +58,11 @@ export interface ServerProcess {
 export async function spawnServer(
   variables: Variables,
   until: 'ready' | 'live' = 'ready',
+  executable = EXECUTABLE,
 ): Promise<ServerProcess> {
   const port = variables.PORT ?? String(await freePort());
   const baseUrl = `http://localhost:${port}`;
-  const child = start(['serve'], { PORT: port, BASE_URL: baseUrl, ...variables });
+  const child = start(['serve'], { PORT: port, BASE_URL: baseUrl, ...variables }, executable);
   let output = '';
   child.stdout?.on('data', (chunk) => {
     output += chunk;
@@ -101,10 +102,10 @@ export function onDatabase(url: string): Variables {
   return { DATABASE_URL: url, SECRETS: TEST_SECRET, LOG_LEVEL: 'warn' };
 }
 
-function start(args: readonly string[], variables: Variables): ChildProcess {
+function start(args: readonly string[], variables: Variables, executable = EXECUTABLE): ChildProcess {
   noteVariables(variables);
   const env = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/', ...variables };
-  return spawn(process.execPath, [EXECUTABLE, ...args], { env, stdio: ['pipe', 'pipe', 'pipe'] });
+  return spawn(process.execPath, [executable, ...args], { env, stdio: ['pipe', 'pipe', 'pipe'] });
 }
 
 /** The one place where passwords may be read: what trial mode says to type in. */

@@ -1,6 +1,10 @@
+import { vi } from 'vitest';
 import type { Fault } from '../faults.ts';
 
 // What happens on the line between the replicas and PostgreSQL.
+
+/** Against hanging only. */
+const PATIENCE = { timeout: 60_000, interval: 10 };
 
 export const NETWORK_FAULTS: Readonly<Record<string, Fault>> = {
   resetConnections: {
@@ -39,6 +43,17 @@ export const NETWORK_FAULTS: Readonly<Record<string, Fault>> = {
         await hold(1 / 3);
       }
       home.line.delay(0);
+    },
+  },
+  lateStatements: {
+    what: 'statements that decide are held back, their callers are told 503 after 7 seconds, and then they arrive',
+    async happen({ home, hold }) {
+      home.line.holdBack(['grant-exchange', 'grant-revoke']);
+      // Drivers need approvals to come so far; later ones would annul codes and tokens of what is held.
+      await vi.waitUntil(() => home.line.held() > 2, PATIENCE);
+      home.line.holdBack(['grant-exchange', 'grant-revoke', 'grant-approve']);
+      await hold();
+      await home.line.letThrough();
     },
   },
   lostAnswers: {

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { descendants } from '../../support/launch.ts';
 import type { Fault, Place } from '../faults.ts';
 
 // What happens to PostgreSQL: its processes, its state, its connections.
@@ -23,6 +22,12 @@ async function backends({ site }: Place): Promise<number[]> {
   return rows.map(({ pid }) => pid);
 }
 
+/** What writes WAL and checkpoints beside the server processes. */
+async function writers(place: Place): Promise<number[]> {
+  const servers = await backends(place);
+  return place.home.postgres.family().filter((pid, index) => index > 0 && !servers.includes(pid));
+}
+
 /** Runs a statement again and again, for as long as the fault lasts. */
 async function storm({ site, hold }: Place, statement: string): Promise<void> {
   await site.ask(async (client) => {
@@ -34,8 +39,9 @@ async function storm({ site, hold }: Place, statement: string): Promise<void> {
 }
 
 /** Stops processes with SIGSTOP, and lets them go on. */
-async function freeze(pids: readonly number[], hold: () => Promise<void>): Promise<void> {
+async function freeze({ site, hold }: Place, pids: readonly number[]): Promise<void> {
   for (const pid of pids) process.kill(pid, 'SIGSTOP');
+  site.frozenAt.push(Date.now());
   await hold();
   for (const pid of pids) process.kill(pid, 'SIGCONT');
 }
@@ -70,24 +76,36 @@ export const POSTGRES_FAULTS: Readonly<Record<string, Fault>> = {
   freezePostgres: {
     what: 'SIGSTOP of all of PostgreSQL, then SIGCONT',
     losesAnswers: true,
-    happen: ({ home, hold }) => freeze(home.postgres.family(), hold),
+    happen: (place) => freeze(place, place.home.postgres.family()),
   },
   freezeBackends: {
     what: 'SIGSTOP of half of the server processes, then SIGCONT',
     losesAnswers: true,
     async happen(place) {
       const pids = await backends(place);
-      await freeze(pids.slice(0, Math.ceil(pids.length / 2)), place.hold);
+      await freeze(place, pids.slice(0, Math.ceil(pids.length / 2)));
     },
   },
   freezeWriters: {
     what: 'SIGSTOP of what writes WAL and checkpoints beside the server processes, then SIGCONT',
     losesAnswers: true,
     async happen(place) {
-      const [postmaster = 0] = place.home.postgres.family();
-      const servers = await backends(place);
-      const others = descendants(postmaster).filter((pid) => !servers.includes(pid));
-      await freeze(others, place.hold);
+      await freeze(place, await writers(place));
+    },
+  },
+  killUnflushed: {
+    what: 'SIGSTOP of what writes WAL beside the server processes, then kill -9 of all, crash recovery',
+    losesAnswers: true,
+    async happen(place) {
+      const others = await writers(place);
+      for (const pid of others) process.kill(pid, 'SIGSTOP');
+      try {
+        await place.hold();
+      } finally {
+        for (const pid of others) process.kill(pid, 'SIGKILL');
+        await place.home.postgres.kill('SIGKILL');
+        await place.home.postgres.start();
+      }
     },
   },
   terminate: {

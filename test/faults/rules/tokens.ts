@@ -1,5 +1,5 @@
 import type { Rule } from '../auditor.ts';
-import type { Evidence } from '../evidence.ts';
+import { decidedBy, type Evidence } from '../evidence.ts';
 import type { Entry } from '../journal.ts';
 
 // What callers were told, against what they were told later: the database is not asked.
@@ -11,12 +11,16 @@ interface TokenLife {
   readonly mayEnd: readonly Entry[];
   /** What ended it for sure: asked after the token was told, and told to be done. */
   readonly ended: readonly Entry[];
+  /** Its very exchange once more, while the code was good, evaluated and refused. */
+  readonly replays: readonly Entry[];
   readonly questions: readonly Entry[];
 }
 
-/** Until when what was asked could be done: nobody knows that of what got no answer, or 503. */
-const endOf = ({ told, toldAt }: Entry): number =>
-  told === 'done' || told === 'refused' ? toldAt : Number.POSITIVE_INFINITY;
+/** Until when what was asked could be done: nobody knows that of what got no answer. */
+function endOf(evidence: Evidence, entry: Entry): number {
+  if (entry.told === 'unavailable') return decidedBy(evidence, entry);
+  return entry.told === 'nothing' ? Number.POSITIVE_INFINITY : entry.toldAt;
+}
 
 /** Whether an act is about this grant. */
 function reaches(entry: Entry, issue: Entry): boolean {
@@ -51,7 +55,14 @@ function mayEnd(entry: Entry, issue: Entry): boolean {
   return ends(entry, issue) && entry.told !== 'refused';
 }
 
-function groupBy<T>(all: readonly T[], keyOf: (each: T) => string | undefined): Map<string, T[]> {
+const isReplay = ({ act, code, body, told, why }: Entry, issue: Entry): boolean =>
+  act === 'exchange' &&
+  told === 'refused' &&
+  why === 'invalid_grant' &&
+  code === issue.code &&
+  body === issue.body;
+
+export function groupBy<T>(all: readonly T[], keyOf: (each: T) => string | undefined): Map<string, T[]> {
   const groups = new Map<string, T[]>();
   for (const each of all) {
     const key = keyOf(each);
@@ -66,21 +77,28 @@ function groupBy<T>(all: readonly T[], keyOf: (each: T) => string | undefined): 
 export const issues = (entries: readonly Entry[]): Entry[] =>
   entries.filter(({ act, told }) => act === 'exchange' && told === 'done');
 
-function livesOf({ entries }: Evidence): TokenLife[] {
+function livesOf(evidence: Evidence): TokenLife[] {
+  const { entries, codeLifetimeMs } = evidence;
   const byUser = groupBy(entries, ({ userId }) => userId);
   const approvals = groupBy(entries, ({ act, code }) => (act === 'approve' ? code : undefined));
+  const presses = groupBy(entries, ({ act, form }) => (act === 'approve' ? form : undefined));
   const questions = groupBy(entries, ({ act, token, told }) =>
     act === 'introspect' && told === 'done' ? token : undefined,
   );
   return issues(entries).map((issue) => {
-    const since = Math.min(...(approvals.get(issue.code ?? '') ?? [issue]).map(({ askedAt }) => askedAt));
+    // A press without an answer may be the one that wrote the code which a later press of the same form was told.
+    const allowed = (approvals.get(issue.code ?? '') ?? []).flatMap(
+      ({ form }) => presses.get(form ?? '') ?? [],
+    );
+    const since = Math.min(issue.askedAt, ...allowed.map(({ askedAt }) => askedAt));
     const others = (byUser.get(issue.userId ?? '') ?? []).filter((entry) => reaches(entry, issue));
     return {
       issue,
-      mayEnd: others.filter((entry) => mayEnd(entry, issue) && endOf(entry) >= since),
+      mayEnd: others.filter((entry) => mayEnd(entry, issue) && endOf(evidence, entry) >= since),
       ended: others.filter(
         (entry) => ends(entry, issue) && entry.told === 'done' && entry.askedAt >= issue.toldAt,
       ),
+      replays: others.filter((entry) => isReplay(entry, issue) && entry.toldAt < since + codeLifetimeMs),
       questions: questions.get(issue.token ?? '') ?? [],
     };
   });
@@ -104,6 +122,14 @@ function blocks({ entries }: Evidence, { userId, clientId }: Entry) {
         clientId === entry.clientId,
     );
   return acts.filter(({ act }) => act === 'block').map((block) => ({ block, unblock: open(block) }));
+}
+
+/** Whether the user or the client of this token may have been blocked while this was asked. */
+function isBlocked(evidence: Evidence, issue: Entry, { askedAt, toldAt }: Entry): boolean {
+  return blocks(evidence, issue).some(
+    ({ block, unblock }) =>
+      block.askedAt <= toldAt && askedAt <= (unblock?.toldAt ?? Number.POSITIVE_INFINITY),
+  );
 }
 
 const AT_ONCE = 60_000;
@@ -137,14 +163,8 @@ export const TOKEN_RULES: Rule[] = [
         const refused = questions.filter(
           ({ active, toldAt }) => active === false && !mayEnd.some(({ askedAt }) => askedAt <= toldAt),
         );
-        if (refused.length === 0) return [];
-        const isBlocked = ({ askedAt, toldAt }: Entry) =>
-          blocks(evidence, issue).some(
-            ({ block, unblock }) =>
-              block.askedAt <= toldAt && askedAt <= (unblock?.toldAt ?? Number.POSITIVE_INFINITY),
-          );
         return refused
-          .filter((question) => !isBlocked(question))
+          .filter((question) => !isBlocked(evidence, issue, question))
           .map((question) => `the token ${issue.token} of ${issue.key} was refused at ${question.askedAt}`);
       }),
   },
@@ -158,6 +178,21 @@ export const TOKEN_RULES: Rule[] = [
         const end = accepted && ended.find(({ toldAt }) => toldAt <= accepted.askedAt);
         return end
           ? [`the token ${issue.token} of ${issue.key} was accepted after ${end.act} (${end.ref})`]
+          : [];
+      }),
+  },
+  {
+    name: 'a token is dead once its code came again in time',
+    find: (evidence) =>
+      livesOf(evidence).flatMap(({ issue, replays, questions }) => {
+        const replay = replays.find(
+          (each) =>
+            questions.some(({ active, askedAt }) => active && askedAt >= each.toldAt) &&
+            // While the user was blocked it may have been refused for that, before the code was used.
+            (each.askedAt >= issue.toldAt || !isBlocked(evidence, issue, each)),
+        );
+        return replay
+          ? [`the token ${issue.token} of ${issue.key} was accepted after a replay (${replay.ref})`]
           : [];
       }),
   },

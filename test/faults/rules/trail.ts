@@ -1,5 +1,5 @@
 import type { Rule } from '../auditor.ts';
-import type { EventRow, Evidence } from '../evidence.ts';
+import { decidedBy, type EventRow, type Evidence, SLACK_MS } from '../evidence.ts';
 import type { Act, Entry } from '../journal.ts';
 
 // The audit trail against what callers were told.
@@ -26,9 +26,6 @@ const causesOf = ({ kind }: EventRow): readonly Act[] => {
   const one = CAUSES[kind];
   return one === undefined ? (MANY[kind] ?? []) : [one];
 };
-
-/** How far the clocks of this process and of PostgreSQL may be apart: they are one machine's. */
-const SLACK_MS = 250;
 
 /** A row of the trail with the entry that asked for it; null where nobody did. */
 interface Cause {
@@ -129,10 +126,10 @@ export const TRAIL_RULES: Rule[] = [
         .map(({ act, ref, why }) => `${act} (${ref}) was refused (${why}) and done`),
   },
   {
-    name: 'what was answered 503 was not done, where no answer was lost',
+    name: 'what was answered 503 was not done, unless an answer was lost, and is not done later',
     find: (evidence) =>
-      doneAllTheSame(evidence, 'unavailable')
-        .filter(({ during }) => !evidence.losing.has(during))
-        .map(({ act, ref, during }) => `${act} (${ref}) was answered 503 and done (${during})`),
+      causes(evidence)
+        .filter(({ event, entry }) => entry?.told === 'unavailable' && event.at > decidedBy(evidence, entry))
+        .map(({ event, entry }) => `${entry?.act} (${entry?.ref}) was answered 503 and done at ${event.at}`),
   },
 ];
