@@ -4,13 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
-// npm run faults -- [--seed TEXT] [--fault NAME]… [--minutes N]
+// npm run faults -- [--seed TEXT] [--fault NAME]… [--minutes N], or --planted
 
 const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     fault: { type: 'string', multiple: true },
     minutes: { type: 'string', default: '8' },
+    planted: { type: 'boolean', default: false },
   },
 });
 
@@ -21,8 +22,10 @@ const env = {
   FAULTS_SEED: values.seed,
   FAULTS_MINUTES: values.minutes,
   FAULTS_JOURNAL: journal,
+  ...(values.planted ? { FAULTS_PLANTED: 'all' } : {}),
   ...(values.fault === undefined ? {} : { FAULTS_NAMES: values.fault.join(',') }),
 };
-const args = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/faults/vitest.config.ts'];
+const tests = values.planted ? 'test/faults/planted.test.ts' : 'test/faults/long.ts';
+const args = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/faults/vitest.config.ts', tests];
 const child = spawn(process.execPath, args, { env, stdio: 'inherit' });
 child.once('exit', (code) => process.exit(code ?? 1));
