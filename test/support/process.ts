@@ -127,7 +127,8 @@ async function readAll(stream: NodeJS.ReadableStream | null): Promise<string> {
 }
 
 const POLL_MS = 25;
-const READY_DEADLINE_MS = 20_000;
+/** Against hanging only: a busy machine can take long. */
+const READY_DEADLINE_MS = 60_000;
 
 async function untilHealthy(url: string): Promise<void> {
   const deadline = Date.now() + READY_DEADLINE_MS;
