@@ -2,7 +2,7 @@
 # packages half: no types, source maps and tests.
 FROM node:26-slim AS build
 WORKDIR /app
-COPY package.json package-lock.json tsconfig.json ./
+COPY package.json package-lock.json tsconfig.json prepare.mjs ./
 COPY src src
 COPY examples examples
 RUN npm ci && npm prune --omit=dev \

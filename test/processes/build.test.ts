@@ -1,0 +1,46 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const CHECKOUT = fileURLToPath(new URL('../../', import.meta.url));
+let folder: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'assent-build-'));
+  for (const part of ['bin', 'prepare.mjs', 'package.json']) {
+    cpSync(join(CHECKOUT, part), join(folder, part), { recursive: true });
+  }
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function run(...args: string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' });
+  return { status, stdout, stderr };
+}
+
+describe('a checkout that is not built', () => {
+  it('says in a sentence what to do, to people and to programs', () => {
+    const refused = run('bin/assent.js', 'serve');
+    expect(refused).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^Assent is not built yet: run npm ci, [^\n]+\n$/),
+    });
+    const { stderr } = run('bin/assent.js', 'user', 'list', '--json');
+    expect(JSON.parse(stderr)).toEqual({ error: refused.stderr.trimEnd() });
+  });
+
+  it('is not built by npm ci --omit=dev, which says how', () => {
+    expect(run('prepare.mjs')).toEqual({ status: 0, stdout: '', stderr: '' }); // nothing is there to compile
+    mkdirSync(join(folder, 'src'));
+    expect(run('prepare.mjs')).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^Assent is compiled by TypeScript, [^\n]+npm prune --omit=dev\.\n$/),
+    });
+  });
+});
