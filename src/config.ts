@@ -1,16 +1,18 @@
 import { userInfo } from 'node:os';
 import { z } from 'zod';
-import { type Environment, inCheckout, isGiven, readVariables, sourceOf } from './environment.ts';
+import { type Environment, findMistyped, inCheckout, originOf, readVariables } from './environment.ts';
 import { BUILT_IN_CATALOGUE } from './languages/catalogue.ts';
 import { readBrand, readCatalogue, readDirectory } from './operatorFiles.ts';
 import { BUILT_IN_BRAND } from './rules/brand.ts';
 import { EMPTY_DIRECTORY } from './rules/directory.ts';
 import { CONNECTIONS } from './rules/limits.ts';
+import { isLoopback } from './rules/network.ts';
 import { FileError } from './rules/operatorFile.ts';
-import { DATABASE_VARIABLES, DEFAULT_PORT, OPERATOR_VARIABLES, VARIABLES } from './variables.ts';
+import { DATABASE_VARIABLES, DEFAULT_PORT, OPERATOR_VARIABLES, shownUrl, VARIABLES } from './variables.ts';
 
 /** How the secret of docker-compose.yml begins, which everybody can read. */
 const PUBLIC_SECRET = 'for-trying-out-only';
+const NAMES = Object.keys({ ...VARIABLES, ...OPERATOR_VARIABLES });
 
 /** Read in trial mode where the operator names none: the face of a wallet that doesn't exist, and whom one can pay there. */
 const TRIAL_BRAND = 'views/demo/brand.json';
@@ -37,7 +39,12 @@ export class ConfigError extends Error {
  * @throws {ConfigError}
  */
 export function readDatabaseConfig(environment: Environment = process.env): DatabaseConfig {
-  return databaseConfig(parse(z.object(DATABASE_VARIABLES), environment));
+  // Not on the trial's data, either, where DATABASE_URL is mistyped: commands don't say on which they work.
+  const problems = (given: Environment) => [
+    ...findMistyped(['DATABASE_URL'], given),
+    ...trialProblems({ ...given, HOST: '' }),
+  ];
+  return databaseConfig(parse(z.object(DATABASE_VARIABLES), environment, problems));
 }
 
 function databaseConfig(values: z.output<z.ZodObject<typeof DATABASE_VARIABLES>>) {
@@ -65,19 +72,17 @@ export function readOperator(environment: Environment = process.env): string {
 }
 
 /**
- * Reads what the operator calls the service, so that no application is called like that.
+ * Reads what the operator calls the service, and its host, so that no application or password is called like that.
  *
  * @throws {ConfigError}
  */
 export function readServiceNames(environment: Environment = process.env): string[] {
-  const { BRAND, DATABASE_URL } = parse(
-    z.object(VARIABLES).pick({ BRAND: true, DATABASE_URL: true }),
-    environment,
-  );
-  const { problems, fromFile } = operatorFiles({ BRAND: BRAND ?? trialFile(TRIAL_BRAND, DATABASE_URL) });
+  const needed = z.object(VARIABLES).pick({ BRAND: true, DATABASE_URL: true, BASE_URL: true });
+  const { BRAND, DATABASE_URL, BASE_URL } = parse(needed, environment);
+  const { problems, fromFile } = operatorFiles({ BRAND: BRAND ?? (DATABASE_URL ? undefined : TRIAL_BRAND) });
   const brand = fromFile('BRAND', readBrand) ?? BUILT_IN_BRAND;
   if (problems.length > 0) throw new ConfigError(problems);
-  return Object.values(brand.name);
+  return [...Object.values(brand.name), ...(BASE_URL ? [new URL(BASE_URL).hostname] : [])];
 }
 
 /** A container may run as a number that has no name. */
@@ -95,18 +100,15 @@ function systemUser(): string {
  * @throws {ConfigError} naming every variable that is wrong, what is wrong and what is allowed
  */
 export function readConfig(environment: Environment = process.env) {
-  const values = parse(z.object(VARIABLES), environment, combinedProblems);
-  const { CATALOGUE, BRAND, DIRECTORY, DATABASE_URL } = values;
-  const { problems, fromFile } = operatorFiles({
-    CATALOGUE,
-    BRAND: BRAND ?? trialFile(TRIAL_BRAND, DATABASE_URL),
-    DIRECTORY: DIRECTORY ?? trialFile(TRIAL_DIRECTORY, DATABASE_URL),
-  });
+  const values = readValues(environment);
+  const { CATALOGUE, BRAND, DIRECTORY } = values;
+  const { problems, fromFile } = operatorFiles({ CATALOGUE, BRAND, DIRECTORY });
   const config = {
     ...databaseConfig(values),
+    warnings: findMistyped(NAMES, environment),
     host: values.HOST,
     port: values.PORT,
-    baseUrl: values.BASE_URL ?? `http://localhost:${values.PORT}`,
+    baseUrl: values.BASE_URL,
     /** The first signs, all verify; null in trial mode, which generates one and keeps it in `dataDir`. */
     secrets: values.SECRETS ?? null,
     codeLifetimeSeconds: values.CODE_LIFETIME_SECONDS,
@@ -138,8 +140,30 @@ export function readConfig(environment: Environment = process.env) {
   return config;
 }
 
-function trialFile(file: string, databaseUrl: string | undefined): string | undefined {
-  return databaseUrl === undefined ? file : undefined;
+/** The values of all variables of the server; in trial mode some have another default. */
+function readValues(environment: Environment) {
+  const values = parse(z.object(VARIABLES), environment, combinedProblems);
+  const inTrial = (file: string) => (values.DATABASE_URL ? undefined : file);
+  return {
+    ...values,
+    BASE_URL: values.BASE_URL ?? `http://localhost:${values.PORT}`,
+    BRAND: values.BRAND ?? inTrial(TRIAL_BRAND),
+    DIRECTORY: values.DIRECTORY ?? inTrial(TRIAL_DIRECTORY),
+  };
+}
+
+/** Each variable with its value, of secrets only what may be told, and where that is from. @throws {ConfigError} */
+export function describeVariables(environment: Environment = process.env) {
+  const values = { ...readValues(environment), ASSENT_OPERATOR: readOperator(environment) };
+  return Object.entries(values).map(([variable, value = null]) => {
+    return { variable, value: told(variable, value), origin: originOf(variable, environment) };
+  });
+}
+
+function told(variable: string, value: unknown): unknown {
+  if (variable === 'SECRETS' && Array.isArray(value)) return `${value.length} set`;
+  if (variable.startsWith('DATABASE') && typeof value === 'string') return shownUrl(value);
+  return /PASSWORD|TOKEN/.test(variable) && value !== null ? 'set' : value;
 }
 
 /** Reads the files that variables name, and gathers what is wrong with all of them. */
@@ -158,23 +182,35 @@ function operatorFiles(given: Environment) {
   return { problems, fromFile };
 }
 
+const NO_TRIAL =
+  'DATABASE_URL is required: without it this is trial mode, which is for this machine alone (BASE_URL and HOST), and not for NODE_ENV=production.';
 const NO_PRIMARY = 'DATABASE_READ_URL needs DATABASE_URL, the primary, beside it.';
 const SAME_PORT = 'METRICS_PORT must be another than PORT: leave it out for /metrics at PORT.';
 
 /** Checks across variables: with an operator's database no address is guessed and no secret public. */
 function combinedProblems(given: Environment): string[] {
   const problems = given.METRICS_PORT === (given.PORT ?? DEFAULT_PORT) ? [SAME_PORT] : [];
+  problems.push(...trialProblems(given));
   if (!given.DATABASE_URL) return given.DATABASE_READ_URL ? [...problems, NO_PRIMARY] : problems;
-  const missing = ['BASE_URL', 'SECRETS'].filter((name) => !isGiven(name, given));
+  const missing = ['BASE_URL', 'SECRETS'].filter((name) => originOf(name, given) === 'default');
   problems.push(...missing.map((name) => `${name} is required when DATABASE_URL is set.`));
-  if (given.SECRETS?.includes(PUBLIC_SECRET) && !isThisMachine(given.BASE_URL)) {
+  if (given.SECRETS?.includes(PUBLIC_SECRET) && isElsewhere(given.BASE_URL)) {
     problems.push('SECRETS must be your own when BASE_URL is not localhost: openssl rand -hex 32 makes one.');
   }
   return problems;
 }
 
-function isThisMachine(url: string | undefined): boolean {
-  return url !== undefined && URL.canParse(url) && new URL(url).hostname === 'localhost';
+/** A forgotten `DATABASE_URL` must not end in trial mode, on data that are thrown away. */
+function trialProblems(given: Environment): string[] {
+  const { NODE_ENV, BASE_URL, HOST } = given;
+  const isOpen = isElsewhere(BASE_URL) || (HOST && HOST !== '::1' && !isLoopback(HOST));
+  const isTrial = !isOpen && NODE_ENV !== 'production';
+  return isTrial || originOf('DATABASE_URL', given) !== 'default' ? [] : [NO_TRIAL];
+}
+
+/** What is no URL is refused for that. */
+function isElsewhere(url = ''): boolean {
+  return URL.canParse(url) && !isLoopback(new URL(url).hostname);
 }
 
 function parse<Schema extends z.ZodObject>(
@@ -186,8 +222,10 @@ function parse<Schema extends z.ZodObject>(
   const result = schema.safeParse(values);
   problems.push(...combined({ ...environment, ...values }));
   for (const { path, message } of result.error?.issues ?? []) {
-    problems.push(`${sourceOf(String(path[0]), environment)} ${message}.`);
+    const origin = originOf(String(path[0]), environment);
+    problems.push(`${String(path[0])}${origin.endsWith('_FILE') ? ` from ${origin}` : ''} ${message}.`);
   }
-  if (!result.success || problems.length > 0) throw new ConfigError(problems);
+  if (!result.success || problems.length > 0)
+    throw new ConfigError([...new Set([...problems, ...findMistyped(NAMES, environment)])]);
   return result.data;
 }

@@ -36,14 +36,30 @@ export function readVariables(
   return { values: Object.fromEntries(names.map((name) => [name, read(name)])), problems };
 }
 
-/** Whether a variable is set, itself or as a file, be the file good or not. */
-export function isGiven(name: string, environment: Environment): boolean {
-  return Boolean(environment[name]) || fileOf(name, environment) !== undefined;
+/** Where a variable is set, be its file good or not: `environment`, `SECRETS_FILE`, or `default` for nowhere. */
+export function originOf(name: string, environment: Environment): string {
+  if (environment[name]) return 'environment';
+  return fileOf(name, environment) === undefined ? 'default' : `${name}_FILE`;
 }
 
-/** The variable as a message names it: `SECRETS`, or `SECRETS from SECRETS_FILE`. */
-export function sourceOf(name: string, environment: Environment): string {
-  return fileOf(name, environment) === undefined ? name : `${name} from ${name}_FILE`;
+/** A sentence for each variable that nothing reads, and that looks like one of `names` that is not set and not short. */
+export function findMistyped(names: readonly string[], environment: Environment): string[] {
+  const missing = names.filter((name) => name.length > 6 && originOf(name, environment) === 'default');
+  const files = missing.filter((name) => SECRET_VARIABLES.includes(name)).map((name) => `${name}_FILE`);
+  const others = Object.keys(environment).filter((name) => environment[name] && !names.includes(name));
+  return [...missing, ...files].flatMap((meant) => {
+    const written = others.filter((name) => isNear(name.toUpperCase(), meant, meant.length > 12 ? 2 : 1));
+    return written.map((name) => `${name} is unknown, and looks like ${meant}, which is not set.`);
+  });
+}
+
+/** Whether at most `edits` letters are missing, added, other or swapped with their neighbour (Damerau and Levenshtein). */
+function isNear(one: string, other: string, edits: number): boolean {
+  if (one === other || edits === 0) return one === other;
+  if (one[0] === other[0]) return isNear(one.slice(1), other.slice(1), edits);
+  const swap = one[0] === other[1] && one[1] === other[0] ? [[2, 2]] : [];
+  const ways = [[1, 1], [1, 0], [0, 1], ...swap];
+  return ways.some(([a, b]) => isNear(one.slice(a), other.slice(b), edits - 1));
 }
 
 function fileOf(name: string, environment: Environment): string | undefined {

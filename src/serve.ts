@@ -15,6 +15,7 @@ export async function serve(): Promise<void> {
   const config = readConfig();
   const log = openLog(config.logLevel, config.worker);
   endByUncaughtError(log);
+  if (config.worker === null) for (const warning of config.warnings) log.warn(warning);
   if (config.startedByNpm) endWithParent();
   if (config.workers > 1 && config.worker === null) return superviseWorkers(config, log);
   try {

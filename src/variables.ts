@@ -6,6 +6,8 @@ import { CONNECTIONS, INSTANCES, READ_LAG_MS } from './rules/limits.ts';
 import { findUnclearInName } from './rules/text.ts';
 import { AddressError, parseAddresses } from './store/database/databaseUrl.ts';
 
+export { shownUrl } from './store/database/databaseUrl.ts';
+
 // Every variable of the environment, once: what it may be, its default, and what a message says that it must be.
 
 const MIN_SECRET_CHARACTERS = 32;

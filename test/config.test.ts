@@ -2,9 +2,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ConfigError, readConfig, readDatabaseConfig } from '../src/config.ts';
+import { ConfigError, describeVariables, readConfig, readDatabaseConfig } from '../src/config.ts';
 import { BUILT_IN_BRAND } from '../src/rules/brand.ts';
 import { EMPTY_DIRECTORY } from '../src/rules/directory.ts';
+import { OPERATOR_VARIABLES, VARIABLES } from '../src/variables.ts';
 import { png, svg } from './support/pictures.ts';
 
 const COMPLETE = {
@@ -13,9 +14,12 @@ const COMPLETE = {
   SECRETS: 'x'.repeat(32),
 };
 
-function problems(environment: Record<string, string>): string[] {
+function problems(
+  environment: Record<string, string>,
+  read: (environment: Record<string, string>) => unknown = readConfig,
+): string[] {
   try {
-    readConfig(environment);
+    read(environment);
     return [];
   } catch (error) {
     expect(error).toBeInstanceOf(ConfigError);
@@ -165,6 +169,171 @@ describe('the environment', () => {
       rmSync(folder, { recursive: true });
     }
     expect(problems({ CATALOGUE: file })[0]).toMatch(/^CATALOGUE .+catalogue\.json/);
+  });
+});
+
+describe('trial mode', () => {
+  it.each<Record<string, string>>([
+    { BASE_URL: 'http://127.0.0.1:3000' },
+    { BASE_URL: 'http://[::1]:3000', HOST: '::1' },
+    { BASE_URL: 'http://localhost:3000', HOST: '127.0.0.1', NODE_ENV: 'development' },
+  ])('is for this machine: %o', (environment) => {
+    expect(readConfig(environment).databaseUrl).toBeNull();
+    expect(readDatabaseConfig(environment).databaseUrl).toBeNull();
+  });
+
+  it.each<Record<string, string>>([
+    { NODE_ENV: 'production' },
+    { BASE_URL: 'https://pay.example' },
+    { BASE_URL: 'http://192.168.1.7:3000' },
+    { BASE_URL: 'https://localhost.pay.example', DATABASE_URL: '' },
+  ])(
+    'is not begun, nor are its data taken by a command, where DATABASE_URL was forgotten: %o',
+    (environment) => {
+      for (const read of [readConfig, readDatabaseConfig])
+        expect(problems(environment, read)).toEqual([
+          expect.stringMatching(/^DATABASE_URL is required: .+\.$/),
+        ]);
+    },
+  );
+
+  it.each(['0.0.0.0', '::', 'pay.example'])('is not open to others at HOST=%s', (HOST) => {
+    expect(problems({ HOST })).toEqual([expect.stringMatching(/^DATABASE_URL is required: .+HOST/)]);
+    expect(readDatabaseConfig({ HOST }).databaseUrl).toBeNull(); // a command listens nowhere
+  });
+
+  it('is nothing that a whole configuration is asked about', () => {
+    expect(problems({ ...COMPLETE, NODE_ENV: 'production', HOST: '0.0.0.0' })).toEqual([]);
+  });
+});
+
+describe('a variable that is mistyped', () => {
+  const { DATABASE_URL, BASE_URL, SECRETS } = COMPLETE;
+  const told = (written: string, meant: string) =>
+    `${written} is unknown, and looks like ${meant}, which is not set.`;
+
+  it.each([
+    ['DATABSE_URL', 'DATABASE_URL'],
+    ['DATABASE_ULR', 'DATABASE_URL'],
+    ['DATABASEURL', 'DATABASE_URL'],
+    ['database_url', 'DATABASE_URL'],
+    ['DATBASE_URL_FILE', 'DATABASE_URL_FILE'],
+  ])(
+    'is a warning of the server, and an error of commands, which would work on other data: %s',
+    (written, meant) => {
+      expect(readConfig({ [written]: 'x' }).warnings).toEqual([told(written, meant)]);
+      expect(problems({ [written]: 'x' }, readDatabaseConfig)).toEqual([told(written, meant)]);
+    },
+  );
+
+  it.each([
+    ['CURENCY', 'CURRENCY'],
+    ['TIMEZONE', 'TIME_ZONE'],
+    ['WORKER', 'WORKERS'],
+    ['LOGLEVEL', 'LOG_LEVEL'],
+    ['TRUST_PROXIES', null],
+    ['TRUST_PROXYS', 'TRUST_PROXY'],
+    ['MAX_CONECTION', 'MAX_CONNECTIONS'],
+    ['PG_PASSWORD', 'PGPASSWORD'],
+    ['METRIC_TOKEN_FILE', 'METRICS_TOKEN_FILE'],
+  ])('is a warning with what it looks like: %s, %s', (written, meant) => {
+    const { warnings } = readConfig({ ...COMPLETE, [written]: 'x' });
+    expect(warnings).toEqual(meant === null ? [] : [told(written, meant)]);
+  });
+
+  it('is told beside what is wrong, as it may be why', () => {
+    expect(problems({ DATABASE_URL, BASE_URL, SERCETS: SECRETS })).toEqual([
+      'SECRETS is required when DATABASE_URL is set.',
+      told('SERCETS', 'SECRETS'),
+    ]);
+    expect(problems({ BASE_URL, DATABSE_URL: 'x' }, readDatabaseConfig)).toHaveLength(2);
+  });
+
+  it('is none where the right one is set, or it is empty', () => {
+    expect(readConfig({ ...COMPLETE, DATABSE_URL: 'x', SECRET: 'x' }).warnings).toEqual([]);
+    expect(readConfig({ DATABSE_URL: '' }).warnings).toEqual([]);
+  });
+
+  /** Names that are set on machines of all kinds, without anybody having thought of Assent. */
+  const ORDINARY = {
+    'a shell':
+      'HOME HOSTNAME HOST HOSTTYPE LOGNAME USER USERNAME SHELL PATH PWD OLDPWD TERM LANG LC_ALL TZ MAIL EDITOR PAGER DISPLAY COLORTERM SHLVL UID PORTS DEMOS BRANDS',
+    'a desktop':
+      'XDG_DATA_DIRS XDG_CONFIG_DIRS XDG_RUNTIME_DIR DBUS_SESSION_BUS_ADDRESS SSH_AUTH_SOCK SSH_CONNECTION GTK_MODULES DESKTOP_SESSION WINDOWID',
+    'proxies and TLS':
+      'http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS',
+    PostgreSQL:
+      'PGHOST PGHOSTADDR PGPORT PGUSER PGDATABASE PGPASSFILE PGSERVICE PGSSLMODE PGSSLROOTCERT PGOPTIONS PGDATA POSTGRES_USER POSTGRES_PASSWORD POSTGRES_DB POSTGRES_HOST DATABASE_HOST DATABASE_PORT DATABASE_USER DATABASE_NAME DATABASE_PASSWORD DATABASE_SSL METRICS_HOST METRICS_PATH',
+    Kubernetes:
+      'KUBERNETES_SERVICE_HOST KUBERNETES_PORT KUBERNETES_PORT_443_TCP_ADDR ASSENT_PORT ASSENT_PORT_3000_TCP ASSENT_SERVICE_HOST ASSENT_SERVICE_PORT ASSENT_SERVICE_PORT_HTTP POSTGRES_PORT REDIS_URL POD_NAME POD_IP NODE_NAME',
+    systemd:
+      'INVOCATION_ID JOURNAL_STREAM SYSTEMD_EXEC_PID CREDENTIALS_DIRECTORY STATE_DIRECTORY CACHE_DIRECTORY LOGS_DIRECTORY CONFIGURATION_DIRECTORY RUNTIME_DIRECTORY NOTIFY_SOCKET WATCHDOG_USEC LISTEN_FDS MAINPID',
+    'CI and platforms':
+      'CI GITHUB_WORKSPACE GITHUB_TOKEN GITHUB_BASE_REF RUNNER_TEMP WORKSPACE WORKDIR BUILD_URL JOB_URL JENKINS_URL CI_PROJECT_URL CI_JOB_TOKEN DYNO WEB_CONCURRENCY PUBLIC_URL API_URL APP_URL BASE_PATH SITE_URL AWS_REGION SENTRY_DSN',
+    'Node and npm':
+      'NODE_ENV NODE_OPTIONS NODE_PATH NVM_DIR NVM_BIN npm_config_prefix npm_config_cache npm_package_name npm_lifecycle_event npm_execpath INIT_CWD COLOR DEBUG LOG_FORMAT LOG_FILE UV_THREADPOOL_SIZE',
+    'Assent itself': 'ASSENT_OPERATOR ASSENT_WORKER',
+  };
+
+  it.each(Object.entries(ORDINARY))('is found in no ordinary environment: %s', (_what, names) => {
+    const environment = Object.fromEntries(names.split(' ').map((name) => [name, '1']));
+    expect(readConfig({ ...environment, HOST: '' }).warnings).toEqual([]);
+  });
+});
+
+describe('what is in force', () => {
+  const of = (environment: Record<string, string>) =>
+    Object.fromEntries(
+      describeVariables(environment).map(({ variable, value, origin }) => [variable, [value, origin]]),
+    );
+
+  it('is said of every variable, with where it is from', () => {
+    expect(Object.keys(of({})).toSorted()).toEqual(
+      Object.keys({ ...VARIABLES, ...OPERATOR_VARIABLES }).toSorted(),
+    );
+    expect(of({ PORT: '4000', CATALOGUE: '', ASSENT_OPERATOR: 'olga' })).toMatchObject({
+      PORT: [4000, 'environment'],
+      BASE_URL: ['http://localhost:4000', 'default'],
+      CATALOGUE: [null, 'default'],
+      DATABASE_URL: [null, 'default'],
+      BRAND: ['views/demo/brand.json', 'default'],
+      ASSENT_OPERATOR: ['olga', 'environment'],
+    });
+    expect(of(COMPLETE)).toMatchObject({
+      BRAND: [null, 'default'],
+      BASE_URL: [COMPLETE.BASE_URL, 'environment'],
+    });
+  });
+
+  it('tells no secret, wherever one stands', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'assent-secrets-'));
+    const file = join(folder, 'url');
+    writeFileSync(
+      file,
+      'postgres://a:hid@den:x@h:1,i/db?sslmode=require&password=hidden&p%61ssword=hidden\n',
+    );
+    const environment = {
+      BASE_URL: COMPLETE.BASE_URL,
+      DATABASE_URL_FILE: file,
+      DATABASE_READ_URL: 'postgres://a:hidden@h/db',
+      PGPASSWORD: 'hidden',
+      SECRETS: `${'hidden'.repeat(6)},${'hidden'.repeat(7)}`,
+      METRICS_TOKEN: 'hidden'.repeat(6),
+    };
+    const said = of(environment);
+    rmSync(folder, { recursive: true });
+    expect(JSON.stringify(said)).not.toMatch(/hid|den/);
+    expect(said).toMatchObject({
+      DATABASE_URL: ['postgres://a@h:1,i/db?sslmode=require&password=…&p%61ssword=…', 'DATABASE_URL_FILE'],
+      DATABASE_READ_URL: ['postgres://a@h/db', 'environment'],
+      PGPASSWORD: ['set', 'environment'],
+      SECRETS: ['2 set', 'environment'],
+      METRICS_TOKEN: ['set', 'environment'],
+    });
+  });
+
+  it('is not said where the server would not start', () => {
+    expect(problems({ ...COMPLETE, PORT: '0' }, describeVariables)).toHaveLength(1);
   });
 });
 

@@ -12,7 +12,7 @@ export const start = {
       await server.stop();
       return server.readySeconds;
     };
-    const embedded = { DATA_DIR: site.file('trial'), HOST: '127.0.0.1' };
+    const embedded = { DATA_DIR: site.file('trial'), HOST: '127.0.0.1', NODE_ENV: 'test' };
     const first = await startOnce(embedded);
     const again = await times(settings.embeddedStarts, () => startOnce(embedded));
     removeData(embedded.DATA_DIR);

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { ConfigError, readConfig, readDatabaseConfig } from '../config.ts';
+import { type Config, ConfigError, describeVariables, readConfig, readDatabaseConfig } from '../config.ts';
 import { examineStandbys } from '../flows/standbyFindings.ts';
 import { openStore, type Store } from '../openStore.ts';
 import { isLoopback } from '../rules/network.ts';
@@ -8,12 +8,12 @@ import type { CommandTable } from './addCommands.ts';
 import { checkDatabase } from './databaseChecks.ts';
 import { advice, type Finding, ok, type Verdict, wrong } from './finding.ts';
 import { checkInvariants } from './invariantChecks.ts';
-import { print } from './output.ts';
+import { print, printList, warn } from './output.ts';
 import { toStandardError } from './withStore.ts';
 
 const ADDRESS_TIMEOUT_MS = 5_000;
 
-/** `assent doctor`: looks at what usually is wrong before a person has to. */
+/** `assent doctor` looks at what usually is wrong before a person has to; `assent config show` */
 export const DOCTOR_COMMANDS: CommandTable = {
   doctor: [
     'check configuration, database and address; exit code 1 when Assent can’t serve like this',
@@ -26,6 +26,8 @@ export const DOCTOR_COMMANDS: CommandTable = {
       .argParser(readSeconds)
       .default(60),
   ],
+  config: ['look at the configuration'],
+  'config show': ['list all variables: what is in force, but no secret, and where it is from', showConfig],
 };
 
 interface DoctorOptions {
@@ -40,6 +42,7 @@ function readSeconds(text: string): number {
 }
 
 async function check({ invariants = false, patience }: DoctorOptions): Promise<void> {
+  if (invariants) readDatabaseConfig(); // what is wrong with it is no finding there, and ends the command
   const findings = invariants
     ? await checkStore(({ pool }) => checkInvariants(pool, patience))
     : [...checkConfiguration(), ...(await checkStore(checkHosts)), ...(await checkAddress())];
@@ -47,38 +50,43 @@ async function check({ invariants = false, patience }: DoctorOptions): Promise<v
   if (findings.some(({ level }) => level === 'error')) process.exitCode = 1;
 }
 
+function showConfig(): void {
+  for (const warning of readConfig().warnings) warn(warning);
+  printList(describeVariables(), 'no variables');
+}
+
 function lineOf({ level, text, remedy }: Finding): string {
   return `${level.padEnd(6)}  ${text}${remedy === null ? '' : `: ${remedy}`}`;
 }
 
 function checkConfiguration(): Finding[] {
-  const { problems } = attempt(readConfig);
-  const verdicts = problems.map((problem) => wrong(problem, 'see "Environment" in docs/configuration.md'));
-  if (problems.length === 0) verdicts.push(ok('the configuration is complete'));
+  const { config, problems } = readOrExplain();
+  const judge = config === null ? wrong : advice;
+  const verdicts = problems.map((problem) => judge(problem, 'see "Environment" in docs/configuration.md'));
+  if (config !== null) verdicts.unshift(ok('the configuration is complete'));
   return verdicts.map((verdict) => ({ check: 'configuration', ...verdict }));
 }
 
-/** Reads the environment. @returns what is wrong there, one sentence each, and no configuration then */
-function attempt<Config>(read: () => Config): { config: Config | null; problems: string[] } {
+/** Reads the environment. @returns what is wrong there, one sentence each; no configuration if it can't serve so */
+function readOrExplain(): { config: Config | null; problems: string[] } {
+  const sentences = (lines: readonly string[]) => lines.map((line) => line.replace(/\.$/, ''));
   try {
-    return { config: read(), problems: [] };
+    const config = readConfig();
+    return { config, problems: sentences(config.warnings) };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return { config: null, problems: error.message.split('\n').map((line) => line.replace(/\.$/, '')) };
+    return { config: null, problems: sentences(error.message.split('\n')) };
   }
 }
 
 /** The findings about the database; none while the configuration doesn't say which. */
 async function checkStore(look: (store: Store) => Promise<Finding[]>): Promise<Finding[]> {
-  const { config } = attempt(readDatabaseConfig);
-  if (config === null) return [];
   try {
-    const store = await openStore(config, toStandardError, 'server');
-    return await look(store)
-      .catch(away)
-      .finally(() => store.close());
+    const store = await openStore(readDatabaseConfig(), toStandardError, 'server');
+    return await look(store).finally(() => store.close());
   } catch (error) {
-    return away(error);
+    if (error instanceof ConfigError) return [];
+    return [{ check: 'database', ...wrong(explainTrouble(error), 'see "Database" in docs/operating.md') }];
   }
 }
 
@@ -88,12 +96,8 @@ async function checkHosts({ pool, standbys }: Store): Promise<Finding[]> {
   return [...findings, ...found.map((finding) => ({ check: 'standby', ...finding }))];
 }
 
-function away(error: unknown): Finding[] {
-  return [{ check: 'database', ...wrong(explainTrouble(error), 'see "Database" in docs/operating.md') }];
-}
-
 async function checkAddress(): Promise<Finding[]> {
-  const { config } = attempt(readConfig);
+  const { config } = readOrExplain();
   if (config === null) return [];
   const { baseUrl } = config;
   return [

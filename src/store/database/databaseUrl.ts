@@ -75,3 +75,9 @@ function refuse(name: string, value: unknown, allowed: readonly string[]): void 
   if (value === undefined || allowed.includes(String(value))) return;
   throw new AddressError(`have as ${name} one of ${allowed.join(', ')}`);
 }
+/** A URL that was parsed, for people: without passwords, also among the parameters, whose names may be encoded. */
+export function shownUrl(url: string): string {
+  const access = url.replace(/(:\/\/[^/?#:]*):[^/?#]*@/, '$1@');
+  return access.replace(/([?&][^=&]*(?:%|password)[^=&]*)=[^&]*/gi, '$1=…');
+}
+
