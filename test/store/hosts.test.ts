@@ -64,6 +64,8 @@ describe('an address', () => {
     ['postgres://h/db?options=-c%20a%3Db', { host: 'h', database: 'db', options: '-c a=b' }],
     ['postgres://h/db?sslmode=disable', { host: 'h', database: 'db', ssl: false }],
     ['postgres://h/db?query_timeout=0&pipeline=no', { host: 'h', database: 'db' }],
+    ['postgres://h/db?sslrootcert=system', { host: 'h', database: 'db', ssl: {} }],
+    ['postgres://h/db?sslrootcert=system&sslmode=verify-full', { host: 'h', database: 'db', ssl: {} }],
   ])('is read: %s', (url, address) => {
     expect(parseAddresses(url)).toEqual([address]);
   });
@@ -74,6 +76,8 @@ describe('an address', () => {
     ['postgres://h/db?sslmode=prefer', 'have as sslmode one of'],
     ['postgres://h,i/db?target_session_attrs=standby', 'have as target_session_attrs one of'],
     ['postgres://h/db?sslmode=verify-ca', 'have sslrootcert'],
+    ['postgres://h/db?sslmode=require&sslrootcert=system', 'have sslmode=verify-full beside'],
+    ['postgres://h/db?sslrootcert=system&sslmode=verify-ca', 'have sslmode=verify-full beside'],
     ['postgres://h/db?sslmode=verify-full&sslrootcert=/nowhere', 'name files that can be read: /nowhere'],
   ])('is refused with what it must be: %s', (url, message) => {
     expect(() => parseAddresses(url)).toThrow(AddressError);

@@ -67,4 +67,16 @@ describe.runIf(hasOpenssl)(`TLS to PostgreSQL means what it means to psql${found
     expect(run.stderr).toMatch(/^[^\n]*while connecting to PostgreSQL[^\n]*\n$/);
     expect(run.stderr).toMatch(expected);
   });
+
+  it('takes the CAs that everybody trusts for sslrootcert=system, and verifies the name', async () => {
+    const system = (address: string) =>
+      onDatabase(urlOf(`${WITH_PASSWORD}@${address}`, { sslrootcert: 'system' }));
+    const list = (variables: Record<string, string>) => runAssent(['client', 'list'], variables);
+    expect(await list({ ...system('localhost'), NODE_EXTRA_CA_CERTS: postgres.ca })).toMatchObject({
+      code: 0,
+    });
+    expect((await list(system('localhost'))).stderr).toMatch(/sslrootcert/);
+    const elsewhere = await list({ ...system('127.0.0.1'), NODE_EXTRA_CA_CERTS: postgres.ca });
+    expect([elsewhere.code, elsewhere.stderr]).toEqual([1, expect.stringContaining('verify-ca')]);
+  });
 });

@@ -55,9 +55,13 @@ function parseAddress(url: string): Address {
 }
 
 function read(url: string) {
+  // As in libpq no file: the CAs that everybody trusts, here those of Node. Others can have a certificate of them, too.
+  const given = url.replace(/([?&])sslrootcert=system(?=&|$)/, '$1sslmode=verify-full');
+  if (given !== url && /[?&]sslmode=(?!verify-full(&|$))/.test(url))
+    throw new AddressError('have sslmode=verify-full beside sslrootcert=system');
   try {
     const noVerify = /[?&]sslmode=no-verify(&|$)/.test(url); // the driver's own word for what libpq calls `require`
-    return parse(url, { useLibpqCompat: !noVerify });
+    return parse(given, { useLibpqCompat: !noVerify });
   } catch (cause) {
     const { code, path, message } = cause as NodeJS.ErrnoException;
     if (path !== undefined)
@@ -71,13 +75,13 @@ function read(url: string) {
   }
 }
 
-function refuse(name: string, value: unknown, allowed: readonly string[]): void {
-  if (value === undefined || allowed.includes(String(value))) return;
-  throw new AddressError(`have as ${name} one of ${allowed.join(', ')}`);
-}
 /** A URL that was parsed, for people: without passwords, also among the parameters, whose names may be encoded. */
 export function shownUrl(url: string): string {
   const access = url.replace(/(:\/\/[^/?#:]*):[^/?#]*@/, '$1@');
   return access.replace(/([?&][^=&]*(?:%|password)[^=&]*)=[^&]*/gi, '$1=…');
 }
 
+function refuse(name: string, value: unknown, allowed: readonly string[]): void {
+  if (value === undefined || allowed.includes(String(value))) return;
+  throw new AddressError(`have as ${name} one of ${allowed.join(', ')}`);
+}
