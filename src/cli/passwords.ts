@@ -2,8 +2,8 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text as readAll } from 'node:stream/consumers';
 import { Option } from 'commander';
+import { readServiceNames } from '../config.ts';
 import type { Passwords } from '../flows/operators/users.ts';
-import { MIN_PASSWORD_CHARACTERS } from '../rules/limits.ts';
 import { canAsk } from './confirm.ts';
 import { UsageError } from './output.ts';
 
@@ -13,7 +13,7 @@ export const PASSWORD_OPTIONS = [
     '--password-stdin',
     'read the password from line 1 and the payment password, if any, from line 2',
   ),
-  new Option('--allow-weak', `accept passwords of fewer than ${MIN_PASSWORD_CHARACTERS} characters`),
+  new Option('--allow-weak', 'accept passwords that are short, easy to guess, or the same for both'),
 ];
 
 /** Their values. */
@@ -33,7 +33,7 @@ export async function askPasswords(options: PasswordOptions): Promise<Passwords>
     throw new UsageError('passwords are asked for at a terminal, without --json: use --password-stdin');
   }
   const [password, paymentPassword] = await (passwordStdin ? readStdin() : askAtTerminal());
-  return { password, paymentPassword: paymentPassword || null, allowWeak };
+  return { password, paymentPassword: paymentPassword || null, allowWeak, serviceNames: readServiceNames() };
 }
 
 type Answers = [password: string, paymentPassword: string];

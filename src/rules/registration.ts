@@ -63,11 +63,7 @@ export function passwordProblem(
 }
 
 /** A password that an operator gives a user; a weak one is short, but not empty. @throws {RegistrationError} */
-export function checkPassword(
-  what: 'password' | 'payment password',
-  password: string,
-  allowWeak: boolean,
-): void {
+export function checkPassword(what: string, password: string, allowWeak: boolean): void {
   const problem = passwordProblem(password, allowWeak ? 1 : undefined);
   if (problem === null) return;
   if (problem === 'too_short' && password !== '') {

@@ -406,6 +406,33 @@ describe('a password that is easy to guess', () => {
 
   it('is taken when that is said, and eight characters are enough', async () => {
     await create('weak.', '1', '2', true);
-    await create('eight.', '12345678', 'пароль12');
+    await create('eight.', 'vjqkzxwp', 'пароль-1');
+    await create('common.', 'password123', 'password123', true);
+  });
+
+  it.each([
+    ['password123', null, /^a password is among those that are tried first: .+--allow-weak$/],
+    ['not so easy', 'qwertyuiop', /^a password is among those/],
+    ['Lena.Guessed-2026', null, /^a password is a name of the user or the service/],
+    ['the wallet', null, /^a password is a name of the user or the service/],
+    ['not so easy', 'not so easy', /^password and payment password are the same/],
+  ])('is refused as on the user’s own page: %s, %s', async (password, paymentPassword, problem) => {
+    const pool = server.database.pool;
+    const lena = { login: 'lena.guessed', name: 'Lena', serviceNames: ['The Wallet'] };
+    const refused = { name: 'RegistrationError', message: expect.stringMatching(problem) };
+    const given = { password, paymentPassword };
+    await expect(registerUser(pool, { ...lena, ...given }, 'olga')).rejects.toMatchObject(refused);
+    const { login } = await server.createUser({ name: lena.login });
+    const setting = setPasswords(pool, login, { ...given, serviceNames: lena.serviceNames }, 'olga');
+    await expect(setting).rejects.toMatchObject(refused);
+    const weak = await setPasswords(pool, login, { ...given, allowWeak: true }, 'olga');
+    expect(weak).toMatchObject({ changed: true });
+  });
+
+  it('is one that the user has for payments already', async () => {
+    const { login, paymentPassword } = await server.createUser();
+    const same = { password: String(paymentPassword), paymentPassword: null };
+    const setting = setPasswords(server.database.pool, login, same, 'olga');
+    await expect(setting).rejects.toThrow('password and payment password are the same');
   });
 });

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { checkLogin, checkName, checkPassword, RegistrationError } from '../../rules/registration.ts';
-import { hashPassword } from '../../secrets/password.ts';
+import { hashPassword, verifyPassword } from '../../secrets/password.ts';
 import { type Act, nameOperator, recordAct } from '../../store/auditEvents.ts';
 import { type Database, transaction } from '../../store/database/database.ts';
 import { deleteSessionsOfUser } from '../../store/sessions.ts';
@@ -8,6 +8,7 @@ import {
   deleteUser,
   findUserByLogin,
   insertUser,
+  type PasswordHashes,
   type User,
   type UserChange,
   updateUserPasswords,
@@ -22,8 +23,10 @@ export { findUserByLogin, listUsers, type User } from '../../store/users.ts';
 export interface Passwords {
   readonly password: string;
   readonly paymentPassword: string | null;
-  /** Accepts passwords below the minimum length. */
+  /** Accepts passwords that are short, easy to guess, or the same. */
   readonly allowWeak?: boolean;
+  /** What no password may be; neither may it be the user's login or name. */
+  readonly serviceNames?: readonly string[];
 }
 
 /** A user to register. */
@@ -37,7 +40,7 @@ export async function registerUser(pool: pg.Pool, user: NewUser, operator: strin
   checkName(user.name);
   checkLogin(user.login);
   const { login, name } = user;
-  const hashes = await hashPasswords(user);
+  const hashes = await hashPasswords(user, user);
   return transaction(pool, async (db) => {
     const userId = await insertUser(db, { login, name, ...hashes });
     if (userId === null) throw new RegistrationError(`the login ${login} is taken`);
@@ -64,7 +67,9 @@ export async function setPasswords(
   passwords: Passwords,
   operator: string,
 ): Promise<UserChange | null> {
-  const hashes = await hashPasswords(passwords);
+  const user = await findUserByLogin(pool, login);
+  if (user === null) return null;
+  const hashes = await hashPasswords(passwords, user);
   const act = { kind: 'user_password_set', operator, detail: detailOf(passwords) } as const;
   return changeUser(pool, act, async (db) => changeOf(await updateUserPasswords(db, login, hashes)));
 }
@@ -133,11 +138,28 @@ export async function removeUser(
   return { userId, revoked };
 }
 
-async function hashPasswords({ password, paymentPassword, allowWeak = false }: Passwords) {
+/** Unless weak ones are allowed, what the user's own page refuses (`changePassword.ts`) is refused here. */
+async function hashPasswords(
+  { password, paymentPassword, allowWeak = false, serviceNames = [] }: Passwords,
+  { login, name, paymentPasswordHash = null }: Pick<User, 'login' | 'name'> & Partial<PasswordHashes>,
+) {
   checkPassword('password', password, allowWeak);
   if (paymentPassword !== null) checkPassword('payment password', paymentPassword, allowWeak);
-  return {
-    passwordHash: await hashPassword(password),
-    paymentPasswordHash: paymentPassword === null ? null : await hashPassword(paymentPassword),
-  };
+  const passwordHash = await hashPassword(password);
+  const paymentHash = paymentPassword === null ? null : await hashPassword(paymentPassword);
+  if (!allowWeak) {
+    const { isCommonPassword, isOwnName } = await import('../../rules/commonPassword.ts'); // it takes 15 MB
+    const given = [password, paymentPassword ?? password];
+    const names = [login, name, ...serviceNames];
+    const turn = { lane: 'stranger', share: '', until: Number.POSITIVE_INFINITY } as const;
+    const isSame = await verifyPassword(paymentHash ?? paymentPasswordHash, password, turn);
+    const problems = {
+      'a password is among those that are tried first': given.some(isCommonPassword),
+      'a password is a name of the user or the service': given.some((one) => isOwnName(one, names)),
+      'password and payment password are the same': isSame,
+    };
+    const problem = Object.entries(problems).find(([, isThere]) => isThere)?.[0];
+    if (problem) throw new RegistrationError(`${problem}: take another one, or say --allow-weak`);
+  }
+  return { passwordHash, paymentPasswordHash: paymentHash };
 }
