@@ -19,6 +19,7 @@ export async function checkDatabase(pool: pg.Pool): Promise<Finding[]> {
   const findings: Finding[] = [{ check: 'database', ...ok('PostgreSQL answers') }];
   for (const [check, judge] of Object.entries(CHECKS)) {
     findings.push({ check, ...(await judge(facts, pool).catch(notSeen)) });
+    if (check === 'schema' && findings.at(-1)?.level === 'error') break; // what follows looks at its tables
   }
   return findings;
 }

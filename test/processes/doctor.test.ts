@@ -97,7 +97,10 @@ describe('assent doctor', () => {
   it('is not content with a database that loses what was answered, or has none of our tables', async () => {
     await postgres.run('create database empty', `alter role server set synchronous_commit = off`);
     const lossy = { ...good, DATABASE_URL: postgres.url('empty', 'server') };
-    expect(await doctor(lossy).then(troubles)).toMatchObject({ durability: 'error', schema: 'error' });
+    const examined = await doctor(lossy);
+    expect(troubles(examined)).toEqual({ durability: 'error', schema: 'error', address: 'advice' });
+    const remedies = examined.findings.map(({ remedy }) => remedy);
+    expect(remedies.filter((remedy) => remedy?.includes('assent migrate'))).toHaveLength(1);
   });
 
   it('is not content with a role that lacks what a server needs', async () => {
