@@ -51,7 +51,8 @@ export async function exchange(
     return { accessToken, expiresIn: tokenLifetimeSeconds(result.issuedAt), scope: result.scope };
   }
   if (result.verdict === 'late') throw new TooLateError();
-  const [error, message, rule] = REFUSALS[result.verdict];
+  const isMalformed = result.verdict === 'code_unknown' && code.grantId === null;
+  const [error, message, rule] = isMalformed ? MALFORMED : REFUSALS[result.verdict];
   throw new OAuthError(error, message, { rule });
 }
 
@@ -60,6 +61,7 @@ const NOT_AUTHENTICATED = [
   'The client is unknown, blocked or not authenticated.',
 ] as const;
 const INVALID_CODE = ['invalid_grant', 'The code is not valid.'] as const;
+const MALFORMED = [...INVALID_CODE, 'code never issued: it has not the form of ours'] as const;
 
 /** Contract 7.2: what the application is told, and what the log says. */
 const REFUSALS: Record<ExchangeRefusal, readonly [OAuthErrorCode, message: string, rule: string]> = {
@@ -73,6 +75,8 @@ const REFUSALS: Record<ExchangeRefusal, readonly [OAuthErrorCode, message: strin
     'The parameter redirect_uri is not the one of the authorization request.',
     'redirect_uri differs from the authorization request; the code stays usable',
   ],
+  verifier_missing: [...INVALID_CODE, 'no code_verifier after a code_challenge; the code stays usable'],
+  verifier_unneeded: [...INVALID_CODE, 'code_verifier after no code_challenge; the code stays usable'],
   verifier_mismatch: [...INVALID_CODE, 'code_verifier does not match; the code stays usable'],
   code_replayed: [...INVALID_CODE, 'code used again: the token issued from it is revoked'],
   code_used: [...INVALID_CODE, 'code used or revoked before'],

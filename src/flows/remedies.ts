@@ -51,8 +51,12 @@ const REMEDIES: Readonly<Record<string, string>> = {
     'The application exchanges one code twice, often by trying again by itself. Without a token the user has to start again.',
   'code never issued':
     'A later authorization of the same user annulled it, or the application sends a code that is not its own: `assent audit --client ID`.',
+  'not the form of ours':
+    'What the application sends as code never came from Assent: a code begins with assent_ac_ and has 74 characters. It may be cut off, changed on its way, or an access token (assent_at_).',
   code_verifier:
     'The application has to send the PKCE verifier that belongs to the challenge of this very request. The code stays usable.',
+  'no code_':
+    'The application has to send code_challenge to /oauth/authorize and the PKCE verifier to /oauth/token, or neither; the rule says which one was not sent. A verifier is often lost with a session or a restart. The code stays usable.',
   // The user.
   MAX_INSTANCES:
     'The user has to disconnect one of this application at /account, or MAX_INSTANCES has to be raised. Often the application takes a new instance_name each time.',

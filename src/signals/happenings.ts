@@ -15,6 +15,8 @@ export const HAPPENINGS = {
     'code_expired',
     'client_changed',
     'redirect_uri_differs',
+    'verifier_missing',
+    'verifier_unneeded',
     'verifier_mismatch',
     'code_replayed',
     'code_used',

@@ -45,7 +45,9 @@ const CHECKS = [
     'redirect_uri_differs',
   ],
   ['g.redirect_uri <> r.redirect_uri', 'code_used'],
-  ['g.code_challenge is distinct from r.challenge', 'verifier_mismatch'],
+  ['g.code_challenge is not null and r.challenge is null', 'verifier_missing'],
+  ['g.code_challenge is null and r.challenge is not null', 'verifier_unneeded'],
+  ['g.code_challenge <> r.challenge', 'verifier_mismatch'],
   // Used a second time by its client: the token issued for it is revoked.
   ['g.token_hash is not null and g.revoked_at is null', 'code_replayed'],
   ['g.token_hash is not null or g.revoked_at is not null', 'code_used'],

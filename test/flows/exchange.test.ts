@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { exchange } from '../../src/flows/exchange.ts';
 import type { TokenRequest } from '../../src/rules/tokenRequest.ts';
+import { s256 } from '../../src/secrets/digest.ts';
 import { Agent } from '../support/agent.ts';
 import { introspect, obtainCode, requestOf } from '../support/flow.ts';
 import { intercept } from '../support/intercept.ts';
@@ -20,8 +21,9 @@ function losesFirstAnswer(pool: pg.Pool): pg.Pool {
   });
 }
 
-async function tokenRequest(client: TestClient): Promise<TokenRequest> {
-  const code = await obtainCode(new Agent(server.baseUrl), requestOf(client), await server.createUser());
+async function tokenRequest(client: TestClient, fields: Record<string, string> = {}): Promise<TokenRequest> {
+  const agent = new Agent(server.baseUrl);
+  const code = await obtainCode(agent, requestOf(client, fields), await server.createUser());
   const { clientId, clientSecret, redirectUri } = client;
   return { code, clientId, clientSecret, redirectUri, codeVerifier: null };
 }
@@ -43,5 +45,38 @@ describe('an exchange whose answer is lost between database and server', () => {
     const resource = await server.createResource();
     await expect(exchange(server.context, request, CALLER)).rejects.toMatchObject({ code: 'invalid_grant' });
     expect(await introspect(server, resource, accessToken)).toEqual({ active: false });
+  });
+});
+
+describe('the rule that an operator reads', () => {
+  const [verifier, other] = ['v'.repeat(43), 'w'.repeat(43)];
+  const challenge = { code_challenge: s256(verifier), code_challenge_method: 'S256' };
+
+  it.each([
+    ['no verifier', challenge, null, 'no code_verifier after a code_challenge; the code stays usable'],
+    ['one too many', {}, verifier, 'code_verifier after no code_challenge; the code stays usable'],
+    ['another one', challenge, other, 'code_verifier does not match; the code stays usable'],
+  ])('tells %s apart, and the application is told the same', async (_what, fields, codeVerifier, rule) => {
+    const request = await tokenRequest(await server.createClient(), fields);
+    const exchanged = exchange(server.context, { ...request, codeVerifier }, CALLER);
+    await expect(exchanged).rejects.toMatchObject({
+      code: 'invalid_grant',
+      message: 'The code is not valid.',
+      rule,
+    });
+  });
+
+  it.each([
+    ['a code that was cut off', (code: string) => code.slice(0, -1), 'it has not the form of ours'],
+    ['an access token', (code: string) => code.replace('_ac_', '_at_'), 'it has not the form of ours'],
+    ['a code of nobody', (code: string) => `${code.slice(0, -4)}AAAA`, 'to this client, or annulled'],
+  ])('tells %s from others', async (_what, change, rule) => {
+    const request = await tokenRequest(await server.createClient());
+    const exchanged = exchange(server.context, { ...request, code: change(request.code) }, CALLER);
+    await expect(exchanged).rejects.toMatchObject({
+      code: 'invalid_grant',
+      message: 'The code is not valid.',
+      rule: expect.stringMatching(new RegExp(`^code never issued.* ${rule}$`)),
+    });
   });
 });
