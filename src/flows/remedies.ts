@@ -36,6 +36,8 @@ const REMEDIES: Readonly<Record<string, string>> = {
     'The application has to send an instance_name that can be seen, with single spaces between words: see docs/integrating.md.',
   '^scope: the target':
     'The application has to name targets without spaces, invisible characters and mixed scripts: see docs/scopes.md.',
+  'OpenID provider':
+    'The application takes Assent for an OpenID provider, which it is not: leave openid, profile and email out of scope, use OAuth 2.0 with /.well-known/oauth-authorization-server, and learn by introspection whose a token is.',
   '^scope: expected':
     'The application has to send a scope of the grammar in docs/scopes.md; the rule says where it leaves it.',
   '^scope':
@@ -49,14 +51,14 @@ const REMEDIES: Readonly<Record<string, string>> = {
     'The code came twice, so it may be stolen, and the token is revoked. `assent audit --ref REF` says for whom; find out who sent the second request.',
   'code used or revoked':
     'The application exchanges one code twice, often by trying again by itself. Without a token the user has to start again.',
-  'code never issued':
-    'A later authorization of the same user annulled it, or the application sends a code that is not its own: `assent audit --client ID`.',
   'not the form of ours':
     'What the application sends as code never came from Assent: a code begins with assent_ac_ and has 74 characters. It may be cut off, changed on its way, or an access token (assent_at_).',
-  code_verifier:
-    'The application has to send the PKCE verifier that belongs to the challenge of this very request. The code stays usable.',
+  'code never issued':
+    'A later authorization of the same user annulled it, or the application sends a code that is not its own: `assent audit --client ID`.',
   'no code_':
     'The application has to send code_challenge to /oauth/authorize and the PKCE verifier to /oauth/token, or neither; the rule says which one was not sent. A verifier is often lost with a session or a restart. The code stays usable.',
+  code_verifier:
+    'The application has to send the PKCE verifier that belongs to the challenge of this very request. The code stays usable.',
   // The user.
   MAX_INSTANCES:
     'The user has to disconnect one of this application at /account, or MAX_INSTANCES has to be raised. Often the application takes a new instance_name each time.',

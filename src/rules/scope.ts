@@ -106,7 +106,8 @@ function parseRight(scanner: Scanner): Right {
   if (anyPayment) return { name: anyPayment, limit: parseLimit(scanner) };
   if (word === 'payment') return parsePaymentTo(scanner);
   if (word === 'money-source') return { name: 'money-source', sources: parseSources(scanner) };
-  return scanner.fail('the name of a right');
+  const isOpenId = word === 'openid' || word === 'profile' || word === 'email';
+  return scanner.fail(`the name of a right${isOpenId ? ` (this is no OpenID provider: not ${word})` : ''}`);
 }
 
 function parsePaymentTo(scanner: Scanner): Right {

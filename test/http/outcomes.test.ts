@@ -188,6 +188,16 @@ describe('in trial mode', async () => {
     expect(answer.body).not.toContain('onerror');
   });
 
+  it.each(['openid', 'openid account-info', 'account-info profile'])(
+    'a page says of scope=%s that this is no OpenID provider',
+    async (scope) => {
+      const answer = await new Agent(trial.baseUrl).post('/oauth/authorize', requestOf(shop, { scope }));
+      expect(foldOf(answer)).toMatch(
+        /no OpenID provider: not (openid|profile)\).+leave openid, profile and email out/,
+      );
+    },
+  );
+
   it.each(['/nowhere', '/%zz', '/consent'])('so has %s', async (path) => {
     expect(foldOf(await new Agent(trial.baseUrl).get(path))).toMatch(/The exact rule, for developers .+\./);
   });

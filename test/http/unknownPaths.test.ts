@@ -42,3 +42,20 @@ it.each([
   const answer = await new Agent(server.baseUrl).send(`${server.baseUrl}${path}`, { headers: {} });
   expect([answer.status, answer.headers.get('content-type')]).toEqual([404, type]);
 });
+
+it.each(['/.well-known/openid-configuration', '/userinfo', '/oauth/userinfo'])(
+  'says at %s that this is no OpenID provider, and where to look instead',
+  async (path) => {
+    for (const method of ['GET', 'POST']) {
+      const answer = await new Agent(server.baseUrl).send(`${server.baseUrl}${path}`, {
+        method,
+        headers: {},
+      });
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([404, 'application/json']);
+      expect(JSON.parse(answer.body)).toEqual({
+        error: 'not_found',
+        error_description: expect.stringMatching(/no OpenID provider: .+\/oauth-authorization-server/),
+      });
+    }
+  },
+);

@@ -101,7 +101,8 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
     if (!request.is404) return done();
     const path = pathOf(request);
     const allowed = routeTable.allowedAt(path);
-    const unknown = allowed === '' ? NOT_FOUND : notAllowed(allowed, request.method);
+    const notFound = /\/(openid-configuration|userinfo)$/.test(path) ? NO_OPENID : NOT_FOUND;
+    const unknown = allowed === '' ? notFound : notAllowed(allowed, request.method);
     if (allowed !== '') reply.header('allow', allowed);
     request.logFields = { error: unknown.error, rule: unknown.description, ...(allowed !== '' && { path }) };
     answerError(reply, unknown);
@@ -115,7 +116,8 @@ const SHOWN_CODES: readonly OAuthErrorCode[] = ['invalid_request', 'invalid_scop
 function answerError(reply: FastifyReply, response: ErrorResponse): FastifyReply {
   const { status, error, description, cause, clientName = null, parameter = null } = response;
   const { id: reference, routeOptions, server } = reply.request;
-  if (server.routeTable.answersAt(routeOptions.url ?? pathOf(reply.request)) === 'json') {
+  const answers = server.routeTable.answersAt(routeOptions.url ?? pathOf(reply.request));
+  if (answers === 'json' || response === NO_OPENID) {
     const full = status < 500 ? description : `${description} Reference ${reference}.`;
     return sendJson(reply, status, { error, error_description: full });
   }
@@ -139,6 +141,10 @@ function asOAuthError(error: FastifyError): OAuthError | null {
 
 // The errors that are ours: status, code, what the JSON says, and the cause that the page names.
 const NOT_FOUND = response(404, 'not_found', 'There is nothing at this address.', 'notFound');
+const NO_OPENID = {
+  ...NOT_FOUND,
+  description: 'This is no OpenID provider: its metadata are at /.well-known/oauth-authorization-server.',
+};
 const TOO_MANY_FAILURES = response(
   429,
   'temporarily_unavailable',
