@@ -55,7 +55,7 @@ export const GRANT_COMMANDS: CommandTable = {
 
 async function list({ login }: { login: string }): Promise<void> {
   const grants = await withStore(async (db) => findGrantsOfUser(db, (await requireUser(db, login)).userId));
-  printList(grants.map(rowOf), 'no authorizations');
+  printList(grants.map(grantRow), 'no authorizations');
 }
 
 async function revoke(grantId: string | undefined, options: RevokeOptions): Promise<void> {
@@ -112,7 +112,8 @@ async function whose(db: pg.Pool, { login, client, since, until }: RevokeOptions
   };
 }
 
-function rowOf(grant: Grant) {
+/** An authorization as commands print it. */
+export function grantRow(grant: Grant) {
   const { grantId, clientId, instanceName, scope, confirmedAt, lastUsedOn, tokenIssuedAt: issuedAt } = grant;
   const expiresAt = issuedAt && tokenExpiresAt(issuedAt);
   const state = grantState(grant, grant.now);

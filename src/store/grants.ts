@@ -1,7 +1,8 @@
 import type { GrantTimes } from '../rules/grantState.ts';
+import type { TokenLookup } from '../secrets/tokens.ts';
 import { batched } from './database/batch.ts';
 import type { Database } from './database/database.ts';
-import { query, queryBatch, required } from './database/query.ts';
+import { query, queryBatch, queryOne, required } from './database/query.ts';
 import { batchStatement, statement } from './database/statement.ts';
 
 /** The authorization of one user for one application instance, in whatever state it is. */
@@ -108,6 +109,19 @@ export const findInstance = batched(
     });
   },
 );
+
+const findOfToken = statement<Pick<TokenLookup, 'grantId' | 'hash'>>(
+  'grant-find-of-token',
+  `select ${GRANT_COLUMNS}, u.login, c.name as "clientName",
+          case when g.token_hash is distinct from @hash then 'replaced by a later authorization, or never issued'
+               when c.status <> 'active' then 'client blocked' when u.status <> 'active' then 'user blocked' end as refused
+     from grants g join clients c using (client_id) join users u using (user_id) where g.grant_id = @grantId`,
+);
+
+type GrantOfToken = Grant & Record<'login' | 'clientName' | 'refused', string | null>;
+/** The grant that a token names, and why the token is refused whatever its state; null when there is none. */
+export const findGrantOfToken = (db: Database, { grantId, hash }: TokenLookup) =>
+  queryOne<GrantOfToken>(db, findOfToken({ grantId, hash }));
 
 const findOfUser = statement<{ userId: string }>(
   'grant-find-of-user',

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { setUserStatus } from '../../src/flows/operators/users.ts';
 import { Agent, type Answer } from '../support/agent.ts';
-import { requestOf, tokenRequestOf } from '../support/flow.ts';
+import { obtainToken, requestOf, tokenRequestOf } from '../support/flow.ts';
 import { onDatabase, type Run, runAssent } from '../support/process.ts';
 import { converse } from '../support/rawHttp.ts';
 import { useServer } from '../support/server.ts';
@@ -86,10 +87,10 @@ describe('assent explain', () => {
       .toContain('unreadable HTTP');
   });
 
-  it('says that it knows nothing of another reference', async () => {
+  it('says that it knows nothing of another reference, and may do so in a moment', async () => {
     const { code, stdout, stderr } = await explain('0000000000');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toContain('no refusal is kept under 0000000000');
+    expect(stderr).toMatch(/^no refusal is kept under 0000000000\. It came a moment ago: ask again /);
   });
 
   it('forgets after a week', async () => {
@@ -136,5 +137,53 @@ describe('what is kept for it', () => {
     await keptRuleOf(page);
     const { rows } = await pool.query('select count(*)::int as count, max(slot) as last from refusals');
     expect(rows).toEqual([{ count: 100_000, last: 100_000 }]);
+  });
+});
+
+describe('assent token show', () => {
+  const user = server.createUser({ login: 'tanya', name: 'Tanya' });
+
+  async function show(token: string, ...options: string[]): Promise<Run> {
+    return runAssent(['token', 'show', ...options], onDatabase(server.database.url), `${token}\n`);
+  }
+  const shown = async (token: string) => JSON.parse((await show(token, '--json')).stdout) as unknown;
+
+  it('says whose a token is and what it is worth now, and never the token', async () => {
+    const token = await obtainToken(stranger(), client, await user, { instance_name: 'till' });
+    const active = await show(token, '--json');
+    expect(active.stdout).not.toContain(token);
+    expect(JSON.parse(active.stdout)).toEqual({
+      token: 'active',
+      login: 'tanya',
+      user_id: (await user).userId,
+      client_name: 'Test Shop',
+      grant_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      client_id: client.clientId,
+      instance_name: 'till',
+      scope: 'account-info operation-history',
+      state: 'active',
+      confirmed_at: expect.stringMatching(/Z$/),
+      issued_at: expect.stringMatching(/Z$/),
+      expires_at: expect.stringMatching(/Z$/),
+      last_used_on: null,
+    });
+    await setUserStatus(server.database.pool, 'tanya', 'blocked', 'tests');
+    expect(await shown(token)).toMatchObject({ token: 'user blocked', state: 'active' });
+    await setUserStatus(server.database.pool, 'tanya', 'active', 'tests');
+    const later = await obtainToken(stranger(), client, await user, { instance_name: 'till' });
+    expect(await shown(token)).toMatchObject({ token: expect.stringMatching(/^replaced/), state: 'active' });
+    await stranger().post('/api/revoke', {}, { authorization: `Bearer ${later}` });
+    expect(await shown(later)).toMatchObject({ token: 'revoked' });
+  });
+
+  it.each([
+    ['a code', `assent_ac_${'A'.repeat(64)}`],
+    ['a token of elsewhere', `assent_at_${'A'.repeat(64)}`],
+    ['something else', 'hunter2'],
+    ['nothing', ''],
+  ])('has a sentence for %s', async (_what, token) => {
+    const { code, stdout, stderr } = await show(token);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^there is no authorization for this: it must be an access token .+\n$/);
   });
 });

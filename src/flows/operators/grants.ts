@@ -5,7 +5,7 @@ import { findLiveGrants, type Whose } from '../../store/liveGrants.ts';
 import { MAX_AT_ONCE, revokeGrants } from '../../store/revocations.ts';
 
 // Operators list and revoke grants. Users do so on their page, applications at the revocation endpoint.
-export { findGrantsOfUser, type Grant } from '../../store/grants.ts';
+export { findGrantOfToken, findGrantsOfUser, type Grant } from '../../store/grants.ts';
 export { countLiveGrants, type Whose } from '../../store/liveGrants.ts';
 
 /** Ids that are read at a time. */
