@@ -6,6 +6,7 @@ import {
   type AuditFilter,
   type AuditKind,
   findAuditEvents,
+  findPrunable,
   findTrailPart,
   pruneAuditPartitions,
   type TrailPlace,
@@ -15,8 +16,9 @@ import { findResource } from '../flows/operators/resources.ts';
 import { AUDIT_KEPT_MONTHS } from '../rules/lifetimes.ts';
 import { isUuid } from '../secrets/uuid.ts';
 import type { CommandTable } from './addCommands.ts';
+import { confirm, YES } from './confirm.ts';
 import { inJson, print, printList, report, snakeCase, UsageError } from './output.ts';
-import { readTime } from './readTime.ts';
+import { readNumber, readTime } from './readOption.ts';
 import { requireUser } from './user.ts';
 import { withStore } from './withStore.ts';
 
@@ -50,9 +52,7 @@ export const AUDIT_COMMANDS: CommandTable = {
       'from this day (UTC) or time on, as 2026-11-20 or 2026-11-20T09:30:00Z',
     ).argParser(readTime),
     new Option('--until <time>', 'before this day (UTC) or time').argParser(readTime),
-    new Option('--limit <number>', 'only so many, the newest ones').argParser(
-      readNumber(/^[1-9]\d{0,8}$/, 'Not a number from 1 on.'),
-    ),
+    new Option('--limit <number>', 'only so many, the newest ones').argParser(readNumber(999_999_999)),
   ],
   'audit next [place]': [
     'show what came into the trail since a place, and the place that comes next; without one only that',
@@ -63,19 +63,30 @@ export const AUDIT_COMMANDS: CommandTable = {
     'drop old months of the trail; run as the owner of the tables',
     prune,
     new Option('--keep <months>', 'how many whole months before this one are kept')
-      .argParser(readNumber(/^(?!0+$)\d{1,4}$/, 'Not a number of months from 1 on.'))
+      .argParser(readNumber(9_999))
       .default(AUDIT_KEPT_MONTHS),
+    YES,
   ],
 };
 
-async function prune({ keep }: { keep: number }): Promise<void> {
-  const { months, busy } = await withStore((db, operator) => pruneAuditPartitions(db, keep, operator));
+async function prune({ keep, yes = false }: { keep: number; yes?: boolean }): Promise<void> {
+  const { months, busy } = await withStore(async (db, operator) => {
+    if (!yes) await confirmPruning(db, keep);
+    return pruneAuditPartitions(db, keep, operator);
+  });
   const dropped = months.map((month) => `dropped ${month}`).join('\n');
   if (busy)
     throw new Error(
       [dropped, 'a month is being read, most likely by a backup: try again later'].join('\n').trim(),
     );
   report({ months }, dropped || 'there is nothing older to drop');
+}
+
+/** Asks before months of the trail are dropped. @param keep how many are not */
+export async function confirmPruning(db: pg.Pool, keep: number): Promise<void> {
+  const { rows = 0, months } = (await findPrunable(db, keep)) ?? {};
+  const counted = `${rows} row${rows === 1 ? '' : 's'}`;
+  await confirm(`drop ${counted} of the audit trail${months ? `, all of ${months}` : ''}`, rows);
 }
 
 async function show(options: AuditOptions): Promise<void> {
@@ -171,11 +182,4 @@ function readUserId(text: string): string {
   const id = text.toLowerCase();
   if (!isUuid(id)) throw new InvalidArgumentError('Not the id of a user: --login takes logins.');
   return id;
-}
-
-function readNumber(pattern: RegExp, problem: string): (text: string) => number {
-  return (text) => {
-    if (!pattern.test(text)) throw new InvalidArgumentError(problem);
-    return Number(text);
-  };
 }

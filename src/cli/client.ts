@@ -43,11 +43,8 @@ async function show(id: string): Promise<void> {
 async function remove(id: string, { yes = false }: { yes?: boolean }): Promise<void> {
   const removed = await withStore(async (db, operator) => {
     const { name } = await requireClient(db, id);
-    if (!yes)
-      await confirmRevoking(
-        await countLiveGrants(db, { clientId: id }),
-        `delete the application ${name} and `,
-      );
+    const deed = `delete the application ${name} and `;
+    if (!yes) await confirmRevoking(await countLiveGrants(db, { clientId: id }), deed);
     return removeClient(db, id, operator, showProgress);
   });
   const revoked = found(removed, 'client', id);

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, Option } from 'commander';
+import { Option } from 'commander';
 import { type Config, ConfigError, describeVariables, readConfig, readDatabaseConfig } from '../config.ts';
 import { examineStandbys } from '../flows/standbyFindings.ts';
 import { openStore, type Store } from '../openStore.ts';
@@ -9,6 +9,7 @@ import { checkDatabase } from './databaseChecks.ts';
 import { advice, type Finding, ok, type Verdict, wrong } from './finding.ts';
 import { checkInvariants } from './invariantChecks.ts';
 import { print, printList, warn } from './output.ts';
+import { readNumber } from './readOption.ts';
 import { toStandardError } from './withStore.ts';
 
 const ADDRESS_TIMEOUT_MS = 5_000;
@@ -23,7 +24,7 @@ export const DOCTOR_COMMANDS: CommandTable = {
       'check instead what must be true of the schema and of all rows; reads whole tables, beside running servers',
     ),
     new Option('--patience <seconds>', 'how long each question to the database may take')
-      .argParser(readSeconds)
+      .argParser(readNumber(99_999))
       .default(60),
   ],
   config: ['look at the configuration'],
@@ -33,12 +34,6 @@ export const DOCTOR_COMMANDS: CommandTable = {
 interface DoctorOptions {
   readonly invariants?: boolean;
   readonly patience: number;
-}
-
-function readSeconds(text: string): number {
-  if (!/^[1-9]\d{0,4}$/.test(text))
-    throw new InvalidArgumentError('Not a number of seconds from 1 to 99999.');
-  return Number(text);
 }
 
 async function check({ invariants = false, patience }: DoctorOptions): Promise<void> {

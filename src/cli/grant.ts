@@ -15,9 +15,9 @@ import { grantState } from '../rules/grantState.ts';
 import { tokenExpiresAt } from '../rules/lifetimes.ts';
 import { type CommandTable, required } from './addCommands.ts';
 import { requireClient } from './client.ts';
-import { canAsk, confirmRevoking, YES } from './confirm.ts';
+import { confirmRevoking, YES } from './confirm.ts';
 import { found, printList, report, showProgress, UsageError, warn } from './output.ts';
-import { readTime } from './readTime.ts';
+import { readTime } from './readOption.ts';
 import { requireUser } from './user.ts';
 import { withStore } from './withStore.ts';
 
@@ -75,24 +75,17 @@ async function revoke(grantId: string | undefined, options: RevokeOptions): Prom
 
 async function revokeMany(db: pg.Pool, options: RevokeOptions, operator: string): Promise<number> {
   const which = await whose(db, options);
-  // Of one user or application a script is not asked, and needs no --yes, unlike for `client delete`.
-  const isNamed = which.userId !== undefined || which.clientId !== undefined;
-  if (!options.yes && (canAsk() || !isNamed)) await confirmRevoking(await countLiveGrants(db, which));
+  if (!options.yes) await confirmRevoking(await countLiveGrants(db, which));
   return revokeAll(db, which, operator, showProgress);
 }
 
-async function revokeEnded(
-  db: pg.Pool,
-  trail: string,
-  { yes = false }: RevokeOptions,
-  operator: string,
-): Promise<number> {
+async function revokeEnded(db: pg.Pool, trail: string, options: RevokeOptions, operator: string) {
   const file = await open(trail);
   const { ids, people, ends, unreadable } = await findRevived(db, file.readLines());
   if (unreadable > 0)
     warn(`lines that can't be read: ${unreadable} in ${trail}; what they say is not carried out`);
   if (ends === 0) throw new Error(`${trail} has no event that ends an authorization`);
-  if (!yes && ids.length > 0) await confirmRevoking({ grants: ids.length, people });
+  if (!options.yes) await confirmRevoking({ grants: ids.length, people });
   return revokeThese(db, ids, operator, showProgress);
 }
 

@@ -1,9 +1,12 @@
-import { InvalidArgumentError, Option } from 'commander';
+import { Option } from 'commander';
 import { readDatabaseConfig, readOperator } from '../config.ts';
 import { type Maintenance, maintain } from '../flows/operators/maintain.ts';
 import { openStore } from '../openStore.ts';
 import type { CommandTable } from './addCommands.ts';
+import { confirmPruning } from './audit.ts';
+import { YES } from './confirm.ts';
 import { report, warn } from './output.ts';
+import { readNumber } from './readOption.ts';
 import { toStandardError } from './withStore.ts';
 
 /** `assent maintain`: for cron */
@@ -14,18 +17,15 @@ export const MAINTAIN_COMMANDS: CommandTable = {
     new Option(
       '--keep <months>',
       'also drop older months of the trail: how many before this one are kept',
-    ).argParser(readMonths),
+    ).argParser(readNumber(9_999)),
+    YES,
   ],
 };
 
-function readMonths(text: string): number {
-  if (!/^(?!0+$)\d{1,4}$/.test(text)) throw new InvalidArgumentError('Not a number of months from 1 on.');
-  return Number(text);
-}
-
-async function run({ keep = null }: { keep?: number | null }): Promise<void> {
+async function run({ keep = null, yes = false }: { keep?: number | null; yes?: boolean }): Promise<void> {
   const store = await openStore(readDatabaseConfig(), toStandardError);
   try {
+    if (keep !== null && !yes) await confirmPruning(store.pool, keep);
     const done = await maintain(store.pool, keep, readOperator());
     for (const sentence of done.leftUndone) warn(`left undone: ${sentence}`);
     report(done, sentenceOf(done));

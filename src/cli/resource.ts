@@ -8,6 +8,7 @@ import {
 } from '../flows/operators/resources.ts';
 import { type CommandTable, required } from './addCommands.ts';
 import { changeStatus } from './blocking.ts';
+import { confirm, YES } from './confirm.ts';
 import { found, printList, printOne, report } from './output.ts';
 import { secretCommands } from './secret.ts';
 import { withStore } from './withStore.ts';
@@ -30,15 +31,12 @@ export const RESOURCE_COMMANDS: CommandTable = {
     'let a blocked server introspect again',
     (id: string) => changeStatus('resource', id, 'active'),
   ],
-  'resource delete <id>': ['delete a server with its secrets', remove],
+  'resource delete <id>': ['delete a server with its secrets', remove, YES],
   ...secretCommands('resource', requireResource),
 };
 
 async function create({ name }: { name: string }): Promise<void> {
-  const { resourceId, resourceSecret } = await withStore((db, operator) =>
-    registerResource(db, name, operator),
-  );
-  printOne({ resourceId, resourceSecret });
+  printOne(await withStore((db, operator) => registerResource(db, name, operator)));
 }
 
 async function list(): Promise<void> {
@@ -49,8 +47,12 @@ async function show(id: string): Promise<void> {
   printOne(await withStore((db) => requireResource(db, id)));
 }
 
-async function remove(id: string): Promise<void> {
-  const removed = await withStore((db, operator) => removeResource(db, id, operator));
+async function remove(id: string, { yes = false }: { yes?: boolean }): Promise<void> {
+  const removed = await withStore(async (db, operator) => {
+    const { name } = await requireResource(db, id);
+    if (!yes) await confirm(`delete the resource server ${name} with its secrets`, 1);
+    return removeResource(db, id, operator);
+  });
   found(removed || null, 'resource', id);
   report({ resourceId: id, status: 'deleted' }, `deleted ${id}`);
 }

@@ -2,6 +2,7 @@ import { Option } from 'commander';
 import type pg from 'pg';
 import { addSecret, listSecrets, retireSecret, type SecretOwner } from '../flows/operators/secrets.ts';
 import type { CommandTable } from './addCommands.ts';
+import { confirm, YES } from './confirm.ts';
 import { NotFoundError, printList, printOne, report } from './output.ts';
 import { withStore } from './withStore.ts';
 
@@ -32,8 +33,9 @@ export function secretCommands(
     ],
     [`${owner} secret retire <id> <secret-id>`]: [
       'stop accepting a secret',
-      (id: string, secretId: string, { force = false }) => retire(owner, id, secretId, force),
-      new Option('--force', 'even if it is the last one'),
+      (id: string, secretId: string, { yes = false, force = yes }) => retire(owner, id, secretId, force),
+      YES,
+      new Option('--force', 'the same as --yes').hideHelp(),
     ],
   };
 }
@@ -54,13 +56,14 @@ async function list(owner: SecretOwner, id: string, require: Require): Promise<v
   printList(secrets, 'no secrets');
 }
 
-async function retire(owner: SecretOwner, id: string, secretId: string, force: boolean): Promise<void> {
-  const { found, retired } = await withStore((db, operator) =>
-    retireSecret(db, owner, id, secretId, force, operator),
-  );
-  if (!found) throw new NotFoundError(`the ${owner} ${id} has no live secret ${secretId}`);
-  if (!retired) {
-    throw new Error(`${secretId} is the last live secret of ${id}: add another first, or say --force`);
-  }
+async function retire(owner: SecretOwner, id: string, secretId: string, yes: boolean): Promise<void> {
+  await withStore(async (db, operator) => {
+    const ask = (force: boolean) => retireSecret(db, owner, id, secretId, force, operator);
+    const { found, retired } = await ask(yes);
+    if (!found) throw new NotFoundError(`the ${owner} ${id} has no live secret ${secretId}`);
+    if (retired) return;
+    await confirm(`retire the last live secret of ${id}, which is refused until it has another`, 1);
+    await ask(true);
+  });
   report({ [`${owner}Id`]: id, secretId, status: 'retired' }, `retired ${secretId}`);
 }

@@ -126,7 +126,7 @@ describe('assent audit', () => {
     const created = await assent(['resource', 'create', '--name', 'API', '--json']);
     const { resource_id: id } = JSON.parse(created.stdout);
     expect((await assent(['user', 'delete', user.login, '--yes'])).code).toBe(0);
-    expect((await assent(['resource', 'delete', id])).code).toBe(0);
+    expect((await assent(['resource', 'delete', id, '--yes'])).code).toBe(0);
     const outcomes = async (...args: string[]) => (await eventsOf(...args)).map(({ outcome }) => outcome);
     expect(await outcomes('--user', user.userId)).toEqual(['user_created', 'user_blocked', 'user_deleted']);
     const ofResource = ['resource_created', 'resource_secret_added', 'resource_deleted'];
@@ -145,12 +145,12 @@ describe('assent audit', () => {
     [['audit', '--since', '7'], 2, 'Not a day or a time'],
     [['audit', '--since', '2026-02-31'], 2, 'Not a day or a time'],
     [['audit', '--until', '2026-02-01T12:00:00'], 2, 'Not a day or a time'],
-    [['audit', '--limit', '0'], 2, 'Not a number from 1 on'],
+    [['audit', '--limit', '0'], 2, 'Not a number from 1 to'],
     [['audit', '--outcome', 'aproved'], 2, 'There are: approved, approved_again, refused,'],
     [['audit', 'next', 'yesterday'], 2, 'not a place'],
     [['audit', 'next', `${'9'.repeat(18)}.1.1.1`], 1, 'of another database'],
     [['audit', 'next', '--limit', '5'], 2, 'audit next takes no --limit'],
-    [['audit', 'prune', '--keep', '0'], 2, 'Not a number of months'],
+    [['audit', 'prune', '--keep', '0'], 2, 'Not a number from 1 to 9999'],
     [['audit', 'prune', '--login', 'anna'], 2, 'audit prune takes no --login'],
     [['audit', '--since', '2020-01-01', 'prune'], 2, 'audit prune takes no --since'],
   ])('says what is missing: %j', async (args, code, message) => {

@@ -101,7 +101,7 @@ describe('assent client', () => {
     });
   });
 
-  it('keeps a second secret live until the first is retired, and the last one unless forced', async () => {
+  it('keeps a second secret live until the first is retired, and the last one without --yes', async () => {
     const { clientId, clientSecret } = await createClient();
     const added = await json(['client', 'secret', 'add', clientId]);
     expect(added.client_secret).not.toBe(clientSecret);
@@ -110,9 +110,9 @@ describe('assent client', () => {
     ];
     expect((await assent(['client', 'secret', 'retire', clientId, first.secret_id])).code).toBe(0);
     const last = await assent(['client', 'secret', 'retire', clientId, String(added.secret_id)]);
-    expect(last).toMatchObject({ code: 1, stderr: expect.stringContaining('--force') });
+    expect(last).toMatchObject({ code: 2, stderr: expect.stringContaining('say --yes') });
     expect(
-      (await assent(['client', 'secret', 'retire', clientId, String(added.secret_id), '--force'])).code,
+      (await assent(['client', 'secret', 'retire', clientId, String(added.secret_id), '--yes'])).code,
     ).toBe(0);
   });
 

@@ -37,9 +37,9 @@ describe('assent maintain', () => {
       left_undone: [],
     });
     expect(await maintain()).toMatchObject({ expired: NOTHING, made: [] });
-    const pruned = await maintain(['--keep', '1']);
+    const pruned = await maintain(['--keep', '1', '--yes']);
     expect(pruned.pruned).toHaveLength(1);
-    const said = await runAssent(['maintain', '--keep', '1'], onDatabase(database.url));
+    const said = await runAssent(['maintain', '--keep', '1', '--yes'], onDatabase(database.url));
     expect(said.stderr).toMatch(/^removed what had expired: 0 sessions, .+\nanalyzed the trail\n$/);
   });
 
@@ -93,15 +93,18 @@ describe('assent maintain', () => {
     try {
       await reader.query(`begin; select from ${other}`);
       const monthOf = (name = '') => name.replace('audit_events_', '').replace('_', '-');
-      expect(await maintain(['--keep', '3'])).toMatchObject({
+      expect(await maintain(['--keep', '3', '--yes'])).toMatchObject({
         pruned: [monthOf(oldest)],
         analyzed: true,
         left_undone: [expect.stringContaining('try again later')],
       });
-      const prune = await runAssent(['audit', 'prune', '--keep', '3'], onDatabase(database.url));
+      const prune = await runAssent(['audit', 'prune', '--keep', '3', '--yes'], onDatabase(database.url));
       expect([prune.code, prune.stderr]).toEqual([1, expect.stringContaining('try again later')]);
       await reader.query('commit');
-      expect(await maintain(['--keep', '3'])).toMatchObject({ pruned: [monthOf(other)], left_undone: [] });
+      expect(await maintain(['--keep', '3', '--yes'])).toMatchObject({
+        pruned: [monthOf(other)],
+        left_undone: [],
+      });
     } finally {
       reader.release();
     }

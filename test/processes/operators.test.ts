@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
 import { obtainToken } from '../support/flow.ts';
 import { ASSENT, Launch } from '../support/launch.ts';
+import { plant } from '../support/plant.ts';
 import { onDatabase, type Run, runAssent } from '../support/process.ts';
 import { startServer, type TestClient, type TestServer, type TestUser } from '../support/server.ts';
 
@@ -167,7 +168,7 @@ describe('--json', () => {
     expect(await document(['resource', 'block', id])).toEqual({ resource_id, status: 'blocked' });
     expect(await document(['resource', 'show', id])).toEqual({ resource_id, name: 'API', status: 'blocked' });
     expect(await document(['resource', 'unblock', id])).toEqual({ resource_id, status: 'active' });
-    expect(await document(['resource', 'delete', id])).toEqual({ resource_id, status: 'deleted' });
+    expect(await document(['resource', 'delete', id, '--yes'])).toEqual({ resource_id, status: 'deleted' });
   });
 
   it('is one from all the others', async () => {
@@ -183,7 +184,7 @@ describe('--json', () => {
       applied: [],
       server_role: null,
     });
-    expect(await document(['audit', 'prune'])).toEqual({ months: [] });
+    expect(await document(['audit', 'prune', '--yes'])).toEqual({ months: [] });
     await server.database.pool.query(`insert into audit_events (at, kind) values ('1700-01-01', 'approved')`);
     expect(await document(['migrate'])).toMatchObject({
       applied: [],
@@ -199,7 +200,8 @@ describe('--json', () => {
     expect(grant).toMatchObject({ client_id: client.clientId, last_used_on: '2026-11-20' });
     const { grant_id = '' } = grant ?? {};
     expect(await document(['grant', 'revoke', grant_id])).toEqual({ grant_id, revoked: 1 });
-    expect(await document(['grant', 'revoke', '--client', client.clientId, '--login', user.login])).toEqual({
+    const ofBoth = ['--client', client.clientId, '--login', user.login];
+    expect(await document(['grant', 'revoke', ...ofBoth, '--yes'])).toEqual({
       login: user.login,
       client_id: client.clientId,
       revoked: 0,
@@ -253,9 +255,49 @@ describe('what can’t be undone', () => {
     expect(ofUser.stderr).toBe(
       `nothing was done: this would erase the user ${user.login} for good and revoke 2 authorizations; say --yes to do it\n`,
     );
-    const all = await document(['grant', 'revoke', '--login', user.login]);
+    for (const whose of [
+      ['--login', user.login],
+      ['--client', client.clientId],
+    ]) {
+      expect(await assent(['grant', 'revoke', ...whose])).toEqual({
+        code: 2,
+        stdout: '',
+        stderr: 'nothing was done: this would revoke 2 authorizations; say --yes to do it\n',
+      });
+    }
+    const all = await document(['grant', 'revoke', '--login', user.login, '--yes']);
     expect(all).toEqual({ login: user.login, revoked: 2 });
     expect(await document(['client', 'delete', client.clientId, '--yes'])).toMatchObject({ revoked: 0 });
+  });
+
+  it('needs --yes in a script also for a resource server, the last secret and months of the trail', async () => {
+    const { resource_id } = await document(['resource', 'create', '--name', 'Till']);
+    const id = String(resource_id);
+    const [secret] = (await document(['resource', 'secret', 'list', id])) as unknown as {
+      secret_id: string;
+    }[];
+    const last = ['resource', 'secret', 'retire', id, secret?.secret_id ?? ''];
+    await plant(
+      server.database,
+      `insert into audit_events (at, kind) select '2020-02-29T12:00Z', 'signed_in' from generate_series(1, 2)`,
+    );
+    const months = 'drop 3 rows of the audit trail, all of 1700-01, 2020-02';
+    for (const [args, deed] of [
+      [['resource', 'delete', id], 'delete the resource server Till with its secrets'],
+      [last, `retire the last live secret of ${id}, which is refused until it has another`],
+      [['audit', 'prune', '--keep', '9'], months],
+      [['maintain', '--keep', '9'], months],
+    ] as const) {
+      expect(await assent([...args])).toEqual({
+        code: 2,
+        stdout: '',
+        stderr: `nothing was done: this would ${deed}; say --yes to do it\n`,
+      });
+    }
+    const pruned = ['1700-01', '2020-02'];
+    expect(await document(['maintain', '--keep', '9', '--yes'])).toMatchObject({ pruned });
+    expect((await assent(['audit', 'prune', '--keep', '9'])).stderr).toContain('would drop 0 rows');
+    expect(await document([...last, '--yes'])).toMatchObject({ status: 'retired' });
   });
 
   const terminal = (command: string) => ['script', '-qec', command, '/dev/null'];
@@ -282,6 +324,8 @@ describe('what can’t be undone', () => {
       const asked = new Launch(terminal(`${command('client delete')} --json`), variables());
       expect((await asked.end).code).toBe(2);
       expect(asked.output()).toMatch(/^{"error":"nothing was done: .*say --yes to do it"}\s*$/);
+      const prune = new Launch(terminal(`${ASSENT.join(' ')} audit prune --keep 9`), variables());
+      expect((await prune.end).code).toBe(0); // nothing is that old: there is nothing to ask
       const told = new Launch(terminal(`${command('grant revoke --yes --client')}`), variables());
       expect((await told.end).code).toBe(0);
       expect(told.output()).toContain('authorizations revoked: 1');

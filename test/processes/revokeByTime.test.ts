@@ -43,7 +43,9 @@ describe('assent grant revoke, by time', () => {
     ];
     expect(await revoke('--until', between, '--yes')).toMatchObject({ revoked: 1, until: between });
     expect([await isActive(first), await isActive(last)]).toEqual([false, true]);
-    expect(await revoke('--since', between, '--client', client.clientId)).toMatchObject({ revoked: 1 });
+    expect(await revoke('--since', between, '--client', client.clientId, '--yes')).toMatchObject({
+      revoked: 1,
+    });
     expect(await isActive(last)).toBe(false);
   });
 
@@ -103,7 +105,7 @@ describe('assent grant revoke --trail, after a restore', () => {
       false,
       true,
     ]);
-    expect(await revoke('--trail', file)).toMatchObject({ revoked: 0 });
+    expect(await revoke('--trail', file, '--yes')).toMatchObject({ revoked: 0 });
   });
 
   it('says when there is no such file, or nothing in it', async () => {

@@ -103,7 +103,7 @@ describe('a server whose role owns nothing', () => {
       ['resource', 'secret', 'add', resource_id],
       ['resource', 'secret', 'retire', resource_id, secret_id],
       ['resource', 'block', resource_id],
-      ['resource', 'delete', resource_id],
+      ['resource', 'delete', resource_id, '--yes'],
       ['migrate', '--status'],
       ['migrate'],
     ]) {
@@ -203,10 +203,10 @@ describe('a server whose role owns nothing', () => {
   });
 
   it('can’t prune the audit trail; the owner can', async () => {
-    const refused = await asServer(['audit', 'prune']);
+    const refused = await asServer(['audit', 'prune', '--yes']);
     expect(refused.code).toBe(1);
     expect(refused.stderr).toContain('only the owner of the tables');
-    expect((await asOwner(['audit', 'prune'])).code).toBe(0);
+    expect((await asOwner(['audit', 'prune', '--yes'])).code).toBe(0);
   });
 
   it('is what the doctor likes to see', async () => {

@@ -6,7 +6,7 @@ import { transaction } from '../../store/database/database.ts';
 export { AUDIT_KINDS, type AuditKind } from '../../store/auditEvents.ts';
 export { findTrailPart, type TrailPlace } from '../../store/auditPlaces.ts';
 export { type AuditEvent, type AuditFilter, findAuditEvents } from '../../store/auditTrail.ts';
-export { pruneAuditPartitions } from '../../store/schema/auditPruning.ts';
+export { findPrunable, pruneAuditPartitions } from '../../store/schema/auditPruning.ts';
 
 /** Changes something for an operator. The act is recorded in the same transaction, if the change was one. */
 export function audited<Result extends boolean | null>(

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { recordAct } from '../auditEvents.ts';
+import { queryLong } from '../database/query.ts';
 import { untilDoneOrBusy } from './alone.ts';
 import { ownsTables, PARTITIONS, THIS_MONTH } from './auditPartitions.ts';
 
@@ -29,6 +30,17 @@ export async function pruneAuditPartitions(pool: pg.Pool, months: number, operat
     return gone;
   });
   return { months: [...new Set(done.flat())].sort(), busy };
+}
+
+/** How many rows that would take away, and of which months, such as `2026-10, 2026-11`; null for none. */
+export async function findPrunable(pool: pg.Pool, months: number) {
+  // In a subquery the clock is read once, so that only old partitions are.
+  const text = `
+select coalesce(sum(rows), 0)::float8 as rows, string_agg(month, ', ' order by month) as months from (
+  select to_char(at at time zone 'UTC', 'YYYY-MM') as month, count(*) as rows from audit_events
+   where at < (select (${THIS_MONTH} - make_interval(months => $1)) at time zone 'UTC') group by 1) old`;
+  const values = [months];
+  return (await queryLong<{ rows: number; months: string | null }>(pool, { name: '', text, values }))[0];
 }
 
 /** @returns its month; null when no partition is that old */

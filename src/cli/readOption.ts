@@ -13,3 +13,11 @@ export function readTime(text: string): Date {
   }
   return new Date(text);
 }
+
+/** Makes the reader of a number from 1 to `most`. It throws {@link InvalidArgumentError}. */
+export function readNumber(most: number): (text: string) => number {
+  return (text) => {
+    if (/^[1-9]\d{0,8}$/.test(text) && Number(text) <= most) return Number(text);
+    throw new InvalidArgumentError(`Not a number from 1 to ${most}.`);
+  };
+}
