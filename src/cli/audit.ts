@@ -95,12 +95,11 @@ async function show(options: AuditOptions): Promise<void> {
       'say whose events: --login, --user, --client, --resource, --ref, --outcome, --since, --until or --limit',
     );
   }
-  const { events, unknown } = await withStore(async (db) => {
-    const found = await findAuditEvents(db, await filterOf(db, options), options.limit ?? null);
-    return { events: found, unknown: found.length === 0 ? await findUnknown(db, options) : [] };
+  await withStore(async (db) => {
+    const events = findAuditEvents(db, await filterOf(db, options), options.limit ?? null);
+    const none = ['no events', ...(await findUnknown(db, options))].join(', and ');
+    await printList(events, inJson ? (page) => page.map(rowOf) : summary(), none);
   });
-  const rows = events.map(rowOf);
-  printList(inJson ? rows : summarize(rows), ['no events', ...unknown].join(', and '));
 }
 
 /** How many events are read at once. */
@@ -159,17 +158,16 @@ function rowOf({ id, at, kind: outcome, operator, detail, ...event }: AuditEvent
 /** Fields for programs only. */
 const UNSEEN = ['id', 'clientName', 'limits', 'grantId'];
 
-/** The fields that fit on a line, for people; columns without a value are left out. */
-function summarize(rows: readonly ReturnType<typeof rowOf>[]): Record<string, unknown>[] {
-  const short = rows.map(({ at, outcome, userId, login, ...event }) => ({
-    at,
-    outcome,
-    user: login ?? userId,
-    ...event,
-  }));
-  const isShown = (name: string) =>
-    !UNSEEN.includes(name) && short.some((row) => row[name as keyof typeof row] !== null);
-  return short.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => isShown(name))));
+/** The fields that fit on a line, for people; columns that had no value so far are left out. */
+function summary(): (events: readonly AuditEvent[]) => Record<string, unknown>[] {
+  const shown = new Set<string>();
+  return (events) => {
+    const rows = events.map(rowOf).map(({ at, outcome, userId, login, ...event }) => {
+      return Object.entries({ at, outcome, user: login ?? userId, ...event });
+    });
+    for (const [name, value] of rows.flat()) if (value !== null && !UNSEEN.includes(name)) shown.add(name);
+    return rows.map((fields) => Object.fromEntries(fields.filter(([name]) => shown.has(name))));
+  };
 }
 
 function readKind(text: string): AuditKind {

@@ -33,7 +33,7 @@ export const CLIENT_COMMANDS: CommandTable = {
 };
 
 async function list(): Promise<void> {
-  printList((await withStore(listClients)).map(clientRow), 'no applications');
+  await printList([await withStore(listClients)], (page) => page.map(clientRow), 'no applications');
 }
 
 async function show(id: string): Promise<void> {

@@ -45,9 +45,9 @@ async function check({ invariants = false, patience }: DoctorOptions): Promise<v
   if (findings.some(({ level }) => level === 'error')) process.exitCode = 1;
 }
 
-function showConfig(): void {
+async function showConfig(): Promise<void> {
   for (const warning of readConfig().warnings) warn(warning);
-  printList(describeVariables(), 'no variables');
+  await printList([describeVariables()], (page) => page, 'no variables');
 }
 
 function lineOf({ level, text, remedy }: Finding): string {

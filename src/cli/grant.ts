@@ -3,8 +3,8 @@ import { Option } from 'commander';
 import type pg from 'pg';
 import {
   countLiveGrants,
-  findGrantsOfUser,
   type Grant,
+  listGrants,
   revokeAll,
   revokeGrant,
   revokeThese,
@@ -13,11 +13,11 @@ import {
 import { findRevived } from '../flows/operators/revived.ts';
 import { grantState } from '../rules/grantState.ts';
 import { tokenExpiresAt } from '../rules/lifetimes.ts';
-import { type CommandTable, required } from './addCommands.ts';
+import type { CommandTable } from './addCommands.ts';
 import { requireClient } from './client.ts';
 import { confirmRevoking, YES } from './confirm.ts';
 import { found, printList, report, showProgress, UsageError, warn } from './output.ts';
-import { readTime } from './readOption.ts';
+import { LIMIT, readTime } from './readOption.ts';
 import { requireUser } from './user.ts';
 import { withStore } from './withStore.ts';
 
@@ -34,9 +34,11 @@ interface RevokeOptions {
 export const GRANT_COMMANDS: CommandTable = {
   grant: ['list and revoke what users have allowed'],
   'grant list': [
-    'list the authorizations of a user, newest first',
+    'list the authorizations of a user or an application, newest first',
     list,
-    required('--login <login>', 'the user'),
+    new Option('--login <login>', 'of this user'),
+    new Option('--client <id>', 'of this application; with both, only what this user allowed it'),
+    LIMIT,
   ],
   'grant revoke [grant-id]': [
     'revoke one authorization, or all of a user, an application or a time: codes and tokens stop working',
@@ -53,9 +55,14 @@ export const GRANT_COMMANDS: CommandTable = {
   ],
 };
 
-async function list({ login }: { login: string }): Promise<void> {
-  const grants = await withStore(async (db) => findGrantsOfUser(db, (await requireUser(db, login)).userId));
-  printList(grants.map(grantRow), 'no authorizations');
+async function list(options: RevokeOptions & { limit?: number }): Promise<void> {
+  const { login, client, limit = null } = options;
+  if ((login ?? client) === undefined) throw new UsageError('say whose: --login, --client, or both');
+  await withStore(async (db) => {
+    const grants = listGrants(db, await whose(db, options), limit);
+    const named = (grant: Grant & { login: string }) => ({ login: grant.login, ...grantRow(grant) });
+    await printList(grants, (page) => page.map(login ? grantRow : named), 'no authorizations');
+  });
 }
 
 async function revoke(grantId: string | undefined, options: RevokeOptions): Promise<void> {
@@ -97,12 +104,9 @@ async function revokeOne(grantId: string): Promise<void> {
 }
 
 async function whose(db: pg.Pool, { login, client, since, until }: RevokeOptions): Promise<Whose> {
-  return {
-    ...(login === undefined ? {} : { userId: (await requireUser(db, login)).userId }),
-    ...(client === undefined ? {} : { clientId: (await requireClient(db, client)).clientId }),
-    ...(since === undefined ? {} : { since }),
-    ...(until === undefined ? {} : { until }),
-  };
+  const user = login === undefined ? undefined : await requireUser(db, login);
+  if (client !== undefined) await requireClient(db, client);
+  return { userId: user?.userId, clientId: client, since, until };
 }
 
 /** An authorization as commands print it. */

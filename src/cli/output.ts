@@ -53,11 +53,40 @@ export function printOne(thing: object): void {
   print(row, alignColumns(Object.entries(row).map(([name, value]) => [name, text(value)])));
 }
 
-/** Prints a list: a JSON array, or a table; `none` is said when it is empty. */
-export function printList(things: readonly object[], none: string): void {
-  const rows = things.map(snakeCase);
-  if (rows.length === 0) say(none);
-  if (rows.length > 0 || inJson) print(rows, formatTable(rows));
+/**
+ * Prints a list at the pace of its reader: a JSON array, or a table as wide as its first page. Where a page has other columns,
+ * another table begins. @param none is said when the list is empty
+ */
+export async function printList<Thing>(
+  pages: AsyncIterable<readonly Thing[]> | Iterable<readonly Thing[]>,
+  rowsOf: (page: readonly Thing[]) => readonly object[],
+  none: string,
+): Promise<void> {
+  let [isEmpty, header, widths]: [boolean, string, number[]] = [true, '', []];
+  const format = (rows: readonly Row[]) => {
+    // As `JSON.stringify` writes an array.
+    const json = () => rows.map((row) => `\n${JSON.stringify(row, null, 2)}`.replaceAll('\n', '\n  ')).join();
+    if (inJson) return (isEmpty ? '[' : ',') + json();
+    const lines = rows.map((row) => Object.values(row).map(text));
+    const columns = Object.keys(rows[0] ?? {});
+    if (String(columns) !== header) {
+      lines.unshift(columns);
+      [header, widths] = [String(columns), widthsOf(lines)];
+    }
+    return `${alignColumns(lines, widths)}\n`;
+  };
+  for await (const page of pages) {
+    const rows = rowsOf(page).map(snakeCase);
+    if (rows.length > 0 && !(await write(format(rows)))) return;
+    isEmpty &&= rows.length === 0;
+  }
+  if (isEmpty) say(none);
+  if (inJson) await write(isEmpty ? '[]\n' : '\n]\n');
+}
+
+/** Waits until standard output has taken it. @returns false when nobody reads it any more */
+function write(text: string): Promise<boolean> {
+  return new Promise((resolve) => process.stdout.write(text, (error) => resolve(!error)));
 }
 
 /** Says what was done: the document, or a sentence. */
@@ -81,15 +110,15 @@ export function showProgress(count: number): void {
   if (!inJson && process.stderr.isTTY) process.stderr.write(`${count} revoked\r`);
 }
 
-function formatTable(rows: readonly Row[]): string {
-  const columns = Object.keys(rows[0] ?? {});
-  return alignColumns([columns, ...rows.map((row) => columns.map((column) => text(row[column])))]);
+function widthsOf(lines: readonly (readonly string[])[]): number[] {
+  const widest = (column: number) =>
+    lines.reduce((most, line) => Math.max(most, line[column]?.length ?? 0), 0);
+  return (lines[0] ?? []).map((_, column) => widest(column));
 }
 
-function alignColumns(lines: readonly (readonly string[])[]): string {
-  const widths = lines[0]?.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+function alignColumns(lines: readonly (readonly string[])[], widths = widthsOf(lines)): string {
   return lines
-    .map((line) => line.map((cell, column) => cell.padEnd(widths?.[column] ?? 0)).join('  '))
+    .map((line) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
     .map((line) => line.trimEnd())
     .join('\n');
 }

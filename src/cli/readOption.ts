@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 
 /** A day, or a time with a zone: of anything else JavaScript guesses what it means. */
@@ -21,3 +21,5 @@ export function readNumber(most: number): (text: string) => number {
     throw new InvalidArgumentError(`Not a number from 1 to ${most}.`);
   };
 }
+
+export const LIMIT = new Option('--limit <number>', 'only so many, up to 1000').argParser(readNumber(1_000));

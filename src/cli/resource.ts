@@ -40,7 +40,7 @@ async function create({ name }: { name: string }): Promise<void> {
 }
 
 async function list(): Promise<void> {
-  printList(await withStore(listResources), 'no resource servers');
+  await printList([await withStore(listResources)], (page) => page, 'no resource servers');
 }
 
 async function show(id: string): Promise<void> {

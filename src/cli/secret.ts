@@ -53,7 +53,7 @@ async function list(owner: SecretOwner, id: string, require: Require): Promise<v
     await require(db, id);
     return listSecrets(db, owner, id);
   });
-  printList(secrets, 'no secrets');
+  await printList([secrets], (page) => page, 'no secrets');
 }
 
 async function retire(owner: SecretOwner, id: string, secretId: string, yes: boolean): Promise<void> {

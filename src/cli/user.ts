@@ -1,3 +1,4 @@
+import { Option } from 'commander';
 import type pg from 'pg';
 import { countLiveGrants } from '../flows/operators/grants.ts';
 import {
@@ -9,12 +10,14 @@ import {
   setUserStatus,
   signOutUser,
   type User,
+  type UserFilter,
 } from '../flows/operators/users.ts';
 import { type CommandTable, required } from './addCommands.ts';
 import { statusSentence } from './blocking.ts';
 import { confirmRevoking, YES } from './confirm.ts';
 import { found, printList, printOne, report, showProgress } from './output.ts';
 import { askPasswords, PASSWORD_OPTIONS, type PasswordOptions } from './passwords.ts';
+import { LIMIT } from './readOption.ts';
 import { withStore } from './withStore.ts';
 
 /** `assent user …`: the people who sign in */
@@ -26,7 +29,14 @@ export const USER_COMMANDS: CommandTable = {
     ...PASSWORD_OPTIONS,
     required('--name <name>', 'the name that pages show'),
   ],
-  'user list': ['list the users', list],
+  'user list': [
+    'list the users, in the order of their logins',
+    list,
+    new Option('--after <login>', 'only those behind this one'),
+    new Option('--login <text>', 'only those with this in their login'),
+    new Option('--name <text>', 'only those with this in their name'),
+    LIMIT,
+  ],
   'user show <login>': ['show a user', show],
   'user block <login>': [
     'block a user: end the sessions, refuse sign-ins, codes and tokens until the user is unblocked',
@@ -55,8 +65,8 @@ async function create(login: string, options: PasswordOptions & { name: string }
   printOne({ userId, login });
 }
 
-async function list(): Promise<void> {
-  printList((await withStore(listUsers)).map(rowOf), 'no users');
+async function list(filter: UserFilter): Promise<void> {
+  await withStore((db) => printList(listUsers(db, filter), (page) => page.map(rowOf), 'no users'));
 }
 
 async function show(login: string): Promise<void> {

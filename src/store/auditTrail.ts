@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { AuditKind } from './auditEvents.ts';
 import { whereOf } from './conditions.ts';
-import { queryLong } from './database/query.ts';
+import { queryPages } from './database/query.ts';
 import { statement } from './database/statement.ts';
 
 /** One event, written in the transaction of what it records. */
@@ -62,13 +62,14 @@ select md5(concat_ws(' ', extract(epoch from a.at), a.kind, a.user_id, a.client_
        a.address, a.reference, a.detail${more === undefined ? '' : `, a.${more}::text`}
   from (${from}) a left join users u using (user_id) left join clients c using (client_id)`;
 
-/** The events that fit, oldest first. @param limit how many of the newest; all when null */
+/** The events that fit, oldest first, by pages. @param limit how many of the newest; all when null */
 export function findAuditEvents(
   pool: pg.Pool,
   filter: AuditFilter,
   limit: number | null,
-): Promise<AuditEvent[]> {
-  const newest = `select * from audit_events a where ${whereOf(CONDITIONS, filter)} order by a.at desc limit @limit`;
-  const find = statement<AuditFilter & { limit: number | null }>('', `${selectEvents(newest)} order by a.at`);
-  return queryLong(pool, find({ ...filter, limit }));
+): AsyncGenerator<AuditEvent[]> {
+  const newest = limit === null ? '' : 'order by a.at desc limit @limit';
+  const events = `select * from audit_events a where ${whereOf(CONDITIONS, filter)} ${newest}`;
+  const find = statement<AuditFilter & { limit: number | null }>('', `${selectEvents(events)} order by a.at`);
+  return queryPages(pool, find({ ...filter, limit }));
 }

@@ -2,7 +2,7 @@ import type { GrantTimes } from '../rules/grantState.ts';
 import type { TokenLookup } from '../secrets/tokens.ts';
 import { batched } from './database/batch.ts';
 import type { Database } from './database/database.ts';
-import { query, queryBatch, queryOne, required } from './database/query.ts';
+import { queryBatch, queryOne, required } from './database/query.ts';
 import { batchStatement, statement } from './database/statement.ts';
 
 /** The authorization of one user for one application instance, in whatever state it is. */
@@ -122,12 +122,3 @@ type GrantOfToken = Grant & Record<'login' | 'clientName' | 'refused', string | 
 /** The grant that a token names, and why the token is refused whatever its state; null when there is none. */
 export const findGrantOfToken = (db: Database, { grantId, hash }: TokenLookup) =>
   queryOne<GrantOfToken>(db, findOfToken({ grantId, hash }));
-
-const findOfUser = statement<{ userId: string }>(
-  'grant-find-of-user',
-  `select ${GRANT_COLUMNS} from grants g where g.user_id = @userId order by g.confirmed_at desc, g.grant_id`,
-);
-
-/** All grants of a user, newest first. */
-export const findGrantsOfUser = (db: Database, userId: string): Promise<Grant[]> =>
-  query(db, findOfUser({ userId }));

@@ -1,19 +1,19 @@
 import type pg from 'pg';
 import { whereOf } from './conditions.ts';
-import { queryLong } from './database/query.ts';
+import { queryLong, queryPages } from './database/query.ts';
 import { type Query, statement } from './database/statement.ts';
-import { IS_LIVE } from './grants.ts';
+import { GRANT_COLUMNS, type Grant, IS_LIVE } from './grants.ts';
 
-// For operators: many live grants at once. There may be millions, so it may take long.
+// For operators: many grants at once. There may be millions, so it may take long.
 
 /** Which ones: each field that is there narrows them down, and one must be. */
 export interface Whose {
-  readonly userId?: string;
-  readonly clientId?: string;
+  readonly userId?: string | undefined;
+  readonly clientId?: string | undefined;
   /** Authorized from this time on. */
-  readonly since?: Date;
+  readonly since?: Date | undefined;
   /** Authorized before this time. */
-  readonly until?: Date;
+  readonly until?: Date | undefined;
 }
 
 const CONDITIONS = {
@@ -21,32 +21,26 @@ const CONDITIONS = {
   clientId: 'g.client_id = @clientId',
   since: 'g.confirmed_at >= @since',
   until: 'g.confirmed_at < @until',
-  after: 'g.grant_id > @after',
 };
 
-/** Selects from live grants. @throws {Error} when nothing says which: nobody means all that there are */
-function selectLive(whose: Whose & { after?: string | null }, list: string, order = ''): Query {
-  const { after: _after, ...asked } = whose;
-  if (Object.values(asked).every((value) => value === undefined))
+/** Selects from grants. @throws {Error} when nothing says which: nobody means all that there are */
+function select(whose: Whose, list: string, rest: string): Query {
+  if (Object.values(whose).every((value) => value === undefined))
     throw new Error('all grants were asked for');
-  const where = `${whereOf(CONDITIONS, whose)} and ${IS_LIVE}`;
-  return statement<Whose>('', `select ${list} from grants g where ${where} ${order}`)(whose);
+  const where = `${whereOf(CONDITIONS, whose)} ${rest}`;
+  return statement<Whose>('', `select ${list} from grants g where ${where}`)(whose);
 }
 
-/** The ids of at most `limit` live grants, in the order of their keys. @param after from behind this id on; null from the first */
-export async function findLiveGrants(
-  pool: pg.Pool,
-  whose: Whose,
-  after: string | null,
-  limit: number,
-): Promise<string[]> {
-  const order = `order by grant_id limit ${limit}`;
-  const rows = await queryLong<{ id: string }>(
-    pool,
-    selectLive({ ...whose, after }, 'grant_id as id', order),
-  );
-  return rows.map(({ id }) => id);
+/** Grants in whatever state, each with its user's login, newest first, by pages. @param limit how many; all when null */
+export function listGrants(pool: pg.Pool, whose: Whose, limit: number | null) {
+  const list = `${GRANT_COLUMNS}, (select login from users u where u.user_id = g.user_id) as login`;
+  const order = `order by confirmed_at desc, grant_id limit ${limit}`;
+  return queryPages<Grant & { login: string }>(pool, select(whose, list, order));
 }
+
+/** The ids of live grants, in the order of their keys, by pages. */
+export const findLiveGrants = (pool: pg.Pool, whose: Whose) =>
+  queryPages<{ id: string }>(pool, select(whose, 'grant_id as id', `and ${IS_LIVE} order by grant_id`));
 
 /** An event of the trail after which what was authorized before is no longer good. */
 export interface GrantEnd {
@@ -86,6 +80,9 @@ export async function countLiveGrants(
   whose: Whose,
 ): Promise<{ grants: number; people: number }> {
   const counts = 'count(*)::int as grants, count(distinct user_id)::int as people';
-  const [row] = await queryLong<{ grants: number; people: number }>(pool, selectLive(whose, counts));
+  const [row] = await queryLong<{ grants: number; people: number }>(
+    pool,
+    select(whose, counts, `and ${IS_LIVE}`),
+  );
   return row ?? { grants: 0, people: 0 };
 }

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Status } from '../rules/client.ts';
 import { loginKey } from '../rules/loginKey.ts';
 import type { Database } from './database/database.ts';
-import { query, queryLong, queryOne } from './database/query.ts';
+import { queryLong, queryOne, queryPages } from './database/query.ts';
 import { statement } from './database/statement.ts';
 
 /** A person with an account. */
@@ -37,10 +37,22 @@ export const findUserByKey = (db: Database, key: string): Promise<UserWithPasswo
 /** The same by the login, in any spelling. */
 export const findUserByLogin = (db: Database, login: string) => findUserByKey(db, loginKey(login));
 
-const list = statement('user-list', `select ${USER_COLUMNS} from users order by created_at, user_id`);
+/** Users behind a login, with these texts in login and name, and how many of them. */
+export type UserFilter = Partial<Record<'after' | 'login' | 'name', string> & { limit: number | null }>;
 
-/** Every user, in the order of creation. */
-export const listUsers = (db: Database): Promise<User[]> => query(db, list());
+const list = statement<Required<UserFilter>>(
+  'user-list',
+  `select ${USER_COLUMNS} from users
+    where login_key > @after and position(@login in login_key) > 0 and position(lower(@name) in lower(name)) > 0
+    order by login_key limit @limit`,
+);
+
+/** The users that fit, in the order of their logins, by pages. */
+export const listUsers = (
+  pool: pg.Pool,
+  { after = '', login = '', name = '', limit = null }: UserFilter,
+): AsyncGenerator<User[]> =>
+  queryPages(pool, list({ after: loginKey(after), login: loginKey(login), name, limit }));
 
 type NewUser = Pick<User, 'login' | 'name'> & PasswordHashes;
 

@@ -5,11 +5,8 @@ import { findLiveGrants, type Whose } from '../../store/liveGrants.ts';
 import { MAX_AT_ONCE, revokeGrants } from '../../store/revocations.ts';
 
 // Operators list and revoke grants. Users do so on their page, applications at the revocation endpoint.
-export { findGrantOfToken, findGrantsOfUser, type Grant } from '../../store/grants.ts';
-export { countLiveGrants, type Whose } from '../../store/liveGrants.ts';
-
-/** Ids that are read at a time. */
-const CHUNK = 50_000;
+export { findGrantOfToken, type Grant } from '../../store/grants.ts';
+export { countLiveGrants, listGrants, type Whose } from '../../store/liveGrants.ts';
 
 /** @returns whether it was not revoked before; null when there is no such grant */
 export async function revokeGrant(pool: pg.Pool, grantId: string, operator: string): Promise<boolean | null> {
@@ -32,14 +29,11 @@ export async function revokeAll(
   progress: (revoked: number) => void,
 ): Promise<number> {
   let revoked = 0;
-  let after: string | null = null;
-  for (;;) {
-    const ids: string[] = await findLiveGrants(pool, whose, after, CHUNK);
-    const before = revoked;
+  for await (const page of findLiveGrants(pool, whose)) {
+    const [before, ids] = [revoked, page.map(({ id }) => id)];
     revoked += await revokeThese(pool, ids, operator, (more) => progress(before + more));
-    after = ids.at(-1) ?? null;
-    if (ids.length < CHUNK) return revoked;
   }
+  return revoked;
 }
 
 /** The same for grants by their ids, in the order of their keys. */

@@ -17,7 +17,7 @@ import {
 import { audited } from './audit.ts';
 import { revokeAll } from './grants.ts';
 
-export { findUserByLogin, listUsers, type User } from '../../store/users.ts';
+export { findUserByLogin, listUsers, type User, type UserFilter } from '../../store/users.ts';
 
 /** The passwords of a user; `paymentPassword` null for none. */
 export interface Passwords {

@@ -67,13 +67,18 @@ export function openDatabase(
 
 const hostsOf = new WeakMap<pg.Pool, Hosts>();
 
+/** A connection of the pool, for the caller to release. */
+export async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
+  if (hasGate(pool)) await passGate(pool);
+  return hostsOf.get(pool)?.connect(pool) ?? pool.connect();
+}
+
 /** Runs `work` on one connection of the pool; the connection is closed when that fails. */
 export async function withConnection<Result>(
   pool: pg.Pool,
   work: (connection: pg.PoolClient) => Promise<Result>,
 ): Promise<Result> {
-  if (hasGate(pool)) await passGate(pool);
-  const connection = await (hostsOf.get(pool)?.connect(pool) ?? pool.connect());
+  const connection = await connect(pool);
   let finished = false;
   try {
     const result = await work(connection);

@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { runAlone, runWithin } from './connection.ts';
-import { type Database, transaction, withConnection } from './database.ts';
+import { begin, runAlone, runWithin } from './connection.ts';
+import { connect, type Database, transaction, withConnection } from './database.ts';
 import type { BatchQuery, Query } from './statement.ts';
 
 /** Runs a statement; `Row` says what its select list is, checked by the tests against the real database. */
@@ -84,6 +84,27 @@ export async function queryLong<Row extends object>(db: Database, query: Query, 
   await db.query(`set local statement_timeout = ${limitMs}`);
   const config = { text: query.text, values: query.values, query_timeout: MAX_RUN_MS };
   return (await db.query<Row>(config as pg.QueryConfig)).rows;
+}
+
+const PAGE_ROWS = 1_000;
+
+/**
+ * Like {@link queryLong}, by pages, for lists longer than memory. A cursor reads and sorts each row once. Its open transaction
+ * keeps PostgreSQL from cleaning up and months from being dropped, so PostgreSQL ends it when the reader pauses for long.
+ */
+export async function* queryPages<Row extends object>(pool: pg.Pool, list: Query): AsyncGenerator<Row[]> {
+  const connection = await connect(pool);
+  const fetch = () => queryLong<Row>(connection, { name: '', text: `fetch ${PAGE_ROWS} from list` });
+  let rows: Row[];
+  try {
+    await begin(connection);
+    await connection.query(`set local idle_in_transaction_session_timeout = '10min'`);
+    await queryLong(connection, { ...list, text: `declare list cursor for ${list.text}` });
+    for (rows = await fetch(); rows.length === PAGE_ROWS; rows = await fetch()) yield rows;
+  } finally {
+    connection.release(true); // closing it ends the transaction, wherever the reader stopped
+  }
+  yield rows;
 }
 
 /** Waits for an advisory lock, as long as statements of this transaction may take, and holds it until its end. */

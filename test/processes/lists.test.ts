@@ -1,0 +1,136 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { describe, expect, it } from 'vitest';
+import { listUsers, type UserFilter } from '../../src/store/users.ts';
+import { useDatabase } from '../support/database.ts';
+import { ASSENT } from '../support/launch.ts';
+import { plant } from '../support/plant.ts';
+import { onDatabase, type Run, runAssent } from '../support/process.ts';
+
+const database = await useDatabase();
+/** More than JavaScript passes as arguments of one call, and more than fits into {@link SMALL}. */
+const MANY = 130_000;
+/** Events take more room than users. */
+const EVENTS = 20_000;
+/** Little memory, in MB: a list that is held as a whole ends the process. */
+const SMALL = { NODE_OPTIONS: '--max-old-space-size=24' };
+
+await plant(
+  database,
+  `insert into users (login, login_key, name, password_hash)
+   select 'Person-' || n, 'person-' || n, 'Пётр ' || n, '' from generate_series(100001, ${100_000 + MANY}) n`,
+  `insert into clients (client_id, name, redirect_uri, verified) values ('big', 'Big', 'https://a.example/', false)`,
+  `insert into grants (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri, code_hash, code_expires_at, confirmed_at)
+   select gen_random_uuid(), user_id, 'big', login, 1, 'account-info', 'https://a.example/', sha256(''), now(),
+          now() - interval '1 second' * split_part(login, '-', 2)::int from users where login < 'Person-102501'`,
+  `insert into audit_events (at, kind, user_id, operator)
+   select timestamptz '2026-01-01Z' + interval '1 second' * n, 'signed_in', user_id, case when n = ${EVENTS} then 'night' end
+     from (select user_id, row_number() over (order by login_key) as n from users limit ${EVENTS}) numbered`,
+);
+
+const assent = (args: string, more = {}): Promise<Run> =>
+  runAssent(args.split(' '), { ...onDatabase(database.url), ...more });
+
+async function linesOf(args: string): Promise<string[]> {
+  const { code, stdout, stderr } = await assent(args, SMALL);
+  expect([code, stderr]).toEqual([0, '']);
+  return stdout.trimEnd().split('\n');
+}
+
+async function all<Row>(pages: AsyncIterable<Row[]>): Promise<Row[]> {
+  const rows: Row[] = [];
+  for await (const page of pages) rows.push(...page);
+  return rows;
+}
+
+async function rowsOf(args: string): Promise<Record<string, string>[]> {
+  return JSON.parse((await linesOf(`${args} --json`)).join('\n'));
+}
+
+describe('a list that is longer than memory', () => {
+  it('of users is a table with a row for each', async () => {
+    const [program = '', ...args] = ASSENT;
+    const child = spawn(program, [...args, 'user', 'list'], {
+      env: { ...onDatabase(database.url), ...SMALL },
+    });
+    let lines = 0;
+    for await (const chunk of child.stdout) lines += String(chunk).split('\n').length - 1;
+    expect([lines, child.exitCode ?? (await once(child, 'exit'))[0]]).toEqual([MANY + 1, 0]);
+  }, 60_000);
+
+  it('of events is a table that begins anew where a column gets its first value', async () => {
+    const lines = await linesOf('audit --outcome signed_in');
+    expect(lines).toHaveLength(EVENTS + 2);
+    const headers = lines.filter((line) => line.startsWith('at '));
+    expect(headers.map((header) => header.split(/ +/))).toEqual([
+      ['at', 'outcome', 'user'],
+      ['at', 'outcome', 'user', 'operator'],
+    ]);
+    expect(lines[0]).toBe(headers[0]);
+    expect(lines.at(-1)).toMatch(/ {2}night$/);
+  });
+
+  it('is one JSON document, written as it always was', async () => {
+    const { stdout } = await assent('audit --until 2026-01-01T00:45:00Z --json');
+    const rows = JSON.parse(stdout) as unknown[];
+    expect(rows).toHaveLength(2_699);
+    expect(stdout).toBe(`${JSON.stringify(rows, null, 2)}\n`);
+    expect((await assent('audit --until 2020-01-01 --json')).stdout).toBe('[]\n');
+  });
+
+  it('ends when its reader has enough, and that is no failure', async () => {
+    const [program = '', ...args] = ASSENT;
+    const child = spawn(program, [...args, 'user', 'list'], { env: onDatabase(database.url) });
+    let said = '';
+    child.stderr.on('data', (chunk) => {
+      said += chunk;
+    });
+    child.stdout.once('data', () => child.stdout.destroy());
+    const [code] = await once(child, 'exit');
+    expect([code, said]).toEqual([0, '']);
+  });
+});
+
+describe('assent user list', () => {
+  const logins = async (filter: UserFilter) =>
+    (await all(listUsers(database.pool, filter))).map(({ login }) => login);
+
+  it('gives a page behind a login, in any spelling, in the order of logins', async () => {
+    const page = await rowsOf('user list --after PERSON-100005 --limit 2');
+    expect(page.map(({ login }) => login)).toEqual(['Person-100006', 'Person-100007']);
+    expect(Object.keys(page[0] ?? {})).toEqual(['user_id', 'login', 'name', 'status']);
+    expect(await logins({ after: 'person-229998' })).toEqual(['Person-229999', 'Person-230000']);
+  });
+
+  it('finds users by a part of their login or name', async () => {
+    expect(await logins({ login: 'N-1234', limit: 2 })).toEqual(['Person-123400', 'Person-123401']);
+    expect(await logins({ name: '123456' })).toEqual(['Person-123456']);
+    expect(await logins({ name: 'Пётр', login: '23000' })).toEqual([
+      'Person-123000',
+      'Person-223000',
+      'Person-230000',
+    ]);
+    expect((await assent('user list --login nobody')).stderr).toBe('no users\n');
+  });
+});
+
+describe('assent grant list --client', () => {
+  it('gives the authorizations of an application, newest first, each with its user', async () => {
+    const grants = await rowsOf('grant list --client big');
+    expect(grants).toHaveLength(2_500);
+    expect(grants.slice(0, 2).map(({ login }) => login)).toEqual(['Person-100001', 'Person-100002']);
+    const { login, ...grant } = grants[7] ?? {};
+    expect(await rowsOf(`grant list --client big --login ${login}`)).toEqual([grant]);
+  });
+
+  it.each([
+    ['grant list', 2, 'say whose: --login, --client, or both'],
+    ['grant list --client nothing', 1, 'there is no client nothing'],
+    ['user list --limit 0', 2, 'Not a number from 1 to 1000'],
+    ['user list --limit 1001', 2, 'Not a number from 1 to 1000'],
+  ])('says what is wrong: %s', async (args, code, message) => {
+    const run = await assent(args);
+    expect([run.code, run.stdout]).toEqual([code, '']);
+    expect(run.stderr).toContain(message);
+  });
+});
