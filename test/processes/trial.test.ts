@@ -145,7 +145,7 @@ describe('trial mode', () => {
       0,
       expect.stringMatching(/^ok +the role assent_server may read and write rows/m),
     ]);
-    expect((await runAssent(['audit', 'prune'], variables)).code).toBe(0);
+    expect((await runAssent(['audit', 'prune', '--yes'], variables)).code).toBe(0);
   });
 
   it('creates no demo when it is told not to, and none in a database that is somebody’s', async () => {
