@@ -23,7 +23,7 @@ function fileOf(name: string, text: string): string {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'assent-secrets-'));
-const anna = { login: 'anna', name: 'Anna', password: 'password', paymentPassword: null };
+const anna = { login: 'anna', name: 'Anna', password: 'a quiet harbour', paymentPassword: null };
 await registerUser(database.pool, anna, 'tests');
 const { name } = await createRole('', PASSWORD);
 await grantServerRole(database.pool, name, 'tests');
