@@ -39,6 +39,8 @@ const RULE = String.raw`\s*[.#]?[\w-]+(?:\s*,\s*[.#]?[\w-]+)*\s*\{[^{}]*\}`;
 const STYLE = new RegExp(String.raw`^(?=[^]{0,4096}$)(?:${RULE}|\s*@media[^{};]*\{(?:${RULE})*\s*\})*\s*$`);
 const MAX_ELEMENTS = 1000;
 const MAX_DEPTH = 32;
+/** Each letter may have a place and a turn of its own, which a browser draws one by one. */
+const MAX_LETTERS = 500;
 
 /**
  * The size of an SVG that has nothing but shapes, text and colours.
@@ -54,12 +56,15 @@ export function svgSize(body: Buffer): ImageSize {
   const parser = new SaxesParser({ xmlns: true, position: false });
   // Comments and CDATA cut the text of an element into pieces, which a browser reads as one.
   let style = '';
+  let letters = 0;
   const readText = (content: string) => {
     const element = open.at(-1)?.name ?? '';
     if (element === 'style') style += content;
+    else if (/^t(ext|span)$/.test(element)) letters += content.length;
     else if (!TEXT_ELEMENTS.has(element) && content.trim() !== '') {
       refuse(`has text in <${element}>, where none belongs`);
     }
+    if (letters > MAX_LETTERS) refuse(`has more than ${MAX_LETTERS} letters of text: make paths of it`);
   };
   parser.on('error', ({ message }) => refuse(`is no well-formed XML: ${message}`));
   parser.on('xmldecl', ({ encoding = 'utf-8' }) => {
@@ -128,7 +133,8 @@ function checkCss(css: string, place: string): void {
   if (css.includes('\\')) refuse(`has a backslash in ${place}`);
   const slow = SLOW_CSS.exec(css)?.[0];
   if (slow !== undefined) refuse(`has ${slow} in ${place}, which takes long to draw: make paths of it`);
-  for (const [, called = ''] of css.matchAll(/([^\s(){}:;,/]+)\(/g)) {
+  // It begins where a name does, so that a long text is read once.
+  for (const [, called = ''] of css.matchAll(/(?<![^\s(){}:;,/])([^\s(){}:;,/]+)\(/g)) {
     if (!FUNCTIONS.has(called.toLowerCase()))
       refuse(`has ${called}() in ${place}, which a logo must not have`);
   }
