@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { networkOf } from '../rules/network.ts';
 import type { KeyRing } from '../secrets/keyRing.ts';
-import { insertRefusals, type Refusal, type RefusalOf } from '../store/refusals.ts';
+import { insertRefusals, MAX_KEPT, type Refusal, type RefusalOf, WINDOW_MS } from '../store/refusals.ts';
 import type { Context } from './context.ts';
 
 export { findRefusal } from '../store/refusals.ts';
@@ -24,6 +24,9 @@ export class RefusalLog {
   readonly #keyRing: KeyRing;
   #waiting: RefusalOf[] = [];
   #timer: NodeJS.Timeout | undefined;
+  /** What one network has too many of would take the places of others in a batch, and then not be kept. */
+  readonly #noted = new Map<number, number>();
+  #windowEnds = 0;
 
   constructor({ db, keyRing }: Context) {
     this.#db = db;
@@ -36,6 +39,13 @@ export class RefusalLog {
     const network = this.#keyRing.slotDigest(JSON.stringify(['refusals', networkOf(address)]));
     const ofNetwork = this.#waiting.filter((each) => each.network === network);
     if (ofNetwork.length >= MAX_OF_A_NETWORK_A_WRITE) return;
+    if (performance.now() >= this.#windowEnds) {
+      this.#noted.clear();
+      this.#windowEnds = performance.now() + WINDOW_MS;
+    }
+    const noted = this.#noted.get(network) ?? 0;
+    if (noted >= MAX_KEPT) return;
+    this.#noted.set(network, noted + 1);
     this.#waiting.push({ ...refusal, at: new Date(), network });
     this.#timer ??= setTimeout(() => void this.write(), WRITE_MS).unref();
   }

@@ -21,8 +21,9 @@ export interface Refusal {
 export type RefusalOf = Refusal & { readonly network: number };
 
 /** Refusals kept of one network in one window: in a week it fills two thirds of the slots at most. */
-const MAX_OF_A_NETWORK = 60;
-const WINDOW = `interval '10 minutes'`;
+export const MAX_KEPT = 60;
+export const WINDOW_MS = 600_000;
+const WINDOW = `interval '${WINDOW_MS} milliseconds'`;
 
 // No lock: processes that write at one moment may keep a few too many.
 const insert = batchStatement<RefusalOf>(
@@ -42,7 +43,7 @@ insert into refusals (network, at, reference, method, path, status, error, rule)
 select network, at, reference, method, path, status, error, rule
   from (select *, row_number() over (partition by network order by n) as place from ${input}) r
  where place + (select count(*) from (select from refusals kept where kept.network = r.network and kept.at > clock_timestamp() - ${WINDOW}
-                                       limit ${MAX_OF_A_NETWORK}) recent) <= ${MAX_OF_A_NETWORK}
+                                       limit ${MAX_KEPT}) recent) <= ${MAX_KEPT}
 on conflict (slot) do update
    set network = excluded.network, at = excluded.at, reference = excluded.reference, method = excluded.method, path = excluded.path,
        status = excluded.status, error = excluded.error, rule = excluded.rule`,

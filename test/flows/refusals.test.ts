@@ -49,7 +49,15 @@ describe('refusals that come in a flood', () => {
     expect(await refuse(refusals, 40, 10, ['198.51.100.1'])).toEqual([55]);
     expect(await refuse(refusals, 5, 10, ['198.51.100.1', '203.0.113.1'])).toEqual([0, 25]);
     await server.database.pool.query(`update refusals set at = at - interval '10 minutes'`);
+    vi.advanceTimersByTime(600_000);
     expect(await refuse(refusals, 2, 10, ['198.51.100.1'])).toEqual([10]);
+  });
+
+  it('take no place of others when a network has had its share', async () => {
+    const refusals = new RefusalLog(server.context);
+    const flood = ['198.51.100.1', '198.51.101.1', '198.51.102.1', '198.51.103.1'];
+    expect(await refuse(refusals, 12, 5, flood)).toEqual([60, 60, 60, 60]);
+    expect(await refuse(refusals, 5, 5, [...flood, '203.0.113.1'])).toEqual([0, 0, 0, 0, 25]);
   });
 
   it('are kept up to that in all processes together, and a few more at most when they write at one moment', async () => {
