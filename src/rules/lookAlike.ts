@@ -72,7 +72,9 @@ function lettersOf(look: string): string {
 
 /** The same for texts that look alike as they are written (UTS 39 section 4). For comparison only. */
 export function skeleton(text: string): string {
-  const visible = text.normalize('NFD').replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '');
+  const visible = text
+    .normalize('NFD')
+    .replaceAll(/\p{Default_Ignorable_Code_Point}|(?<=\p{Soft_Dotted})\u0307/gu, '');
   // Unicode's list takes a small palochka for an i.
   return unhomoglyph(visible.replaceAll('ӏ', 'l')).normalize('NFD');
 }

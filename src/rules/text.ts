@@ -44,10 +44,10 @@ export function findUnclearInName(name: string): string | undefined {
 }
 
 /** Alone an apostrophe, as in L’Oréal, an accent or a bracket; two of them look like a quotation mark. */
-const STROKE = "['‘-‛‹›′‵＇՚՝ʹ-ˋꞌ<>＜＞\\u0374\\u05F3\\u07F4\\u07F5\\p{Sk}]";
+const STROKE = "['‘-‛‹›′‵＇՚՝ʹ-ˋꞌ<>＜＞﹤﹥❮❯〈〉⟨⟩\\u0374\\u05F3\\u07F4\\u07F5\\p{Sk}]";
 /** Primes, letters, ornaments and brackets that look like a quotation mark, and are none to Unicode. */
-const OTHER_QUOTE = '[ʺ˝ˮ˶″‴‶‷⁗〃❛-❠《》≪≫⟪⟫🙶-🙸\\u05F4]';
-const QUOTES = new RegExp(`(?!${STROKE})\\p{Quotation_Mark}|${OTHER_QUOTE}|${STROKE}{2,}`, 'gu');
+const OTHER_QUOTE = '[ʺ˝ˮ˶″‴‶‷⁗〃❛-❠《》≪≫⟪⟫⪡⪢⋘⋙⨠🙶-🙸\\u05F4\\u1CD3]';
+const QUOTES = new RegExp(`(?!${STROKE})\\p{Quotation_Mark}|${OTHER_QUOTE}|(?:${STROKE}\\p{M}*){2,}`, 'gu');
 
 /** A text of others as it stands between quotation marks of ours: it must not end them and go on as if it were ours. */
 export function withinQuotation(text: string): string {

@@ -25,7 +25,7 @@ const KEPT = `interval '${PAYMENT_CONFIRMATION_MS + CONSENT_FORM_MS} millisecond
 export const IS_CONFIRMED = `greatest(case when s.confirmed_request = r.request_digest then s.confirmed_at end,
   (s.confirmed_before ->> encode(r.request_digest, 'hex'))::timestamptz) > greatest(r.form_expires_at, clock_timestamp()) - ${KEPT}`;
 
-/** For `update sessions s set`: a confirmation is good for one decision `r`. */
+/** For `update sessions s set`: a confirmation is good for one approval `r`. */
 export const USE_CONFIRMATION = `confirmed_request = nullif(s.confirmed_request, r.request_digest),
   confirmed_before = s.confirmed_before - encode(r.request_digest, 'hex')`;
 

@@ -25,6 +25,7 @@ describe('contract 7.1: a scope that is logically contradictory', () => {
     ['two targets that look alike', 'payment.to-pattern("corner") payment.to-pattern("соrner")'],
     ['two targets that look alike', 'payment.to-pattern("раураӏ") payment.to-pattern("paypal").limit(2,5)'],
     ['two targets that look alike', 'payment.to-pattern("paypal") payment.to-pattern("paypaI")'],
+    ['two targets that look alike', 'payment.to-pattern("ivan") payment.to-pattern("i\u0307van")'],
     ['two targets that look alike', 'payment.to-account("ΑΒ1") payment.to-account("AB1","account")'],
     ['two targets that look alike', 'payment.to-account("а@x","email") payment.to-account("a@x","email")'],
     [

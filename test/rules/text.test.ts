@@ -131,5 +131,6 @@ describe('a text between quotation marks of ours', () => {
     expect(strokes.length).toBeGreaterThan(30);
     expect(strokes.filter((mark) => withinQuotation(`a${mark}b`) !== `a${mark}b`)).toEqual([]);
     expect(strokes.filter((mark) => withinQuotation(`a${mark}'b`) !== 'a�b')).toEqual([]);
+    for (const two of ['❯❯', '⟩⟩', '’\u0301’', '⋙']) expect(withinQuotation(`a${two}b`)).toBe('a�b');
   });
 });
