@@ -83,7 +83,7 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
   });
   // Hooks of one phase run in the order of these lines, each phase by itself; the two that look at routes come before them.
   prepareDraining(app);
-  app.decorateRequest('chosenLanguage', null);
+  app.decorateRequest('chosenLanguage', null).decorateRequest('limitFields');
   endSlowReaders(app);
   addResponseHeaders(app, context.baseUrl);
   preventSmuggling(app);

@@ -4,7 +4,7 @@ import type { Context } from '../../flows/context.ts';
 import { currentSession } from '../../flows/session.ts';
 import type { AuthorizationRequest } from '../../rules/authorizationRequest.ts';
 import { Parameters } from '../../rules/parameters.ts';
-import { bodyParameters, MAX_LIMIT_FIELDS } from '../parameters.ts';
+import { bodyParameters } from '../parameters.ts';
 import { readCookies } from './cookies.ts';
 
 /** Route options of our forms: they carry a canonical query, which a browser may encode to three times its length. */
@@ -22,8 +22,6 @@ export function isFromOwnPage(request: FastifyRequest, { baseUrl }: Context): bo
 
 /** The field of the consent form with the sum that a user grants. @param index the place of the right in the scope */
 export const limitField = (index: number): string => `limit_${index}`;
-
-export const LIMIT_FIELDS = Array.from({ length: MAX_LIMIT_FIELDS }, (_, index) => limitField(index));
 
 /** What stands in the fields of limits, by the places of their rights; an empty one counts, too. */
 export function typedSums(form: Parameters, indexes: readonly number[]): ReadonlyMap<number, string> {

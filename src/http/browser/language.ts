@@ -12,12 +12,14 @@ import { AUTHORIZATION_PARAMETERS } from '../../rules/authorizationRequest.ts';
 import { Parameters } from '../../rules/parameters.ts';
 import { bodyParameters, queryParameters } from '../parameters.ts';
 import { setCookie } from './cookies.ts';
-import { isFromOwnPage, LIMIT_FIELDS } from './forms.ts';
+import { isFromOwnPage } from './forms.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** The language that the form of this very request chose. */
     chosenLanguage: Language | null;
+    /** The fields of limits that the consent form of this request has. */
+    limitFields?: readonly string[];
   }
 }
 
@@ -70,7 +72,7 @@ export function languageForm(request: FastifyRequest, status: number): LanguageF
     return { action: '/language', fields: { back: Buffer.from(pageAddress(request)).toString('base64url') } };
   }
   const form = bodyParameters(request);
-  const names = ['request', 'decision_token', 'decision', ...LIMIT_FIELDS];
+  const names = ['request', 'decision_token', 'decision', ...(request.limitFields ?? [])];
   return { action: '/consent', fields: fieldsOf(form, names) };
 }
 

@@ -66,11 +66,7 @@ function bytesOf(page: Page, language: Language, look: Look, form: LanguageForm)
   const forAll = { ...page, reference: MARK, formToken: MARK };
   const key = JSON.stringify([forAll, language]);
   const render = () => renderPage(forAll, language, look, { ...form, fields: { back: MARK } });
-  const pieces =
-    look.kept.get(key) ??
-    render()
-      .split(MARK)
-      .map((piece) => Buffer.from(piece));
+  const pieces = look.kept.get(key) ?? Array.from(render().split(MARK), (piece) => Buffer.from(piece));
   look.kept.set(key, pieces);
   if (look.kept.size > MAX_KEPT) look.kept.clear();
   const values = [own, back, ''].map((value) => Buffer.from(value));

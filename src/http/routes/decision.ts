@@ -6,7 +6,7 @@ import { type DecisionOutcome, decide, limitsToLower } from '../../flows/decide.
 import { rememberSession } from '../../flows/warnings.ts';
 import type { AuthorizationRequest } from '../../rules/authorizationRequest.ts';
 import { readCookies, setCookie } from '../browser/cookies.ts';
-import { OWN_FORM, receiveRequestForm, typedSums } from '../browser/forms.ts';
+import { limitField, OWN_FORM, receiveRequestForm, typedSums } from '../browser/forms.ts';
 import { chooseLanguage } from '../browser/language.ts';
 import { refuseAttempt, showAlreadyAllowed, showFull, showTooMany } from '../browser/notices.ts';
 import { forgetOutcome, type Outcome, rememberOutcome, requestNote } from '../browser/outcomes.ts';
@@ -73,6 +73,7 @@ export function decisionRoutes(app: FastifyInstance, context: Context): void {
     }
     const pending = { authorizationRequest, session };
     const indexes = limitsToLower(authorizationRequest).map(({ index }) => index);
+    request.limitFields = indexes.map(limitField);
     const sums = typedSums(form, indexes);
     const sent = { choice, decisionToken: form.get('decision_token'), typedSums: sums } as const;
     const result = await decide(context, pending, sent, callerOf(request));
