@@ -48,8 +48,6 @@ export interface SignedForm {
   readonly page: Digest;
 }
 
-const PAGE_BYTES = 8;
-
 /**
  * The CSRF token of a form: signed, so that no other site, browser, session or request can send the form.
  *
@@ -57,11 +55,9 @@ const PAGE_BYTES = 8;
  */
 export function signForm({ keyRing }: Context, form: Form, revision?: number): string {
   const expiresAt = form.owner.now.getTime() + LIFETIMES_MS[form.action];
-  const page = revision === undefined ? [] : [randomHex(PAGE_BYTES)];
-  return keyRing.sign(
-    'form',
-    Buffer.from(JSON.stringify([digestOf(form), revision ?? 0, expiresAt, ...page])),
-  );
+  const page = revision === undefined ? [] : [randomHex(8)];
+  const signed = JSON.stringify([digestOf(form), revision ?? 0, expiresAt, ...page]);
+  return keyRing.sign('form', Buffer.from(signed));
 }
 
 const SIGNED = /^\["([0-9a-f]{64})",(\d+),(\d+)(?:,"[0-9a-f]+")?\]$/;
