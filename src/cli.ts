@@ -82,7 +82,9 @@ async function runServer(): Promise<void> {
 
 // Output that nobody reads any more (`assent … | head`) is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
+  if (error.code === 'EPIPE') return;
+  complain(`the output can't be written: ${error.message}`);
+  process.exitCode = EXIT_FAILED;
 });
 
 try {

@@ -8,7 +8,7 @@ import type { CommandTable } from './addCommands.ts';
 import { checkDatabase } from './databaseChecks.ts';
 import { advice, type Finding, ok, type Verdict, wrong } from './finding.ts';
 import { checkInvariants } from './invariantChecks.ts';
-import { print, printList, warn } from './output.ts';
+import { inJson, print, printList, warn } from './output.ts';
 import { readNumber } from './readOption.ts';
 import { toStandardError } from './withStore.ts';
 
@@ -47,7 +47,9 @@ async function check({ invariants = false, patience }: DoctorOptions): Promise<v
 
 async function showConfig(): Promise<void> {
   for (const warning of readConfig().warnings) warn(warning);
-  await printList([describeVariables()], (page) => page, 'no variables');
+  const variables = describeVariables();
+  if (inJson) print({ variables }, '');
+  else await printList([variables], (page) => page, 'no variables');
 }
 
 function lineOf({ level, text, remedy }: Finding): string {

@@ -20,10 +20,10 @@ export const EXPLAIN_COMMANDS: CommandTable = {
 };
 
 async function explain(reference: string): Promise<void> {
-  const refusal = await withStore((db) => findRefusal(db, reference.toLowerCase()));
+  const refusal = await withStore((db) => findRefusal(db, reference.trim().toLowerCase()));
   if (refusal === null) {
     throw new NotFoundError(
-      `no refusal is kept under ${reference}. It came a moment ago: ask again in two seconds, since refusals are written in batches; or it is older than ${REFUSALS_KEPT_DAYS} days, or came with too many others, and then only the log has it; or the request went well (assent audit --ref ${reference}), or had a form shown again, as after a wrong password`,
+      `no refusal is kept under ${reference}. Perhaps it came a moment ago: ask again in two seconds, since refusals are written in batches. Or it is older than ${REFUSALS_KEPT_DAYS} days, or came with too many others, and then only the log has it; or the request went well (assent audit --ref ${reference}), or had a form shown again, as after a wrong password`,
     );
   }
   printOne({ ...refusal, remedy: remedyFor(refusal) });

@@ -32,7 +32,7 @@ export async function checkInvariants(pool: pg.Pool, patience: number): Promise<
 function otherVersion(version: number, known: number): Verdict {
   return wrong(
     `schema version ${version}, this build's is ${known}`,
-    'look with the build that the schema is of',
+    version < known ? 'run assent migrate' : 'look with the build that the schema is of',
   );
 }
 

@@ -411,10 +411,10 @@ describe('a password that is easy to guess', () => {
   });
 
   it.each([
-    ['password123', null, /^a password is among those that are tried first: .+--allow-weak$/],
-    ['not so easy', 'qwertyuiop', /^a password is among those/],
-    ['Lena.Guessed-2026', null, /^a password is a name of the user or the service/],
-    ['the wallet', null, /^a password is a name of the user or the service/],
+    ['password123', null, /^the password is among those that are tried first, .+--allow-weak$/],
+    ['not so easy', 'qwertyuiop', /^the payment password is among those/],
+    ['Lena.Guessed-2026', null, /^the password is among .+ or a name of the user or the service/],
+    ['the wallet', null, /^the password is among .+ or a name of the user or the service/],
     ['not so easy', 'not so easy', /^password and payment password are the same/],
   ])('is refused as on the user’s own page: %s, %s', async (password, paymentPassword, problem) => {
     const pool = server.database.pool;

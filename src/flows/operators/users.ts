@@ -149,16 +149,15 @@ async function hashPasswords(
   const paymentHash = paymentPassword === null ? null : await hashPassword(paymentPassword);
   if (!allowWeak) {
     const { isCommonPassword, isOwnName } = await import('../../rules/commonPassword.ts'); // it takes 15 MB
-    const given = [password, paymentPassword ?? password];
     const names = [login, name, ...serviceNames];
     const turn = { lane: 'stranger', share: '', until: Number.POSITIVE_INFINITY } as const;
     const isSame = await verifyPassword(paymentHash ?? paymentPasswordHash, password, turn);
-    const problems = {
-      'a password is among those that are tried first': given.some(isCommonPassword),
-      'a password is a name of the user or the service': given.some((one) => isOwnName(one, names)),
-      'password and payment password are the same': isSame,
-    };
-    const problem = Object.entries(problems).find(([, isThere]) => isThere)?.[0];
+    const isWeak = (one: string | null) => one !== null && (isCommonPassword(one) || isOwnName(one, names));
+    const weak = 'is among those that are tried first, or a name of the user or the service';
+    const problem =
+      (isWeak(password) && `the password ${weak}`) ||
+      (isWeak(paymentPassword) && `the payment password ${weak}`) ||
+      (isSame && 'password and payment password are the same');
     if (problem) throw new RegistrationError(`${problem}: take another one, or say --allow-weak`);
   }
   return { passwordHash, paymentPasswordHash: paymentHash };
