@@ -1,6 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { CONSENT_FORM_MS, SESSION_FORM_MS, SIGN_IN_FORM_MS } from '../rules/lifetimes.ts';
 import { type Digest, hexOf, sha256 } from '../secrets/digest.ts';
-import { randomHex } from '../secrets/random.ts';
 import type { Context } from './context.ts';
 
 /** How long each kind of form is good. A token for one kind is worth nothing in another. */
@@ -55,12 +55,12 @@ export interface SignedForm {
  */
 export function signForm({ keyRing }: Context, form: Form, revision?: number): string {
   const expiresAt = form.owner.now.getTime() + LIFETIMES_MS[form.action];
-  const page = revision === undefined ? [] : [randomHex(8)];
+  const page = revision === undefined ? [] : [randomUUID()];
   const signed = JSON.stringify([digestOf(form), revision ?? 0, expiresAt, ...page]);
   return keyRing.sign('form', Buffer.from(signed));
 }
 
-const SIGNED = /^\["([0-9a-f]{64})",(\d+),(\d+)(?:,"[0-9a-f]+")?\]$/;
+const SIGNED = /^\["([0-9a-f]{64})",(\d+),(\d+)(?:,"[0-9a-f-]+")?\]$/;
 
 /** Checks the token that came with a form. @returns null when it was not made by us for this form, or is too old */
 export function verifyForm({ keyRing }: Context, token: string | undefined, form: Form): SignedForm | null {
