@@ -1,5 +1,6 @@
-/** How long the turns of shares are remembered, and of how many. */
-const REMEMBERED_MS = 10_000;
+/** How often the turns that a share had are halved, so that late ones count more. */
+const HALF_LIFE_MS = 10_000;
+/** Shares whose turns are remembered. */
 const MAX_REMEMBERED = 10_000;
 
 /**
@@ -11,9 +12,9 @@ export class FairQueue<Task> {
   /** Tasks by share; the share whose turn it is comes first. */
   readonly #waiting = new Map<string, Task[]>();
   #size = 0;
-  /** Turns of each share, lately. */
+  /** Turns of each share, decaying. */
   readonly #turns = new Map<string, number>();
-  #forgetAt = 0;
+  #halveAt = 0;
 
   constructor(places: number) {
     this.#places = places;
@@ -86,10 +87,15 @@ export class FairQueue<Task> {
 
   #rememberTurn(share: string): void {
     const now = performance.now();
-    if (now >= this.#forgetAt || this.#turns.size >= MAX_REMEMBERED) {
-      this.#forgetAt = now + REMEMBERED_MS;
-      this.#turns.clear();
+    if (now >= this.#halveAt) {
+      this.#halveAt = now + HALF_LIFE_MS;
+      for (const [other, turns] of this.#turns) {
+        if (turns < 1) this.#turns.delete(other);
+        else this.#turns.set(other, turns / 2);
+      }
     }
-    this.#turns.set(share, this.#turnsOf(share) + 1);
+    if (this.#turns.size < MAX_REMEMBERED || this.#turns.has(share)) {
+      this.#turns.set(share, this.#turnsOf(share) + 1);
+    }
   }
 }
