@@ -4,13 +4,14 @@ FROM node:26-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json tsconfig.json prepare.mjs ./
 COPY src src
+COPY demo demo
 COPY examples examples
 RUN npm ci && npm prune --omit=dev \
   && find node_modules dist -type f \( -name '*.map' -o -name '*.ts' -o -name '*.[cm]ts' -o -path '*/test/*' \) -delete
 # Telephone numbers: two thirds of that package are the same for browsers, CommonJS and longer metadata.
 RUN find node_modules/libphonenumber-js -mindepth 1 -maxdepth 1 ! -name package.json ! -name 'LICENSE*' \
     ! -name min ! -name core ! -name es6 ! -name metadata.min.json.js -exec rm -r {} + \
-  && node dist/rules/targetFormat.js
+  && node dist/rules/scope/targetFormat.js
 
 FROM node:26-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000
@@ -18,6 +19,7 @@ WORKDIR /app
 COPY package.json ./
 COPY bin bin
 COPY views views
+COPY demo/wallet demo/wallet
 COPY migrations migrations
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
-// The end of `npm ci`: compiles src into dist.
+// The end of `npm ci`: compiles src into dist, and the demo into demo/dist.
 
 const isThere = (path) => existsSync(new URL(path, import.meta.url));
 

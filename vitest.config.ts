@@ -1,5 +1,5 @@
 import { pathToFileURL } from 'node:url';
-import { defineConfig, type Plugin } from 'vitest/config';
+import { configDefaults, defineConfig, type Plugin } from 'vitest/config';
 
 /** Vitest imports packages by their paths, and Node reads those as URLs: `%41` in the checkout's path would be an `A`. */
 const packagesByUrl: Plugin = {
@@ -13,17 +13,57 @@ const packagesByUrl: Plugin = {
   },
 };
 
+const ALL = 'test/**/*.test.ts';
+
+/** What `npm test` leaves to `npm run test:rest`, and why; all other tests are of the first, a new file too. */
+const REST: Readonly<Record<string, string>> = {
+  'test/attacks/{overload,injection}.test.ts': 'texts by the hundred in every field of every endpoint',
+  'test/browser/{forms,limits,playground}.test.ts': 'a browser each; authorize.test.ts has the whole journey',
+  'test/clients/{guide,notifyUsers}.test.ts': 'interpreters and libraries of others',
+  'test/deploy/{completion,prometheus,proxies,proxyFailures,proxyLimits,tracing}.test.ts':
+    'programs of others',
+  'test/faults/{faults,planted}.test.ts': 'two replicas under load, again and again',
+  'test/flows/{lastUsed,lateStatement,lockedRow}.test.ts': 'wait for real deadlines',
+  'test/http/{connections,fuzz,fuzzFraming,fuzzNeeds,smuggling,unreadAnswers}.test.ts':
+    'random bytes, and connections that wait for their end',
+  'test/http/{forgedHeaders,ownForms,ownValues}.test.ts': 'every form with each of its fields replaced',
+  'test/http/{databaseAway,draining,manyCallers}.test.ts': 'an outage or a crowd each',
+  'test/pages/*.test.ts': 'every state of every page in a browser',
+  'test/processes/{compose,explain,lists,revokeByTime}.test.ts': 'what an operator does later',
+  'test/processes/{databaseAway,previousBuild,races,rollingRestart}.test.ts':
+    'a second replica, an older build or an outage',
+  'test/processes/{invariants,playground,secrets,signals,trial}.test.ts':
+    'a process or a database for each case',
+  'test/store/{hosts,pooler,tls,wrongStatistics}.test.ts': 'a PostgreSQL of their own',
+  'test/trial/*.test.ts': 'a PostgreSQL of their own, again and again',
+};
+
+const rest = Object.keys(REST);
+const plugins = import.meta.dirname.includes('%') ? [packagesByUrl] : [];
+
+/** What each project says for itself, and each configuration of a folder. */
+export const ofEach = {
+  testTimeout: 120_000, // against hanging only, as are the others: a machine that is busy can take long
+  hookTimeout: 240_000,
+  expect: { poll: { timeout: 60_000 } },
+  isolate: false, // the files share nothing but modules, and loading those anew for each took a quarter of the time
+  execArgv: [`--import=${import.meta.resolve('./test/support/cheapPasswords.mjs')}`],
+  server: { deps: { external: [/^file:/] } },
+};
+
 export default defineConfig({
-  plugins: import.meta.dirname.includes('%') ? [packagesByUrl] : [],
+  plugins,
   test: {
-    include: ['test/**/*.test.ts'],
+    ...ofEach,
     globalSetup: ['test/support/globalSetup.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
-    expect: { poll: { timeout: 20_000 } }, // against hanging only: a machine that is busy can take long
     allowOnly: false,
-    isolate: false, // the files share nothing but modules, and loading those anew for each took a quarter of the time
     maxWorkers: 3, // many tests wait for processes and for PostgreSQL, not for a core
-    server: { deps: { external: [/^file:/] } },
+    projects: [
+      {
+        plugins,
+        test: { ...ofEach, name: 'first', include: [ALL], exclude: [...configDefaults.exclude, ...rest] },
+      },
+      { plugins, test: { ...ofEach, name: 'rest', include: rest } },
+    ],
   },
 });

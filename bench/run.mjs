@@ -13,10 +13,9 @@ import { growth } from './stages/growth.mjs';
 import { rest } from './stages/rest.mjs';
 import { soak } from './stages/soak.mjs';
 import { start } from './stages/start.mjs';
-import { workers } from './stages/workers.mjs';
 import { judge, targetsFor } from './targets.mjs';
 
-const STAGES = [start, core, flows, rest, flood, soak, growth, workers];
+const STAGES = [start, core, flows, rest, flood, soak, growth];
 
 const settings = settingsOrExit();
 mkdirSync(RESULTS, { recursive: true });

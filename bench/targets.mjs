@@ -69,7 +69,7 @@ const FLOWS_AT_LEAST = { spring: 6, peer: 10, hydra: 10, keycloak: 10, django: 1
 /**
  * Of `rivals/`: the lines are those of 64 connections.
  *
- * @param {string} own which Assent: `ours`, or `ours:2` with two workers @returns {Target[]}
+ * @param {string} own which Assent: `ours`, or `ours@26` @returns {Target[]}
  */
 export function rivalTargets(own) {
   return Object.entries(FLOWS_AT_LEAST).map(([rival, atLeast]) => ({

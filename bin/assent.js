@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 
 const refusal = await whyRefused();
 if (refusal === null) {
-  const { handleSignals } = await import('../dist/ending.js');
+  const { handleSignals } = await import('../dist/process/ending.js');
   handleSignals(); // before the rest is loaded: until then PID 1 would not notice a signal at all
   await import('../dist/cli.js');
 } else {
@@ -15,6 +15,6 @@ if (refusal === null) {
 async function whyRefused() {
   if (!existsSync(new URL('../dist/cli.js', import.meta.url)))
     return 'Assent is not built yet: run npm ci, and for a server npm prune --omit=dev after it';
-  const { refuseNode } = await import('../dist/nodeVersion.js');
+  const { refuseNode } = await import('../dist/process/nodeVersion.js');
   return refuseNode(process.versions);
 }

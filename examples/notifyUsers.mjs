@@ -48,7 +48,7 @@ async function readState() {
   try {
     return JSON.parse(await readFile(STATE_FILE, 'utf8'));
   } catch (error) {
-    if (error.code === 'ENOENT') return { place: null, delivered: [] };
+    if (error.code === 'ENOENT') return { cursor: null, delivered: [] };
     throw error;
   }
 }
@@ -59,26 +59,26 @@ async function writeState(state) {
   await rename(`${STATE_FILE}.new`, STATE_FILE);
 }
 
-async function readNext(place) {
-  const places = place === null ? [] : [place];
-  const next = [...ARGUMENTS, 'audit', 'next', ...places, '--json'];
+async function readNext(cursor) {
+  const cursors = cursor === null ? [] : [cursor];
+  const next = [...ARGUMENTS, 'audit', 'next', ...cursors, '--json'];
   const { stdout } = await promisify(execFile)(COMMAND, next, { maxBuffer: Number.POSITIVE_INFINITY });
   return JSON.parse(stdout);
 }
 
-let { place, delivered } = await readState();
+let { cursor, delivered } = await readState();
 for (;;) {
-  const next = await readNext(place);
+  const next = await readNext(cursor);
   for (const event of next.events) {
     const message = MESSAGES[event.outcome]?.(event) ?? null;
     // An account that was erased meanwhile has no login.
     if (message === null || event.login === null || delivered.includes(event.id)) continue;
     await deliver(event, message);
     delivered.push(event.id);
-    await writeState({ place, delivered });
+    await writeState({ cursor, delivered });
   }
-  ({ place } = next);
+  ({ cursor } = next);
   delivered = [];
-  await writeState({ place, delivered });
+  await writeState({ cursor, delivered });
   if (next.events.length === 0) await sleep(PAUSE_MS);
 }

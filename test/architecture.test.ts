@@ -6,69 +6,70 @@ import { describe, expect, it } from 'vitest';
 const SRC = fileURLToPath(new URL('../src', import.meta.url));
 const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
 const folders = [...new Set(files.map((file) => dirname(file)))].filter((folder) => folder !== '.');
+const demoFiles = readdirSync(join(SRC, '../demo/src')).map((file) => `../demo/src/${file}`);
 const text = (file: string) => readFileSync(join(SRC, file), 'utf8');
 
-/** Which folders (or files) each folder may import from; itself is understood. */
+/**
+ * The parts of `src`, from the ground up, with those that each may import: `rules` stands for all of its parts, and
+ * each part may import itself. docs/architecture.md has the table that is made of it.
+ */
 const MAY_IMPORT: Record<string, string[]> = {
-  rules: [],
+  'rules/common': [],
+  'rules/scope': ['rules/common'],
+  'rules/request': ['rules/common', 'rules/scope'],
+  'rules/spending': ['rules/common', 'rules/request', 'rules/scope'],
+  'rules/account': ['rules/common', 'rules/request', 'rules/scope'],
+  'rules/face': ['rules/common', 'rules/scope'],
   signals: [],
   languages: ['rules'],
-  secrets: ['rules', 'signals'],
-  store: ['rules', 'secrets', 'signals'],
-  flows: ['languages', 'rules', 'secrets', 'signals', 'store'],
-  http: ['languages', 'rules', 'signals', 'flows'],
-  trial: ['config.ts', 'examples', 'flows', 'languages', 'secrets', 'store'],
-  'config.ts': ['environment.ts', 'languages', 'operatorFiles.ts', 'rules', 'variables.ts'],
-  'databaseStart.ts': ['openStore.ts', 'store'],
-  'environment.ts': [],
-  'ending.ts': ['rules'],
-  'log.ts': [],
-  'nodeVersion.ts': [],
-  'operatorFiles.ts': ['languages', 'rules', 'secrets'],
-  'v8Flags.ts': [],
-  'variables.ts': ['rules', 'store'],
-  'openStore.ts': ['config.ts', 'ending.ts', 'store', 'trial'],
-  'serve.ts': ['config.ts', 'ending.ts', 'log.ts', 'server.ts', 'v8Flags.ts', 'workers.ts'],
-  'server.ts': [
-    'config.ts',
-    'databaseStart.ts',
-    'ending.ts',
-    'flows',
-    'http',
-    'openStore.ts',
-    'rules',
+  secrets: ['rules/common', 'signals'],
+  'store/database': ['rules/common', 'signals'],
+  'store/common': ['rules', 'secrets', 'signals', 'store/database'],
+  'store/authorize': ['rules', 'secrets', 'signals', 'store/common', 'store/database'],
+  'store/account': ['rules', 'secrets', 'store/common', 'store/database'],
+  'store/operate': ['rules', 'store/common', 'store/database'],
+  'store/schema': ['rules/common', 'store/common', 'store/database'],
+  'flows/common': ['languages', 'rules', 'secrets', 'store/database'],
+  'flows/signIn': ['flows/common', 'rules', 'secrets', 'signals', 'store'],
+  'flows/authorize': ['flows/common', 'flows/signIn', 'rules', 'secrets', 'signals', 'store'],
+  'flows/token': ['flows/common', 'rules', 'secrets', 'signals', 'store'],
+  'flows/account': ['flows/common', 'flows/signIn', 'rules', 'secrets', 'store'],
+  watch: ['flows/common', 'rules/common', 'secrets', 'signals', 'store'],
+  'http/request': ['flows/common', 'rules', 'watch'],
+  'http/browser': ['flows', 'http/request', 'languages', 'rules'],
+  'http/describe': ['flows', 'http/browser', 'languages', 'rules'],
+  'http/pages': ['flows', 'http/browser', 'http/describe', 'languages', 'rules', 'watch'],
+  'http/server': ['flows/common', 'http/browser', 'http/pages', 'http/request', 'rules', 'signals', 'watch'],
+  'http/connections': ['http/browser', 'http/pages', 'http/request', 'languages', 'rules', 'signals'],
+  'http/metrics': [
+    'flows/common',
+    'http/connections',
+    'http/request',
     'secrets',
-    'trial',
-    'workerMetrics.ts',
+    'signals',
+    'store',
+    'watch',
   ],
-  'workers.ts': ['config.ts', 'ending.ts', 'workerMetrics.ts'],
-  'workerMetrics.ts': ['http'],
-  cli: ['config.ts', 'flows', 'openStore.ts', 'operatorFiles.ts', 'rules', 'secrets'],
-  // Commands about the database itself.
-  'cli/database.ts': ['config.ts', 'openStore.ts', 'store'],
-  'cli/databaseChecks.ts': ['store'],
-  'cli/invariantChecks.ts': ['store'],
-  'cli/invariantTexts.ts': ['store'],
-  'cli/doctor.ts': ['config.ts', 'flows', 'openStore.ts', 'rules', 'store'],
-  'cli.ts': ['cli', 'serve.ts', 'store'],
-};
-
-/** Which parts of a folder each part of it may import from; itself is understood. */
-const MAY_IMPORT_WITHIN: Record<string, string[]> = {
-  'store/database': [],
-  'store/schema': ['store', 'store/database'],
-  'store/invariants': ['store', 'store/database', 'store/schema'],
-  store: ['store/database'],
-  flows: [],
-  'flows/operators': ['flows'],
-  'http/metrics': ['http/server'],
-  'http/server': ['http', 'http/browser'],
-  'http/browser': ['http'],
-  'http/routes': ['http', 'http/browser', 'http/server'],
-  http: ['http/browser', 'http/metrics', 'http/routes', 'http/server'],
-  trial: ['trial/demo'],
-  'trial/demo': [],
-  'trial/postgres': ['trial'],
+  'http/routes/authorize': ['flows', 'http/browser', 'http/pages', 'http/request', 'rules'],
+  'http/routes/token': ['flows', 'http/request', 'languages', 'rules'],
+  'http/routes/account': [
+    'flows',
+    'http/browser',
+    'http/describe',
+    'http/pages',
+    'http/request',
+    'languages',
+    'rules',
+  ],
+  'http/routes': ['flows', 'http/pages', 'http/request', 'http/server', 'rules', 'watch'],
+  http: ['flows/common', 'http'],
+  config: ['languages', 'rules', 'secrets', 'store/database'],
+  'trial/postgres': [],
+  operations: ['rules', 'secrets', 'store', 'watch'],
+  trial: ['config', 'operations', 'secrets', 'store', 'trial/postgres'],
+  process: ['config', 'flows', 'http', 'rules/common', 'secrets', 'store', 'trial'],
+  cli: ['config', 'operations', 'process', 'rules', 'store/database', 'store/schema'],
+  'cli.ts': ['cli'],
 };
 
 /** Packages without I/O: the rules may use them and stay pure. */
@@ -82,8 +83,14 @@ const PURE_PACKAGES = [
   'zod',
 ];
 
-/** Of a file of `src`, or beside it: `examples`. */
-const area = (file: string) => file.replace(/^\.\.\//, '').split('/')[0] ?? file;
+/** The part of a file of `src`: its folder, or the file itself at the top; `examples` beside it. */
+const partOf = (file: string) => {
+  const folder = dirname(file.replace(/^\.\.\//, ''));
+  return folder === '.' ? file : folder;
+};
+
+const allows = (allowed: readonly string[], part: string) =>
+  allowed.some((name) => part === name || part.startsWith(`${name}/`));
 
 function importsOf(file: string): string[] {
   const specifiers = [...text(file).matchAll(/\b(?:from |import\()'(\.[^']+)'/g)].map(
@@ -93,27 +100,44 @@ function importsOf(file: string): string[] {
 }
 
 describe('the layout', () => {
-  it.each(files)('lets src/%s import only what its folder may', (file) => {
-    const allowed = MAY_IMPORT[file] ?? MAY_IMPORT[area(file)];
-    expect(allowed, `${area(file)} is not in the layout`).toBeDefined();
-    const reached = importsOf(file)
-      .map(area)
-      .filter((to) => to !== area(file));
-    expect(reached.filter((to) => !allowed?.includes(to))).toEqual([]);
+  it.each(files)('lets src/%s import only what its part may', (file) => {
+    const part = partOf(file);
+    const allowed = MAY_IMPORT[part];
+    expect(allowed, `${part} is not in the layout`).toBeDefined();
+    const reached = importsOf(file).map(partOf);
+    expect(reached.filter((to) => to !== part && !allows(allowed ?? [], to))).toEqual([]);
   });
 
-  it.each(files.filter((file) => dirname(file) in MAY_IMPORT_WITHIN))(
-    'lets src/%s import only what its part of the folder may',
-    (file) => {
-      const part = dirname(file);
-      const reached = importsOf(file)
-        .map((to) => dirname(to))
-        .filter((to) => area(to) === area(file) && to !== part);
-      expect(reached.filter((to) => !MAY_IMPORT_WITHIN[part]?.includes(to))).toEqual([]);
-    },
-  );
+  it('lets each part import only those below it', () => {
+    const parts = Object.keys(MAY_IMPORT);
+    const upward = parts.flatMap((part, floor) =>
+      parts
+        .filter((other, above) => above > floor && allows(MAY_IMPORT[part] ?? [], other))
+        .map((other) => `${part} > ${other}`),
+    );
+    expect(upward).toEqual([]);
+  });
 
-  it.each(folders)(
+  it('keeps no drawer of more than 14 files', () => {
+    const sizes = Object.keys(MAY_IMPORT).map(
+      (part) => [part, files.filter((file) => partOf(file) === part).length] as const,
+    );
+    expect(sizes.filter(([, size]) => size > 14)).toEqual([]);
+  });
+
+  it('is the table of docs/architecture.md, which -u writes', async () => {
+    const path = fileURLToPath(new URL('../docs/architecture.md', import.meta.url));
+    const [before, , after] = readFileSync(path, 'utf8').split(/<!-- layers[^>]*-->/);
+    const code = (name: string) => `\`${name}${name.endsWith('.ts') ? '' : '/'}\``;
+    const rows = Object.entries(MAY_IMPORT).map(
+      ([part, allowed]) => `| ${code(part)} | ${allowed.map(code).join(', ') || 'nothing of ours'} |`,
+    );
+    const table = ['| Part of `src/`, from the ground up | may import |', '|---|---|', ...rows].join('\n');
+    const text = `${before}<!-- layers: written by test/architecture.test.ts -->\n${table}\n<!-- layers end -->${after}`;
+    await expect(text).toMatchFileSnapshot(path);
+  });
+
+  it.each([...folders, '../demo'])(
     'introduces src/%s in a few lines: what it owns, what it leaves to others, where to start',
     (folder) => {
       const introduction = text(`${folder}/README.md`);
@@ -128,22 +152,17 @@ describe('the layout', () => {
     },
   );
 
-  it('lets the demo application know nothing of the server: it has its texts, and the client that others copy', () => {
-    const imported = files.filter((file) => file.startsWith('trial/demo/')).flatMap(importsOf);
-    const others = [...new Set(imported)].filter((file) => !file.startsWith('trial/demo/'));
-    expect(others.sort()).toEqual([
-      '../examples/oauthClient.mjs',
-      'languages/formats.ts',
-      'languages/languages.ts',
-    ]);
+  it('keeps the demo application apart: it has the client that others copy, and nothing of src', () => {
+    const others = demoFiles.flatMap(importsOf).filter((file) => !demoFiles.includes(file));
+    expect([...new Set(others)]).toEqual(['../examples/oauthClient.mjs']);
   });
 
-  it('reads the environment in config.ts only', () => {
+  it('reads the environment in config/config.ts only', () => {
     // The embedded PostgreSQL passes PATH and the time zone on to the programs it starts.
     const readers = files.filter(
       (file) => /process\.env/.test(text(file)) && !file.startsWith('trial/postgres/'),
     );
-    expect(readers).toEqual(['config.ts']);
+    expect(readers).toEqual(['config/config.ts']);
   });
 
   it('speaks to the database in the store only', () => {
@@ -151,12 +170,12 @@ describe('the layout', () => {
     const speakers = files.filter(
       (file) => /\.query(<[^(]*>)?\(/.test(text(file)) && !file.startsWith('trial/postgres/'),
     );
-    expect(speakers.filter((file) => area(file) !== 'store')).toEqual([]);
+    expect(speakers.filter((file) => !file.startsWith('store/'))).toEqual([]);
   });
 
   it('keeps the rules pure', () => {
     const packages = files
-      .filter((file) => area(file) === 'rules')
+      .filter((file) => file.startsWith('rules/'))
       .flatMap((file) => [...text(file).matchAll(/from '([^.][^']*)'/g)].map((match) => match[1] ?? ''));
     expect(packages.filter((name) => !PURE_PACKAGES.includes(name))).toEqual([]);
   });
@@ -171,7 +190,7 @@ describe('the layout', () => {
         done.add(file);
       }
     };
-    for (const file of files) visit(file, []);
+    for (const file of [...files, ...demoFiles]) visit(file, []);
     expect(circles).toEqual([]);
   });
 });

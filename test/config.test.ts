@@ -2,10 +2,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ConfigError, describeVariables, readConfig, readDatabaseConfig } from '../src/config.ts';
-import { BUILT_IN_BRAND } from '../src/rules/brand.ts';
-import { EMPTY_DIRECTORY } from '../src/rules/directory.ts';
-import { OPERATOR_VARIABLES, VARIABLES } from '../src/variables.ts';
+import { ConfigError, describeVariables, readConfig, readDatabaseConfig } from '../src/config/config.ts';
+import { OPERATOR_VARIABLES, VARIABLES } from '../src/config/variables.ts';
+import { BUILT_IN_BRAND } from '../src/rules/face/brand.ts';
+import { EMPTY_DIRECTORY } from '../src/rules/face/directory.ts';
 import { png, svg } from './support/pictures.ts';
 
 const COMPLETE = {
@@ -31,8 +31,6 @@ describe('the environment', () => {
   it('may be empty: trial mode', () => {
     expect(readConfig({})).toMatchObject({
       databaseUrl: null,
-      readUrl: null,
-      readLagMs: 0,
       host: 'localhost',
       port: 3000,
       baseUrl: 'http://localhost:3000',
@@ -40,8 +38,6 @@ describe('the environment', () => {
       codeLifetimeSeconds: 50,
       trustProxy: false,
       drainMs: 0,
-      workers: 1,
-      worker: null,
       maxConnections: 4000,
       maxInstances: 100,
       demo: true,
@@ -62,15 +58,25 @@ describe('the environment', () => {
       'BASE_URL is required when DATABASE_URL is set.',
       'SECRETS is required when DATABASE_URL is set.',
     ]);
-    expect(problems({ DATABASE_READ_URL: COMPLETE.DATABASE_URL })).toEqual([
-      'DATABASE_READ_URL needs DATABASE_URL, the primary, beside it.',
-    ]);
     expect(readConfig(COMPLETE)).toMatchObject({
       demo: false,
       secrets: [COMPLETE.SECRETS],
       baseUrl: 'https://pay.example',
     });
   });
+
+  it.each(['WORKERS', 'DATABASE_READ_URL', 'DATABASE_READ_URL_FILE', 'READ_LAG_MS'])(
+    'no longer has %s: the start ends with what to do',
+    (name) => {
+      const [said, ...others] = problems({ ...COMPLETE, [name]: '1' });
+      expect(others).toEqual([]);
+      expect(said).toMatch(
+        / is no longer read: .+\. Leave it out.+; see "Lighter" in docs\/operating\.md\.$/,
+      );
+      expect(said?.startsWith(`${name} `)).toBe(true);
+      expect(readConfig({ ...COMPLETE, [name]: '' })).toEqual(readConfig(COMPLETE));
+    },
+  );
 
   it.each([
     ['PORT', ['0', '65536', 'x', '-1', '1.5']],
@@ -88,7 +94,6 @@ describe('the environment', () => {
     ['SECRETS', ['short', `${'x'.repeat(32)},short`, `${'x'.repeat(32)},`]],
     ['CODE_LIFETIME_SECONDS', ['0', '60', 'x']],
     ['TIME_ZONE', ['MSK', 'Moscow', '+03:00', 'UTC+3', 'Europe/Moskva', '3']],
-    ['WORKERS', ['0', '65', '1.5', 'all', 'AUTO']],
     ['DRAIN_SECONDS', ['-1', '61', '1.5', 'long']],
     ['MAX_INSTANCES', ['0', '-1', 'many', '1.5']],
     ['LOG_LEVEL', ['loud']],
@@ -110,8 +115,6 @@ describe('the environment', () => {
     ['DEMO', ['maybe']],
     ['CURRENCY', ['rub', 'RUBL']],
     ['DATABASE_URL', ['mysql://x/y', 'x']],
-    ['DATABASE_READ_URL', ['mysql://x/y', 'x']],
-    ['READ_LAG_MS', ['0', '99', '600001', '1s']],
   ])('refuses a wrong %s in one line that says what is allowed', (name, values) => {
     for (const value of values) {
       const said = problems({ ...COMPLETE, [name]: value });
@@ -229,7 +232,6 @@ describe('a variable that is mistyped', () => {
   it.each([
     ['CURENCY', 'CURRENCY'],
     ['TIMEZONE', 'TIME_ZONE'],
-    ['WORKER', 'WORKERS'],
     ['LOGLEVEL', 'LOG_LEVEL'],
     ['TRUST_PROXIES', null],
     ['TRUST_PROXYS', 'TRUST_PROXY'],
@@ -272,7 +274,7 @@ describe('a variable that is mistyped', () => {
       'CI GITHUB_WORKSPACE GITHUB_TOKEN GITHUB_BASE_REF RUNNER_TEMP WORKSPACE WORKDIR BUILD_URL JOB_URL JENKINS_URL CI_PROJECT_URL CI_JOB_TOKEN DYNO WEB_CONCURRENCY PUBLIC_URL API_URL APP_URL BASE_PATH SITE_URL AWS_REGION SENTRY_DSN',
     'Node and npm':
       'NODE_ENV NODE_OPTIONS NODE_PATH NVM_DIR NVM_BIN npm_config_prefix npm_config_cache npm_package_name npm_lifecycle_event npm_execpath INIT_CWD COLOR DEBUG LOG_FORMAT LOG_FILE UV_THREADPOOL_SIZE',
-    'Assent itself': 'ASSENT_OPERATOR ASSENT_WORKER',
+    'Assent itself': 'ASSENT_OPERATOR',
   };
 
   it.each(Object.entries(ORDINARY))('is found in no ordinary environment: %s', (_what, names) => {
@@ -296,7 +298,7 @@ describe('what is in force', () => {
       BASE_URL: ['http://localhost:4000', 'default'],
       CATALOGUE: [null, 'default'],
       DATABASE_URL: [null, 'default'],
-      BRAND: ['views/demo/brand.json', 'default'],
+      BRAND: ['demo/wallet/brand.json', 'default'],
       ASSENT_OPERATOR: ['olga', 'environment'],
     });
     expect(of(COMPLETE)).toMatchObject({
@@ -315,7 +317,6 @@ describe('what is in force', () => {
     const environment = {
       BASE_URL: COMPLETE.BASE_URL,
       DATABASE_URL_FILE: file,
-      DATABASE_READ_URL: 'postgres://a:hidden@h/db',
       PGPASSWORD: 'hidden',
       SECRETS: `${'hidden'.repeat(6)},${'hidden'.repeat(7)}`,
       METRICS_TOKEN: 'hidden'.repeat(6),
@@ -325,7 +326,6 @@ describe('what is in force', () => {
     expect(JSON.stringify(said)).not.toMatch(/hid|den/);
     expect(said).toMatchObject({
       DATABASE_URL: ['postgres://a@h:1,i/db?sslmode=require&password=…&p%61ssword=…', 'DATABASE_URL_FILE'],
-      DATABASE_READ_URL: ['postgres://a@h/db', 'environment'],
       PGPASSWORD: ['set', 'environment'],
       SECRETS: ['2 set', 'environment'],
       METRICS_TOKEN: ['set', 'environment'],
@@ -369,29 +369,25 @@ describe('a secret in a file', () => {
     });
   });
 
-  it.each(['DATABASE_URL', 'DATABASE_READ_URL', 'PGPASSWORD', 'SECRETS'])(
-    'is refused in one line as %s_FILE',
-    (name) => {
-      const others = { ...COMPLETE, [name]: '' };
-      const missing = join(folder, 'missing');
-      const variable = `${name}_FILE`;
-      expect(problems({ ...others, [variable]: missing })).toEqual([
-        `${variable} ${missing} can't be read: ENOENT.`,
-      ]);
-      expect(problems({ ...others, [variable]: folder })).toEqual([
-        `${variable} ${folder} can't be read: EISDIR.`,
-      ]);
-      const file = write('\n');
-      expect(problems({ ...others, [variable]: file })).toEqual([`${variable} ${file} is empty.`]);
-      const both = {
-        ...COMPLETE,
-        PGPASSWORD: 'secret',
-        DATABASE_READ_URL: COMPLETE.DATABASE_URL,
-        [variable]: write(COMPLETE[name as 'SECRETS'] ?? 'x'),
-      };
-      expect(problems(both)).toEqual([`${name} and ${variable} are both set: leave one of them out.`]);
-    },
-  );
+  it.each(['DATABASE_URL', 'PGPASSWORD', 'SECRETS'])('is refused in one line as %s_FILE', (name) => {
+    const others = { ...COMPLETE, [name]: '' };
+    const missing = join(folder, 'missing');
+    const variable = `${name}_FILE`;
+    expect(problems({ ...others, [variable]: missing })).toEqual([
+      `${variable} ${missing} can't be read: ENOENT.`,
+    ]);
+    expect(problems({ ...others, [variable]: folder })).toEqual([
+      `${variable} ${folder} can't be read: EISDIR.`,
+    ]);
+    const file = write('\n');
+    expect(problems({ ...others, [variable]: file })).toEqual([`${variable} ${file} is empty.`]);
+    const both = {
+      ...COMPLETE,
+      PGPASSWORD: 'secret',
+      [variable]: write(COMPLETE[name as 'SECRETS'] ?? 'x'),
+    };
+    expect(problems(both)).toEqual([`${name} and ${variable} are both set: leave one of them out.`]);
+  });
 
   it('is none when the variable is empty', () => {
     const empty = { DATABASE_URL_FILE: '', PGPASSWORD_FILE: '', SECRETS_FILE: '' };

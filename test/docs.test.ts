@@ -123,8 +123,8 @@ describe('the documents', () => {
   });
 
   it('docs/configuration.md describes every variable of the configuration', () => {
-    const [, variables = ''] = read('src/variables.ts').split('const VARIABLES = {');
-    const names = [...read('src/variables.ts').matchAll(/^ {2}([A-Z][A-Z_]+): z?/gm)].map(
+    const [, variables = ''] = read('src/config/variables.ts').split('const VARIABLES = {');
+    const names = [...read('src/config/variables.ts').matchAll(/^ {2}([A-Z][A-Z_]+): z?/gm)].map(
       (match) => match[1] ?? '',
     );
     expect(variables).not.toBe('');

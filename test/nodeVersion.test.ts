@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { refuseNode } from '../src/nodeVersion.ts';
+import { refuseNode } from '../src/process/nodeVersion.ts';
 import { runAssent } from './support/process.ts';
 
 it.each([

@@ -9,26 +9,26 @@ import { spring } from './servers/spring.mjs';
 /** @type {Record<string, import('./servers/server.mjs').Server>} */
 export const SERVERS = { ours, peer, hydra, keycloak, spring, django };
 
-const FORM = /^([a-z]+)(-shipped)?(?:@(\d[\d.]*))?(?::(\d+))?$/;
+const FORM = /^([a-z]+)(-shipped)?(?:@(\d[\d.]*))?$/;
 
 /**
- * A product as the command line names it: `ours`, `ours@26` on that Node, `ours:2` with so many workers, `hydra-shipped` with
+ * A product as the command line names it: `ours`, `ours@26` on that Node, `hydra-shipped` with
  * the client's secret hashed as the product does when nobody says otherwise.
  *
  * @typedef {object} Product
  * @property {string} product the whole name
  * @property {string} name @property {import('./servers/server.mjs').Server} server
- * @property {boolean} shipped @property {string} node the program @property {number} workers
+ * @property {boolean} shipped @property {string} node the program
  *
  * @param {string} product @returns {Product}
  */
 export function productOf(product) {
-  const [, name = '', shipped, version, workers = '1'] = FORM.exec(product) ?? [];
+  const [, name = '', shipped, version] = FORM.exec(product) ?? [];
   const server = SERVERS[name];
   if (server === undefined)
     throw new Error(`--products knows ${Object.keys(SERVERS).join(', ')}; not ${product}`);
   const node = version === undefined ? process.execPath : nodeOf(version);
-  return { product, name, server, shipped: shipped !== undefined, node, workers: Number(workers) };
+  return { product, name, server, shipped: shipped !== undefined, node };
 }
 
 /** The path of another Node, from the package `node` and its like, which npm keeps in its cache. @param {string} version */

@@ -10,7 +10,7 @@ export const PHASES = /** @type {const} */ (['flow', 'front', 'exchange', 'intro
  * @typedef {(name: string, phase: string) => Result[]} Rounds of a product in one phase, in order
  */
 
-/** Assent on each Node, and with each number of workers, is compared with all others. @param {string} name */
+/** Assent on each Node is compared with all others. @param {string} name */
 const isOurs = (name) => name.startsWith('ours');
 
 /** The tables of `docs/comparison.md`. @param {Report[]} reports whose rounds are put together */

@@ -1,74 +1,54 @@
-import { Option } from 'commander';
-import { type Config, ConfigError, describeVariables, readConfig, readDatabaseConfig } from '../config.ts';
-import { examineStandbys } from '../flows/standbyFindings.ts';
-import { openStore, type Store } from '../openStore.ts';
-import { isLoopback } from '../rules/network.ts';
+import { ConfigError, describeVariables, readConfig, readDatabaseConfig } from '../config/config.ts';
+import { advice, examineDatabase, examineRows, type Finding, ok, wrong } from '../operations/doctor.ts';
+import { type Caller, perform } from '../operations/operation.ts';
+import { openStore } from '../process/openStore.ts';
+import { isLoopback } from '../rules/common/network.ts';
 import { explainTrouble } from '../store/database/errorTexts.ts';
-import type { CommandTable } from './addCommands.ts';
-import { checkDatabase } from './databaseChecks.ts';
-import { advice, type Finding, ok, type Verdict, wrong } from './finding.ts';
-import { checkInvariants } from './invariantChecks.ts';
-import { inJson, print, printList, warn } from './output.ts';
-import { readNumber } from './readOption.ts';
-import { toStandardError } from './withStore.ts';
+import type { Options } from './commands.ts';
+import type { Shell } from './shell.ts';
+import { storeLog } from './withStore.ts';
 
 const ADDRESS_TIMEOUT_MS = 5_000;
 
-/** `assent doctor` looks at what usually is wrong before a person has to; `assent config show` */
-export const DOCTOR_COMMANDS: CommandTable = {
-  doctor: [
-    'check configuration, database and address; exit code 1 when Assent can’t serve like this',
-    check,
-    new Option(
-      '--invariants',
-      'check instead what must be true of the schema and of all rows; reads whole tables, beside running servers',
-    ),
-    new Option('--patience <seconds>', 'how long each question to the database may take')
-      .argParser(readNumber(99_999))
-      .default(60),
-  ],
-  config: ['look at the configuration'],
-  'config show': ['list all variables: what is in force, but no secret, and where it is from', showConfig],
-};
-
-interface DoctorOptions {
-  readonly invariants?: boolean;
-  readonly patience: number;
-}
-
-async function check({ invariants = false, patience }: DoctorOptions): Promise<void> {
-  if (invariants) readDatabaseConfig(); // what is wrong with it is no finding there, and ends the command
+/** `assent doctor` looks at what usually is wrong before a person has to. */
+export async function examine(shell: Shell, { invariants = false, patience }: Options): Promise<void> {
+  if (invariants) readDatabaseConfig(shell.streams.env); // what is wrong with it is no finding there, and ends the command
   const findings = invariants
-    ? await checkStore(({ pool }) => checkInvariants(pool, patience))
-    : [...checkConfiguration(), ...(await checkStore(checkHosts)), ...(await checkAddress())];
-  print(findings, findings.map(lineOf).join('\n'));
-  if (findings.some(({ level }) => level === 'error')) process.exitCode = 1;
+    ? await checkStore(shell, (caller) => perform(examineRows, caller, { patience }))
+    : await checkAll(shell);
+  shell.print(findings, findings.map(lineOf).join('\n'));
+  if (findings.some(({ level }) => level === 'error')) shell.exitCode = 1;
 }
 
-async function showConfig(): Promise<void> {
-  for (const warning of readConfig().warnings) warn(warning);
-  const variables = describeVariables();
-  if (inJson) print({ variables }, '');
-  else await printList([variables], (page) => page, 'no variables');
+/** `assent config show` */
+export async function showConfig(shell: Shell): Promise<void> {
+  for (const warning of readConfig(shell.streams.env).warnings) shell.warn(warning);
+  const variables = describeVariables(shell.streams.env);
+  if (shell.inJson) shell.print({ variables }, '');
+  else await shell.printList([variables], (page) => page, 'no variables');
 }
 
 function lineOf({ level, text, remedy }: Finding): string {
   return `${level.padEnd(6)}  ${text}${remedy === null ? '' : `: ${remedy}`}`;
 }
 
-function checkConfiguration(): Finding[] {
-  const { config, problems } = readOrExplain();
+async function checkAll(shell: Shell): Promise<Finding[]> {
+  const { config, problems } = readOrExplain(shell);
   const judge = config === null ? wrong : advice;
   const verdicts = problems.map((problem) => judge(problem, 'see "Environment" in docs/configuration.md'));
   if (config !== null) verdicts.unshift(ok('the configuration is complete'));
-  return verdicts.map((verdict) => ({ check: 'configuration', ...verdict }));
+  return [
+    ...verdicts.map((verdict) => ({ check: 'configuration', ...verdict })),
+    ...(await checkStore(shell, (caller) => perform(examineDatabase, caller, {}))),
+    ...(config === null ? [] : await examineAddress(config.baseUrl)),
+  ];
 }
 
-/** Reads the environment. @returns what is wrong there, one sentence each; no configuration if it can't serve so */
-function readOrExplain(): { config: Config | null; problems: string[] } {
+/** Reads the environment. @returns its problems, a sentence each; null for a configuration that can't serve */
+function readOrExplain(shell: Shell) {
   const sentences = (lines: readonly string[]) => lines.map((line) => line.replace(/\.$/, ''));
   try {
-    const config = readConfig();
+    const config = readConfig(shell.streams.env);
     return { config, problems: sentences(config.warnings) };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
@@ -77,49 +57,44 @@ function readOrExplain(): { config: Config | null; problems: string[] } {
 }
 
 /** The findings about the database; none while the configuration doesn't say which. */
-async function checkStore(look: (store: Store) => Promise<Finding[]>): Promise<Finding[]> {
+async function checkStore(
+  shell: Shell,
+  look: (caller: Pick<Caller, 'db' | 'operator'>) => Promise<Finding[]>,
+): Promise<Finding[]> {
   try {
-    const store = await openStore(readDatabaseConfig(), toStandardError, 'server');
-    return await look(store).finally(() => store.close());
+    const store = await openStore(readDatabaseConfig(shell.streams.env), storeLog(shell), 'server');
+    const caller = { db: store.pool, operator: '' }; // it only reads, so that its operator is in no trail
+    return await look(caller).finally(() => store.close());
   } catch (error) {
     if (error instanceof ConfigError) return [];
     return [{ check: 'database', ...wrong(explainTrouble(error), 'see "Database" in docs/operating.md') }];
   }
 }
 
-async function checkHosts({ pool, standbys }: Store): Promise<Finding[]> {
-  const findings = await checkDatabase(pool);
-  const found = await examineStandbys(standbys);
-  return [...findings, ...found.map((finding) => ({ check: 'standby', ...finding }))];
-}
-
-async function checkAddress(): Promise<Finding[]> {
-  const { config } = readOrExplain();
-  if (config === null) return [];
-  const { baseUrl } = config;
+/** Checks the public address, seen from here. */
+async function examineAddress(baseUrl: string): Promise<Finding[]> {
+  const { protocol, hostname } = new URL(baseUrl);
+  const [https, cookies] =
+    protocol === 'https:'
+      ? [ok(`BASE_URL ${baseUrl} is https`), ok('cookies are Secure and have the prefix __Host-')]
+      : [
+          isLoopback(hostname)
+            ? ok(`BASE_URL ${baseUrl} is this machine`)
+            : wrong(
+                `BASE_URL ${baseUrl} is plain http`,
+                'put a proxy with TLS in front, and use its address',
+              ),
+          advice('cookies have no prefix __Host-: other hosts could set them', 'use https outside a trial'),
+        ];
   return [
-    { check: 'https', ...checkScheme(baseUrl) },
-    { check: 'cookies', ...checkCookies(baseUrl) },
+    { check: 'https', ...https },
+    { check: 'cookies', ...cookies },
     { check: 'address', ...(await checkReachable(baseUrl)) },
   ];
 }
 
-function checkScheme(baseUrl: string): Verdict {
-  const { protocol, hostname } = new URL(baseUrl);
-  if (protocol === 'https:') return ok(`BASE_URL ${baseUrl} is https`);
-  return isLoopback(hostname)
-    ? ok(`BASE_URL ${baseUrl} is this machine`)
-    : wrong(`BASE_URL ${baseUrl} is plain http`, 'put a proxy with TLS in front, and use its address');
-}
-
-function checkCookies(baseUrl: string): Verdict {
-  return baseUrl.startsWith('https:')
-    ? ok('cookies are Secure and have the prefix __Host-')
-    : advice('cookies have no prefix __Host-: other hosts could set them', 'use https outside a trial');
-}
-
 /** Checks that Assent answers at `BASE_URL`: a proxy may lead it somewhere else. */
-async function checkReachable(baseUrl: string): Promise<Verdict> {
+async function checkReachable(baseUrl: string) {
   try {
     const answer = await fetch(`${baseUrl}/.well-known/oauth-authorization-server`, {
       signal: AbortSignal.timeout(ADDRESS_TIMEOUT_MS),

@@ -1,19 +1,42 @@
-import type pg from 'pg';
-import { readDatabaseConfig, readOperator } from '../config.ts';
-import { openMigratedStore, type StoreLog } from '../openStore.ts';
-import { say } from './output.ts';
+import { type DatabaseConfig, readDatabaseConfig, readOperator, readServiceNames } from '../config/config.ts';
+import type { Caller } from '../operations/operation.ts';
+import { openMigratedStore, type Store, type StoreLog } from '../process/openStore.ts';
+import type { Shell } from './shell.ts';
+import { confirm } from './terminal.ts';
+
+/** How the database is opened. */
+export type Open = (config: DatabaseConfig, log: StoreLog) => Promise<Store>;
 
 /** Messages about the database; results go to standard output. */
-export const toStandardError: StoreLog = { info: say, warn: say };
+export function storeLog(shell: Shell): StoreLog {
+  const say = (line: string) => shell.say(line);
+  return { info: say, warn: say };
+}
 
-/** Opens the database for a command, with or without a running server, and closes it again. */
-export async function withStore<Result>(
-  work: (db: pg.Pool, operator: string) => Promise<Result>,
-): Promise<Result> {
-  const operator = readOperator();
-  const store = await openMigratedStore(readDatabaseConfig(), toStandardError);
+/**
+ * Opens the database for a command, with or without a running server, and closes it again.
+ *
+ * @param yes whether what is lost is agreed to beforehand
+ */
+export async function withStore(
+  shell: Shell,
+  work: (caller: Caller) => Promise<void>,
+  { yes = false, open = openMigratedStore }: { yes?: boolean; open?: Open | undefined } = {},
+): Promise<void> {
+  const { env } = shell.streams;
+  const operator = readOperator(env);
+  const store = await open(readDatabaseConfig(env), storeLog(shell));
   try {
-    return await work(store.pool, operator);
+    await work({
+      db: store.pool,
+      operator,
+      serviceNames: () => readServiceNames(env),
+      warn: (sentence) => shell.warn(sentence),
+      progress: (revoked) => shell.showProgress(revoked),
+      confirm: async (loss) => {
+        if (!yes) await confirm(shell, await loss());
+      },
+    });
   } finally {
     await store.close();
   }

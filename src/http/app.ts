@@ -1,63 +1,64 @@
 import cookie from '@fastify/cookie';
 import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
-import type { Registry } from 'prom-client';
-import type { Context } from '../flows/context.ts';
-import { refuseEmbedding } from './browser/fetchMetadata.ts';
-import { lookOf } from './browser/look.ts';
+import type { Context } from '../flows/common/context.ts';
+import { limitConnections } from './connections/connectionLimit.ts';
+import { prepareDraining } from './connections/draining.ts';
+import {
+  answerBadPath,
+  answerClientError,
+  answerConnect,
+  newReference,
+} from './connections/malformedRequests.ts';
+import { preventSmuggling } from './connections/requestSmuggling.ts';
+import { endSlowReaders } from './connections/slowReaders.ts';
 import { collectMetrics } from './metrics/registry.ts';
-import { type MetricsSource, metricsRoutes } from './metrics/route.ts';
-import { CONTRACT_BODY_LIMIT_BYTES, MAX_LIMIT_FIELDS, parseForms } from './parameters.ts';
-import { accountRoutes } from './routes/account.ts';
-import { authorizeRoutes } from './routes/authorize.ts';
-import { decisionRoutes } from './routes/decision.ts';
-import { healthRoutes, watchDatabase } from './routes/health.ts';
-import { historyRoutes } from './routes/history.ts';
-import { imageRoutes } from './routes/images.ts';
-import { introspectRoutes } from './routes/introspect.ts';
-import { languageRoutes } from './routes/language.ts';
-import { metadataRoutes } from './routes/metadata.ts';
-import { passwordRoutes } from './routes/password.ts';
-import { revokeRoutes } from './routes/revoke.ts';
-import { scriptRoutes } from './routes/script.ts';
-import { securityRoutes } from './routes/security.ts';
-import { signInRoutes } from './routes/signIn.ts';
-import { stopRoutes } from './routes/stop.ts';
-import { tokenRoutes } from './routes/token.ts';
-import { warningRoutes } from './routes/warnings.ts';
+import { metricsRoutes } from './metrics/route.ts';
+import { brandingOf } from './pages/look.ts';
+import { refuseEmbedding } from './pages/notices.ts';
+import { CONTRACT_BODY_LIMIT_BYTES, MAX_LIMIT_FIELDS, parseForms } from './request/parameters.ts';
+import { RequestLog } from './request/requestLog.ts';
+import { accountRoutes } from './routes/account/account.ts';
+import { historyRoutes } from './routes/account/history.ts';
+import { passwordRoutes } from './routes/account/password.ts';
+import { securityRoutes } from './routes/account/security.ts';
+import { assetRoutes } from './routes/assets.ts';
+import { authorizeRoutes } from './routes/authorize/authorize.ts';
+import { decisionRoutes } from './routes/authorize/decision.ts';
+import { languageRoutes } from './routes/authorize/language.ts';
+import { signInRoutes } from './routes/authorize/signIn.ts';
+import { healthRoutes } from './routes/health.ts';
+import { introspectRoutes } from './routes/token/introspect.ts';
+import { metadataRoutes } from './routes/token/metadata.ts';
+import { revokeRoutes } from './routes/token/revoke.ts';
+import { tokenRoutes } from './routes/token/token.ts';
 import { limitAnswerTime } from './server/answerTime.ts';
-import { limitConnections } from './server/connectionLimit.ts';
-import { prepareDraining } from './server/draining.ts';
+import { runInBackground } from './server/background.ts';
 import { answerErrors, answerUnknownRoutes } from './server/errors.ts';
-import { keepHouse } from './server/housekeeping.ts';
-import { answerBadPath, answerClientError, answerConnect, newReference } from './server/malformedRequests.ts';
-import { keepRefusals, RequestLog } from './server/requestLog.ts';
-import { preventSmuggling } from './server/requestSmuggling.ts';
 import { addResponseHeaders } from './server/responseHeaders.ts';
 import { answerWith } from './server/routeTable.ts';
-import { endSlowReaders } from './server/slowReaders.ts';
 
-/** What the HTTP surface is built from. */
+declare module 'fastify' {
+  interface FastifyInstance {
+    readonly context: Context;
+  }
+}
+
 export interface Dependencies {
   readonly context: Context;
   readonly log: FastifyBaseLogger;
-  /** Hop count or networks whose `X-Forwarded-*` headers are believed; false for none. */
+  /** Hops or networks whose `X-Forwarded-*` headers are believed. */
   readonly trustProxy: false | number | string[];
   /** Open connections at once. */
   readonly maxConnections: number;
-  /** Whether `/metrics` is here, the token that it asks for (null for none), and how several processes tell of all. */
-  readonly metrics: {
-    readonly areHere: boolean;
-    readonly token: string | null;
-    readonly ofAll?: ((own: Registry) => MetricsSource) | undefined;
-  };
+  /** `/metrics`: among these routes or not, and the token that it asks for; null for none. */
+  readonly metrics: { readonly onThisPort: boolean; readonly token: string | null };
 }
 
 /** Above the longest request that is accepted, so that one a little too long still gets the contract's error page. */
 const HEADER_LIMIT_BYTES = 32 * 1024;
-/** How long headers, and headers and body together, may take to arrive (Slowloris). */
+/** For headers, and for headers and body, to arrive (Slowloris). */
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 20_000;
-/** How often Node looks for requests that took too long. */
 const TIMEOUT_CHECK_MS = 5_000;
 
 /** The whole HTTP surface as one Fastify instance, ready to listen. */
@@ -66,8 +67,8 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
   const app = fastify({
     loggerInstance: log,
     logController: new RequestLog(),
-    // A bare number means "trust nobody" to Fastify, which can't know the sender. Here the operator promises that only
-    // proxies can reach us, and says how many.
+    // Fastify takes a bare number for no trust, as it can't know the sender. Here the operator promises that only proxies can
+    // reach us, and how many.
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
     genReqId: newReference,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -81,6 +82,7 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
     clientErrorHandler: answerClientError,
     frameworkErrors: answerBadPath,
   });
+  app.decorate('context', context).decorate('branding', brandingOf(context));
   // Hooks of one phase run in the order of these lines, each phase by itself; the two that look at routes come before them.
   prepareDraining(app);
   app.decorateRequest('chosenLanguage', null).decorateRequest('limitFields');
@@ -88,16 +90,13 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
   addResponseHeaders(app, context.baseUrl);
   preventSmuggling(app);
   answerConnect(app);
-  const watch = watchDatabase(app, context);
-  keepRefusals(app, context);
-  keepHouse(app, context);
-  answerErrors(app, context, watch);
+  const watch = runInBackground(app);
+  answerErrors(app, watch);
   answerUnknownRoutes(app);
   limitAnswerTime(app);
-  collectMetrics(app, context, watch, metrics.ofAll);
+  collectMetrics(app, context, watch);
   limitConnections(app, maxConnections, trustProxy === false);
   await parseForms(app);
-  app.decorate('look', lookOf(context));
   await app.register(async (pages) => {
     answerWith(pages, 'page');
     refuseEmbedding(pages);
@@ -110,14 +109,13 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
   });
   await app.register(async (parts) => {
     answerWith(parts, 'page');
-    imageRoutes(parts, context);
-    scriptRoutes(parts);
+    assetRoutes(parts, context);
   });
   await app.register(async (documents) => {
     answerWith(documents, 'json');
     for (const addRoutes of FOR_PROGRAMS) addRoutes(documents, context);
     healthRoutes(documents, watch);
-    if (metrics.areHere) metricsRoutes(documents, app.metricsSource, metrics.token);
+    if (metrics.onThisPort) metricsRoutes(documents, app.metrics, metrics.token);
   });
   return app;
 }
@@ -129,8 +127,6 @@ const FOR_PEOPLE = [
   historyRoutes,
   securityRoutes,
   passwordRoutes,
-  warningRoutes,
-  stopRoutes,
   languageRoutes,
 ];
 const FOR_PROGRAMS = [tokenRoutes, introspectRoutes, revokeRoutes, metadataRoutes];

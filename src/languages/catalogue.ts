@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { parseOperatorFile } from '../rules/operatorFile.ts';
-import { eachLanguage, type PerLanguage, perLanguage } from '../rules/perLanguage.ts';
-import { RIGHT_NAMES, type RightName } from '../rules/scope.ts';
+import { parseOperatorFile } from '../rules/common/operatorFile.ts';
+import { eachLanguage, type PerLanguage, perLanguage } from '../rules/common/perLanguage.ts';
+import { RIGHT_NAMES, RIGHTS, type RightName } from '../rules/scope/rights.ts';
 import { TEXTS } from './languages.ts';
 
 /**
@@ -15,10 +15,8 @@ export const BUILT_IN_CATALOGUE = Object.fromEntries(
   RIGHT_NAMES.map((name) => [name, eachLanguage((language) => TEXTS[language].rights[name])]),
 ) as Required<Catalogue>;
 
-/** The rights whose sentence needs its target: without it users would allow a payment and not see who gets it. */
-const NAMES_A_TARGET = Object.entries(BUILT_IN_CATALOGUE)
-  .filter(([, { en }]) => en.includes('{target}'))
-  .map(([name]) => name);
+/** The rights whose sentence needs its target: a payment is not allowed without seeing its receiver. */
+const NAMES_A_TARGET: readonly string[] = RIGHT_NAMES.filter((name) => RIGHTS[name].names !== undefined);
 
 const MAX_SENTENCE_CHARACTERS = 300;
 
@@ -33,12 +31,7 @@ const CATALOGUE = z
     `the sentences of ${NAMES_A_TARGET.join(', ')} need {target} once, the others must not have it`,
   );
 
-/**
- * Parses an operator's catalogue: a JSON object from the name of a right to its sentence, one for all languages or an object
- * with one for each.
- *
- * @throws {FileError} with all its mistakes
- */
+/** Parses an operator's catalogue: a sentence by the name of each right. @throws {FileError} with all its mistakes */
 export function parseCatalogue(json: string): Catalogue {
   return parseOperatorFile(CATALOGUE, json);
 }

@@ -1,16 +1,18 @@
-import type { Bound } from '../rules/bounds.ts';
-import type { Reason } from '../rules/error.ts';
-import type { LoweringProblem } from '../rules/lowering.ts';
+import type { Reason } from '../rules/common/error.ts';
+import type { RightName } from '../rules/scope/rights.ts';
+import type { Bound } from '../rules/spending/bounds.ts';
+import type { LoweringProblem } from '../rules/spending/lowering.ts';
 import { formatsOf, inSentence, pluralOf, say } from './formats.ts';
 
 const plural = pluralOf('en');
+const perDays = (days: number) => (days === 1 ? 'a day' : plural(days, { other: 'in any # days' }));
 
+type LoweringTexts = Record<LoweringProblem, (sum: string) => string>;
 type OutcomeText = (client: string, name: string, login: string) => string;
 const outcomeTexts = <Outcome extends string>(texts: Record<Outcome, OutcomeText>) => texts;
 
 /** English, and the model of every other language: functions take what stands inside their sentence. */
 export const en = {
-  /** As its speakers call it. */
   ownName: 'English',
   formats: formatsOf('en-GB', 'code'),
   /** Around what an application wrote. */
@@ -39,13 +41,12 @@ export const en = {
     'payment-shop': 'Pay any shop',
     'payment-p2p': 'Transfer money to anyone',
     'money-source': 'Paid from: {target}',
-  },
+  } satisfies Record<RightName, string>,
   targets: { account: 'the account', phone: 'the phone number', email: 'the email address' },
   sources: { wallet: 'your wallet', card: 'your linked card' },
   limits: {
     once: (amount: string) => `One payment of exactly ${amount}`,
-    perDays: (amount: string, days: number) =>
-      days === 1 ? `At most ${amount} a day` : plural(days, { other: `At most ${amount} in any # days` }),
+    perDays: (amount: string, days: number) => `At most ${amount} ${perDays(days)}`,
   },
 
   signIn: {
@@ -104,7 +105,7 @@ export const en = {
       /** Where a limit is for a longer time than that. */
       inAll: (amount: string, day: string) => `At most ${amount} in all, and nothing after ${day}`,
     },
-    /** What the application can spend by all other connections together, below that. */
+    /** Below that: the spending by all other connections together. */
     besides: {
       /** @param most such as "at most RUB 3,000 in any 7 days" */
       known: (client: string, most: string) =>
@@ -112,7 +113,6 @@ export const en = {
       unknown: (client: string) =>
         say`On top of this, ${client} may already be able to spend through other connections. There are too many to add up here: see “Connected applications”.`,
     },
-    /** What a day of a limit is. */
     dayNote: 'A day here means any 24 hours in a row: limits don’t start again at midnight.',
     cannot: {
       heading: (client: string) => say`This access won’t let ${client}`,
@@ -148,13 +148,12 @@ export const en = {
         plural(count, { one: '# right stays as it is', other: '# rights stay as they are' }),
       before: (limit: string) => `Before: ${inSentence(limit)}`,
       after: (limit: string) => `After: ${inSentence(limit)}`,
-      /** What two limits for different days come to in the time of each. */
+      /** Two limits for different days, compared in the time of each. */
       within: (days: number, before: string, after: string) =>
         `${days === 1 ? 'In any day' : plural(days, { other: 'In any # days' })}: at most ${before} before, ${after} after`,
     },
   },
   paymentPassword: {
-    /** Of the window. */
     title: (client: string) => `Payment password for ${client}’s request`,
     titleAfterError: (client: string) => `Error: Payment password for ${client}’s request`,
     heading: 'Step 1 of 2: enter your payment password',
@@ -165,29 +164,22 @@ export const en = {
     wrong: 'The payment password is wrong.',
   },
   consent: {
-    /** Of the window. */
     title: (client: string) => `Allow ${client} access?`,
     titleAfterError: (client: string) => `Error: Allow ${client} access?`,
     heading: 'Allow this access?',
-    /** After the payment password. */
     secondHeading: 'Step 2 of 2: allow this access?',
     /** @param page the name of the account page @param address of that page */
     leadsTo: (host: string, page: string, address: string) =>
       say`Either answer takes you back to ${host}. If you allow this access, you can disconnect it at any time under “${page}”, at ${address}. That does not undo payments already made.`,
-    /** To those without a payment password, with a link to set one. */
     unguarded:
       'You have no payment password: pressing “Allow” is enough to let this application spend your money.',
     reject: 'Reject',
     allow: 'Allow',
-    /** Where the user may grant less than is asked. */
     limits: {
       heading: 'You can lower these limits. The application can then spend less.',
       /** @param limit such as "At most RUB 3,000 in any 7 days" */
       hint: (limit: string) => `${limit}. You can make it less, not more.`,
-      /** Behind a field: what its number counts. */
-      unit: (currency: string, days: number) =>
-        days === 1 ? `${currency} a day` : plural(days, { other: `${currency} in any # days` }),
-      /** Above the form that is shown again. */
+      unit: (currency: string, days: number) => `${currency} ${perDays(days)}`,
       undone: 'Your answer was not accepted: correct the limits first.',
       problems: {
         not_a_sum: () => 'Enter an amount in digits, such as 2500 or 2500.50.',
@@ -196,15 +188,10 @@ export const en = {
         not_above_zero: () => 'The amount must be more than zero. To allow nothing, press “Reject”.',
         higher_than_asked: (sum: string) => `The most you can allow here is ${sum}.`,
         no_period_limit: () => 'This can’t be changed.',
-      } satisfies Record<LoweringProblem, (sum: string) => string> as Record<
-        LoweringProblem,
-        (sum: string) => string
-      >,
+      } satisfies LoweringTexts as LoweringTexts,
     },
   },
-  /** Instead of the payment password. */
   reject: {
-    /** Of the window. */
     title: (client: string) => `Reject ${client}’s request?`,
     heading: 'Reject this request?',
     leadsTo: (client: string, host: string) =>
@@ -220,7 +207,6 @@ export const en = {
     nav: 'Your account',
     intro:
       'These applications can use your account as you allowed, without asking you each time. Disconnect one, and it loses its access at once.',
-    /** For those who have none. */
     empty: {
       nothing: 'No application is connected to your account.',
       purpose:
@@ -235,7 +221,6 @@ export const en = {
     orMore: (connections: string) => `${connections} or more`,
     lastUsed: (day: string) => `last used ${day}`,
     neverUsed: 'never used',
-    /** What an application, or one connection of it, can cost. */
     spending: {
       label: 'Can spend',
       /** Of a connection. */
@@ -257,7 +242,6 @@ export const en = {
     lastUse: 'Last used',
     never: 'Never',
     disconnect: 'Disconnect',
-    /** Asked once before it is done. */
     question: (client: string) => say`Disconnect ${client}?`,
     questionOf: (client: string, connection: string) => say`Disconnect ${client} (${connection})?`,
     whatStops:
@@ -272,7 +256,6 @@ export const en = {
     pages: 'More connections',
     newer: 'Newer',
     older: 'Older',
-    /** Said once after it was done. */
     disconnected: {
       title: (name: string) => `Disconnected: ${name}`,
       connection: (client: string, instance: string) =>
@@ -280,7 +263,7 @@ export const en = {
       unnamed: (client: string) => say`The connection of ${client} without a name is disconnected.`,
       left: (client: string, connections: string) => say`${client} still has ${connections}.`,
       application: (client: string) => say`${client} is disconnected and lost all its access at once.`,
-      /** Where nobody has counted what is left. */
+      /** Where the rest was not counted. */
       some: (client: string) =>
         say`The access of ${client} that you disconnected has ended. If connections of ${client} are still listed, disconnect it once more.`,
     },
@@ -297,7 +280,7 @@ export const en = {
     empty: 'Nothing has happened yet.',
     older: 'Older',
     newest: 'Back to the newest',
-    /** Read out, and beside an icon: it could have been somebody else. */
+    /** Read out, and beside an icon. */
     warning: 'Check this:',
     rights: 'What you allowed',
     /** @param beginning of the address, such as `203.0.113` */
@@ -306,7 +289,7 @@ export const en = {
     kinds: {
       approved: (client: string) => say`You gave ${client} access`,
       approved_again: (client: string) => say`You gave ${client} access again`,
-      refused: (client: string) => say`You rejected a request from ${client}`,
+      rejected: (client: string) => say`You rejected a request from ${client}`,
       replayed: (client: string) =>
         say`A one-time code for ${client} was used twice, so we took the access back`,
       revoked_by_user: (client: string) => say`You disconnected ${client}`,
@@ -331,7 +314,7 @@ export const en = {
     },
   },
 
-  /** Told until the user has seen it. A sentence says what happened, and what to do if it was somebody else. */
+  /** Told until the user has seen it: the event, and the steps against a stranger. */
   warnings: {
     heading: 'Please check this',
     payment_confirmed: (client: string, time: string, from: string) =>
@@ -422,15 +405,12 @@ export const en = {
     },
   },
 
-  /** What came of the form that a browser sent last, on the page that it sees next. */
+  /** The outcome of the last form, on the next page. */
   outcomes: {
-    /** To sign in again, still nobody being signed in. */
     not_signed_in:
       'You are not signed in yet: the page was out of date, or your browser had forgotten it. Please sign in once more.',
-    /** Answers that came when nobody was signed in any more. */
     sessionOver:
       'You were no longer signed in, so your answer was not accepted. Sign in and you will see the request again.',
-    /** On the pages of a request, by who is signed in. */
     on: outcomeTexts({
       not_signed_in: (_client, name, login) =>
         say`The sign-in page was out of date, so nobody new was signed in. You are still signed in as ${name} (${login}).`,
@@ -484,7 +464,7 @@ export const en = {
       no_longer_possible: 'Access can’t be given now',
       invalid_grant: 'This code can’t be used',
     },
-    /** What is wrong with an authorization request. Nobody knows who made it, so nothing here blames an application. */
+    /** Faults of an authorization request. Its sender is unknown, so no sentence blames an application. */
     reasons: {
       unknown_application:
         'The application in this request is not registered with us, or may not ask for access.',
@@ -507,7 +487,7 @@ export const en = {
       above_ceiling: 'The request asks to spend more than this application may ask for.',
       unreadable: 'The request can’t be read.',
     } satisfies Record<Reason, string> as Record<Reason, string>,
-    /** What else ends on an error page. */
+    /** Other dead ends. */
     causes: {
       notFound: { title: 'There is no such page', text: 'There is nothing at this address.' },
       unreadableAddress: { title: 'There is no such page', text: 'This address can’t be read.' },
@@ -527,7 +507,7 @@ export const en = {
       ourFault: { title: 'Something went wrong', text: 'We could not finish this.' },
       unavailable: { title: 'We can’t answer just now', text: 'Our service is temporarily unavailable.' },
     },
-    /** What that means after pressing a button, where 500 or 503 was the answer. */
+    /** After pressing a button, where 500 or 503 was the answer. */
     pressed: {
       signIn: 'You are not signed in yet.',
       decision:
@@ -557,12 +537,12 @@ export const en = {
         client === null
           ? 'Go back to the application and start again from there. If you don’t know which one it was, close this page.'
           : say`Go back to ${client} and start again from there. If you did not come from ${client}, close this page.`,
-      /** Where the request may have been made by somebody who only names the application. */
+      /** A stranger’s link may name the application. */
       doubt: (client: string | null) =>
         client === null
           ? 'If you don’t know which application you came from, close this page.'
           : say`If you did not come from ${client}, close this page. If you did, start again from there.`,
-      /** Where it can't be known what would help. */
+      /** Where no step is known to help. */
       leave: () => 'Close this page. If you came from an application, tell the people behind it.',
       again: () => 'Wait a moment and try again.',
       account: () => 'Go on to “Connected applications”, or close this page.',
@@ -580,221 +560,6 @@ export const en = {
     reference: 'Reference',
     /** In trial mode; what unfolds is in English. */
     rule: 'The exact rule, for developers',
-  },
-
-  /** The demo application of trial mode. Between backquotes stand names of the protocol, which are the same in every language. */
-  demo: {
-    layout: {
-      what: 'an invented shop to try things out',
-      language: 'Language',
-      begin: 'Start',
-      story: 'What happened',
-      account: 'Your connected applications',
-      code: 'All that the shop knows of the protocol is one file. Copy it: `examples/oauthClient.mjs`',
-    },
-    home: {
-      title: 'See how an application gets access to money',
-      lead: 'This shop wants to use your wallet. Connect it, and it shows you each message that passes on the way: what your browser carries, what the servers tell each other, and what a limit really does. Nothing here is real, and no money moves.',
-      users: 'Who you can be',
-      usersNote: (server: string) =>
-        say`Type these on the pages of ${server} only. A real shop never sees a password; this one may show them, because the trial made them up for you.`,
-      name: 'Name',
-      login: 'Login',
-      password: 'Password',
-      paymentPassword: 'Payment password',
-      none: 'none',
-      plan: 'Five minutes',
-      lessons: {
-        connect: 'Connect the shop, and read the messages one by one.',
-        spend: 'Let it pay twice: the second time the limit says no.',
-        again: 'Have it ask again, for less: the earlier token stops at once.',
-        steal: 'Send the code a second time, as a thief would.',
-        leave: 'Disconnect the shop under “Connected applications”, and let it try to pay again.',
-      },
-    },
-    compose: {
-      heading: 'What should the shop ask for?',
-      see: 'See',
-      pay: 'Pay',
-      from: 'Take the money from',
-      rights: {
-        'account-info': 'Number, balance and status',
-        'operation-history': 'List of transactions',
-        'operation-details': 'Details of each transaction',
-        'incoming-transfers': 'Incoming transfers',
-        'payment-shop': 'Any shop',
-        'payment.to-pattern': 'One shop',
-        'payment-p2p': 'Anyone',
-        'payment.to-account': 'One person',
-      },
-      sources: { wallet: 'Wallet', card: 'Linked card' },
-      types: { shop: 'Shop', account: 'Account', phone: 'Phone number', email: 'Email address' },
-      shop: 'Shop number',
-      payee: 'Payee',
-      type: 'Kind',
-      sum: 'At most',
-      days: 'within (days)',
-      limitNote:
-        'Without days: one payment of exactly this amount. Without an amount: the server sets its usual limit.',
-      contradictions: 'Some of these don’t go together. Try it: the server says so.',
-      scope: 'This is sent as `scope`',
-      scopeNote: 'You can write your own here.',
-      instance: 'Connection name (optional)',
-      instanceNote:
-        'Another name adds a connection with its own limits. With the same name, or again without one, the new connection replaces the earlier one.',
-      atOnce: 'Exchange the code as soon as it comes, as a real shop does',
-      atOnceNote: 'Untick this to watch a code expire.',
-      compose: 'Update `scope`',
-      ask: 'Connect my account',
-    },
-    request: {
-      title: 'Your browser is about to send this',
-      lead: 'The shop has filled in a form. Your browser posts it to the server; there you sign in, read and decide.',
-      send: 'Send it',
-      tamper: 'Or break it first',
-      tamperLead: 'Anybody could change what a browser carries. See who notices.',
-      tamperings: { state: 'Change `state`', redirect_uri: 'Change `redirect_uri`' },
-      tampered: {
-        state:
-          '`state` is changed. The server doesn’t know what it should be and sends it back as it came. The shop has to notice.',
-        redirect_uri:
-          '`redirect_uri` is not the registered one. The server shows an error page and sends nobody there. Then come back with your browser’s Back button.',
-      },
-      undo: 'Undo the change',
-    },
-    ways: {
-      browserToServer: 'From your browser to the server',
-      browserToShop: 'From the server through your browser to the shop',
-      shopToServer: 'From the shop to the server',
-      shopToPayments: 'From the shop to the payment API',
-      paymentsToServer: 'From the payment API to the server',
-    },
-    blocks: { sent: 'Request', received: 'Answer' },
-    messages: {
-      request: {
-        title: 'The request',
-        lesson:
-          'Your browser carries it, not the shop. It names no user: whoever signs in decides. `state` ties the answer to this browser, `code_challenge` ties the code to this shop.',
-      },
-      code: {
-        title: 'You allowed it: back with a code',
-        lesson:
-          'All that travels through the browser is a `code`. It is good once, for less than a minute, and only together with the shop’s secret and its `code_verifier`. The `state` is the one that was sent, so the shop takes the answer.',
-      },
-      rejected: {
-        title: 'You rejected the request',
-        lesson:
-          'The shop learns `access_denied` and no more. Nothing changed: a token it got before still works.',
-      },
-      failed: {
-        title: 'The answer is an error',
-        lesson: 'There is no code in it. The shop says so and may ask again.',
-      },
-      unasked: {
-        title: 'The shop drops this answer',
-        lesson:
-          'Its `state` is not the one that the shop gave this browser. The code could come from an attacker who wants to connect you to the wrong account. So the shop doesn’t exchange it.',
-      },
-      token: {
-        title: 'The exchange: a token for the code',
-        lesson:
-          'The servers talk directly, and your browser never has the token. The secret shows who is asking, and `code_verifier` that it is the one who started. The token works for three years: a real shop keeps it encrypted.',
-      },
-      refused: { title: 'The server refuses', lesson: 'The shop gets nothing for it.' },
-      replayed: {
-        title: 'The same code again',
-        lesson:
-          'A used code that comes again looks stolen. The server refuses it and, as long as the code could still be good, takes back the token that it gave for it. Look at what comes next.',
-      },
-      unanswered: {
-        title: 'No answer',
-        lesson: 'Nobody knows what came of it. The shop starts over; the payment API lets nothing through.',
-      },
-      allows: {
-        title: 'What the token allows',
-        lesson:
-          'The payment API asks before each payment, with a secret of its own. `rights` has each right with its limit as data, so nobody has to take `scope` apart.',
-      },
-      inactive: {
-        title: 'The token doesn’t work any more',
-        lesson:
-          '`active` is false, and not a word more: expired, revoked and unknown look the same. From now on nothing is paid.',
-      },
-      annulled: {
-        title: 'The earlier token has ended',
-        lesson:
-          'There is one permission for each application and connection name. The earlier one ended when you pressed Allow, before the new code was exchanged.',
-      },
-      stillWorks: {
-        title: 'The earlier token still works',
-        lesson:
-          'It has another connection name. So both are good, each with its own limits, and “Connected applications” shows both.',
-      },
-      givenBack: {
-        title: 'The shop gives the token back',
-        lesson:
-          'The answer is the same whether or not there was such a token. You can do the same without the shop, under “Connected applications”.',
-      },
-      paid: {
-        title: 'Paid',
-        lesson: 'The payment API writes the amount down before any money moves, and counts it by `grant_id`.',
-      },
-      notPaid: { title: 'Not paid', lesson: 'Nothing was written down, so nothing counts toward the limit.' },
-    },
-    /** Why a token was not given, by its `error`. */
-    errors: {
-      invalid_grant:
-        'The code is unknown, expired, used or annulled, or `code_verifier` is wrong. The server doesn’t say which, so that a thief learns nothing; its operator finds the exact rule in the log. The shop asks again from the start.',
-      invalid_request:
-        'A parameter is missing or doubled, or `redirect_uri` is not the one of the request. The code stays good.',
-      unauthorized_client: 'The shop is unknown or blocked, or its secret is wrong.',
-      temporarily_unavailable:
-        'The server can’t answer just now. Wait as long as it says, then try once more.',
-    },
-    verdicts: {
-      paid: 'It fits the limit. It counts until the whole period has passed, by the clock and not by the calendar, even if you allow the shop again.',
-      paid_once: 'This was the one payment that you allowed. Another payment needs a new permission.',
-      limit_exceeded: 'Together with what was already paid in this period, it would exceed the limit.',
-      other_sum: 'You allowed one payment of an exact amount, and this is a different amount.',
-      used_up: 'You allowed one payment, and it has already been made.',
-      insufficient_scope: 'You allowed nothing that covers this payee.',
-      other_source: 'You didn’t allow payments from there.',
-      invalid_amount:
-        'That is not an amount: it must be more than zero, with at most two decimals. The payment API didn’t even ask the server.',
-      invalid_token: 'The token doesn’t work any more.',
-      ledger_full: 'The ledger of this trial is full. Restart the server.',
-    },
-    story: {
-      waiting: 'The shop has the code and waits. A code is good for less than a minute. Seconds left:',
-      expired: 'A minute is over, so the code has expired. Exchange it and see.',
-      exchange: 'Exchange the code',
-      token: 'The shop’s token',
-      until: (day: string) => `Good until ${day}`,
-      ended: 'It doesn’t work any more.',
-      next: 'What next?',
-      spend: 'Let the shop pay',
-      to: 'Pay to',
-      payee: 'Number or address',
-      amount: 'Amount',
-      from: 'From',
-      pay: 'Pay',
-      spendNote:
-        'No money moves. The shop plays the payment API too, and keeps its ledger in memory until the server stops. A real one is a table: `docs/resources.md`.',
-      introspect: 'Ask what the token allows',
-      introspectEarlier: 'Ask about the earlier token',
-      replay: 'Send the code again',
-      giveBack: 'Give the token back',
-      again: 'Ask you again',
-      other: 'Ask for something else',
-    },
-    notices: {
-      unasked: {
-        title: 'Nobody asked for this answer',
-        text: 'This browser hasn’t started anything here, or it took longer than the shop remembers. So the shop ignores it.',
-      },
-      missing: { title: 'There is no such page', text: 'Go back to the beginning.' },
-      broken: { title: 'That didn’t work', text: 'Go back to the beginning and try again.' },
-    },
   },
 };
 

@@ -1,5 +1,5 @@
 import Negotiator from 'negotiator';
-import { LANGUAGES, type Language, type PerLanguage } from '../rules/perLanguage.ts';
+import { LANGUAGES, type Language, type PerLanguage } from '../rules/common/perLanguage.ts';
 import { en, type Texts } from './en.ts';
 import { ru } from './ru.ts';
 

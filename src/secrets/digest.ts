@@ -1,17 +1,11 @@
 import { hash } from 'node:crypto';
 
-/**
- * A SHA-256 the way PostgreSQL writes 32 bytes: `\x` and 64 hex digits. As text it is compared and stored without a
- * conversion.
- */
+/** A SHA-256 as PostgreSQL writes 32 bytes: `\x` and 64 hex digits, compared and stored without a conversion. */
 export type Digest = `\\x${string}`;
 
 const PREFIX = '\\x';
 
-/**
- * Stored in place of every secret of ours. Such a secret has 256 random bits, so a slow hash would protect it no better.
- * Passwords are hashed by `password.ts`.
- */
+/** Stored in place of each secret of ours: with 256 random bits it needs no slow hash. For passwords: `password.ts`. */
 export function sha256(data: string | Uint8Array): Digest {
   return `${PREFIX}${hash('sha256', data, 'hex')}`;
 }

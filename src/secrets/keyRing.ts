@@ -6,10 +6,7 @@ const KEY_ID_BYTES = 4;
 /** The uses of a signature; one for one use is not valid for another. */
 export type SignaturePurpose = 'form' | 'visit' | 'device';
 
-/**
- * Signs what our pages and cookies carry, and verifies it when it comes back. The first entry of `SECRETS` signs, all
- * verify, so that entries can be replaced while people are in the middle of a flow.
- */
+/** Signs contents of pages and cookies. The first entry of `SECRETS` signs, all verify: entries are replaced without a pause. */
 export class KeyRing {
   readonly #entries: readonly [Keys, ...Keys[]];
 
@@ -32,30 +29,18 @@ export class KeyRing {
     const keyId = bytes.subarray(0, KEY_ID_BYTES);
     const payload = bytes.subarray(KEY_ID_BYTES, -KEY_BYTES);
     const keys = this.#find(keyId);
-    if (keys === undefined) return undefined;
-    return timingSafeEqual(hmac(keys[purpose], payload), bytes.subarray(-KEY_BYTES))
-      ? { keyId, payload }
-      : undefined;
+    if (!keys || !timingSafeEqual(hmac(keys[purpose], payload), bytes.subarray(-KEY_BYTES))) return undefined;
+    return { keyId, payload };
   }
 
-  /**
-   * The 32 bytes that make the code of a decision secret. They follow from the decision and from the entry of `SECRETS` that signed
-   * its form, so that pressing Allow twice gives one code.
-   *
-   * @param keyId of that entry
-   * @throws {Error} when no entry has that id
-   */
+  /** The 32 secret bytes of a decision's code, by the entry that signed its form: pressing Allow twice gives one code. */
   codeSecret(keyId: Buffer, decision: Uint8Array): Buffer {
     const keys = this.#find(keyId);
     if (keys === undefined) throw new Error('no entry of SECRETS has this key id');
     return hmac(keys.code, decision);
   }
 
-  /**
-   * The keyed hash that places a counter, so that only an owner of `SECRETS` can find names that share a slot.
-   *
-   * @returns 32 bits
-   */
+  /** The hash that chooses a counter's slot, keyed so that no stranger finds names that share one. @returns 32 bits */
   slotDigest(name: string): number {
     const [{ slot }] = this.#entries;
     return hmac(slot, Buffer.from(name)).readUInt32BE();
@@ -66,7 +51,7 @@ export class KeyRing {
   }
 }
 
-/** The keys of one entry of `SECRETS`. `id` is part of each signature, so that the right entry is found without trying all. */
+/** Of one entry of `SECRETS`; a signature carries `id`, which finds its entry. */
 type Keys = ReturnType<typeof deriveKeys>;
 
 /** Derives a key for each use, by HKDF with a label. */

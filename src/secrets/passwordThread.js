@@ -1,8 +1,7 @@
 // @ts-check
 import { hashSync, verifySync } from '@node-rs/argon2';
 
-// What a thread of `password.ts` does. In JavaScript, because the tests run it from here, in a thread of its own that
-// knows no TypeScript. Passwords are compared under NFKC.
+// The work of a thread of `password.ts`; JavaScript, as the tests' threads know no TypeScript. Passwords are compared under NFKC.
 
 /** OWASP's first recommendation for argon2id: 19 MiB, 2 passes, 1 lane. The library's default is argon2id. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** Random hex digits, for identifiers and secrets that people copy: they need no escaping in a form, a header or a URL. */
+/** Random hex digits, which need no escaping in a form, a header or a URL. */
 export function randomHex(bytes: number): string {
   return randomBytes(bytes).toString('hex');
 }

@@ -2,26 +2,23 @@ import { type Digest, sha256 } from './digest.ts';
 import { formatUuid, parseUuid } from './uuid.ts';
 
 /**
- * Authorization codes and access tokens name the row of their grant: a prefix, then base64url of the `grant_id` (16 bytes),
- * the user slot (1 byte) and 31 secret bytes. The row is only where to look; the SHA-256 of the whole string, stored there,
- * decides.
+ * A code or token is a prefix, then base64url of `grant_id` (16 bytes), user slot (1 byte) and 31 secret bytes. The id only
+ * finds the row; the SHA-256 of the whole string, stored there, decides.
  */
 const PREFIXES = { code: 'assent_ac_', token: 'assent_at_' } as const;
 
 const GRANT_ID_BYTES = 16;
 
 /** Where the row of a code or token is. */
-export interface TokenPlace {
+interface TokenPlace {
   readonly grantId: string;
   /** See {@link userSlotOf}. */
   readonly userSlot: number;
 }
 
 /**
- * Which of 256 equal parts of all users has this one. Nothing reads it yet: tokens live for three years, so they say now
- * in which of several PostgreSQLs their row will be (docs/scaling.md). One byte is too little to tell users apart by.
- *
- * @param userId random uuid @returns 0 to 255
+ * The user's part of 256 equal ones, 0 to 255. Nothing reads it yet: tokens live for three years, so they say now in which
+ * of several PostgreSQLs their row will be (docs/scaling.md).
  */
 export function userSlotOf(userId: string): number {
   return parseUuid(userId).readUInt8();
@@ -29,16 +26,13 @@ export function userSlotOf(userId: string): number {
 
 export type TokenKind = keyof typeof PREFIXES;
 
-/**
- * @param secret 32 bytes, of which the slot takes the place of the first
- * @returns 74 characters of `[A-Za-z0-9_-]`
- */
+/** @param secret 32 bytes, of which the slot takes the place of the first @returns 74 characters of `[A-Za-z0-9_-]` */
 export function formatToken(kind: TokenKind, { grantId, userSlot }: TokenPlace, secret: Buffer): string {
   const bytes = [parseUuid(grantId), Buffer.of(userSlot), secret.subarray(1)];
   return PREFIXES[kind] + Buffer.concat(bytes).toString('base64url');
 }
 
-/** What a code or token is looked up by; it has no place when we can't have made it. */
+/** The key by which a code or token is found; without a place for a text that is none of ours. */
 export type TokenLookup = { readonly hash: Digest } & (TokenPlace | typeof NOWHERE);
 
 const NOWHERE = { grantId: null, userSlot: null } as const;

@@ -8,7 +8,7 @@ export function parseUuid(uuid: string): Buffer {
   return Buffer.from(uuid.replaceAll('-', ''), 'hex');
 }
 
-/** Whether a text is a uuid as PostgreSQL writes it. */
+/** True for a uuid as PostgreSQL writes it. */
 export function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
 }

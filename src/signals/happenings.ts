@@ -1,12 +1,12 @@
 import { Signal } from './signal.ts';
 
-/** What is counted, each with every outcome that it can have: few and fixed, for they are the labels of metrics. */
+/** Counted happenings, each with its outcomes: few and fixed, for they are the labels of metrics. */
 export const HAPPENINGS = {
   /** Written by Allow and Reject, each once: a second click on the same page writes nothing. */
   decision: ['approved', 'rejected'],
   /** Live authorizations that ended before their time, by what ended them; `approval`: annulled by a new one. */
   grantEnd: ['approval', 'user', 'application', 'replay'],
-  /** Token requests that could be read, by verdict: the checks of `store/exchanges.ts`. */
+  /** Token requests that could be read, by verdict: the checks of `store/authorize/exchanges.ts`. */
   exchange: [
     'issued',
     'client_unknown_or_blocked',
@@ -21,12 +21,11 @@ export const HAPPENINGS = {
     'code_replayed',
     'code_used',
     'user_blocked',
-    'late',
   ],
   /** `unavailable`: answered 503, or a fault of ours. */
   signIn: ['signed_in', 'wrong', 'wait', 'stale', 'unavailable'],
   paymentConfirmation: ['confirmed', 'wrong', 'wait', 'stale', 'unavailable'],
-  /** Told to wait: the counters of `rules/throttle.ts`, decisions of a user, failures of a network. */
+  /** Told to wait: the counters of `rules/account/throttle.ts`, decisions of a user, failures of a network. */
   throttle: ['device', 'place', 'login', 'network', 'right', 'decisions', 'failures'],
 } as const;
 
@@ -45,15 +44,18 @@ export function tell<What extends Happening>(what: What, outcome: Outcome<What>,
   if (times > 0 && happened.isHeard) happened.send({ what, outcome, times });
 }
 
-/** Tells the outcome of `work`. */
-export async function telling<
+/** A verb that has each of its outcomes told. */
+export function telling<
   What extends 'signIn' | 'paymentConfirmation',
+  Given extends unknown[],
   Result extends { outcome: Outcome<What> },
->(what: What, work: Promise<Result>): Promise<Result> {
-  const result = await work.catch((error: unknown) => {
-    tell(what, 'unavailable');
-    throw error;
-  });
-  tell(what, result.outcome);
-  return result;
+>(what: What, verb: (...given: Given) => Promise<Result>): typeof verb {
+  return async (...given) => {
+    const result = await verb(...given).catch((error: unknown) => {
+      tell(what, 'unavailable');
+      throw error;
+    });
+    tell(what, result.outcome);
+    return result;
+  };
 }

@@ -9,7 +9,7 @@ export class Signal<Message extends object> {
     this.#channel = channel(`assent.${name}`);
   }
 
-  /** Whether anybody listens: otherwise there is nothing to be measured. */
+  /** Whether there are subscribers: otherwise nothing has to be measured. */
   get isHeard(): boolean {
     return this.#channel.hasSubscribers;
   }

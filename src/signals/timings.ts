@@ -21,14 +21,14 @@ export const batchSent = new Signal<{
 /** A request for a batch was turned away: too many wait, or it waited for too long. */
 export const batchRefused = new Signal<{ readonly name: string }>('batch-refused');
 
-/** Who waits for the check of a password: known devices and signed-in users, or strangers. */
-export const LANES = ['known', 'stranger'] as const;
-export type Lane = (typeof LANES)[number];
+/** Where passwords wait for their check: those of known devices and signed-in users, and those of strangers. */
+export const PASSWORD_QUEUES = ['known', 'stranger'] as const;
+export type PasswordQueue = (typeof PASSWORD_QUEUES)[number];
 
 /** The check of a password begins after this wait. */
-export const passwordTurn = new Signal<{ readonly lane: Lane; readonly waitSeconds: number }>(
-  'password-turn',
+export const passwordStarted = new Signal<{ readonly queue: PasswordQueue; readonly waitSeconds: number }>(
+  'password-started',
 );
 
-/** The check of a password was turned away: too many wait, or its turn did not come in time. */
-export const passwordRefused = new Signal<{ readonly lane: Lane }>('password-refused');
+/** The check of a password was refused: its queue was full, or its turn did not come in time. */
+export const passwordRefused = new Signal<{ readonly queue: PasswordQueue }>('password-refused');

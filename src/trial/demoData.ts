@@ -2,124 +2,122 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type pg from 'pg';
-import { changeClient, registerClient } from '../flows/operators/clients.ts';
-import { findResource, registerResource } from '../flows/operators/resources.ts';
-import { registerUser, setPasswords } from '../flows/operators/users.ts';
-import { listClients } from '../store/clients.ts';
+import * as clients from '../operations/clients.ts';
+import { perform } from '../operations/operation.ts';
+import * as resources from '../operations/resources.ts';
+import * as users from '../operations/users.ts';
+import { findClient, listClients } from '../store/common/clients.ts';
+import { findUserByLogin, listUsers, type User } from '../store/common/users.ts';
 import { transaction } from '../store/database/database.ts';
 import { lockForTransaction } from '../store/database/query.ts';
-import { listUsers, type User } from '../store/users.ts';
-import type { TrialUser } from './demo/settings.ts';
-import { readOrMake } from './readOrMake.ts';
+import { findResource } from '../store/operate/resources.ts';
+import { readOrMake } from './postgres/readOrMake.ts';
 
 /** The advisory lock under which the demo is made: of servers that start together one makes it. Any number will do. */
 const DEMO_LOCK = 7_274_827;
-const OPERATOR = 'trial mode';
+const callerOf = (db: pg.Pool) => ({ db, operator: 'trial mode' });
 const NAME = 'Demo Shop';
 const PAYMENT_API = 'Demo Shop’s payment API';
-/** Two, so that one can see what the other sees; the second has no payment password. */
-const [FIRST, SECOND] = [
-  { login: 'demo', name: 'Dana Demo' },
-  { login: 'robin', name: 'Robin Demo' },
-] as const;
+/** Two, to see what the other one sees; the second has no payment password. */
+const FIRST = { login: 'demo', name: 'Dana Demo' };
+const SECOND = { login: 'robin', name: 'Robin Demo' };
 
-/** The passwords of a user as they were made; changing them is not noticed here. */
-interface Passwords {
+/** A user with the passwords as they were made; changing them is not noticed here. */
+interface Account {
+  readonly login: string;
   readonly password: string;
   readonly paymentPassword: string | null;
 }
 
-/** What `DATA_DIR/demo.json` keeps, so that it can be shown again. */
-interface DemoFile extends Passwords {
-  readonly clientId: string;
-  readonly clientSecret: string;
-  readonly login: string;
-  /** Left out in a file that has one user only. */
-  readonly second?: Passwords & { readonly login: string };
-}
+/** The content of `DATA_DIR/demo.json`, to be shown again; `second` is left out in a file that has one user only. */
+type DemoFile = Account & Readonly<{ clientId: string; clientSecret: string; second?: Account }>;
+
+type TrialUser = Account & { readonly name: string };
+type Resource = Readonly<Record<'resourceId' | 'resourceSecret', string>>;
 
 /** The demo application of trial mode, its users, and the payment API that it plays. */
 export interface Demo {
-  readonly clientId: string;
-  readonly clientSecret: string;
+  readonly application: Readonly<Record<'server' | 'clientId' | 'clientSecret' | 'redirectUri', string>>;
   readonly users: readonly [TrialUser, ...TrialUser[]];
-  readonly resource: { readonly resourceId: string; readonly resourceSecret: string };
+  readonly resource: Resource & { readonly server: string };
 }
 
 /**
- * Registers the demo application, its users and its payment API, unless the database has others.
- *
- * @param redirectUri of the demo application; its port may have changed since the last start
- * @returns null when the database has others and no demo
+ * Registers the demo application, its users and its payment API. Null where the database has others and no demo.
+ * The redirect URI's port may have changed since the last start.
  */
-export async function prepareDemo(pool: pg.Pool, dataDir: string, redirectUri: string): Promise<Demo | null> {
+export function prepareDemo(
+  pool: pg.Pool,
+  dataDir: string,
+  server: string,
+  redirectUri: string,
+): Promise<Demo | null> {
   const file = join(dataDir, 'demo.json');
-  await transaction(pool, async (db) => {
+  return transaction(pool, async (db) => {
     await lockForTransaction(db, DEMO_LOCK);
-    if (!(await isFree(pool, existsSync(file)))) return;
-    const demo = await register(pool, redirectUri);
-    rmSync(file, { force: true }); // of a database that was deleted
-    readOrMake(file, () => JSON.stringify(demo, null, 2));
+    if (await isFree(pool, existsSync(file))) write(file, await register(pool, redirectUri));
+    const kept = read<DemoFile>(file);
+    if (kept === null) return null;
+    const { clientId, clientSecret, second, ...first } = kept;
+    if ((await findClient(pool, clientId)) === null) return null;
+    await perform(clients.update, callerOf(pool), { clientId, redirectUri });
+    return {
+      application: { server, clientId, clientSecret, redirectUri },
+      users: [{ ...FIRST, ...first }, ...(second ? [{ ...SECOND, ...second }] : [])],
+      resource: { server, ...(await preparePaymentApi(pool, dataDir)) },
+    };
   });
-  if (!existsSync(file)) return null;
-  const demo = readJson<DemoFile>(file);
-  const found = await changeClient(pool, demo.clientId, { redirectUri }, OPERATOR);
-  if (found === null) return null;
-  const { clientId, clientSecret } = demo;
-  return { clientId, clientSecret, users: usersOf(demo), resource: await preparePaymentApi(pool, dataDir) };
 }
 
-/** Whether the database is empty or, without `demo.json`, has only what a start left that was broken off before writing it. */
+/** True for an empty database and, without `demo.json`, for the rest of a start that was broken off before writing it. */
 async function isFree(pool: pg.Pool, hasFile: boolean): Promise<boolean> {
   const clients = await listClients(pool);
   const users: readonly User[] = (await listUsers(pool, { limit: 3 }).next()).value; // of three one is no demo user
   if (clients.length + users.length === 0) return true;
-  const logins: readonly string[] = [FIRST.login, SECOND.login];
-  return (
-    !hasFile &&
-    clients.every(({ name }) => name === NAME) &&
-    users.every(({ login }) => logins.includes(login))
-  );
+  const isOurs = clients.every(({ name }) => name === NAME);
+  return !hasFile && isOurs && users.every(({ login }) => [FIRST.login, SECOND.login].includes(login));
 }
 
 async function register(pool: pg.Pool, redirectUri: string): Promise<DemoFile> {
-  const [first, second] = await Promise.all([
-    registerPerson(pool, FIRST, { password: easyToType(), paymentPassword: easyToType() }),
-    registerPerson(pool, SECOND, { password: easyToType(), paymentPassword: null }),
-  ]);
-  const client = { name: NAME, redirectUri, verified: true, allowedRights: null, most: null };
-  const { clientId, clientSecret } = await registerClient(pool, client, OPERATOR);
-  return { clientId, clientSecret: clientSecret ?? '', ...first, second };
+  const first = await registerAccount(pool, FIRST, easyToType());
+  const second = await registerAccount(pool, SECOND, null);
+  const client = { name: NAME, redirectUri, verified: true };
+  const { clientId, clientSecret = '' } = await perform(clients.create, callerOf(pool), client);
+  return { clientId, clientSecret, ...first, second };
 }
 
-async function registerPerson(pool: pg.Pool, user: Record<'login' | 'name', string>, passwords: Passwords) {
+async function registerAccount(
+  pool: pg.Pool,
+  user: typeof FIRST,
+  paymentPassword: string | null,
+): Promise<Account> {
   const { login } = user;
-  if ((await setPasswords(pool, login, { ...passwords, allowWeak: true }, OPERATOR)) === null) {
-    await registerUser(pool, { ...user, ...passwords, allowWeak: true }, OPERATOR);
-  }
+  const passwords = { password: easyToType(), paymentPassword };
+  const given = { login, ...passwords, allowWeak: true };
+  if ((await findUserByLogin(pool, login)) === null)
+    await perform(users.create, callerOf(pool), { ...given, name: user.name });
+  else await perform(users.setPassword, callerOf(pool), given);
   return { login, ...passwords };
 }
 
-function usersOf({ login, password, paymentPassword, second }: DemoFile): [TrialUser, ...TrialUser[]] {
-  const first = { ...FIRST, login, password, paymentPassword };
-  return second === undefined ? [first] : [first, { ...SECOND, ...second }];
-}
-
 /** The credentials of the payment API, kept in `DATA_DIR/payment-api.json`; made where the file or the database has none. */
-async function preparePaymentApi(pool: pg.Pool, dataDir: string): Promise<Demo['resource']> {
+async function preparePaymentApi(pool: pg.Pool, dataDir: string): Promise<Resource> {
   const file = join(dataDir, 'payment-api.json');
-  await transaction(pool, async (db) => {
-    await lockForTransaction(db, DEMO_LOCK);
-    const kept = existsSync(file) ? readJson<Demo['resource']>(file) : null;
-    if (kept !== null && (await findResource(pool, kept.resourceId)) !== null) return;
-    const resource = await registerResource(pool, PAYMENT_API, OPERATOR);
-    rmSync(file, { force: true }); // of a database that was deleted
-    readOrMake(file, () => JSON.stringify(resource, null, 2));
-  });
-  return readJson(file);
+  const kept = read<Resource>(file);
+  if (kept !== null && (await findResource(pool, kept)) !== null) return kept;
+  const resource = await perform(resources.create, callerOf(pool), { name: PAYMENT_API });
+  write(file, resource);
+  return resource;
 }
 
-function readJson<Content>(file: string): Content {
+function write(file: string, content: object): void {
+  rmSync(file, { force: true }); // of a database that was deleted
+  readOrMake(file, () => JSON.stringify(content, null, 2));
+}
+
+/** @returns null without the file */
+function read<Content>(file: string): Content | null {
+  if (!existsSync(file)) return null;
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as Content;
   } catch (cause) {

@@ -25,13 +25,6 @@ export async function signedIn(server: TestServer, client: TestClient, user: Tes
   return browser;
 }
 
-/** Another browser with the same cookies: what a thief of cookies has. */
-export function copyOf(browser: Agent): Agent {
-  const copy = new Agent(browser.baseUrl);
-  for (const [name, value] of browser.cookies) copy.cookies.set(name, value);
-  return copy;
-}
-
 /** The cookie that says who is signed in; undefined when nobody is. */
 export function sessionOf(browser: Agent): string | undefined {
   return browser.cookies.get('assent_session');

@@ -152,3 +152,22 @@ describe('what somebody allowed', () => {
     expect(await introspect(server, resource, token)).toMatchObject({ active: true });
   });
 });
+
+describe('a login or a password that is too long', () => {
+  const long = '\u0344'.repeat(2_000) + '\u0316'.repeat(2_000);
+
+  it.each([
+    ['login', { login: long, password: 'x' }],
+    ['password', { login: 'somebody', password: long }],
+  ])('is answered like a wrong one, and counted: %s', async (_what, typed) => {
+    const agent = new Agent(server.baseUrl);
+    const attempt = async () => (await agent.submit(await agent.get('/account'), 'login', typed)).status;
+    const statuses = [];
+    for (let n = 0; n < 5; n += 1) statuses.push(await attempt());
+    expect(statuses).toEqual([422, 422, 422, 422, 422]);
+    await server.database.pool.query(
+      `update throttles set free_at = clock_timestamp() + interval '25 seconds' where free_at > counted_at`,
+    );
+    expect(await attempt()).toBe(429);
+  });
+});

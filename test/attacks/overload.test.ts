@@ -1,4 +1,3 @@
-import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Agent, formWith } from '../support/agent.ts';
 import { codeOf, decide, requestOf, tokenRequestOf } from '../support/flow.ts';
@@ -24,35 +23,6 @@ async function expectServed(): Promise<void> {
   const code = codeOf(await decide(browser, await open(browser, client), 'allow'));
   expectToken(await exchange(server, client, code));
 }
-
-describe('requests that promise more than they send', () => {
-  it('hold up nobody: while twenty bodies never come, others get their tokens', async () => {
-    const { hostname, port } = new URL(server.baseUrl);
-    const open = () =>
-      new Promise<Socket>((resolve, reject) => {
-        const socket = connect(Number(port), hostname, () => {
-          const head = [
-            'POST /oauth/token HTTP/1.1',
-            'Host: x',
-            'Content-Type: application/x-www-form-urlencoded',
-          ];
-          socket.write(
-            [...head, 'Content-Length: 4000', '', 'grant_type=authorization_code'].join('\r\n'),
-            () => resolve(socket),
-          );
-        });
-        socket.on('error', reject);
-      });
-    const sockets = await Promise.all(Array.from({ length: 20 }, open));
-    try {
-      await expectServed();
-      expect(sockets.map(({ readyState }) => readyState)).toEqual(sockets.map(() => 'open'));
-    } finally {
-      for (const socket of sockets) socket.destroy();
-    }
-    await expectServed();
-  });
-});
 
 /** Texts that a pattern with two ways to read the same would try for longer than anybody waits. */
 const LONG = 1500;

@@ -34,142 +34,94 @@ async function expectNoneTaken(client: TestClient, addresses: readonly string[])
   expect(await contentsOf(server)).toEqual(before);
 }
 
-describe('a redirect_uri that is read differently by a browser', () => {
-  it('takes no user name in front of the host, repeated or percent-encoded as the registered address', async () => {
-    const client = await knownClient('https://shop.example/cb');
-    await expectNoneTaken(client, [
+const SHOP = 'https://shop.example/cb';
+
+/** Of each kind a few, all of which are held by test/rules/redirectUri.test.ts. */
+const NOT_TAKEN: [what: string, registered: string, addresses: string[]][] = [
+  [
+    'takes no user name in front of the host, repeated or percent-encoded as the registered address',
+    SHOP,
+    [
       'https://shop%2eexample%2fcb%2f:y@evil.example/',
-      'https://shop.example%2fcb@evil.example/',
-      'https://shop.example@evil.example/cb',
       'https://shop.example:443@evil.example/cb',
       'https://a@b@evil.example/cb',
-      'https://evil.example@shop.example/cb',
       'https://@shop.example/cb',
-    ]);
-  });
-
-  it('takes no path that climbs, plain, percent-encoded once or twice, or by a path parameter', async () => {
-    const client = await knownClient('https://shop.example/app/');
-    await expectNoneTaken(client, [
-      'https://shop.example/app/..',
+    ],
+  ],
+  [
+    'takes no path that climbs, plain, percent-encoded once or twice, or by a path parameter',
+    'https://shop.example/app/',
+    [
       'https://shop.example/app/../other',
       'https://shop.example/app/%2e%2e/other',
-      'https://shop.example/app/..%2fother',
       'https://shop.example/app/%252e%252e%252fother',
       'https://shop.example/app/..;/other',
-      'https://shop.example/app/..\\other',
-      'https://shop.example/app/./',
       'https://shop.example/other/../app/',
-      'https://shop.example//app/',
-    ]);
-  });
-
-  it('takes no backslash, space, tab, line break or NUL that a browser turns into something else', async () => {
-    const client = await knownClient('https://shop.example/cb');
-    await expectNoneTaken(client, [
-      'https:\\\\shop.example\\cb',
+    ],
+  ],
+  [
+    'takes no backslash, space, tab, line break or NUL that a browser turns into something else',
+    SHOP,
+    [
       'https://shop.example\\@evil.example/cb',
-      'https://evil.example\\.shop.example/cb',
-      'https://shop.example/cb\t',
       'https://shop\t.example/cb',
       ' https://shop.example/cb',
-      'https://shop.example/cb ',
       'https://shop.example/cb?a=b\r\nLocation: https://evil.example/',
       'https://shop.example/cb\0.evil.example',
-      '\u0001https://shop.example/cb',
-    ]);
-  });
-
-  it('takes no letters that look the same or become the same when they are normalised', async () => {
-    const client = await knownClient('https://shop.example/cb');
-    await expectNoneTaken(client, [
+    ],
+  ],
+  [
+    'takes no letters that look the same or become the same when they are normalised',
+    SHOP,
+    [
       'https://shop。example/cb',
-      'https://ｓhop.example/cb',
       'https://ѕhop.example/cb',
-      'https://shop.example/ｃb',
       'https://shop.example／cb',
-      'https://shop.example/cb\u200b',
       'https://shop.example/cb?a=\uff06code=mine',
       'https://xn--hop-hed.example/cb',
-    ]);
-  });
-
-  it('takes no other upper and lower case, of the scheme, the host, the path or an escape', async () => {
-    const client = await knownClient('https://shop.example/callback/%d0');
-    await expectNoneTaken(client, [
+    ],
+  ],
+  [
+    'takes no other upper and lower case, of the scheme, the host, the path or an escape',
+    'https://shop.example/callback/%d0',
+    [
       'https://shop.example/CALLBACK/%d0',
       'https://shop.example/callback/%D0',
       'https://SHOP.example/callback/%d0',
       'HTTPS://shop.example/callback/%d0',
-    ]);
-  });
-});
-
-describe('a redirect_uri that only resembles the registered one', () => {
-  it('takes no sub-domain, no longer or shorter host, and no other one that ends or begins the same', async () => {
-    const client = await knownClient('https://shop.example/cb');
-    await expectNoneTaken(client, [
-      'https://evil.shop.example/cb',
-      'https://shop.example.evil.com/cb',
-      'https://shop.exampleevil.com/cb',
-      'https://evilshop.example/cb',
-      'https://example/cb',
-      'https://shop.example./cb',
-      'https://shop.example:8443/cb',
-      'http://shop.example/cb',
-    ]);
-  });
-
-  it('takes no address that only begins with the registered one', async () => {
-    const client = await knownClient('https://shop.example/cb');
-    await expectNoneTaken(client, [
-      'https://shop.example/cbx',
-      'https://shop.example/cb/evil',
-      'https://shop.example/cb;evil',
-      'https://shop.example/cb#evil',
-      'https://shop.example/cb?a=b#evil',
-      'https://shop.example/cb&a=b',
-      'https://shop.example/cb%3fa=b',
-      'https://shop.example/c',
-    ]);
-    await expectNoneTaken(await knownClient('https://shop.example'), [
-      'https://shop.example.evil.com',
-      'https://shop.example@evil.com',
-      'https://shop.example:x@evil.com',
-      'https://shop.example/',
-    ]);
-  });
-
-  it('takes a registered dot or star for the character that it is, never for a pattern', async () => {
-    await expectNoneTaken(await knownClient('https://foo.shop.example/cb.*'), [
-      'https://fooashop.example/cb.*',
-      'https://foo.shop.example/cb.',
-      'https://foo.shop.example/cb/anything',
-      'https://foo.shop.example/cbx',
-    ]);
-    await expectNoneTaken(await knownClient('https://*.shop.example/*'), [
-      'https://evil.shop.example/*',
-      'https://evil.shop.example/cb',
-      'https://*.shop.example/cb',
-      'https://evil.com/.shop.example/*',
-    ]);
-  });
-
-  it('takes no other name, host or port of the loopback than the registered one', async () => {
-    const client = await knownClient('http://127.0.0.1:9000/cb');
-    await expectNoneTaken(client, [
+    ],
+  ],
+  [
+    'takes no sub-domain, no longer or shorter host, and no other one that ends or begins the same',
+    SHOP,
+    ['https://evil.shop.example/cb', 'https://shop.example.evil.com/cb', 'https://evilshop.example/cb'],
+  ],
+  [
+    'takes no address that only begins with the registered one',
+    SHOP,
+    [`${SHOP}x`, `${SHOP}/evil`, `${SHOP};evil`, `${SHOP}#evil`, `${SHOP}?a=b#evil`, `${SHOP}%3fa=b`],
+  ],
+  [
+    'takes a registered dot or star for the character that it is, never for a pattern',
+    'https://*.shop.example/cb.*',
+    ['https://evil.shop.example/cb.*', 'https://*.shop.example/cb.', 'https://*.shop.example/cbx'],
+  ],
+  [
+    'takes no other name, host or port of the loopback than the registered one',
+    'http://127.0.0.1:9000/cb',
+    [
       'http://127.0.0.1:9001/cb',
-      'http://127.0.0.1/cb',
       'http://localhost:9000/cb',
-      'http://[::1]:9000/cb',
-      'http://127.0.0.2:9000/cb',
       'http://127.1:9000/cb',
       'http://2130706433:9000/cb',
       'http://127.0.0.1:9000@evil.example/cb',
-      'http://127.0.0.1.evil.example:9000/cb',
-    ]);
-    const secure = await knownClient('https://shop.example/cb');
-    await expectNoneTaken(secure, ['http://127.0.0.1/cb', 'http://localhost/cb', 'https://127.0.0.1/cb']);
+    ],
+  ],
+];
+
+describe('a redirect_uri that only resembles the registered one, or is read differently by a browser', () => {
+  it.each(NOT_TAKEN)('%s', async (_what, registered, addresses) => {
+    await expectNoneTaken(await knownClient(registered), addresses);
   });
 
   it('takes the address of no other application, although its user allowed both', async () => {
@@ -185,16 +137,9 @@ describe('a redirect_uri that only resembles the registered one', () => {
     const client = await knownClient('https://shop.example/cb');
     await expectNoneTaken(client, [
       'https://shop.example/cb?code=mine',
-      'https://shop.example/cb?a=b&state=mine',
       'https://shop.example/cb?%63ode=mine',
-      'https://shop.example/cb?CODE[]=mine',
       'https://shop.example/cb?a;code=mine',
-      'https://shop.example/cb?error=none&error_description=none',
-      'https://shop.example/cb?iss=mine',
       'https://shop.example/cb?a=b&access_token=mine&token_type=bearer&expires_in=9&scope=all',
-      'https://shop.example/cb?id%5Ftoken=mine',
-      'https://shop.example/cb?SESSION_STATE=mine',
-      'https://shop.example/cb?error_uri=https://evil.example',
     ]);
     const redirect_uri = 'https://shop.example/cb?codes=1&my_state=2';
     const page = await reachConsent(

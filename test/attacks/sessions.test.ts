@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { copyOf } from '../support/account.ts';
 import { Agent } from '../support/agent.ts';
 import { codeOf, decide, introspect, obtainToken } from '../support/flow.ts';
 import { onDatabase, runAssent } from '../support/process.ts';
 import { useServer } from '../support/server.ts';
 import { contentsOf, isLive } from '../support/state.ts';
 import { exchange, expectToken } from '../support/tokenRequests.ts';
-import { copyOf, formTo, open, sessionOf, signedIn, signIn } from './browsers.ts';
+import { formTo, open, sessionOf, signedIn, signIn } from './browsers.ts';
 
 // An attacker wants the victim's session, wants to give the victim one of their own, or wants its forms sent.
 

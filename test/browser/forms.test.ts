@@ -1,7 +1,7 @@
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { contrast } from '../../src/rules/brand.ts';
-import { launchChromium } from '../support/chromium.ts';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { contrast } from '../../src/rules/face/brand.ts';
+import { expectPage as expectPageIn, useBrowser } from '../support/browsing.ts';
 import { requestOf } from '../support/flow.ts';
 import { useServer } from '../support/server.ts';
 
@@ -13,35 +13,16 @@ const client = await server.createClient();
 const request = (scope = 'payment-p2p') =>
   `${server.baseUrl}/oauth/authorize?${new URLSearchParams(requestOf(client, { scope }))}`;
 
-let browser: Browser;
-let context: BrowserContext;
+const web = useBrowser({ locale: 'en-GB' });
 let page: Page;
-let complaints: string[];
 
-beforeAll(async () => {
-  browser = await launchChromium();
-});
-afterAll(() => browser?.close());
 beforeEach(() => open());
-afterEach(async () => {
-  await context.close();
-  expect(complaints).toEqual([]);
-});
 
 async function open(options: BrowserContextOptions = {}): Promise<void> {
-  await context?.close();
-  context = await browser.newContext({ locale: 'en-GB', ...options });
-  page = await context.newPage();
-  complaints = [];
-  page.on('pageerror', (error) => complaints.push(error.message));
-  page.on('console', (message) => {
-    if (/content security policy|refused to/i.test(message.text())) complaints.push(message.text());
-  });
+  page = await web.open(options);
 }
 
-async function expectPage(name: string): Promise<void> {
-  await page.locator(`main[data-page="${name}"]`).waitFor();
-}
+const expectPage = (name: string) => expectPageIn(page, name);
 
 async function signIn(): Promise<void> {
   await page.locator('[name=login]').fill(user.login);
@@ -243,6 +224,7 @@ describe('a wrong password', () => {
         'The login or the password is wrong. If you are sure of both, ask our support.',
       ]);
       expect(await page.title()).toMatch(/^Error: Sign in/);
+      expect(await page.locator('[name=login]').inputValue()).toBe(user.login);
       await signIn();
       await page.locator('[name=payment_password]').fill('wrong');
       await page.keyboard.press('Enter');
@@ -263,7 +245,7 @@ describe('Allow in its first moment', () => {
 
   /** Stops or goes on with the time of the page's animations. */
   async function setTime(playbackRate: 0 | 1): Promise<void> {
-    const devtools = await context.newCDPSession(page);
+    const devtools = await web.context.newCDPSession(page);
     await devtools.send('Animation.enable');
     await devtools.send('Animation.setPlaybackRate', { playbackRate });
   }
@@ -322,6 +304,13 @@ describe('Allow in its first moment', () => {
     await expect.poll(isResting).toBe(true);
     expect(await contrastOf('[value=allow]')).toBeGreaterThanOrEqual(3);
     expect(await page.evaluate(() => document.activeElement?.getAttribute('value'))).toBe('allow');
+    await allow().click({ force: true });
+    await expectPage('consent');
+    await setTime(1);
+    await expect.poll(isResting).toBe(false);
+    const answered = page.waitForRequest(/\/callback\?code=/);
+    await allow().click();
+    await answered;
   });
 
   it('looks disabled in forced colours, too', async () => {
@@ -352,4 +341,39 @@ describe('Allow in its first moment', () => {
     });
     return Math.min(contrast(text, button), contrast(button, around));
   }
+});
+
+describe('Reject and Allow', () => {
+  const icons = { 100: 0, 200: 0 };
+
+  it('stand side by side, and one above the other in large text, of one size, with icons that grow', async () => {
+    for (const locale of ['en', 'ru']) {
+      await open({ locale });
+      await reachConsent();
+      for (const [width, percent, stacked] of [
+        [1280, 100, false],
+        [320, 100, false],
+        [320, 200, true],
+        [360, 200, true],
+      ] as const) {
+        await page.setViewportSize({ width, height: 700 });
+        await page.evaluate((size) => {
+          document.documentElement.style.fontSize = `${size}%`;
+        }, percent);
+        const [reject, allow, icon] = await Promise.all(
+          ['[value=reject]', '[value=allow]', 'main svg >> nth=0'].map((part) =>
+            page.locator(part).boundingBox(),
+          ),
+        );
+        expect({ width, percent, stacked: (allow?.y ?? 0) > (reject?.y ?? 0) }).toEqual({
+          width,
+          percent,
+          stacked,
+        });
+        expect([allow?.width, allow?.height]).toEqual([reject?.width, reject?.height]);
+        icons[percent] = icon?.height ?? 0;
+      }
+      expect(icons[200]).toBe(2 * icons[100]);
+    }
+  });
 });

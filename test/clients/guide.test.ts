@@ -27,8 +27,6 @@ const KINDS = [
 ] as const;
 
 const server = await useServer();
-/** Where the examples are saved and run. */
-
 const user = await server.createUser();
 const resource = await server.createResource();
 const folder = makeFolder();

@@ -48,8 +48,6 @@ function rowOf(library: Library, { authentication, pkce }: Kind) {
 }
 
 const server = await useServer();
-/** A browser in which the user is signed in after the first test. */
-
 const resource = await server.createResource();
 const user = await server.createUser();
 const agent = new Agent(server.baseUrl);
@@ -133,30 +131,10 @@ describe.each([...ROWS, HEADER_WITHOUT_SECRET])(
       expect(await isActive((await application.finish(attempt, answer)).accessToken)).toBe(true);
     });
 
-    it('gets its state back byte for byte', async () => {
-      const state = 'a b+c%20d&e=f?g#h/"é…\u{1F511}~';
-      const attempt = newAttempt(pkce, { state });
-      const answer = await answerTo(application, attempt);
-      expect(await isActive((await application.finish(attempt, answer)).accessToken)).toBe(true);
-      const refusal = await answerTo(application, attempt, 'reject');
-      expect(await refusalOf(library, application.finish(attempt, refusal))).toBe('access_denied');
-    });
-
-    it('may append parameters of its own to its redirect_uri', async () => {
-      const attempt = newAttempt(pkce, { redirectUri: `${REDIRECT_URI}?order=7&lang=en` });
-      const answer = await answerTo(application, attempt);
-      expect(answer.searchParams.get('order')).toBe('7');
-      expect(await isActive((await application.finish(attempt, answer)).accessToken)).toBe(true);
-    });
-
     it('gives its token back', async () => {
       const token = await obtain();
       await application.revoke(token);
       expect(await isActive(token)).toBe(false);
-    });
-
-    it('gives back what never was a token without learning so', async () => {
-      await application.revoke('assent_at_nothing');
     });
   },
 );
@@ -198,10 +176,6 @@ describe.each(FULL_LIBRARIES)('$name', (library) => {
     return (await application.finish(attempt, await answerTo(application, attempt))).accessToken;
   }
 
-  it('finds the authorization endpoint in the metadata', async () => {
-    expect(await application.urlOf(newAttempt(false))).toMatch(`${server.baseUrl}/oauth/authorize?`);
-  });
-
   it('takes no answer with a foreign state, and the code stays usable', async () => {
     const attempt = newAttempt(true);
     const answer = await answerTo(application, attempt);
@@ -235,37 +209,5 @@ describe.each(FULL_LIBRARIES)('$name', (library) => {
 
   it('tells a resource of a token that is none only that', async () => {
     expect(await library.introspect(server, callerOf(resource), 'nothing')).toEqual({ active: false });
-  });
-
-  it('tells nothing to who is no resource', async () => {
-    const token = await obtain(SCOPE);
-    const stranger = { ...caller, authentication: 'client_secret_basic' } as const;
-    await expect(library.introspect(server, stranger, token)).rejects.toMatchObject({ status: 401 });
-  });
-});
-
-describe.each(LIBRARIES)('Giving back with $name', (library) => {
-  async function connect(): Promise<{ application: Application; caller: Caller }> {
-    const { clientId, clientSecret } = await server.createClient({ redirectUri: REDIRECT_URI });
-    const authentication = 'client_secret_basic';
-    const caller = { id: clientId, secret: clientSecret ?? '', authentication } as const;
-    return { application: await library.connect(server, caller), caller };
-  }
-
-  it('leaves the token of another application as it is', async () => {
-    const [owner, other] = [await connect(), await connect()];
-    const attempt = newAttempt(false);
-    const { accessToken } = await owner.application.finish(
-      attempt,
-      await answerTo(owner.application, attempt),
-    );
-    await other.application.revoke(accessToken);
-    expect(await isActive(accessToken)).toBe(true);
-  });
-
-  it('refuses a wrong secret with unauthorized_client', async () => {
-    const { caller } = await connect();
-    const impostor = await library.connect(server, { ...caller, secret: 'f'.repeat(64) });
-    expect(await refusalOf(library, impostor.revoke('assent_at_nothing'))).toBe('unauthorized_client');
   });
 });

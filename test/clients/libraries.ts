@@ -61,18 +61,6 @@ function discover(server: TestServer, { id, secret, authentication }: Caller): P
   });
 }
 
-/**
- * The library takes the callback's address without any query for the `redirect_uri`. Where that has a query of
- * its own, its manual says to set it right like this.
- */
-function withRedirectUri(redirectUri: string): openid.CustomFetch {
-  return (url, { body, method, headers, redirect }) => {
-    const form = body instanceof URLSearchParams ? body : null;
-    if (form?.has('code')) form.set('redirect_uri', redirectUri);
-    return fetch(url, { body: form, method, headers, redirect });
-  };
-}
-
 export const openidClient: FullLibrary = {
   name: 'openid-client',
   async connect(server, caller) {
@@ -84,10 +72,8 @@ export const openidClient: FullLibrary = {
         const parameters = { redirect_uri: redirectUri, scope, state, ...challenge };
         return openid.buildAuthorizationUrl(configuration, parameters).href;
       },
-      async finish({ redirectUri, state, verifier }, answer) {
-        const own = redirectUri.includes('?') ? await discover(server, caller) : configuration;
-        if (own !== configuration) own[openid.customFetch] = withRedirectUri(redirectUri);
-        const token = await openid.authorizationCodeGrant(own, answer, {
+      async finish({ state, verifier }, answer) {
+        const token = await openid.authorizationCodeGrant(configuration, answer, {
           expectedState: state,
           ...(verifier === null ? {} : { pkceCodeVerifier: verifier }),
         });

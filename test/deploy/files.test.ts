@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { END_MS } from '../../src/rules/timeouts.ts';
-import { OPERATOR_VARIABLES, VARIABLES } from '../../src/variables.ts';
+import { OPERATOR_VARIABLES, VARIABLES } from '../../src/config/variables.ts';
+import { END_MS } from '../../src/rules/common/timeouts.ts';
 
 // What Assent knows of the files in deploy/; real proxies run theirs in proxies.test.ts.
 

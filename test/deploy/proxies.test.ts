@@ -5,10 +5,11 @@ import type { AddressInfo } from 'node:net';
 import type { APIRequestContext, Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { launchChromium } from '../support/chromium.ts';
+import { commandsOn } from '../support/commands.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { type Line, openLine } from '../support/line.ts';
 import { readSeries } from '../support/metrics.ts';
-import { onDatabase, runAssent, type ServerProcess, spawnServer } from '../support/process.ts';
+import { onDatabase, type ServerProcess, spawnServer } from '../support/process.ts';
 import { PROXIES, type RunningProxy, startProxy } from '../support/proxies.ts';
 import { freePort } from '../support/server.ts';
 import { noteCookie, noteTyped } from '../support/traffic.ts';
@@ -57,9 +58,6 @@ describe.each(PROXIES)('$name', (kind) => {
     const start = (port: number) => spawnServer({ ...variables, PORT: String(port) });
     const untilServing = () =>
       vi.waitFor(async () => expect((await request.get('/account')).status()).toBe(200), WAITING);
-    const create = async (args: string[], stdin = '') =>
-      JSON.parse((await runAssent([...args, '--json'], variables, stdin)).stdout) as Record<string, string>;
-
     const newContext = () =>
       browser.newContext({
         ignoreHTTPSErrors: true,
@@ -79,10 +77,9 @@ describe.each(PROXIES)('$name', (kind) => {
       application = createServer((_request, response) => response.end('thank you'));
       await once(application.listen(0, '127.0.0.1'), 'listening');
       const redirectUri = `http://127.0.0.1:${(application.address() as AddressInfo).port}/callback`;
-      client = await create([
-        ...['client', 'create', '--name', 'Shop', '--redirect-uri', redirectUri, '--verified'],
-      ]);
-      await create(['user', 'create', LOGIN, '--name', 'Anna', '--password-stdin'], `${PASSWORD}\n`);
+      const { json } = commandsOn(variables);
+      client = await json(`client create --name Shop --redirect-uri ${redirectUri} --verified`);
+      await json(`user create ${LOGIN} --name Anna --password-stdin`, `${PASSWORD}\n`);
       context = await newContext();
       request = context.request;
       await untilServing();
@@ -106,6 +103,12 @@ describe.each(PROXIES)('$name', (kind) => {
       ...fields,
     });
 
+    const exchange = (code: string) => {
+      const { client_id = '', client_secret = '', redirect_uri = '' } = client;
+      const form = { grant_type: 'authorization_code', code, client_id, client_secret, redirect_uri };
+      return request.post('/oauth/token', { form });
+    };
+
     /** Signs in and allows it. @returns what the application gets */
     const authorize = async (page: Page, state: string) => {
       const asked = new URLSearchParams(authorization({ state }));
@@ -127,22 +130,15 @@ describe.each(PROXIES)('$name', (kind) => {
     it('carries a whole authorization, and tells whose address it came from', async () => {
       const state = 's'.repeat(5_000); // with the address nearly as long as a request may be
       const code = await authorize(await context.newPage(), state);
-      const exchanged = await request.post('/oauth/token', {
-        form: {
-          grant_type: 'authorization_code',
-          code,
-          client_id: client.client_id ?? '',
-          redirect_uri: client.redirect_uri ?? '',
-          client_secret: client.client_secret ?? '',
-        },
-      });
+      const exchanged = await exchange(code);
       expect(exchanged.status()).toBe(200);
       const { access_token } = (await exchanged.json()) as { access_token: string };
       noteTyped('token', access_token);
       expect(access_token).toMatch(/^assent_at_/);
 
-      const trail = await runAssent(['audit', '--login', LOGIN, '--json'], variables);
-      const events = JSON.parse(trail.stdout) as { outcome: string; address: string | null }[];
+      const events = await commandsOn(variables).json<{ outcome: string; address: string | null }[]>(
+        `audit --login ${LOGIN}`,
+      );
       const addresses = events.filter(({ outcome }) => outcome !== 'user_created');
       expect(addresses.map(({ outcome }) => outcome)).toEqual(['signed_in', 'approved', 'exchanged']);
       expect(new Set(addresses.map(({ address }) => address))).toEqual(new Set(['127.0.0.1']));
@@ -221,16 +217,9 @@ describe.each(PROXIES)('$name', (kind) => {
       const page = await request.get(`/oauth/authorize?${new URLSearchParams(authorization())}`);
       expect([page.status(), page.headers()['retry-after']]).toEqual([503, '5']);
       expect(await page.text()).toContain('data-page="error"');
-      const exchange = await request.post('/oauth/token', {
-        form: {
-          grant_type: 'authorization_code',
-          code: 'x',
-          client_id: client.client_id ?? '',
-          redirect_uri: client.redirect_uri ?? '',
-        },
-      });
-      expect([exchange.status(), exchange.headers()['retry-after']]).toEqual([503, '5']);
-      expect(await exchange.json()).toMatchObject({ error: 'temporarily_unavailable' });
+      const refused = await exchange('x');
+      expect([refused.status(), refused.headers()['retry-after']]).toEqual([503, '5']);
+      expect(await refused.json()).toMatchObject({ error: 'temporarily_unavailable' });
     });
   });
 });

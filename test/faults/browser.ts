@@ -13,7 +13,6 @@ export class Unanswered extends Error {
   override readonly name = 'Unanswered';
 }
 
-/** Who asks. */
 export interface Actor {
   readonly name: string;
   /** The user whose browser it is; null for an application or a resource server. */

@@ -17,7 +17,6 @@ export class Dice {
     return hash.readUIntBE(0, 6) / 2 ** 48;
   }
 
-  /** A whole number below `count`. */
   below(count: number): number {
     return Math.floor(this.next() * count);
   }

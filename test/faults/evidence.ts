@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { ANSWER_MS } from '../../src/rules/timeouts.ts';
+import { ANSWER_MS } from '../../src/rules/common/timeouts.ts';
 import type { Entry } from './journal.ts';
 
 /** A grant's row; hashes in hex, times in milliseconds since 1970. */
@@ -14,7 +14,6 @@ export interface GrantRow {
   readonly revokedAt: number | null;
 }
 
-/** A row of the audit trail. */
 export interface EventRow {
   readonly kind: string;
   readonly at: number;
@@ -29,7 +28,6 @@ export interface EventRow {
 export interface Life {
   readonly name: string;
   readonly output: string;
-  /** Whether it runs now. */
   readonly runs: boolean;
   /** Whether we ended it. */
   readonly killed: boolean;

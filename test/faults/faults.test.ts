@@ -58,7 +58,7 @@ const BY_HAND: readonly [rule: string, statement: string][] = [
   [
     'every row of the trail was asked for',
     `insert into audit_events (kind, grant_id, user_id, reference)
-     select 'refused', grant_id, user_id, 'untrue' from grants where instance_name = 'kept'`,
+     select 'rejected', grant_id, user_id, 'untrue' from grants where instance_name = 'kept'`,
   ],
   [
     'a token that was told is live until something ends it',

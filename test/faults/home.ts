@@ -1,14 +1,11 @@
 import { type Line, openLine } from '../support/line.ts';
 import { OwnPostgres } from '../support/ownPostgres.ts';
 
-/** The role of the replicas. */
 export const SERVER_ROLE = 'assent_server';
 
 /** Where a site has its database: an embedded PostgreSQL, or one that somebody else made, such as a cluster. */
 export interface Home {
-  /** For the owner of the tables. */
   readonly ownerUrl: string;
-  /** For a replica. */
   serverUrl(index: number): string;
   /** Of the PostgreSQL that takes writes now, for one who asks it directly, as its superuser. */
   primaryUrl(): Promise<string>;

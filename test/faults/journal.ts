@@ -26,7 +26,6 @@ export type Told = 'done' | 'refused' | 'unavailable' | 'nothing' | 'unreached';
 /** What was asked, and of what. Codes and tokens are the hex of their SHA-256, as the database has them. */
 export interface Asked {
   readonly act: Act;
-  /** Who asked. */
   readonly actor: string;
   /** The fault of that time. */
   readonly during: string;

@@ -7,7 +7,6 @@ import type { Dice } from './dice.ts';
 import type { Population } from './population.ts';
 import { CODE_LIFETIME_MS, type Site } from './site.ts';
 
-/** How often which action is chosen. */
 const WEIGHTS = {
   authorize: 40,
   introspect: 24,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { vi } from 'vitest';
-import { ANSWER_MS } from '../../src/rules/timeouts.ts';
+import { ANSWER_MS } from '../../src/rules/common/timeouts.ts';
 import { FAULTS } from './faults.ts';
 import { makeHome } from './home.ts';
 import { type Entry, Journal } from './journal.ts';
@@ -57,7 +57,7 @@ export interface Plant {
 /** By what they are. */
 export const PLANTS: Readonly<Record<string, Plant>> = {
   'a code can be exchanged twice': {
-    file: 'store/exchanges.js',
+    file: 'store/authorize/exchanges.js',
     line: `'code_replayed']`,
     instead: `'to_issue']`,
     fault: 'none',
@@ -66,7 +66,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     rule: 'a code is exchanged at most once',
   },
   'a replay revokes nothing': {
-    file: 'store/exchanges.js',
+    file: 'store/authorize/exchanges.js',
     line: `j.verdict = 'code_replayed'`,
     instead: `j.verdict = 'none'`,
     fault: 'none',
@@ -75,7 +75,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     rule: 'a token is dead once its code came again in time',
   },
   'a new authorization annuls no token': {
-    file: 'store/approvals.js',
+    file: 'store/authorize/approvals.js',
     line: 'token_hash = null, token_issued_at = null, ',
     instead: '',
     fault: 'none',

@@ -11,7 +11,6 @@ import { CODE_LIFETIME_MS, type Site } from './site.ts';
 
 // One fault under load: it happens, all recovers, drivers pause, and the auditor looks at everything so far.
 
-/** What came of one fault. */
 export interface Outcome {
   readonly fault: string;
   readonly asked: number;
@@ -27,11 +26,9 @@ export interface Outcome {
   readonly outageSeconds: number;
   /** From the end of the fault until both replicas served. */
   readonly recoverySeconds: number;
-  /** By rule. */
   readonly findings: Readonly<Record<string, string[]>>;
 }
 
-/** How to make something go wrong. */
 export interface Happening {
   readonly name: string;
   /** How long it is to last, as far as it has a choice. */
@@ -71,7 +68,6 @@ export async function play(stage: Stage, { name, ms, happen }: Happening): Promi
   return { ...count(evidence, name), recoverySeconds, findings: news(audit(evidence), stage.told) };
 }
 
-/** What was not found before. */
 function news(findings: Outcome['findings'], told: Set<string>): Outcome['findings'] {
   const fresh = Object.entries(findings).map(
     ([rule, found]) => [rule, found.filter((finding) => !told.has(finding))] as const,

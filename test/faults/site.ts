@@ -20,9 +20,7 @@ export class Site {
   readonly home: Home;
   /** Whose grant is whose, as far as drivers know. */
   readonly owners = new Map<string, Omit<Asked, 'actor' | 'during'>>();
-  /** Every token that a caller was given. */
   readonly tokens = new Set<string>();
-  /** The fault of now. */
   during = 'start';
   /** When processes of PostgreSQL were stopped. */
   readonly frozenAt: number[] = [];
@@ -88,7 +86,6 @@ export class Site {
     return (await process?.stop(signal)) ?? null;
   }
 
-  /** Sends a signal that does not end it. */
   signalReplica(index: number, signal: NodeJS.Signals): void {
     process.kill(this.#replica(index).process?.pid ?? 0, signal);
   }

@@ -11,12 +11,10 @@ import { findingsOf, lineOf } from './report.ts';
 import { type Outcome, play, type Stage } from './round.ts';
 import { Site } from './site.ts';
 
-/** What a run of the suite is told. */
 export interface Options {
   readonly seed: string;
   /** Names of `FAULTS`. */
   readonly faults: readonly string[];
-  /** How long each fault lasts. */
   readonly ms: number;
   readonly users: number;
   /** Where the journal is written to, for who looks into a finding. */

@@ -72,7 +72,6 @@ export function whatIsAsked({ path, fields, userId }: Request, owners: Map<strin
   }
 }
 
-/** What an answer tells beside its status. */
 interface Reading {
   readonly told: Told;
   readonly code?: string;
@@ -90,7 +89,6 @@ const DONE_AT: Partial<Record<Act, string>> = {
   stop: 'stopped=everything',
 };
 
-/** Reads an answer as its caller would. */
 export function whatIsTold(act: Act, answer: Answer): Reading {
   const { status, location, body } = answer;
   if (status === 503) return { told: 'unavailable' };

@@ -2,21 +2,21 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/secrets/digest.ts';
 import { grantIdFor } from '../../src/secrets/grantId.ts';
-import { type Approval, approveGrant } from '../../src/store/approvals.ts';
+import { type Approval, approveGrant } from '../../src/store/authorize/approvals.ts';
+import { setSessionConfirmed } from '../../src/store/authorize/paymentConfirmations.ts';
 import { openDatabase } from '../../src/store/database/database.ts';
-import { setSessionConfirmed } from '../../src/store/paymentConfirmations.ts';
 import { Agent, type Answer } from '../support/agent.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { codeOf, decide, requestOf, tokenRequestOf } from '../support/flow.ts';
 import { intercept } from '../support/intercept.ts';
+import { waitForLocks, whileHeld } from '../support/locks.ts';
 import { approvalOf } from '../support/samples.ts';
 import { CALLER, startServer, type TestClient, type TestServer } from '../support/server.ts';
 
 // Approvals of many users at one moment share statements, here and at a second server on the same database.
 
 const MANY = 40;
-
-const WAITING = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+const LOCK_USER = 'select from users where user_id = $1 for update';
 
 let database: TestDatabase;
 let server: TestServer;
@@ -171,7 +171,7 @@ describe('many users who allow at one moment', () => {
           clientId: client.clientId,
           paymentPasswordHash: 'hash',
         };
-        expect(await setSessionConfirmed(pool, request, CALLER)).toBe(true);
+        expect(await setSessionConfirmed(pool, { ...request, ...CALLER })).toMatchObject({ valid: true });
         const codeHash = sha256(`${instanceName} ${revision}`);
         const approval = { ...approvalOf(client, user), ...request, instanceName, grantId, codeHash };
         expect(await approveGrant(pool, { ...approval, revision })).toBe('written');
@@ -184,17 +184,11 @@ describe('many users who allow at one moment', () => {
   it('wait for nobody whom somebody has locked by hand, but share the time that it takes to notice', async () => {
     const users = await signIn(8);
     const pages = await openPages(users);
-    const holder = await database.pool.connect();
-    try {
-      await holder.query('begin');
-      await holder.query('select from users where user_id = $1 for update', [users[0]?.userId]);
+    await whileHeld(database.pool, LOCK_USER, [users[0]?.userId], async () => {
       const [stuck, ...others] = await Promise.all(pages.map(({ allow }) => allow()));
       expect(distinct(others)).toBe(others.length);
       expect([stuck?.status, stuck?.headers.get('retry-after')]).toEqual([503, '5']);
-      await holder.query('rollback');
-    } finally {
-      holder.release();
-    }
+    });
     expect((await pages[0]?.allow())?.status).toBe(302);
     expect(await approved(users)).toEqual(idsOf(users));
   });
@@ -237,20 +231,13 @@ describe('approvals of many users', () => {
   it('never wait for each other in a circle when two servers are asked the same in different order', async () => {
     const users = await signIn(MANY);
     const approvals = users.map((user) => approvalBy(user));
-    const holder = await database.pool.connect();
-    try {
-      // Each statement has locked what comes before this user in its own order when it waits.
-      await holder.query('begin');
-      await holder.query('select from users where user_id = $1 for update', [idsOf(users)[MANY / 2]]);
-      const verdicts = [ask(approvals), ask(approvals.toReversed(), second)];
-      await expect
-        .poll(async () => (await database.pool.query(WAITING)).rowCount, { interval: 10 })
-        .toBe(verdicts.length);
-      await holder.query('rollback');
-      expect(new Set((await Promise.all(verdicts)).flat())).toEqual(new Set(['written']));
-    } finally {
-      holder.release();
-    }
+    // Each statement has locked what comes before this user in its own order when it waits.
+    const verdicts = await whileHeld(database.pool, LOCK_USER, [idsOf(users)[MANY / 2]], async () => {
+      const both = [ask(approvals), ask(approvals.toReversed(), second)];
+      await waitForLocks(database.pool, both.length);
+      return both;
+    });
+    expect(new Set((await Promise.all(verdicts)).flat())).toEqual(new Set(['written']));
     expect(await approved(users)).toHaveLength(MANY);
     expect(statements.filter((outcome) => outcome !== undefined)).toEqual([]);
   });

@@ -1,21 +1,22 @@
-import type pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import {
   changePassword,
-  findPasswordForms,
+  findPasswordForm,
   type SentPasswordChange,
-} from '../../src/flows/changePassword.ts';
-import type { Context } from '../../src/flows/context.ts';
-import { type Guarded, knownDevice } from '../../src/flows/device.ts';
-import { removeUser, setPasswords, setUserStatus } from '../../src/flows/operators/users.ts';
-import { currentSession, type Session } from '../../src/flows/session.ts';
+} from '../../src/flows/account/changePassword.ts';
+import type { Context } from '../../src/flows/common/context.ts';
+import { type Guarded, knownDevice } from '../../src/flows/signIn/device.ts';
+import { currentSession, type Session } from '../../src/flows/signIn/session.ts';
 import { sha256 } from '../../src/secrets/digest.ts';
+import { insertSession } from '../../src/store/common/sessions.ts';
+import { findUserByLogin } from '../../src/store/common/users.ts';
 import { TooLateError } from '../../src/store/database/errors.ts';
-import { insertSession } from '../../src/store/sessions.ts';
-import { findUserByLogin } from '../../src/store/users.ts';
+import { sessionOf } from '../support/account.ts';
 import { Agent } from '../support/agent.ts';
 import { decide, reachConsent, requestOf, signIn } from '../support/flow.ts';
 import { intercept } from '../support/intercept.ts';
+import { waitForLocks, whileHeld } from '../support/locks.ts';
+import { removeUser, setPasswords, setUserStatus } from '../support/operators.ts';
 import { forgetTries } from '../support/rows.ts';
 import { CALLER, type TestUser, useServer } from '../support/server.ts';
 
@@ -36,17 +37,15 @@ async function signedIn(user?: TestUser): Promise<SignedIn> {
   const agent = new Agent(server.baseUrl);
   await signIn(agent, who.login, who.password);
   const cookie = agent.cookies.get('assent_session') ?? '';
-  const session = await currentSession(server.context, cookie);
-  if (session === null) throw new Error('nobody is signed in');
-  return { user: who, agent, cookie, session };
+  return { user: who, agent, cookie, session: await sessionOf(server, agent) };
 }
 
 const lives = async ({ cookie }: SignedIn) => (await currentSession(server.context, cookie)) !== null;
 
-async function tokenOf({ session }: SignedIn, which: Guarded): Promise<string> {
-  const forms = await findPasswordForms(server.context, session);
-  if (forms === null) throw new Error('the user is gone');
-  return forms[which].formToken;
+async function tokenOf({ session }: SignedIn, kind: Guarded): Promise<string> {
+  const form = await findPasswordForm(server.context, session, kind);
+  if (form === null) throw new Error('the user is gone');
+  return form.formToken;
 }
 
 /** Changes the password, from the right one to {@link NEW} unless said otherwise. */
@@ -55,9 +54,9 @@ async function change(
   sent: Partial<SentPasswordChange> = {},
   context: Context = server.context,
 ) {
-  const which = sent.which ?? 'password';
-  const given = { which, old: by.user.password, new: NEW, deviceCookies: NO_COOKIES };
-  const formToken = await tokenOf(by, which);
+  const kind = sent.kind ?? 'password';
+  const given = { kind, currentPassword: by.user.password, newPassword: NEW, deviceCookies: NO_COOKIES };
+  const formToken = await tokenOf(by, kind);
   return changePassword(context, by.session, { ...given, formToken, ...sent }, CALLER);
 }
 
@@ -86,23 +85,6 @@ async function prolongWaits(): Promise<void> {
 }
 
 describe('a user who changes the password', () => {
-  it('signs in with the new one, stays signed in here and nowhere else', async () => {
-    const [here, elsewhere, stranger] = [await signedIn(), await signedIn(), await signedIn()];
-    const second = await signedIn(here.user);
-    expect(await change(here)).toEqual({ outcome: 'changed', deviceCookie: expect.any(String) });
-    expect(await Promise.all([here, second, elsewhere, stranger].map(lives))).toEqual([
-      true,
-      false,
-      true,
-      true,
-    ]);
-    expect(await signsIn(here.user, NEW)).toBe(true);
-    expect(await signsIn(here.user, here.user.password)).toBe(false);
-    expect(await eventsOf(here.user)).toEqual([
-      { kind: 'password_changed', address: CALLER.address, reference: CALLER.reference },
-    ]);
-  });
-
   it('is known in this browser with the new one, and in no other any more', async () => {
     const by = await signedIn();
     const before = by.agent.cookies.get('assent_device') ?? null;
@@ -116,7 +98,8 @@ describe('a user who changes the password', () => {
 
   it('is told why the new one can’t be taken, and that counts as no attempt', async () => {
     const by = await signedIn();
-    const refused = async (changed: string, old = by.user.password) => change(by, { new: changed, old });
+    const refused = async (changed: string, old = by.user.password) =>
+      change(by, { newPassword: changed, currentPassword: old });
     for (let n = 0; n < 3; n += 1) {
       for (const [changed, problem] of [
         ['short', 'too_short'],
@@ -138,7 +121,8 @@ describe('a user who changes the password', () => {
   it('has to wait after wrong old ones as at sign-in, which waits with them', async () => {
     const by = await signedIn();
     const before = await hashesOf(by.user);
-    for (let n = 0; n < 5; n += 1) expect(await change(by, { old: 'wrong' })).toEqual({ outcome: 'wrong' });
+    for (let n = 0; n < 5; n += 1)
+      expect(await change(by, { currentPassword: 'wrong' })).toEqual({ outcome: 'wrong' });
     await prolongWaits();
     expect(await change(by)).toEqual({ outcome: 'wait', waitSeconds: expect.any(Number) });
     expect((await signIn(new Agent(server.baseUrl), by.user.login, by.user.password)).status).toBe(429);
@@ -148,7 +132,7 @@ describe('a user who changes the password', () => {
 
   it('is no way to guess the payment password: each new one that is not that one counts as an attempt at it', async () => {
     const by = await signedIn();
-    const guess = (wanted: string, old: string) => change(by, { new: wanted, old });
+    const guess = (wanted: string, old: string) => change(by, { newPassword: wanted, currentPassword: old });
     const right = by.user.paymentPassword ?? '';
     const same = { outcome: 'refused', problem: 'same_as_payment_password' };
     for (let n = 0; n < 7; n += 1) expect(await guess(right, by.user.password)).toEqual(same);
@@ -161,8 +145,8 @@ describe('a user who changes the password', () => {
     // Nothing is compared now, so that whoever guesses at it keeps nobody from changing the other: right and wrong are alike.
     expect((await guess(right, old)).outcome).toBe('changed');
     expect((await guess('a guess, the last', right)).outcome).toBe('changed');
-    const which = 'payment password';
-    expect((await change(by, { which, old: right })).outcome).toBe('wait');
+    const kind = 'payment password';
+    expect((await change(by, { kind, currentPassword: right })).outcome).toBe('wait');
     await forgetTries(server.database);
     expect(await guess(right, 'a guess, the last')).toEqual(same);
   });
@@ -181,9 +165,11 @@ describe('a user who changes the password', () => {
       expect(await change(by, { formToken } as Partial<SentPasswordChange>)).toEqual({ outcome: 'stale' });
     }
     expect((await change(by, { formToken: kept })).outcome).toBe('changed');
-    expect(await change(by, { formToken: kept, old: NEW, new: `${NEW}, again` })).toEqual({
-      outcome: 'stale',
-    });
+    expect(await change(by, { formToken: kept, currentPassword: NEW, newPassword: `${NEW}, again` })).toEqual(
+      {
+        outcome: 'stale',
+      },
+    );
   });
 });
 
@@ -191,17 +177,14 @@ describe('a user who changes the payment password', () => {
   it('is asked for the old one, whose attempts are counted apart, and pays with the new one', async () => {
     const by = await signedIn();
     const second = await signedIn(by.user);
-    const forms = await findPasswordForms(server.context, by.session);
-    expect([forms?.password.asked, forms?.['payment password'].asked]).toEqual([
-      'password',
-      'payment password',
-    ]);
-    const which = 'payment password';
-    for (let n = 0; n < 5; n += 1) expect(await change(by, { which })).toEqual({ outcome: 'wrong' });
+    const kind = 'payment password';
+    expect((await findPasswordForm(server.context, by.session, 'password'))?.currentKind).toBe('password');
+    expect((await findPasswordForm(server.context, by.session, kind))?.currentKind).toBe(kind);
+    for (let n = 0; n < 5; n += 1) expect(await change(by, { kind })).toEqual({ outcome: 'wrong' });
     await prolongWaits();
-    expect((await change(by, { which })).outcome).toBe('wait');
+    expect((await change(by, { kind })).outcome).toBe('wait');
     await forgetTries(server.database);
-    const result = await change(by, { which, old: by.user.paymentPassword ?? '' });
+    const result = await change(by, { kind, currentPassword: by.user.paymentPassword ?? '' });
     expect(result).toEqual({ outcome: 'changed', deviceCookie: expect.any(String) });
     expect(await Promise.all([by, second].map(lives))).toEqual([true, false]);
     expect(await eventsOf(by.user)).toMatchObject([{ kind: 'payment_password_changed' }]);
@@ -210,16 +193,6 @@ describe('a user who changes the payment password', () => {
     const answer = await decide(by.agent, await reachConsent(by.agent, request, payer), 'allow');
     expect(answer.location).toContain('code=');
     expect(await signsIn(by.user, by.user.password)).toBe(true);
-  });
-
-  it('sets the first one by the password', async () => {
-    const by = await signedIn(await server.createUser({ paymentPassword: null }));
-    const forms = await findPasswordForms(server.context, by.session);
-    expect(forms?.['payment password'].asked).toBe('password');
-    expect(await change(by, { which: 'payment password', old: 'wrong' })).toEqual({ outcome: 'wrong' });
-    const [password] = (await hashesOf(by.user)) ?? [];
-    expect((await change(by, { which: 'payment password' })).outcome).toBe('changed');
-    expect(await hashesOf(by.user)).toEqual([password, expect.stringMatching(/^\$argon2id\$/)]);
   });
 });
 
@@ -236,7 +209,10 @@ describe('a change of a password that meets another', () => {
   it('twice at once is one change: the second finds its form out of date', async () => {
     const by = await signedIn();
     const formToken = await tokenOf(by, 'password');
-    const both = await Promise.all([change(by, { formToken }), change(by, { formToken, new: `${NEW}!` })]);
+    const both = await Promise.all([
+      change(by, { formToken }),
+      change(by, { formToken, newPassword: `${NEW}!` }),
+    ]);
     expect(both.map(({ outcome }) => outcome).toSorted()).toEqual(['changed', 'stale']);
     expect(await eventsOf(by.user)).toHaveLength(1);
   });
@@ -247,7 +223,7 @@ describe('a change of a password that meets another', () => {
       ({ login }) => setPasswords(pool, login, { password: 'theirs now', paymentPassword: null }, 'x'),
     ],
     ['a block', ({ login }) => setUserStatus(pool, login, 'blocked', 'x')],
-    ['the end of the user', ({ login }) => removeUser(pool, login, 'x', () => {})],
+    ['the end of the user', ({ login }) => removeUser(pool, login, 'x')],
     [
       'the end of the session',
       ({ userId }) => pool.query('delete from sessions where user_id = $1', [userId]),
@@ -279,9 +255,10 @@ describe('a change of a password that meets another', () => {
     const signingIn = await pool.connect();
     try {
       await signingIn.query('begin');
-      expect(await insertSession(signingIn, { ...given, ...origin }, CALLER)).toBe(true);
+      const signedIn = await insertSession(signingIn, { ...given, ...origin, ...CALLER });
+      expect(signedIn.valid).toBe(true);
       const changing = change(by);
-      await expect.poll(() => waiting(pool), { interval: 10 }).toBe(1);
+      await waitForLocks(pool, 1);
       await signingIn.query('commit');
       expect((await changing).outcome).toBe('changed');
     } finally {
@@ -295,30 +272,23 @@ it('a change that gets its lock too late does nothing', async () => {
   const by = await signedIn();
   const before = await hashesOf(by.user);
   const sent = {
-    ...({ which: 'password', old: by.user.password, new: NEW, deviceCookies: NO_COOKIES } as const),
+    ...({
+      kind: 'password',
+      currentPassword: by.user.password,
+      newPassword: NEW,
+      deviceCookies: NO_COOKIES,
+    } as const),
     formToken: await tokenOf(by, 'password'),
   };
-  const holder = await pool.connect();
-  try {
-    await holder.query('begin');
-    await holder.query('select from users where user_id = $1 for update', [by.user.userId]);
+  const lock = 'select from users where user_id = $1 for update';
+  const refused = await whileHeld(pool, lock, [by.user.userId], async () => {
     const decideBy = performance.now() + 1_500;
     const changing = changePassword(server.context, by.session, sent, { ...CALLER, decideBy });
     const refused = expect(changing).rejects.toBeInstanceOf(TooLateError);
-    await expect.poll(() => waiting(pool), { interval: 10 }).toBe(1);
+    await waitForLocks(pool, 1);
     await expect.poll(() => performance.now() > decideBy, { interval: 10, timeout: 3_000 }).toBe(true);
-    await holder.query('commit');
-    await refused;
-  } finally {
-    holder.release();
-  }
+    return [refused];
+  });
+  await refused[0];
   expect([await hashesOf(by.user), await eventsOf(by.user)]).toEqual([before, []]);
 });
-
-/** How many statements wait for a lock that somebody else holds. */
-async function waiting(db: pg.Pool): Promise<number> {
-  const { rowCount } = await db.query(
-    `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-  );
-  return rowCount ?? 0;
-}

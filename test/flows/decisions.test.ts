@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { fieldsFor } from '../support/account.ts';
 import { Agent, type Answer } from '../support/agent.ts';
 import { codeOf, decide, reachConsent, requestOf, signIn, tokenRequestOf } from '../support/flow.ts';
 import { rowsOf } from '../support/rows.ts';
@@ -20,7 +21,8 @@ const consentFor = (state: string) =>
 async function count(what: string, value: string): Promise<number> {
   return (await server.database.pool.query(what, [value])).rowCount ?? -1;
 }
-const refusals = () => count(`select from audit_events where kind = 'refused' and user_id = $1`, user.userId);
+const refusals = () =>
+  count(`select from audit_events where kind = 'rejected' and user_id = $1`, user.userId);
 
 describe('the same refused decision', () => {
   it('is answered alike and written once, also when two forms are rejected by turns', async () => {
@@ -61,24 +63,24 @@ describe('the same refused decision', () => {
 
   it('is remembered for as long as its form is good, and swept away by others', async () => {
     const { pool } = server.database;
-    await pool.query('delete from denials');
+    await pool.query('delete from rejections');
     for (const state of ['a', 'b', 'c', 'd']) await decide(agent, await consentFor(state), 'reject');
     const { rows } = await pool.query<{ minutes: number }>(
-      `select extract(epoch from expires_at - clock_timestamp())::float / 60 as minutes from denials`,
+      `select extract(epoch from expires_at - clock_timestamp())::float / 60 as minutes from rejections`,
     );
     expect(rows).toHaveLength(4);
     for (const { minutes } of rows) expect([minutes > 0, minutes <= 15]).toEqual([true, true]);
-    await pool.query(`update denials set expires_at = clock_timestamp()`);
+    await pool.query(`update rejections set expires_at = clock_timestamp()`);
     for (const state of ['e', 'f']) await decide(agent, await consentFor(state), 'reject');
-    expect((await pool.query('select from denials')).rowCount).toBe(2);
+    expect((await pool.query('select from rejections')).rowCount).toBe(2);
   });
 });
 
 describe('decisions of one user', () => {
-  /** Makes so many count for the user, whatever session took them. */
+  /** Makes so many count for the user, whatever session took them, and none be forgotten, however slow this machine is. */
   async function decided(times: number): Promise<void> {
     await server.database.pool.query(
-      'update users set decisions = $2, decided_at = clock_timestamp() where user_id = $1',
+      `update users set decisions = $2, decided_at = clock_timestamp() + interval '1 hour' where user_id = $1`,
       [user.userId, times],
     );
   }
@@ -100,6 +102,7 @@ describe('decisions of one user', () => {
 
     const allowed = taken.findLast(({ location }) => location?.includes('code='));
     const form = await consentFor('beyond');
+    await decided(1_000);
     const before = await rowsOf(server.database);
     for (const decision of ['allow', 'reject'] as const) {
       const answer = await decide(agent, form, decision);
@@ -110,7 +113,7 @@ describe('decisions of one user', () => {
     expect(await rowsOf(server.database)).toBe(before);
     expect(allowed?.location).toBeTruthy();
 
-    const someTimeLater = `update users set decided_at = decided_at - interval '1 minute' where user_id = $1`;
+    const someTimeLater = `update users set decided_at = clock_timestamp() - interval '1 minute' where user_id = $1`;
     await server.database.pool.query(someTimeLater, [user.userId]);
     expect((await decide(agent, form, 'allow')).status).toBe(302);
   });
@@ -149,16 +152,14 @@ describe('decisions of one user', () => {
 
   it('count disconnecting all of an application, which may have to look through very much', async () => {
     for (const state of ['one', 'two']) await decide(agent, await consentFor(state), 'allow');
-    const form = (await agent.get('/account')).forms.find(
-      ({ action }) => action === '/account/disconnect-all',
-    );
+    const fields = fieldsFor(await agent.get('/account'), '/account/disconnect-all');
     await decided(1_001);
-    const refused = await agent.post('/account/disconnect-all', form?.fields ?? {});
+    const refused = await agent.post('/account/disconnect-all', fields);
     expect([refused.status, refused.page]).toEqual([429, 'notice']);
     const live = 'select from grants where user_id = $1 and revoked_at is null';
     expect(await count(live, user.userId)).toBe(2);
     await decided(0);
-    expect((await agent.post('/account/disconnect-all', form?.fields ?? {})).status).toBe(303);
+    expect((await agent.post('/account/disconnect-all', fields)).status).toBe(303);
     expect(await count(live, user.userId)).toBe(0);
   });
 });

@@ -1,11 +1,13 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { setPasswords, setUserStatus, signOutUser } from '../../src/flows/operators/users.ts';
 import { openDatabase } from '../../src/store/database/database.ts';
+import { copyOf, press } from '../support/account.ts';
 import { Agent } from '../support/agent.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { decide, reachConsent, requestOf } from '../support/flow.ts';
 import { type Line, openLine } from '../support/line.ts';
+import { waitForLocks } from '../support/locks.ts';
+import { setPasswords, setUserStatus, signOutUser } from '../support/operators.ts';
 import { startServer, type TestServer, type TestUser } from '../support/server.ts';
 
 // A decision is read while its session stands, and written a moment later: by then the session may be over, and whoever
@@ -38,12 +40,9 @@ const age = (what: string) => (_agent: Agent, user: TestUser) =>
   database.pool.query(`update sessions set ${what} where user_id = $1`, [user.userId]);
 
 const ENDINGS: Record<string, (agent: Agent, user: TestUser) => Promise<unknown>> = {
-  async 'the user signed out'({ cookies }) {
-    const elsewhere = new Agent(other.baseUrl);
-    for (const [name, value] of cookies) elsewhere.cookies.set(name, value);
-    const account = await elsewhere.get('/account');
-    const form = account.forms.find(({ action }) => action === '/sign-out');
-    expect((await elsewhere.post('/sign-out', form?.fields ?? {})).status).toBe(303);
+  async 'the user signed out'(agent) {
+    const elsewhere = copyOf(agent, other.baseUrl);
+    await press(elsewhere, await elsewhere.get('/account'), '/sign-out');
   },
   'the operator signed the user out': (_agent, { login }) => signOutUser(database.pool, login, 'tests'),
   'there is a new password': (_agent, { login }) =>
@@ -67,9 +66,9 @@ async function consentOf() {
 describe.each(['allow', 'reject'] as const)('a decision to %s that gets to the database', (decision) => {
   it.each(Object.keys(ENDINGS))('when %s writes nothing, and the request is shown again', async (ending) => {
     const { agent, user, consent } = await consentOf();
-    line.holdBack(['grant-approve', 'grant-deny']);
+    line.holdBack(['grant-approve', 'grant-reject']);
     const asked = decide(agent, consent, decision);
-    await vi.waitFor(() => expect(line.held()).toBe(1), { timeout: 5_000 });
+    await vi.waitFor(() => expect(line.held()).toBe(1), { timeout: 60_000 });
     await ENDINGS[ending]?.(agent, user);
     await line.letThrough();
     const answer = await asked;
@@ -83,9 +82,9 @@ describe.each(['allow', 'reject'] as const)('a decision to %s that gets to the d
 
   it('when the user is blocked writes nothing', async () => {
     const { agent, user, consent } = await consentOf();
-    line.holdBack(['grant-approve', 'grant-deny']);
+    line.holdBack(['grant-approve', 'grant-reject']);
     const asked = decide(agent, consent, decision);
-    await vi.waitFor(() => expect(line.held()).toBe(1), { timeout: 5_000 });
+    await vi.waitFor(() => expect(line.held()).toBe(1), { timeout: 60_000 });
     await setUserStatus(database.pool, user.login, 'blocked', 'tests');
     await line.letThrough();
     expect((await asked).location ?? '').not.toMatch(/^http:..127.0.0.1:9/);
@@ -99,8 +98,7 @@ describe.each(['allow', 'reject'] as const)('a decision to %s that gets to the d
       await leaving.query('begin');
       await leaving.query('delete from sessions where user_id = $1', [user.userId]);
       const asked = decide(agent, consent, decision);
-      const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-      await vi.waitFor(async () => expect((await database.pool.query(waiting)).rowCount).toBe(1));
+      await waitForLocks(database.pool, 1);
       await leaving.query('commit');
       expect((await asked).status).toBe(303);
     } finally {

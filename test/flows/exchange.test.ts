@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { describe, expect, it } from 'vitest';
-import { exchange } from '../../src/flows/exchange.ts';
-import type { TokenRequest } from '../../src/rules/tokenRequest.ts';
+import { exchange } from '../../src/flows/token/exchange.ts';
+import type { TokenRequest } from '../../src/rules/request/tokenRequest.ts';
 import { s256 } from '../../src/secrets/digest.ts';
 import { Agent } from '../support/agent.ts';
 import { introspect, obtainCode, requestOf } from '../support/flow.ts';

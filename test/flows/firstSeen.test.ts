@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
-import { authorize } from '../../src/flows/authorize.ts';
-import { Parameters } from '../../src/rules/parameters.ts';
+import { authorize } from '../../src/flows/authorize/authorize.ts';
+import { Parameters } from '../../src/rules/request/parameters.ts';
+import { press } from '../support/account.ts';
 import { Agent } from '../support/agent.ts';
 import { decide, obtainCode, obtainToken, reachConsent, requestOf, signIn } from '../support/flow.ts';
 import { type TestClient, type TestUser, useServer } from '../support/server.ts';
@@ -49,13 +50,8 @@ it('an application is first seen until the user allows it something, under whate
 it('an application that was disconnected is not first seen, and one that others use is', async () => {
   const [one, another] = [await signedIn(), await signedIn()];
   await obtainToken(one.agent, shop, one.user);
-  const form = (await one.agent.get('/account')).forms.find(({ action }) => action === '/account/disconnect');
-  await one.agent.post('/account/disconnect', form?.fields ?? {});
-  expect((await one.agent.get('/account')).forms.map(({ action }) => action)).toEqual([
-    '/sign-out',
-    '/account/stop',
-    '/language',
-  ]);
+  const after = await press(one.agent, await one.agent.get('/account'), '/account/disconnect');
+  expect(after.forms.map(({ action }) => action)).toEqual(['/sign-out', '/account/stop', '/language']);
   expect(await isFirstSeen(one.agent, shop)).toBe(false);
   expect(await isFirstSeen(another.agent, shop)).toBe(true);
 });

@@ -1,15 +1,16 @@
 import type pg from 'pg';
 import { describe, expect, it } from 'vitest';
-import { changePassword, findPasswordForms } from '../../src/flows/changePassword.ts';
-import { findHistoryPage, type HistoryEvent } from '../../src/flows/history.ts';
-import { revokeGrant } from '../../src/flows/operators/grants.ts';
-import { setUserStatus } from '../../src/flows/operators/users.ts';
-import { currentSession, type Session } from '../../src/flows/session.ts';
-import { findWarnings } from '../../src/flows/warnings.ts';
+import { changePassword, findPasswordForm } from '../../src/flows/account/changePassword.ts';
+import { findHistoryPage, type HistoryEvent } from '../../src/flows/account/history.ts';
+import { findWarnings } from '../../src/flows/account/warnings.ts';
+import type { Session } from '../../src/flows/signIn/session.ts';
+import * as grants from '../../src/operations/grants.ts';
+import { perform } from '../../src/operations/operation.ts';
 import { parseToken } from '../../src/secrets/tokens.ts';
-import { AUDIT_KINDS } from '../../src/store/auditEvents.ts';
-import { HISTORY_KINDS, WARNING_KINDS } from '../../src/store/history.ts';
+import { HISTORY_KINDS, WARNING_KINDS } from '../../src/store/account/history.ts';
+import { AUDIT_KINDS } from '../../src/store/common/auditEvents.ts';
 import { migrate } from '../../src/store/schema/migrate.ts';
+import { press, sessionOf } from '../support/account.ts';
 import { Agent } from '../support/agent.ts';
 import {
   decide,
@@ -21,6 +22,8 @@ import {
   tokenRequestOf,
 } from '../support/flow.ts';
 import { intercept } from '../support/intercept.ts';
+import { setUserStatus } from '../support/operators.ts';
+import { plant } from '../support/plant.ts';
 import { CALLER, type TestUser, useServer } from '../support/server.ts';
 
 const server = await useServer({ trustProxy: 1 });
@@ -31,9 +34,7 @@ const NETWORK = '203.0.113.0/24';
 async function signedIn(user?: TestUser): Promise<{ user: TestUser; agent: Agent; session: Session }> {
   const [who, agent] = [user ?? (await server.createUser()), new Agent(server.baseUrl, PLACE)];
   await signIn(agent, who.login, who.password);
-  const session = await currentSession(server.context, agent.cookies.get('assent_session') ?? '');
-  if (session === null) throw new Error('nobody is signed in');
-  return { user: who, agent, session };
+  return { user: who, agent, session: await sessionOf(server, agent) };
 }
 
 /** Every event of the user, page by page. */
@@ -73,13 +74,13 @@ describe('the history of a user', () => {
     const token = await obtainToken(agent, client, user, { instance_name: 'one' });
     await agent.post('/api/revoke', {}, { authorization: `Bearer ${token}` });
     const second = await obtainToken(agent, client, user, { instance_name: 'one' });
-    await revokeGrant(pool, parseToken('token', second).grantId ?? '', 'olga');
+    const { grantId } = parseToken('token', second);
+    await perform(grants.revoke, { db: pool, operator: 'olga' }, { grantId: grantId ?? '' });
     const code = await obtainCode(agent, as('two'), user);
     for (let n = 0; n < 2; n += 1) await agent.post('/oauth/token', tokenRequestOf(client, code));
     const spending = requestOf(client, { instance_name: 'three', scope: 'payment-shop' });
     await decide(agent, await reachConsent(agent, spending, user), 'allow');
-    const form = (await agent.get('/account')).forms.find(({ action }) => action === '/account/disconnect');
-    await agent.post('/account/disconnect', form?.fields ?? {});
+    await press(agent, await agent.get('/account'), '/account/disconnect');
     const [events = []] = await historyOf(session);
     const about = { clientId: client.clientId, clientName: 'Shop', at: expect.any(Date) };
     const shop = (kind: string, instanceName: string | null, network: string | null) => {
@@ -107,7 +108,7 @@ describe('the history of a user', () => {
       shop('approved_again', 'one', NETWORK),
       shop('revoked_by_application', 'one', null),
       shop('approved', 'one', NETWORK),
-      shop('refused', 'one', NETWORK),
+      shop('rejected', 'one', NETWORK),
       account('signed_in', NETWORK),
       account('user_created', null),
     ]);
@@ -116,10 +117,14 @@ describe('the history of a user', () => {
 
   it('has changes of a password, and what operators did to the account, but not who they were', async () => {
     const { user, session } = await signedIn();
-    const forms = await findPasswordForms(server.context, session);
+    const form = await findPasswordForm(server.context, session, 'password');
     const sent = {
-      ...({ which: 'password', old: user.password, new: 'a new one for the tests' } as const),
-      formToken: forms?.password.formToken,
+      ...({
+        kind: 'password',
+        currentPassword: user.password,
+        newPassword: 'a new one for the tests',
+      } as const),
+      formToken: form?.formToken,
       deviceCookies: { password: null, 'payment password': null },
     };
     await changePassword(server.context, session, sent, CALLER);
@@ -161,7 +166,7 @@ describe('the history of a user', () => {
         [user.userId, scope, kind, minutes],
       );
     await note('account-info payment-shop.limit(7,3000)', 5);
-    await note('account-info', 4, 'refused');
+    await note('account-info', 4, 'refused'); // as earlier builds wrote a rejection
     await note('a right of old', 3);
     await note(Array.from({ length: 700 }, (_, n) => `payment.to-pattern("${n}")`).join(' '), 2);
     await note('account-info', 1);
@@ -173,14 +178,7 @@ describe('the history of a user', () => {
       null,
       null,
     ]);
-  });
-
-  it('comes in pages of 20, each event once', async () => {
-    const { user, session } = await signedIn();
-    await fill(user, 47);
-    const pages = await historyOf(session);
-    expect(pages.map(({ length }) => length)).toEqual([20, 20, 9]);
-    expect(numbersOf(pages.flat())).toEqual(Array.from({ length: 47 }, (_, n) => n + 1));
+    expect(events[1]?.kind).toBe('rejected');
   });
 
   it('loses none where many are of the very same time', async () => {
@@ -243,16 +241,17 @@ describe('a page of a history', () => {
   it('reads some rows, however long the trail, the history and the list of months', async () => {
     const { user, session } = await signedIn();
     // Half of them exchanges, one in 40 of this user.
-    await pool.query(
+    // As the superuser, whose statements may take longer.
+    await plant(
+      server.database,
       `insert into audit_events (at, kind, user_id, address)
        select now() - make_interval(hours => n % (24 * 30 * ${MONTHS})), case n % 2 when 0 then 'approved' else 'exchanged' end,
-              case when n % 40 = 0 then $1 else md5((n % 1000)::text)::uuid end, '192.0.2.1'
+              case when n % 40 = 0 then '${user.userId}' else md5((n % 1000)::text)::uuid end, '192.0.2.1'
          from generate_series(1, 60000) n`,
-      [user.userId],
     );
     await migrate(pool); // moves them into a partition for each month
     // The rows that were moved are dead where they were: an index leads there until they are vacuumed.
-    await pool.query('vacuum analyze audit_events');
+    await plant(server.database, 'vacuum analyze audit_events');
     const ask = (from?: string) => (db: pg.Pool) => findHistoryPage({ ...server.context, db }, session, from);
     const { older } = await findHistoryPage(server.context, session, undefined);
     for (const from of [undefined, older ?? '', `${Date.now()}000-9999`]) {

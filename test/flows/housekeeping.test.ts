@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { Housekeeping } from '../../src/flows/housekeeping.ts';
 import { openDatabase } from '../../src/store/database/database.ts';
 import {
   EXPIRING_TABLES,
   type ExpiringTable,
   MAX_EXPIRED_AT_ONCE,
   removeExpired,
-} from '../../src/store/expired.ts';
+} from '../../src/store/operate/expired.ts';
+import { Housekeeping } from '../../src/watch/housekeeping.ts';
 import { createRole, useDatabase } from '../support/database.ts';
 import { plant } from '../support/plant.ts';
 import { onDatabase, runAssent } from '../support/process.ts';
@@ -21,8 +21,8 @@ await pool.query(
 const rowsOf: Record<ExpiringTable, (age: string, n: number) => string> = {
   sessions: (age, n) => `insert into sessions (session_hash, user_id, created_at, seen_at)
     select sha256(uuid_send(gen_random_uuid())), user_id, now() - interval '12 hours' - interval '${age}', now() from users, generate_series(1, ${n})`,
-  denials: (age, n) =>
-    `insert into denials select sha256(uuid_send(gen_random_uuid())), now() - interval '${age}' from generate_series(1, ${n})`,
+  rejections: (age, n) =>
+    `insert into rejections select sha256(uuid_send(gen_random_uuid())), now() - interval '${age}' from generate_series(1, ${n})`,
   refusals: (age, n) => `insert into refusals (at, reference, method, path, status, error, rule)
     select now() - interval '7 days' - interval '${age}', 'r', 'GET', '/', 400, 'e', 'r' from generate_series(1, ${n})`,
   // 10 tries of the kind that is forgotten slowest: one in 10 minutes.
@@ -73,17 +73,22 @@ describe('what has expired', () => {
   });
 
   it('is left to the one that removes it already', async () => {
-    await plant(database, 'truncate denials', rowsOf.denials('1 second', 2), rowsOf.sessions('1 second', 1));
+    await plant(
+      database,
+      'truncate rejections',
+      rowsOf.rejections('1 second', 2),
+      rowsOf.sessions('1 second', 1),
+    );
     const first = await pool.connect();
     try {
       await first.query('begin');
       expect(await removeExpired(first, 'sessions')).toBe(1);
-      expect(await removeExpired(pool, 'denials')).toBe(0);
+      expect(await removeExpired(pool, 'rejections')).toBe(0);
       await first.query('commit');
     } finally {
       first.release();
     }
-    expect(await removeExpired(pool, 'denials')).toBe(2);
+    expect(await removeExpired(pool, 'rejections')).toBe(2);
   });
 
   it('is found without reading sessions that are good', async () => {

@@ -1,15 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { findAuthorizationsPage } from '../../src/flows/authorizations.ts';
-import { authorize } from '../../src/flows/authorize.ts';
-import { introspect as ask } from '../../src/flows/introspect.ts';
-import { currentSession } from '../../src/flows/session.ts';
-import { Parameters } from '../../src/rules/parameters.ts';
+import { introspect as ask } from '../../src/flows/token/introspect.ts';
 import { sha256 } from '../../src/secrets/digest.ts';
 import { parseToken } from '../../src/secrets/tokens.ts';
-import { noteGrantUses } from '../../src/store/grantUse.ts';
-import { Agent } from '../support/agent.ts';
+import { noteGrantUses } from '../../src/store/authorize/grantUse.ts';
+import { actorsAt } from '../support/account.ts';
 import { introspect, obtainCode, obtainToken, requestOf } from '../support/flow.ts';
 import { intercept } from '../support/intercept.ts';
+import { waitForLocks, whileHeld } from '../support/locks.ts';
 import { useServer } from '../support/server.ts';
 
 const server = await useServer();
@@ -25,18 +22,10 @@ interface Row {
 }
 
 async function authorized() {
-  const [client, user] = [await server.createClient(), await server.createUser()];
-  const agent = new Agent(server.baseUrl);
+  const { client, user, agent } = await actorsAt(server);
   const token = await obtainToken(agent, client, user);
   const { grantId } = parseToken('token', token);
-  return {
-    client,
-    user,
-    agent,
-    token,
-    grantId: grantId ?? '',
-    cookie: agent.cookies.get('assent_session') ?? '',
-  };
+  return { client, user, agent, token, grantId: grantId ?? '' };
 }
 
 async function rowOf(grantId: string): Promise<Row | undefined> {
@@ -133,20 +122,12 @@ describe('the day of an authorization’s last use', () => {
     expect(await ask({ ...server.context, db }, credentials, failing.token)).toMatchObject({ active: true });
     await expect.poll(() => notes, { interval: 10 }).toBe(1);
 
-    const holder = await pool.connect();
-    try {
-      await holder.query('begin');
-      await holder.query('select from grants where grant_id = $1 for update', [locked.grantId]);
+    const lock = 'select from grants where grant_id = $1 for update';
+    await whileHeld(pool, lock, [locked.grantId], async () => {
       expect(await introspect(server, resource, locked.token)).toMatchObject({ active: true });
       await settle();
-      const { rows } = await pool.query(
-        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-      );
-      expect(rows).toEqual([]);
-      await holder.query('rollback');
-    } finally {
-      holder.release();
-    }
+      await waitForLocks(pool, 0);
+    });
     expect(await Promise.all([failing, locked].map(({ grantId }) => usedOn(grantId)))).toEqual([null, null]);
     await use(locked.token, locked.grantId);
   });
@@ -171,18 +152,5 @@ describe('the day of an authorization’s last use', () => {
     } finally {
       connection.release();
     }
-  });
-
-  it('is told to the user, on the account page and beside a new request', async () => {
-    const { client, token, grantId, cookie } = await authorized();
-    await use(token, grantId);
-    const session = await currentSession(server.context, cookie);
-    if (session === null) throw new Error('nobody is signed in');
-    const lastUsedOn = await today(grantId);
-    const page = await findAuthorizationsPage(server.context, session, { direction: 'older', grantId: null });
-    expect(page.authorizations).toMatchObject([{ grantId, lastUsedOn }]);
-    const request = new Parameters(new URLSearchParams(requestOf(client)).toString());
-    const step = await authorize(server.context, request, { session: cookie, preLogin: null });
-    expect(step).toMatchObject({ step: 'consent', earlier: { lastUsedOn, confirmedAt: expect.any(Date) } });
   });
 });

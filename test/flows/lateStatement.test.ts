@@ -1,14 +1,15 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { revokeByBearer } from '../../src/flows/revoke.ts';
-import { revokeAll } from '../../src/flows/revokeAll.ts';
+import { revokeAll } from '../../src/flows/account/disconnect.ts';
+import { revokeByBearer } from '../../src/flows/token/revoke.ts';
 import { type Digest, sha256 } from '../../src/secrets/digest.ts';
 import { parseToken } from '../../src/secrets/tokens.ts';
+import { type ExchangeRequest, exchangeCode } from '../../src/store/authorize/exchanges.ts';
+import { revokeGrants } from '../../src/store/authorize/revocations.ts';
+import { insertSession } from '../../src/store/common/sessions.ts';
 import { openDatabase } from '../../src/store/database/database.ts';
 import { TooLateError } from '../../src/store/database/errors.ts';
-import { type ExchangeRequest, exchangeCode } from '../../src/store/exchanges.ts';
-import { revokeGrants } from '../../src/store/revocations.ts';
-import { insertSession } from '../../src/store/sessions.ts';
+import { actorsAt, copyOf, fieldsFor } from '../support/account.ts';
 import { Agent, type Answer } from '../support/agent.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import {
@@ -22,6 +23,7 @@ import {
   tokenRequestOf,
 } from '../support/flow.ts';
 import { type Line, openLine } from '../support/line.ts';
+import { waitForLocks, whileHeld } from '../support/locks.ts';
 import { CALLER, startServer, type TestClient, type TestServer, type TestUser } from '../support/server.ts';
 
 // 503 means "not done". A statement whose caller was told so may still be on its way, and get through when the caller
@@ -53,11 +55,7 @@ afterAll(async () => {
 });
 
 /** A browser that goes on at the other replica, signed in as before. */
-function elsewhere({ cookies }: Agent): Agent {
-  const agent = new Agent(other.baseUrl);
-  for (const [name, value] of cookies) agent.cookies.set(name, value);
-  return agent;
-}
+const elsewhere = (agent: Agent) => copyOf(agent, other.baseUrl);
 
 async function rows(text: string, value: string): Promise<number> {
   return (await database.pool.query(text, [value])).rowCount ?? 0;
@@ -105,13 +103,13 @@ const STATEMENTS: Record<string, (setting: Setting) => Promise<Late>> = {
     };
   },
 
-  async 'grant-deny'({ agent, client, user }) {
+  async 'grant-reject'({ agent, client, user }) {
     const consent = await reachConsent(agent, requestOf(client), user);
     return {
       ask: () => decide(agent, consent, 'reject'),
       async expectNothingDone() {
         expect(
-          await rows(`select from audit_events where user_id = $1 and kind = 'refused'`, user.userId),
+          await rows(`select from audit_events where user_id = $1 and kind = 'rejected'`, user.userId),
         ).toBe(0);
       },
     };
@@ -119,11 +117,10 @@ const STATEMENTS: Record<string, (setting: Setting) => Promise<Late>> = {
 
   async 'grant-revoke-of-user'({ agent, client, user }) {
     await obtainToken(agent, client, user);
-    const account = await agent.get('/account');
-    const form = account.forms.find(({ action }) => action === '/account/disconnect');
+    const fields = fieldsFor(await agent.get('/account'), '/account/disconnect');
     let token = '';
     return {
-      ask: () => agent.post('/account/disconnect', form?.fields ?? {}),
+      ask: () => agent.post('/account/disconnect', fields),
       async meanwhile() {
         token = await obtainToken(elsewhere(agent), client, user);
       },
@@ -135,11 +132,10 @@ const STATEMENTS: Record<string, (setting: Setting) => Promise<Late>> = {
 
   async 'grant-revoke-all-of-user'({ agent, client, user }) {
     for (const instance_name of ['one', 'two']) await obtainToken(agent, client, user, { instance_name });
-    const account = await agent.get('/account');
-    const form = account.forms.find(({ action }) => action === '/account/disconnect-all');
+    const fields = fieldsFor(await agent.get('/account'), '/account/disconnect-all');
     let token = '';
     return {
-      ask: () => agent.post('/account/disconnect-all', form?.fields ?? {}),
+      ask: () => agent.post('/account/disconnect-all', fields),
       async meanwhile() {
         token = await obtainToken(elsewhere(agent), client, user, { instance_name: 'one' });
       },
@@ -166,7 +162,7 @@ const STATEMENTS: Record<string, (setting: Setting) => Promise<Late>> = {
       user.userId,
     ]);
     return {
-      ask: () => revokeGrants(pool, [grants[0]?.grant_id], 'tests', CALLER.decideBy),
+      ask: () => revokeGrants(pool, { grantIds: [grants[0]?.grant_id], operator: 'tests', ...CALLER }),
       async expectNothingDone() {
         expect(await isLive(token)).toBe(true);
       },
@@ -198,24 +194,16 @@ const STATEMENTS: Record<string, (setting: Setting) => Promise<Late>> = {
 };
 
 describe('a statement that waits for a lock until its caller was told 503', () => {
-  const WAITING = `
-    select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-
   /** Asks with a deadline that passes while somebody holds the lock. */
   async function askLate<Answer>(lock: string, ask: (decideBy: number) => Promise<Answer>): Promise<unknown> {
-    const holder = await database.pool.connect();
-    try {
-      await holder.query('begin');
-      await holder.query(lock);
+    const [answer] = await whileHeld(database.pool, lock, [], async () => {
       const decideBy = performance.now() + 300;
       const answer = ask(decideBy).catch((error: unknown) => error);
-      await vi.waitFor(async () => expect((await database.pool.query(WAITING)).rowCount).toBe(1));
+      await waitForLocks(database.pool, 1);
       await vi.waitUntil(() => performance.now() > decideBy);
-      await holder.query('rollback');
-      return await answer;
-    } finally {
-      holder.release();
-    }
+      return [answer];
+    });
+    return answer;
   }
 
   it('does nothing: a revocation, whose grant is locked', async () => {
@@ -226,7 +214,9 @@ describe('a statement that waits for a lock until its caller was told 503', () =
     ]);
     const id = grants[0]?.grant_id;
     const lock = `select from grants where grant_id = '${id}' for update`;
-    const answer = await askLate(lock, (decideBy) => revokeGrants(database.pool, [id], 'tests', decideBy));
+    const answer = await askLate(lock, (decideBy) =>
+      revokeGrants(database.pool, { grantIds: [id], operator: 'tests', decideBy }),
+    );
     expect(answer).toBeInstanceOf(TooLateError);
     expect(await isLive(token)).toBe(true);
   });
@@ -260,7 +250,7 @@ describe('a statement that waits for a lock until its caller was told 503', () =
     };
     const lock = `select from sessions where user_id = '${user.userId}' for update`;
     const answer = await askLate(lock, (decideBy) =>
-      insertSession(database.pool, session, { ...CALLER, decideBy }),
+      insertSession(database.pool, { ...session, ...CALLER, decideBy }),
     );
     expect(answer).toBeInstanceOf(TooLateError);
     expect((await agent.get('/account')).page).toBe('account');
@@ -292,27 +282,25 @@ it('an exchange that was carried out is answered, although another of its batch 
   const [first, second] = await twoExchanges();
   expect(await exchangeCode(database.pool, first)).toMatchObject({ verdict: 'issued' });
   const late = { ...CALLER, decideBy: performance.now() };
-  const answers = await Promise.all(
+  const answers = await Promise.allSettled(
     [first, second].map((request) => exchangeCode(database.pool, { ...request, caller: late })),
   );
-  expect(answers).toMatchObject([{ verdict: 'issued' }, { verdict: 'late' }]);
+  expect(answers).toMatchObject([{ value: { verdict: 'issued' } }, { reason: expect.any(TooLateError) }]);
   expect(await exchangeCode(database.pool, second)).toMatchObject({ verdict: 'issued' });
 });
 
 it('an exchange has no more time for being in a batch with others', async () => {
   const [first, second] = await twoExchanges();
   const late = { ...first, caller: { ...CALLER, decideBy: performance.now() } };
-  const [answer] = await Promise.all([late, second].map((request) => exchangeCode(database.pool, request)));
-  expect(answer).toMatchObject({ verdict: 'late' });
+  const [answer] = await Promise.allSettled(
+    [late, second].map((request) => exchangeCode(database.pool, request)),
+  );
+  expect(answer).toMatchObject({ reason: expect.any(TooLateError) });
   expect(await exchangeCode(database.pool, first)).toMatchObject({ verdict: 'issued' });
 });
 
 it('disconnecting all is no success where its time was over before the first authorization', async () => {
-  const [client, user, agent] = [
-    await other.createClient(),
-    await other.createUser(),
-    new Agent(other.baseUrl),
-  ];
+  const { client, user, agent } = await actorsAt(other);
   const token = await obtainToken(agent, client, user);
   const late = { ...CALLER, decideBy: performance.now() };
   await expect(revokeAll(other.context, user.userId, client.clientId, late)).rejects.toThrow(TooLateError);
@@ -337,7 +325,7 @@ describe('a statement that gets through after its caller was told 503', () => {
     const asked = Object.entries(cases).map(async ([name, { ask }]) => {
       answers[name] = await ask().catch((error: unknown) => error);
     });
-    await vi.waitFor(() => expect(line.held()).toBe(asked.length), { timeout: 5_000 });
+    await vi.waitFor(() => expect(line.held()).toBe(asked.length), { timeout: 60_000 });
     for (const { meanwhile } of Object.values(cases)) await meanwhile?.();
     await Promise.all(asked);
     await line.letThrough();

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
 import { obtainCode, requestOf, tokenRequestOf } from '../support/flow.ts';
+import { whileHeld } from '../support/locks.ts';
 import { useServer } from '../support/server.ts';
 
 const server = await useServer();
@@ -12,20 +13,14 @@ it('a grant that somebody locks by hand delays its own exchange only, and loses 
   const codes = await Promise.all(
     users.map((user, index) => obtainCode(agents[index] as Agent, requestOf(client), user)),
   );
-  const holder = await server.database.pool.connect();
-  const [stuckUser] = users;
-  try {
-    await holder.query('begin');
-    await holder.query('select from grants where user_id = $1 for update', [stuckUser?.userId]);
+  const lock = 'select from grants where user_id = $1 for update';
+  await whileHeld(server.database.pool, lock, [users[0]?.userId], async () => {
     const [stuck, ...others] = await Promise.all(
       codes.map((code, index) => (agents[index] as Agent).post('/oauth/token', tokenRequestOf(client, code))),
     );
     expect(others.map(({ status }) => status)).toEqual(others.map(() => 200));
     expect([stuck?.status, stuck?.headers.get('retry-after')]).toEqual([503, '5']);
-    await holder.query('rollback');
-  } finally {
-    holder.release();
-  }
+  });
   const again = await (agents[0] as Agent).post('/oauth/token', tokenRequestOf(client, codes[0] ?? ''));
   expect(again.status).toBe(200);
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { actorsAt } from '../support/account.ts';
 import { Agent } from '../support/agent.ts';
 import { askAndCut } from '../support/askAndCut.ts';
 import {
@@ -18,11 +19,7 @@ const { pool } = server.database;
 
 describe('a connection that breaks while the answer is on its way', () => {
   it('costs an exchange nothing, and it happens once', async () => {
-    const [client, user, agent] = [
-      await server.createClient(),
-      await server.createUser(),
-      new Agent(server.baseUrl),
-    ];
+    const { client, user, agent } = await actorsAt(server);
     const code = await obtainCode(agent, requestOf(client), user);
     const lock = `select from grants where client_id = '${client.clientId}' for update`;
     const answer = await askAndCut(pool, lock, () =>
@@ -34,11 +31,7 @@ describe('a connection that breaks while the answer is on its way', () => {
   });
 
   it('costs an approval nothing, and it happens once', async () => {
-    const [client, user, agent] = [
-      await server.createClient(),
-      await server.createUser(),
-      new Agent(server.baseUrl),
-    ];
+    const { client, user, agent } = await actorsAt(server);
     const consent = await reachConsent(agent, requestOf(client), user);
     const answer = await askAndCut(pool, 'lock table grants in share mode', () =>
       decide(agent, consent, 'allow'),
@@ -58,11 +51,7 @@ describe('a connection that breaks while the answer is on its way', () => {
   });
 
   it('costs a page nothing', async () => {
-    const [client, user, agent] = [
-      await server.createClient(),
-      await server.createUser(),
-      new Agent(server.baseUrl),
-    ];
+    const { client, user, agent } = await actorsAt(server);
     const signIn = await askAndCut(pool, 'lock table clients', () =>
       agent.get(`/oauth/authorize?${new URLSearchParams(requestOf(client))}`),
     );

@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { setStatus } from '../../src/flows/operators/blocking.ts';
-import { changeClient, removeClient } from '../../src/flows/operators/clients.ts';
-import { revokeAll } from '../../src/flows/operators/grants.ts';
-import { registerResource } from '../../src/flows/operators/resources.ts';
-import { addSecret, retireSecret } from '../../src/flows/operators/secrets.ts';
-import { registerUser, removeUser, setPasswords, setUserStatus } from '../../src/flows/operators/users.ts';
-import { logoOf } from '../../src/operatorFiles.ts';
+import { logoOf } from '../../src/config/operatorFiles.ts';
+import * as clients from '../../src/operations/clients.ts';
+import { revokeAll } from '../../src/operations/grants.ts';
+import { perform } from '../../src/operations/operation.ts';
+import * as users from '../../src/operations/users.ts';
 import { type Digest, sha256 } from '../../src/secrets/digest.ts';
-import { approveGrant } from '../../src/store/approvals.ts';
+import { approveGrant } from '../../src/store/authorize/approvals.ts';
+import { actorsAt } from '../support/account.ts';
 import { Agent } from '../support/agent.ts';
 import {
   decide,
@@ -18,6 +17,16 @@ import {
   requestOf,
   tokenRequestOf,
 } from '../support/flow.ts';
+import {
+  changeClient,
+  registerResource,
+  registerUser,
+  removeUser,
+  setClientStatus,
+  setPasswords,
+  setResourceStatus,
+  setUserStatus,
+} from '../support/operators.ts';
 import { svg } from '../support/pictures.ts';
 import { approvalOf } from '../support/samples.ts';
 import { type TestClient, type TestUser, useServer } from '../support/server.ts';
@@ -46,7 +55,7 @@ async function fill(client: TestClient, count: number): Promise<void> {
 
 const REVOKED = `select grant_id, operator, xmin::text as transaction from audit_events
                   where client_id = $1 and kind = 'revoked_by_operator'`;
-const ignore = () => {};
+const olga = () => ({ db: server.database.pool, operator: 'olga', progress() {} });
 
 describe('taking back everything of an application', () => {
   it('writes a row for each, at most 500 in a transaction, and counts exactly', async () => {
@@ -54,9 +63,7 @@ describe('taking back everything of an application', () => {
     await fill(client, 1201);
     const counts: number[] = [];
     const { clientId } = client;
-    expect(await revokeAll(server.database.pool, { clientId }, 'olga', (count) => counts.push(count))).toBe(
-      1201,
-    );
+    expect(await revokeAll({ ...olga(), progress: (count) => counts.push(count) }, { clientId })).toBe(1201);
     expect(counts).toEqual([500, 1000, 1201]);
     const rows = await ask(REVOKED, [clientId]);
     expect(new Set(rows.map((row) => row.grant_id)).size).toBe(1201);
@@ -67,19 +74,19 @@ describe('taking back everything of an application', () => {
     expect(await ask('select from grants where client_id = $1 and revoked_at is null', [clientId])).toEqual(
       [],
     );
-    expect(await revokeAll(server.database.pool, { clientId }, 'olga', ignore)).toBe(0);
+    expect(await revokeAll(olga(), { clientId })).toBe(0);
   });
 
   it('can be interrupted and asked again: one row for each in the end', async () => {
     const client = await server.createClient();
     await fill(client, 700);
     const { clientId } = client;
-    const interrupted = revokeAll(server.database.pool, { clientId }, 'olga', () => {
+    const progress = () => {
       throw new Error('Ctrl-C');
-    });
-    await expect(interrupted).rejects.toThrow('Ctrl-C');
+    };
+    await expect(revokeAll({ ...olga(), progress }, { clientId })).rejects.toThrow('Ctrl-C');
     expect(await ask(REVOKED, [clientId])).toHaveLength(500);
-    expect(await revokeAll(server.database.pool, { clientId }, 'olga', ignore)).toBe(200);
+    expect(await revokeAll(olga(), { clientId })).toBe(200);
     expect(await ask(REVOKED, [clientId])).toHaveLength(700);
   });
 
@@ -101,17 +108,16 @@ describe('taking back everything of an application', () => {
     const live = async (...tokens: string[]) =>
       Promise.all(tokens.map(async (each) => (await introspect(server, resource, each)).active));
     const whose = { userId: anna.userId, clientId: shop.clientId };
-    expect(await revokeAll(server.database.pool, whose, 'olga', ignore)).toBe(1);
+    expect(await revokeAll(olga(), whose)).toBe(1);
     expect(await live(atShop, atOther, ofBerta)).toEqual([false, true, true]);
-    expect(await revokeAll(server.database.pool, { userId: anna.userId }, 'olga', ignore)).toBe(1);
+    expect(await revokeAll(olga(), { userId: anna.userId })).toBe(1);
     expect(await live(atShop, atOther, ofBerta)).toEqual([false, false, true]);
   });
 });
 
 describe('an application that is deleted', () => {
   it('leaves a row for each authorization that could act, and none for the others', async () => {
-    const [client, user] = [await server.createClient(), await server.createUser()];
-    const agent = new Agent(server.baseUrl);
+    const { client, user, agent } = await actorsAt(server);
     await obtainToken(agent, client, user, { instance_name: 'token' });
     await obtainCode(agent, requestOf(client, { instance_name: 'code' }), user);
     await obtainCode(agent, requestOf(client, { instance_name: 'expired' }), user);
@@ -119,7 +125,10 @@ describe('an application that is deleted', () => {
       `update grants set code_expires_at = now() where client_id = $1 and instance_name = 'expired'`,
       [client.clientId],
     );
-    expect(await removeClient(server.database.pool, client.clientId, 'olga', ignore)).toBe(2);
+    const caller = { db: server.database.pool, operator: 'olga' };
+    expect(await perform(clients.remove, caller, { clientId: client.clientId })).toMatchObject({
+      revoked: 2,
+    });
     const trail = await ask(
       `select kind, instance_name, operator from audit_events
         where client_id = $1 and operator = 'olga' order by kind, instance_name`,
@@ -132,7 +141,9 @@ describe('an application that is deleted', () => {
       ['revoked_by_operator', 'token'],
     ]);
     expect(await ask('select from clients where client_id = $1', [client.clientId])).toEqual([]);
-    expect(await removeClient(server.database.pool, client.clientId, 'olga', ignore)).toBeNull();
+    await expect(perform(clients.remove, caller, { clientId: client.clientId })).rejects.toThrow(
+      'there is no client',
+    );
   });
 
   it.each([
@@ -140,8 +151,7 @@ describe('an application that is deleted', () => {
     ['user', 'delete from users where user_id = $1::uuid', 1],
     ['authorization', 'delete from grants where user_id = $1::uuid', 1],
   ])('leaves them also when an %s is deleted by hand', async (_what, statement, index) => {
-    const [client, user] = [await server.createClient(), await server.createUser()];
-    const agent = new Agent(server.baseUrl);
+    const { client, user, agent } = await actorsAt(server);
     for (const instance_name of ['one', 'two']) await obtainToken(agent, client, user, { instance_name });
     await ask(statement, [[client.clientId, user.userId][index]]);
     const rows = await ask(`${REVOKED} and user_id = $2`, [client.clientId, user.userId]);
@@ -155,7 +165,7 @@ describe('a user who is erased', () => {
     const user = await server.createUser({ login: 'zinaida.unmistakable', name: 'Zinaida Unmistakable' });
     const agent = new Agent(server.baseUrl);
     const token = await obtainToken(agent, client, user);
-    expect(await removeUser(server.database.pool, 'ZINAIDA.unmistakable', 'olga', ignore)).toEqual({
+    expect(await removeUser(server.database.pool, 'ZINAIDA.unmistakable', 'olga')).toMatchObject({
       userId: user.userId,
       revoked: 1,
     });
@@ -198,8 +208,7 @@ describe('an application that is changed', () => {
   const request = (client: TestClient) => requestOf(client, { scope: 'account-info', redirect_uri: NEXT });
 
   it.each(Object.entries(CHANGES))('has pages from before decide nothing: its %s', async (_what, change) => {
-    const [client, user] = [await server.createClient(), await server.createUser()];
-    const agent = new Agent(server.baseUrl);
+    const { client, user, agent } = await actorsAt(server);
     const old = await reachConsent(agent, request(client), user);
     await changeClient(server.database.pool, client.clientId, change, 'olga');
     for (const decision of ['allow', 'reject'] as const) {
@@ -214,8 +223,7 @@ describe('an application that is changed', () => {
   it.each(Object.entries(CHANGES))(
     'has codes under way refused, and tokens go on: its %s',
     async (_what, change) => {
-      const [client, user] = [await server.createClient(), await server.createUser()];
-      const agent = new Agent(server.baseUrl);
+      const { client, user, agent } = await actorsAt(server);
       const resource = await server.createResource();
       const token = await obtainToken(agent, client, user, { instance_name: 'before' });
       const code = await obtainCode(agent, request(client), user);
@@ -249,8 +257,7 @@ describe('an application that is changed', () => {
   });
 
   it('is asked no more than its ceiling, and everything again without one', async () => {
-    const [client, user] = [await server.createClient(), await server.createUser()];
-    const agent = new Agent(server.baseUrl);
+    const { client, user, agent } = await actorsAt(server);
     const spending = requestOf(client, { scope: 'payment-shop.limit(30,5000.01)' });
     const change = (most: { days: number; sum: string } | null) =>
       changeClient(server.database.pool, client.clientId, { most }, 'olga');
@@ -278,7 +285,9 @@ describe('an application that is changed', () => {
     };
     expect(await changeClient(pool, clientId, same, 'olga')).toMatchObject({
       changed: {},
-      client: { revision: 2, most: change.most, allowedRights: rights },
+      revision: 2,
+      most: change.most,
+      allowedRights: rights,
     });
     expect(
       await ask(
@@ -344,8 +353,8 @@ describe('what the trail says of operators’ acts', () => {
     const { resourceId } = await registerResource(pool, 'API', 'olga');
     const [ofClient, ofUser, ofResource]: unknown[][] = [[], [], []];
     for (const status of ['active', 'blocked', 'blocked', 'active', 'active'] as const) {
-      ofClient?.push(await setStatus(pool, 'client', clientId, status, 'olga'));
-      ofResource?.push(await setStatus(pool, 'resource', resourceId, status, 'olga'));
+      ofClient?.push((await setClientStatus(pool, clientId, status, 'olga'))?.changed);
+      ofResource?.push((await setResourceStatus(pool, resourceId, status, 'olga'))?.changed);
       ofUser?.push((await setUserStatus(pool, user.login, status, 'olga'))?.changed);
     }
     const changed = [false, true, false, true, false];
@@ -360,7 +369,7 @@ describe('what the trail says of operators’ acts', () => {
         ['client', 'resource', 'user'].map((who) => `${who}_${what}`),
       ),
     );
-    expect(await setStatus(pool, 'client', 'x', 'blocked', 'olga')).toBeNull();
+    expect(await setClientStatus(pool, 'x', 'blocked', 'olga')).toBeNull();
     expect(await setUserStatus(pool, 'nobody', 'blocked', 'olga')).toBeNull();
   });
 
@@ -371,13 +380,15 @@ describe('what the trail says of operators’ acts', () => {
     await setPasswords(pool, user.login, { password: 'a third one', paymentPassword: null }, 'olga');
     await setUserStatus(pool, user.login, 'blocked', 'olga');
     const client = await server.createClient();
-    const added = await addSecret(pool, 'client', client.clientId, 'olga');
-    await retireSecret(pool, 'client', client.clientId, added.secretId, false, 'olga');
+    const caller = { db: pool, operator: 'olga' };
+    const { clientId } = client;
+    const { secretId = '', clientSecret } = await perform(clients.addSecret, caller, { clientId });
+    await perform(clients.retireSecret, caller, { clientId, secretId });
     const trail = await ask(`select a::text as row from audit_events a where operator is not null`);
     const text = trail.map(({ row }) => row).join('\n');
     for (const kind of ['user_created', 'user_password_set', 'user_blocked', 'client_secret_retired'])
       expect(text).toContain(kind);
-    for (const told of ['distinctive', 'one password', 'another one', added.secret]) {
+    for (const told of ['distinctive', 'one password', 'another one', String(clientSecret)]) {
       expect(text.toLowerCase()).not.toContain(told);
     }
     const ofUser = `select kind, operator, detail from audit_events join users using (user_id) where login = $1 order by at`;
@@ -418,15 +429,17 @@ describe('a password that is easy to guess', () => {
     ['not so easy', 'not so easy', /^password and payment password are the same/],
   ])('is refused as on the user’s own page: %s, %s', async (password, paymentPassword, problem) => {
     const pool = server.database.pool;
-    const lena = { login: 'lena.guessed', name: 'Lena', serviceNames: ['The Wallet'] };
+    const lena = { login: 'lena.guessed', name: 'Lena' };
+    const serviceNames = () => ['The Wallet'];
+    const caller = { db: pool, operator: 'olga', serviceNames };
     const refused = { name: 'RegistrationError', message: expect.stringMatching(problem) };
     const given = { password, paymentPassword };
-    await expect(registerUser(pool, { ...lena, ...given }, 'olga')).rejects.toMatchObject(refused);
+    await expect(perform(users.create, caller, { ...lena, ...given })).rejects.toMatchObject(refused);
     const { login } = await server.createUser({ name: lena.login });
-    const setting = setPasswords(pool, login, { ...given, serviceNames: lena.serviceNames }, 'olga');
+    const setting = perform(users.setPassword, caller, { login, ...given });
     await expect(setting).rejects.toMatchObject(refused);
     const weak = await setPasswords(pool, login, { ...given, allowWeak: true }, 'olga');
-    expect(weak).toMatchObject({ changed: true });
+    expect(weak).toMatchObject({ done: 'password_set' });
   });
 
   it('is one that the user has for payments already', async () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { RefusalLog } from '../../src/flows/refusals.ts';
 import { openDatabase } from '../../src/store/database/database.ts';
+import { RefusalLog } from '../../src/watch/refusals.ts';
 import { useServer } from '../support/server.ts';
 
 const server = await useServer();
@@ -13,7 +13,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const REFUSAL = { method: 'GET', path: '/', status: 400, error: 'invalid_request', rule: 'x' };
+const REFUSAL = { method: 'GET', path: '/', status: 400, error: 'invalid_request', rule: 'x', ruleId: 'x' };
 
 let references = 0;
 /** Refuses so many requests of each address, in one second after the other. @returns how many are kept of each */

@@ -1,13 +1,13 @@
-import type pg from 'pg';
 import { describe, expect, it } from 'vitest';
-import { setPasswords } from '../../src/flows/operators/users.ts';
-import { currentSession } from '../../src/flows/session.ts';
-import { signIn, signInStep } from '../../src/flows/signIn.ts';
+import { currentSession } from '../../src/flows/signIn/session.ts';
+import { signIn, signInStep } from '../../src/flows/signIn/signIn.ts';
 import { sha256 } from '../../src/secrets/digest.ts';
 import { BusyError } from '../../src/secrets/password.ts';
-import { insertSession } from '../../src/store/sessions.ts';
-import { findUserByLogin } from '../../src/store/users.ts';
+import { insertSession } from '../../src/store/common/sessions.ts';
+import { findUserByLogin } from '../../src/store/common/users.ts';
 import { intercept } from '../support/intercept.ts';
+import { waitForLocks } from '../support/locks.ts';
+import { setPasswords } from '../support/operators.ts';
 import { CALLER, useServer } from '../support/server.ts';
 
 const server = await useServer();
@@ -50,9 +50,9 @@ describe('a password that is changed while somebody signs in with the old one', 
         earlierHash: null,
         ...{ browser: null, system: null, network: null, knownDevice: false },
       };
-      expect(await insertSession(signingIn, session, CALLER)).toBe(true);
+      expect(await insertSession(signingIn, { ...session, ...CALLER })).toMatchObject({ valid: true });
       const changing = setPasswords(pool, login, CHANGED, 'tests');
-      await expect.poll(() => waiting(pool), { interval: 10 }).toBe(1);
+      await waitForLocks(pool, 1);
       await signingIn.query('commit');
       expect(await changing).toBeDefined();
     } finally {
@@ -74,11 +74,3 @@ it('a try that was not judged in time does not count', async () => {
     outcomes.push((await signIn(server.context, wrong, COOKIES, CALLER)).outcome);
   expect(outcomes).toEqual(['wrong', 'wrong', 'wrong', 'wrong', 'wrong']);
 });
-
-/** How many statements wait for a lock that somebody else holds. */
-async function waiting(pool: pg.Pool): Promise<number> {
-  const { rowCount } = await pool.query(
-    `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-  );
-  return rowCount ?? 0;
-}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Context } from '../../src/flows/context.ts';
-import { type Form, signForm, verifyForm } from '../../src/flows/signedForm.ts';
+import type { Context } from '../../src/flows/common/context.ts';
+import { type Form, signForm, verifyForm } from '../../src/flows/common/signedForm.ts';
 import { sha256 } from '../../src/secrets/digest.ts';
 import { KeyRing } from '../../src/secrets/keyRing.ts';
 

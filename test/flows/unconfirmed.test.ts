@@ -1,16 +1,17 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { loadAuthorizationRequest } from '../../src/flows/authorize.ts';
-import { decisionForm } from '../../src/flows/decisionForms.ts';
-import { currentSession } from '../../src/flows/session.ts';
-import { signForm } from '../../src/flows/signedForm.ts';
-import { Parameters } from '../../src/rules/parameters.ts';
+import { loadAuthorizationRequest } from '../../src/flows/authorize/authorize.ts';
+import { decisionForm } from '../../src/flows/authorize/decisionForms.ts';
+import { signForm } from '../../src/flows/common/signedForm.ts';
+import { Parameters } from '../../src/rules/request/parameters.ts';
 import { type Digest, hexOf, sha256 } from '../../src/secrets/digest.ts';
 import { grantIdFor } from '../../src/secrets/grantId.ts';
-import { type Approval, approveGrant } from '../../src/store/approvals.ts';
+import { type Approval, approveGrant } from '../../src/store/authorize/approvals.ts';
+import { setSessionConfirmed } from '../../src/store/authorize/paymentConfirmations.ts';
 import { openDatabase } from '../../src/store/database/database.ts';
-import { setSessionConfirmed } from '../../src/store/paymentConfirmations.ts';
+import { sessionOf } from '../support/account.ts';
 import { Agent, type Answer } from '../support/agent.ts';
 import { codeOf, decide, reachConsent, requestOf, signIn } from '../support/flow.ts';
+import { waitForLocks, whileHeld } from '../support/locks.ts';
 import { rowsOf } from '../support/rows.ts';
 import { approvalOf } from '../support/samples.ts';
 import { CALLER, type TestClient, type TestUser, useServer } from '../support/server.ts';
@@ -35,8 +36,7 @@ beforeEach(async () => {
 /** Presses Allow with a token that the consent page would have had `ago` milliseconds before now, whether it was shown or not. */
 async function allow(fields: Record<string, string> = SPENDING, ago = 0): Promise<Answer> {
   const request = new URLSearchParams(requestOf(client, fields)).toString().replaceAll('+', '%20');
-  const session = await currentSession(server.context, agent.cookies.get('assent_session') ?? '');
-  if (session === null) throw new Error('nobody is signed in');
+  const session = await sessionOf(server, agent);
   const owner = { ...session, now: new Date(session.now.getTime() - ago) };
   const authorizationRequest = await loadAuthorizationRequest(server.context, new Parameters(request));
   const decision_token = signForm(server.context, decisionForm({ authorizationRequest, session: owner }), 0);
@@ -130,7 +130,7 @@ describe('a confirmation by the payment password', () => {
         clientId: client.clientId,
         paymentPasswordHash,
       };
-      expect(await setSessionConfirmed(pool, request, CALLER)).toBe(true);
+      expect(await setSessionConfirmed(pool, { ...request, ...CALLER })).toMatchObject({ valid: true });
     }
     const kept = 'select jsonb_object_keys(confirmed_before) as request from sessions where user_id = $1';
     const found = await pool.query<{ request: string }>(kept, [user.userId]);
@@ -154,18 +154,13 @@ describe('a confirmation by the payment password', () => {
       sessionHash: rows[0]?.session ?? sha256(''),
       requestDigest: rows[0]?.request ?? sha256(''),
     });
-    const holder = await pool.connect();
-    try {
-      await holder.query('begin');
-      await holder.query('select from users where user_id = $1 for update', [user.userId]);
-      const verdicts = [approveGrant(pool, approvalFor('one')), approveGrant(second, approvalFor('other'))];
-      const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-      await expect.poll(async () => (await pool.query(waiting)).rowCount, { interval: 10 }).toBe(2);
-      await holder.query('rollback');
-      expect((await Promise.all(verdicts)).toSorted()).toEqual(['stale', 'written']);
-    } finally {
-      holder.release();
-    }
+    const lock = 'select from users where user_id = $1 for update';
+    const verdicts = await whileHeld(pool, lock, [user.userId], async () => {
+      const both = [approveGrant(pool, approvalFor('one')), approveGrant(second, approvalFor('other'))];
+      await waitForLocks(pool, 2);
+      return both;
+    });
+    expect((await Promise.all(verdicts)).toSorted()).toEqual(['stale', 'written']);
     expect(await approved()).toBe(1);
   });
 });

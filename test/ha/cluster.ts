@@ -23,7 +23,6 @@ const DEADLINE_MS = 180_000;
 const HAPROXY_ALONE = process.env.HAPROXY_ALONE === '1';
 const HAPROXY_SETTINGS = fileURLToPath(new URL('haproxy.cfg', import.meta.url));
 
-/** A member as Patroni tells of it. */
 interface Told {
   readonly name: string;
   readonly role: 'leader' | 'sync_standby' | 'replica' | string;
@@ -139,7 +138,6 @@ export class Cluster implements Home {
     throw this.#error('has no primary', await this.#tell());
   }
 
-  /** Waits until another member is the primary. */
   async takesOver(from: Member): Promise<void> {
     const deadline = Date.now() + DEADLINE_MS;
     while ((await this.leader()) === from) {

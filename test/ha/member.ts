@@ -12,7 +12,6 @@ export interface Machine {
   readonly restPort: number;
 }
 
-/** What all machines of a cluster have in common. */
 export interface Common {
   readonly programs: Programs;
   /** Where data and logs are; PostgreSQL's user may write there. */
@@ -25,7 +24,6 @@ export interface Common {
 const SETTINGS = fileURLToPath(new URL('patroni.yml', import.meta.url));
 const HOST = '127.0.0.1';
 
-/** One member of the cluster. */
 export class Member {
   readonly machine: Machine;
   readonly #common: Common;
@@ -36,7 +34,6 @@ export class Member {
     this.#common = common;
   }
 
-  /** Starts Patroni, which starts PostgreSQL. */
   start(): void {
     const { programs, folder, runAs } = this.#common;
     const log = openSync(join(folder, `${this.machine.name}.log`), 'a');

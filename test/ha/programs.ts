@@ -2,12 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Where the programs of a cluster are. */
 export interface Programs {
   readonly etcd: string;
   readonly haproxy: string;
   readonly patroni: string;
-  /** The folder of PostgreSQL's own programs. */
   readonly postgres: string;
 }
 

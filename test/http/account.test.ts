@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Agent, type Answer, type Form } from '../support/agent.ts';
+import { fieldsFor, insertGrants, press, signedIn } from '../support/account.ts';
+import type { Agent, Answer, Form } from '../support/agent.ts';
 import { introspect, obtainToken, signIn } from '../support/flow.ts';
 import { rowsOf } from '../support/rows.ts';
 import { type TestClient, type TestUser, useServer } from '../support/server.ts';
@@ -11,46 +12,22 @@ let user: TestUser;
 let agent: Agent;
 
 beforeEach(async () => {
-  [client, user, agent] = [
-    await server.createClient({ name: 'Corner Shop' }),
-    await server.createUser(),
-    new Agent(server.baseUrl),
-  ];
-  await signIn(agent, user.login, user.password);
+  client = await server.createClient({ name: 'Corner Shop' });
+  user = await server.createUser();
+  agent = await signedIn(server, user);
 });
 
-/** Authorizations that were confirmed one after the other, the last a second ago: all with a token, or none ever used. */
-async function insertGrants(
-  of: TestClient,
-  count: number,
-  kind: 'active' | 'code expired' = 'active',
-  scope = 'account-info',
-) {
-  await server.database.pool.query(
-    `insert into grants (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri,
-                         code_hash, code_expires_at, token_hash, token_issued_at, confirmed_at)
-     select gen_random_uuid(), $1, $2, 'instance ' || n, 1, $5, 'x', sha256(n::text::bytea), confirmed_at,
-            case when $4 then sha256(n::text::bytea) end, case when $4 then confirmed_at end, confirmed_at
-       from generate_series(1, $3) n, lateral (select clock_timestamp() - n * interval '1 second' as confirmed_at) t`,
-    [user.userId, of.clientId, count, kind === 'active', scope],
-  );
-}
+const connect = (to: TestClient, count: number, more: { scope?: string; expired?: boolean } = {}) =>
+  insertGrants(server, { user, client: to, count, ...more });
 
 const linkOf = (page: Answer, rel: 'prev' | 'next') =>
   new RegExp(`rel="${rel}" href="([^"]+)"`).exec(page.body)?.[1];
 const namesOn = ({ text }: Answer) => text.match(/(?<=Connection name)instance \d+(?= Allowed)/g) ?? [];
 const formsTo = (page: Answer, action: string): Form[] => page.forms.filter((form) => form.action === action);
 
-async function press(page: Answer, action: string, by = agent): Promise<Answer> {
-  const [form] = formsTo(page, action);
-  const answer = await by.post(action, form?.fields ?? {});
-  expect(answer.status).toBe(303);
-  return by.get(answer.location ?? '');
-}
-
 describe('the account page', () => {
   it('shows 6,000 connections in pages, newest first, there and back', async () => {
-    await insertGrants(client, 6_000);
+    await connect(client, 6_000);
     let page = await agent.get('/account');
     expect(page.body.length).toBeLessThan(60_000);
     expect(linkOf(page, 'prev')).toBeUndefined();
@@ -68,13 +45,10 @@ describe('the account page', () => {
   });
 
   it('ends with the oldest, and begins anew where nothing is left', async () => {
-    await insertGrants(client, 21);
+    await connect(client, 21);
     const last = await agent.get(linkOf(await agent.get('/account'), 'next') ?? '');
     expect([namesOn(last), linkOf(last, 'next')]).toEqual([['instance 21'], undefined]);
-    const answer = await agent.post(
-      '/account/disconnect',
-      formsTo(last, '/account/disconnect')[0]?.fields ?? {},
-    );
+    const answer = await agent.post('/account/disconnect', fieldsFor(last, '/account/disconnect'));
     const emptied = await agent.get(answer.location ?? '');
     expect([emptied.status, emptied.location]).toEqual([
       303,
@@ -88,9 +62,9 @@ describe('the account page', () => {
   });
 
   it('stays on its page when something there is disconnected', async () => {
-    await insertGrants(client, 45);
+    await connect(client, 45);
     const second = await agent.get(linkOf(await agent.get('/account'), 'next') ?? '');
-    const after = await press(second, '/account/disconnect');
+    const after = await press(agent, second, '/account/disconnect');
     expect(after.text).toContain(
       'The connection instance 21 of Corner Shop is disconnected. Corner Shop still has 44 connections.',
     );
@@ -98,13 +72,13 @@ describe('the account page', () => {
   });
 
   it('reads a page and not all that a user ever had, live or not', async () => {
-    await insertGrants(client, 3_000, 'code expired');
+    await connect(client, 3_000, { expired: true });
     await server.database.pool.query(
       `update grants set confirmed_at = confirmed_at - interval '1 day' where user_id = $1 and instance_name > 'instance 2'`,
       [user.userId],
     );
     const other = await server.createClient({ name: 'Old Friend' });
-    await insertGrants(other, 2);
+    await connect(other, 2);
     let page = await agent.get('/account');
     expect(namesOn(page)).toEqual(['instance 1', 'instance 2']);
     let pages = 1;
@@ -114,7 +88,7 @@ describe('the account page', () => {
 
   it('is no larger when much was allowed', async () => {
     const long = Array.from({ length: 100 }, (_, n) => `payment.to-pattern("pattern ${n}")`).join(' ');
-    await insertGrants(client, 50, 'active', long);
+    await connect(client, 50, { scope: long });
     const page = await agent.get('/account');
     expect(namesOn(page).length).toBeGreaterThan(1);
     expect(page.body.length).toBeLessThan(250_000);
@@ -125,7 +99,7 @@ describe('the account page', () => {
   it.each(['x', "' or 1=1--", '%00', '00000000-0000-4000-8000-000000000000', '-1'])(
     'takes %s for no page',
     async (given) => {
-      await insertGrants(client, 1);
+      await connect(client, 1);
       for (const name of ['older', 'newer', 'disconnected', 'disconnected_all']) {
         const answer = await agent.get(`/account?${name}=${encodeURIComponent(given)}`);
         const page = answer.status === 303 ? await agent.get(answer.location ?? '') : answer;
@@ -143,20 +117,20 @@ describe('the account page', () => {
     ]);
     const page = await agent.get('/account');
     expect(page.text).toContain('We have blocked this application: it can’t act on your account now.');
-    expect((await press(page, '/account/disconnect')).text).toContain('Corner Shop is disconnected');
+    expect((await press(agent, page, '/account/disconnect')).text).toContain('Corner Shop is disconnected');
   });
 });
 
 describe('disconnecting all of an application', () => {
   it('is one press, also of thousands: each has its entry in the trail, and others stay', async () => {
     const other = await server.createClient({ name: 'Other Shop' });
-    await insertGrants(client, 6_000);
+    await connect(client, 6_000);
     const token = await obtainToken(agent, other, user);
     const resource = await server.createResource();
     const page = await agent.get('/account');
     expect(page.text).toContain('Disconnect Corner Shop completely (999 connections or more)?');
     expect(page.text).not.toContain('Disconnect Other Shop completely');
-    const after = await press(page, '/account/disconnect-all');
+    const after = await press(agent, page, '/account/disconnect-all');
     expect(after.text).toContain(
       'The access of Corner Shop that you disconnected has ended. If connections of Corner Shop are still listed, disconnect it once more.',
     );
@@ -171,31 +145,30 @@ describe('disconnecting all of an application', () => {
   });
 
   it('counts what is live, on all pages', async () => {
-    await insertGrants(client, 37);
-    await insertGrants(await server.createClient({ name: 'Other Shop' }), 2);
+    await connect(client, 37);
+    await connect(await server.createClient({ name: 'Other Shop' }), 2);
     const text = (await agent.get('/account')).text;
     expect(text).toContain('Disconnect Corner Shop completely (37 connections)?');
     expect(text).toContain('Disconnect Other Shop completely (2 connections)?');
   });
 
   it('takes no form of another user, session or application', async () => {
-    const [other, stranger] = [await server.createClient(), new Agent(server.baseUrl)];
-    await insertGrants(client, 2);
-    await insertGrants(other, 2);
+    const other = await server.createClient();
+    await connect(client, 2);
+    await connect(other, 2);
     const page = await agent.get('/account');
     const [first, second] = formsTo(page, '/account/disconnect-all').map(({ fields }) => fields);
-    const single = formsTo(page, '/account/disconnect')[0]?.fields;
+    const single = fieldsFor(page, '/account/disconnect');
     const before = await rowsOf(server.database);
     for (const fields of [
       { ...first, client_id: second?.client_id ?? '' },
-      { ...first, form_token: single?.form_token ?? '' },
+      { ...first, form_token: single.form_token ?? '' },
       { client_id: first?.client_id ?? '' },
     ]) {
       const answer = await agent.post('/account/disconnect-all', fields);
       expect([answer.status, answer.location]).toEqual([303, `${server.baseUrl}/account?undone=disconnect`]);
     }
-    const another = await server.createUser();
-    await signIn(stranger, another.login, another.password);
+    const stranger = await signedIn(server, await server.createUser());
     const before2 = await rowsOf(server.database);
     await stranger.post('/account/disconnect-all', first ?? {});
     expect(before2).not.toBe(before); // the sign-in
@@ -207,19 +180,19 @@ describe('Disconnect that is pressed when the session is over', () => {
   it.each(['/account/disconnect', '/account/disconnect-all'])(
     'says so and goes on after signing in: %s',
     async (action) => {
-      await insertGrants(client, 2);
+      await connect(client, 2);
       const page = await agent.get('/account');
       await server.database.pool.query('delete from sessions where user_id = $1', [user.userId]);
       const before = await rowsOf(server.database);
-      const asked = await press(page, action);
+      const asked = await press(agent, page, action);
       expect(asked.page).toBe('sign-in');
       expect(asked.text).toContain('Nothing has been disconnected yet: you were no longer signed in.');
       expect(await rowsOf(server.database)).toBe(before);
       const { login, password } = user;
-      const signedIn = await agent.submit(asked, 'login', { login, password });
-      const again = await agent.get(signedIn.location ?? '');
+      const back = await agent.submit(asked, 'login', { login, password });
+      const again = await agent.get(back.location ?? '');
       expect([again.page, namesOn(again)]).toEqual(['account', ['instance 1', 'instance 2']]);
-      expect((await press(again, action)).text).toMatch(
+      expect((await press(agent, again, action)).text).toMatch(
         /(The connection instance 1 of )?Corner Shop is disconnected/,
       );
     },
@@ -228,11 +201,11 @@ describe('Disconnect that is pressed when the session is over', () => {
   it.each(['/account/disconnect', '/account/disconnect-all'])(
     'and was begun anew meanwhile says so: %s',
     async (action) => {
-      await insertGrants(client, 2);
+      await connect(client, 2);
       const page = await agent.get('/account');
       await server.database.pool.query('delete from sessions where user_id = $1', [user.userId]);
       await signIn(agent, user.login, user.password);
-      const answer = await press(page, action);
+      const answer = await press(agent, page, action);
       expect(answer.text).toContain('Nothing has been disconnected yet: the page was out of date.');
       expect(answer.body).toContain('<title>Not disconnected &middot; ');
       expect(namesOn(answer)).toHaveLength(2);

@@ -1,7 +1,7 @@
 import * as cheerio from 'cheerio';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Agent } from '../support/agent.ts';
-import { signIn } from '../support/flow.ts';
+import { signedIn } from '../support/account.ts';
+import type { Agent } from '../support/agent.ts';
 import { type TestUser, useServer } from '../support/server.ts';
 import { setClientStatus } from '../support/state.ts';
 
@@ -15,8 +15,7 @@ let minutes: number;
 
 beforeEach(async () => {
   user = await server.createUser();
-  agent = new Agent(server.baseUrl);
-  await signIn(agent, user.login, user.password);
+  agent = await signedIn(server, user);
   minutes = 0;
 });
 

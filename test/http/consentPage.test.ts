@@ -1,11 +1,12 @@
 import * as cheerio from 'cheerio';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { formatScope } from '../../src/rules/formatScope.ts';
-import { spends } from '../../src/rules/scope.ts';
+import { formatScope } from '../../src/rules/scope/formatScope.ts';
+import { spends } from '../../src/rules/scope/scope.ts';
 import { rights } from '../rules/arbitraries.ts';
+import { signedIn } from '../support/account.ts';
 import { Agent, type Answer } from '../support/agent.ts';
-import { obtainToken, reachConsent, requestOf, signIn } from '../support/flow.ts';
+import { obtainToken, reachConsent, requestOf } from '../support/flow.ts';
 import { type TestClient, type TestUser, useServer } from '../support/server.ts';
 
 // What the pages of a request say beside the rights and limits themselves.
@@ -18,8 +19,7 @@ let browser: Agent;
 beforeEach(async () => {
   client = await server.createClient({ name: 'Corner Shop' });
   user = await server.createUser({ paymentPassword: null });
-  browser = new Agent(server.baseUrl);
-  await signIn(browser, user.login, user.password);
+  browser = await signedIn(server, user);
 });
 
 const consentFor = (fields = {}) => reachConsent(browser, requestOf(client, fields), user);
@@ -122,13 +122,6 @@ describe('other connections of the same application', () => {
 });
 
 describe('where the money comes from', () => {
-  it('is a fact beside what it can spend, and stands in no list', async () => {
-    const { body } = await consentFor({ scope: 'payment-shop money-source("card")' });
-    const $ = cheerio.load(body);
-    expect($('.spending .source').text().trim()).toBe('Paid from: your linked card');
-    expect($('li').text()).not.toContain('Paid from');
-  });
-
   it('is told when it changes, and when it is new', async () => {
     await allow({ scope: 'payment-shop money-source("card")' });
     expect(changesOf(await consentFor({ scope: 'payment-shop' }))).toEqual([
@@ -178,8 +171,7 @@ describe('the page', () => {
   it('names the application in its title', async () => {
     expect(titleOf(await consentFor())).toContain('Allow Corner Shop access?');
     const payer = await server.createUser();
-    const elsewhere = new Agent(server.baseUrl);
-    await signIn(elsewhere, payer.login, payer.password);
+    const elsewhere = await signedIn(server, payer);
     const query = new URLSearchParams(requestOf(client, { scope: 'payment-shop' }));
     const asked = await elsewhere.get(`/oauth/authorize?${query}`);
     expect(titleOf(asked)).toContain('Payment password for Corner Shop’s request');
@@ -237,13 +229,5 @@ describe('the page', () => {
       'Don’t want this? Close this page, and the application gets nothing from this request.',
     );
     expect((await visitor.get('/account')).text).not.toContain('Don’t want this?');
-  });
-
-  it('shows the currency and the days beside the field of a limit', async () => {
-    client = await server.createClient({ userLimits: true });
-    const { body } = await consentFor({ scope: 'payment-shop payment-p2p.limit(7,5)' });
-    const $ = cheerio.load(body);
-    expect($('input[name=limit_0] + span').text()).toBe('RUB a day');
-    expect($('input[name=limit_1] + span').text()).toBe('RUB in any 7 days');
   });
 });

@@ -8,13 +8,26 @@ import { openLine } from '../support/line.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 
 let server: TestServer;
+/** Closes what a test opened besides. */
+let closers: (() => unknown)[] = [];
 const TOKEN_REQUEST = { grant_type: 'authorization_code', code: 'x', client_id: 'x', redirect_uri: 'x' };
 const SOON = { timeout: 20_000, interval: 10 };
 const REQUEST = '/oauth/authorize?client_id=x';
 
 afterEach(async () => {
   await server.close();
+  for (const close of closers) await close();
+  closers = [];
 });
+
+/** Starts the server with a pool of its own to a new database, on a line that can be cut. */
+async function startOnLine() {
+  const [database, line] = [await createDatabase(), await openLine()];
+  const pool = openDatabase(line.url(database));
+  closers = [line.close, () => pool.end(), database.drop];
+  server = await startServer({ database: { ...database, pool } });
+  return { line, pool, agent: new Agent(server.baseUrl) };
+}
 
 /** What the log says above `info`, each line with its level, what it says, and why. */
 function warnings(): unknown[] {
@@ -64,86 +77,52 @@ describe('while the database is away', () => {
       `alter database ${new URL(database.url).pathname.slice(1)} set default_transaction_read_only = on`,
     );
     const pool = openDatabase(database.url);
+    closers = [() => pool.end(), database.drop];
     server = await startServer({ database: { ...database, pool } });
-    try {
-      const reason = expect.stringMatching(
-        /^PostgreSQL takes no writes there: most likely it is a standby, .+/,
-      );
-      await expect.poll(warnings, SOON).toEqual([['error', 'the database is away', reason]]);
-      expect([await isUp(), (await new Agent(server.baseUrl).get('/health/ready')).status]).toEqual([
-        false,
-        503,
-      ]);
-    } finally {
-      await pool.end();
-      await database.drop();
-    }
+    const reason = expect.stringMatching(
+      /^PostgreSQL takes no writes there: most likely it is a standby, .+/,
+    );
+    await expect.poll(warnings, SOON).toEqual([['error', 'the database is away', reason]]);
+    expect([await isUp(), (await new Agent(server.baseUrl).get('/health/ready')).status]).toEqual([
+      false,
+      503,
+    ]);
   });
 
   it('is told of a question that gets no answer', async () => {
-    const database = await createDatabase();
-    const line = await openLine();
-    const pool = openDatabase(line.url(database));
-    server = await startServer({ database: { ...database, pool } });
-    try {
-      const agent = new Agent(server.baseUrl);
-      expect((await agent.get('/health/ready')).status).toBe(200);
-      line.cut();
-      await expect.poll(async () => (await agent.get('/health/ready')).status, SOON).toBe(503);
-      const away = ['error', 'the database is away', 'no answer within 2 seconds'];
-      expect([await isUp(), warnings()]).toEqual([false, [away]]);
-      await expect.poll(isUp, SOON).toBe(true);
-      expect(warnings()).toEqual([away, ['warn', 'the database is back', undefined]]);
-    } finally {
-      line.close();
-      await pool.end();
-      await database.drop();
-    }
+    const { line, agent } = await startOnLine();
+    expect((await agent.get('/health/ready')).status).toBe(200);
+    line.cut();
+    await expect.poll(async () => (await agent.get('/health/ready')).status, SOON).toBe(503);
+    const away = ['error', 'the database is away', 'no answer within 2 seconds'];
+    expect([await isUp(), warnings()]).toEqual([false, [away]]);
+    await expect.poll(isUp, SOON).toBe(true);
+    expect(warnings()).toEqual([away, ['warn', 'the database is back', undefined]]);
   });
 
   it('does not wait for a database that is cut off, and asks another connection next time', async () => {
-    const database = await createDatabase();
-    const line = await openLine();
-    const pool = openDatabase(line.url(database));
-    server = await startServer({ database: { ...database, pool } });
-    try {
-      const agent = new Agent(server.baseUrl);
-      expect((await agent.get(REQUEST)).text).toContain('unauthorized_client');
-      line.cut();
-      expect((await agent.get(REQUEST)).status).toBe(503);
-      expect((await agent.get(REQUEST)).text).toContain('unauthorized_client');
-    } finally {
-      line.close();
-      await pool.end();
-      await database.drop();
-    }
+    const { line, agent } = await startOnLine();
+    expect((await agent.get(REQUEST)).text).toContain('unauthorized_client');
+    line.cut();
+    expect((await agent.get(REQUEST)).status).toBe(503);
+    expect((await agent.get(REQUEST)).text).toContain('unauthorized_client');
   });
 
   it('does not add up what a request waits for', async () => {
-    const database = await createDatabase();
-    const line = await openLine();
-    const pool = openDatabase(line.url(database));
-    server = await startServer({ database: { ...database, pool } });
-    try {
-      const [client, user] = [await server.createClient(), await server.createUser()];
-      const agent = new Agent(server.baseUrl);
-      await reachConsent(agent, requestOf(client), user);
-      // Whoever asks has two questions in turn here, each of which is answered in time.
-      line.delay(4_000);
-      const page = await agent.get(`/oauth/authorize?${new URLSearchParams(requestOf(client))}`);
-      expect([page.status, page.page, page.headers.get('retry-after')]).toEqual([503, 'error', '5']);
-      await vi.waitFor(() => expect(pool.idleCount).toBe(pool.totalCount), SOON);
-      line.delay(0);
-      expect((await agent.get(`/oauth/authorize?${new URLSearchParams(requestOf(client))}`)).page).toBe(
-        'consent',
-      );
-      // What the handler answers after that is dropped without a word.
-      expect(server.logLines.filter((entry) => JSON.parse(entry).level > 30)).toEqual([]);
-    } finally {
-      line.close();
-      await pool.end();
-      await database.drop();
-    }
+    const { line, pool, agent } = await startOnLine();
+    const [client, user] = [await server.createClient(), await server.createUser()];
+    await reachConsent(agent, requestOf(client), user);
+    // Whoever asks has two questions in turn here, each of which is answered in time.
+    line.delay(4_000);
+    const page = await agent.get(`/oauth/authorize?${new URLSearchParams(requestOf(client))}`);
+    expect([page.status, page.page, page.headers.get('retry-after')]).toEqual([503, 'error', '5']);
+    await vi.waitFor(() => expect(pool.idleCount).toBe(pool.totalCount), SOON);
+    line.delay(0);
+    expect((await agent.get(`/oauth/authorize?${new URLSearchParams(requestOf(client))}`)).page).toBe(
+      'consent',
+    );
+    // What the handler answers after that is dropped without a word.
+    expect(server.logLines.filter((entry) => JSON.parse(entry).level > 30)).toEqual([]);
   });
 });
 

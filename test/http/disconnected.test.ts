@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Agent, type Answer } from '../support/agent.ts';
-import { obtainToken, signIn } from '../support/flow.ts';
+import { signedIn } from '../support/account.ts';
+import type { Agent, Answer } from '../support/agent.ts';
+import { obtainToken } from '../support/flow.ts';
 import { type TestClient, type TestUser, useServer } from '../support/server.ts';
 
 // What the account page says after something was disconnected, and whom it says it to.
@@ -14,14 +15,8 @@ let agent: Agent;
 beforeEach(async () => {
   shop = await server.createClient({ name: 'Corner Shop' });
   anna = await server.createUser();
-  agent = await signedIn(anna);
+  agent = await signedIn(server, anna);
 });
-
-async function signedIn(user: TestUser): Promise<Agent> {
-  const browser = new Agent(server.baseUrl);
-  await signIn(browser, user.login, user.password);
-  return browser;
-}
 
 async function connect(...names: readonly (string | undefined)[]): Promise<void> {
   for (const name of names)
@@ -130,7 +125,7 @@ describe('a link that somebody made up', () => {
   it('tells nothing of another user’s connections, and nothing of what is connected', async () => {
     await connect('tablet', 'phone');
     const theirs = await press('Yes, disconnect: Corner Shop, tablet');
-    const boris = await signedIn(await server.createUser());
+    const boris = await signedIn(server, await server.createUser());
     const never = await server.createClient({ name: 'Never Met' });
     const own = /name="grant_id" value="([^"]+)"/.exec((await agent.get('/account')).body)?.[1];
     for (const link of [

@@ -1,7 +1,7 @@
 import { fastifyCookie } from '@fastify/cookie';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { AUTHORIZATION_PARAMETERS } from '../../src/rules/authorizationRequest.ts';
+import { AUTHORIZATION_PARAMETERS } from '../../src/rules/request/authorizationRequest.ts';
 import { Agent } from '../support/agent.ts';
 import { signIn } from '../support/flow.ts';
 import { FUZZ_TIMEOUT_MS, fuzz } from '../support/fuzz.ts';

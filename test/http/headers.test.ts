@@ -49,7 +49,8 @@ describe('over https', () => {
   it('keeps its cookies from every other host and from plain http', async () => {
     const user = await server.createUser();
     const client = await server.createClient();
-    const agent = new Agent(server.baseUrl, { 'x-forwarded-proto': 'https' });
+    const plain = { 'x-forwarded-proto': 'http', forwarded: 'proto=http', 'x-forwarded-ssl': 'off' };
+    const agent = new Agent(server.baseUrl, plain);
     const page = await agent.get(`/oauth/authorize?${new URLSearchParams(requestOf(client))}`);
     const lines = [
       ...page.headers.getSetCookie(),

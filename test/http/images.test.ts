@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { changeClient } from '../../src/flows/operators/clients.ts';
-import { logoOf } from '../../src/operatorFiles.ts';
-import { BUILT_IN_BRAND } from '../../src/rules/brand.ts';
-import type { Logo } from '../../src/rules/logo.ts';
+import { logoOf } from '../../src/config/operatorFiles.ts';
+import { BUILT_IN_BRAND } from '../../src/rules/face/brand.ts';
+import type { Logo } from '../../src/rules/face/logo.ts';
+import { changeClient } from '../support/operators.ts';
 import { png, svg } from '../support/pictures.ts';
 import { useServer } from '../support/server.ts';
 

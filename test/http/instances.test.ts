@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { press, signedIn } from '../support/account.ts';
 import { Agent, type Answer } from '../support/agent.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
-import { decide, introspect, obtainToken, reachConsent, requestOf, signIn } from '../support/flow.ts';
+import { decide, introspect, obtainToken, reachConsent, requestOf } from '../support/flow.ts';
 import { rowsOf } from '../support/rows.ts';
 import { startServer, type TestClient, type TestServer, type TestUser } from '../support/server.ts';
 
@@ -70,11 +71,7 @@ describe('as many live authorizations of one user and application as one may hav
   it('leave room for another when one is disconnected, and when one’s code was never used', async () => {
     const tokens = await fill();
     const resource = await server.createResource();
-    const account = await agent.get('/account');
-    await agent.post(
-      '/account/disconnect',
-      account.forms.find(({ action }) => action === '/account/disconnect')?.fields ?? {},
-    );
+    await press(agent, await agent.get('/account'), '/account/disconnect');
     const added = await decide(agent, await reachConsent(agent, named('added'), user), 'allow');
     expect(added.status).toBe(302);
     expectFull(await open(named('one more')));
@@ -89,15 +86,10 @@ describe('as many live authorizations of one user and application as one may hav
 
   it('are never one more, however many sessions allow at once at two servers', async () => {
     await fill();
-    const account = await agent.get('/account');
-    await agent.post(
-      '/account/disconnect',
-      account.forms.find(({ action }) => action === '/account/disconnect')?.fields ?? {},
-    );
+    await press(agent, await agent.get('/account'), '/account/disconnect');
     const forms: { own: Agent; consent: Answer }[] = [];
     for (let n = 0; n < 12; n += 1) {
-      const own = new Agent((n % 2 === 0 ? server : replica).baseUrl);
-      await signIn(own, user.login, user.password);
+      const own = await signedIn(n % 2 === 0 ? server : replica, user);
       forms.push({ own, consent: await open(named(`racing ${n}`), own) });
     }
     const answers = await Promise.all(forms.map(({ own, consent }) => decide(own, consent, 'allow')));

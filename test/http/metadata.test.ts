@@ -31,15 +31,3 @@ it('RFC 8414: tells a client library what is true', async () => {
     introspection_endpoint_auth_methods_supported: ['client_secret_basic'],
   });
 });
-
-it('names endpoints that are there', async () => {
-  const agent = new Agent(server.baseUrl);
-  const metadata = JSON.parse((await agent.get('/.well-known/oauth-authorization-server')).body) as Record<
-    string,
-    unknown
-  >;
-  const endpoints = Object.entries(metadata).filter(([name]) => name.endsWith('_endpoint'));
-  expect(endpoints).toHaveLength(4);
-  for (const [, url] of endpoints)
-    expect((await agent.send(String(url), { method: 'PUT', headers: {} })).status).toBe(405);
-});

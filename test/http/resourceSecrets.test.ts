@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { setStatus } from '../../src/flows/operators/blocking.ts';
-import { registerResource, removeResource } from '../../src/flows/operators/resources.ts';
-import { addSecret, retireSecret } from '../../src/flows/operators/secrets.ts';
-import { listSecrets } from '../../src/store/secrets.ts';
+import { perform } from '../../src/operations/operation.ts';
+import * as resources from '../../src/operations/resources.ts';
+import { SECRETS } from '../../src/store/common/secrets.ts';
 import { Agent } from '../support/agent.ts';
 import { obtainToken } from '../support/flow.ts';
+import { registerResource, removeResource, setResourceStatus } from '../support/operators.ts';
 import { useServer } from '../support/server.ts';
 
 const server = await useServer();
@@ -30,30 +30,36 @@ describe('a resource server', () => {
     const { pool } = server.database;
     const first = await register();
     const { resourceId } = first;
-    const added = await addSecret(pool, 'resource', resourceId, 'olga');
-    const second = { resourceId, resourceSecret: added.secret };
+    const added = await perform(resources.addSecret, { db: pool, operator: 'olga' }, { resourceId });
+    const second = { resourceId, resourceSecret: String(added.resourceSecret) };
     for (const secret of [first, second]) expect((await ask(secret)).body).toContain('"active":true');
-    const [one] = await listSecrets(pool, 'resource', resourceId);
-    const retire = (secretId = '', force = false) =>
-      retireSecret(pool, 'resource', resourceId, secretId, force, 'olga');
-    expect(await retire(one?.secretId)).toEqual({ found: true, retired: true });
+    const [one] = await SECRETS.resource.list(pool, { ownerId: resourceId });
+    const agreed: boolean[] = [];
+    const confirm = async () => {
+      if (agreed.push(true) === 1) throw new Error('nothing was done');
+    };
+    const retire = (secretId = '') =>
+      perform(resources.retireSecret, { db: pool, operator: 'olga', confirm }, { resourceId, secretId });
+    await retire(one?.secretId);
+    expect(agreed).toEqual([]);
     expect(await ask(first)).toEqual(await wrongSecret());
     expect((await ask(second)).status).toBe(200);
-    expect(await retire(added.secretId)).toEqual({ found: true, retired: false });
-    expect(await retire(added.secretId, true)).toEqual({ found: true, retired: true });
+    await expect(retire(added.secretId)).rejects.toThrow('nothing was done');
+    expect((await ask(second)).status).toBe(200);
+    await retire(added.secretId);
     expect(await ask(second)).toEqual(await wrongSecret());
   });
 
   it('is as one with a wrong secret while it is blocked, and once it is deleted', async () => {
     const { pool } = server.database;
     const resource = await register();
-    await setStatus(pool, 'resource', resource.resourceId, 'blocked', 'olga');
+    await setResourceStatus(pool, resource.resourceId, 'blocked', 'olga');
     expect(await ask(resource)).toEqual(await wrongSecret());
-    await setStatus(pool, 'resource', resource.resourceId, 'active', 'olga');
+    await setResourceStatus(pool, resource.resourceId, 'active', 'olga');
     expect((await ask(resource)).status).toBe(200);
-    expect(await removeResource(pool, resource.resourceId, 'olga')).toBe(true);
+    expect(await removeResource(pool, resource.resourceId, 'olga')).toMatchObject({ status: 'deleted' });
     expect(await ask(resource)).toEqual(await wrongSecret());
-    expect(await removeResource(pool, resource.resourceId, 'olga')).toBe(false);
+    expect(await removeResource(pool, resource.resourceId, 'olga')).toBeNull();
     const { rows } = await pool.query(
       `select kind from audit_events where resource_id = $1 and operator = 'olga' order by at`,
       [resource.resourceId],
@@ -71,9 +77,9 @@ describe('a resource server', () => {
     const { pool } = server.database;
     const resource = await register();
     const { resourceId } = resource;
-    await addSecret(pool, 'resource', resourceId, 'olga');
+    await perform(resources.addSecret, { db: pool, operator: 'olga' }, { resourceId });
     const used = async () =>
-      (await listSecrets(pool, 'resource', resourceId)).map(({ lastUsedOn }) => lastUsedOn);
+      (await SECRETS.resource.list(pool, { ownerId: resourceId })).map(({ lastUsedOn }) => lastUsedOn);
     await ask({ resourceId, resourceSecret: 'wrong' });
     expect(await used()).toEqual([null, null]);
     await Promise.all([ask(resource), ask(resource), ask(resource)]);

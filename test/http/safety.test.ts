@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { currentSession } from '../../src/flows/session.ts';
-import { stopEverything, stopToken } from '../../src/flows/stopEverything.ts';
+import { stopEverything, stopToken } from '../../src/flows/account/disconnect.ts';
 import { TooLateError } from '../../src/store/database/errors.ts';
-import { Agent, type Answer } from '../support/agent.ts';
+import { fieldsFor, insertGrants, isSignedIn, press, sessionOf, signedIn } from '../support/account.ts';
+import { Agent } from '../support/agent.ts';
 import { introspect, obtainToken, reachConsent, requestOf, signIn } from '../support/flow.ts';
 import { rowsOf } from '../support/rows.ts';
 import { CALLER, type TestClient, type TestUser, useServer } from '../support/server.ts';
@@ -17,29 +17,13 @@ let client: TestClient;
 let user: TestUser;
 let agent: Agent;
 
-async function signedIn(who: TestUser): Promise<Agent> {
-  const browser = new Agent(server.baseUrl);
-  await signIn(browser, who.login, who.password);
-  return browser;
-}
-
 beforeEach(async () => {
   client = await server.createClient({ name: 'Corner Shop' });
   user = await server.createUser();
-  agent = await signedIn(user);
+  agent = await signedIn(server, user);
 });
 
-const formTo = (page: Answer, action: string) =>
-  page.forms.find((form) => form.action === action)?.fields ?? {};
-
-async function press(page: Answer, action: string, by = agent): Promise<Answer> {
-  const answer = await by.post(action, formTo(page, action));
-  expect(answer.status).toBe(303);
-  return by.get(answer.location ?? '');
-}
-
 const PAGES = ['/account', '/account/security'];
-const isSignedIn = async (by: Agent) => (await by.get('/account')).page === 'account';
 
 const note = (kind: string) =>
   pool.query('insert into audit_events (kind, user_id, client_id, address) values ($1, $2, $3, $4)', [
@@ -89,9 +73,9 @@ describe('a warning', () => {
   it.each(PAGES)(
     'is said no more on any page of a browser that has seen it on %s, and still in another',
     async (path) => {
-      const other = await signedIn(user);
+      const other = await signedIn(server, user);
       await note('replayed');
-      const after = await press(await agent.get(path), '/account/warnings');
+      const after = await press(agent, await agent.get(path), '/account/warnings');
       expect(after.page).toBe(path === '/account' ? 'account' : 'security');
       const says = async (by: Agent) =>
         (await Promise.all(PAGES.map((one) => by.get(one)))).map(({ text }) =>
@@ -110,8 +94,8 @@ describe('a warning', () => {
   it('stays when its form comes from elsewhere, or was made for another user', async () => {
     await note('replayed');
     const page = await agent.get('/account');
-    const stranger = await signedIn(await server.createUser());
-    const fields = formTo(page, '/account/warnings');
+    const stranger = await signedIn(server, await server.createUser());
+    const fields = fieldsFor(page, '/account/warnings');
     const seen = stranger.cookies.get('assent_seen');
     await agent.post('/account/warnings', fields, { 'sec-fetch-site': 'cross-site' });
     await agent.post('/account/warnings', { ...fields, newest: `${fields.newest}0` });
@@ -192,8 +176,8 @@ describe('nobody hides a warning', () => {
     await noteEarlier('replayed', client.clientId, '203.0.113.77');
     const earlier = await agent.get('/account');
     await note('user_password_set');
-    await press(await agent.get('/account'), '/account/warnings');
-    const after = await press(earlier, '/account/warnings');
+    await press(agent, await agent.get('/account'), '/account/warnings');
+    const after = await press(agent, earlier, '/account/warnings');
     expect(after.text).not.toContain('We set a new password');
   });
 });
@@ -228,7 +212,7 @@ describe('a sign-in', () => {
     for (const end of ['sign-out', 'loss', 'another user']) {
       await signIn(own, other.login, other.password);
       expect(await says(own)).toEqual([false, false]);
-      if (end === 'sign-out') await press(await own.get('/account'), '/sign-out', own);
+      if (end === 'sign-out') await press(own, await own.get('/account'), '/sign-out');
       own.cookies.delete('assent_session');
       if (end === 'another user') await signIn(own, user.login, user.password);
       own.cookies.delete('assent_session');
@@ -238,8 +222,8 @@ describe('a sign-in', () => {
   });
 
   it('in a browser that was known is told nowhere', async () => {
-    const known = await signedIn(user);
-    await press(await agent.get('/account'), '/account/warnings');
+    const known = await signedIn(server, user);
+    await press(agent, await agent.get('/account'), '/account/warnings');
     known.cookies.delete('assent_session');
     await signIn(known, user.login, user.password);
     expect(await says(agent)).toEqual([false, false]);
@@ -268,22 +252,22 @@ describe('stopping everything', () => {
       [user.userId, client.clientId],
     );
     expect((await agent.get('/account?stopped=everything')).text).toContain('Not everything is stopped yet');
-    const after = await press(await agent.get('/account'), ACTION);
+    const after = await press(agent, await agent.get('/account'), ACTION);
     expect(after.text).toContain('Everything is stopped');
   });
 
   it('disconnects every application and signs out every other browser, with an entry in the trail for each', async () => {
-    const others = [await signedIn(user), await signedIn(user)];
+    const others = [await signedIn(server, user), await signedIn(server, user)];
     const clients = [client, await server.createClient(), await server.createClient()];
     const tokens = await Promise.all(clients.map((one) => obtainToken(agent, one, user)));
     const another = await server.createUser();
-    const stranger = await signedIn(another);
+    const stranger = await signedIn(server, another);
     const kept = await obtainToken(stranger, client, another);
     const page = await agent.get('/account');
     expect(page.text).toMatch(
       /Stop everything\? All applications are disconnected at once, and every other browser is signed out\. Payments already made are not undone\./,
     );
-    const after = await press(page, ACTION);
+    const after = await press(agent, page, ACTION);
     expect(after.text).toContain(
       'Everything is stopped: no application is connected, and no other browser is signed in.',
     );
@@ -312,15 +296,8 @@ describe('stopping everything', () => {
   });
 
   it('is one press, also of thousands', async () => {
-    await pool.query(
-      `insert into grants (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri,
-                           code_hash, code_expires_at, token_hash, token_issued_at, confirmed_at)
-       select gen_random_uuid(), $1, $2, n::text, 1, 'account-info', 'x', sha256(n::text::bytea), now(),
-              sha256(n::text::bytea), now(), now()
-         from generate_series(1, 2000) n`,
-      [user.userId, client.clientId],
-    );
-    const { text } = await press(await agent.get('/account'), ACTION);
+    await insertGrants(server, { user, client, count: 2_000 });
+    const { text } = await press(agent, await agent.get('/account'), ACTION);
     expect(text).toContain('Everything is stopped');
     const { rows } = await pool.query(
       'select count(*)::int from grants where user_id = $1 and revoked_at is null',
@@ -331,39 +308,38 @@ describe('stopping everything', () => {
 
   it('says that something is left, and nothing untrue, whoever made the link', async () => {
     await obtainToken(agent, client, user);
-    const session = await currentSession(server.context, agent.cookies.get('assent_session') ?? '');
-    if (session === null) throw new Error('nobody is signed in');
+    const session = await sessionOf(server, agent);
     const late = { ...CALLER, decideBy: performance.now() };
     const stopped = stopEverything(server.context, session, stopToken(server.context, session), late);
     await expect(stopped).rejects.toThrow(TooLateError);
     const left = await agent.get('/account?stopped=everything');
     expect(left.text).toContain('Not everything is stopped yet. Press “Stop everything” again.');
-    expect((await press(left, ACTION)).text).toContain('Everything is stopped');
-    await signedIn(user);
+    expect((await press(agent, left, ACTION)).text).toContain('Everything is stopped');
+    await signedIn(server, user);
     expect((await agent.get('/account?stopped=everything')).text).toContain('Not everything is stopped yet.');
   });
 
   it('signs the others out also when the user, or a thief, has decided too much', async () => {
-    const thief = await signedIn(user);
+    const thief = await signedIn(server, user);
     await obtainToken(agent, client, user);
     await pool.query('update users set decisions = 2000, decided_at = clock_timestamp() where user_id = $1', [
       user.userId,
     ]);
-    const answer = await agent.post(ACTION, formTo(await agent.get('/account'), ACTION));
+    const answer = await agent.post(ACTION, fieldsFor(await agent.get('/account'), ACTION));
     expect([answer.status, answer.page]).toEqual([429, 'notice']);
     expect(await isSignedIn(thief)).toBe(false);
     expect((await agent.get('/account')).text).toContain('Corner Shop');
   });
 
   it('takes no form of another user, session or action', async () => {
-    const stranger = await signedIn(await server.createUser());
-    const elsewhere = await signedIn(user);
+    const stranger = await signedIn(server, await server.createUser());
+    const elsewhere = await signedIn(server, user);
     await obtainToken(agent, client, user);
     const page = await agent.get('/account');
     const foreign = [
-      formTo(await stranger.get('/account'), ACTION),
-      formTo(await elsewhere.get('/account'), ACTION),
-      formTo(page, '/sign-out'),
+      fieldsFor(await stranger.get('/account'), ACTION),
+      fieldsFor(await elsewhere.get('/account'), ACTION),
+      fieldsFor(page, '/sign-out'),
       {},
     ];
     const before = await rowsOf(server.database);
@@ -371,7 +347,7 @@ describe('stopping everything', () => {
       const answer = await agent.post(ACTION, fields);
       expect([answer.status, answer.location]).toEqual([303, `${server.baseUrl}/account?undone=stop`]);
     }
-    await agent.post(ACTION, formTo(page, ACTION), { 'sec-fetch-site': 'cross-site' });
+    await agent.post(ACTION, fieldsFor(page, ACTION), { 'sec-fetch-site': 'cross-site' });
     expect(await rowsOf(server.database)).toBe(before);
     expect((await agent.get('/account?undone=stop')).text).toContain(
       'Nothing has been stopped yet: the page was out of date.',
@@ -382,12 +358,12 @@ describe('stopping everything', () => {
     await obtainToken(agent, client, user);
     const page = await agent.get('/account');
     await pool.query('delete from sessions where user_id = $1', [user.userId]);
-    const asked = await press(page, ACTION);
+    const asked = await press(agent, page, ACTION);
     expect(asked.page).toBe('sign-in');
     expect(asked.text).toContain('Nothing has been stopped yet: you were no longer signed in.');
     const { login, password } = user;
     const back = await agent.submit(asked, 'login', { login, password });
-    expect((await press(await agent.get(back.location ?? ''), ACTION)).text).toContain(
+    expect((await press(agent, await agent.get(back.location ?? ''), ACTION)).text).toContain(
       'Everything is stopped',
     );
   });

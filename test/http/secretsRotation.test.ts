@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { copyOf } from '../support/account.ts';
 import { Agent, type Answer } from '../support/agent.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { codeOf, decide, obtainToken, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
@@ -30,11 +31,7 @@ afterAll(async () => {
 });
 
 /** The same browser, sent to another replica from now on. */
-function movedTo(server: TestServer, agent: Agent): Agent {
-  const moved = new Agent(server.baseUrl);
-  for (const [name, value] of agent.cookies) moved.cookies.set(name, value);
-  return moved;
-}
+const movedTo = ({ baseUrl }: TestServer, agent: Agent) => copyOf(agent, baseUrl);
 
 const FIELDS = { scope: 'payment-shop' };
 

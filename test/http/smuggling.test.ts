@@ -213,16 +213,16 @@ describe('a request that there is one way to cut', () => {
   });
 });
 
-describe('an exchange that is right', () => {
-  async function exchange(): Promise<string> {
-    const [client, user] = [await server.createClient(), await server.createUser()];
-    const code = await obtainCode(new Agent(server.baseUrl), requestOf(client), user);
-    logged = server.logLines.length; // what led to the code is not what is looked at
-    return new URLSearchParams(tokenRequestOf(client, code)).toString();
-  }
+/** The body of a right exchange. */
+async function exchange(): Promise<string> {
+  const [client, user] = [await server.createClient(), await server.createUser()];
+  const code = await obtainCode(new Agent(server.baseUrl), requestOf(client), user);
+  logged = server.logLines.length; // what led to the code is not what is looked at
+  return new URLSearchParams(tokenRequestOf(client, code)).toString();
+}
 
-  const head = (length: number) =>
-    `POST /oauth/token HTTP/1.1\r\nHost: x\r\n${FORM}Content-Length: ${length}\r\n\r\n`;
+describe('an exchange that is right', () => {
+  const head = (length: number) => post(`${FORM}Content-Length: ${length}\r\n`);
 
   it('is not carried out before all of its body is there', async () => {
     const body = await exchange();
@@ -259,6 +259,95 @@ describe('an exchange that is right', () => {
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 200, 400]);
     expect(answers.filter((answer) => answer.body.includes('access_token'))).toHaveLength(1);
   });
+});
+
+const READY = get('', '/health/ready');
+
+describe('what is not HTTP behind a request', () => {
+  const right = async (lines = '') => {
+    const body = await exchange();
+    return post(`${FORM}${lines}Content-Length: ${body.length}\r\n`, body);
+  };
+
+  it.each([
+    ['in the same packet', (request: string) => [`${request}&garbage`]],
+    ['in the next packet', (request: string) => [request, '&garbage']],
+  ])('does not take the place of its answer: %s', async (_where, pieces) => {
+    const { answers } = await converse(server.baseUrl, pieces(await right()));
+    expect(answers).toMatchObject([
+      { status: 200, body: /"access_token":/ },
+      { status: 400, body: /This request can’t be read/ },
+    ]);
+  });
+
+  it('does not take the place of the last answer of a connection', async () => {
+    const { answers } = await converse(server.baseUrl, (await right('Connection: close\r\n')) + READY);
+    expect(answers).toMatchObject([{ status: 200, body: /"access_token":/ }]);
+  });
+
+  it.each([
+    ['behind several', `${READY.repeat(3)}garbage\r\n\r\n`, [200, 200, 200, 400]],
+    [
+      'in the body of the second of two',
+      READY + post(`${FORM}Transfer-Encoding: chunked\r\n`, 'z\r\n'),
+      [200, 400],
+    ],
+  ])('comes after the answers before it: %s', async (_where, bytes, statuses) => {
+    const { answers } = await converse(server.baseUrl, bytes);
+    expect(answers.map(({ status }) => status)).toEqual(statuses);
+  });
+});
+
+describe('a request that was answered before all of its body came', () => {
+  it.each([
+    ['no such address', 'POST /nothing'],
+    ['no such method', 'PUT /oauth/token'],
+  ])('gets no second answer: %s', async (_what, line) => {
+    const head = (lines: string) => `${line} HTTP/1.1\r\nHost: x\r\n${lines}\r\n`;
+    const cutOff = await converse(server.baseUrl, [head('Content-Length: 500\r\n'), 'a=b'], { hangUp: true });
+    expect(cutOff.answers).toHaveLength(1);
+    const broken = await converse(server.baseUrl, [head('Transfer-Encoding: chunked\r\n'), 'z\r\n']);
+    expect(broken.answers).toHaveLength(1);
+  });
+});
+
+describe('a connection', () => {
+  it('whose request wishes for another protocol does not swallow the one behind it: that is answered, or it ends', async () => {
+    const wish = get('Connection: upgrade\r\nUpgrade: h2c\r\n');
+    const { answers } = await converse(server.baseUrl, wish + NEXT);
+    expect(answers[0]?.status).toBe(200);
+    if (answers.length === 1) expect(answers[0]?.headers.get('connection')).toEqual(['close']);
+  });
+
+  it.each(['evil.example:443', '/account'])('CONNECT %s is answered and not just dropped', async (target) => {
+    const { answers } = await converse(server.baseUrl, `CONNECT ${target} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    expect(answers).toHaveLength(1);
+    expect([400, 405]).toContain(answers[0]?.status);
+  });
+
+  it('of HTTP/1.0 ends after chunks (RFC 9112 section 6.1)', async () => {
+    const head = 'POST /oauth/token HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n';
+    const { answers } = await converse(server.baseUrl, `${head}${END}${NEXT}`);
+    expect(answers).toHaveLength(1);
+  });
+});
+
+it('two hosts are refused (RFC 9112 section 3.2)', async () => {
+  const { answers } = await converse(server.baseUrl, get('Host: y\r\nConnection: close\r\n'));
+  expect(answers).toMatchObject([{ status: 400 }]);
+  expect(answers[0]?.headers.get('x-request-id'), 'by which `assent explain` knows it').toHaveLength(1);
+});
+
+it.each([
+  'http://localhost/oauth/token',
+  'HTTP://evil.example/oauth/token',
+  '/oauth/tok%65n',
+  '/oauth/token#x',
+])('a wrong method gets 405 and JSON however the address is written: %s', async (target) => {
+  const bytes = `PUT ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
+  const { answers } = await converse(server.baseUrl, bytes);
+  expect(answers).toMatchObject([{ status: 405, body: /"error":"invalid_request"/ }]);
+  expect(answers[0]?.headers.get('allow')).toEqual(['POST']);
 });
 
 describe('a request for something that is no path', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { TEXTS } from '../../src/languages/languages.ts';
-import { tokenExpiresAt } from '../../src/rules/lifetimes.ts';
+import { tokenExpiresAt } from '../../src/rules/common/lifetimes.ts';
+import { actorsAt, signedIn } from '../support/account.ts';
 import { Agent } from '../support/agent.ts';
 import { obtainToken, reachConsent, requestOf, signIn } from '../support/flow.ts';
 import { useServer } from '../support/server.ts';
@@ -21,8 +22,7 @@ describe.each([
   const server = await useServer({ timeZone });
 
   it('are told as they are there, but for the day of the last use, which is one of UTC', async () => {
-    const [client, user] = [await server.createClient(), await server.createUser()];
-    const agent = new Agent(server.baseUrl);
+    const { client, user, agent } = await actorsAt(server);
     await obtainToken(agent, client, user);
     await server.database.pool.query(
       'update grants set confirmed_at = $1, token_issued_at = $1, last_used_on = $2',
@@ -44,15 +44,13 @@ describe('times in Moscow', async () => {
   const user = await server.createUser();
 
   it('have the name of the zone, in each language', async () => {
-    const agent = new Agent(server.baseUrl);
-    await signIn(agent, user.login, user.password);
+    const agent = await signedIn(server, user);
     const history = await agent.get('/account/history');
     expect(history.text).toMatch(/\d{4} at \d\d:\d\d GMT\+3/);
     expect(history.text).toMatch(/Times are in Moscow/);
     expect(history.text).not.toContain('UTC');
     expect((await agent.get('/account/security')).text).toMatch(/\d{4} at \d\d:\d\d GMT\+3/);
-    const russian = new Agent(server.baseUrl, { 'accept-language': 'ru' });
-    await signIn(russian, user.login, user.password);
+    const russian = await signedIn(server, user, { 'accept-language': 'ru' });
     expect((await russian.get('/account/history')).text).toMatch(/Время: Москва.+\d\d:\d\d GMT\+3/s);
   });
 

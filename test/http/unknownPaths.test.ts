@@ -33,6 +33,9 @@ const OF_PEOPLE = [
   '/x/api/revoke',
   '/api;x',
   '/health%2Flive',
+  '/%zz',
+  '/account%3Fx=1',
+  '/..%2f..%2fetc/passwd',
 ];
 
 it.each([

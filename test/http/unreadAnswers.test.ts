@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import fastify, { type FastifyInstance } from 'fastify';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { endSlowReaders } from '../../src/http/server/slowReaders.ts';
+import { endSlowReaders } from '../../src/http/connections/slowReaders.ts';
+import { insertGrants, signedIn } from '../support/account.ts';
 import { Agent } from '../support/agent.ts';
-import { signIn } from '../support/flow.ts';
 import { useServer } from '../support/server.ts';
 
 const sockets: Socket[] = [];
@@ -45,7 +45,7 @@ describe('an answer', () => {
 
   const openConnections = () =>
     new Promise<number>((resolve) => app.server.getConnections((_error, count) => resolve(count)));
-  const expectEnded = () => expect.poll(openConnections, { timeout: 20_000 }).toBe(0);
+  const expectEnded = () => expect.poll(openConnections).toBe(0);
 
   it('that nobody reads is ended, and with it the connection', async () => {
     const socket = await open(await serve(1_000, 60_000));
@@ -89,17 +89,10 @@ describe('a connection on which pages are asked for and not read', async () => {
 
   beforeAll(async () => {
     const [client, user] = [await server.createClient(), await server.createUser()];
-    const agent = new Agent(server.baseUrl);
-    await signIn(agent, user.login, user.password);
+    const agent = await signedIn(server, user);
     cookie = `Cookie: assent_session=${agent.cookies.get('assent_session')}\r\n`;
     const scope = Array.from({ length: 80 }, (_, n) => `payment.to-pattern("pattern ${n}")`).join(' ');
-    await server.database.pool.query(
-      `insert into grants (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri,
-                           code_hash, code_expires_at, token_hash, token_issued_at, confirmed_at)
-       select gen_random_uuid(), $1, $2, 'instance ' || n, 1, $3, 'x', sha256('x'), now(), sha256('x'), now(), now()
-         from generate_series(1, 20) n`,
-      [user.userId, client.clientId, scope],
-    );
+    await insertGrants(server, { user, client, count: 20, scope });
   });
 
   it.each(['/account', '/nowhere', '/%FF', '/oauth/authorize', '/metrics'])(
@@ -129,7 +122,7 @@ describe('a connection on which pages are asked for and not read', async () => {
     for (let turn = 0; turn < 3; turn += 1) {
       received = '';
       socket.write(get('/account', cookie).repeat(16));
-      await expect.poll(() => received.match(/<\/html>/g)?.length, { timeout: 10_000 }).toBe(16);
+      await expect.poll(() => received.match(/<\/html>/g)?.length).toBe(16);
     }
   });
 });

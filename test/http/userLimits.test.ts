@@ -1,5 +1,6 @@
 import * as cheerio from 'cheerio';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { copyOf } from '../support/account.ts';
 import { Agent, type Answer, formWith } from '../support/agent.ts';
 import { codeOf, introspect, obtainCode, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
 import { rowsOf } from '../support/rows.ts';
@@ -194,7 +195,7 @@ describe('a sum that can’t be granted', () => {
   it('does not keep the user from rejecting', async () => {
     const answer = await reject(await consentFor(), { limit_1: 'none', limit_2: '' });
     expect(answer.location).toContain('error=access_denied');
-    expect(await events()).toMatchObject([{ kind: 'refused', scope: SCOPE, detail: null }]);
+    expect(await events()).toMatchObject([{ kind: 'rejected', scope: SCOPE, detail: null }]);
   });
 
   it('begins afresh when the payment password has to be asked again', async () => {
@@ -301,13 +302,12 @@ describe('a page that was decided', () => {
     const page = await consentFor();
     await reject(page, LOWER);
     await reject(page, { limit_1: '1', limit_2: '1' });
-    expect(await events()).toMatchObject([{ kind: 'refused' }]);
+    expect(await events()).toMatchObject([{ kind: 'rejected' }]);
   });
 
   it('gives one code when it is sent with different sums at once, on two replicas', async () => {
     const page = await consentFor();
-    const elsewhere = new Agent(replica.baseUrl);
-    for (const [name, value] of agent.cookies) elsewhere.cookies.set(name, value);
+    const elsewhere = copyOf(agent, replica.baseUrl);
     const presses = Array.from({ length: 12 }, (_, index) =>
       allow(page, { limit_1: String(100 + index), limit_2: '3000' }, index % 2 === 0 ? agent : elsewhere),
     );

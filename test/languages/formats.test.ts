@@ -15,10 +15,13 @@ describe('amounts', () => {
     ['1000000.00', 'RUB', 'RUB␣1,000,000', '1␣000␣000␣₽'],
     ['123456789012.34', 'RUB', 'RUB␣123,456,789,012.34', '123␣456␣789␣012,34␣₽'],
     ['90071992547409.93', 'RUB', 'RUB␣90,071,992,547,409.93', '90␣071␣992␣547␣409,93␣₽'],
+    ['0.1', 'RUB', 'RUB␣0.10', '0,10␣₽'],
+    ['999999999999.99', 'RUB', 'RUB␣999,999,999,999.99', '999␣999␣999␣999,99␣₽'],
+    ['10.5', 'JPY', 'JPY␣10.50', '10,50␣¥'],
     ['3000', 'USD', 'USD␣3,000', '3␣000␣$'],
     ['3000', 'EUR', 'EUR␣3,000', '3␣000␣€'],
   ])('of %s %s', (sum, currency, english, russian) => {
-    expect([en, ru].map((formats) => shown(formats.amount(sum, currency)))).toEqual([english, russian]);
+    expect([en, ru].map((formats) => shown(formats.amount({ sum, currency })))).toEqual([english, russian]);
   });
 });
 

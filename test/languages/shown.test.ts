@@ -1,6 +1,6 @@
 import * as cheerio from 'cheerio';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import type { Page } from '../../src/http/browser/pages.ts';
+import type { Page } from '../../src/http/pages/pages.ts';
 import { LANGUAGES, TEXTS } from '../../src/languages/languages.ts';
 import { statesOf } from '../pages/states.ts';
 import { leavesOf } from './leaves.ts';
@@ -12,7 +12,7 @@ type Sentence = (...inside: unknown[]) => unknown;
 
 /**
  * What no sample says: only JSON has this code, but each code has a title by its type; the other word of a button is set by
- * the script; a sum where there is no limit comes from a forged form only. The pages of the demo application have no samples.
+ * the script; a sum where there is no limit comes from a forged form only.
  */
 const ON_NO_PAGE = [
   'errors.titles.invalid_grant',
@@ -25,7 +25,7 @@ afterAll(() => void vi.restoreAllMocks());
 
 describe.each(LANGUAGES)('in %s', (language) => {
   const texts = leavesOf(TEXTS[language]).filter(
-    ({ path }) => !/^(formats|demo)\./.test(path) && !ON_NO_PAGE.includes(path),
+    ({ path }) => !path.startsWith('formats.') && !ON_NO_PAGE.includes(path),
   );
   const leaves = texts.map(({ path, group, name, text }) => {
     if (typeof text === 'string') return { path, wordings: () => [text] };

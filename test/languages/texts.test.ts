@@ -1,38 +1,54 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { en } from '../../src/languages/en.ts';
-import { LANGUAGES, TEXTS } from '../../src/languages/languages.ts';
+import { en as demoEn } from '../../demo/src/en.ts';
+import { ru as demoRu } from '../../demo/src/ru.ts';
+import { LANGUAGES, type Language, TEXTS } from '../../src/languages/languages.ts';
 import { leavesOf } from './leaves.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** What refers to texts: all sources but the languages themselves, and all templates. */
-const sources = [...filesIn('src', '.ts'), ...filesIn('views', '.eta')]
-  .filter((file) => !/languages\/(\w\w|formats)\.ts$/.test(file))
-  .map((file) => readFileSync(join(ROOT, file), 'utf8'));
-
-/** Groups that are read by a computed name, each with the type that says which names there are. */
-const BY_TYPE = [
-  ...['rights', 'targets', 'sources', 'errors.titles', 'errors.reasons'],
-  ...[
-    'request.changes.labels',
-    'request.cannot.bounds',
-    'history.kinds',
-    'security.form.problems',
-    'consent.limits.problems',
-  ],
-  ...['rights', 'sources', 'types'].map((group) => `demo.compose.${group}`),
-  ...['tamperings', 'tampered'].map((group) => `demo.request.${group}`),
-  ...['home.lessons', 'ways', 'messages', 'errors', 'verdicts', 'notices'].map((group) => `demo.${group}`),
+/** The texts of the server and of the demo application, and what refers to them: sources and templates. */
+const CATALOGUES = [
+  {
+    of: 'the server',
+    texts: TEXTS,
+    files: [...filesIn('src', '.ts'), ...filesIn('views', '.eta')],
+    byType: [
+      ...['rights', 'targets', 'sources', 'errors.titles', 'errors.reasons'],
+      ...[
+        'request.changes.labels',
+        'request.cannot.bounds',
+        'history.kinds',
+        'security.form.problems',
+        'consent.limits.problems',
+      ],
+    ],
+  },
+  {
+    of: 'the demo application',
+    texts: { en: demoEn, ru: demoRu },
+    files: [...filesIn('demo/src', '.ts'), ...filesIn('demo/views', '.eta')],
+    byType: [
+      ...['compose.rights', 'compose.sources', 'compose.types', 'request.tamperings', 'request.tampered'],
+      ...['home.lessons', 'ways', 'messages', 'errors', 'verdicts', 'notices'],
+    ],
+  },
 ];
 
-/** Every text by its path, for example `signIn.title`, with the text or what makes it. */
-const texts = leavesOf(en).filter(({ path }) => !BY_TYPE.some((group) => path.startsWith(`${group}.`)));
+/** Every text by its path, for example `signIn.title`; without groups that are read by a computed name, whose type has their names. */
+const paths = CATALOGUES.flatMap(({ of, texts, files, byType }) => {
+  const sources = files
+    .filter((file) => !/\/(\w\w|formats)\.ts$/.test(file))
+    .map((file) => readFileSync(join(ROOT, file), 'utf8'));
+  return leavesOf(texts.en)
+    .filter(({ path }) => !byType.some((group) => path.startsWith(`${group}.`)))
+    .map(({ path }) => ({ of, path, sources }));
+});
 
 describe('the texts', () => {
   it.each(LANGUAGES)('of %s quote nothing of others, whose marks could end the quotation', (language) => {
-    const quoting = leavesOf(TEXTS[language]).flatMap(({ path, group, name, text }) => {
+    const quoting = leavesIn(language).flatMap(({ path, group, name, text }) => {
       if (typeof text !== 'function' || path.startsWith('formats.')) return [];
       const inside = Array.from({ length: text.length }, () => 'OTHER');
       const said = (group as Record<string, (...inside: string[]) => unknown>)[name]?.(...inside);
@@ -43,7 +59,7 @@ describe('the texts', () => {
     expect(quoting).toEqual([...ofService, 'consent.leadsTo']);
   });
 
-  it.each(texts.map(({ path }) => path))('%s is used', (path) => {
+  it.each(paths)('of $of: $path is used', ({ path, sources }) => {
     // A page takes the title and text of a group by spreading it.
     const names = path
       .replace(/\.(title|text)$/, '')
@@ -52,18 +68,21 @@ describe('the texts', () => {
     expect(sources.some((source) => names.every((name) => name.test(source)))).toBe(true);
   });
 
-  it.each(filesIn('views', '.eta'))('%s has no words of its own', (file) => {
-    const template = readFileSync(join(ROOT, file), 'utf8');
-    const words = template
-      .replaceAll(/<%[\s\S]*?%>/g, '')
-      .replaceAll(/<!?[\w/][^>]*>/g, '')
-      .replaceAll(/&\w+;|Assent/g, '');
-    expect(words.trim()).not.toMatch(/\p{L}/u);
-  });
+  it.each([...filesIn('views', '.eta'), ...filesIn('demo/views', '.eta')])(
+    '%s has no words of its own',
+    (file) => {
+      const template = readFileSync(join(ROOT, file), 'utf8');
+      const words = template
+        .replaceAll(/<%[\s\S]*?%>/g, '')
+        .replaceAll(/<!?[\w/][^>]*>/g, '')
+        .replaceAll(/&\w+;|Assent/g, '');
+      expect(words.trim()).not.toMatch(/\p{L}/u);
+    },
+  );
 
   it.each(LANGUAGES)('of %s are finished, and none but names is left in another script', (language) => {
-    for (const { path, text } of leavesOf(TEXTS[language])) {
-      if (typeof text !== 'string') continue;
+    for (const { path, text } of leavesIn(language)) {
+      if (typeof text !== 'string' || path === 'tag') continue;
       expect(text.trim(), path).toBe(text);
       expect(text, path).not.toBe('');
       // Of Latin letters Russian texts have names only, and what stands in backquotes.
@@ -73,6 +92,10 @@ describe('the texts', () => {
     }
   });
 });
+
+function leavesIn(language: Language) {
+  return CATALOGUES.flatMap(({ texts }) => leavesOf(texts[language]));
+}
 
 function filesIn(folder: string, extension: string): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })

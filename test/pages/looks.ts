@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url';
-import { FORM_SCRIPT, type Look, lookOf } from '../../src/http/browser/look.ts';
-import { logoOf, readBrand } from '../../src/operatorFiles.ts';
-import { type Brand, BUILT_IN_BRAND } from '../../src/rules/brand.ts';
-import { contentTypeOf, type Logo } from '../../src/rules/logo.ts';
-import { LOGOS_OF_SAMPLES } from '../http/pageSamples.ts';
+import { logoOf, readBrand } from '../../src/config/operatorFiles.ts';
+import { type Branding, brandingOf, FORM_SCRIPT } from '../../src/http/pages/look.ts';
+import { type Brand, BUILT_IN_BRAND } from '../../src/rules/face/brand.ts';
+import { contentTypeOf, type Logo } from '../../src/rules/face/logo.ts';
 import { png } from '../support/pictures.ts';
+import { LOGOS_OF_SAMPLES } from './samples.ts';
 
 // Whose pages the samples are, and the pictures on them.
 
@@ -30,16 +30,16 @@ const FULL_BRAND: Brand = {
 
 const BRANDS: Readonly<Record<string, Brand>> = {
   'built-in': BUILT_IN_BRAND,
-  trial: readBrand(fileURLToPath(new URL('../../views/demo/brand.json', import.meta.url))),
+  trial: readBrand(fileURLToPath(new URL('../../demo/wallet/brand.json', import.meta.url))),
   full: FULL_BRAND,
 };
 
 /** The look of each brand, by its name in the gallery. */
-export const LOOKS: Readonly<Record<string, Look>> = Object.fromEntries(
-  Object.entries(BRANDS).map(([name, brand]) => [name, lookOf({ brand, baseUrl: BASE_URL })]),
+export const LOOKS: Readonly<Record<string, Branding>> = Object.fromEntries(
+  Object.entries(BRANDS).map(([name, brand]) => [name, brandingOf({ brand, baseUrl: BASE_URL })]),
 );
 
-export const BUILT_IN_LOOK = lookOf({ brand: BUILT_IN_BRAND, baseUrl: BASE_URL });
+export const BUILT_IN_LOOK = brandingOf({ brand: BUILT_IN_BRAND, baseUrl: BASE_URL });
 
 interface Picture {
   readonly contentType: string;

@@ -5,20 +5,16 @@ import { type State, titleOf } from './states.ts';
 
 /** Shows states in a real browser, with their real headers and pictures, on a site that exists in it only. */
 export interface Site {
-  /** A page in a context of its own. */
-  open(options?: Options): Promise<Page>;
+  open(options?: BrowserContextOptions): Promise<Page>;
   show(page: Page, state: State): Promise<void>;
-  /** Shows each of the states with all that it folds away, and says what is wrong with which. */
-  examine(
-    states: readonly State[],
-    options: Options,
-    problemsOn: (page: Page, state: State) => Promise<readonly string[]>,
-  ): Promise<string[]>;
+  /**
+   * Visits each of the states, with all that it unfolds.
+   *
+   * @returns what pages asked for in vain, and did against their own policy
+   */
+  walk(states: readonly State[], visit: (page: Page, state: State) => Promise<void>): Promise<string[]>;
   close(): Promise<void>;
 }
-
-/** `script` runs in each page before anything else. */
-type Options = BrowserContextOptions & { readonly script?: string };
 
 /** A page has a process of its own. */
 const PAGES_AT_ONCE = 2;
@@ -26,7 +22,6 @@ const PAGES_AT_ONCE = 2;
 export async function openSite(): Promise<Site> {
   const browser = await launchChromium();
   const shown = new WeakMap<Page, State>();
-  /** What pages asked for in vain, and did against their own policy. */
   const complaints: string[] = [];
 
   async function answer(context: BrowserContext): Promise<void> {
@@ -42,10 +37,9 @@ export async function openSite(): Promise<Site> {
     });
   }
 
-  async function open({ script, ...options }: Options = {}): Promise<Page> {
+  async function open(options: BrowserContextOptions = {}): Promise<Page> {
     const context = await browser.newContext(options);
     await answer(context);
-    if (script !== undefined) await context.addInitScript({ content: script });
     const page = await context.newPage();
     page.on('console', (message) => {
       if (/content security policy|refused to/i.test(message.text())) complaints.push(message.text());
@@ -62,28 +56,25 @@ export async function openSite(): Promise<Site> {
     });
   }
 
-  const examine: Site['examine'] = async (states, options, problemsOn) => {
-    const found: string[] = [];
+  const walk: Site['walk'] = async (states, visit) => {
     const waiting = [...states];
-    const examineNext = async () => {
-      const page = await open(options);
+    const visitNext = async () => {
+      const page = await open();
       for (let state = waiting.shift(); state !== undefined; state = waiting.shift()) {
         await show(page, state);
         await unfold(page);
-        const title = titleOf(state);
-        found.push(...(await problemsOn(page, state)).map((problem) => `${title}: ${problem}`));
+        await visit(page, state);
       }
       await page.context().close();
     };
-    await Promise.all(Array.from({ length: PAGES_AT_ONCE }, examineNext));
-    return [...found, ...complaints.splice(0)];
+    await Promise.all(Array.from({ length: PAGES_AT_ONCE }, visitNext));
+    return complaints.splice(0);
   };
 
-  return { open, show, examine, close: () => browser.close() };
+  return { open, show, walk, close: () => browser.close() };
 }
 
-/** Opens all that the page folds away. */
-export async function unfold(page: Page): Promise<void> {
+async function unfold(page: Page): Promise<void> {
   await page.evaluate(() => {
     for (const details of document.querySelectorAll('details')) details.open = true;
   });

@@ -1,8 +1,8 @@
-import type { Page } from '../../src/http/browser/pages.ts';
-import { pageHeaders, renderPage } from '../../src/http/browser/views.ts';
+import type { Page } from '../../src/http/pages/pages.ts';
+import { pageHeaders, renderPage } from '../../src/http/pages/views.ts';
 import { LANGUAGES, type Language } from '../../src/languages/languages.ts';
-import { pageSamplesIn } from '../http/pageSamples.ts';
 import { BUILT_IN_LOOK, LOOKS } from './looks.ts';
+import { pageSamplesIn } from './samples.ts';
 
 /** A page in one of its states, as a reader of one language sees it under one brand. */
 export interface State {
@@ -14,16 +14,15 @@ export interface State {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Every sample. */
 export function statesOf(language: Language, brand: string): State[] {
-  const look = LOOKS[brand] ?? BUILT_IN_LOOK;
+  const branding = LOOKS[brand] ?? BUILT_IN_LOOK;
   return Object.entries(pageSamplesIn(language)).map(([name, page]) => ({
     name,
     language,
     brand,
     page,
-    html: renderPage(page, language, look, FORM),
-    headers: pageHeaders(page, language, look),
+    html: renderPage(page, language, branding, FORM),
+    headers: pageHeaders(page, language, branding),
   }));
 }
 
@@ -48,7 +47,11 @@ export function titleOf({ name, language, brand }: State): string {
 }
 
 /** Whether no state before it has the same page with other words: those are named `error: …`. */
-export function isDistinct({ name }: State, at: number, states: readonly State[]): boolean {
-  const shapeOf = (one: string) => one.replace(/:.*/, '');
-  return states.findIndex((state) => shapeOf(state.name) === shapeOf(name)) === at || !name.includes(':');
+export function isDistinct(state: State): boolean {
+  const shape = state.name.replace(/:.*/, '');
+  const alike = ALL_STATES.find(
+    ({ name, language, brand }) =>
+      name.replace(/:.*/, '') === shape && language === state.language && brand === state.brand,
+  );
+  return alike === state;
 }

@@ -1,8 +1,7 @@
 import { defineConfig } from 'vitest/config';
-import base from '../../vitest.config.ts';
+import { ofEach } from '../../vitest.config.ts';
 
 /** For `npm run pages`: needs no PostgreSQL. */
 export default defineConfig({
-  ...base,
-  test: { ...base.test, include: ['test/pages/make.ts'], globalSetup: [] },
+  test: { ...ofEach, include: ['test/pages/make.ts'] },
 });

@@ -1,21 +1,17 @@
 import { userInfo } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
+import { commandsOn } from '../support/commands.ts';
 import { decide, obtainToken, reachConsent, requestOf } from '../support/flow.ts';
-import { onDatabase, type Run, runAssent } from '../support/process.ts';
+import { onDatabase } from '../support/process.ts';
 import { useServer } from '../support/server.ts';
 
 const server = await useServer();
 
-function assent(args: string[]): Promise<Run> {
-  return runAssent(args, onDatabase(server.database.url));
-}
+const { assent, json, refused } = commandsOn(onDatabase(server.database.url));
 
-async function eventsOf(...args: string[]): Promise<Record<string, unknown>[]> {
-  const { code, stdout, stderr } = await assent(['audit', ...args, '--json']);
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  return JSON.parse(stdout) as Record<string, unknown>[];
-}
+const eventsOf = (filter: string) => json<Record<string, unknown>[]>(`audit ${filter}`);
+const outcomesOf = async (filter: string) => (await eventsOf(filter)).map(({ outcome }) => outcome);
 
 describe('assent audit', () => {
   it('tells what became of a user’s authorizations, oldest first, by login, application, reference and day', async () => {
@@ -24,19 +20,17 @@ describe('assent audit', () => {
     const spending = { scope: 'payment-shop.limit(7,1500)', instance_name: 'till' };
     await decide(agent, await reachConsent(agent, requestOf(client, spending), user), 'reject');
     await obtainToken(agent, client, user, spending);
-    const [grant] = JSON.parse((await assent(['grant', 'list', '--login', user.login, '--json'])).stdout);
-    await assent(['grant', 'revoke', grant.grant_id]);
+    const ofUser = `--login ${user.login}`;
+    const [grant] = await json<Record<string, string>[]>(`grant list ${ofUser}`);
+    await assent(`grant revoke ${grant?.grant_id}`);
 
-    const all = await eventsOf('--login', user.login);
+    const all = await eventsOf(ofUser);
     expect(all[0]).toMatchObject({ outcome: 'user_created', operator: 'tests', login: user.login });
-    expect(all.slice(1, 3).map(({ outcome }) => outcome)).toEqual(['signed_in', 'payment_confirmed']);
-    const events = all.slice(3);
-    expect(events.map(({ outcome }) => outcome)).toEqual([
-      'refused',
-      'approved',
-      'exchanged',
-      'revoked_by_operator',
+    expect(all.slice(1).map(({ outcome }) => outcome)).toEqual([
+      ...['signed_in', 'payment_confirmed'],
+      ...['rejected', 'approved', 'exchanged', 'revoked_by_operator'],
     ]);
+    const events = all.slice(3);
     expect(events[1]).toEqual({
       id: expect.stringMatching(/^[0-9a-f]{32}$/),
       at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
@@ -45,7 +39,7 @@ describe('assent audit', () => {
       client_id: client.clientId,
       client_name: 'Test Shop',
       instance_name: 'till',
-      grant_id: grant.grant_id,
+      grant_id: grant?.grant_id,
       scope: spending.scope,
       limits: [{ right: 'payment-shop', period_days: 7, amount: '1500', currency: 'RUB' }],
       address: expect.stringMatching(/^(127\.0\.0\.1|::1)$/),
@@ -57,105 +51,131 @@ describe('assent audit', () => {
     });
     const operator = userInfo().username;
     expect(events[3]).toMatchObject({ address: null, reference: null, scope: spending.scope, operator });
-    const ofClient = await eventsOf('--client', client.clientId);
-    expect(ofClient.slice(0, 2).map(({ outcome }) => outcome)).toEqual([
-      'client_created',
-      'client_secret_added',
-    ]);
-    expect(ofClient.slice(2)).toEqual([all[2], ...events]);
-    expect(await eventsOf('--ref', String(events[2]?.reference))).toEqual([events[2]]);
-    expect(await eventsOf('--login', user.login, '--since', String(events[2]?.at))).toEqual(events.slice(2));
-    expect(await eventsOf('--login', user.login, '--since', '2100-01-01')).toEqual([]);
-    const until = String(events[2]?.at);
-    expect(await eventsOf('--login', user.login, '--until', until)).toEqual(all.slice(0, 5));
-    expect(await eventsOf('--client', client.clientId, '--outcome', 'exchanged')).toEqual([events[2]]);
-    expect(await eventsOf('--user', user.userId.toUpperCase(), '--outcome', 'exchanged')).toEqual([
-      events[2],
-    ]);
-    expect(await eventsOf('--login', user.login, '--limit', '2')).toEqual(events.slice(2));
+    const ofClient = `--client ${client.clientId}`;
+    const registered = (await outcomesOf(ofClient)).slice(0, 2);
+    expect(registered).toEqual(['client_created', 'client_secret_added']);
+    const [third] = events.slice(2);
+    for (const [filter, found] of [
+      [`${ofClient} --since ${all[2]?.at}`, [all[2], ...events]],
+      [`--ref ${third?.reference}`, [third]],
+      [`${ofUser} --since ${third?.at}`, events.slice(2)],
+      [`${ofUser} --since 2100-01-01`, []],
+      [`${ofUser} --until ${third?.at}`, all.slice(0, 5)],
+      [`${ofClient} --outcome exchanged`, [third]],
+      [`--user ${user.userId.toUpperCase()} --outcome exchanged`, [third]],
+      [`${ofUser} --limit 2`, events.slice(2)],
+    ] as const)
+      expect([filter, await eventsOf(filter)]).toEqual([filter, found]);
 
-    const { stdout } = await assent(['audit', '--login', user.login, '--outcome', 'approved']);
+    const { stdout } = await assent(`audit ${ofUser} --outcome approved`);
     expect(stdout.split('\n')[0]).toMatch(
       /^at +outcome +user +client_id +instance_name +scope +address +reference$/,
     );
     expect(stdout).toContain(user.login);
   });
 
-  it('gives programs that follow the trail each event once', async () => {
-    const next = async (...args: string[]) => {
-      const { stdout } = await assent(['audit', 'next', ...args, '--json']);
-      return JSON.parse(stdout) as { events: Record<string, unknown>[]; place: string };
-    };
-    const first = await next();
-    expect(first).toEqual({ events: [], place: expect.stringMatching(/^\d+(\.\d+){3}$/) });
+  it('finds rejections of earlier builds, stored as refused, by the word of today', async () => {
     const user = await server.createUser();
-    let { place } = first;
+    const note = `insert into audit_events (kind, user_id, instance_name) values ($1, $2, $3)`;
+    for (const [kind, instance] of [
+      ['refused', 'earlier'],
+      ['rejected', 'now'],
+      ['approved', 'else'],
+    ])
+      await server.database.pool.query(note, [kind, user.userId, instance]);
+    const found = await eventsOf(`--login ${user.login} --outcome rejected`);
+    expect(found.map(({ outcome, instance_name }) => [outcome, instance_name])).toEqual([
+      ['rejected', 'earlier'],
+      ['rejected', 'now'],
+    ]);
+    expect((await assent('audit --outcome refused')).code).toBe(2);
+  });
+
+  it('shows an event of a kind that only a newer build knows', async () => {
+    const { cursor } = await json<{ cursor: string }>('audit next');
+    const user = await server.createUser();
+    const note = `insert into audit_events (kind, user_id) values ('of_a_newer_build', $1)`;
+    await server.database.pool.query(note, [user.userId]);
+    const kinds = (events: readonly Record<string, unknown>[]) => events.map(({ outcome }) => outcome);
+    expect(kinds(await eventsOf(`--login ${user.login}`))).toContain('of_a_newer_build');
+    const next = () => json<{ events: Record<string, unknown>[] }>(`audit next ${cursor}`);
+    await expect.poll(async () => kinds((await next()).events)).toContain('of_a_newer_build');
+  });
+
+  it('gives programs that follow the trail each event once', async () => {
+    const next = (cursor = '') =>
+      json<{ events: Record<string, unknown>[]; cursor: string }>(`audit next ${cursor}`);
+    const first = await next();
+    expect(first).toEqual({
+      events: [],
+      cursor: expect.stringMatching(/^\d+(\.\d+){3}$/),
+      place: first.cursor,
+    });
+    const user = await server.createUser();
+    let { cursor } = first;
     const found: Record<string, unknown>[] = [];
     const read = async () => {
-      const part = await next(place);
-      place = part.place;
+      const part = await next(cursor);
+      cursor = part.cursor;
       found.push(...part.events.filter(({ user_id }) => user_id === user.userId));
       return found;
     };
     // Transactions of other tests may hold it back.
-    await expect.poll(read, { timeout: 20_000 }).toHaveLength(1);
-    expect(await read()).toEqual(await eventsOf('--login', user.login));
-    const forPeople = await assent(['audit', 'next', first.place]);
+    await expect.poll(read).toHaveLength(1);
+    expect(await read()).toEqual(await eventsOf(`--login ${user.login}`));
+    const forPeople = await assent(`audit next ${first.cursor}`);
     expect(forPeople.stdout).toMatch(
       new RegExp(`"user_created".*"login":"${user.login}"[^]*\n\\d+(\\.\\d+){3}\n$`),
     );
   });
 
   it('gives 5,000 and more events a time, or all that there are', async () => {
-    const { stdout: first } = await assent(['audit', 'next']);
+    const { stdout: first } = await assent('audit next');
     const insert = `insert into audit_events (kind, reference) select 'signed_out', 'many' from generate_series(1, $1)`;
     for (const rows of [5_000, 10]) await server.database.pool.query(insert, [rows]);
-    const follow = async (...args: string[]) => {
-      const lines = (await assent(['audit', 'next', first.trim(), ...args])).stdout.trimEnd().split('\n');
-      return { events: lines.filter((line) => line.includes('"many"')).length, place: lines.at(-1) ?? '' };
+    const follow = async (how = '') => {
+      const lines = (await assent(`audit next ${first.trim()} ${how}`)).stdout.trimEnd().split('\n');
+      return { events: lines.filter((line) => line.includes('"many"')).length, cursor: lines.at(-1) ?? '' };
     };
     // Transactions of other tests may hold it back.
-    await expect.poll(() => follow('--all'), { timeout: 20_000 }).toMatchObject({ events: 5_010 });
-    const { events, place } = await follow();
+    await expect.poll(() => follow('--all')).toMatchObject({ events: 5_010 });
+    const { events, cursor } = await follow();
     expect(events).toBe(5_000);
-    expect((await assent(['audit', 'next', place])).stdout.match(/"many"/g)).toHaveLength(10);
+    expect((await assent(`audit next ${cursor}`)).stdout.match(/"many"/g)).toHaveLength(10);
   });
 
   it('is asked by id for what was erased or deleted', async () => {
     const user = await server.createUser();
-    const created = await assent(['resource', 'create', '--name', 'API', '--json']);
-    const { resource_id: id } = JSON.parse(created.stdout);
-    expect((await assent(['user', 'delete', user.login, '--yes'])).code).toBe(0);
-    expect((await assent(['resource', 'delete', id, '--yes'])).code).toBe(0);
-    const outcomes = async (...args: string[]) => (await eventsOf(...args)).map(({ outcome }) => outcome);
-    expect(await outcomes('--user', user.userId)).toEqual(['user_created', 'user_blocked', 'user_deleted']);
+    const { resource_id: id } = await json('resource create --name API');
+    await json(`user delete ${user.login} --yes`);
+    await json(`resource delete ${id} --yes`);
+    const ofUser = ['user_created', 'user_blocked', 'user_deleted'];
+    expect(await outcomesOf(`--user ${user.userId}`)).toEqual(ofUser);
     const ofResource = ['resource_created', 'resource_secret_added', 'resource_deleted'];
-    expect(await outcomes('--resource', id)).toEqual(ofResource);
-    const { code, stderr } = await assent(['audit', '--client', 'x', '--resource', 'y']);
-    expect([code, stderr]).toEqual([
-      0,
-      'no events, and there is no application x now, and there is no resource y now\n',
-    ]);
+    expect(await outcomesOf(`--resource ${id}`)).toEqual(ofResource);
+    expect(await assent('audit --client x --resource y')).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: 'no events, and there is no application x now, and there is no resource y now\n',
+    });
   });
 
   it.each([
-    [['audit'], 2, 'say whose events'],
-    [['audit', '--login', 'nobody'], 1, 'there is no user nobody'],
-    [['audit', '--user', 'anna'], 2, '--login takes logins'],
-    [['audit', '--since', '7'], 2, 'Not a day or a time'],
-    [['audit', '--since', '2026-02-31'], 2, 'Not a day or a time'],
-    [['audit', '--until', '2026-02-01T12:00:00'], 2, 'Not a day or a time'],
-    [['audit', '--limit', '0'], 2, 'Not a number from 1 to'],
-    [['audit', '--outcome', 'aproved'], 2, 'There are: approved, approved_again, refused,'],
-    [['audit', 'next', 'yesterday'], 2, 'not a place'],
-    [['audit', 'next', `${'9'.repeat(18)}.1.1.1`], 1, 'of another database'],
-    [['audit', 'next', '--limit', '5'], 2, 'audit next takes no --limit'],
-    [['audit', 'prune', '--keep', '0'], 2, 'Not a number from 1 to 9999'],
-    [['audit', 'prune', '--login', 'anna'], 2, 'audit prune takes no --login'],
-    [['audit', '--since', '2020-01-01', 'prune'], 2, 'audit prune takes no --since'],
-  ])('says what is missing: %j', async (args, code, message) => {
-    const run = await assent(args);
-    expect({ code: run.code, stdout: run.stdout }).toEqual({ code, stdout: '' });
-    expect(run.stderr).toContain(message);
+    ['audit', 2, 'say whose events'],
+    ['audit --login nobody', 1, 'there is no user nobody'],
+    ['audit --user anna', 2, '--login takes logins'],
+    ['audit --since 7', 2, 'Not a day or a time'],
+    ['audit --since 2026-02-31', 2, 'Not a day or a time'],
+    ['audit --until 2026-02-01T12:00:00', 2, 'Not a day or a time'],
+    ['audit --limit 0', 2, 'Not a number from 1 to'],
+    ['audit --outcome aproved', 2, 'There are: approved, approved_again, rejected,'],
+    ['audit next yesterday', 2, 'not a cursor'],
+    [`audit next ${'9'.repeat(18)}.1.1.1`, 1, 'of another database'],
+    ['audit next --limit 5', 2, 'audit next takes no --limit'],
+    ['audit prune --keep 0', 2, 'Not a number from 1 to 9999'],
+    ['audit prune --login anna', 2, 'audit prune takes no --login'],
+    ['audit --since 2020-01-01 prune', 2, 'audit prune takes no --since'],
+  ] as const)('says what is missing: %s', async (line, code, message) => {
+    expect(await refused(line, code)).toContain(message);
   });
 });

@@ -132,7 +132,6 @@ describe.skipIf(psqlVersion() < 14)(
       return names;
     }
 
-    /** The URL of the database that the script made. */
     const urlFor = ({ assent }: { assent: string }, user: string, password: string) =>
       urlOf(database.url, { database: assent, user, password });
 

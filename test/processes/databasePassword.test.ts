@@ -2,10 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { registerUser } from '../../src/flows/operators/users.ts';
 import { grantServerRole } from '../../src/store/schema/serverRole.ts';
+import { commandsOn } from '../support/commands.ts';
 import { createRole, useDatabase } from '../support/database.ts';
 import { ledger } from '../support/ledger.ts';
+import { registerUser } from '../support/operators.ts';
 import { urlOf } from '../support/postgres.ts';
 import { runAssent, spawnServer } from '../support/process.ts';
 import { TEST_SECRET } from '../support/server.ts';
@@ -14,8 +15,6 @@ import { TEST_SECRET } from '../support/server.ts';
 const database = await useDatabase();
 const BASE_URL = 'http://localhost:3000';
 const PASSWORD = `-it's a p@ss/w:rd "of" \\ $HOME %41 ключ`;
-/** Without the password. */
-
 function fileOf(name: string, text: string): string {
   const file = join(folder, name);
   writeFileSync(file, text);
@@ -52,32 +51,28 @@ describe.each([
   });
 
   it('is taken by every command', async () => {
-    for (const args of [
-      ['migrate'],
-      ['doctor'],
-      ['client', 'list'],
-      ['user', 'list'],
-      ['resource', 'create', '--name', 'API'],
-      ['grant', 'list', '--login', 'anna'],
-      ['audit', '--login', 'anna'],
-    ]) {
-      const run = await runAssent(args, variables());
-      expect({ args, ...run }).toMatchObject({ args, code: 0 });
-    }
+    const { assent } = commandsOn(variables());
+    for (const line of [
+      'migrate',
+      'client list',
+      'user list',
+      'resource create --name API',
+      'grant list --login anna',
+      'audit --login anna',
+    ])
+      expect({ line, ...(await assent(line)) }).toMatchObject({ line, code: 0 });
+    expect((await assent('doctor')).stdout).toContain('PostgreSQL answers');
   });
 });
 
 it('a password that is wrong, or in a file that can’t be read, is told in one line without it', async () => {
-  const wrong = await runAssent(['client', 'list'], { ...byVariable, PGPASSWORD: 'another p@ss/w:rd' });
-  expect(wrong).toMatchObject({
-    code: 1,
-    stderr: expect.stringMatching(/^PostgreSQL refuses the password: .+\n$/),
-  });
-  const missing = { ...byVariable, PGPASSWORD: '', PGPASSWORD_FILE: join(folder, 'missing') };
-  expect(await runAssent(['client', 'list'], missing)).toMatchObject({
-    code: 1,
-    stderr: `PGPASSWORD_FILE ${missing.PGPASSWORD_FILE} can't be read: ENOENT.\n`,
-  });
+  const list = (changes: Record<string, string>) =>
+    commandsOn({ ...byVariable, ...changes }).refused('client list', 1);
+  expect(await list({ PGPASSWORD: 'another p@ss/w:rd' })).toMatch(/^PostgreSQL refuses the password: .+\n$/);
+  const PGPASSWORD_FILE = join(folder, 'missing');
+  expect(await list({ PGPASSWORD: '', PGPASSWORD_FILE })).toBe(
+    `PGPASSWORD_FILE ${PGPASSWORD_FILE} can't be read: ENOENT.\n`,
+  );
   const both = await runAssent(['serve'], { ...byVariable, ...byFile });
   expect(both.code).toBe(1);
   expect(

@@ -90,6 +90,8 @@ describe('assent doctor', () => {
   it('looks at the rest when something is wrong, and ends with 1', async () => {
     const unconfigured = await doctor({ ...good, SECRETS: 'short', BASE_URL: '' });
     expect([unconfigured.code, troubles(unconfigured)]).toEqual([1, { configuration: 'error' }]);
+    const open = await doctor({ ...good, BASE_URL: 'http://pay.invalid' });
+    expect([open.code, troubles(open)]).toMatchObject([1, { https: 'error' }]);
     const away = await doctor({ ...good, DATABASE_URL: 'postgres://a@127.0.0.1:9/b' });
     expect([away.code, troubles(away)]).toEqual([1, { database: 'error', address: 'advice' }]);
   });

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { setUserStatus } from '../../src/flows/operators/users.ts';
 import { Agent, type Answer } from '../support/agent.ts';
+import { commandsOn } from '../support/commands.ts';
 import { obtainToken, requestOf, tokenRequestOf } from '../support/flow.ts';
-import { onDatabase, type Run, runAssent } from '../support/process.ts';
+import { setUserStatus } from '../support/operators.ts';
+import { plant } from '../support/plant.ts';
+import { onDatabase } from '../support/process.ts';
 import { converse } from '../support/rawHttp.ts';
 import { useServer } from '../support/server.ts';
 
@@ -17,13 +19,12 @@ function stranger(): Agent {
   return new Agent(server.baseUrl, { 'x-forwarded-for': `198.51.100.${networks}` });
 }
 
-function explain(reference: string, ...options: string[]): Promise<Run> {
-  return runAssent(['explain', reference, ...options], onDatabase(server.database.url));
-}
+const { assent, json, refused } = commandsOn(onDatabase(server.database.url));
 
 interface Kept {
   readonly reference: string;
   readonly rule: string;
+  readonly rule_id: string | null;
 }
 
 async function kept(): Promise<Kept[]> {
@@ -47,12 +48,11 @@ describe('assent explain', () => {
     const page = await stranger().get(`/oauth/authorize?${link}`);
     const reference = /Reference\s*([0-9a-f]{10})/.exec(page.text)?.[1] ?? '';
     await keptRuleOf(page);
-    const { code, stdout, stderr } = await explain(reference.toUpperCase());
+    const { code, stdout, stderr } = await assent(`explain ${reference.toUpperCase()}`);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain('redirect_uri differs from the registered one at character 27');
     expect(stdout).toContain('assent client update ID --redirect-uri');
-    const run = await explain(reference, '--json');
-    expect(JSON.parse(run.stdout)).toEqual({
+    expect(await json(`explain ${reference}`)).toEqual({
       reference,
       at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
       method: 'GET',
@@ -60,8 +60,28 @@ describe('assent explain', () => {
       status: 400,
       error: 'invalid_request',
       rule: 'redirect_uri differs from the registered one at character 27',
+      rule_id: 'redirect_uri_unregistered',
       remedy: expect.stringContaining('assent client show ID'),
     });
+  });
+
+  it.each([
+    ['the text of a rule is another', `rule = 'reworded'`, /assent client show ID/],
+    ['an earlier build kept it without the id of its rule', 'rule_id = null', /^Another build of Assent/],
+    [
+      'a later build gave its rule an id that is not known here',
+      `rule_id = 'new'`,
+      /^Another build of Assent/,
+    ],
+  ])('says what to do also where %s', async (_case, change, remedy) => {
+    const page = await stranger().get(
+      `/oauth/authorize?${new URLSearchParams(requestOf(client, { redirect_uri: 'x' }))}`,
+    );
+    await keptRuleOf(page);
+    await server.database.pool.query(`update refusals set ${change} where reference = $1`, [
+      referenceOf(page),
+    ]);
+    expect((await json<{ remedy: string }>(`explain ${referenceOf(page)}`)).remedy).toMatch(remedy);
   });
 
   it('knows refusals of every kind, also of what is no HTTP', async () => {
@@ -85,12 +105,21 @@ describe('assent explain', () => {
     await expect
       .poll(async () => (await kept()).find((each) => each.reference === reference)?.rule)
       .toContain('unreadable HTTP');
+    expect((await kept()).slice(-6).map(({ rule_id }) => rule_id)).toEqual([
+      'code_malformed',
+      'not_found',
+      'unreadable_address',
+      'resource_not_authenticated',
+      'embedded',
+      'unreadable_http',
+    ]);
   });
 
   it('says that it knows nothing of another reference, and may do so in a moment', async () => {
-    const { code, stdout, stderr } = await explain('0000000000');
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toMatch(/^no refusal is kept under 0000000000\. Perhaps it came a moment ago: ask again /);
+    const sentence = await refused('explain 0000000000', 1);
+    expect(sentence).toMatch(
+      /^no refusal is kept under 0000000000\. Perhaps it came a moment ago: ask again /,
+    );
   });
 
   it('forgets after a week', async () => {
@@ -99,7 +128,7 @@ describe('assent explain', () => {
     await server.database.pool.query(`update refusals set at = at - interval '7 days' where reference = $1`, [
       referenceOf(page),
     ]);
-    expect((await explain(referenceOf(page))).code).toBe(1);
+    await refused(`explain ${referenceOf(page)}`, 1);
   });
 });
 
@@ -129,10 +158,12 @@ describe('what is kept for it', () => {
 
   it('takes the place of the oldest when every slot is taken', async () => {
     const { pool } = server.database;
-    await pool.query(`select setval(pg_get_serial_sequence('refusals', 'slot'), 100000)`);
-    await pool.query(`
-      insert into refusals overriding system value
-      select n, clock_timestamp(), n::text, 'GET', '/', 400, 'x', 'x' from generate_series(1, 100000) n on conflict do nothing`);
+    await plant(
+      server.database,
+      `select setval(pg_get_serial_sequence('refusals', 'slot'), 100000)`,
+      `insert into refusals overriding system value
+       select n, clock_timestamp(), n::text, 'GET', '/', 400, 'x', 'x' from generate_series(1, 100000) n on conflict do nothing`,
+    );
     const page = await stranger().get('/oauth/authorize');
     await keptRuleOf(page);
     const { rows } = await pool.query('select count(*)::int as count, max(slot) as last from refusals');
@@ -143,16 +174,13 @@ describe('what is kept for it', () => {
 describe('assent token show', () => {
   const user = server.createUser({ login: 'tanya', name: 'Tanya' });
 
-  async function show(token: string, ...options: string[]): Promise<Run> {
-    return runAssent(['token', 'show', ...options], onDatabase(server.database.url), `${token}\n`);
-  }
-  const shown = async (token: string) => JSON.parse((await show(token, '--json')).stdout) as unknown;
+  const shown = (token: string) => json('token show', `${token}\n`);
 
   it('says whose a token is and what it is worth now, and never the token', async () => {
     const token = await obtainToken(stranger(), client, await user, { instance_name: 'till' });
-    const active = await show(token, '--json');
-    expect(active.stdout).not.toContain(token);
-    expect(JSON.parse(active.stdout)).toEqual({
+    const active = await shown(token);
+    expect(JSON.stringify(active)).not.toContain(token);
+    expect(active).toEqual({
       token: 'active',
       login: 'tanya',
       user_id: (await user).userId,
@@ -182,7 +210,7 @@ describe('assent token show', () => {
     ['something else', 'hunter2'],
     ['nothing', ''],
   ])('has a sentence for %s', async (_what, token) => {
-    const { code, stdout, stderr } = await show(token);
+    const { code, stdout, stderr } = await assent('token show', `${token}\n`);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(/^there is no authorization for this: it must be an access token .+\n$/);
   });

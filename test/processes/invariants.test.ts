@@ -1,11 +1,16 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
-import { checkInvariants } from '../../src/cli/invariantChecks.ts';
+import { examineRows } from '../../src/operations/doctor.ts';
+import { perform } from '../../src/operations/operation.ts';
+import { MAX_CODE_SECONDS, MAX_SESSION_HOURS } from '../../src/rules/common/lifetimes.ts';
+import { AUDIT_KINDS } from '../../src/store/common/auditEvents.ts';
 import { openDatabase } from '../../src/store/database/database.ts';
-import { QUESTIONS } from '../../src/store/invariants/ask.ts';
+import { findBroken, readInvariants } from '../../src/store/schema/invariants.ts';
 import { Agent } from '../support/agent.ts';
 import { createDatabase, createRole, type TestDatabase } from '../support/database.ts';
 import { decide, obtainCode, obtainToken, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
 import { plant } from '../support/plant.ts';
+import { withClient } from '../support/postgres.ts';
 import { onDatabase, runAssent } from '../support/process.ts';
 import { startServer } from '../support/server.ts';
 
@@ -258,7 +263,7 @@ const FAULTS: readonly [fault: string, check: string, ...statements: string[]][]
   [
     'expired rows that nobody removed',
     'left_behind',
-    `insert into denials values (sha256('x'), now() - interval '2 days')`,
+    `insert into rejections values (sha256('x'), now() - interval '2 days')`,
   ],
   [
     'a token in the trail',
@@ -302,6 +307,7 @@ const HARMLESS: readonly [what: string, ...statements: string[]][] = [
 ];
 
 const PATIENCE_SECONDS = 60;
+const FILE = readFileSync(new URL('../../migrations/invariants.sql', import.meta.url), 'utf8');
 
 describe('assent doctor --invariants', () => {
   it('has nothing to say of a database after a working day, not even to a server’s role', async () => {
@@ -315,7 +321,7 @@ describe('assent doctor --invariants', () => {
   it.each(HARMLESS)('has nothing to say of: %s', async (_what, ...statements) => {
     const copy = await copied(...statements);
     try {
-      expect(troublesIn(await checkInvariants(copy.pool, PATIENCE_SECONDS))).toEqual({});
+      expect(troublesIn(await perform(examineRows, { db: copy.pool, operator: '' }, {}))).toEqual({});
     } finally {
       await copy.drop();
     }
@@ -337,7 +343,7 @@ describe('assent doctor --invariants', () => {
   it.each(FAULTS)('finds: %s', async (_fault, check, ...statements) => {
     const copy = await copied(...statements);
     try {
-      const found = troublesIn(await checkInvariants(copy.pool, PATIENCE_SECONDS));
+      const found = troublesIn(await perform(examineRows, { db: copy.pool, operator: '' }, {}));
       expect(found).toMatchObject({ [check]: expect.stringMatching(/advice|error/) });
     } finally {
       await plant(copy, 'truncate audit_events, refusals'); // of what tests may leave behind, secrets are none
@@ -355,9 +361,9 @@ describe('assent doctor --invariants', () => {
       const { code, findings } = await examine(role.urlOf(copy));
       expect([code, troublesIn(findings)]).toMatchObject([
         1,
-        { other_hashes: 'error', password_hashes: 'error', tokens_in_refusals: 'error' },
+        { tokens_in_trail: 'error', tokens_in_refusals: 'error', trail_times: 'error' },
       ]);
-      expect(findings.find(({ check }) => check === 'other_hashes')?.text).toMatch(
+      expect(findings.find(({ check }) => check === 'tokens_in_refusals')?.text).toMatch(
         /^not looked at: permission denied for table refusals$/,
       );
     } finally {
@@ -365,13 +371,40 @@ describe('assent doctor --invariants', () => {
     }
   });
 
-  it('has a fault for each question', () => {
+  it('finds the same as the file itself, as psql runs it', async () => {
+    const copy = await copied(`update grants set revision = 7 where instance_name = 'not used'`);
+    try {
+      const results = (await withClient(copy.url, (client) => client.query(FILE))) as unknown as {
+        rows: object[];
+      }[];
+      const lines = results.flatMap(({ rows }) => rows);
+      const found = await findBroken(copy.pool, PATIENCE_SECONDS);
+      expect(lines).toHaveLength(found.length);
+      expect(lines).toEqual(expect.arrayContaining(found));
+      expect(found.filter(({ rows }) => rows !== 0)).toMatchObject([
+        { check: 'revisions', rows: 1, level: 'error', remedy: expect.any(String) },
+      ]);
+    } finally {
+      await copy.drop();
+    }
+  });
+
+  it('knows every kind of event, and the lifetimes of the rules', () => {
+    const [, kinds = ''] = /kind not in \(([^)]+)\)/.exec(FILE) ?? [];
+    expect([...kinds.matchAll(/\w+/g)].map(([kind]) => kind)).toEqual([...AUDIT_KINDS, 'refused']); // as earlier builds wrote rejections
+    const lifetimes = [...FILE.matchAll(/interval '(\d+) seconds' \+ interval '10 seconds'/g)];
+    expect(lifetimes.map(([, seconds]) => Number(seconds))).toEqual([MAX_CODE_SECONDS, MAX_CODE_SECONDS]);
+    expect(FILE).toContain(`created_at + interval '${MAX_SESSION_HOURS} hours'`);
+  });
+
+  it('has a fault for each question', async () => {
+    const { questions } = await readInvariants();
     const asked = [
       'definition',
       'owners',
       'privileges',
       'partitions',
-      ...QUESTIONS.flatMap(({ names }) => names),
+      ...questions.flatMap(({ checks }) => checks),
     ];
     expect(new Set(FAULTS.map(([, check]) => check))).toEqual(new Set(asked));
   });

@@ -1,18 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import { commandsOn } from '../support/commands.ts';
 import { createRole, useDatabase } from '../support/database.ts';
 import { plant } from '../support/plant.ts';
-import { onDatabase, runAssent } from '../support/process.ts';
+import { onDatabase } from '../support/process.ts';
 
 const database = await useDatabase();
 
-async function maintain(args: string[] = [], url = database.url): Promise<Record<string, unknown>> {
-  const { code, stdout, stderr } = await runAssent(['maintain', ...args, '--json'], onDatabase(url));
-  expect([code, stderr]).toEqual([0, '']);
-  return JSON.parse(stdout) as Record<string, unknown>;
-}
+const { assent, json } = commandsOn(onDatabase(database.url));
+const maintain = (how = '') => json<Record<string, unknown>>(`maintain ${how}`);
 
-const NOTHING = { sessions: 0, denials: 0, refusals: 0, throttles: 0 };
-const EXPIRED = `insert into denials select sha256(uuid_send(gen_random_uuid())), now() - interval '1 day' from generate_series(1, 2500)`;
+const NOTHING = { sessions: 0, rejections: 0, refusals: 0, throttles: 0 };
+const EXPIRED = `insert into rejections select sha256(uuid_send(gen_random_uuid())), now() - interval '1 day' from generate_series(1, 2500)`;
 const LAST = `select relname as name from pg_class where relname ~ '^audit_events_\\d{4}_\\d{2}$' order by 1 desc limit 1`;
 
 describe('assent maintain', () => {
@@ -29,7 +27,7 @@ describe('assent maintain', () => {
     const earlier = (done.made as string[]).filter((name) => name !== last);
     expect(earlier).toHaveLength(1); // the month of that row
     expect(done).toEqual({
-      expired: { ...NOTHING, denials: 2500 },
+      expired: { ...NOTHING, rejections: 2500 },
       made: [...earlier, last],
       pruned: [],
       strays: 0,
@@ -37,28 +35,28 @@ describe('assent maintain', () => {
       left_undone: [],
     });
     expect(await maintain()).toMatchObject({ expired: NOTHING, made: [] });
-    const pruned = await maintain(['--keep', '1', '--yes']);
+    const pruned = await maintain('--keep 1 --yes');
     expect(pruned.pruned).toHaveLength(1);
-    const said = await runAssent(['maintain', '--keep', '1', '--yes'], onDatabase(database.url));
+    const said = await assent('maintain --keep 1 --yes');
     expect(said.stderr).toMatch(/^removed what had expired: 0 sessions, .+\nanalyzed the trail\n$/);
   });
 
   it('can be run by several at once', async () => {
     await plant(database, EXPIRED);
     const done = await Promise.all([maintain(), maintain(), maintain()]);
-    const removed = done.map(({ expired }) => (expired as typeof NOTHING).denials);
+    const removed = done.map(({ expired }) => (expired as typeof NOTHING).rejections);
     expect(removed.reduce((sum, rows) => sum + rows)).toBeLessThanOrEqual(2500);
     await maintain();
-    expect((await database.pool.query('select from denials')).rowCount).toBe(0);
+    expect((await database.pool.query('select from rejections')).rowCount).toBe(0);
   });
 
   it('does for a server’s role what that may, and says what is left', async () => {
     const role = await createRole();
-    expect((await runAssent(['migrate', '--server-role', role.name], onDatabase(database.url))).code).toBe(0);
+    await assent(`migrate --server-role ${role.name}`);
     await plant(database, EXPIRED);
-    const done = await maintain([], role.urlOf(database));
+    const done = await commandsOn(onDatabase(role.urlOf(database))).json('maintain');
     expect(done).toMatchObject({
-      expired: { denials: 2500 },
+      expired: { rejections: 2500 },
       analyzed: false,
       left_undone: [expect.stringContaining('only the owner')],
     });
@@ -93,15 +91,15 @@ describe('assent maintain', () => {
     try {
       await reader.query(`begin; select from ${other}`);
       const monthOf = (name = '') => name.replace('audit_events_', '').replace('_', '-');
-      expect(await maintain(['--keep', '3', '--yes'])).toMatchObject({
+      expect(await maintain('--keep 3 --yes')).toMatchObject({
         pruned: [monthOf(oldest)],
         analyzed: true,
         left_undone: [expect.stringContaining('try again later')],
       });
-      const prune = await runAssent(['audit', 'prune', '--keep', '3', '--yes'], onDatabase(database.url));
+      const prune = await assent('audit prune --keep 3 --yes');
       expect([prune.code, prune.stderr]).toEqual([1, expect.stringContaining('try again later')]);
       await reader.query('commit');
-      expect(await maintain(['--keep', '3', '--yes'])).toMatchObject({
+      expect(await maintain('--keep 3 --yes')).toMatchObject({
         pruned: [monthOf(other)],
         left_undone: [],
       });

@@ -13,7 +13,8 @@ const HTTP = new URL('../../src/http/', import.meta.url);
 export const PATHS = [
   '/nothing',
   ...new Set(
-    readdirSync(new URL('routes/', HTTP))
+    readdirSync(new URL('routes/', HTTP), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
       .map((file) => readFileSync(new URL(`routes/${file}`, HTTP), 'utf8'))
       .flatMap((source) => [...source.matchAll(/app\.(?:get|post)\(\s*'([^']+)'/g)])
       .map(([, path = '']) => path),

@@ -1,36 +1,35 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
+import { commandsOn } from '../support/commands.ts';
 import { obtainToken } from '../support/flow.ts';
+import { makeDataDir } from '../support/folder.ts';
 import { ASSENT, Launch } from '../support/launch.ts';
+import { png, svg } from '../support/pictures.ts';
 import { plant } from '../support/plant.ts';
-import { onDatabase, type Run, runAssent } from '../support/process.ts';
-import { startServer, type TestClient, type TestServer, type TestUser } from '../support/server.ts';
+import { onDatabase } from '../support/process.ts';
+import { type TestClient, useServer } from '../support/server.ts';
 
-let server: TestServer;
-let agent: Agent;
-let user: TestUser;
+// What operators do: each command's document, what it refuses, and what it asks before.
 
-beforeAll(async () => {
-  server = await startServer();
-  agent = new Agent(server.baseUrl);
-  user = await server.createUser();
-});
+const server = await useServer();
+const agent = new Agent(server.baseUrl);
+const user = await server.createUser();
+const folder = makeDataDir();
+afterAll(() => rmSync(folder, { recursive: true }));
 
-afterAll(async () => {
-  await server?.close();
-});
+const variables = { ...onDatabase(server.database.url), ASSENT_OPERATOR: 'deploy token' };
+const { assent, json, refused } = commandsOn(variables);
 
-const variables = () => ({ ...onDatabase(server.database.url), ASSENT_OPERATOR: 'deploy token' });
-const assent = (args: string[], stdin = ''): Promise<Run> => runAssent(args, variables(), stdin);
+type Document = Record<string, unknown>;
 
-/** The one document that a command prints, and nothing else. */
-async function document(args: string[], stdin = ''): Promise<Record<string, unknown>> {
-  const { code, stdout, stderr } = await assent([...args, '--json'], stdin);
-  expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: '' });
-  return JSON.parse(stdout) as Record<string, unknown>;
-}
+const CREATE = 'client create --redirect-uri https://shop.example/callback --name';
+const create = (name: string, more = '') => json(`${CREATE} "${name}" ${more}`);
+
+/** What a command says that changes nothing. */
+const NOTHING = 'there is nothing to change\n';
 
 /** An application that the user has allowed so many instances. */
 async function connected(...instances: string[]): Promise<TestClient> {
@@ -39,30 +38,38 @@ async function connected(...instances: string[]): Promise<TestClient> {
   return client;
 }
 
+async function trailOf(clientId: string): Promise<{ kind: string; operator: string; detail: Document }[]> {
+  const { rows } = await server.database.pool.query(
+    'select kind, operator, detail from audit_events where client_id = $1 order by at',
+    [clientId],
+  );
+  return rows;
+}
+
+function write(name: string, body: Buffer | string): string {
+  writeFileSync(join(folder, name), body);
+  return join(folder, name);
+}
+
 describe('--json', () => {
   it('is one document from every command that does something to an application', async () => {
-    const shop = ['--name', 'Shop', '--redirect-uri', 'http://shop.example/callback'];
-    const created = await document(['client', 'create', ...shop, '--verified', '--most', '30,5000']);
-    const id = String(created.client_id);
+    const about = { name: 'Shop', redirect_uri: 'http://shop.example/callback' };
+    const uri = `--redirect-uri ${about.redirect_uri}`;
+    const created = await json(`client create --name Shop ${uri} --verified --most 30,5000`);
+    const id = created.client_id ?? '';
     expect(created).toEqual({
       client_id: id,
-      name: 'Shop',
-      redirect_uri: 'http://shop.example/callback',
+      ...about,
       client_secret: expect.stringMatching(/^[0-9a-f]{64}$/),
       warnings: [expect.stringContaining('unencrypted')],
     });
-    expect(
-      (await assent(['client', 'update', id, '--redirect-uri', 'http://shop.example/callback'])).stderr,
-    ).toBe(
-      'warning: codes will travel to this redirect URI unencrypted; use https outside a test\nthere is nothing to change\n',
+    expect((await assent(`client update ${id} ${uri}`)).stderr).toBe(
+      `warning: codes will travel to this redirect URI unencrypted; use https outside a test\n${NOTHING}`,
     );
-    const changed = await document([
-      ...['client', 'update', id, '--right', 'payment-shop,account-info', '--most', 'none'],
-    ]);
+    const changed = await json(`client update ${id} --right payment-shop,account-info --most none`);
     expect(changed).toEqual({
       client_id: id,
-      name: 'Shop',
-      redirect_uri: 'http://shop.example/callback',
+      ...about,
       verified: true,
       status: 'active',
       allowed_rights: ['payment-shop', 'account-info'],
@@ -72,232 +79,257 @@ describe('--json', () => {
       reviewed: false,
       user_limits: false,
     });
-    expect(await document(['client', 'show', id])).toEqual(changed);
-    const { secret_id } = await document(['client', 'secret', 'add', id]);
-    expect(await document(['client', 'secret', 'retire', id, String(secret_id)])).toEqual({
-      client_id: id,
-      secret_id,
-      status: 'retired',
-    });
-    expect(await document(['client', 'block', id])).toEqual({ client_id: id, status: 'blocked' });
-    expect((await assent(['client', 'block', id])).stderr).toBe(
-      `${id} was blocked before: nothing has changed\n`,
-    );
-    expect(await document(['client', 'unblock', id])).toEqual({ client_id: id, status: 'active' });
-    expect(await document(['client', 'delete', id, '--yes'])).toEqual({
-      client_id: id,
-      status: 'deleted',
-      revoked: 0,
-    });
-    const trail = await server.database.pool.query(
-      'select kind, operator from audit_events where client_id = $1 order by at',
-      [id],
-    );
-    expect(trail.rows.map(({ kind, operator }) => [kind, operator])).toEqual(
-      [
-        'created',
-        'secret_added',
-        'updated',
-        'secret_added',
-        'secret_retired',
-        'blocked',
-        'unblocked',
-        'blocked',
-        'deleted',
-      ].map((what) => [`client_${what}`, 'deploy token']),
+    expect(await json(`client show ${id}`)).toEqual(changed);
+    const { secret_id } = await json(`client secret add ${id}`);
+    const retired = { client_id: id, secret_id, status: 'retired' };
+    expect(await json(`client secret retire ${id} ${secret_id}`)).toEqual(retired);
+    expect(await json(`client block ${id}`)).toEqual({ client_id: id, status: 'blocked' });
+    const again = await assent(`client block ${id}`);
+    expect(again.stderr).toBe(`${id} was blocked before: nothing has changed\n`);
+    expect(await json(`client unblock ${id}`)).toEqual({ client_id: id, status: 'active' });
+    const deleted = { client_id: id, status: 'deleted', revoked: 0 };
+    expect(await json(`client delete ${id} --yes`)).toEqual(deleted);
+    const done = 'created secret_added updated secret_added secret_retired blocked unblocked blocked deleted';
+    expect((await trailOf(id)).map(({ kind, operator }) => [kind, operator])).toEqual(
+      done.split(' ').map((what) => [`client_${what}`, 'deploy token']),
     );
   });
 
   it('no ceiling where there is none is no change, so that codes under way stay good', async () => {
-    const free = ['--name', 'Free', '--redirect-uri', 'https://free.example/'];
-    const { client_id } = await document(['client', 'create', ...free]);
-    const revision = async () => {
-      const { rows } = await server.database.pool.query('select revision from clients where client_id = $1', [
-        client_id,
-      ]);
-      return rows[0].revision;
-    };
-    const before = await revision();
-    const same = await assent(['client', 'update', String(client_id), '--most', 'none']);
-    expect(same.stderr).toBe('there is nothing to change\n');
-    expect(await revision()).toBe(before);
+    const { client_id } = await create('Free');
+    const revision = 'select revision from clients where client_id = $1';
+    const before = await server.database.pool.query(revision, [client_id]);
+    expect((await assent(`client update ${client_id} --most none`)).stderr).toBe(NOTHING);
+    const after = await server.database.pool.query(revision, [client_id]);
+    expect(after.rows).toEqual(before.rows);
   });
 
   it('is one from every command that does something to a user', async () => {
     const passwords = 'a password\nfor payments\n';
-    const { user_id } = await document(
-      ['user', 'create', 'gerda', '--name', 'Gerda', '--password-stdin'],
-      passwords,
-    );
+    const { user_id } = await json('user create gerda --name Gerda --password-stdin', passwords);
     const about = { user_id, login: 'gerda' };
-    expect(await document(['user', 'show', 'Gerda'])).toEqual({ ...about, name: 'Gerda', status: 'active' });
-    expect(await document(['user', 'block', 'gerda'])).toEqual({ ...about, status: 'blocked' });
-    expect(await document(['user', 'unblock', 'gerda'])).toEqual({ ...about, status: 'active' });
-    expect(await document(['user', 'sign-out', 'gerda'])).toEqual({
-      ...about,
-      done: 'signed_out',
-    });
-    expect(await document(['user', 'set-password', 'gerda', '--password-stdin'], passwords)).toEqual({
-      ...about,
-      done: 'password_set',
-    });
-    expect(await document(['user', 'delete', 'gerda', '--yes'])).toEqual({
-      user_id,
-      status: 'deleted',
-      revoked: 0,
-    });
+    expect(await json('user show Gerda')).toEqual({ ...about, name: 'Gerda', status: 'active' });
+    expect(await json('user block gerda')).toEqual({ ...about, status: 'blocked' });
+    expect(await json('user unblock gerda')).toEqual({ ...about, status: 'active' });
+    expect(await json('user sign-out gerda')).toEqual({ ...about, done: 'signed_out' });
+    const set = { ...about, done: 'password_set' };
+    expect(await json('user set-password gerda --password-stdin', passwords)).toEqual(set);
+    expect(await json('user delete gerda --yes')).toEqual({ user_id, status: 'deleted', revoked: 0 });
   });
 
   it('is one from every command that does something to a resource server', async () => {
-    const { resource_id } = await document(['resource', 'create', '--name', 'API']);
-    const id = String(resource_id);
-    expect(await document(['resource', 'list'])).toEqual([{ resource_id, name: 'API', status: 'active' }]);
-    expect(await document(['resource', 'secret', 'add', id])).toEqual({
-      resource_id,
+    const { resource_id: id } = await json('resource create --name API');
+    const about = { resource_id: id, name: 'API' };
+    expect(await json('resource list')).toEqual([{ ...about, status: 'active' }]);
+    expect(await json(`resource secret add ${id}`)).toEqual({
+      resource_id: id,
       secret_id: expect.stringMatching(/^[0-9a-f]{8}$/),
       resource_secret: expect.stringMatching(/^[0-9a-f]{64}$/),
     });
-    const secrets = (await document(['resource', 'secret', 'list', id])) as unknown as {
-      secret_id: string;
-    }[];
-    expect(await document(['resource', 'secret', 'retire', id, secrets[0]?.secret_id ?? ''])).toEqual({
-      resource_id,
-      secret_id: secrets[0]?.secret_id,
-      status: 'retired',
-    });
-    expect(await document(['resource', 'block', id])).toEqual({ resource_id, status: 'blocked' });
-    expect(await document(['resource', 'show', id])).toEqual({ resource_id, name: 'API', status: 'blocked' });
-    expect(await document(['resource', 'unblock', id])).toEqual({ resource_id, status: 'active' });
-    expect(await document(['resource', 'delete', id, '--yes'])).toEqual({ resource_id, status: 'deleted' });
+    const [{ secret_id = '' } = {}] = await json<Record<string, string>[]>(`resource secret list ${id}`);
+    const retired = { resource_id: id, secret_id, status: 'retired' };
+    expect(await json(`resource secret retire ${id} ${secret_id}`)).toEqual(retired);
+    expect(await json(`resource block ${id}`)).toEqual({ resource_id: id, status: 'blocked' });
+    expect(await json(`resource show ${id}`)).toEqual({ ...about, status: 'blocked' });
+    expect(await json(`resource unblock ${id}`)).toEqual({ resource_id: id, status: 'active' });
+    expect(await json(`resource delete ${id} --yes`)).toEqual({ resource_id: id, status: 'deleted' });
   });
 
   it('is one from all the others', async () => {
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-    expect(await document(['--version'])).toEqual({ version });
-    expect((await assent(['--version'])).stdout).toBe(`${version}\n`);
-    expect(await document(['client', 'list', '--help'])).toEqual({
+    expect(await json('--version')).toEqual({ version });
+    expect((await assent('--version')).stdout).toBe(`${version}\n`);
+    expect(await json('client list --help')).toEqual({
       help: expect.stringMatching(/^Usage: assent client list .*^Global Options:.* --json /ms),
     });
-    expect(await document(['migrate'])).toEqual({
+    expect(await json('migrate')).toEqual({
       version: expect.any(Number),
       known: expect.any(Number),
       applied: [],
       server_role: null,
     });
-    expect(await document(['audit', 'prune', '--yes'])).toEqual({ months: [] });
+    expect(await json('audit prune --yes')).toEqual({ months: [] });
     await server.database.pool.query(`insert into audit_events (at, kind) values ('1700-01-01', 'approved')`);
-    expect(await document(['migrate'])).toMatchObject({
+    expect(await json('migrate')).toMatchObject({
       applied: [],
       warnings: [expect.stringContaining('rows that stay in audit_events_rest: 1 of months')],
     });
-    const client = await connected('one');
-    await server.database.pool.query(`update grants set last_used_on = '2026-11-20' where client_id = $1`, [
-      client.clientId,
-    ]);
-    const [grant] = (await document(['grant', 'list', '--login', user.login])) as unknown as {
-      grant_id: string;
-    }[];
-    expect(grant).toMatchObject({ client_id: client.clientId, last_used_on: '2026-11-20' });
-    const { grant_id = '' } = grant ?? {};
-    expect(await document(['grant', 'revoke', grant_id])).toEqual({ grant_id, revoked: 1 });
-    const ofBoth = ['--client', client.clientId, '--login', user.login];
-    expect(await document(['grant', 'revoke', ...ofBoth, '--yes'])).toEqual({
+    const { clientId } = await connected('one');
+    const used = `update grants set last_used_on = '2026-11-20' where client_id = $1`;
+    await server.database.pool.query(used, [clientId]);
+    const [grant] = await json<Record<string, string>[]>(`grant list --login ${user.login}`);
+    expect(grant).toMatchObject({ client_id: clientId, last_used_on: '2026-11-20' });
+    const { grant_id } = grant ?? {};
+    expect(await json(`grant revoke ${grant_id}`)).toEqual({ grant_id, revoked: 1 });
+    expect(await json(`grant revoke --client ${clientId} --login ${user.login} --yes`)).toEqual({
       login: user.login,
-      client_id: client.clientId,
+      client_id: clientId,
       revoked: 0,
     });
   });
 
   it.each([
-    [['nothing'], 2, /^unknown command 'nothing'/],
-    [['client'], 2, /^say which command/],
-    [['client', 'create', '--name', 'x'], 2, /^required option '--redirect-uri <uri>' not specified/],
-    [['client', 'create', '--most', '5'], 2, /Not days and a sum/],
-    [['client', 'update', 'x'], 2, /^say what to change/],
-    [['client', 'update', 'x', '--name', 'y'], 1, /^there is no client x$/],
-    [['migrate', '--status', '--server-role', 'x'], 2, /cannot be used with option '--status'/],
-    [['client', 'update', '--right', 'account-info', 'x'], 2, /“x” is no right.*An id stands before --right/],
-    [['user', 'create', 'x', '--name', 'y'], 2, /^passwords are asked for .*use --password-stdin$/],
-    [['grant', 'revoke'], 2, /^say what to revoke/],
-    [['grant', 'revoke', 'x', '--client', 'y'], 2, /^say what to revoke/],
-    [['grant', 'revoke', '--client', 'y'], 1, /^there is no client y$/],
-    [['resource', 'delete', 'x'], 1, /^there is no resource x$/],
-    [['user', 'delete', 'nobody'], 1, /^there is no user nobody$/],
-  ])('says errors as JSON on standard error: %j', async (args, code, error) => {
-    const run = await assent([...args, '--json']);
-    expect({ code: run.code, stdout: run.stdout }).toEqual({ code, stdout: '' });
-    expect(JSON.parse(run.stderr)).toEqual({ error: expect.stringMatching(error) });
+    ['nothing', 2, /^unknown command 'nothing'/],
+    ['client', 2, /^say which command/],
+    ['client create --name x', 2, /^required option '--redirect-uri <uri>' not specified/],
+    ['client create --most 5', 2, /Not days and a sum/],
+    ['client update x', 2, /^say what to change: --name, .*--no-logo/],
+    ['client update x --name y', 1, /^there is no client x$/],
+    ['client update x --reviewed --not-reviewed', 2, /cannot be used with option/],
+    ['client update x --site http://shop.example', 1, /^the site must be https:\/\/, a host and at most 500/],
+    ['client update x --logo /nowhere.svg', 1, /^the logo \/nowhere\.svg can't be read: ENOENT$/],
+    ['migrate --status --server-role x', 2, /cannot be used with option '--status'/],
+    ['client update --right account-info x', 2, /“x” is no right.*An id stands before --right/],
+    ['user create x --name y', 2, /^passwords are asked for .*use --password-stdin$/],
+    ['grant revoke', 2, /^say what to revoke/],
+    ['grant revoke x --client y', 2, /^say what to revoke/],
+    ['grant revoke --client y', 1, /^there is no client y$/],
+    ['resource delete x', 1, /^there is no resource x$/],
+    ['user delete nobody', 1, /^there is no user nobody$/],
+  ] as const)('says errors as JSON on standard error: %s', async (line, code, error) => {
+    expect(JSON.parse(await refused(`${line} --json`, code))).toEqual({
+      error: expect.stringMatching(error),
+    });
   });
 
   it('says that the database is away, and what is wrong in the environment, as JSON too', async () => {
     for (const [wrong, error] of [
       [{ DATABASE_URL: 'postgres://nobody@127.0.0.1:9/nothing' }, /^the database can't be reached: /],
       [{ DATABASE_URL: 'mysql://x' }, /^DATABASE_URL must /],
-      [{ ...variables(), ASSENT_OPERATOR: 'line\nbreak' }, /^ASSENT_OPERATOR must be a name/],
+      [{ ...variables, ASSENT_OPERATOR: 'line\nbreak' }, /^ASSENT_OPERATOR must be a name/],
     ] as const) {
-      const run = await runAssent(['--json', 'client', 'list'], wrong);
-      expect({ code: run.code, stdout: run.stdout }).toEqual({ code: 1, stdout: '' });
-      expect(JSON.parse(run.stderr)).toEqual({ error: expect.stringMatching(error) });
+      const said = await commandsOn(wrong).refused('--json client list', 1);
+      expect(JSON.parse(said)).toEqual({ error: expect.stringMatching(error) });
     }
   });
 });
 
+describe('what users see of an application', () => {
+  const update = (id: string, change: string) => json(`client update ${id} ${change}`);
+  const changesOf = async (id: string) =>
+    (await trailOf(id))
+      .filter(({ kind }) => kind === 'client_updated')
+      .map(({ detail }) => Object.keys(detail).toSorted());
+
+  it('is set when it is registered, shown and listed', async () => {
+    const logo = write('logo.png', png(96, 32));
+    const face = `--site https://shop.example --logo ${logo} --reviewed --user-limits`;
+    const { client_id } = await create('Shop', face);
+    const shown = await json(`client show ${client_id}`);
+    expect(shown).toMatchObject({
+      site: 'https://shop.example',
+      logo: expect.stringMatching(/^[0-9a-f]{32}\.png$/),
+      reviewed: true,
+      user_limits: true,
+    });
+    expect(await json('client list')).toContainEqual(shown);
+    expect((await assent(`client show ${client_id}`)).stdout).toMatch(
+      /^site +https:\/\/shop\.example\nlogo +[0-9a-f]{32}\.png\nreviewed +true\nuser_limits +true$/m,
+    );
+  });
+
+  it('changes one by one', async () => {
+    const { client_id: id = '' } = await create('Shop');
+    const { logo } = await update(id, `--logo ${write('logo.svg', svg())}`);
+    expect(logo).toMatch(/^[0-9a-f]{32}\.svg$/);
+    const site = 'https://shop.example';
+    expect(await update(id, `--site ${site} --user-limits`)).toMatchObject({ site, logo, user_limits: true });
+    expect(await update(id, '--reviewed')).toMatchObject({ reviewed: true, logo });
+    const same = `--reviewed --logo ${join(folder, 'logo.svg')} --user-limits`;
+    expect((await assent(`client update ${id} ${same}`)).stderr).toBe(NOTHING);
+    const other = `--logo ${write('other.svg', svg('<g/>'))} --not-reviewed --no-user-limits`;
+    const { stderr } = await assent(`client update ${id} ${other}`);
+    expect(stderr).toBe('changed logo, reviewed, user_limits\n');
+    const nothing = { site: null, logo: null, reviewed: false, user_limits: false };
+    expect(await update(id, '--no-logo --site none')).toMatchObject(nothing);
+    const changes = ['logo', 'site user_limits', 'reviewed', 'logo reviewed user_limits', 'logo site'];
+    expect(await changesOf(id)).toEqual(changes.map((names) => names.split(' ')));
+  });
+
+  it('is refused a logo that acts, in one line that names the file and the reason', async () => {
+    const logo = write('active.svg', svg('<g onload="alert(1)"/>'));
+    expect(await refused(`${CREATE} Shop --logo ${logo}`, 1)).toBe(
+      `the logo ${logo} has alert() in the attribute onload of <g>, which a logo must not have\n`,
+    );
+  });
+});
+
+describe('the name of an application', () => {
+  it('is not the one that the operator gave the service, in any language', async () => {
+    const BRAND = write('brand.json', '{"name":{"en":"My Wallet","ru":"Мой кошелёк"}}');
+    const branded = commandsOn({ ...variables, BRAND });
+    for (const [name, own] of [
+      ['MYWALLET', 'My Wallet'],
+      ['Мой кошелек', 'Мой кошелёк'],
+      ['Assent', 'Assent'],
+    ])
+      expect(await branded.refused(`${CREATE} "${name}"`, 1)).toBe(
+        `the name looks like this service’s own, “${own}”: choose another, or say --force\n`,
+      );
+    write('brand.json', '{}');
+    expect(await branded.refused(`${CREATE} Shop`, 1)).toMatch(/^BRAND .*brand\.json: name must be/);
+  });
+
+  it('is none that could be taken for another application’s, unless it is forced', async () => {
+    const own = await create('Tea House');
+    expect(await refused(`${CREATE} "TEA H0USE"`, 1)).toContain(
+      'the name looks like that of another application, “Tea House”: choose another, or say --force',
+    );
+    expect(await create('TEA H0USE', '--force')).toMatchObject({ name: 'TEA H0USE' });
+    const { client_id } = await create('Coffee House');
+    const rename = `client update ${client_id} --name`;
+    expect((await assent(`${rename} "COFFEE HOUSE"`)).code).toBe(0); // not held against the application itself
+    expect(await refused(`${rename} "TEA H0U5E"`, 1)).toContain('looks like that of another application');
+    expect((await assent(`${rename} "TEA H0U5E" --force`)).code).toBe(0);
+    const { warnings } = await create('Tea House', '--force');
+    expect(own).not.toHaveProperty('warnings');
+    expect(warnings).toEqual([
+      'another application has the name “Tea House”, too: users can’t tell them apart',
+    ]);
+  });
+
+  it('has no characters that can’t be seen, forced or not', async () => {
+    const sentence = await refused(`${CREATE} "My\u200dShop" --force`, 1);
+    expect(sentence).toMatch(/the name has U\+200D at character 3/);
+  });
+});
+
 describe('what can’t be undone', () => {
+  const undone = (deed: string) => `nothing was done: this would ${deed}; say --yes to do it\n`;
+
   it('needs --yes in a script, and says what would happen', async () => {
-    const client = await connected('one', 'two');
-    const ofClient = await assent(['client', 'delete', client.clientId]);
-    expect(ofClient).toMatchObject({ code: 2, stdout: '' });
-    expect(ofClient.stderr).toBe(
-      'nothing was done: this would delete the application Test Shop and revoke 2 authorizations; say --yes to do it\n',
-    );
-    const ofUser = await assent(['user', 'delete', user.login]);
-    expect(ofUser).toMatchObject({ code: 2, stdout: '' });
-    expect(ofUser.stderr).toBe(
-      `nothing was done: this would erase the user ${user.login} for good and revoke 2 authorizations; say --yes to do it\n`,
-    );
-    for (const whose of [
-      ['--login', user.login],
-      ['--client', client.clientId],
-    ]) {
-      expect(await assent(['grant', 'revoke', ...whose])).toEqual({
-        code: 2,
-        stdout: '',
-        stderr: 'nothing was done: this would revoke 2 authorizations; say --yes to do it\n',
-      });
-    }
-    const all = await document(['grant', 'revoke', '--login', user.login, '--yes']);
+    const { clientId } = await connected('one', 'two');
+    for (const [line, deed] of [
+      [`client delete ${clientId}`, 'delete the application Test Shop and revoke 2 authorizations'],
+      [`user delete ${user.login}`, `erase the user ${user.login} for good and revoke 2 authorizations`],
+      [`grant revoke --login ${user.login}`, 'revoke 2 authorizations'],
+      [`grant revoke --client ${clientId}`, 'revoke 2 authorizations'],
+    ] as const)
+      expect(await refused(line, 2)).toBe(undone(deed));
+    const all = await json(`grant revoke --login ${user.login} --yes`);
     expect(all).toEqual({ login: user.login, revoked: 2 });
-    expect(await document(['client', 'delete', client.clientId, '--yes'])).toMatchObject({ revoked: 0 });
+    expect(await json(`client delete ${clientId} --yes`)).toMatchObject({ revoked: 0 });
   });
 
   it('needs --yes in a script also for a resource server, the last secret and months of the trail', async () => {
-    const { resource_id } = await document(['resource', 'create', '--name', 'Till']);
-    const id = String(resource_id);
-    const [secret] = (await document(['resource', 'secret', 'list', id])) as unknown as {
-      secret_id: string;
-    }[];
-    const last = ['resource', 'secret', 'retire', id, secret?.secret_id ?? ''];
+    const { resource_id: id } = await json('resource create --name Till');
+    const [secret] = await json<Record<string, string>[]>(`resource secret list ${id}`);
+    const last = `resource secret retire ${id} ${secret?.secret_id}`;
     await plant(
       server.database,
       `insert into audit_events (at, kind) select '2020-02-29T12:00Z', 'signed_in' from generate_series(1, 2)`,
     );
     const months = 'drop 3 rows of the audit trail, all of 1700-01, 2020-02';
-    for (const [args, deed] of [
-      [['resource', 'delete', id], 'delete the resource server Till with its secrets'],
+    for (const [line, deed] of [
+      [`resource delete ${id}`, 'delete the resource server Till with its secrets'],
       [last, `retire the last live secret of ${id}, which is refused until it has another`],
-      [['audit', 'prune', '--keep', '9'], months],
-      [['maintain', '--keep', '9'], months],
-    ] as const) {
-      expect(await assent([...args])).toEqual({
-        code: 2,
-        stdout: '',
-        stderr: `nothing was done: this would ${deed}; say --yes to do it\n`,
-      });
-    }
-    const pruned = ['1700-01', '2020-02'];
-    expect(await document(['maintain', '--keep', '9', '--yes'])).toMatchObject({ pruned });
-    expect((await assent(['audit', 'prune', '--keep', '9'])).stderr).toContain('would drop 0 rows');
-    expect(await document([...last, '--yes'])).toMatchObject({ status: 'retired' });
+      ['audit prune --keep 9', months],
+      ['maintain --keep 9', months],
+    ] as const)
+      expect(await refused(line, 2)).toBe(undone(deed));
+    expect(await json('maintain --keep 9 --yes')).toMatchObject({ pruned: ['1700-01', '2020-02'] });
+    expect((await assent('audit prune --keep 9')).stderr).toContain('would drop 0 rows');
+    expect(await json(`${last} --yes`)).toMatchObject({ status: 'retired' });
   });
 
   const terminal = (command: string) => ['script', '-qec', command, '/dev/null'];
@@ -309,7 +341,7 @@ describe('what can’t be undone', () => {
       const client = await connected('one');
       const command = (what: string) => `${ASSENT.join(' ')} ${what} ${client.clientId}`;
       const answer = async (what: string, question: string, keys: string) => {
-        const launch = new Launch(terminal(command(what)), variables());
+        const launch = new Launch(terminal(command(what)), variables);
         await launch.says(`This will ${question}. Go on? [y/N]`);
         launch.type(keys);
         return { end: await launch.end, output: launch.output() };
@@ -321,12 +353,12 @@ describe('what can’t be undone', () => {
         expect(await answer('client delete', deletion(1), keys)).toMatchObject(no);
       }
       expect(await answer('grant revoke --client', 'revoke 1 authorization', '\r')).toMatchObject(no);
-      const asked = new Launch(terminal(`${command('client delete')} --json`), variables());
+      const asked = new Launch(terminal(`${command('client delete')} --json`), variables);
       expect((await asked.end).code).toBe(2);
       expect(asked.output()).toMatch(/^{"error":"nothing was done: .*say --yes to do it"}\s*$/);
-      const prune = new Launch(terminal(`${ASSENT.join(' ')} audit prune --keep 9`), variables());
+      const prune = new Launch(terminal(`${ASSENT.join(' ')} audit prune --keep 9`), variables);
       expect((await prune.end).code).toBe(0); // nothing is that old: there is nothing to ask
-      const told = new Launch(terminal(`${command('grant revoke --yes --client')}`), variables());
+      const told = new Launch(terminal(`${command('grant revoke --yes --client')}`), variables);
       expect((await told.end).code).toBe(0);
       expect(told.output()).toContain('authorizations revoked: 1');
       expect(await answer('client delete', `${deletion(0)}s`, 'y\r')).toMatchObject({
@@ -339,12 +371,13 @@ describe('what can’t be undone', () => {
 
 describe('a password of fewer than 8 characters', () => {
   it('is refused by both commands that take one, unless --allow-weak is said', async () => {
-    const create = ['user', 'create', 'hanna', '--name', 'Hanna', '--password-stdin'];
-    const refused = { code: 1, stdout: '', stderr: expect.stringContaining('say --allow-weak') };
-    expect(await assent(create, '1234567\n')).toMatchObject(refused);
-    expect((await assent([...create, '--allow-weak'], '1234567\n')).code).toBe(0);
-    const change = ['user', 'set-password', 'hanna', '--password-stdin'];
-    expect(await assent(change, 'long enough\n1234567\n')).toMatchObject(refused);
-    expect((await assent([...change, '--allow-weak'], 'long enough\n1234567\n')).code).toBe(0);
+    for (const [line, stdin] of [
+      ['user create hanna --name Hanna --password-stdin', '1234567\n'],
+      ['user set-password hanna --password-stdin', 'long enough\n1234567\n'],
+    ] as const) {
+      const weak = await assent(line, stdin);
+      expect(weak).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining('say --allow-weak') });
+      expect((await assent(`${line} --allow-weak`, stdin)).code).toBe(0);
+    }
   });
 });

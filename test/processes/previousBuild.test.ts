@@ -37,7 +37,7 @@ describe.runIf(commit !== undefined)(`a build of schema version ${version}`, () 
     const variables = { ...onDatabase(database.url), PORT: String(port), BASE_URL: baseUrl };
     server = new Launch([...previous.command, 'serve'], variables);
     const ready = async () => (await fetch(`${baseUrl}/health/ready`).catch(() => undefined))?.status;
-    await vi.waitUntil(async () => (await ready()) === 200, { timeout: 20_000 });
+    await vi.waitUntil(async () => (await ready()) === 200, { timeout: 60_000 });
   });
 
   afterAll(async () => {

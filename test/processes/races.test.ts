@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Agent, type Answer, formWith } from '../support/agent.ts';
+import { Agent, type Answer, type Form, formWith } from '../support/agent.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
-import { codeOf, obtainCode, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
+import { codeOf, introspect, obtainCode, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
 import { onDatabase, type ServerProcess, spawnServer } from '../support/process.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 
@@ -35,11 +35,13 @@ function agents(): [Agent, Agent] {
   return [first, Object.assign(second, { cookies: first.cookies })];
 }
 
-/** Does something `count` times at once, in turn on both replicas. */
-function race(count: number, attempt: (agent: Agent, index: number) => Promise<Answer>): Promise<Answer[]> {
-  const both = agents();
-  return Promise.all(Array.from({ length: count }, (_, index) => attempt(both[index % 2] as Agent, index)));
+/** Does something with each at once, in turn on both replicas. */
+function race<One>(all: One[], attempt: (agent: Agent, one: One) => Promise<Answer>, both = agents()) {
+  return Promise.all(all.map((one, index) => attempt(both[index % 2] as Agent, one)));
 }
+
+const allow = (both: [Agent, Agent], forms: Form[]) =>
+  race(forms, (agent, { fields }) => agent.post('/consent', { ...fields, decision: 'allow' }), both);
 
 async function count(statement: string, values: unknown[]): Promise<number> {
   const { rows } = await database.pool.query<{ count: number }>(statement, values);
@@ -50,7 +52,10 @@ describe('races between two processes', () => {
   it('gives one token for 50 parallel exchanges of one code', async () => {
     const [client, user] = [await registry.createClient(), await registry.createUser()];
     const code = await obtainCode(agents()[0], requestOf(client), user);
-    const answers = await race(50, (agent) => agent.post('/oauth/token', tokenRequestOf(client, code)));
+    const request = tokenRequestOf(client, code);
+    const answers = await race(Array(50).fill(request), (agent, fields) =>
+      agent.post('/oauth/token', fields),
+    );
     const bodies = answers.map(({ body }) => JSON.parse(body) as { access_token?: string; error?: string });
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(bodies.filter(({ error }) => error === 'invalid_grant')).toHaveLength(49);
@@ -62,10 +67,7 @@ describe('races between two processes', () => {
     const [client, user] = [await registry.createClient(), await registry.createUser()];
     const [first, second] = agents();
     const form = formWith(await reachConsent(first, requestOf(client), user), 'decision');
-    const posts = Array.from({ length: 20 }, (_, index) =>
-      (index % 2 === 0 ? first : second).post('/consent', { ...form.fields, decision: 'allow' }),
-    );
-    const answers = await Promise.all(posts);
+    const answers = await allow([first, second], Array(20).fill(form));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([302]));
     expect(new Set(answers.map(({ location }) => location)).size).toBe(1);
     const [answer] = answers as [Answer];
@@ -84,11 +86,7 @@ describe('races between two processes', () => {
         formWith(await reachConsent(first, requestOf(client, { state: String(index) }), user), 'decision'),
       );
     }
-    const answers = await Promise.all(
-      forms.map(({ fields }, index) =>
-        (index % 2 === 0 ? first : second).post('/consent', { ...fields, decision: 'allow' }),
-      ),
-    );
+    const answers = await allow([first, second], forms);
     const taken = answers.filter(({ status }) => status === 302);
     expect(taken).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 303)).toHaveLength(19);
@@ -123,13 +121,7 @@ describe('races between two processes', () => {
       const { access_token } = JSON.parse(exchange.body) as { access_token?: string };
       if (access_token === undefined) continue;
       issued += 1;
-      const body = new URLSearchParams({ token: access_token });
-      const answer = await fetch(`${registry.baseUrl}/oauth/introspect`, {
-        method: 'POST',
-        headers: { authorization: resource },
-        body,
-      });
-      expect(await answer.json()).toEqual({ active: false });
+      expect(await introspect(registry, resource, access_token)).toEqual({ active: false });
     }
     expect(issued).toBeGreaterThanOrEqual(5);
   });
@@ -167,27 +159,6 @@ describe('races between two processes', () => {
       expect([200, 400]).toContain((await second.post('/oauth/token', tokenRequestOf(client, code))).status);
       const issued = `select count(*)::int from audit_events where kind = 'exchanged' and client_id = $1`;
       expect(await count(issued, [client.clientId])).toBe(1);
-    }
-  });
-
-  it('finishes the requests under way when it is told to stop', async () => {
-    const [client, user] = [await registry.createClient(), await registry.createUser()];
-    const stopping = await spawnServer(onDatabase(database.url));
-    const code = await obtainCode(agents()[0], requestOf(client), user);
-    const holder = await database.pool.connect();
-    try {
-      // The exchange waits for this lock, so it is under way for as long as we like.
-      await holder.query('begin');
-      await holder.query('select from grants where client_id = $1 for update', [client.clientId]);
-      const answer = new Agent(stopping.baseUrl).post('/oauth/token', tokenRequestOf(client, code));
-      await expect.poll(() => count(WAITING, []), { interval: 10 }).toBe(1);
-      const ended = stopping.stop('SIGTERM');
-      await expect.poll(() => fetch(stopping.baseUrl).catch(() => 'closed'), { interval: 10 }).toBe('closed');
-      await holder.query('commit');
-      expect((await answer).status).toBe(200);
-      expect(await ended).toBe(0);
-    } finally {
-      holder.release();
     }
   });
 

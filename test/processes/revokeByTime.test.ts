@@ -2,10 +2,11 @@ import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
+import { commandsOn } from '../support/commands.ts';
 import { introspect, obtainToken } from '../support/flow.ts';
 import { makeDataDir } from '../support/folder.ts';
 import { plant } from '../support/plant.ts';
-import { onDatabase, type Run, runAssent } from '../support/process.ts';
+import { onDatabase } from '../support/process.ts';
 import { useServer } from '../support/server.ts';
 
 const server = await useServer();
@@ -21,13 +22,8 @@ beforeAll(async () => {
   resource = await server.createResource();
 });
 
-const assent = (...args: string[]): Promise<Run> => runAssent(args, onDatabase(database.url));
-
-async function revoke(...args: string[]): Promise<Record<string, unknown>> {
-  const { code, stdout, stderr } = await assent('grant', 'revoke', ...args, '--json');
-  expect([code, stderr]).toEqual([0, '']);
-  return JSON.parse(stdout) as Record<string, unknown>;
-}
+const { assent, json, refused } = commandsOn(onDatabase(database.url));
+const revoke = (which: string) => json(`grant revoke ${which}`);
 
 const isActive = async (token: string) => (await introspect(server, resource, token)).active;
 const now = async () =>
@@ -41,9 +37,9 @@ describe('assent grant revoke, by time', () => {
       await now(),
       await obtainToken(agent, client, user, { instance_name: 'last' }),
     ];
-    expect(await revoke('--until', between, '--yes')).toMatchObject({ revoked: 1, until: between });
+    expect(await revoke(`--until ${between} --yes`)).toMatchObject({ revoked: 1, until: between });
     expect([await isActive(first), await isActive(last)]).toEqual([false, true]);
-    expect(await revoke('--since', between, '--client', client.clientId, '--yes')).toMatchObject({
+    expect(await revoke(`--since ${between} --client ${client.clientId} --yes`)).toMatchObject({
       revoked: 1,
     });
     expect(await isActive(last)).toBe(false);
@@ -51,11 +47,9 @@ describe('assent grant revoke, by time', () => {
 
   it('revokes nothing of everybody without --yes, and says how much it would be', async () => {
     const token = await obtainToken(agent, client, user);
-    const { code, stderr } = await assent('grant', 'revoke', '--until', '2999-01-01');
-    expect([code, stderr]).toEqual([
-      2,
+    expect(await refused('grant revoke --until 2999-01-01', 2)).toBe(
       'nothing was done: this would revoke 1 authorization; say --yes to do it\n',
-    ]);
+    );
     expect(await isActive(token)).toBe(true);
   });
 });
@@ -67,11 +61,11 @@ describe('assent grant revoke --trail, after a restore', () => {
     const followUntil = (ended: number) =>
       expect
         .poll(async () => {
-          appendFileSync(file, (await assent('audit', 'next', lastPlace(file))).stdout);
+          appendFileSync(file, (await assent(`audit next ${lastPlace(file)}`)).stdout);
           return readFileSync(file, 'utf8').match(ENDING)?.length;
         })
         .toBe(ended);
-    writeFileSync(file, (await assent('audit', 'next')).stdout);
+    writeFileSync(file, (await assent('audit next')).stdout);
     const tokenOf = (instance_name: string) => obtainToken(agent, client, user, { instance_name });
     const [kept, revoked] = [await tokenOf('kept'), await tokenOf('revoked')];
     const [replaced, again] = [await tokenOf('replaced'), await tokenOf('again')];
@@ -88,12 +82,9 @@ describe('assent grant revoke --trail, after a restore', () => {
     await plant(database, 'delete from grants', 'insert into grants select * from saved', 'drop table saved');
     expect(await Promise.all([kept, revoked, replaced].map(isActive))).toEqual([true, true, true]);
     const anew = await tokenOf('again'); // given after the restore: not of the past
-    const asked = await assent('grant', 'revoke', '--trail', file);
-    expect([asked.code, asked.stderr]).toEqual([
-      2,
-      expect.stringContaining('would revoke 2 authorizations; say --yes'),
-    ]);
-    expect(await revoke('--trail', file, '--yes')).toMatchObject({
+    const asked = await refused(`grant revoke --trail ${file}`, 2);
+    expect(asked).toContain('would revoke 2 authorizations; say --yes');
+    expect(await revoke(`--trail ${file} --yes`)).toMatchObject({
       revoked: 2,
       trail: file,
       warnings: [expect.stringMatching(/^lines that can't be read: 1 in /)],
@@ -105,18 +96,14 @@ describe('assent grant revoke --trail, after a restore', () => {
       false,
       true,
     ]);
-    expect(await revoke('--trail', file, '--yes')).toMatchObject({ revoked: 0 });
+    expect(await revoke(`--trail ${file} --yes`)).toMatchObject({ revoked: 0 });
   });
 
   it('says when there is no such file, or nothing in it', async () => {
-    const missing = await assent('grant', 'revoke', '--trail', join(folder, 'nothing'));
-    expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining('no such file')]);
+    const sentence = (name: string) => refused(`grant revoke --trail ${join(folder, name)}`, 1);
+    expect(await sentence('nothing')).toContain('no such file');
     writeFileSync(join(folder, 'empty'), '790.1795345200123456.1795345200123456.791\n');
-    const empty = await assent('grant', 'revoke', '--trail', join(folder, 'empty'));
-    expect([empty.code, empty.stderr]).toEqual([
-      1,
-      expect.stringContaining('has no event that ends an authorization'),
-    ]);
+    expect(await sentence('empty')).toContain('has no event that ends an authorization');
   });
 });
 

@@ -1,31 +1,30 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Balancer, haproxy, hasHaproxy, keepAliveBalancer, tcpBalancer } from '../support/balancer.ts';
+import { type Balancer, haproxy, hasHaproxy, tcpBalancer } from '../support/balancer.ts';
 import { useDatabase } from '../support/database.ts';
 import { startLoad } from '../support/load.ts';
 import { onDatabase, type ServerProcess, spawnServer } from '../support/process.ts';
 import { freePort } from '../support/server.ts';
 
-// Two replicas, one of two processes, that are restarted in turn while many ask for pages through balancers: nobody may feel it.
+// Two replicas that are restarted in turn while many ask for pages through balancers: nobody may feel it.
 
 if (!hasHaproxy) console.log('Not tested: rolling restarts behind HAProxy, which is not installed.');
 
 const database = await useDatabase();
-const replicas: { readonly port: number; readonly workers: string; server: ServerProcess }[] = [];
+const replicas: { readonly port: number; server: ServerProcess }[] = [];
 const open: { close(): Promise<void> }[] = [];
 
-const start = (port: number, WORKERS: string) =>
+const start = (port: number) =>
   spawnServer({
     ...onDatabase(database.url),
     PORT: String(port),
     DRAIN_SECONDS: '1',
     TRUST_PROXY: '1',
-    WORKERS,
   });
 
 beforeAll(async () => {
-  for (const workers of ['1', '2']) {
+  for (let count = 0; count < 2; count += 1) {
     const port = await freePort();
-    replicas.push({ port, workers, server: await start(port, workers) });
+    replicas.push({ port, server: await start(port) });
   }
 });
 
@@ -34,7 +33,7 @@ afterAll(async () => {
   await Promise.all(replicas.map(({ server }) => server.stop()));
 });
 
-/** How many pages a replica has answered, from the metrics of one of its processes. */
+/** How many pages a replica has answered, from its metrics. */
 async function answersOf({ server }: (typeof replicas)[number]): Promise<number> {
   const metrics = await (await fetch(`${server.baseUrl}/metrics`)).text();
   return Number(/^assent_request_seconds_count\{route="\/oauth\/authorize"\} (\d+)/m.exec(metrics)?.[1] ?? 0);
@@ -47,14 +46,10 @@ const CONNECTIONS = 4;
 it('fails no request, whatever balancer is before them', async () => {
   const ports = replicas.map(({ port }) => port);
   const ways: [name: string, balancer: Balancer, keepAlive: boolean][] = [
-    ['kept connections', await keepAliveBalancer(ports), true],
     ['TCP', await tcpBalancer(ports), false],
     ['kept TCP', await tcpBalancer(ports), true],
   ];
-  if (hasHaproxy) {
-    ways.push(['HAProxy', await haproxy('http', ports, FAST), true]);
-    ways.push(['HAProxy for TCP', await haproxy('tcp', ports, FAST), false]);
-  }
+  if (hasHaproxy) ways.push(['HAProxy', await haproxy(ports, FAST), true]);
   open.push(...ways.map(([, balancer]) => balancer));
   const loads = ways.map(([name, { port }, keepAlive]) => ({
     name,
@@ -71,11 +66,11 @@ it('fails no request, whatever balancer is before them', async () => {
     await goOn();
     expect(await replica.server.stop()).toBe(0);
     await goOn();
-    replica.server = await start(replica.port, replica.workers);
+    replica.server = await start(replica.port);
     await expect.poll(() => answersOf(replica)).toBeGreaterThan(100); // all have found it again
   }
   const tallies = await Promise.all(loads.map(async ({ name, load }) => ({ name, ...(await load.stop()) })));
   expect(tallies.map(({ name, failures }) => ({ name, failures }))).toEqual(
     ways.map(([name]) => ({ name, failures: {} })),
   );
-}, 90_000);
+});

@@ -5,8 +5,8 @@ import { connect } from 'node:net';
 import { constants } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import pg from 'pg';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { createDatabase } from '../support/database.ts';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { ownDatabase } from '../support/database.ts';
 import { clusterOf, makeDataDir, postmasterOf, removeDataDir } from '../support/folder.ts';
 import { ASSENT, descendants, Launch, processesOf, stillRunning } from '../support/launch.ts';
 import { onDatabase } from '../support/process.ts';
@@ -30,26 +30,11 @@ const CONTAINER = [
 const hasContainers = runs([...CONTAINER, 'true']);
 
 const CTRL_C = '\x03';
-const MAX_END_MS = 15_000;
 
-const launches: Launch[] = [];
 /** For servers, one after the other: to make PostgreSQL's data for each would take most of the time. */
 const ofServers = makeDataDir();
-const ofCommands: string[] = [];
 
-afterEach(async () => {
-  for (const launch of launches.splice(0)) {
-    for (const pid of stillRunning([launch.pid, ...launch.family()])) process.kill(pid, 'SIGKILL');
-    await launch.end;
-  }
-  for (const folder of [ofServers, ...ofCommands]) {
-    for (const pid of processesOf(clusterOf(folder))) process.kill(pid, 'SIGKILL');
-  }
-});
-
-afterAll(() => {
-  for (const folder of [ofServers, ...ofCommands]) removeDataDir(folder);
-});
+afterAll(() => removeDataDir(ofServers));
 
 function runs([program = '', ...args]: string[]): boolean {
   return spawnSync(program, args).status === 0;
@@ -57,17 +42,21 @@ function runs([program = '', ...args]: string[]): boolean {
 
 function start(command: readonly string[], variables: Record<string, string>): Launch {
   const launch = new Launch(command, variables);
-  launches.push(launch);
+  onTestFinished(async () => {
+    for (const pid of stillRunning([launch.pid, ...launch.family()])) process.kill(pid, 'SIGKILL');
+    await launch.end;
+    const { DATA_DIR } = variables;
+    for (const pid of DATA_DIR ? processesOf(clusterOf(DATA_DIR)) : []) process.kill(pid, 'SIGKILL');
+  });
   return launch;
 }
 
 function newFolder(): string {
   const folder = makeDataDir();
-  ofCommands.push(folder);
+  onTestFinished(() => removeDataDir(folder));
   return folder;
 }
 
-/** A server in trial mode, and all its processes. */
 interface Trial {
   readonly launch: Launch;
   readonly baseUrl: string;
@@ -90,7 +79,7 @@ async function startTrial(
 /** Waits until none of its processes runs, also none that was started meanwhile. */
 async function nothingIsLeft({ family, folder }: Pick<Trial, 'family' | 'folder'>): Promise<void> {
   const left = () => [...stillRunning(family), ...processesOf(clusterOf(folder))];
-  await expect.poll(left, { timeout: MAX_END_MS }).toEqual([]);
+  await expect.poll(left).toEqual([]);
   expect(existsSync(join(clusterOf(folder), 'postmaster.pid')), 'PostgreSQL ended in order').toBe(false);
 }
 
@@ -257,7 +246,7 @@ async function holdMigrationLock(client: pg.Client | pg.PoolClient) {
   return {
     waited: () =>
       expect
-        .poll(async () => (await client.query(WAITING)).rows[0]?.count, { timeout: 20_000, interval: 10 })
+        .poll(async () => (await client.query(WAITING)).rows[0]?.count, { interval: 10 })
         .toBeGreaterThan(0),
     release: () => client.query('select pg_advisory_unlock(7274825)'),
   };
@@ -307,18 +296,14 @@ async function whileMigrationsWait(
   command: readonly string[],
   test: (launch: Launch) => Promise<void>,
 ): Promise<void> {
-  const database = await createDatabase();
+  const database = await ownDatabase();
   const client = await database.pool.connect();
-  try {
-    const lock = await holdMigrationLock(client);
-    const launch = start(command, { BASE_URL: 'http://localhost', ...onDatabase(database.url) });
-    await lock.waited();
-    await test(launch);
-    await lock.release();
-  } finally {
-    client.release(true);
-    await database.drop();
-  }
+  onTestFinished(() => client.release(true));
+  const lock = await holdMigrationLock(client);
+  const launch = start(command, { BASE_URL: 'http://localhost', ...onDatabase(database.url) });
+  await lock.waited();
+  await test(launch);
+  await lock.release();
 }
 
 describe('a command in trial mode', () => {
@@ -346,7 +331,7 @@ describe('a command in trial mode', () => {
     ] as const) {
       const folder = newFolder();
       const launch = start([...ASSENT, 'client', 'list'], { DATA_DIR: folder });
-      await expect.poll(() => reached(folder), { interval: 5, timeout: 20_000 }).toBe(true);
+      await expect.poll(() => reached(folder), { interval: 5 }).toBe(true);
       const family = launch.family();
       if (toAll) launch.killGroup(signal);
       else launch.kill(signal);

@@ -2,7 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { joinEmbeddedPostgres } from '../../src/trial/postgres/join.ts';
 import { Agent } from '../support/agent.ts';
 import { signIn } from '../support/flow.ts';
@@ -11,33 +11,35 @@ import { Player } from '../support/playground.ts';
 import { runAssent, type ServerProcess } from '../support/process.ts';
 import { credentials, freePair, startTrial } from '../support/trial.ts';
 
-const running: ServerProcess[] = [];
-const folders: string[] = [];
-
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((server) => server.stop()));
-  for (const folder of folders.splice(0)) removeDataDir(folder);
-});
-
+/** A folder of the test's own. */
 function newFolder(): string {
   const folder = makeDataDir();
-  folders.push(folder);
+  onTestFinished(() => removeDataDir(folder));
   return folder;
 }
 
+const newTrial = async () => ({ PORT: String(await freePair()), DATA_DIR: newFolder() });
+
 async function start(variables: Record<string, string>): Promise<ServerProcess> {
   const server = await startTrial(variables);
-  running.push(server);
+  onTestFinished(async () => {
+    await server.stop();
+  });
   return server;
 }
 
 /** Again when the server, which has only just started, asks for that. */
-async function expectSignIn(agent: Agent, { login, password }: Record<'login' | 'password', string>) {
+async function expectSignIn(
+  { baseUrl }: ServerProcess,
+  { login, password }: Record<'login' | 'password', string>,
+): Promise<Agent> {
+  const agent = new Agent(baseUrl);
   const signedIn = async () => {
     await signIn(agent, login, password);
     return (await agent.get('/account')).page;
   };
   await expect.poll(signedIn).toBe('account');
+  return agent;
 }
 
 describe('trial mode', () => {
@@ -48,16 +50,15 @@ describe('trial mode', () => {
     expect(open).toBe(`http://127.0.0.1:${port + 1}`);
     const home = await new Agent(open).get('/');
     expect(home.text).toContain(password);
-    const agent = new Agent(server.baseUrl);
-    await expectSignIn(agent, { login, password });
+    const agent = await expectSignIn(server, { login, password });
     expect(payment).toMatch(/^[a-z2-9]{4}(-[a-z2-9]{4}){2}$/);
     expect((await agent.get('/nowhere')).text).toContain('The exact rule, for developers');
     expect(other.password).not.toBe(password);
-    await expectSignIn(new Agent(server.baseUrl), other);
+    await expectSignIn(server, other);
   });
 
   it('goes on with the demo of an earlier start that had one user and no payment API', async () => {
-    const variables = { PORT: String(await freePair()), DATA_DIR: newFolder() };
+    const variables = await newTrial();
     const first = await start(variables);
     const before = credentials(first);
     expect(await first.stop()).toBe(0);
@@ -74,72 +75,66 @@ describe('trial mode', () => {
   });
 
   it('keeps its data, and survives that server and PostgreSQL are killed', async () => {
-    const [port, folder] = [await freePair(), newFolder()];
-    const variables = { PORT: String(port), DATA_DIR: folder };
+    const variables = await newTrial();
     const first = await start(variables);
     const before = credentials(first);
     await first.stop('SIGKILL');
     const second = await start(variables);
     expect(credentials(second)).toEqual(before);
-    const agent = new Agent(second.baseUrl);
-    await expectSignIn(agent, before);
+    await expectSignIn(second, before);
   });
 
   it('has its demo again after its database was deleted', async () => {
-    const variables = { PORT: String(await freePair()), DATA_DIR: newFolder() };
+    const variables = await newTrial();
     const first = await start(variables);
     expect(await first.stop()).toBe(0);
     rmSync(clusterOf(variables.DATA_DIR), { recursive: true });
     const second = await start(variables);
-    await expectSignIn(new Agent(second.baseUrl), credentials(second));
+    await expectSignIn(second, credentials(second));
     expect(await second.stop()).toBe(0);
     const third = await start(variables);
     expect(credentials(third)).toEqual(credentials(second));
   });
 
   it('says what to do when its PostgreSQL was killed, and works again after that', async () => {
-    const variables = { PORT: String(await freePair()), DATA_DIR: newFolder() };
+    const variables = await newTrial();
     const server = await start(variables);
     const before = credentials(server);
     process.kill(postmasterOf(variables.DATA_DIR), 'SIGKILL');
-    await expect.poll(() => server.output(), { timeout: 20_000 }).toContain('stop Assent and start it again');
+    await expect.poll(() => server.output()).toContain('stop Assent and start it again');
     expect(await server.stop()).toBe(0);
     const again = await start(variables);
     expect(credentials(again)).toEqual(before);
-    const agent = new Agent(again.baseUrl);
-    await expectSignIn(agent, before);
+    await expectSignIn(again, before);
   });
 
   it('lets commands work before, beside and after the server, on the same data', async () => {
-    const [port, DATA_DIR] = [await freePair(), newFolder()];
+    const variables = await newTrial();
     const list = async () => {
-      const { code, stdout, stderr } = await runAssent(['client', 'list', '--json'], { DATA_DIR });
+      const { code, stdout, stderr } = await runAssent(['client', 'list', '--json'], variables);
       expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
       return (JSON.parse(stdout) as { name: string }[]).map(({ name }) => name);
     };
     expect(await list()).toEqual([]);
-    const server = await start({ PORT: String(port), DATA_DIR });
+    const server = await start(variables);
     expect(await list()).toEqual(['Demo Shop']);
     expect(await server.stop()).toBe(0);
     expect(await list()).toEqual(['Demo Shop']);
   });
 
   it('serves as a role that owns nothing, after commands have worked as the owner, and the doctor agrees', async () => {
-    const variables = { PORT: String(await freePair()), DATA_DIR: newFolder() };
+    const variables = await newTrial();
     expect((await runAssent(['migrate'], variables)).code).toBe(0);
     const server = await start(variables);
     const member = await joinEmbeddedPostgres(variables.DATA_DIR);
     const client = new Client(member.connection);
-    try {
-      await client.connect();
-      const { rows } = await client.query(
-        `select distinct usename, usesuper from pg_stat_activity join pg_user using (usename) where application_name = 'assent'`,
-      );
-      expect(rows).toEqual([{ usename: 'assent_server', usesuper: false }]);
-    } finally {
-      await client.end();
-      await member.leave();
-    }
+    await client.connect();
+    const { rows } = await client.query(
+      `select distinct usename, usesuper from pg_stat_activity join pg_user using (usename) where application_name = 'assent'`,
+    );
+    await client.end();
+    await member.leave();
+    expect(rows).toEqual([{ usename: 'assent_server', usesuper: false }]);
     const { code, stdout } = await runAssent(['doctor'], { ...variables, BASE_URL: server.baseUrl });
     expect([code, stdout]).toEqual([
       0,
@@ -149,42 +144,33 @@ describe('trial mode', () => {
   });
 
   it('creates no demo when it is told not to, and none in a database that is somebody’s', async () => {
-    const [port, DATA_DIR] = [await freePair(), newFolder()];
-    const without = await start({ PORT: String(port), DATA_DIR, DEMO: 'off' });
+    const variables = await newTrial();
+    const without = await start({ ...variables, DEMO: 'off' });
     expect(credentials(without).login).toBe('');
-    await runAssent(
-      ['user', 'create', 'anna', '--name', 'Anna', '--password-stdin'],
-      { DATA_DIR },
-      'long enough\n',
-    );
+    const create = ['user', 'create', 'anna', '--name', 'Anna', '--password-stdin'];
+    await runAssent(create, variables, 'long enough\n');
     await without.stop();
-    const later = await start({ PORT: String(port), DATA_DIR });
+    const later = await start(variables);
     expect(credentials(later).login).toBe('');
   });
 
   it('loses one line, not the start, when the port of the demo application is taken', async () => {
     const port = await freePair();
     const taker = createServer().listen(port + 1, '127.0.0.1');
-    try {
-      const server = await start({ PORT: String(port), DATA_DIR: newFolder() });
-      expect(server.output()).toMatch(
-        new RegExp(`the demo application can't listen on http://127.0.0.1:${port + 1}`),
-      );
-      expect((await fetch(`${server.baseUrl}/health/ready`)).status).toBe(200);
-    } finally {
-      taker.close();
-    }
+    onTestFinished(() => void taker.close());
+    const server = await start({ PORT: String(port), DATA_DIR: newFolder() });
+    expect(server.output()).toMatch(
+      new RegExp(`the demo application can't listen on http://127.0.0.1:${port + 1}`),
+    );
+    expect((await fetch(`${server.baseUrl}/health/ready`)).status).toBe(200);
   });
 
   it('says in one line that its own port is taken, and leaves nothing running', async () => {
     const port = await freePair();
     const taker = createServer().listen(port, 'localhost');
-    try {
-      const { code, stderr } = await runAssent(['serve'], { PORT: String(port), DATA_DIR: newFolder() });
-      expect(code).toBe(1);
-      expect(stderr).toMatch(/^can't listen on port \d+ of localhost: it is taken: .+\n$/);
-    } finally {
-      taker.close();
-    }
+    onTestFinished(() => void taker.close());
+    const { code, stderr } = await runAssent(['serve'], { PORT: String(port), DATA_DIR: newFolder() });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^can't listen on port \d+ of localhost: it is taken: .+\n$/);
   });
 });

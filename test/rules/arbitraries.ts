@@ -1,19 +1,15 @@
 import fc from 'fast-check';
-import {
-  ANY_PAYMENT_RIGHTS,
-  type MoneySource,
-  type PaymentLimit,
-  type Right,
-  SIMPLE_RIGHTS,
-} from '../../src/rules/scope.ts';
-import { findUnclear } from '../../src/rules/text.ts';
+import type { Limit } from '../../src/rules/common/money.ts';
+import { findUnclear } from '../../src/rules/common/text.ts';
+import { RIGHT_NAMES, RIGHTS } from '../../src/rules/scope/rights.ts';
+import type { MoneySource, Right } from '../../src/rules/scope/scope.ts';
+import { DEFAULT, rubles } from './rubles.ts';
 
 /** One character of all there are, a third of them ASCII; fast-check's own `binary` takes a second to build. */
 export const character = fc
   .oneof(fc.nat({ max: 0x7f }), fc.nat({ max: 0xd7ff }), fc.integer({ min: 0xe000, max: 0x10ffff }))
   .map((codePoint) => String.fromCodePoint(codePoint));
 
-/** Any string of Unicode. */
 export const anyString = fc.string({ unit: character });
 
 /** Any text that can be sent: no NUL. */
@@ -37,25 +33,25 @@ const sum = fc
   .map(([whole, decimals]) => (decimals === null ? `${whole}` : `${whole}.${decimals}`))
   .filter((value) => Number(value) > 0);
 
-const limit: fc.Arbitrary<PaymentLimit | null> = fc.option(
-  fc.record({ days: fc.option(fc.integer({ min: 1, max: 9999 })), sum }),
-);
+const limit: fc.Arbitrary<Limit> = fc
+  .option(fc.tuple(fc.option(fc.integer({ min: 1, max: 9999 })), sum))
+  .map((written) => (written === null ? DEFAULT : rubles(...written)));
 
-const right: fc.Arbitrary<Right> = fc.oneof(
-  fc.record({ name: fc.constantFrom(...SIMPLE_RIGHTS) }),
-  fc.record({ name: fc.constantFrom(...ANY_PAYMENT_RIGHTS), limit }),
-  fc.record({ name: fc.constant('payment.to-pattern'), pattern: target, limit }),
-  fc.record({
-    name: fc.constant('payment.to-account'),
-    to: target,
-    type: fc.constantFrom('account', 'phone', 'email'),
-    limit,
-  }),
-  fc.record({
-    name: fc.constant('money-source'),
+/** What stands in the parentheses of a right. */
+const named = {
+  shop: fc.record({ target }),
+  account: fc.record({ target, type: fc.constantFrom('account', 'phone', 'email') }),
+  sources: fc.record({
     sources: fc.array(fc.constantFrom<MoneySource[]>('wallet', 'card'), { minLength: 1, maxLength: 3 }),
   }),
-);
+};
+
+/** Each right, by what `rights.ts` says of it. */
+const right: fc.Arbitrary<Right> = fc.constantFrom(...RIGHT_NAMES).chain((name) => {
+  const { names, spends } = RIGHTS[name];
+  const own: fc.Arbitrary<object> = names === undefined ? fc.constant({}) : named[names];
+  return fc.tuple(own, limit).map(([texts, limit]) => ({ name, ...texts, ...(spends && { limit }) }));
+});
 
 /** What the grammar can say, contradictions included. */
 export const rights: fc.Arbitrary<Right[]> = fc.array(right, { minLength: 1, maxLength: 6 });
@@ -63,8 +59,7 @@ export const rights: fc.Arbitrary<Right[]> = fc.array(right, { minLength: 1, max
 /** Texts of the grammar's own words in any order: some are scopes, most are nearly one. */
 export const scopeLike = fc.string({
   unit: fc.constantFrom(
-    ...SIMPLE_RIGHTS,
-    ...ANY_PAYMENT_RIGHTS,
+    ...RIGHT_NAMES.filter((name) => RIGHTS[name].names === undefined),
     ...[
       'payment',
       '.to-pattern("7")',

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BUILT_IN_CATALOGUE } from '../../src/languages/catalogue.ts';
-import { parseAuthorizationRequest } from '../../src/rules/authorizationRequest.ts';
-import type { Client } from '../../src/rules/client.ts';
-import { Parameters } from '../../src/rules/parameters.ts';
+import { parseAuthorizationRequest } from '../../src/rules/request/authorizationRequest.ts';
+import type { Client } from '../../src/rules/request/client.ts';
+import { Parameters } from '../../src/rules/request/parameters.ts';
 import { text } from './arbitraries.ts';
 import { refusalOf } from './refusal.ts';
+import { OFFER } from './rubles.ts';
 
 const CLIENT: Client = {
   clientId: 'app',
@@ -34,7 +34,7 @@ const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 
 const encode = (fields: Record<string, string>) => new URLSearchParams(fields).toString();
 const readEncoded = (encoded: string, client: Client | undefined = CLIENT) =>
-  parseAuthorizationRequest(new Parameters(encoded), client, BUILT_IN_CATALOGUE);
+  parseAuthorizationRequest(new Parameters(encoded), client, OFFER);
 const read = (fields: Record<string, string>, client?: Client) =>
   readEncoded(encode({ ...FIELDS, ...fields }), client);
 
@@ -110,9 +110,7 @@ describe('contract 2.2: the fields of an authorization request', () => {
   });
 
   it('7.1 refuses an unknown and a blocked application with unauthorized_client, alike for the person', () => {
-    const unknown = refusalOf(() =>
-      parseAuthorizationRequest(new Parameters(encode(FIELDS)), null, BUILT_IN_CATALOGUE),
-    );
+    const unknown = refusalOf(() => parseAuthorizationRequest(new Parameters(encode(FIELDS)), null, OFFER));
     const blocked = refusalOf(() => read({}, { ...CLIENT, status: 'blocked' }));
     expect([unknown.code, blocked.code]).toEqual(['unauthorized_client', 'unauthorized_client']);
     expect(blocked.message).toBe(unknown.message);
@@ -150,7 +148,7 @@ describe('design.md: client_id → redirect_uri → response_type → scope → 
   ] as const)('names %s where it and all after it are wrong', (_first, code, word, client, repaired) => {
     const right = Object.fromEntries(repaired.map((name) => [name, FIELDS[name]]));
     const parameters = new Parameters(encode({ ...FIELDS, ...wrong, ...right }));
-    const refusal = refusalOf(() => parseAuthorizationRequest(parameters, client, BUILT_IN_CATALOGUE));
+    const refusal = refusalOf(() => parseAuthorizationRequest(parameters, client, OFFER));
     expect(refusal.code).toBe(code);
     expect(refusal.message).toContain(word);
   });

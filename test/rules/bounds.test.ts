@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Bound, boundsOf } from '../../src/rules/bounds.ts';
-import { moneySources } from '../../src/rules/rightData.ts';
-import { parseScope, type Right, spends } from '../../src/rules/scope.ts';
+import { moneySources } from '../../src/rules/scope/rightData.ts';
+import { type Right, spends } from '../../src/rules/scope/scope.ts';
+import { type Bound, boundsOf } from '../../src/rules/spending/bounds.ts';
 import { rights } from './arbitraries.ts';
+import { parseScope } from './rubles.ts';
 
 const notAsked = (scope: string) =>
   boundsOf(parseScope(scope)).filter(

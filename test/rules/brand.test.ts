@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { BACKGROUNDS, BUILT_IN_BRAND, contrast, logoNameIn, parseBrand } from '../../src/rules/brand.ts';
-import { FileError } from '../../src/rules/operatorFile.ts';
+import { FileError } from '../../src/rules/common/operatorFile.ts';
+import { BACKGROUNDS, BUILT_IN_BRAND, contrast, logoNameIn, parseBrand } from '../../src/rules/face/brand.ts';
 
 const COMPLETE = {
   name: { en: 'Pay & Co', ru: 'Платёж и Ко' },

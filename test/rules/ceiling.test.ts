@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { BUILT_IN_CATALOGUE } from '../../src/languages/catalogue.ts';
-import { exceeds, parseCeiling } from '../../src/rules/ceiling.ts';
-import { parseRequestedScope } from '../../src/rules/scopeRules.ts';
+import { parseRequestedScope } from '../../src/rules/request/scopeRules.ts';
+import { exceeds, parseCeiling } from '../../src/rules/scope/ceiling.ts';
 import { refusalOf } from './refusal.ts';
+import { OFFER } from './rubles.ts';
 
 describe('scopes.md: the most that an application may ask', () => {
   it.each([
@@ -50,7 +50,7 @@ describe('scopes.md: the most that an application may ask', () => {
 
   it('is for each right that spends, by the limit that holds for it', () => {
     const read = (scope: string, most: string) =>
-      parseRequestedScope(scope, BUILT_IN_CATALOGUE, null, parseCeiling(most) ?? null);
+      parseRequestedScope(scope, OFFER, { allowedRights: null, most: parseCeiling(most) ?? null });
     expect(read('account-info payment-shop.limit(30,5000) payment-p2p.limit(7,10)', '30,5000')).toHaveLength(
       3,
     );

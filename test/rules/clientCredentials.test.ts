@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseBasicCredentials } from '../../src/rules/clientCredentials.ts';
+import { parseBasicCredentials } from '../../src/rules/request/clientCredentials.ts';
 import { anyString, text } from './arbitraries.ts';
 import { refusalOf } from './refusal.ts';
 

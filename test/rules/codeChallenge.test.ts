@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseCodeChallenge, parseCodeVerifier } from '../../src/rules/codeChallenge.ts';
-import { Parameters } from '../../src/rules/parameters.ts';
+import { parseCodeChallenge, parseCodeVerifier } from '../../src/rules/request/codeChallenge.ts';
+import { Parameters } from '../../src/rules/request/parameters.ts';
 import { s256 } from '../../src/secrets/digest.ts';
 import { refusalOf } from './refusal.ts';
 

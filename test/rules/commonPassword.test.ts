@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isCommonPassword, isOwnName } from '../../src/rules/commonPassword.ts';
+import { isCommonPassword, isOwnName } from '../../src/rules/account/commonPassword.ts';
 
 describe('a common password', () => {
   it.each([

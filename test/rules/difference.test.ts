@@ -1,20 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { differenceOf, type RightChange } from '../../src/rules/difference.ts';
-import { formatScope } from '../../src/rules/formatScope.ts';
-import { effectiveLimit, type PaymentLimit, parseScope, type Right } from '../../src/rules/scope.ts';
+import type { Limit } from '../../src/rules/common/money.ts';
+import { formatScope } from '../../src/rules/scope/formatScope.ts';
+import type { Right } from '../../src/rules/scope/scope.ts';
+import { differenceOf, type RightChange } from '../../src/rules/spending/difference.ts';
 import { rights } from './arbitraries.ts';
 import { attempts, greedy, isWithin, letThrough, smallPeriod } from './payments.ts';
+import { parseScope } from './rubles.ts';
 
 const between = (earlier: string, asked: string) =>
   differenceOf(parseScope(earlier), parseScope(asked)).map(
     ({ change, right, before, after }) =>
       `${change} ${formatScope([right])}${written(before)}${written(after)}`,
   );
-const written = (limit: PaymentLimit | null) =>
-  limit === null ? ' -' : ` ${limit.days ?? 'once'}:${limit.sum}`;
+const written = (limit: Limit | null) => (limit === null ? ' -' : ` ${limit.days ?? 'once'}:${limit.sum}`);
 
-const changeOf = (before: PaymentLimit, after: PaymentLimit) =>
+const changeOf = (before: Limit, after: Limit) =>
   differenceOf([{ name: 'payment-shop', limit: before }], [{ name: 'payment-shop', limit: after }])[0]
     ?.change;
 
@@ -80,7 +81,7 @@ describe('what changes against an earlier authorization', () => {
 });
 
 describe('the difference of any two lists of rights', () => {
-  const limits = (list: readonly Right[]) => list.map((right) => effectiveLimit(right) ?? null);
+  const limits = (list: readonly Right[]) => list.map((right) => right.limit ?? null);
   /** Some of one list and some of another, so that rights meet. */
   const twoLists = fc
     .tuple(rights, rights)

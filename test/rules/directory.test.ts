@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { EMPTY_DIRECTORY, nameOfTarget, parseDirectory } from '../../src/rules/directory.ts';
-import { FileError } from '../../src/rules/operatorFile.ts';
-import { parseScope } from '../../src/rules/scope.ts';
+import { FileError } from '../../src/rules/common/operatorFile.ts';
+import { EMPTY_DIRECTORY, nameOfTarget, parseDirectory } from '../../src/rules/face/directory.ts';
+import { parseScope } from './rubles.ts';
 
 const FILE = {
   shops: { '337': 'Book World', '41001': { en: 'Trams', ru: 'Трамваи' } },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type GrantTimes, grantState, isLive } from '../../src/rules/grantState.ts';
+import { type GrantTimes, grantState, isLive } from '../../src/rules/account/grantState.ts';
 
 const time = (text: string) => new Date(`${text}Z`);
 const approved: GrantTimes = {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { expiresSoon, tokenExpiresAt, tokenLifetimeSeconds } from '../../src/rules/lifetimes.ts';
+import { expiresSoon, tokenExpiresAt, tokenLifetimeSeconds } from '../../src/rules/common/lifetimes.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
 const BOUNDARY = Date.parse('2018-02-07T00:00:00.000Z');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { checkLogo, contentTypeOf, MAX_LOGO_BYTES } from '../../src/rules/logo.ts';
-import { FileError } from '../../src/rules/operatorFile.ts';
+import { FileError } from '../../src/rules/common/operatorFile.ts';
+import { checkLogo, contentTypeOf, MAX_LOGO_BYTES } from '../../src/rules/face/logo.ts';
 import { chunk, png, svg } from '../support/pictures.ts';
 
 /** Why a picture is refused; undefined when it is taken. */
@@ -43,6 +43,18 @@ describe('an SVG logo', () => {
     ],
     ['a style in CDATA', svg('<style><![CDATA[ .a, #b {fill:#111} g{} ]]></style>')],
     [
+      'what a drawing program leaves behind, and what does nothing in an <img>',
+      svg(
+        '<metadata>x</metadata><g xmlns:inkscape="http://www.inkscape.org/" inkscape:label="a(b)" id="mask" aria-label="a(b)" xml:base="https://evil.example/">x</g>' +
+          '<svg viewBox="0 0 1 1"/><path style="fill:url(#a)" marker-end="url(#a)" fill="url(#filter0)"/>' +
+          '<linearGradient href="https://evil.example/x.svg#a" spreadMethod="reflect"/>',
+      ),
+    ],
+    [
+      'a declaration of another encoding than its address has',
+      `<?xml version="1.0" encoding="UTF-7"?>${svg()}`,
+    ],
+    [
       'declared namespaces that nothing uses',
       svg(SHAPE, 'viewBox="0,0,32,32" width="100%" xmlns:serif="http://www.serif.com/"'),
     ],
@@ -57,8 +69,8 @@ describe('an SVG logo', () => {
     ['<SCRIPT>alert(1)</SCRIPT>', /<SCRIPT>/],
     ['<x:script xmlns:x="http://www.w3.org/2000/svg">alert(1)</x:script>', /<x:script>/],
     ['<script xmlns="http://www.w3.org/1999/xhtml">alert(1)</script>', /<script>/],
-    ['<g onload="alert(1)"/>', /attribute onload/],
-    ['<g OnClick="alert(1)"/>', /attribute OnClick/],
+    ['<g onload="alert(1)"/>', /alert\(\) in the attribute onload/],
+    ['<g OnClick="alert(1)"/>', /alert\(\) in the attribute OnClick/],
     [`<a href="javascript:alert(1)">${SHAPE}</a>`, /<a>/],
     ['<foreignObject><body xmlns="http://www.w3.org/1999/xhtml"/></foreignObject>', /<foreignObject>/],
     ['<iframe xmlns="http://www.w3.org/1999/xhtml" src="https://evil.example/"/>', /<iframe>/],
@@ -68,20 +80,14 @@ describe('an SVG logo', () => {
     ['<image href="data:image/svg+xml;base64,PHN2Zy8+"/>', /<image>/],
     ['<use href="https://evil.example/x.svg#a"/>', /<use>/],
     ['<feImage href="https://evil.example/x.png"/>', /<feImage>/],
-    ['<linearGradient href="https://evil.example/x.svg#a"/>', /leads out of the file/],
-    ['<linearGradient xlink:href="//evil.example/x.svg#a"/>', /leads out of the file/],
-    ['<linearGradient href="data:image/svg+xml,x#a"/>', /leads out of the file/],
-    ['<g xml:base="https://evil.example/"/>', /attribute xml:base/],
     ['<path fill="url(https://evil.example/x.svg#a)"/>', /url\(\) in the attribute fill/],
     ['<path fill="url(#a) url(//evil.example/)"/>', /url\(\) in/],
     ['<path fill="URL( &quot;https://evil.example/&quot; )"/>', /URL\(\) in/],
     ['<path fill="&#117;rl(https://evil.example/)"/>', /url\(\) in/],
-    ['<path fill="\\75rl(https://evil.example/)"/>', /backslash/],
+    ['<path fill="\\75rl(https://evil.example/)"/>', /has \\ in/],
     ['<path filter="url(#a)"/>', /attribute filter/],
-    ['<path marker-end="url(#a)"/>', /attribute marker-end/],
     ['<path cursor="url(https://evil.example/x.cur)"/>', /attribute cursor/],
     ['<path style="fill:url(https://evil.example/x.svg#a)"/>', /url\(\) in the attribute style/],
-    ['<path style="fill:url(#a)"/>', /url\(\) in the attribute style/],
     ['<style>@import "https://evil.example/x.css";</style>', /@import in <style>/],
     ['<style>@font-face{font-family:x;src:url(//evil.example/x)}</style>', /@font-face/],
     ['<style><![CDATA[.a{background:url(//evil.example/x)}]]></style>', /url\(\) in <style>/],
@@ -91,8 +97,8 @@ describe('an SVG logo', () => {
     ['<style>@<!-- -->import "//evil.example/"</style>', /@import in <style>/],
     ['<style>.a{fill:url<g/>(//evil.example/)}</style>', /<g> in <style>/],
     ['<style>.a{background:image-set("//evil.example/x" 1x)}</style>', /image-set\(\)/],
-    ['<style>.a{fill:\\75 rl(//evil.example/x)}</style>', /backslash/],
-    ['<style xmlns="http://www.w3.org/1999/xhtml">a{}</style>', /namespace/],
+    ['<style>.a{fill:\\75 rl(//evil.example/x)}</style>', /has \\ in/],
+    ['<style xmlns="http://www.w3.org/1999/xhtml">a{}</style>', /<style> outside of http/],
     // What moves, or draws one thing many times
     ['<animate attributeName="x" to="9"/>', /<animate>/],
     ['<set attributeName="href" to="javascript:alert(1)"/>', /<set>/],
@@ -100,18 +106,25 @@ describe('an SVG logo', () => {
     ['<use href="#a"/>', /<use>/],
     ['<pattern id="a"/>', /<pattern>/],
     ['<filter id="a"/>', /<filter>/],
-    ['<linearGradient id="a"/><g href="#a"/>', /only gradients/],
     ['<mask id="a"/>', /<mask>/],
-    ['<g mask="url(#a)"/>', /attribute mask/],
-    ['<clipPath id="a" clip-path="url(#b)"/>', /only a group/],
+    ['<g mask="url(#a)"/>', /has mask in/],
+    ['<style>g{filter:blur(9px)}</style>', /has filter in/],
+    [
+      '<style>svg{background:repeating-conic-gradient(red 0deg .001deg,blue 0deg .002deg)}</style>',
+      /repeating-conic-gradient\(\)/,
+    ],
+    ['<clipPath id="a" clip-path="url(#b)"/>', /clip-path in the attribute clip-path of <clipPath>/],
+    ['<g style="clip-path:url(#a)"/>', /clip-path in/],
+    ['<style>path{clip-path:url(#a)}</style>', /clip-path in <style>/],
+    ['<g clip-path="circle(9px)"/>', /circle\(\)/],
     [`<clipPath id="a">${SHAPE}<title/>${SHAPE}</clipPath>`, /clips with more than one/],
     ['<clipPath id="a"><path d="M0 0h1"/></clipPath>', /clips with more than one/],
     ['<clipPath id="a"><text>a</text></clipPath>', /clips with more than one/],
     // What draws long, although it is short
-    ['<path stroke-dasharray=".001" d="M0 0h9"/>', /stroke-dasharray .* takes long/],
-    ['<path style="stroke-dasharray:.001"/>', /takes long/],
-    ['<path style="Stroke-DashArray/**/:none"/>', /takes long/],
-    ['<style>path{stroke-dasharray : .001}</style>', /takes long/],
+    ['<path stroke-dasharray=".001" d="M0 0h9"/>', /has stroke-dasharray/],
+    ['<path style="stroke-dasharray:.001"/>', /has stroke-dasharray/],
+    ['<path style="Stroke-DashArray/**/:none"/>', /has stroke-dasharray/i],
+    ['<style>path{stroke-dasharray : .001}</style>', /has stroke-dasharray/i],
     ['<style>text{text-shadow:0 0 99px red}</style>', /text-shadow/],
     ['<style>svg{box-shadow:0 0 99px red}</style>', /box-shadow/],
     ['<style>svg{-webkit-box-reflect:below}</style>', /box-reflect/],
@@ -124,15 +137,8 @@ describe('an SVG logo', () => {
     [`<style>${'g{}'.repeat(1366)}</style>`, /more in <style> than 4096/],
     [`<style>${'g{}'.repeat(800)}</style>`.repeat(2), /more in <style> than 4096/],
     ['<g/>'.repeat(1000), /more than 1000 elements/],
-    ['<svg/>', /one <svg>/],
     ['<g>'.repeat(33) + '</g>'.repeat(33), /deeper than 32/],
     // What a program that draws leaves behind
-    ['<metadata/>', /save it as plain SVG/],
-    [
-      '<g xmlns:inkscape="http://www.inkscape.org/" inkscape:label="x"/>',
-      /attribute inkscape:label .* plain SVG/,
-    ],
-    ['<g>text</g>', /text in <g>/],
     // What is no XML
     ['<g>', /well-formed/],
     ['<g a="1" a="2"/>', /well-formed/],
@@ -153,11 +159,10 @@ describe('an SVG logo', () => {
       /DOCTYPE/,
     ],
     [`<?xml-stylesheet href="https://evil.example/x.css"?>${svg()}`, /xml-stylesheet/],
-    [`<?xml version="1.0" encoding="UTF-7"?>${svg()}`, /UTF-8/],
     [`${svg()}<script/>`, /well-formed|one <svg>/],
     [`${svg()}text`, /well-formed|text/],
     ['<html xmlns="http://www.w3.org/1999/xhtml"/>', /one <svg>/],
-    ['<svg viewBox="0 0 1 1"/>', /namespace/],
+    ['<svg viewBox="0 0 1 1"/>', /<svg> outside of http/],
     [svg('', ''), /needs a viewBox/],
     [svg('', 'viewBox="0 0 32"'), /needs a viewBox/],
     [svg('', 'viewBox="0 0 0 0"'), /needs a viewBox/],
@@ -165,7 +170,7 @@ describe('an SVG logo', () => {
     [svg('', 'viewBox="0 0 97 32"'), /97 by 32: it must be square/],
     [svg('', 'viewBox="0 0 32 64"'), /square/],
     [svg('', 'viewBox="0 0 32 32" width="400px" height="10"'), /400 by 10/],
-    [Buffer.from(svg().toString(), 'utf16le'), /UTF-8|well-formed|namespace/],
+    [Buffer.from(svg().toString(), 'utf16le'), /UTF-8|well-formed|outside/],
     [Buffer.concat([svg(), Buffer.from([0xff])]), /neither a PNG nor an SVG/],
     ['GIF89a', /well-formed/],
     [svg(`<desc>${'x'.repeat(MAX_LOGO_BYTES)}</desc>`), /bytes, and may have 65536/],
@@ -187,7 +192,7 @@ describe('an SVG logo', () => {
       `<path fill="${'url(#'.repeat(12_000)}"/>`,
       '<g a=""/>'.repeat(7_000),
     ]) {
-      expect(problem(svg(inside))).toMatch(/must not have/);
+      expect(problem(svg(inside))).toMatch(/must not have|more than/);
     }
   });
 });

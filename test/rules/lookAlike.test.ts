@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { lookAlikeProblem } from '../../src/rules/lookAlike.ts';
+import { lookAlikeProblem } from '../../src/rules/common/lookAlike.ts';
 
 describe('a name that could be taken for another application’s', () => {
   it.each([

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decimalOf, hundredths } from '../../src/rules/ceiling.ts';
-import { differenceOf } from '../../src/rules/difference.ts';
-import { formatScope } from '../../src/rules/formatScope.ts';
-import { type LoweringProblem, lowerableLimits, lowerLimits } from '../../src/rules/lowering.ts';
-import { effectiveLimit, parseScope, type Right } from '../../src/rules/scope.ts';
+import { hundredths, moneyOf } from '../../src/rules/common/money.ts';
+import { formatScope } from '../../src/rules/scope/formatScope.ts';
+import type { Right } from '../../src/rules/scope/scope.ts';
+import { differenceOf } from '../../src/rules/spending/difference.ts';
+import { type LoweringProblem, lowerableLimits, lowerLimits } from '../../src/rules/spending/lowering.ts';
 import { anyString, rights } from './arbitraries.ts';
+import { parseScope } from './rubles.ts';
 
 /** What is granted when `typed` stands in the field of the right at `index`, as a scope; or what is wrong with it. */
 function granted(scope: string, typed: string, index = 0): string | LoweringProblem | undefined {
@@ -21,7 +22,7 @@ const written = fc
     fc.constantFrom('', ' ', '\u00a0', '\u202f'),
   )
   .map(([sum, point, space]) => {
-    const [whole = '', decimals] = decimalOf(sum).split('.');
+    const [whole = '', decimals] = moneyOf(sum, 'RUB').sum.split('.');
     const grouped = whole.replaceAll(/(?<=\d)(?=(?:\d{3})+$)/g, space);
     return { sum, text: decimals === undefined ? grouped : `${grouped}${point}${decimals}` };
   });
@@ -136,7 +137,7 @@ describe('lowering a limit', () => {
         if (lowering.problems !== null) return;
         for (const [index, right] of lowering.rights.entries()) {
           expect(cents(right)).toBeLessThanOrEqual(cents(asked[index]));
-          if (effectiveLimit(right)?.days === null) expect(right).toEqual(asked[index]);
+          if (right.limit?.days === null) expect(right).toEqual(asked[index]);
         }
       }),
       { numRuns: 1_000 },
@@ -154,12 +155,12 @@ describe('lowering a limit', () => {
 });
 
 function cents(right: Right | undefined): bigint {
-  const limit = right && effectiveLimit(right);
-  return limit === undefined ? 0n : hundredths(limit.sum);
+  const limit = right?.limit;
+  return limit === undefined ? 0n : hundredths(limit);
 }
 
 /** A right with the limit that holds, but for its sum. */
 function withoutSum(right: Right): unknown {
-  const limit = effectiveLimit(right);
+  const { limit } = right;
   return limit === undefined ? right : { ...right, limit: limit.days };
 }

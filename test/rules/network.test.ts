@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { shownNetwork } from '../../src/rules/network.ts';
+import { shownNetwork } from '../../src/rules/common/network.ts';
 
 it.each([
   ['203.0.113.77', '203.0.113.0/24'],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Parameters } from '../../src/rules/parameters.ts';
+import { Parameters } from '../../src/rules/request/parameters.ts';
 import { anyString, text } from './arbitraries.ts';
 import { refusalOf } from './refusal.ts';
 

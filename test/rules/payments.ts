@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { hundredths } from '../../src/rules/ceiling.ts';
-import type { PaymentLimit } from '../../src/rules/scope.ts';
+import { hundredths, type Limit } from '../../src/rules/common/money.ts';
+import { rubles } from './rubles.ts';
 
 // Payments of a made-up application, and a payment API that keeps a limit by looking at every interval.
 
@@ -12,8 +12,8 @@ export interface Payment {
 }
 
 /** Whether these payments, in any order, are within one limit. */
-export function isWithin(limit: PaymentLimit, payments: readonly Payment[]): boolean {
-  const sum = hundredths(limit.sum);
+export function isWithin(limit: Limit, payments: readonly Payment[]): boolean {
+  const sum = hundredths(limit);
   const hours = 24 * (limit.days ?? 0);
   if (limit.days === null) return payments.length < 2 && payments.every(({ amount }) => amount === sum);
   return payments.every(({ at }) => spentIn(payments, at, hours) <= sum);
@@ -27,31 +27,33 @@ export function spentIn(payments: readonly Payment[], from: number, hours: numbe
 }
 
 /** Those of `tried`, one after the other, that a payment API lets through. */
-export function letThrough(limit: PaymentLimit, tried: readonly Payment[]): Payment[] {
+export function letThrough(limit: Limit, tried: readonly Payment[]): Payment[] {
   const paid: Payment[] = [];
   for (const next of tried) if (isWithin(limit, [...paid, next])) paid.push(next);
   return paid;
 }
 
 /** As much as there is left at each hour of some days: the greediest application. */
-export function greedy(limit: PaymentLimit, days: number): Payment[] {
+export function greedy(limit: Limit, days: number): Payment[] {
   const paid: Payment[] = [];
   const hours = 24 * (limit.days ?? days);
   for (let at = 0; at < 24 * days; at += 1) {
-    const left = hundredths(limit.sum) - spentIn(paid, at - hours + 1, hours);
+    const left = hundredths(limit) - spentIn(paid, at - hours + 1, hours);
     if (left > 0n) paid.push({ at, amount: left });
   }
   return paid;
 }
 
 /** Small limits, so that payments meet their ends. */
-export const smallPeriod = fc.record({
-  days: fc.integer({ min: 1, max: 7 }),
-  sum: fc.integer({ min: 1, max: 900 }).map((cents) => (cents / 100).toFixed(2)),
-});
-export const smallLimit: fc.Arbitrary<PaymentLimit> = fc.oneof(
+export const smallPeriod = fc
+  .tuple(
+    fc.integer({ min: 1, max: 7 }),
+    fc.integer({ min: 1, max: 900 }).map((cents) => (cents / 100).toFixed(2)),
+  )
+  .map(([days, sum]) => rubles(days, sum));
+export const smallLimit: fc.Arbitrary<Limit> = fc.oneof(
   smallPeriod,
-  smallPeriod.map(({ sum }) => ({ days: null, sum })),
+  smallPeriod.map(({ sum }) => rubles(null, sum)),
 );
 
 /** Attempts in three weeks, many of them exactly some days apart. */

@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { answerLocation, redirectUriMismatch } from '../../src/rules/redirectUri.ts';
-import { redirectUriProblem } from '../../src/rules/registration.ts';
+import {
+  answerLocation,
+  redirectUriMismatch,
+  redirectUriProblem,
+} from '../../src/rules/request/redirectUri.ts';
 import { anyString, text } from './arbitraries.ts';
 
 /** What stands in our answers, or in those of other servers that a library may take ours for. */
@@ -54,7 +57,10 @@ describe('contract 2.2: redirect_uri is identical to the registered one, charact
     ['registered parameters in another order', WITH_QUERY, 'https://app.example/cb?shop%5Fid=a&user=7', 23],
     ['a registered parameter that goes on', WITH_QUERY, `${WITH_QUERY}b`, WITH_QUERY.length],
   ])('refuses %s and says where it differs', (_what, registered, sent, at) => {
-    expect(redirectUriMismatch(registered, sent)).toMatch(new RegExp(` at character ${at + 1}$`));
+    expect(redirectUriMismatch(registered, sent)).toEqual([
+      'redirect_uri_unregistered',
+      expect.stringMatching(new RegExp(` at character ${at + 1}$`)),
+    ]);
   });
 
   it.each([PLAIN, WITH_QUERY, 'https://app.example/%D0%9F/a/../b/', 'http://127.0.0.1:9/cb?&', 'myapp:done'])(
@@ -148,9 +154,10 @@ describe('contract 2.2: parameters appended at the end are ignored in the compar
   it('takes names that only begin or end like them, and looks into nothing that is too long to be taken', () => {
     for (const name of ['scopes', 'my_scope', 'token', 'codes', 'x-state'])
       expect(redirectUriMismatch(PLAIN, `${PLAIN}?${name}=1`)).toBeNull();
-    expect(redirectUriMismatch(PLAIN, `${PLAIN}?${'a;'.repeat(16_000)}`)).toBe(
+    expect(redirectUriMismatch(PLAIN, `${PLAIN}?${'a;'.repeat(16_000)}`)).toEqual([
+      'redirect_uri_too_long',
       'redirect_uri is longer than 6000 characters',
-    );
+    ]);
   });
 
   it.each([

@@ -1,4 +1,4 @@
-import { OAuthError } from '../../src/rules/error.ts';
+import { OAuthError } from '../../src/rules/common/error.ts';
 
 /** The refusal that `rule` ends in. Any other error passes through, so that a crash is never taken for a refusal. */
 export function refusalOf(rule: () => unknown): OAuthError {

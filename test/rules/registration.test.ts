@@ -5,9 +5,9 @@ import {
   checkName,
   checkPassword,
   RegistrationError,
-  redirectUriProblem,
-} from '../../src/rules/registration.ts';
-import { RIGHT_NAMES } from '../../src/rules/scope.ts';
+} from '../../src/rules/account/registration.ts';
+import { redirectUriProblem } from '../../src/rules/request/redirectUri.ts';
+import { RIGHT_NAMES } from '../../src/rules/scope/rights.ts';
 
 const PLAIN = 'https://app.example/cb';
 const WITH_QUERY = 'https://app.example/cb?user=7&shop%5Fid=a';

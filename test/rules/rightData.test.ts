@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatScope } from '../../src/rules/formatScope.ts';
-import { limitsAmong, moneySources, type RightData, rightData } from '../../src/rules/rightData.ts';
-import { effectiveLimit, parseScope, type Right } from '../../src/rules/scope.ts';
+import { formatScope } from '../../src/rules/scope/formatScope.ts';
+import { limitsAmong, moneySources, type RightData, rightData } from '../../src/rules/scope/rightData.ts';
+import type { Right } from '../../src/rules/scope/scope.ts';
 import { rights } from './arbitraries.ts';
+import { parseScope } from './rubles.ts';
 
 describe('the rights of a scope as data', () => {
   it.each([
@@ -28,18 +29,18 @@ describe('the rights of a scope as data', () => {
       },
     ],
   ])('%s', (scope, expected) => {
-    const rights = rightData(parseScope(`account-info ${scope}`), 'RUB');
+    const rights = rightData(parseScope(`account-info ${scope}`));
     expect(rights).toEqual([{ right: 'account-info' }, expected]);
     expect(limitsAmong(rights)).toEqual([expected]);
   });
 
   it('have no limits where nothing is spent', () => {
-    expect(limitsAmong(rightData(parseScope('account-info incoming-transfers'), 'RUB'))).toEqual([]);
+    expect(limitsAmong(rightData(parseScope('account-info incoming-transfers')))).toEqual([]);
   });
 });
 
 it('the rights of a scope name the sources of money as they were written', () => {
-  expect(rightData(parseScope('money-source("cards","wallet")'), 'RUB')).toEqual([
+  expect(rightData(parseScope('money-source("cards","wallet")'))).toEqual([
     { right: 'money-source', sources: ['card', 'wallet'] },
   ]);
 });
@@ -65,12 +66,15 @@ describe('a resource server', () => {
     const limit = amount === undefined ? '' : `.limit(${period_days ?? ''},${amount})`;
     return right + (quoted.length > 0 ? `(${quoted.join(',')})` : '') + limit;
   }
-  const withLimit = (right: Right) => ('limit' in right ? { ...right, limit: effectiveLimit(right) } : right);
+  const withLimit = (right: Right) => ({
+    ...right,
+    limit: right.limit && { ...right.limit, isDefault: undefined },
+  });
 
   it('has nothing left to parse out of the scope', () => {
     fc.assert(
       fc.property(rights, (list) => {
-        const scope = rightData(parseScope(formatScope(list)), 'RUB')
+        const scope = rightData(parseScope(formatScope(list)))
           .map(written)
           .join(' ');
         expect(parseScope(scope)).toEqual(list.map(withLimit));

@@ -1,57 +1,57 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatScope } from '../../src/rules/formatScope.ts';
-import {
-  effectiveLimit,
-  parseScope,
-  RIGHT_NAMES,
-  type Right,
-  SIMPLE_RIGHTS,
-  spends,
-} from '../../src/rules/scope.ts';
+import { formatScope } from '../../src/rules/scope/formatScope.ts';
+import { RIGHT_NAMES } from '../../src/rules/scope/rights.ts';
+import { type Right, spends } from '../../src/rules/scope/scope.ts';
 import { anyString, character, rights, scopeLike } from './arbitraries.ts';
 import { refusalOf, verdictOf } from './refusal.ts';
+import { DEFAULT, parseScope, rubles } from './rubles.ts';
 
-const PATTERN = { name: 'payment.to-pattern', pattern: '337', limit: null } as const;
-const ACCOUNT = { name: 'payment.to-account', to: '41001', type: 'account', limit: null } as const;
+const BARE = ['account-info', 'operation-history', 'operation-details', 'incoming-transfers'] as const;
+const PATTERN = { name: 'payment.to-pattern', target: '337', limit: DEFAULT } as const;
+const ACCOUNT = { name: 'payment.to-account', target: '41001', type: 'account', limit: DEFAULT } as const;
 
 describe('scopes.md: the grammar of a scope', () => {
   it.each<[string, Right[]]>([
-    ...SIMPLE_RIGHTS.map((name): [string, Right[]] => [name, [{ name }]]),
-    ['payment-shop', [{ name: 'payment-shop', limit: null }]],
-    ['payment-p2p', [{ name: 'payment-p2p', limit: null }]],
-    ['payment-shop.limit(7,300)', [{ name: 'payment-shop', limit: { days: 7, sum: '300' } }]],
-    ['payment-p2p.limit(,10.5)', [{ name: 'payment-p2p', limit: { days: null, sum: '10.5' } }]],
+    ...BARE.map((name): [string, Right[]] => [name, [{ name }]]),
+    ['payment-shop', [{ name: 'payment-shop', limit: DEFAULT }]],
+    ['payment-p2p', [{ name: 'payment-p2p', limit: DEFAULT }]],
+    ['payment-shop.limit(7,300)', [{ name: 'payment-shop', limit: rubles(7, '300') }]],
+    ['payment-p2p.limit(,10.5)', [{ name: 'payment-p2p', limit: rubles(null, '10.5') }]],
     ['payment.to-pattern("337")', [PATTERN]],
-    ['payment.to-pattern("337").limit(30,5000)', [{ ...PATTERN, limit: { days: 30, sum: '5000' } }]],
+    ['payment.to-pattern("337").limit(30,5000)', [{ ...PATTERN, limit: rubles(30, '5000') }]],
     ['payment.to-account("41001")', [ACCOUNT]],
     ['payment.to-account("41001","account")', [ACCOUNT]],
     ['payment.to-account("41001","phone")', [{ ...ACCOUNT, type: 'phone' }]],
     ['payment.to-account("41001", "email")', [{ ...ACCOUNT, type: 'email' }]],
-    ['payment.to-account("41001").limit(,300)', [{ ...ACCOUNT, limit: { days: null, sum: '300' } }]],
+    ['payment.to-account("41001").limit(,300)', [{ ...ACCOUNT, limit: rubles(null, '300') }]],
     ['money-source("wallet")', [{ name: 'money-source', sources: ['wallet'] }]],
     ['money-source("card")', [{ name: 'money-source', sources: ['card'] }]],
     ['money-source("cards")', [{ name: 'money-source', sources: ['card'] }]],
     ['money-source("card", "wallet")', [{ name: 'money-source', sources: ['card', 'wallet'] }]],
     ['account-info operation-history', [{ name: 'account-info' }, { name: 'operation-history' }]],
     ['operation-history account-info', [{ name: 'operation-history' }, { name: 'account-info' }]],
-    ['  account-info   payment-p2p ', [{ name: 'account-info' }, { name: 'payment-p2p', limit: null }]],
-    ['payment.to-pattern("a b") account-info', [{ ...PATTERN, pattern: 'a b' }, { name: 'account-info' }]],
-    [String.raw`payment.to-pattern("a\"\\)")`, [{ ...PATTERN, pattern: String.raw`a"\)` }]],
-    [`payment.to-pattern("${'💳'.repeat(128)}")`, [{ ...PATTERN, pattern: '💳'.repeat(128) }]],
+    ['  account-info   payment-p2p ', [{ name: 'account-info' }, { name: 'payment-p2p', limit: DEFAULT }]],
+    ['payment.to-pattern("a b") account-info', [{ ...PATTERN, target: 'a b' }, { name: 'account-info' }]],
+    [String.raw`payment.to-pattern("a\"\\)")`, [{ ...PATTERN, target: String.raw`a"\)` }]],
+    [`payment.to-pattern("${'💳'.repeat(128)}")`, [{ ...PATTERN, target: '💳'.repeat(128) }]],
+    [`payment.to-pattern("${'\\"'.repeat(128)}")`, [{ ...PATTERN, target: '"'.repeat(128) }]],
+    ['payment.to-pattern("a b, (c) .limit(1,5)")', [{ ...PATTERN, target: 'a b, (c) .limit(1,5)' }]],
+    [String.raw`payment.to-account("a\\","phone")`, [{ ...ACCOUNT, target: 'a\\', type: 'phone' }]],
+    ['payment.to-pattern("Кофе ☕")', [{ ...PATTERN, target: 'Кофе ☕' }]],
   ])('reads %s', (scope, expected) => {
     expect(parseScope(scope)).toEqual(expected);
   });
 
   it.each([
-    ['(1,3000)', { days: 1, sum: '3000' }],
-    ['(9999,1)', { days: 9999, sum: '1' }],
-    ['(1, 300)', { days: 1, sum: '300' }],
-    ['(, 300)', { days: null, sum: '300' }],
-    ['(,0.01)', { days: null, sum: '0.01' }],
-    ['(,0.1)', { days: null, sum: '0.1' }],
-    ['(,300.00)', { days: null, sum: '300.00' }],
-    ['(10,999999999999.99)', { days: 10, sum: '999999999999.99' }],
+    ['(1,3000)', rubles(1, '3000')],
+    ['(9999,1)', rubles(9999, '1')],
+    ['(1, 300)', rubles(1, '300')],
+    ['(, 300)', rubles(null, '300')],
+    ['(,0.01)', rubles(null, '0.01')],
+    ['(,0.1)', rubles(null, '0.1')],
+    ['(,300.00)', rubles(null, '300.00')],
+    ['(10,999999999999.99)', rubles(10, '999999999999.99')],
   ])('reads the limit %s, its sum exactly as written', (limit, expected) => {
     expect(parseScope(`payment-shop.limit${limit}`)).toEqual([{ name: 'payment-shop', limit: expected }]);
   });
@@ -111,6 +111,17 @@ describe('scopes.md: the grammar of a scope', () => {
     ['three strings for an account', 'payment.to-account("1","phone","2")'],
     ['a target of 129 characters', `payment.to-pattern("${'x'.repeat(129)}")`],
     ['an empty target', 'payment.to-pattern("")'],
+    ['a target in single quotes', "payment.to-pattern('a')"],
+    ['an open quote', 'payment.to-pattern("a'],
+    ['an open parenthesis', 'payment.to-pattern("a"'],
+    ['an escape of something else', String.raw`payment.to-pattern("\n")`],
+    ['a backslash at the end', String.raw`payment.to-pattern("a\")`],
+    ['a comma without a string', 'payment.to-account("a",)'],
+    ['a space before a comma', 'payment.to-account("a" ,"phone")'],
+    ['two spaces after a comma', 'payment.to-account("a",  "phone")'],
+    ['a space inside the parenthesis', 'payment.to-pattern( "a")'],
+    ['a space before the closing parenthesis', 'payment.to-pattern("a" )'],
+    ['no comma', 'payment.to-account("a""phone")'],
     ['a target to a right that has none', 'payment-shop("1")'],
     ['a limit on a right that spends nothing', 'account-info.limit(1,5)'],
     ['a limit on the source of money', 'money-source("card").limit(1,5)'],
@@ -133,17 +144,23 @@ describe('scopes.md: the grammar of a scope', () => {
     expect(refusalOf(() => parseScope(scope)).code).toBe('invalid_scope');
   });
 
+  it('tells the log where it stopped, and the person nothing of what was sent', () => {
+    const refusal = refusalOf(() => parseScope('money-source("card",b)'));
+    expect(refusal.rule).toBe('scope: expected a text in double quotes before or at character 21');
+    expect(refusal.message).toBe('The parameter scope has a value that is not a right of this service.');
+  });
+
   it.each([
-    ['payment-shop', { days: 1, sum: '3000' }],
-    ['payment-p2p', { days: 1, sum: '3000' }],
-    ['payment.to-pattern("1")', { days: 1, sum: '3000' }],
-    ['payment.to-account("1")', { days: 1, sum: '3000' }],
-    ['payment-shop.limit(,5)', { days: null, sum: '5' }],
-    ['payment-shop.limit(7,5)', { days: 7, sum: '5' }],
+    ['payment-shop', DEFAULT],
+    ['payment-p2p', DEFAULT],
+    ['payment.to-pattern("1")', DEFAULT],
+    ['payment.to-account("1")', DEFAULT],
+    ['payment-shop.limit(,5)', rubles(null, '5')],
+    ['payment-shop.limit(7,5)', rubles(7, '5')],
     ['account-info', undefined],
     ['money-source("card")', undefined],
   ])('the limit that holds for %s: the written one, or 3000 a day', (scope, limit) => {
-    expect(parseScope(scope).map(effectiveLimit)).toEqual([limit]);
+    expect(parseScope(scope).map(({ limit }) => limit)).toEqual([limit]);
   });
 
   it.each([

@@ -1,14 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BUILT_IN_CATALOGUE } from '../../src/languages/catalogue.ts';
-import { formatScope } from '../../src/rules/formatScope.ts';
-import { parseScope, RIGHT_NAMES } from '../../src/rules/scope.ts';
-import { parseRequestedScope } from '../../src/rules/scopeRules.ts';
+import { parseRequestedScope } from '../../src/rules/request/scopeRules.ts';
+import { formatScope } from '../../src/rules/scope/formatScope.ts';
+import { RIGHT_NAMES } from '../../src/rules/scope/rights.ts';
 import { rights } from './arbitraries.ts';
 import { refusalOf, verdictOf } from './refusal.ts';
+import { OFFER, parseScope } from './rubles.ts';
 
 const read = (scope: string, allowed: readonly string[] | null = null) =>
-  parseRequestedScope(scope, BUILT_IN_CATALOGUE, allowed);
+  parseRequestedScope(scope, OFFER, { allowedRights: allowed, most: null });
 
 describe('contract 7.1: a scope that is logically contradictory', () => {
   it.each([
@@ -138,7 +139,7 @@ describe('scopes.md: a target', () => {
     'may be %j',
     (target) => {
       const quoted = target.replaceAll(/["\\]/g, '\\$&');
-      expect(read(`payment.to-pattern("${quoted}")`)).toMatchObject([{ pattern: target }]);
+      expect(read(`payment.to-pattern("${quoted}")`)).toMatchObject([{ target: target }]);
     },
   );
 });
@@ -186,7 +187,7 @@ describe('scopes.md: a target that is an email address', () => {
     '\u{1f4b3}@x',
     '１２３@x',
   ])('may be %s', (to) => {
-    expect(read(address(to))).toMatchObject([{ to }]);
+    expect(read(address(to))).toMatchObject([{ target: to }]);
   });
 
   it('has no letter of another script in place of its twin, whichever it is', () => {
@@ -229,9 +230,14 @@ describe('scopes.md: the catalogue and the rights an application may ask', () =>
   });
 
   it("refuses a right that is not in the operator's catalogue", () => {
-    const catalogue = { 'account-info': 'See your account' };
-    expect(parseRequestedScope('account-info', catalogue, null)).toEqual([{ name: 'account-info' }]);
-    const refusal = refusalOf(() => parseRequestedScope('account-info payment-p2p', catalogue, null));
+    const read = (scope: string) =>
+      parseRequestedScope(
+        scope,
+        { catalogue: { 'account-info': 'See your account' }, currency: 'RUB' },
+        { allowedRights: null, most: null },
+      );
+    expect(read('account-info')).toEqual([{ name: 'account-info' }]);
+    const refusal = refusalOf(() => read('account-info payment-p2p'));
     expect([refusal.code, refusal.rule]).toEqual([
       'invalid_scope',
       'scope: payment-p2p is not in the catalogue',

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseScope } from '../../src/rules/scope.ts';
-import { digitGroups, formatPhoneNumber, targetParts } from '../../src/rules/targetFormat.ts';
-import { withinQuotation } from '../../src/rules/text.ts';
+import { withinQuotation } from '../../src/rules/common/text.ts';
+import { digitGroups, formatPhoneNumber, targetParts } from '../../src/rules/scope/targetFormat.ts';
 import { rights, text } from './arbitraries.ts';
+import { parseScope } from './rubles.ts';
 
 const digit = fc.constantFrom(...'0123456789');
 const digitsOf = (shown: string) => shown.replaceAll(/[^0-9]/g, '');
@@ -110,7 +110,7 @@ describe('the target of a right', () => {
       name,
     ]),
   ])('%s can’t end the quotation that it stands in: %s', (target, shown) => {
-    expect(targetParts({ name: 'payment.to-pattern', pattern: target ?? '', limit: null })).toEqual([shown]);
+    expect(targetParts({ name: 'payment.to-pattern', target: target ?? '' })).toEqual([shown]);
   });
 
   it('is all there, and nothing else but a plus', () => {
@@ -118,10 +118,7 @@ describe('the target of a right', () => {
       fc.property(rights, (list) => {
         for (const right of list) {
           const parts = targetParts(right)?.join('').replace(/^\+/, '');
-          const [target] = [
-            ('to' in right && right.to) || ('pattern' in right && right.pattern) || undefined,
-          ];
-          expect(parts).toBe(target && withinQuotation(target).replace(/^\+/, ''));
+          expect(parts).toBe(right.target && withinQuotation(right.target).replace(/^\+/, ''));
         }
       }),
     );

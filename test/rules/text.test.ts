@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import unhomoglyph from 'unhomoglyph';
 import { describe, expect, it } from 'vitest';
-import { byteLength, findUnclear, findUnclearInName, withinQuotation } from '../../src/rules/text.ts';
+import { byteLength, findUnclear, findUnclearInName, withinQuotation } from '../../src/rules/common/text.ts';
 
 /** What is white space, or shows nothing, or turns the direction of writing: one of each kind, and who is often forgotten. */
 const UNCLEAR = [

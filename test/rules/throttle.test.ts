@@ -8,7 +8,7 @@ import {
   waitSeconds,
   withAttempt,
   withoutAttempt,
-} from '../../src/rules/throttle.ts';
+} from '../../src/rules/account/throttle.ts';
 
 const NOW = new Date('2026-11-20T12:00:00Z');
 const NEW: CounterState = { level: 0, countedAt: NOW, freeAt: NOW, now: NOW };
@@ -17,7 +17,6 @@ const policy = fc.constantFrom<Policy[]>(...Object.values(POLICIES));
 const attempts = fc.nat({ max: 1_100 });
 const elapsedSeconds = fc.nat({ max: 10_000 });
 
-/** The counter after so many attempts at once. */
 function afterAttempts(count: number, by: Policy): CounterState {
   let counter = NEW;
   for (let n = 0; n < count; n += 1) counter = withAttempt(counter, by);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { parseClientCredentials } from '../../src/rules/clientCredentials.ts';
-import { Parameters } from '../../src/rules/parameters.ts';
-import { parseTokenRequest } from '../../src/rules/tokenRequest.ts';
+import { parseClientCredentials } from '../../src/rules/request/clientCredentials.ts';
+import { Parameters } from '../../src/rules/request/parameters.ts';
+import { parseTokenRequest } from '../../src/rules/request/tokenRequest.ts';
 import { refusalOf } from './refusal.ts';
 
 const FIELDS = {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { deviceOf } from '../../src/rules/userAgent.ts';
+import { deviceOf } from '../../src/rules/account/userAgent.ts';
 
 const CHROMIUM = 'AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36';
 const NOTHING = { browser: null, system: null };

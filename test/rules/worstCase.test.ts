@@ -1,37 +1,38 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hundredths } from '../../src/rules/ceiling.ts';
-import { type PaymentLimit, parseScope, type Right } from '../../src/rules/scope.ts';
-import { mostWithin, worstCase } from '../../src/rules/worstCase.ts';
+import { hundredths, type Limit } from '../../src/rules/common/money.ts';
+import type { Right } from '../../src/rules/scope/scope.ts';
+import { mostWithin, worstCase } from '../../src/rules/spending/worstCase.ts';
 import { rights } from './arbitraries.ts';
 import { attempts, greedy, isWithin, letThrough, type Payment, smallLimit, spentIn } from './payments.ts';
+import { parseScope, rubles } from './rubles.ts';
 
-const limitsToRights = (limits: readonly PaymentLimit[]): Right[] =>
-  limits.map((limit, index) => ({ name: 'payment.to-pattern', pattern: `${index}`, limit }));
+const limitsToRights = (limits: readonly Limit[]): Right[] =>
+  limits.map((limit, index) => ({ name: 'payment.to-pattern', target: `${index}`, limit }));
 const someLimits = fc.array(smallLimit, { minLength: 1, maxLength: 4 });
 
 describe('the most that a scope can cost', () => {
   it.each([
-    ['account-info operation-history money-source("card")', { kind: 'none' }],
-    ['payment-shop.limit(30,45000)', { kind: 'period', days: 30, amount: '45000' }],
-    ['payment-shop', { kind: 'period', days: 1, amount: '3000' }],
-    ['account-info payment-shop.limit(,10.5) money-source("card")', { kind: 'once', amount: '10.50' }],
-    ['payment.to-pattern("1") payment.to-pattern("2")', { kind: 'period', days: 1, amount: '6000' }],
-    ['payment-shop.limit(1,0.01) payment-p2p.limit(1,0.99)', { kind: 'period', days: 1, amount: '1' }],
-    ['payment-shop.limit(1,0.1) payment-p2p.limit(1,0.2)', { kind: 'period', days: 1, amount: '0.30' }],
-    ['payment-shop payment-p2p.limit(30,45000)', { kind: 'period', days: 30, amount: '135000' }],
-    ['payment-shop.limit(7,700) payment-p2p.limit(10,1000)', { kind: 'period', days: 10, amount: '2400' }],
+    ['account-info operation-history money-source("card")', null],
+    ['payment-shop.limit(30,45000)', rubles(30, '45000')],
+    ['payment-shop', rubles(1, '3000')],
+    ['account-info payment-shop.limit(,10.5) money-source("card")', rubles(null, '10.50')],
+    ['payment.to-pattern("1") payment.to-pattern("2")', rubles(1, '6000')],
+    ['payment-shop.limit(1,0.01) payment-p2p.limit(1,0.99)', rubles(1, '1')],
+    ['payment-shop.limit(1,0.1) payment-p2p.limit(1,0.2)', rubles(1, '0.30')],
+    ['payment-shop payment-p2p.limit(30,45000)', rubles(30, '135000')],
+    ['payment-shop.limit(7,700) payment-p2p.limit(10,1000)', rubles(10, '2400')],
     [
       'payment-shop.limit(1,999999999999.99) payment-p2p.limit(9999,0.01)',
-      { kind: 'period', days: 9999, amount: '9998999999999900.02' },
+      rubles(9999, '9998999999999900.02'),
     ],
   ])('%s', (scope, expected) => {
     expect(worstCase(parseScope(scope))).toEqual(expected);
   });
 
   it.each([
-    ['payment.to-pattern("1").limit(,5) payment.to-pattern("2").limit(,7)', { kind: 'once', amount: '12' }],
-    ['payment-shop.limit(,5) payment-p2p.limit(2,7)', { kind: 'period', days: 2, amount: '12' }],
+    ['payment.to-pattern("1").limit(,5) payment.to-pattern("2").limit(,7)', rubles(null, '12')],
+    ['payment-shop.limit(,5) payment-p2p.limit(2,7)', rubles(2, '12')],
   ])('is never too little for what no request may ask any more: %s', (scope, expected) => {
     expect(worstCase(parseScope(scope))).toEqual(expected);
   });
@@ -40,8 +41,8 @@ describe('the most that a scope can cost', () => {
     fc.assert(
       fc.property(rights, (list) => {
         const most = worstCase(list);
-        expect(most.kind === 'none').toBe(!list.some((right) => 'limit' in right));
-        if (most.kind !== 'none') expect(most.amount).toMatch(/^(0|[1-9]\d*)(\.\d\d)?$/);
+        expect(most === null).toBe(!list.some((right) => 'limit' in right));
+        if (most !== null) expect(most.sum).toMatch(/^(0|[1-9]\d*)(\.\d\d)?$/);
       }),
     );
   });
@@ -51,9 +52,9 @@ describe('the most that a scope can cost', () => {
       fc.property(someLimits, fc.array(attempts, { minLength: 4, maxLength: 4 }), (limits, tried) => {
         const most = worstCase(limitsToRights(limits));
         const paid = limits.flatMap((limit, index) => letThrough(limit, tried[index] ?? []));
-        if (most.kind === 'none') throw new Error('rights that spend cost something');
-        const hours = most.kind === 'once' ? 10_000 : 24 * most.days;
-        for (const { at } of paid) expect(spentIn(paid, at, hours) <= hundredths(most.amount)).toBe(true);
+        if (most === null) throw new Error('rights that spend cost something');
+        const hours = most.days === null ? 10_000 : 24 * most.days;
+        for (const { at } of paid) expect(spentIn(paid, at, hours) <= hundredths(most)).toBe(true);
       }),
     );
   });
@@ -62,14 +63,13 @@ describe('the most that a scope can cost', () => {
     fc.assert(
       fc.property(someLimits, (limits) => {
         const most = worstCase(limitsToRights(limits));
-        const days = most.kind === 'period' ? most.days : 1;
+        const days = most?.days ?? 1;
         const paid = limits.flatMap((limit) => {
           const own = greedy(limit, days);
           expect(isWithin(limit, own)).toBe(true);
           return own;
         });
-        expect(most).toMatchObject({ amount: expect.any(String) });
-        if (most.kind !== 'none') expect(spentIn(paid, 0, 24 * days)).toBe(hundredths(most.amount));
+        expect(spentIn(paid, 0, 24 * days)).toBe(most && hundredths(most));
       }),
     );
   });
@@ -85,7 +85,7 @@ describe('the most within some days', () => {
   }
 
   it.each([1, 2, 3, 4])('is the most of all payments there can be: %s days', (days) => {
-    for (const limit of [1, 2, 3, 4].map((period) => ({ days: period, sum: '0.02' }))) {
+    for (const limit of [1, 2, 3, 4].map((period) => rubles(period, '0.02'))) {
       const best = Math.max(
         ...[...histories(2 * days)]
           .filter((payments) => isWithin(limit, payments))
@@ -97,6 +97,6 @@ describe('the most within some days', () => {
 
   it('of rights for a token’s three years is their total', () => {
     const list = parseScope('payment-shop.limit(30,45000) payment-p2p.limit(9999,1)');
-    expect(mostWithin(list, 1096)).toBe('1665001');
+    expect(mostWithin(list, 1096)).toEqual({ sum: '1665001', currency: 'RUB' });
   });
 });

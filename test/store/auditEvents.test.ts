@@ -54,7 +54,7 @@ describe('the audit trail', () => {
     };
     const reference = (answer: typeof allowed) => answer.headers.get('x-request-id');
     expect(await eventsOf('decisions')).toMatchObject([
-      { ...about, kind: 'refused', reference: reference(rejected) },
+      { ...about, kind: 'rejected', reference: reference(rejected) },
       { ...about, kind: 'approved', reference: reference(allowed) },
       { ...about, kind: 'approved_again', reference: reference(again) },
     ]);

@@ -6,14 +6,21 @@ import { OverloadedError } from '../../src/store/database/errors.ts';
 const POOL = {} as pg.Pool;
 
 /** A statement that answers when it is told to, and remembers what it was asked. */
-function slowStatement() {
+function slowStatement(rowOf?: (request: number) => string | null) {
   const batches: { requests: readonly number[]; answer(): void; fail(error: Error): void }[] = [];
   const ask = (_pool: pg.Pool, requests: readonly number[]) =>
     new Promise<string[]>((resolve, reject) => {
       const answer = () => resolve(requests.map((request) => `answer ${request}`));
       batches.push({ requests, answer, fail: reject });
     });
-  return { batches, ask, asked: () => batches.map(({ requests }) => requests) };
+  const one = batched('test', ask, rowOf);
+  const answerNext = async (count: number) => {
+    for (let next = 0; next < count; next += 1) {
+      batches[next]?.answer();
+      await turns();
+    }
+  };
+  return { batches, one, answerNext, asked: () => batches.map(({ requests }) => requests) };
 }
 
 /** The error that PostgreSQL raises about one caller's data. */
@@ -30,8 +37,7 @@ const settled = (promise: Promise<unknown>) => promise.catch((error: unknown) =>
 
 describe('requests that share a statement', () => {
   it('get each its own result', async () => {
-    const { batches, ask, asked } = slowStatement();
-    const one = batched('test', ask);
+    const { batches, asked, one } = slowStatement();
     const results = [1, 2, 3].map((request) => one(POOL, request));
     await turn();
     expect(asked()).toEqual([[1, 2, 3]]);
@@ -40,23 +46,19 @@ describe('requests that share a statement', () => {
   });
 
   it('are no more than one when nothing else waits, which leaves at once', async () => {
-    const { batches, ask } = slowStatement();
-    const result = batched('test', ask)(POOL, 7);
+    const { batches, one } = slowStatement();
+    const result = one(POOL, 7);
     await turn();
     batches[0]?.answer();
     expect(await result).toBe('answer 7');
   });
 
   it('wait while two statements are in flight, and then go together, at most 128 at a time', async () => {
-    const { batches, ask, asked } = slowStatement();
-    const one = batched('test', ask);
+    const { answerNext, asked, one } = slowStatement();
     const results = Array.from({ length: 500 }, (_, request) => one(POOL, request));
     await turn();
     expect(asked().map(({ length }) => length)).toEqual([128, 128]);
-    for (let next = 0; next < 4; next += 1) {
-      batches[next]?.answer();
-      await turns();
-    }
+    await answerNext(4);
     expect(asked().map(({ length }) => length)).toEqual([128, 128, 128, 116]);
     expect(await Promise.all(results)).toEqual(
       Array.from({ length: 500 }, (_, request) => `answer ${request}`),
@@ -64,8 +66,9 @@ describe('requests that share a statement', () => {
   });
 
   it('are about different rows: a second one about a row waits until the first is answered', async () => {
-    const { batches, ask, asked } = slowStatement();
-    const one = batched('test', ask, (request) => (request >= 100 ? null : String(request % 10)));
+    const { batches, asked, one } = slowStatement((request) =>
+      request >= 100 ? null : String(request % 10),
+    );
     const results = [1, 2, 11, 100, 100, 21].map((request) => one(POOL, request));
     await turn();
     expect(asked()).toEqual([[1, 2, 100, 100]]);
@@ -103,8 +106,7 @@ describe('requests that share a statement', () => {
   it('are turned away after two seconds, also behind one about the same row', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
     try {
-      const { batches, ask, asked } = slowStatement();
-      const one = batched('test', ask, (request) => String(request % 10));
+      const { batches, asked, one } = slowStatement((request) => String(request % 10));
       const first = one(POOL, 1);
       await turn();
       const behind = [11, 21].map((request) => settled(one(POOL, request)));
@@ -123,8 +125,7 @@ describe('requests that share a statement', () => {
   });
 
   it('are those for one database', async () => {
-    const { ask, asked } = slowStatement();
-    const one = batched('test', ask);
+    const { asked, one } = slowStatement();
     void one(POOL, 1);
     void one({} as pg.Pool, 2);
     await turn();
@@ -144,8 +145,7 @@ describe('requests that share a statement', () => {
   });
 
   it('all fail with an error that none of them caused, and later ones do not', async () => {
-    const { batches, ask, asked } = slowStatement();
-    const one = batched('test', ask, String);
+    const { batches, asked, one } = slowStatement(String);
     const results = [1, 2].map((request) => settled(one(POOL, request)));
     await turn();
     batches[0]?.fail(new Error('out of luck'));
@@ -158,8 +158,8 @@ describe('requests that share a statement', () => {
   });
 
   it('are asked once more when the connection was lost', async () => {
-    const { batches, ask, asked } = slowStatement();
-    const result = batched('test', ask)(POOL, 1);
+    const { batches, asked, one } = slowStatement();
+    const result = one(POOL, 1);
     await turn();
     batches[0]?.fail(Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }));
     await turns();
@@ -169,21 +169,16 @@ describe('requests that share a statement', () => {
   });
 
   it('are turned away when too many wait', async () => {
-    const { batches, ask } = slowStatement();
-    const one = batched('test', ask);
+    const { answerNext, one } = slowStatement();
     const results = Array.from({ length: 2_001 }, (_, request) => settled(one(POOL, request)));
     expect(await results[2_000]).toBeInstanceOf(OverloadedError);
     await turn();
-    for (let next = 0; next < 16; next += 1) {
-      batches[next]?.answer();
-      await turns();
-    }
+    await answerNext(16);
     expect(await results[1_999]).toBe('answer 1999');
   });
 
   it('are turned away when too many wait about their row, and leave those about other rows alone', async () => {
-    const { batches, ask, asked } = slowStatement();
-    const one = batched('test', ask, (request) => String(request % 100));
+    const { batches, answerNext, asked, one } = slowStatement((request) => String(request % 100));
     const flood = Array.from({ length: 2_500 }, (_, index) => settled(one(POOL, 100 * index)));
     expect(await flood.at(-1)).toBeInstanceOf(OverloadedError);
     await turn();
@@ -192,17 +187,13 @@ describe('requests that share a statement', () => {
     expect(asked()).toEqual([[0], [1]]);
     batches[1]?.answer();
     expect(await other).toBe('answer 1');
-    for (let next = 0; next < 260; next += 1) {
-      batches[next]?.answer();
-      await turns();
-    }
+    await answerNext(260);
     const answered = (await Promise.all(flood)).filter((result) => typeof result === 'string');
     expect(answered).toHaveLength(1 + 256);
   });
 
   it('of many rows that others crowd leave alone those about any other row', async () => {
-    const { batches, ask } = slowStatement();
-    const one = batched('test', ask, (request) => String(request % 100));
+    const { batches, answerNext, one } = slowStatement((request) => String(request % 100));
     const flood = Array.from({ length: 5_000 }, (_, index) => settled(one(POOL, 2 * index)));
     expect(await flood.at(-1)).toBeInstanceOf(OverloadedError);
     await turn();
@@ -210,10 +201,7 @@ describe('requests that share a statement', () => {
     await turn();
     batches[1]?.answer();
     expect(await other).toBe('answer 1');
-    for (let next = 0; next < 100; next += 1) {
-      batches[next]?.answer();
-      await turns();
-    }
+    await answerNext(100);
     const answered = (await Promise.all(flood)).filter((result) => typeof result === 'string');
     expect(answered).toHaveLength(50 + 2_000);
   });

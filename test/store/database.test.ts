@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import pg from 'pg';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { sha256 } from '../../src/secrets/digest.ts';
 import { openDatabase, transaction, withConnection } from '../../src/store/database/database.ts';
 import { isDatabaseAway } from '../../src/store/database/errors.ts';
@@ -43,14 +43,11 @@ it('reads digests and times alike, however the database is set to write them', a
   const habits = ["bytea_output = 'escape'", "datestyle = 'SQL, DMY'", "timezone = 'Asia/Kolkata'"];
   for (const habit of habits) await pool.query(`alter database ${name} set ${habit}`);
   const accustomed = openDatabase(database.url);
-  try {
-    const text = `select sha256('abc') as digest, timestamptz '2026-11-02 23:30:00.25+00' as time, current_setting('timezone') as zone`;
-    const { rows } = await accustomed.query(text);
-    const time = new Date('2026-11-02T23:30:00.250Z');
-    expect(rows).toEqual([{ digest: sha256('abc'), time, zone: 'Asia/Kolkata' }]);
-  } finally {
-    await accustomed.end();
-  }
+  onTestFinished(() => accustomed.end());
+  const text = `select sha256('abc') as digest, timestamptz '2026-11-02 23:30:00.25+00' as time, current_setting('timezone') as zone`;
+  const { rows } = await accustomed.query(text);
+  const time = new Date('2026-11-02T23:30:00.250Z');
+  expect(rows).toEqual([{ digest: sha256('abc'), time, zone: 'Asia/Kolkata' }]);
 });
 
 it('runs under its own settings, whatever the URL and the database say, and leaves the others as they are', async () => {
@@ -61,21 +58,18 @@ it('runs under its own settings, whatever the URL and the database say, and leav
   const address = new URL(database.url);
   address.searchParams.set('options', given.replaceAll(/\s+/g, ' '));
   const pool = openDatabase(address.href);
-  try {
-    const { rows } = await pool.query(`
-      select name, setting from pg_settings
-       where name = any ('{DateStyle,plan_cache_mode,transaction_isolation,statement_timeout,lock_timeout,search_path}')`);
-    expect(Object.fromEntries(rows.map(({ name, setting }) => [name, setting]))).toEqual({
-      DateStyle: 'ISO, DMY',
-      plan_cache_mode: 'force_generic_plan',
-      transaction_isolation: 'read committed',
-      statement_timeout: '4000',
-      lock_timeout: '2000',
-      search_path: 'public,pg_temp',
-    });
-  } finally {
-    await pool.end();
-  }
+  onTestFinished(() => pool.end());
+  const { rows } = await pool.query(`
+    select name, setting from pg_settings
+     where name = any ('{DateStyle,plan_cache_mode,transaction_isolation,statement_timeout,lock_timeout,search_path}')`);
+  expect(Object.fromEntries(rows.map(({ name, setting }) => [name, setting]))).toEqual({
+    DateStyle: 'ISO, DMY',
+    plan_cache_mode: 'force_generic_plan',
+    transaction_isolation: 'read committed',
+    statement_timeout: '4000',
+    lock_timeout: '2000',
+    search_path: 'public,pg_temp',
+  });
 });
 
 it('takes a connection that is ended in the moment in which it is opened for a database that is away', async () => {
@@ -89,16 +83,13 @@ it('takes a connection that is ended in the moment in which it is opened for a d
   const postgres = createServer((socket) => {
     socket.once('data', () => socket.end(`${welcome}${ready}${farewell}`, 'latin1'));
   }).listen(0, '127.0.0.1');
+  onTestFinished(() => void postgres.close());
   await once(postgres, 'listening');
   const { port } = postgres.address() as AddressInfo;
   const pool = openDatabase({ host: '127.0.0.1', port, user: 'assent', database: 'assent' });
-  try {
-    const error = await errorOf(withConnection(pool, (connection) => connection.query('select 1')));
-    expect(isDatabaseAway(error)).toBe(true);
-  } finally {
-    await pool.end();
-    postgres.close();
-  }
+  onTestFinished(() => pool.end());
+  const error = await errorOf(withConnection(pool, (connection) => connection.query('select 1')));
+  expect(isDatabaseAway(error)).toBe(true);
 });
 
 describe('a transaction', () => {

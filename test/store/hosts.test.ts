@@ -52,7 +52,7 @@ describe('an address with several hosts', () => {
 
   it('leads to the next one after a failover', async () => {
     await first.run('select pg_promote()');
-    await vi.waitFor(async () => expect(await reached()).toBe(folderOf(first)), { timeout: 20_000 });
+    await vi.waitFor(async () => expect(await reached()).toBe(folderOf(first)), { timeout: 60_000 });
   });
 });
 

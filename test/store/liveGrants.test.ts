@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { grantState, isLive } from '../../src/rules/grantState.ts';
+import { grantState, isLive } from '../../src/rules/account/grantState.ts';
 import { useDatabase } from '../support/database.ts';
 
 const database = await useDatabase();

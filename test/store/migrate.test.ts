@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { sha256 } from '../../src/secrets/digest.ts';
+import { findToken } from '../../src/store/authorize/introspection.ts';
 import { openDatabase, transaction } from '../../src/store/database/database.ts';
-import { findToken } from '../../src/store/introspection.ts';
 import { compareSchema, describeSchema } from '../../src/store/schema/definition.ts';
 import { migrate } from '../../src/store/schema/migrate.ts';
 import {
@@ -12,7 +12,7 @@ import {
   schemaState,
   schemaVersion,
 } from '../../src/store/schema/schemaState.ts';
-import { createDatabase, useDatabase } from '../support/database.ts';
+import { ownDatabase, useDatabase } from '../support/database.ts';
 import { withClient } from '../support/postgres.ts';
 
 const database = await useDatabase();
@@ -22,46 +22,34 @@ const FIRST_THAT_SAYS = 12;
 
 describe('migrations', () => {
   it('are applied once by ten servers that start together', async () => {
-    const empty = await createDatabase();
-    try {
-      await empty.pool.query('drop schema public cascade; create schema public');
-      const applied = await Promise.all(Array.from({ length: 10 }, () => migrate(empty.pool)));
-      // One of them may have applied the first and another the second.
-      const inOrder = applied.flat().toSorted((one, other) => one.version - other.version);
-      expect(inOrder).toEqual(await listMigrations());
-    } finally {
-      await empty.drop();
-    }
+    const empty = await ownDatabase();
+    await empty.pool.query('drop schema public cascade; create schema public');
+    const applied = await Promise.all(Array.from({ length: 10 }, () => migrate(empty.pool)));
+    // One of them may have applied the first and another the second.
+    const inOrder = applied.flat().toSorted((one, other) => one.version - other.version);
+    expect(inOrder).toEqual(await listMigrations());
   });
 
   it('refuse a database that is newer than this build', async () => {
-    const newer = await createDatabase();
-    try {
-      await newer.pool.query(`insert into schema_migrations (version, name) values (9999, 'later')`);
-      await expect(migrate(newer.pool)).rejects.toThrow(MigrationError);
-      await expect(migrate(newer.pool)).rejects.toThrow(/9999.*newer build/);
-    } finally {
-      await newer.drop();
-    }
+    const newer = await ownDatabase();
+    await newer.pool.query(`insert into schema_migrations (version, name) values (9999, 'later')`);
+    await expect(migrate(newer.pool)).rejects.toThrow(MigrationError);
+    await expect(migrate(newer.pool)).rejects.toThrow(/9999.*newer build/);
   });
 
   it.each([
     ['serves this build', 0, true],
     ['serves only builds after it', 1, false],
   ])('leave a newer schema as it is, and know whether it %s', async (_, after, serves) => {
-    const newer = await createDatabase();
-    try {
-      const { known } = await schemaState(newer.pool);
-      await newer.pool.query(
-        `insert into schema_migrations (version, name, oldest_build) values ($1, 'later', 1), ($1 + 1, 'latest', $2)`,
-        [known + 1, known + after],
-      );
-      expect(await schemaState(newer.pool)).toEqual({ version: known + 2, known, serves });
-      if (serves) expect(await migrate(newer.pool)).toEqual([]);
-      else await expect(migrate(newer.pool)).rejects.toThrow(/does not serve it: run a newer build/);
-    } finally {
-      await newer.drop();
-    }
+    const newer = await ownDatabase();
+    const { known } = await schemaState(newer.pool);
+    await newer.pool.query(
+      `insert into schema_migrations (version, name, oldest_build) values ($1, 'later', 1), ($1 + 1, 'latest', $2)`,
+      [known + 1, known + after],
+    );
+    expect(await schemaState(newer.pool)).toEqual({ version: known + 2, known, serves });
+    if (serves) expect(await migrate(newer.pool)).toEqual([]);
+    else await expect(migrate(newer.pool)).rejects.toThrow(/does not serve it: run a newer build/);
   });
 
   it('say which builds they serve, from the one on that asks', async () => {
@@ -78,112 +66,90 @@ describe('migrations', () => {
   });
 
   it('don’t stop requests behind them while they wait for a lock, and go on when it is free', async () => {
-    const older = await createDatabase();
+    const older = await ownDatabase();
     const holder = new pg.Client(older.url);
+    onTestFinished(() => holder.end());
     await holder.connect();
-    try {
-      await beginAgain(older.pool, 8);
-      await holder.query('begin; lock table clients in access share mode'); // as a long report does; 0009 alters it
-      const migrated = migrate(older.pool);
-      const waits = `select count(*)::int from pg_stat_activity
-                      where datname = current_database() and wait_event_type = 'Lock'`;
-      const count = async () => (await older.pool.query<{ count: number }>(waits)).rows[0]?.count;
-      for (const turn of [1, 2]) {
-        await expect.poll(count, { interval: 10 }).toBe(1);
-        const { rows } = await older.pool.query('select count(*)::int from clients'); // queues behind it
-        expect({ turn, rows }).toEqual({ turn, rows: [{ count: 0 }] });
-      }
-      await holder.query('commit');
-      expect((await migrated).map(({ version }) => version)).toContain(9);
-    } finally {
-      await holder.end();
-      await older.drop();
+    await beginAgain(older.pool, 8);
+    await holder.query('begin; lock table clients in access share mode'); // as a long report does; 0009 alters it
+    const migrated = migrate(older.pool);
+    const waits = `select count(*)::int from pg_stat_activity
+                    where datname = current_database() and wait_event_type = 'Lock'`;
+    const count = async () => (await older.pool.query<{ count: number }>(waits)).rows[0]?.count;
+    for (const turn of [1, 2]) {
+      await expect.poll(count, { interval: 10 }).toBe(1);
+      const { rows } = await older.pool.query('select count(*)::int from clients'); // queues behind it
+      expect({ turn, rows }).toEqual({ turn, rows: [{ count: 0 }] });
     }
+    await holder.query('commit');
+    expect((await migrated).map(({ version }) => version)).toContain(9);
   });
 
   it('refuse a database that can’t hold every letter', async () => {
-    const other = await createDatabase(
-      `encoding 'LATIN1' locale_provider libc locale 'C' template template0`,
-    );
-    try {
-      await expect(migrate(other.pool)).rejects.toThrow(/LATIN1.*UTF8/);
-    } finally {
-      await other.drop();
-    }
+    const other = await ownDatabase(`encoding 'LATIN1' locale_provider libc locale 'C' template template0`);
+    await expect(migrate(other.pool)).rejects.toThrow(/LATIN1.*UTF8/);
   });
 
   it('keep the secrets that resource servers have, and can go on from any version', async () => {
-    const older = await createDatabase();
-    try {
-      await beginAgain(older.pool, 4);
-      await older.pool.query(
-        `insert into resources (resource_id, name, secret_hash) values ('one', 'API', sha256('secret'))`,
-      );
-      await migrate(older.pool);
-      const question = { resourceId: 'one', grantId: null, tokenHash: sha256('token') };
-      const secrets = [sha256('secret'), sha256('another')];
-      const answers = await Promise.all(
-        secrets.map((secretHash) => findToken(older.pool, { ...question, secretHash })),
-      );
-      expect(answers.map(({ authenticated }) => authenticated)).toEqual([true, false]);
-    } finally {
-      await older.drop();
-    }
+    const older = await ownDatabase();
+    await beginAgain(older.pool, 4);
+    await older.pool.query(
+      `insert into resources (resource_id, name, secret_hash) values ('one', 'API', sha256('secret'))`,
+    );
+    await migrate(older.pool);
+    const question = { resourceId: 'one', grantId: null, tokenHash: sha256('token') };
+    const secrets = [sha256('secret'), sha256('another')];
+    const answers = await Promise.all(
+      secrets.map((secretHash) => findToken(older.pool, { ...question, secretHash })),
+    );
+    expect(answers.map(({ authenticated }) => authenticated)).toEqual([true, false]);
   });
 
   it('take over the indexes of the audit trail that operators made before', async () => {
-    const older = await createDatabase();
-    try {
-      await beginAgain(older.pool, 9);
-      await older.pool.query(
-        'create table audit_events_2020_02 partition of audit_events for values from ($$2020-02-01$$) to ($$2020-03-01$$)',
-      );
-      const { rows } = await older.pool.query<{ format: string }>(documentedIndexes());
-      await withClient(older.url, async (client) => {
-        for (const { format } of rows) await client.query(format);
-      });
-      await migrate(older.pool);
-      const made = await older.pool.query<{ name: string }>(
-        `select relname as name from pg_inherits join pg_class on oid = inhrelid
-          where inhparent in ('audit_events_at_idx'::regclass, 'audit_events_warnings_idx'::regclass)`,
-      );
-      const names = ['audit_events_2020_02', 'audit_events_rest'].flatMap((name) => [
-        `${name}_at_idx`,
-        `${name}_warnings_idx`,
-      ]);
-      expect(made.rows.map(({ name }) => name)).toEqual(expect.arrayContaining(names));
-      expect(rows).toHaveLength(names.length);
-    } finally {
-      await older.drop();
-    }
+    const older = await ownDatabase();
+    await beginAgain(older.pool, 9);
+    await older.pool.query(
+      'create table audit_events_2020_02 partition of audit_events for values from ($$2020-02-01$$) to ($$2020-03-01$$)',
+    );
+    const { rows } = await older.pool.query<{ format: string }>(documentedIndexes());
+    await withClient(older.url, async (client) => {
+      for (const { format } of rows) await client.query(format);
+    });
+    await migrate(older.pool);
+    const made = await older.pool.query<{ name: string }>(
+      `select relname as name from pg_inherits join pg_class on oid = inhrelid
+        where inhparent in ('audit_events_at_idx'::regclass, 'audit_events_warnings_idx'::regclass)`,
+    );
+    const names = ['audit_events_2020_02', 'audit_events_rest'].flatMap((name) => [
+      `${name}_at_idx`,
+      `${name}_warnings_idx`,
+    ]);
+    expect(made.rows.map(({ name }) => name)).toEqual(expect.arrayContaining(names));
+    expect(rows).toHaveLength(names.length);
   });
 
   it('bind the names in every function of ours, whatever a session looks through first', async () => {
-    const elsewhere = await createDatabase();
-    try {
-      await elsewhere.pool.query(`drop schema public cascade; create schema "Our own"`);
-      await elsewhere.pool.query(`alter database ${quoted(elsewhere.url)} set search_path = "Our own"`);
-      for (const [url, schema] of [
-        [database.url, 'public'],
-        [elsewhere.url, '"Our own"'],
-      ] as const) {
-        const pool = openDatabase(url);
-        await migrate(pool);
-        const { rows } = await pool.query<{ name: string; settings: string[] | null; isParsed: boolean }>(
-          `select proname as name, proconfig as settings, prosqlbody is not null as "isParsed"
-             from pg_proc where pronamespace = $1::regnamespace order by 1`,
-          [schema],
-        );
-        expect(rows.map(({ name }) => name)).toEqual(
-          expect.arrayContaining(['is_live', 'note_deleted_grants']),
-        );
-        const path = `search_path=pg_catalog, ${schema}, pg_temp`;
-        expect(rows.filter(({ settings, isParsed }) => !isParsed && !settings?.includes(path))).toEqual([]);
-        expect(await transaction(pool, compareSchema)).toEqual({ lacking: [], beside: [] });
-        await pool.end();
-      }
-    } finally {
-      await elsewhere.drop();
+    const elsewhere = await ownDatabase();
+    await elsewhere.pool.query(`drop schema public cascade; create schema "Our own"`);
+    await elsewhere.pool.query(`alter database ${quoted(elsewhere.url)} set search_path = "Our own"`);
+    for (const [url, schema] of [
+      [database.url, 'public'],
+      [elsewhere.url, '"Our own"'],
+    ] as const) {
+      const pool = openDatabase(url);
+      await migrate(pool);
+      const { rows } = await pool.query<{ name: string; settings: string[] | null; isParsed: boolean }>(
+        `select proname as name, proconfig as settings, prosqlbody is not null as "isParsed"
+           from pg_proc where pronamespace = $1::regnamespace order by 1`,
+        [schema],
+      );
+      expect(rows.map(({ name }) => name)).toEqual(
+        expect.arrayContaining(['is_live', 'note_deleted_grants']),
+      );
+      const path = `search_path=pg_catalog, ${schema}, pg_temp`;
+      expect(rows.filter(({ settings, isParsed }) => !isParsed && !settings?.includes(path))).toEqual([]);
+      expect(await transaction(pool, compareSchema)).toEqual({ lacking: [], beside: [] });
+      await pool.end();
     }
   });
 

@@ -6,7 +6,7 @@ import { useDatabase } from '../support/database.ts';
 import { withClient } from '../support/postgres.ts';
 
 // PostgreSQL's own word on every statement: it fits the schema, and its parameters and columns have these types. A review
-// holds a changed line of statements.txt beside the interfaces in `src/store/`.
+// compares what changed in statements.sql, where each stands as it runs, with the interfaces in `src/store/`.
 
 const STORE = new URL('../../src/store/', import.meta.url);
 
@@ -84,9 +84,9 @@ it('every statement fits the schema, and has these parameters and columns', asyn
       const { parameters, columns } = await describe(client, query);
       const takes = parameters.map((oid) => types.get(oid)).join(', ');
       const gives = columns.map((column) => `${column.name} ${types.get(column.dataTypeID)}`).join(', ');
-      described.push(`${name}(${takes}) → ${gives || 'nothing'}\n`);
+      described.push(`-- ${name}(${takes}) → ${gives || 'nothing'}\n${query.text.trim()};\n`);
     }
     return described;
   });
-  await expect(lines.join('')).toMatchFileSnapshot('statements.txt');
+  await expect(lines.join('\n')).toMatchFileSnapshot('statements.sql');
 });

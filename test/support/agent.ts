@@ -1,7 +1,6 @@
 import * as cheerio from 'cheerio';
 import { noteAnswer, noteRequest } from './traffic.ts';
 
-/** What a form would send, as the page has it. */
 export interface Form {
   readonly action: string;
   readonly fields: Record<string, string>;
@@ -71,36 +70,52 @@ export class Agent {
   }
 }
 
-/** Reads an answer, however it came. */
+/** Reads an answer, however it came; its page only when a test asks for it, which would otherwise be most of the work. */
 export async function readAnswer(response: Response): Promise<Answer> {
   const body = await response.text();
   noteAnswer(response, body);
   const { status, headers } = response;
-  const $ = cheerio.load(body);
-  const forms = $('form')
-    .toArray()
-    .map((form): Form => {
-      const inputs = $(form).find('input[name], textarea, button[name]').toArray();
-      const hidden = inputs.filter((input) => $(input).attr('type') === 'hidden');
-      return {
-        action: $(form).attr('action') ?? '',
-        fields: Object.fromEntries(
-          hidden.map((input) => [$(input).attr('name') ?? '', $(input).attr('value') ?? '']),
-        ),
-        inputs: inputs.filter((input) => !hidden.includes(input)).map((input) => $(input).attr('name') ?? ''),
-      };
-    });
-  $('style, head').remove();
-  const text = $('body').text().replaceAll(/\s+/g, ' ').trim();
+  let read: Page | undefined;
+  const page = () => {
+    read ??= readPage(body);
+    return read;
+  };
   return {
     status,
     headers,
     body,
     location: headers.get('location'),
-    page: $('main').attr('data-page') ?? null,
-    text,
-    forms,
+    get page() {
+      return page().page;
+    },
+    get text() {
+      return page().text;
+    },
+    get forms() {
+      return page().forms;
+    },
   };
+}
+
+type Page = Pick<Answer, 'page' | 'text' | 'forms'>;
+
+function readPage(body: string): Page {
+  const $ = cheerio.load(body);
+  const forms = $('form')
+    .toArray()
+    .map((form): Form => {
+      const inputs = $(form).find('input[name], textarea, button[name]').toArray();
+      const nameOf = (input: (typeof inputs)[number]) => $(input).attr('name') ?? '';
+      const hidden = inputs.filter((input) => $(input).attr('type') === 'hidden');
+      return {
+        action: $(form).attr('action') ?? '',
+        fields: Object.fromEntries(hidden.map((input) => [nameOf(input), $(input).attr('value') ?? ''])),
+        inputs: inputs.filter((input) => !hidden.includes(input)).map(nameOf),
+      };
+    });
+  $('style, head').remove();
+  const text = $('body').text().replaceAll(/\s+/g, ' ').trim();
+  return { page: $('main').attr('data-page') ?? null, text, forms };
 }
 
 /** The form of a page that has the field or button `name`. */

@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import { connect, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from './server.ts';
@@ -17,7 +16,6 @@ export interface Balancer {
 /** How often each replica is asked whether it is ready. */
 const CHECK_MS = 50;
 
-/** The replicas that are ready, in turn. */
 class Ready {
   #ready: readonly number[] = [];
   #next = 0;
@@ -54,37 +52,10 @@ async function isReady(port: number): Promise<boolean> {
   }
 }
 
-/** One that speaks HTTP and keeps its connections to the replicas. */
-export async function keepAliveBalancer(ports: readonly number[]): Promise<Balancer> {
-  const ready = new Ready(ports);
-  const agent = new Agent({ keepAlive: true });
-  const server = createServer((incoming, outgoing) => forward(incoming, outgoing, ready.next, agent));
-  const balancer = await listening(server, ready);
-  return {
-    ...balancer,
-    async close() {
-      server.closeAllConnections();
-      await balancer.close();
-      agent.destroy();
-    },
-  };
-}
-
-function forward(incoming: IncomingMessage, outgoing: ServerResponse, port: number, agent: Agent): void {
-  const { method, url, headers } = incoming;
-  const outward = request({ port, host: 'localhost', method, path: url, headers, agent }, (answer) => {
-    const { connection: _, 'keep-alive': __, ...kept } = answer.headers;
-    outgoing.writeHead(answer.statusCode ?? 502, kept);
-    answer.pipe(outgoing);
-  });
-  outward.on('error', () => outgoing.writeHead(502).end());
-  incoming.pipe(outward);
-}
-
 /** One that passes bytes on, a connection to a replica for each to itself. */
 export async function tcpBalancer(ports: readonly number[]): Promise<Balancer> {
   const ready = new Ready(ports);
-  const server = createTcpServer((inward) => {
+  const server = createServer((inward) => {
     const outward = connect(ready.next, 'localhost');
     for (const [one, other] of [
       [inward, outward],
@@ -94,10 +65,6 @@ export async function tcpBalancer(ports: readonly number[]): Promise<Balancer> {
       one.pipe(other);
     }
   });
-  return listening(server, ready);
-}
-
-async function listening(server: Server, ready: Ready): Promise<Balancer> {
   const port = await freePort();
   await once(server.listen(port, 'localhost'), 'listening');
   return {
@@ -112,25 +79,14 @@ async function listening(server: Server, ready: Ready): Promise<Balancer> {
 const HAPROXY = ['/usr/sbin/haproxy', '/usr/local/sbin/haproxy'].find((file) => existsSync(file));
 export const hasHaproxy = HAPROXY !== undefined;
 
-/**
- * HAProxy with its defaults, as in Debian's package: it tries a replica every 2 seconds, and takes it out after 3 failures.
- *
- * @param mode `tcp` passes bytes on
- * @param check what is said of the checks beyond that they ask for readiness
- */
-export async function haproxy(mode: 'http' | 'tcp', ports: readonly number[], check = ''): Promise<Balancer> {
+/** HAProxy for HTTP. @param check what is said of its checks beyond that they ask for readiness */
+export async function haproxy(ports: readonly number[], check: string): Promise<Balancer> {
   const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), 'assent-haproxy-'));
   const servers = ports.map((each) => `server s${each} localhost:${each} check ${check}`);
   const config = [
-    ...[
-      'defaults',
-      `mode ${mode}`,
-      'timeout connect 5000',
-      'timeout client 50000',
-      'timeout server 50000',
-      'timeout check 5000',
-    ],
+    ...['defaults', 'mode http', 'timeout connect 5s', 'timeout client 50s', 'timeout server 50s'],
+    'timeout check 5s',
     ...['frontend front', `bind localhost:${port}`, 'default_backend back'],
     ...['backend back', 'balance roundrobin', 'option httpchk GET /health/ready', ...servers],
   ];

@@ -1,7 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** One span as OTLP/HTTP has it in JSON. */
 export interface Span {
   readonly traceId: string;
   readonly spanId: string;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
-import { afterAll, inject } from 'vitest';
+import { afterAll, inject, onTestFinished } from 'vitest';
 import { openDatabase } from '../../src/store/database/database.ts';
 import { ledger, refuse } from './ledger.ts';
 import { makeRole, urlOf, withClient } from './postgres.ts';
@@ -9,7 +9,6 @@ import { type LogSizes, logSince, logSizes } from './postgresLog.ts';
 /** A database of one's own, migrated and empty. */
 export interface TestDatabase {
   readonly pool: pg.Pool;
-  /** For a process that is given `DATABASE_URL`. */
   readonly url: string;
   /** @throws {Error} when a row tells a secret that the tests know; the database is gone all the same */
   drop(): Promise<void>;
@@ -41,7 +40,6 @@ export async function createDatabase(how = `template ${inject('run')}_template`)
 export interface TestRole {
   readonly name: string;
   readonly password: string;
-  /** The URL of a database for this role. */
   urlOf(database: TestDatabase): string;
 }
 
@@ -60,10 +58,16 @@ export function ownName(): string {
   return `${inject('run')}_${randomBytes(6).toString('hex')}`;
 }
 
-/** A database for all tests of a file. */
 export async function useDatabase(): Promise<TestDatabase> {
   const database = await createDatabase();
   afterAll(() => database.drop());
+  return database;
+}
+
+/** A database for one test. @param how as of {@link createDatabase} */
+export async function ownDatabase(how?: string): Promise<TestDatabase> {
+  const database = await createDatabase(how);
+  onTestFinished(() => database.drop());
   return database;
 }
 

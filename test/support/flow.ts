@@ -59,25 +59,21 @@ function nextPage(agent: Agent, answer: Answer, user: TestUser): Promise<Answer>
   return submitPassword(agent, answer, 'payment_password', { payment_password: user.paymentPassword ?? '' });
 }
 
-/** Presses a button of the consent page. */
 export function decide(agent: Agent, consent: Answer, decision: 'allow' | 'reject'): Promise<Answer> {
   return agent.submit(consent, 'decision', { decision });
 }
 
-/** The whole way to a code. */
 export async function obtainCode(agent: Agent, fields: Fields, user: TestUser): Promise<string> {
   const answer = await decide(agent, await reachConsent(agent, fields, user), 'allow');
   return codeOf(answer);
 }
 
-/** The code in the `Location` of an answer. */
 export function codeOf(answer: Answer): string {
   const code = answer.location === null ? null : new URL(answer.location).searchParams.get('code');
   if (code === null) throw new Error(`no code: ${answer.status} ${answer.location} ${answer.text}`);
   return code;
 }
 
-/** The whole way to an access token. */
 export async function obtainToken(
   agent: Agent,
   client: TestClient,

@@ -2,7 +2,6 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A `DATA_DIR` of one's own. */
 export function makeDataDir(): string {
   return mkdtempSync(join(tmpdir(), 'assent-test-'));
 }

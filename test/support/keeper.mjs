@@ -23,7 +23,7 @@ if (!url) {
   const embedded = await joinEmbeddedPostgres(dataDir);
   const { host, port, user } = embedded.connection;
   const ours = `postgres://${user}@localhost:${port}/postgres?host=${encodeURIComponent(host)}`;
-  await askForPasswords(ours);
+  await configure(ours);
   await keep({ url: ours, logFile: join(dataDir, 'postgres.log') });
   await embedded.leave();
   rmSync(locationOf(dataDir), { recursive: true, force: true });
@@ -48,12 +48,17 @@ function locationOf(dataDir) {
   }
 }
 
-/** The embedded PostgreSQL trusts everybody. The roles that tests make need their passwords, as they would elsewhere. */
-async function askForPasswords(url) {
+/**
+ * The embedded PostgreSQL trusts every role; those that tests make need their passwords, as they would elsewhere. Nothing
+ * of the cluster outlives the run, so that it need not wait for the disk.
+ */
+async function configure(url) {
   const loadTime = () =>
     ask(url, `select pg_conf_load_time()::text as loaded, current_setting('hba_file') as file`);
   const [{ loaded, file }] = await loadTime();
   writeFileSync(file, 'local all /^assent_test_ scram-sha-256\nlocal all all trust\n');
+  for (const setting of ['fsync', 'full_page_writes', 'synchronous_commit'])
+    await ask(url, `alter system set ${setting} = off`);
   await ask(url, 'select pg_reload_conf()');
   while ((await loadTime())[0].loaded === loaded) await sleep(POLL_MS);
 }

@@ -22,7 +22,6 @@ stdout.once('data', async () => {
   console.log('made');
 });`;
 
-/** The databases and roles of a run. */
 async function namesOf(client: Client, run: string): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
     `select name from (select datname from pg_database union all select rolname from pg_roles) every (name)

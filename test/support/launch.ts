@@ -43,14 +43,12 @@ export class Launch {
     return this.#child.pid;
   }
 
-  /** Everything it printed so far. */
   output(): string {
     return this.#output;
   }
 
-  /** Waits until it has printed this. */
   async says(text: string): Promise<void> {
-    await expect.poll(() => this.output(), { timeout: 20_000, interval: 10 }).toContain(text);
+    await expect.poll(() => this.output(), { interval: 10 }).toContain(text);
   }
 
   /** Presses keys, where its input is a terminal's. */
@@ -58,7 +56,6 @@ export class Launch {
     this.#child.stdin?.write(keys);
   }
 
-  /** Sends a signal to the command alone. */
   kill(signal: NodeJS.Signals): void {
     process.kill(this.pid, signal);
   }
@@ -82,14 +79,12 @@ export function descendants(pid: number): number[] {
   return below(pid);
 }
 
-/** Which of these processes still run. */
 export function stillRunning(pids: readonly number[]): number[] {
   return listProcesses()
     .map(({ pid }) => pid)
     .filter((pid) => pids.includes(pid));
 }
 
-/** The processes whose command names this. */
 export function processesOf(text: string): number[] {
   return listProcesses()
     .filter(({ command }) => command.includes(text))

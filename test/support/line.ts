@@ -27,7 +27,6 @@ export interface Line {
   delay(ms: number): void;
   /** Keeps statements of these names on their way, and what else comes on their connections. */
   holdBack(names: readonly string[]): void;
-  /** How many connections are held back. */
   held(): number;
   /** Lets arrive what was held back. Resolves when PostgreSQL has answered all of it, whoever still listens. */
   letThrough(): Promise<void>;

@@ -10,7 +10,6 @@ export interface Tally {
 
 export interface Load {
   readonly tally: Tally;
-  /** Lets what is under way be answered. */
   stop(): Promise<Tally>;
 }
 

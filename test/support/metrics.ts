@@ -1,7 +1,6 @@
 /** The series of an answer of `/metrics`, each as Prometheus writes it, such as `assent_exchanges_total{outcome="issued"}`. */
 export type Series = ReadonlyMap<string, number>;
 
-/** Reads what `/metrics` answered. */
 export function readSeries(body: string): Series {
   const lines = body.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   return new Map(
@@ -12,7 +11,6 @@ export function readSeries(body: string): Series {
   );
 }
 
-/** The names of the series, without the labels. */
 export function namesOf(series: Series): Set<string> {
   return new Set([...series.keys()].map((one) => one.replace(/\{.*$/, '')));
 }

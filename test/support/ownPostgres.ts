@@ -49,12 +49,10 @@ export class OwnPostgres {
     return [postmaster, ...descendants(postmaster)];
   }
 
-  /** The folder of its data. */
   get cluster(): string {
     return clusterOf(this.#dataDir);
   }
 
-  /** Where it listens. */
   get place(): { host: string; port: number } {
     const { host = '', port = 0 } = this.#member?.connection ?? {};
     return { host, port };

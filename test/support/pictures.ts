@@ -30,7 +30,6 @@ export function png(width: number, height: number, extra: readonly Buffer[] = []
   ]);
 }
 
-/** A chunk of a PNG. */
 export function chunk(type: string, data: Buffer = Buffer.alloc(0)): Buffer {
   const [length, checksum] = [Buffer.alloc(4), Buffer.alloc(4)];
   const typed = Buffer.concat([Buffer.from(type, 'latin1'), data]);

@@ -5,7 +5,6 @@ import type { Credentials } from './trial.ts';
 
 type Fields = Record<string, string>;
 
-/** A message as the demo application shows it. */
 export interface Shown {
   readonly title: string;
   readonly text: string;
@@ -24,7 +23,6 @@ export class Player {
     this.#user = user;
   }
 
-  /** Composes a request with a scope of one's own. */
   async ask(scope: string, fields: Fields = {}): Promise<Answer> {
     await this.shop.post('/ask', { scope, composed: '', 'at-once': 'on', do: 'ask', ...fields });
     return this.shop.get('/request');
@@ -71,7 +69,6 @@ export class Player {
   }
 }
 
-/** The form of a page that posts to a path. */
 export function formTo(answer: Answer, path: string) {
   const form = answer.forms.find(({ action }) => action.endsWith(path));
   if (form === undefined) throw new Error(`no form to ${path}: ${answer.text}`);

@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
 import pg from 'pg';
-import { type DatabaseConfig, readDatabaseConfig } from '../../src/config.ts';
+import { type DatabaseConfig, readDatabaseConfig } from '../../src/config/config.ts';
 
 /** Who connects to which database, where it is not the superuser and the one that the URL names. */
 interface Connection {
@@ -56,7 +56,6 @@ export async function withClient<Result>(
   }
 }
 
-/** Makes a role that needs the password. */
 export async function makeRole(
   url: string,
   name: string,

@@ -3,7 +3,6 @@ import { readFileSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 
-/** Where the log of PostgreSQL can be read. */
 export type LogPlace = { readonly file: string } | 'through SQL' | 'nowhere';
 
 /** How long each file of the log was at some moment. */

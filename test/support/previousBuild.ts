@@ -20,15 +20,13 @@ const PARTS = ['bin', 'src', 'migrations', 'views', 'examples', 'package.json', 
 /** A build of an earlier time in a folder of its own. */
 export interface PreviousBuild {
   readonly schemaVersion: number;
-  /** The command `assent` of it. */
   readonly command: readonly string[];
-  /** The text of every SQL statement that it has. */
   statements(): string[];
   remove(): void;
 }
 
-/** Beside them stands the schema that they make. */
-const isMigration = (file: string) => file.endsWith('.sql');
+/** Beside them stand the schema that they make, and what must be true of all rows. */
+const isMigration = (file: string) => /\b\d{4}_\w+\.sql$/.test(file);
 
 /** Which builds the newest migration says that it serves, by their schema version. */
 export function oldestServed(): number {

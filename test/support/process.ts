@@ -1,6 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { callAssent } from './call.ts';
 import { ledger, refuse } from './ledger.ts';
 import { freePort, TEST_SECRET } from './server.ts';
 import { noteShown, noteTyped, noteVariables } from './traffic.ts';
@@ -9,36 +11,57 @@ const EXECUTABLE = fileURLToPath(new URL('../../bin/assent.js', import.meta.url)
 
 type Variables = Record<string, string>;
 
-/** What a command printed, and how it ended. */
 export interface Run {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Runs `assent …` as a process of its own, with nothing of this process's environment but the path. */
-export async function runAssent(args: readonly string[], variables: Variables, stdin = ''): Promise<Run> {
-  const [password, paymentPassword] = stdin.split('\n');
-  noteTyped('password', password);
-  noteTyped('payment_password', paymentPassword);
+/**
+ * Runs `assent …` with nothing of this process's environment but the path: in this process, where the tests of what a
+ * command does want it, unless it serves, joins the embedded PostgreSQL of trial mode, or is told something about Node.
+ */
+export function runAssent(args: readonly string[], variables: Variables, stdin = ''): Promise<Run> {
+  const { DATABASE_URL, DATABASE_URL_FILE } = variables;
+  const isTrial = DATABASE_URL === undefined && DATABASE_URL_FILE === undefined;
+  const isOfNode = Object.keys(variables).some((name) => name.startsWith('NODE_'));
+  const run = args.includes('serve') || isTrial || isOfNode ? spawnAssent : callAssent;
+  return noting(run, args, variables, stdin);
+}
+
+/** Runs it as a process of its own: for signals, pipes, memory, and exit codes as the shell has them. */
+export async function spawnAssent(args: readonly string[], variables: Variables, stdin = ''): Promise<Run> {
   const child = start(args, variables);
-  child.stdin?.end(stdin);
+  child.stdin.end(stdin);
   const [stdout, stderr, [code]] = await Promise.all([
-    readAll(child.stdout),
-    readAll(child.stderr),
+    text(child.stdout),
+    text(child.stderr),
     once(child, 'close') as Promise<[number | null]>,
   ]);
-  // What was known before: a secret that it makes is shown this once.
-  refuse(ledger.search(`what assent ${args.join(' ')} printed`, `${stdout}\n${stderr}`.split('\n')));
-  noteShown(stdout);
   return { code, stdout, stderr };
 }
 
-/** A server as a process of its own. */
+/** Notes the secrets that a command is given and shows. @throws {Error} when it tells one that was known before */
+async function noting(
+  run: typeof spawnAssent,
+  args: readonly string[],
+  variables: Variables,
+  stdin: string,
+): Promise<Run> {
+  const [password, paymentPassword] = stdin.split('\n');
+  noteTyped('password', password);
+  noteTyped('payment_password', paymentPassword);
+  noteVariables(variables);
+  const done = await run(args, { ...surroundings(), ...variables }, stdin);
+  const lines = `${done.stdout}\n${done.stderr}`.split('\n');
+  refuse(ledger.search(`what assent ${args.join(' ')} printed`, lines));
+  noteShown(done.stdout);
+  return done;
+}
+
 export interface ServerProcess {
   readonly baseUrl: string;
   readonly pid: number;
-  /** Everything it printed so far. */
   output(): string;
   isRunning(): boolean;
   /**
@@ -64,10 +87,10 @@ export async function spawnServer(
   const baseUrl = `http://localhost:${port}`;
   const child = start(['serve'], { PORT: port, BASE_URL: baseUrl, ...variables }, executable);
   let output = '';
-  child.stdout?.on('data', (chunk) => {
+  child.stdout.on('data', (chunk) => {
     output += chunk;
   });
-  child.stderr?.on('data', (chunk) => {
+  child.stderr.on('data', (chunk) => {
     output += chunk;
   });
   const isRunning = () => child.exitCode === null && child.signalCode === null;
@@ -102,10 +125,14 @@ export function onDatabase(url: string): Variables {
   return { DATABASE_URL: url, SECRETS: TEST_SECRET, LOG_LEVEL: 'warn' };
 }
 
-function start(args: readonly string[], variables: Variables, executable = EXECUTABLE): ChildProcess {
+function start(args: readonly string[], variables: Variables, executable = EXECUTABLE) {
   noteVariables(variables);
-  const env = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/', ...variables };
+  const env = { ...surroundings(), ...variables };
   return spawn(process.execPath, [executable, ...args], { env, stdio: ['pipe', 'pipe', 'pipe'] });
+}
+
+function surroundings(): Variables {
+  return { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/' };
 }
 
 /** The one place where passwords may be read: what trial mode says to type in. */
@@ -118,12 +145,6 @@ async function metricsOf(baseUrl: string): Promise<string> {
   const signal = AbortSignal.timeout(METRICS_DEADLINE_MS);
   const answer = await fetch(`${baseUrl}/metrics`, { signal }).catch(() => undefined);
   return (await answer?.text()) ?? '';
-}
-
-async function readAll(stream: NodeJS.ReadableStream | null): Promise<string> {
-  let text = '';
-  for await (const chunk of stream ?? []) text += chunk;
-  return text;
 }
 
 const POLL_MS = 25;

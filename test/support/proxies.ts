@@ -15,7 +15,6 @@ export interface ProxyKind {
   readonly name: string;
   /** What is installed, as it says itself; undefined for nothing. */
   readonly version: string | undefined;
-  /** The file in `deploy/`. */
   readonly file: string;
   /** Whether it asks replicas if they are ready. */
   readonly checks: boolean;
@@ -27,7 +26,6 @@ export interface ProxyKind {
   readonly takesAddress?: readonly [from: string, to: string];
 }
 
-/** Where a proxy of a test stands. */
 interface Place {
   readonly folder: string;
   readonly port: number;
@@ -178,7 +176,7 @@ async function untilListening(child: ChildProcess, port: number): Promise<void> 
     throw new Error(`the proxy ended:\n${output}`);
   });
   ended.catch(() => {}); // the end of the test ends it as well
-  await Promise.race([vi.waitFor(answers, { timeout: 20_000, interval: 20 }), ended]);
+  await Promise.race([vi.waitFor(answers, { timeout: 60_000, interval: 20 }), ended]);
 }
 
 function versionOf([program = '', ...args]: string[], pattern: RegExp): string | undefined {

@@ -4,7 +4,6 @@ import { noteAnswer } from './traffic.ts';
 // HTTP as bytes: what `fetch` would never send, and answers read so strictly that nothing in them is overlooked.
 // Bytes are held as text with one character up to U+00FF for each.
 
-/** One answer as it came over the wire. */
 export interface RawAnswer {
   readonly status: number;
   /** By name in small letters, each with all its values. */
@@ -13,7 +12,6 @@ export interface RawAnswer {
   readonly body: string;
 }
 
-/** What came back on one connection. */
 export interface Conversation {
   /** In the order in which they came, without the interim ones. */
   readonly answers: readonly RawAnswer[];
@@ -108,7 +106,6 @@ function readAnswers(received: string, methods: readonly string[] = [], ended: b
 
 interface Read {
   readonly answer: RawAnswer;
-  /** What follows the answer. */
   readonly rest: string;
 }
 

@@ -34,7 +34,6 @@ const HEADERS: Readonly<Record<string, string>> = {
   unknown: 'x',
 };
 
-/** The names of the headers that are fuzzed. */
 export const FUZZED_HEADERS = Object.keys(HEADERS);
 
 /** What is under the Base64 of HTTP Basic. */
@@ -127,12 +126,10 @@ export function spoiled(sample: Sample): Sample {
   return need === undefined ? sample : withNeed(sample, need, alter(needOf(sample, need)));
 }
 
-/** The value of a field or a header (`header cookie`). */
 export function needOf({ fields, headers }: Sample, need: string): string {
   return (need.startsWith('header ') ? headers[need.slice(7)] : fields[need]) ?? '';
 }
 
-/** The sample with another value of a field or a header. */
 export function withNeed(sample: Sample, need: string, value: string): Sample {
   const { fields, headers } = sample;
   if (!need.startsWith('header ')) return { ...sample, fields: { ...fields, [need]: value } };

@@ -1,13 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
-import { type NewClient, type RegisteredClient, registerClient } from '../../src/flows/operators/clients.ts';
-import { registerResource } from '../../src/flows/operators/resources.ts';
-import { registerUser } from '../../src/flows/operators/users.ts';
 import { ledger } from './ledger.ts';
+import { type NewClient, registerClient, registerResource, registerUser } from './operators.ts';
 
 // Whom a test registers, straight in the database; their secrets are noted, to be looked for later.
 
-/** A user as a test knows it. */
 export interface TestUser {
   readonly userId: string;
   readonly login: string;
@@ -15,12 +12,13 @@ export interface TestUser {
   readonly paymentPassword: string | null;
 }
 
-/** A registered application as a test knows it. */
-export interface TestClient extends Omit<RegisteredClient, 'hasNamesake'> {
+export interface TestClient {
+  readonly clientId: string;
+  /** Null without authenticity verification. */
+  readonly clientSecret: string | null;
   readonly redirectUri: string;
 }
 
-/** What a test may want different. */
 export type NewUser = Partial<Omit<TestUser, 'userId'>> & { readonly name?: string };
 
 export async function createUser(
@@ -43,13 +41,12 @@ export async function createClient(pool: pg.Pool, given: Partial<NewClient> = {}
     name: 'Test Shop',
     redirectUri: 'http://127.0.0.1:9/callback',
     verified: true,
-    allowedRights: null,
-    most: null,
+    force: true,
     ...given,
   };
-  const registered = await registerClient(pool, client, 'tests', { force: true });
-  ledger.note('client secret', registered.clientSecret);
-  return { ...registered, redirectUri: client.redirectUri };
+  const { clientId, redirectUri, clientSecret = null } = await registerClient(pool, client, 'tests');
+  ledger.note('client secret', clientSecret);
+  return { clientId, redirectUri, clientSecret };
 }
 
 /** @returns the value of an `Authorization` header for introspection */

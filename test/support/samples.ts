@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { expect, vi } from 'vitest';
-import { CONSENT_FORM_MS } from '../../src/rules/lifetimes.ts';
+import { CONSENT_FORM_MS } from '../../src/rules/common/lifetimes.ts';
 import { sha256 } from '../../src/secrets/digest.ts';
-import type { Approval } from '../../src/store/approvals.ts';
+import type { Approval } from '../../src/store/authorize/approvals.ts';
 import { Agent, type Answer } from './agent.ts';
 import {
   introspect,
@@ -24,7 +24,6 @@ export interface Sample {
   /** Its parameters: in the body of a POST, in the query otherwise. */
   readonly fields: Values;
   readonly headers: Values;
-  /** The status that it gets. */
   readonly status: number;
   /** What an answer holds, in its headers or its body, only when the request is right in all that it `needs`. */
   readonly gives?: RegExp;

@@ -4,19 +4,18 @@ import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import type { Registry } from 'prom-client';
 import { afterAll } from 'vitest';
-import type { Context } from '../../src/flows/context.ts';
-import type { NewClient } from '../../src/flows/operators/clients.ts';
-import type { Standbys } from '../../src/flows/standbys.ts';
+import type { Context } from '../../src/flows/common/context.ts';
 import { buildApp, type Dependencies } from '../../src/http/app.ts';
-import { drain } from '../../src/http/server/draining.ts';
-import { addressesOf, listenAt } from '../../src/http/server/listen.ts';
+import { drain } from '../../src/http/connections/draining.ts';
+import { addressesOf, listenAt } from '../../src/http/connections/listen.ts';
 import { BUILT_IN_CATALOGUE } from '../../src/languages/catalogue.ts';
-import { type Brand, BUILT_IN_BRAND } from '../../src/rules/brand.ts';
-import type { Caller } from '../../src/rules/caller.ts';
-import { type Directory, EMPTY_DIRECTORY } from '../../src/rules/directory.ts';
+import type { Caller } from '../../src/rules/common/caller.ts';
+import { type Brand, BUILT_IN_BRAND } from '../../src/rules/face/brand.ts';
+import { type Directory, EMPTY_DIRECTORY } from '../../src/rules/face/directory.ts';
 import { KeyRing } from '../../src/secrets/keyRing.ts';
 import { createDatabase, type TestDatabase } from './database.ts';
 import { ledger, refuse } from './ledger.ts';
+import type { NewClient } from './operators.ts';
 import {
   createClient,
   createResource,
@@ -37,7 +36,6 @@ export interface TestServer {
   readonly logLines: string[];
   /** Every route that it has, as `METHOD /path`. */
   readonly routes: readonly string[];
-  /** What `/metrics` tells. */
   readonly metrics: Registry;
   createUser(user?: NewUser): Promise<TestUser>;
   createClient(client?: Partial<NewClient>): Promise<TestClient>;
@@ -49,12 +47,10 @@ export interface TestServer {
   close(): Promise<void>;
 }
 
-/** What a test may want different. */
 export interface ServerOptions {
   readonly codeLifetimeSeconds?: number;
   readonly secrets?: readonly [string, ...string[]];
   readonly database?: TestDatabase;
-  readonly standbys?: Standbys;
   readonly trustProxy?: false | number | string[];
   readonly maxConnections?: number;
   readonly maxInstances?: number;
@@ -91,7 +87,6 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   for (const secret of secrets) ledger.note('signing secret', secret);
   const context: Context = {
     db: database.pool,
-    standbys: options.standbys ?? null,
     keyRing: new KeyRing(secrets),
     baseUrl: options.baseUrl ?? address,
     brand: options.brand ?? BUILT_IN_BRAND,
@@ -108,7 +103,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     log,
     trustProxy: options.trustProxy ?? false,
     maxConnections: options.maxConnections ?? 1_000,
-    metrics: options.metrics ?? { areHere: true, token: null },
+    metrics: options.metrics ?? { onThisPort: true, token: null },
   });
   await listenAt(app, options.addresses ?? (await addressesOf('localhost')), port, (place) => place);
 
@@ -135,14 +130,12 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   };
 }
 
-/** A server for all tests of a file. */
 export async function useServer(options: ServerOptions = {}): Promise<TestServer> {
   const server = await startServer(options);
   afterAll(() => server.close());
   return server;
 }
 
-/** A port that nobody listens on right now. */
 export async function freePort(): Promise<number> {
   const probe = createServer();
   await new Promise<void>((resolve) => probe.listen(0, 'localhost', resolve));

@@ -68,7 +68,6 @@ export function contentOf({ headers, body }: RawAnswer): string {
 /** The level of pino for an error; a warning says only that a caller left before its answer. */
 const ERROR = 50;
 
-/** What the server logged as its own fault. */
 export function faultsOf({ logLines }: TestServer): string[] {
   return logLines.filter((line) => (JSON.parse(line) as { level: number }).level >= ERROR);
 }

@@ -38,7 +38,6 @@ export const splice: fc.Arbitrary<Splice> = fc.record({
   insert: bytes,
 });
 
-/** The value after the change. */
 export function spliced(value: string, { at, drop, insert }: Splice): string {
   const start = at % (value.length + 1);
   return value.slice(0, start) + insert + value.slice(start + drop);

@@ -3,7 +3,6 @@ import type { TestClient, TestServer } from './server.ts';
 
 // What the database holds, and how a test changes it.
 
-/** Whether a token gives any right now. */
 export async function isLive(server: TestServer, resource: string, token: string): Promise<boolean> {
   return (await introspect(server, resource, token)).active === true;
 }
@@ -17,7 +16,6 @@ export async function contentsOf(server: TestServer): Promise<unknown> {
   return rows[0];
 }
 
-/** Lets the lifetime of a code be over. */
 export async function expireCode(server: TestServer, client: TestClient): Promise<void> {
   await server.database.pool.query(
     `update grants set code_expires_at = clock_timestamp() - interval '1 second' where client_id = $1`,

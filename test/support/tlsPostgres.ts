@@ -78,7 +78,7 @@ async function createRole(host: string, port: number): Promise<void> {
     await client.connect();
     await client.query(statement).finally(() => client.end());
   };
-  await vi.waitFor(create, { timeout: 20_000, interval: 20 });
+  await vi.waitFor(create, { timeout: 60_000, interval: 20 });
 }
 
 async function end(postgres: ChildProcess): Promise<void> {
@@ -100,18 +100,13 @@ function makeCertificates(owner: number): string {
   ] as const) {
     openssl('req', ...newKey, '-keyout', `${name}.key`, '-out', `${name}.csr`, '-subj', subject);
     writeFileSync(join(folder, `${name}.ext`), more);
+    const issuer = '-CA ca.crt -CAkey ca.key -CAcreateserial -days 2'.split(' ');
     openssl(
       'x509',
       '-req',
       '-in',
       `${name}.csr`,
-      '-CA',
-      'ca.crt',
-      '-CAkey',
-      'ca.key',
-      '-CAcreateserial',
-      '-days',
-      '2',
+      ...issuer,
       '-extfile',
       `${name}.ext`,
       '-out',

@@ -27,7 +27,6 @@ export function noteRequest(body: unknown, { authorization, cookie = '' }: Recor
   if (authorization !== undefined) noteAuthorization(authorization);
 }
 
-/** What an answer gives. */
 export function noteAnswer({ headers }: Pick<Response, 'headers'>, body: string): void {
   for (const line of headers.getSetCookie()) noteCookie(line);
   const location = headers.get('location') ?? '';
@@ -41,7 +40,6 @@ export function noteCookie(line: string): void {
   if (name !== undefined) ledger.note(name === 'session' ? 'session cookie' : 'visit cookie', value);
 }
 
-/** The environment of a process. */
 export function noteVariables(variables: Record<string, string>): void {
   const { SECRETS = '', DATABASE_URL = '', PGPASSWORD, METRICS_TOKEN } = variables;
   for (const secret of SECRETS.split(',')) ledger.note('signing secret', secret.trim());

@@ -41,7 +41,6 @@ export async function freePair(): Promise<number> {
   }
 }
 
-/** What trial mode says one needs. */
 export interface Credentials {
   readonly open: string;
   readonly login: string;

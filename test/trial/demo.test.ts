@@ -1,11 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type Payment, PaymentApi } from '../../src/trial/demo/paymentApi.ts';
-import { Recorder } from '../../src/trial/demo/recorder.ts';
-import { Sessions, tell } from '../../src/trial/demo/sessions.ts';
-import { ask } from '../../src/trial/demo/story.ts';
-import { parseWish } from '../../src/trial/demo/wish.ts';
+import { buildDemo } from '../../demo/src/app.ts';
+import { type Payment, PaymentApi } from '../../demo/src/paymentApi.ts';
+import { Recorder } from '../../demo/src/recorder.ts';
+import { Sessions, tell } from '../../demo/src/sessions.ts';
+import { ask } from '../../demo/src/story.ts';
+import { parseWish } from '../../demo/src/wish.ts';
+import type { BuildDemo } from '../../src/trial/startTrial.ts';
 
-// What the demo application does over days, and with too much of everything.
+// The demo application over days, and with too much of everything.
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -63,6 +65,17 @@ describe('the ledger of the payment API', () => {
   });
 });
 
+it('takes the settings that trial mode gives, by their type too', async () => {
+  const build: BuildDemo = buildDemo;
+  const server = 'http://server';
+  const application = { server, clientId: 'c', clientSecret: 's', redirectUri: 'http://shop/callback' };
+  const resource = { server, resourceId: 'r', resourceSecret: 's' };
+  const users = [{ login: 'anna', name: 'Anna', password: 'p', paymentPassword: null }] as const;
+  const app = await build({ url: 'http://shop', application, resource, users, timeZone: 'UTC' });
+  const { body } = await app.inject({ url: '/', headers: { host: 'shop' } });
+  expect(body).toContain('anna');
+});
+
 describe('what the demo application keeps', () => {
   it('are the fifty browsers that came last', () => {
     const sessions = new Sessions();
@@ -79,14 +92,14 @@ describe('what the demo application keeps', () => {
     ask(session, { server: 's', clientId: 'c', clientSecret: 'x', redirectUri: 'r' });
     const { story } = session;
     for (let count = 0; count < 100 && story !== null; count += 1) {
-      tell(story, { kind: 'allows', way: 'paymentsToServer', sent: { line: `${count}` }, received: null });
+      tell(story, 'allows', 'paymentsToServer', { sent: { line: `${count}` }, received: null });
     }
     expect(story?.messages.map(({ sent }) => sent.line)).toEqual(
       Array.from({ length: 30 }, (_, index) => `${index + 70}`),
     );
   });
 
-  it('is no more of a form than anybody would write', () => {
+  it('is no more of a form than a page needs', () => {
     const long = 'x'.repeat(30_000);
     const wish = parseWish(
       new URLSearchParams({ scope: long, composed: '', instance_name: long, shop: long }),
@@ -102,7 +115,7 @@ describe('what the demo application keeps', () => {
       method: 'POST',
       body: new URLSearchParams({ token: 'z'.repeat(99) }),
     });
-    expect(recorder.exchanges[0]?.received?.text?.length).toBe(6000);
-    expect(recorder.exchanges[0]?.sent.fields).toEqual([['token', `${'z'.repeat(14)}…zzzz`]]);
+    expect(recorder.last?.received?.text?.length).toBe(6000);
+    expect(recorder.last?.sent.fields).toEqual([['token', `${'z'.repeat(14)}…zzzz`]]);
   });
 });

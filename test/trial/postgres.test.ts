@@ -10,6 +10,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { clusterOf } from '../support/folder.ts';
 
 type Person = { name: string; ids: { uid: number; gid: number } | Record<string, never> };
 
@@ -124,11 +125,6 @@ function newDataDir(person: Person, name = 'data'): string {
   const dataDir = path.join(folder, name);
   dataDirs.set(dataDir, person);
   return dataDir;
-}
-
-function clusterOf(dataDir: string): string {
-  const pointer = path.join(dataDir, 'postgres.location');
-  return fs.existsSync(pointer) ? fs.readFileSync(pointer, 'utf8') : path.join(dataDir, 'postgres');
 }
 
 function isStopped(dataDir: string): boolean {

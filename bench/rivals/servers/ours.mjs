@@ -11,10 +11,9 @@ const CODE_LIFETIME_SECONDS = '59';
 export const ours = {
   version: '',
 
-  async prepare({ site, database: name, node, workers }) {
+  async prepare({ site, database: name, node }) {
     const database = await site.createDatabase(name, MANY_USERS * CLIENTS);
-    const several = workers > 1 ? { WORKERS: String(workers) } : {};
-    const variables = { ...assentVariables(database), CODE_LIFETIME_SECONDS, ...several };
+    const variables = { ...assentVariables(database), CODE_LIFETIME_SECONDS };
     return {
       launch: () => startProgram(SERVE, variables, site.file(`${name}.log`), node),
       register: async ({ port }) => ({

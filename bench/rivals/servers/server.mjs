@@ -11,7 +11,7 @@ import { CHECKOUT } from '../../settings.mjs';
  * @typedef {object} Stand what a product is given
  * @property {import('../../site.mjs').Site} site
  * @property {string} database its name: one is made for each product, empty
- * @property {boolean} shipped @property {string} node @property {number} workers
+ * @property {boolean} shipped @property {string} node
  *
  * @typedef {object} Prepared
  * @property {() => Promise<Program>} launch starts the server, ready; again after it was stopped

@@ -1,6 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Context } from '../../flows/context.ts';
 import {
   isLanguage,
   type Language,
@@ -8,64 +6,53 @@ import {
   TEXTS,
   type Texts,
 } from '../../languages/languages.ts';
-import { AUTHORIZATION_PARAMETERS } from '../../rules/authorizationRequest.ts';
-import { Parameters } from '../../rules/parameters.ts';
-import { bodyParameters, queryParameters } from '../parameters.ts';
-import { setCookie } from './cookies.ts';
+import {
+  AUTHORIZATION_PARAMETERS,
+  type AuthorizationRequest,
+} from '../../rules/request/authorizationRequest.ts';
+import { Parameters } from '../../rules/request/parameters.ts';
+import { bodyParameters, queryParameters } from '../request/parameters.ts';
+import { languageIn, setCookie } from './cookies.ts';
 import { isFromOwnPage } from './forms.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The language that the form of this very request chose. */
+    /** By the form of this very request. */
     chosenLanguage: Language | null;
     /** The fields of limits that the consent form of this request has. */
     limitFields?: readonly string[];
   }
 }
 
-/** The form on every page that shows it in another language: where it posts to, and its hidden fields. */
+/** The form for another language: where it posts to, and its hidden fields. */
 export interface LanguageForm {
   readonly action: string;
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** The language that was chosen on a page of ours before, else the one that the browser prefers. */
+/** Chosen on a page of ours before, else the browser's preference. */
 export function languageOf({
   headers,
   chosenLanguage,
 }: Pick<FastifyRequest, 'headers' | 'chosenLanguage'>): Language {
-  return chosenLanguage ?? cookieLanguage(headers) ?? preferredLanguage(headers['accept-language']);
+  return chosenLanguage ?? languageIn(headers) ?? preferredLanguage(headers['accept-language']);
 }
 
-/** The texts of a page that answers this request. */
 export function textsOf(request: FastifyRequest): Texts {
   return TEXTS[languageOf(request)];
 }
 
-/** Under either of its names (`cookies.ts`): pages for paths that no route takes have a language too. */
-function cookieLanguage({ cookie }: IncomingHttpHeaders): Language | null {
-  const tag = /(?:^|; *)(?:__Host-)?assent_language=(\w+)/.exec(cookie ?? '')?.[1];
-  return isLanguage(tag) ? tag : null;
-}
-
 /** Keeps the language that a form of ours chose, and answers in it. */
-export function chooseLanguage(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  context: Context,
-  form: Parameters,
-): void {
+export function chooseLanguage(reply: FastifyReply, form: Parameters): void {
   const tag = form.get('language');
-  if (!isLanguage(tag) || !isFromOwnPage(request, context)) return;
-  request.chosenLanguage = tag;
-  setCookie(reply, context, 'language', tag);
+  if (!isLanguage(tag) || !isFromOwnPage(reply.request)) return;
+  reply.request.chosenLanguage = tag;
+  setCookie(reply, 'language', tag);
 }
 
 /**
- * The form for another language on the page that answers `request`. It leads back to that page, whose address is encoded:
- * no error page repeats what was sent. A page that says what was decided before has no address, but deciding again is the
- * same decision, so it posts that once more. Where nothing was decided (another status), another language decides nothing
- * either.
+ * Leads back to the page that answers `request`, its address encoded: no error page repeats what was sent. The page after a
+ * decision has no address, but deciding again is the same decision: its form posts that once more, unless nothing was decided.
  */
 export function languageForm(request: FastifyRequest, status: number): LanguageForm {
   if (request.routeOptions?.url !== '/consent' || status !== 200) {
@@ -79,7 +66,7 @@ export function languageForm(request: FastifyRequest, status: number): LanguageF
 /** A longer address would not come back in a form. */
 const MAX_ADDRESS_CHARACTERS = 8_000;
 
-/** The path and query of a page: of itself or, after a post, of the request that it belongs to. */
+/** The path and query of a page: its own or, after a post, those of its authorization request. */
 export function pageAddress(request: FastifyRequest): string {
   try {
     const address = addressOf(request);
@@ -101,18 +88,21 @@ function addressOf(request: FastifyRequest): string {
     return `/oauth/authorize?${sent.filter(Boolean).join('&')}`;
   }
   const { request: carried } = fieldsOf(form, ['request']);
-  // Too long to lead back to is too long to be taken apart.
+  // Longer than any address that we link to: don't parse it.
   if (carried === undefined || carried.length > MAX_ADDRESS_CHARACTERS) return '';
   return `/oauth/authorize?${new Parameters(carried).only(AUTHORIZATION_PARAMETERS)}`;
 }
 
-/** The path and query that the form leads back to; null for what is none of ours, whoever made it. */
+export function requestPath({ canonicalQuery }: AuthorizationRequest): string {
+  return `/oauth/authorize?${canonicalQuery}`;
+}
+
+/** The path and query that the form leads back to; null for a foreign URL. */
 export function addressBehind(form: Parameters): string | null {
   const address = Buffer.from(form.get('back') ?? '', 'base64url').toString();
   return isPathOfOurs(address) ? address : null;
 }
 
-/** Whether it is an address of ours, in a link as well. */
 function isPathOfOurs(address: string): boolean {
   return /^\/(?!\/)[\x21-\x7e]*$/.test(address);
 }

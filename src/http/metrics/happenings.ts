@@ -1,51 +1,25 @@
-import { Counter, type Registry } from 'prom-client';
 import { HAPPENINGS, type Happening, happened } from '../../signals/happenings.ts';
+import type { MetricName, Metrics } from './metrics.ts';
 
-/** The counter of each happening; its label has the outcomes. */
-const COUNTERS: Readonly<
-  Record<Happening, { readonly name: string; readonly label: string; readonly help: string }>
-> = {
-  decision: {
-    name: 'assent_decisions_total',
-    label: 'decision',
-    help: 'Decisions of users that were written: Allow and Reject.',
-  },
-  grantEnd: {
-    name: 'assent_grants_ended_total',
-    label: 'by',
-    help: 'Authorizations annulled by a new approval, or revoked by their user, their application, or a code that came twice.',
-  },
-  exchange: {
-    name: 'assent_exchanges_total',
-    label: 'outcome',
-    help: 'Codes brought to /oauth/token: tokens issued, and the rule of each refusal.',
-  },
-  signIn: { name: 'assent_sign_ins_total', label: 'outcome', help: 'Attempts to sign in.' },
-  paymentConfirmation: {
-    name: 'assent_payment_confirmations_total',
-    label: 'outcome',
-    help: 'Attempts to confirm a request by the payment password.',
-  },
-  throttle: {
-    name: 'assent_throttled_total',
-    label: 'by',
-    help: 'Attempts that were told to wait, by the counter that was full.',
-  },
+/** The counter of each happening, and its label, which has the outcomes. */
+const COUNTERS: Readonly<Record<Happening, readonly [MetricName, label: string]>> = {
+  decision: ['assent_decisions_total', 'decision'],
+  grantEnd: ['assent_grants_ended_total', 'by'],
+  exchange: ['assent_exchanges_total', 'outcome'],
+  signIn: ['assent_sign_ins_total', 'outcome'],
+  paymentConfirmation: ['assent_payment_confirmations_total', 'outcome'],
+  throttle: ['assent_throttled_total', 'by'],
 };
 
 /** Counts what happens. @returns what ends it */
-export function countHappenings(registry: Registry): (() => void)[] {
-  const counters = new Map(
-    Object.entries(COUNTERS).map(([what, { name, label, help }]) => {
-      const counter = new Counter({ name, help, labelNames: [label], registers: [registry] });
-      for (const outcome of HAPPENINGS[what as Happening]) counter.inc({ [label]: outcome }, 0);
-      return [what, { counter, label }];
-    }),
-  );
-  return [
-    happened.listen(({ what, outcome, times }) => {
-      const counted = counters.get(what);
-      counted?.counter.inc({ [counted.label]: outcome }, times);
-    }),
-  ];
+export function countHappenings(metrics: Metrics): () => void {
+  const counters = Object.entries(COUNTERS).map(([what, [name, label]]) => {
+    const counter = metrics.counter(name, { [label]: HAPPENINGS[what as Happening] });
+    return [what, { counter, label }] as const;
+  });
+  const byHappening = new Map<string, (typeof counters)[number][1]>(counters);
+  return happened.listen(({ what, outcome, times }) => {
+    const counted = byHappening.get(what);
+    counted?.counter.inc({ [counted.label]: outcome }, times);
+  });
 }

@@ -1,43 +1,40 @@
 import type { FastifyInstance } from 'fastify';
-import { Registry } from 'prom-client';
-import type { Context } from '../../flows/context.ts';
-import type { DatabaseWatch } from '../../flows/databaseWatch.ts';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import type { Context } from '../../flows/common/context.ts';
+import type { DatabaseWatch } from '../../watch/databaseWatch.ts';
 import { countHappenings } from './happenings.ts';
-import { describeProcess } from './process.ts';
+import { Metrics } from './metrics.ts';
 import { countRequests } from './requests.ts';
-import type { MetricsSource } from './route.ts';
 import { describeState } from './state.ts';
 import { measureTimings } from './timings.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** What this process tells Prometheus of itself. */
+    /** The metrics of this process, for Prometheus. */
     readonly metrics: Registry;
-    /** All that Prometheus reads here. */
-    readonly metricsSource: MetricsSource;
   }
 }
 
-/**
- * Counts and measures what this process does, for Prometheus. Labels are few and fixed (routes, codes, names of ours),
- * never what a request carried. Counters are there with 0 before the first event, so that its increase is seen.
- *
- * @param ofAll makes of them what is read, where this process is one of several
- */
-export function collectMetrics(
-  app: FastifyInstance,
-  context: Context,
-  watch: DatabaseWatch,
-  ofAll: (own: Registry) => MetricsSource = (own) => own,
-): void {
+/** Of prom-client's own, those whose names say that they are counters and that are none; others tell the same. */
+const MISNAMED = [
+  'nodejs_active_handles',
+  'nodejs_active_handles_total',
+  'nodejs_active_requests',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+];
+
+/** Counts and measures this process for Prometheus. Labels are few and fixed, never from what a request carried. */
+export function collectMetrics(app: FastifyInstance, context: Context, watch: DatabaseWatch): void {
   const registry = new Registry();
-  describeProcess(registry);
-  countRequests(app, registry);
-  const ends = [...countHappenings(registry), ...measureTimings(registry)];
+  const metrics = new Metrics(registry);
+  collectDefaultMetrics({ register: registry });
+  for (const name of MISNAMED) registry.removeSingleMetric(name);
+  countRequests(app, metrics);
+  const ends = [countHappenings(metrics), ...measureTimings(metrics)];
   app.addHook('onClose', async () => {
     for (const end of ends) end();
   });
-  describeState(app, registry, context, watch);
+  describeState(app, metrics, context, watch);
   app.decorate('metrics', registry);
-  app.decorate('metricsSource', ofAll(registry));
 }

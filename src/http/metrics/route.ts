@@ -1,23 +1,30 @@
-import type { FastifyInstance } from 'fastify';
+import { hash, timingSafeEqual } from 'node:crypto';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Registry } from 'prom-client';
-import { sendJson } from '../server/json.ts';
-import { mayRead } from './access.ts';
+import { sendJson } from '../request/json.ts';
 
 const NO_TOKEN = {
   error: 'invalid_token',
   error_description: 'Send METRICS_TOKEN in the Authorization header, as Bearer.',
 };
 
-/** Where the metrics come from: this process, or several. */
-export type MetricsSource = Pick<Registry, 'contentType' | 'metrics'>;
-
 /** The metrics, to be read by Prometheus. @param token that is asked for; null for none */
-export function metricsRoutes(app: FastifyInstance, source: MetricsSource, token: string | null): void {
+export function metricsRoutes(app: FastifyInstance, registry: Registry, token: string | null): void {
   app.get('/metrics', async (request, reply) => {
     if (mayRead(request, token)) {
-      return reply.header('content-type', source.contentType).send(await source.metrics());
+      return reply.header('content-type', registry.contentType).send(await registry.metrics());
     }
-    request.logFields = { error: NO_TOKEN.error, rule: 'missing or wrong METRICS_TOKEN' };
+    const rule = 'missing or wrong METRICS_TOKEN';
+    request.logFields = { error: NO_TOKEN.error, rule, rule_id: 'wrong_metrics_token' };
     return sendJson(reply.header('www-authenticate', 'Bearer realm="metrics"'), 401, NO_TOKEN);
   });
 }
+
+/** The token comes as `Authorization: Bearer` (RFC 6750 section 2.1). */
+function mayRead({ headers }: FastifyRequest, token: string | null): boolean {
+  if (token === null) return true;
+  const [, sent] = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? [];
+  return sent !== undefined && timingSafeEqual(digest(sent), digest(token));
+}
+
+const digest = (text: string): Buffer => hash('sha256', text, 'buffer');

@@ -1,6 +1,8 @@
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
-import { sendJson } from '../server/json.ts';
-import { type MetricsSource, metricsRoutes } from './route.ts';
+import type { Registry } from 'prom-client';
+import { prepareDraining } from '../connections/draining.ts';
+import { sendJson } from '../request/json.ts';
+import { metricsRoutes } from './route.ts';
 
 /** Prometheus needs one, or a few where there are several. */
 const MAX_CONNECTIONS = 20;
@@ -8,7 +10,7 @@ const HEADERS_TIMEOUT_MS = 5_000;
 
 /** The metrics on a port of their own: nothing else is there. Ready to listen. */
 export function buildMetricsApp(
-  source: MetricsSource,
+  registry: Registry,
   token: string | null,
   log: FastifyBaseLogger,
 ): FastifyInstance {
@@ -18,12 +20,13 @@ export function buildMetricsApp(
     bodyLimit: 1,
     http: { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: HEADERS_TIMEOUT_MS },
   });
+  prepareDraining(app); // `listenAt` keeps the further addresses of `localhost` there
   app.server.maxConnections = MAX_CONNECTIONS;
   app.setNotFoundHandler((_request, reply) => sendJson(reply, 404, { error: 'not_found' }));
   app.setErrorHandler((error, request, reply) => {
     request.log.error({ err: error }, 'the metrics could not be told');
     return sendJson(reply, 500, { error: 'server_error' });
   });
-  metricsRoutes(app, source, token);
+  metricsRoutes(app, registry, token);
   return app;
 }

@@ -1,120 +1,70 @@
 import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import { Gauge, type GaugeConfiguration, type Registry } from 'prom-client';
-import type { Context } from '../../flows/context.ts';
-import type { DatabaseWatch } from '../../flows/databaseWatch.ts';
-import { type PoolState, poolsOf, RareFacts, waitingPasswords } from '../../flows/vitals.ts';
-import { LANES } from '../../signals/timings.ts';
+import type pg from 'pg';
+import type { Gauge } from 'prom-client';
+import type { Context } from '../../flows/common/context.ts';
+import { waitingChecks } from '../../secrets/password.ts';
+import { PASSWORD_QUEUES } from '../../signals/timings.ts';
+import { findSchemaFacts, type SchemaFacts } from '../../store/schema/auditPartitions.ts';
+import type { DatabaseWatch } from '../../watch/databaseWatch.ts';
+import type { MetricName, Metrics } from './metrics.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
   readonly version: string;
 };
 
-/** Gauges that look when they are asked, and ask nobody for it. `aggregator`: what several processes are together. */
+/** Gauges computed at scrape time. */
 export function describeState(
   app: FastifyInstance,
-  registry: Registry,
-  context: Context,
+  metrics: Metrics,
+  { db }: Context,
   watch: DatabaseWatch,
 ): void {
-  const gauge = (one: Omit<GaugeConfiguration<string>, 'registers'>) =>
-    new Gauge<string>({ ...one, registers: [registry] });
   const build = { version, node: process.version };
-  gauge({
-    name: 'assent_build_info',
-    help: 'Always 1, with the version of Assent and of Node.',
-    labelNames: Object.keys(build),
-    aggregator: 'first',
-  }).set(build, 1);
-  describeReadiness(app, gauge, watch);
-  describePools(gauge, context);
-  describeStandbys(gauge, context);
-  describeFacts(gauge, new RareFacts(context));
-  gauge({
-    name: 'assent_password_queue_length',
-    help: 'Passwords that wait for their check.',
-    labelNames: ['lane'],
-    collect() {
-      for (const lane of LANES) this.set({ lane }, waitingPasswords(lane));
-    },
+  metrics.gauge('assent_build_info', Object.keys(build), (gauge) => gauge.set(build, 1));
+  const isDraining = () => app.shutdown.isDraining;
+  metrics.gauge('assent_database_up', [], (gauge) => gauge.set(Number(watch.isUp)));
+  metrics.gauge('assent_draining', [], (gauge) => gauge.set(Number(isDraining())));
+  metrics.gauge('assent_ready', [], (gauge) => gauge.set(Number(watch.isUp && !isDraining())));
+  describePool(metrics, db);
+  describeSchema(metrics, db, watch);
+  metrics.gauge('assent_password_queue_length', ['lane'], (gauge) => {
+    for (const queue of PASSWORD_QUEUES) gauge.set({ lane: queue }, waitingChecks(queue));
   });
 }
 
-type MakeGauge = (one: Omit<GaugeConfiguration<string>, 'registers'>) => Gauge<string>;
-
-function describeReadiness(app: FastifyInstance, gauge: MakeGauge, watch: DatabaseWatch): void {
-  const isDraining = () => app.ending.isAnnounced;
-  const flags = {
-    assent_database_up: ['0 while the database is away, as the log says it; otherwise 1.', () => watch.isUp],
-    assent_draining: ['1 from the signal to end until the end.', isDraining],
-    assent_ready: [
-      '1 while requests can be carried out: the database is up, and no end is near.',
-      () => watch.isUp && !isDraining(),
-    ],
-  } as const;
-  for (const [name, [help, isSo]] of Object.entries(flags)) {
-    gauge({
-      name,
-      help,
-      aggregator: name === 'assent_draining' ? 'max' : 'min',
-      collect() {
-        this.set(Number(isSo()));
-      },
-    });
-  }
+function describePool(metrics: Metrics, db: pg.Pool): void {
+  const gauge = (name: MetricName, read: () => number) =>
+    metrics.gauge(name, ['pool'], (made) => made.set({ pool: 'primary' }, read()));
+  gauge('assent_pool_max_connections', () => db.options.max ?? 0);
+  gauge('assent_pool_connections', () => db.totalCount);
+  gauge('assent_pool_idle_connections', () => db.idleCount);
+  gauge('assent_pool_waiting_statements', () => db.waitingCount);
 }
 
-function describePools(gauge: MakeGauge, context: Context): void {
-  const states: Readonly<Record<string, readonly [keyof PoolState, string]>> = {
-    assent_pool_max_connections: ['max', 'Connections to PostgreSQL that a pool may have.'],
-    assent_pool_connections: ['open', 'Connections that a pool has.'],
-    assent_pool_idle_connections: ['idle', 'Connections that nobody uses.'],
-    assent_pool_waiting_statements: ['waiting', 'Statements that wait for a connection.'],
+/** Scrapes in this time share one query. */
+const FACTS_MS = 10_000;
+/** A scrape waits no longer for it: the facts of the query before are good enough. */
+const FACTS_WAIT_MS = 500;
+
+/** Absent until the database has answered, so that no 0 stands for an unknown number. */
+function describeSchema(metrics: Metrics, db: pg.Pool, watch: DatabaseWatch): void {
+  let facts: SchemaFacts | null = null;
+  let asking = Promise.resolve();
+  let askAt = Number.NEGATIVE_INFINITY;
+  const ask = async () => {
+    facts = await findSchemaFacts(db).catch(() => facts); // other gauges and the log tell of it
   };
-  for (const [name, [state, help]] of Object.entries(states)) {
-    gauge({
-      name,
-      help,
-      labelNames: ['pool'],
-      collect() {
-        for (const [pool, found] of Object.entries(poolsOf(context))) this.set({ pool }, found[state]);
-      },
-    });
-  }
-}
-
-/** Absent where introspection asks the primary alone. */
-function describeStandbys(gauge: MakeGauge, { standbys }: Context): void {
-  if (standbys === null) return;
-  gauge({
-    name: 'assent_standbys_in_use',
-    help: 'Standbys of DATABASE_READ_URL that introspection asks at the moment.',
-    aggregator: 'min',
-    collect() {
-      this.set(standbys.inUse);
-    },
-  });
-}
-
-/** Absent until the database has told them, so that no 0 stands for what isn't known. */
-function describeFacts(gauge: MakeGauge, facts: RareFacts): void {
-  const names = {
-    assent_audit_months_ahead: [
-      'auditMonthsAhead',
-      'Months from now on for which the audit trail has partitions.',
-    ],
-    assent_schema_version: ['schemaVersion', 'The last migration that the database has.'],
-  } as const;
-  for (const [name, [fact, help]] of Object.entries(names)) {
-    gauge({
-      name,
-      help,
-      aggregator: 'min',
-      collect() {
-        const { last } = facts;
-        if (last === null) this.remove();
-        else this.set(last[fact]);
-      },
-    });
-  }
+  const show = (fact: keyof SchemaFacts) => async (gauge: Gauge) => {
+    if (watch.isUp && performance.now() >= askAt) {
+      askAt = performance.now() + FACTS_MS;
+      asking = ask();
+    }
+    await Promise.race([asking, sleep(FACTS_WAIT_MS, undefined, { ref: false })]);
+    if (facts === null) gauge.remove();
+    else gauge.set(facts[fact]);
+  };
+  metrics.gauge('assent_audit_months_ahead', [], show('monthsAhead'));
+  metrics.gauge('assent_schema_version', [], show('schemaVersion'));
 }

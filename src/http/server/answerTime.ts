@@ -1,18 +1,15 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { UnansweredError } from '../../flows/unavailable.ts';
-import { ANSWER_MS } from '../../rules/timeouts.ts';
+import { UnansweredError } from '../../flows/common/unavailable.ts';
+import { ANSWER_MS } from '../../rules/common/timeouts.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** When the whole request was read, in milliseconds of `performance.now()`. */
+    /** When the whole request was read, of `performance.now()`. */
     readAt: number;
   }
 }
 
-/**
- * Answers 503 when a handler takes longer than `ANSWER_MS`. Reading the request does not count, since phones can be slow;
- * with Fastify's `handlerTimeout` it would.
- */
+/** 503 after `ANSWER_MS`, counted from the read request: Fastify's `handlerTimeout` counts the reading, slow on phones. */
 export function limitAnswerTime(app: FastifyInstance): void {
   app.decorateRequest('readAt', 0);
   app.addHook('onRoute', (route) => {

@@ -1,28 +1,32 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Context } from '../../flows/context.ts';
-import type { DatabaseWatch } from '../../flows/databaseWatch.ts';
-import { whyUnavailable } from '../../flows/unavailable.ts';
-import { OAuthError, type OAuthErrorCode } from '../../rules/error.ts';
-import { type Cause, type DeadEnd, errorPage } from '../browser/deadEnds.ts';
-import { showPage } from '../browser/views.ts';
-import { NOT_A_FORM, pathOf } from '../parameters.ts';
+import { whyUnavailable } from '../../flows/common/unavailable.ts';
+import { invalidRequest, OAuthError, type OAuthErrorCode } from '../../rules/common/error.ts';
+import type { RuleId } from '../../rules/common/remedies.ts';
+import type { DatabaseWatch } from '../../watch/databaseWatch.ts';
+import { type Cause, type DeadEnd, errorPage } from '../pages/deadEnds.ts';
+import { showPage } from '../pages/views.ts';
+import { sendJson } from '../request/json.ts';
+import { NOT_A_FORM, pathOf } from '../request/parameters.ts';
 import { FailureLimit } from './failureLimit.ts';
-import { sendJson } from './json.ts';
 import { RouteTable } from './routeTable.ts';
 
 /** How long a client should wait after a 503 before it tries again. */
 export const RETRY_AFTER_SECONDS = '5';
 
+/** A refusal in its request's log line: the contract's code or a word of our own, and the rule in words and by its id. */
+export interface LogFields {
+  readonly error: string;
+  readonly rule: string;
+  readonly rule_id: RuleId;
+  readonly path?: string;
+}
+
 declare module 'fastify' {
   interface FastifyRequest {
     /** What the request's log line says beside its status. */
-    logFields: { readonly error: string; readonly rule: string; readonly path?: string } | null;
+    logFields: LogFields | null;
     /** Why it is answered 503, for the metrics. */
     unavailable: 'database' | 'overload' | null;
-  }
-  interface FastifyInstance {
-    /** Whether error pages name the exact rule, as in trial mode. */
-    readonly showsRules: boolean;
   }
   interface FastifyContextConfig {
     /** Whether secrets could be guessed here, so that failures are limited. */
@@ -40,12 +44,8 @@ interface ErrorResponse extends Partial<Pick<DeadEnd, 'clientName' | 'parameter'
   readonly description: string;
 }
 
-/**
- * Answers every error of every route. The log line of a refused request names the rule, that of an unavailable one the
- * reason; any other error is a fault of ours and logged with its cause.
- */
-export function answerErrors(app: FastifyInstance, { showsRules }: Context, watch: DatabaseWatch): void {
-  app.decorate('showsRules', showsRules);
+/** Answers every error of every route. One that is neither a refusal nor a 503 is a fault of ours, logged with its cause. */
+export function answerErrors(app: FastifyInstance, watch: DatabaseWatch): void {
   app.decorateRequest('logFields', null);
   app.decorateRequest('unavailable', null);
   const failures = new FailureLimit();
@@ -59,7 +59,7 @@ export function answerErrors(app: FastifyInstance, { showsRules }: Context, watc
     }
     request.unavailable = unavailable;
     const rule = unavailable === 'overload' ? error.message : watch.noteError(error);
-    request.logFields = { error: UNAVAILABLE.error, rule };
+    request.logFields = { error: UNAVAILABLE.error, rule, rule_id: unavailable };
     watch.countRefused();
     return answerError(reply.header('retry-after', RETRY_AFTER_SECONDS), UNAVAILABLE);
   });
@@ -67,20 +67,13 @@ export function answerErrors(app: FastifyInstance, { showsRules }: Context, watc
 
 /** Always 400: the contract shows it for `invalid_grant`, and several clients lose the body of a 401. */
 function answerRefused(reply: FastifyReply, refused: OAuthError, failures: FailureLimit): FastifyReply {
-  const { code, rule, message, parameter, clientName } = refused;
+  const { code, rule, ruleId, message, parameter, clientName } = refused;
   const { request } = reply;
-  request.logFields = { error: code, rule };
+  request.logFields = { error: code, rule, rule_id: ruleId };
   const wait = request.routeOptions.config.limitsFailures ? failures.note(request) : 0;
   if (wait > 0) return answerError(reply.header('retry-after', wait), TOO_MANY_FAILURES);
-  const cause = causeOf(request, refused);
-  return answerError(reply, {
-    status: 400,
-    error: code,
-    description: message,
-    cause,
-    parameter,
-    clientName,
-  });
+  const answered = response(400, code, message, causeOf(request, refused));
+  return answerError(reply, { ...answered, parameter, clientName });
 }
 
 /** A form of ours that carries no request of a known application was damaged: no application has to do with that. */
@@ -90,10 +83,7 @@ function causeOf({ routeOptions }: FastifyRequest, { reason, clientName }: OAuth
   return isOwnForm && isAboutForm && clientName === null ? 'brokenForm' : reason;
 }
 
-/**
- * Answers what no route takes, before its body is read: 405 with `Allow` where the path exists, 404 where it doesn't.
- * Call it before the routes are added.
- */
+/** 405 with `Allow` or 404 for what no route takes, before its body is read. Call it before the routes are added. */
 export function answerUnknownRoutes(app: FastifyInstance): void {
   const routeTable = new RouteTable();
   app.decorate('routeTable', routeTable);
@@ -104,7 +94,8 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
     const notFound = /\/(openid-configuration|userinfo)$/.test(path) ? NO_OPENID : NOT_FOUND;
     const unknown = allowed === '' ? notFound : notAllowed(allowed, request.method);
     if (allowed !== '') reply.header('allow', allowed);
-    request.logFields = { error: unknown.error, rule: unknown.description, ...(allowed !== '' && { path }) };
+    const { error, description: rule, ruleId: rule_id } = unknown;
+    request.logFields = { error, rule, rule_id, ...(allowed !== '' && { path }) };
     answerError(reply, unknown);
   });
 }
@@ -123,7 +114,7 @@ function answerError(reply: FastifyReply, response: ErrorResponse): FastifyReply
   }
   const code = SHOWN_CODES.find((shown) => shown === error) ?? null;
   const deadEnd = { cause, code, clientName, parameter };
-  return showPage(reply, errorPage(reply.request, deadEnd, status), status);
+  return showPage(reply, errorPage(reply.request, deadEnd), status);
 }
 
 /** Fastify's own complaints about a request (too long, unreadable type) are `invalid_request` too. */
@@ -132,19 +123,22 @@ function asOAuthError(error: FastifyError): OAuthError | null {
   const { statusCode = 500, code } = error;
   if (statusCode < 400 || statusCode >= 500) return null;
   const isTooLong = code === 'FST_ERR_CTP_BODY_TOO_LARGE';
-  return new OAuthError('invalid_request', isTooLong ? 'The request is too long.' : NOT_A_FORM, {
-    reason: isTooLong ? 'too_long' : 'unreadable',
-    rule: `the body can't be read: ${code}`,
-    cause: error,
-  });
+  const rule = `the body can't be read: ${code}`;
+  return isTooLong
+    ? invalidRequest('too_long', 'The request is too long.', { rule, cause: error })
+    : invalidRequest('unreadable_body', NOT_A_FORM, { rule, cause: error });
 }
 
 // The errors that are ours: status, code, what the JSON says, and the cause that the page names.
-const NOT_FOUND = response(404, 'not_found', 'There is nothing at this address.', 'notFound');
+const NOT_FOUND = {
+  ...response(404, 'not_found', 'There is nothing at this address.', 'notFound'),
+  ruleId: 'not_found',
+} as const;
 const NO_OPENID = {
   ...NOT_FOUND,
+  ruleId: 'openid_address',
   description: 'This is no OpenID provider: its metadata are at /.well-known/oauth-authorization-server.',
-};
+} as const;
 const TOO_MANY_FAILURES = response(
   429,
   'temporarily_unavailable',
@@ -154,8 +148,9 @@ const TOO_MANY_FAILURES = response(
 const OUR_FAULT = response(500, 'server_error', 'The fault is ours. Please try again.', 'ourFault');
 const UNAVAILABLE = response(503, 'temporarily_unavailable', 'Please try again in a moment.', 'unavailable');
 
-function notAllowed(allowed: string, method: string): ErrorResponse {
-  return response(405, 'invalid_request', `This address takes ${allowed}, not ${method}.`, 'notAllowed');
+function notAllowed(allowed: string, method: string) {
+  const description = `This address takes ${allowed}, not ${method}.`;
+  return { ...response(405, 'invalid_request', description, 'notAllowed'), ruleId: 'wrong_method' } as const;
 }
 
 function response(status: number, error: string, description: string, cause: Cause): ErrorResponse {

@@ -1,18 +1,15 @@
 import type { FastifyRequest } from 'fastify';
-import { MAX_FAILURES_PER_MINUTE } from '../../rules/limits.ts';
-import { networkOf } from '../../rules/network.ts';
+import { MAX_FAILURES_PER_MINUTE } from '../../rules/common/limits.ts';
+import { networkOf } from '../../rules/common/network.ts';
 import { tell } from '../../signals/happenings.ts';
-import { addressOf } from './caller.ts';
+import { addressOf } from '../request/caller.ts';
 
 const WINDOW_MS = 60_000;
 /** Networks counted apart in one window; further ones share one count, so that memory is bounded. */
 const MAX_NETWORKS = 50_000;
 const ALL_OTHERS = 'all others';
 
-/**
- * Rate-limits the failures of each network, by fixed windows in this process. Successes are neither counted nor refused: a
- * merchant exchanges all its codes from one address, and failures beside it must not stop that.
- */
+/** Rate-limits each network's failures by fixed windows; not successes, since all of a merchant's come from one address. */
 export class FailureLimit {
   readonly #failures = new Map<string, number>();
   #windowEnds = 0;

@@ -4,10 +4,7 @@ import { isHttps } from '../browser/cookies.ts';
 /** Two years, the least that browsers' preload lists ask for; of this host alone. */
 const STRICT_TRANSPORT = 'max-age=63072000';
 
-/**
- * Sets the headers of every response: the request id; over https HSTS, against a network that leads browsers to plain http.
- * What ends the connections of a server that ends is in `draining.ts`.
- */
+/** Of every response: the request id; over https HSTS, against a network that leads browsers to plain http. */
 export function addResponseHeaders(app: FastifyInstance, baseUrl: string): void {
   const overHttps = isHttps(baseUrl);
   app.addHook('onRequest', (request, reply, done) => {

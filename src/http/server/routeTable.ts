@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 
-/** What the errors of a route are: JSON for programs, pages for people. */
+/** The errors of a route: JSON for programs, pages for users. */
 export type Answers = 'json' | 'page';
 
 declare module 'fastify' {
@@ -9,7 +9,7 @@ declare module 'fastify' {
   }
 }
 
-/** Segments of a path that are looked at: more than any route has, and few enough for a path of thousands. */
+/** More segments than any route has, and few enough for a path of thousands. */
 const MAX_SEGMENTS = 8;
 
 /** The routes by their paths, for requests that no route takes. `hasRoute` would take the path for a pattern. */
@@ -26,7 +26,7 @@ export class RouteTable {
     return methods.toSorted().join(', ');
   }
 
-  /** What is answered at any path: what its routes answer, or all routes of the nearest folder; pages where they differ. */
+  /** As the routes of the path, or all routes of its nearest folder; pages where they differ. */
   answersAt(path: string): Answers {
     const here = this.#routes.find((route) => route.path === path);
     if (here !== undefined) return here.answers;
@@ -39,7 +39,7 @@ export class RouteTable {
   }
 }
 
-/** Says what the routes of a group answer with. Call it before they are added. */
+/** For the routes of a group. Call it before they are added. */
 export function answerWith(group: FastifyInstance, answers: Answers): void {
   group.addHook('onRoute', ({ url, method: methods }) => {
     for (const method of [methods].flat()) group.routeTable.add(url, method, answers);

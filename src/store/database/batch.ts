@@ -1,35 +1,46 @@
 import type pg from 'pg';
-import { Batcher, type RowOf } from './batcher.ts';
+import { Batcher } from './batcher.ts';
 import { retryOnLostConnection } from './errors.ts';
-
-/** Answers requests by one statement, in their order. It must be repeatable: it is asked again after a lost connection. */
-type Ask<Request, Result, Where> = (where: Where, requests: readonly Request[]) => Promise<readonly Result[]>;
+import { queryBatch } from './query.ts';
+import { batchStatement, type Columns } from './statement.ts';
 
 /** The names of all batches. */
 export const BATCHES = new Set<string>();
 
 /**
  * Makes a statement over arrays a function for one caller. Requests that arrive while statements are in flight share the
- * next one, and so one commit. Nothing is held back for that: a single request leaves at the end of the same turn. Each
- * `where`, a pool or a standby, has batches of its own.
+ * next one, and so one commit. Nothing is held back for that: a single request leaves at the end of the same turn. Each pool
+ * has batches of its own.
  *
  * @param name of the batch: its statement's, where it has one
+ * @param runBatch gives the results in the order of the requests; it is run again after a lost connection
+ * @param rowOf the row that a request changes: two about one row are never in flight together
  * @returns rejects with {@link OverloadedError} when there is no hope of an answer in time
  */
-export function batched<Request, Result, Where extends object = pg.Pool>(
+export function batched<Request, Result>(
   name: string,
-  ask: Ask<Request, Result, Where>,
-  rowOf: RowOf<Request> = () => null,
-): (where: Where, request: Request) => Promise<Result> {
+  runBatch: (pool: pg.Pool, requests: readonly Request[]) => Promise<readonly Result[]>,
+  rowOf: (request: Request) => string | null = () => null,
+): (pool: pg.Pool, request: Request) => Promise<Result> {
   BATCHES.add(name);
-  const batchers = new WeakMap<Where, Batcher<Request, Result>>();
-  return (where, request) => {
-    let batcher = batchers.get(where);
+  const batchers = new WeakMap<pg.Pool, Batcher<Request, Result>>();
+  return (pool, request) => {
+    let batcher = batchers.get(pool);
     if (batcher === undefined) {
-      const again = (requests: readonly Request[]) => retryOnLostConnection(() => ask(where, requests));
-      batcher = new Batcher(name, again, rowOf);
-      batchers.set(where, batcher);
+      const run = (requests: readonly Request[]) => retryOnLostConnection(() => runBatch(pool, requests));
+      batcher = new Batcher({ name, rowOf, run });
+      batchers.set(pool, batcher);
     }
     return batcher.send(request);
   };
+}
+
+/** Makes a {@link batchStatement} that only reads a function for one caller, see {@link batched}: its row, null for none. */
+export function findBatched<Request, Row extends object>(
+  name: string,
+  columns: Columns<Request>,
+  textOf: (input: string) => string,
+): (pool: pg.Pool, request: Request) => Promise<Row | null> {
+  const made = batchStatement(name, columns, textOf);
+  return batched(name, (pool, requests) => queryBatch<Row>(pool, made(requests)));
 }

@@ -1,4 +1,4 @@
-import { BATCH_WAIT_MS } from '../../rules/timeouts.ts';
+import { BATCH_WAIT_MS } from '../../rules/common/timeouts.ts';
 import { batchRefused, batchSent } from '../../signals/timings.ts';
 import { isOneCallersFault, OverloadedError } from './errors.ts';
 
@@ -13,11 +13,16 @@ const MAX_BEHIND = 2_000;
 /** The same of one row. */
 const MAX_BEHIND_ROW = 256;
 
-/**
- * Names the row that a request changes. Two requests about one row are never in flight together, so that no statement has to
- * judge a request by what another one in it does. Null when any may share.
- */
-export type RowOf<Request> = (request: Request) => string | null;
+interface Statement<Request, Result> {
+  readonly name: string;
+  /**
+   * Names the row that a request changes. Two requests about one row are never in flight together, so that no statement has
+   * to judge a request by what another one in it does. Null when any may share.
+   */
+  rowOf(request: Request): string | null;
+  /** Gives the results in the order of the requests. */
+  run(requests: readonly Request[]): Promise<readonly Result[]>;
+}
 
 interface Call<Request, Result> {
   readonly request: Request;
@@ -29,10 +34,8 @@ interface Call<Request, Result> {
 
 /** The requests for one statement at one database. */
 export class Batcher<Request, Result> {
-  readonly #name: string;
-  readonly #ask: (requests: readonly Request[]) => Promise<readonly Result[]>;
-  readonly #rowOf: RowOf<Request>;
-  /** What the next statement takes, each row once. */
+  readonly #statement: Statement<Request, Result>;
+  /** Requests for the next statement, each row once. */
   #ready: Call<Request, Result>[] = [];
   /** By row of what is ready or in flight: the requests that wait for it to be answered. */
   readonly #behind = new Map<string, Call<Request, Result>[]>();
@@ -42,19 +45,13 @@ export class Batcher<Request, Result> {
   #scheduled = false;
   #sweeping = false;
 
-  constructor(
-    name: string,
-    ask: (requests: readonly Request[]) => Promise<readonly Result[]>,
-    rowOf: RowOf<Request>,
-  ) {
-    this.#name = name;
-    this.#ask = ask;
-    this.#rowOf = rowOf;
+  constructor(statement: Statement<Request, Result>) {
+    this.#statement = statement;
   }
 
   send(request: Request): Promise<Result> {
     return new Promise((resolve, reject) => {
-      const row = this.#rowOf(request);
+      const row = this.#statement.rowOf(request);
       const accepted = this.#enqueue({ request, row, since: performance.now(), resolve, reject });
       if (accepted) this.#sweepLater();
       else this.#refuse({ reject });
@@ -103,21 +100,19 @@ export class Batcher<Request, Result> {
 
   async #run(batch: readonly Call<Request, Result>[]): Promise<void> {
     this.#inFlight += 1;
-    if (batchSent.isHeard) this.#tell(batch);
+    if (batchSent.isHeard) {
+      const longest = performance.now() - Math.min(...batch.map(({ since }) => since));
+      batchSent.send({ name: this.#statement.name, size: batch.length, waitSeconds: longest / 1000 });
+    }
     await this.#answer(batch);
     this.#inFlight -= 1;
     this.#schedule();
   }
 
-  #tell(batch: readonly Call<Request, Result>[]): void {
-    const longest = performance.now() - Math.min(...batch.map(({ since }) => since));
-    batchSent.send({ name: this.#name, size: batch.length, waitSeconds: longest / 1000 });
-  }
-
   /** After an error that one request may have caused, each is asked alone, so that the others get their answers. */
   async #answer(calls: readonly Call<Request, Result>[]): Promise<void> {
     try {
-      const results = await this.#ask(calls.map(({ request }) => request));
+      const results = await this.#statement.run(calls.map(({ request }) => request));
       calls.forEach((call, index) => {
         const result = results[index];
         this.#release(call);
@@ -170,7 +165,7 @@ export class Batcher<Request, Result> {
     }, BATCH_WAIT_MS).unref();
   }
 
-  /** Whether an answer is still worth something; otherwise the caller, who has given up or is about to, is turned away. */
+  /** True while a caller still waits; otherwise it is turned away. */
   #isInTime(call: Call<Request, Result>): boolean {
     if (performance.now() - call.since <= BATCH_WAIT_MS) return true;
     this.#refuse(call);
@@ -178,7 +173,7 @@ export class Batcher<Request, Result> {
   }
 
   #refuse({ reject }: Pick<Call<Request, Result>, 'reject'>): void {
-    batchRefused.send({ name: this.#name });
+    batchRefused.send({ name: this.#statement.name });
     reject(new OverloadedError());
   }
 }

@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { LOCK_MS, STATEMENT_MS } from '../../rules/timeouts.ts';
+import { LOCK_MS, STATEMENT_MS } from '../../rules/common/timeouts.ts';
 import { type StatementFailure, statementEnded } from '../../signals/timings.ts';
 import { failureOf } from './errors.ts';
 
 // The settings of every statement, whatever the role, the database, the URL or a pooler in between say. They are set after
 // the connection is made: poolers refuse start-up parameters that they don't know, and a URL's `options` replace others.
 
-/** Values of PostgreSQL's settings, by name. */
-export type Settings = Readonly<Record<string, string>>;
-
-const SETTINGS: Settings = {
+const SETTINGS: Readonly<Record<string, string>> = {
   // Each statement has one good plan, whatever its values; planning costs as much as execution.
   plan_cache_mode: 'force_generic_plan',
   // Compiling takes longer than any statement, and the estimates of a generic plan may suggest it.
@@ -27,22 +24,19 @@ const SETTINGS: Settings = {
 };
 
 /** The same for one transaction, behind a pooler. No value has quotes. */
-const beginWith = (settings: Settings) =>
-  [
-    'begin isolation level read committed',
-    ...Object.entries(settings).map(([name, value]) => `set local ${name} = '${value}'`),
-  ].join('; ');
+const BEGIN_WITH_SETTINGS = [
+  'begin isolation level read committed',
+  ...Object.entries(SETTINGS).map(([name, value]) => `set local ${name} = '${value}'`),
+].join('; ');
 
-/** What is found out when a connection is opened. */
+/** Properties of a connection, found out when it is opened. */
 interface ConnectionTraits {
   /** False behind a pooler, which may send each transaction to another session of PostgreSQL. */
   readonly ownSession: boolean;
-  /** Whether a prepared statement is found again by its name. */
+  /** True when a prepared statement is found again by its name. */
   readonly keepsNames: boolean;
   /** By how many milliseconds PostgreSQL's clock is ahead of `performance.now()`; never too much. */
   clockAheadMs: number;
-  /** How a transaction begins in which the settings hold. */
-  readonly begin: string;
 }
 
 const traits = new WeakMap<pg.ClientBase, ConnectionTraits>();
@@ -56,24 +50,18 @@ select pg_backend_pid() = $1 as "ownSession", current_setting('transaction_read_
 /**
  * Finds out what kind of connection this is and makes its settings; once, before its first use.
  *
- * @param more settings beside those that every connection has
  * @returns `takesWrites`: whether it is no standby
  */
-export async function prepareConnection(
-  connection: pg.ClientBase,
-  more: Settings = {},
-): Promise<{ takesWrites: boolean }> {
+export async function prepareConnection(connection: pg.ClientBase): Promise<{ takesWrites: boolean }> {
   const { processID } = connection as pg.ClientBase & { processID: number };
-  const all = { ...SETTINGS, ...more };
-  const settings = [Object.keys(all), Object.values(all)];
+  const settings = [Object.keys(SETTINGS), Object.values(SETTINGS)];
   const [opening, clockAheadMs] = await Promise.all([
     connection.query<{ ownSession: boolean; takesWrites: boolean }>(OPENING, [processID, ...settings]),
     measureClock(connection),
   ]);
   const { ownSession = false, takesWrites = false } = opening.rows[0] ?? {};
   const keepsNames = ownSession || (await translatesNames(connection));
-  const begin = ownSession ? 'begin' : beginWith(all);
-  traits.set(connection, { ownSession, keepsNames, clockAheadMs, begin });
+  traits.set(connection, { ownSession, keepsNames, clockAheadMs });
   return { takesWrites };
 }
 
@@ -92,7 +80,7 @@ export async function compareClocks(connection: pg.ClientBase): Promise<void> {
 }
 
 /**
- * Whether a pooler keeps prepared statements for its clients. It then gives them names of its own, so that those of two
+ * True when a pooler keeps prepared statements for its clients. It then gives them names of its own, so that those of two
  * clients don't collide in one session.
  */
 async function translatesNames(connection: pg.ClientBase): Promise<boolean> {
@@ -117,7 +105,7 @@ export function traitsOf(connection: pg.ClientBase): ConnectionTraits {
 
 /** Begins a transaction in which the settings hold. */
 export async function begin(connection: pg.ClientBase): Promise<void> {
-  await connection.query(traitsOf(connection).begin);
+  await connection.query(traitsOf(connection).ownSession ? 'begin' : BEGIN_WITH_SETTINGS);
 }
 
 /** Runs a statement within a transaction that was begun by {@link begin}. */
@@ -152,27 +140,13 @@ export async function runAlone<Row extends pg.QueryResultRow>(
   connection: pg.ClientBase,
   query: pg.QueryConfig,
 ): Promise<pg.QueryResult<Row>> {
-  const [result] = await runInTurn(connection, [query]);
-  return result as pg.QueryResult<Row>;
-}
-
-/**
- * Runs statements one after the other in one session of PostgreSQL, pipelined. Each sees what was committed (on a standby:
- * replayed) when it began.
- */
-export async function runInTurn(
-  connection: pg.ClientBase,
-  queries: readonly pg.QueryConfig[],
-): Promise<pg.QueryResult[]> {
-  const { ownSession, begin } = traitsOf(connection);
-  const ask = () => queries.map((query) => runWithin(connection, query));
-  if (ownSession) return Promise.all(ask());
-  const [, results] = await Promise.all([
-    connection.query(begin),
-    Promise.all(ask()),
+  if (traitsOf(connection).ownSession) return runWithin(connection, query);
+  const [, result] = await Promise.all([
+    connection.query(BEGIN_WITH_SETTINGS),
+    runWithin<Row>(connection, query),
     connection.query('commit'),
   ]);
-  return results;
+  return result;
 }
 
 /**

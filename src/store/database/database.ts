@@ -1,25 +1,15 @@
 import pg from 'pg';
-import { DATABASE_MS } from '../../rules/timeouts.ts';
-import { begin, prepareConnection, type Settings } from './connection.ts';
+import { DATABASE_MS } from '../../rules/common/timeouts.ts';
+import { begin, prepareConnection } from './connection.ts';
 import { type Address, parseAddresses } from './databaseUrl.ts';
 import { StandbyError } from './errors.ts';
-import { hasGate, passGate } from './gate.ts';
+import { gateOf } from './gate.ts';
 import { Hosts } from './hosts.ts';
 
 /** A pool or one of its connections: every statement of the store runs on either. */
 export type Database = pg.Pool | pg.PoolClient;
 
 const POOL_SIZE = 10;
-
-/** What a pool has different. */
-interface PoolOptions {
-  /** Of PostgreSQL, beside those that every connection has. */
-  readonly settings?: Settings;
-  /** Connections at most. */
-  readonly size?: number;
-  /** To open a connection, and for any answer; in milliseconds. */
-  readonly timeoutMs?: number;
-}
 /** A new connection compares its clock anew, and lets a pooler or balancer choose again. */
 const CONNECTION_LIFETIME_SECONDS = 300;
 
@@ -35,25 +25,21 @@ TYPES.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (time) => new Date(time));
  * @param password for an address that holds none
  * @throws {AddressError}
  */
-export function openDatabase(
-  where: string | Address,
-  password: string | null = null,
-  { settings = {}, size = POOL_SIZE, timeoutMs = DATABASE_MS }: PoolOptions = {},
-): pg.Pool {
+export function openDatabase(where: string | Address, password: string | null = null): pg.Pool {
   const addresses = typeof where === 'string' ? parseAddresses(where) : [where];
   const hosts = new Hosts(password === null ? addresses : addresses.map((one) => ({ password, ...one })));
   const pool = new pg.Pool({
     Client: hosts.clientClass(),
-    max: size,
-    connectionTimeoutMillis: timeoutMs,
+    max: POOL_SIZE,
+    connectionTimeoutMillis: DATABASE_MS,
     maxLifetimeSeconds: CONNECTION_LIFETIME_SECONDS,
-    query_timeout: timeoutMs,
+    query_timeout: DATABASE_MS,
     pipeline: true, // see `runAlone`: one round trip instead of three
     types: TYPES,
     keepAlive: true,
     application_name: 'assent',
     async onConnect(connection) {
-      const { takesWrites } = await prepareConnection(connection, settings);
+      const { takesWrites } = await prepareConnection(connection);
       if (hosts.areSeveral && !takesWrites) throw new StandbyError();
     },
   });
@@ -69,7 +55,8 @@ const hostsOf = new WeakMap<pg.Pool, Hosts>();
 
 /** A connection of the pool, for the caller to release. */
 export async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
-  if (hasGate(pool)) await passGate(pool);
+  const gate = gateOf(pool);
+  if (gate !== undefined) await gate.wait();
   return hostsOf.get(pool)?.connect(pool) ?? pool.connect();
 }
 

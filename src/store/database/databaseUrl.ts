@@ -55,7 +55,7 @@ function parseAddress(url: string): Address {
 }
 
 function read(url: string) {
-  // As in libpq no file: the CAs that everybody trusts, here those of Node. Others can have a certificate of them, too.
+  // As in libpq no file: the public CAs, here those of Node. Others can have a certificate of them, too.
   const given = url.replace(/([?&])sslrootcert=system(?=&|$)/, '$1sslmode=verify-full');
   if (given !== url && /[?&]sslmode=(?!verify-full(&|$))/.test(url))
     throw new AddressError('have sslmode=verify-full beside sslrootcert=system');

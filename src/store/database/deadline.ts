@@ -1,19 +1,19 @@
 import type pg from 'pg';
-import type { Caller } from '../../rules/caller.ts';
-import { DECIDING_STATEMENT_MS } from '../../rules/timeouts.ts';
+import type { Caller } from '../../rules/common/caller.ts';
+import { DECIDING_STATEMENT_MS } from '../../rules/common/timeouts.ts';
 import { batched } from './batch.ts';
 import { compareClocks, inDatabaseTime } from './connection.ts';
 import type { Database } from './database.ts';
 import { TooLateError } from './errors.ts';
 import { inOrder, onConnection, required } from './query.ts';
-import type { BatchQuery, Query } from './statement.ts';
+import { batchStatement, type Columns, type Query, statement } from './statement.ts';
 
 // Deciding statements. A caller that gets 503 is told "not done". That has to stay true when its statement reaches PostgreSQL
 // later: otherwise it could undo what the caller has done since. So each takes `@deadline`, reads the clock when it holds its
 // locks, and says in its column `late` that it came after the deadline and did nothing.
 
 /** Every deciding statement has this in its rows. */
-export interface Decided {
+interface Decided {
   readonly late: boolean;
 }
 
@@ -29,31 +29,42 @@ export const momentOf = (...locked: readonly string[]) => `moment as materialize
 )`;
 
 /**
- * Makes a deciding statement over a batch a function for one caller, see {@link batched}. It runs in the time of the caller
+ * Makes a {@link batchStatement} that decides a function for one caller, see {@link batched}. It runs in the time of the caller
  * who gives up first.
+ *
+ * @returns rejects with {@link TooLateError}, too
  */
 export function batchedDecision<Row extends object, Request extends { readonly caller: Caller }>(
   name: string,
-  statement: (requests: readonly Request[]) => BatchQuery,
+  columns: Columns<Request>,
+  textOf: (input: string) => string,
   rowOf: (request: Request) => string | null,
-): (pool: pg.Pool, request: Request) => Promise<Row & Decided> {
-  const ask = async (pool: pg.Pool, requests: readonly Request[]) => {
-    const batch = statement(requests);
+): (pool: pg.Pool, request: Request) => Promise<Row> {
+  const made = batchStatement(name, columns, textOf);
+  const run = async (pool: pg.Pool, requests: readonly Request[]) => {
+    const batch = made(requests);
     const decideBy = Math.min(...requests.map(({ caller }) => caller.decideBy));
     const rows = await decide<Row & { n: number }>(pool, batch, decideBy);
-    return inOrder(batch, rows).map((row) => required(row, batch));
+    return inOrder(batch, rows).map((row) => required(row, name));
   };
-  return batched(name, ask, rowOf);
+  const decideInBatch = batched(name, run, rowOf);
+  return async (pool, request) => inTime(await decideInBatch(pool, request));
 }
 
-/** Runs a deciding statement that gives one row. @param decideBy of `performance.now()` @throws {TooLateError} */
-export async function decideOne<Row extends object>(
-  db: Database,
-  query: Query,
-  decideBy: number,
-): Promise<Row> {
-  const [first = null] = await decide<Row>(db, query, decideBy);
-  const row = required(first, query);
+/** Makes a {@link statement} that decides, and gives one row, a function that rejects with {@link TooLateError}, too. */
+export function decision<Values extends Pick<Caller, 'decideBy'>, Row extends object>(
+  name: string,
+  text: string,
+): (db: Database, values: Values) => Promise<Row> {
+  const made = statement<Values>(name, text);
+  return async (db, values) => {
+    const [first = null] = await decide<Row>(db, made(values), values.decideBy);
+    return inTime(required(first, name));
+  };
+}
+
+/** @throws {TooLateError} */
+function inTime<Row extends Decided>(row: Row): Row {
   if (row.late) throw new TooLateError();
   return row;
 }

@@ -35,7 +35,7 @@ const SENTENCES: Readonly<Record<string, readonly [what: string, remedy: string]
   CERT_HAS_EXPIRED: ['the certificate of PostgreSQL has expired', 'renew it there'],
 };
 
-/** Whether PostgreSQL refuses for a reason that does not pass by itself. */
+/** True when PostgreSQL refuses for a reason that does not pass by itself. */
 export function isRefusal(error: unknown): boolean {
   const code = codeOf(error);
   return code in SENTENCES && !code.startsWith('57');

@@ -1,6 +1,6 @@
 import type { StatementFailure } from '../../signals/timings.ts';
 
-// What an error of the database means: that it is away, that a connection was lost, that one request was wrong.
+// The meaning of an error of the database: it is away, a connection was lost, one request was wrong.
 
 /** More came than the database can answer in time. */
 export class OverloadedError extends Error {
@@ -67,7 +67,7 @@ const TOO_LATE =
 /** SQLSTATE classes that one caller's data can cause; the other requests of a batch must not fail because of it. */
 const ONE_CALLERS_FAULT = /^(22|23|40|55)/;
 
-/** Whether one request of a batch may have caused the error: data, constraint, deadlock or lock. */
+/** True when one request of a batch may have caused the error: data, constraint, deadlock or lock. */
 export function isOneCallersFault(error: unknown): boolean {
   return ONE_CALLERS_FAULT.test(codeOf(error));
 }
@@ -76,9 +76,9 @@ export function isOneCallersFault(error: unknown): boolean {
  * Runs a statement again when the connection was lost, but not when time ran out: that would take as long again. Only for
  * statements that do no harm when run twice, because the first may have been carried out.
  */
-export async function retryOnLostConnection<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
-  return ask().catch((error: unknown) => {
-    if (isConnectionLost(error)) return ask();
+export async function retryOnLostConnection<Answer>(run: () => Promise<Answer>): Promise<Answer> {
+  return run().catch((error: unknown) => {
+    if (isConnectionLost(error)) return run();
     throw error;
   });
 }
@@ -86,7 +86,7 @@ export async function retryOnLostConnection<Answer>(ask: () => Promise<Answer>):
 /** SQLSTATEs of a connection to give up: PostgreSQL restarts, or became a standby by a failover. */
 const CONNECTION_ENDED = /^(08|57P0|25006)/;
 
-/** Whether the connection was lost, or is to be given up. */
+/** True when the connection was lost, or is to be given up. */
 export function isConnectionLost(error: unknown): boolean {
   const code = codeOf(error);
   return CONNECTION_ENDED.test(code) || NETWORK_ERROR.test(code) || CONNECTION_LOST.test(messageOf(error));
@@ -97,7 +97,7 @@ export const LOCK_NOT_AVAILABLE = '55P03';
 
 /** SQLSTATEs of a statement that waited for a lock in vain: lock timeout, deadlock. */
 const LOCK = /^(55P03|40P01)$/;
-/** SQLSTATE of `statement_timeout`, and of a statement that somebody cancelled. */
+/** SQLSTATE of `statement_timeout`, and of a statement that was cancelled by hand. */
 const CANCELED = '57014';
 
 /** Why a statement failed, for the metrics. */
@@ -108,31 +108,26 @@ export function failureOf(error: unknown): StatementFailure {
   return isConnectionLost(error) ? 'connection' : 'other';
 }
 
-/** SQLSTATEs of what passes only when somebody corrects it: the role, its password, the name of the database. */
+/** SQLSTATEs of what has to be corrected by hand: the role, its password, the name of the database. */
 const TO_BE_CORRECTED = /^(28|3D000$)/;
 
 /**
- * Whether a server that starts should wait for the database. It should not for what it was given wrongly: a role, a
+ * True when a server that starts should wait for the database. It should not for what it was given wrongly: a role, a
  * password, a database's name, a certificate.
  */
 export function passesByWaiting(error: unknown): boolean {
   return !TO_BE_CORRECTED.test(codeOf(error)) && isUnanswered(error);
 }
 
-/** Whether PostgreSQL could not be reached or could not answer, so that trying again may help. */
+/** True when PostgreSQL could not be reached or could not answer, so that trying again may help. */
 export function isDatabaseAway(error: unknown): boolean {
   return error instanceof ConnectError || isUnanswered(error);
 }
 
 function isUnanswered(error: unknown): boolean {
   const code = codeOf(error);
+  const origin = error instanceof ConnectError ? error.cause : error;
   // A Unix socket that is not there, unlike any other file.
-  if (code === 'ENOENT') return callOf(error) === 'connect';
+  if (code === 'ENOENT') return (origin as NodeJS.ErrnoException).syscall === 'connect';
   return AWAY.test(code) || isConnectionLost(error) || TOO_LATE.test(messageOf(error));
-}
-
-/** The system call that failed, of a {@link ConnectError} its cause's. */
-function callOf(error: unknown): string | undefined {
-  return ((error instanceof ConnectError ? error.cause : error) as NodeJS.ErrnoException | undefined)
-    ?.syscall;
 }

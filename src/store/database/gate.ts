@@ -1,65 +1,50 @@
 import type pg from 'pg';
-import { BATCH_WAIT_MS } from '../../rules/timeouts.ts';
+import { BATCH_WAIT_MS } from '../../rules/common/timeouts.ts';
 import { ConnectError } from './errors.ts';
 
-/** Keeps the statements of a pool waiting, or fails them, until the database can be worked on. */
-export interface Gate {
+const gates = new WeakMap<pg.Pool, StartupGate>();
+
+/** The gate before a pool; undefined without one, when nothing has to be awaited. */
+export function gateOf(pool: pg.Pool): StartupGate | undefined {
+  return gates.get(pool);
+}
+
+/** Keeps the statements of a pool waiting until it is known whether the database is there, and fails them while it is away. */
+export class StartupGate {
+  readonly #pool: pg.Pool;
+  #cause: unknown;
+  #noteTried = () => {};
+  /** Resolved by the first `close` or `open`, however long that takes. */
+  readonly tried = new Promise<void>((resolve) => {
+    this.#noteTried = resolve;
+  });
+
+  constructor(pool: pg.Pool) {
+    this.#pool = pool;
+    gates.set(pool, this);
+  }
+
   /** From now on every statement fails at once with `cause`, which says that the database is away. */
-  close(cause: unknown): void;
+  close(cause: unknown): void {
+    this.#cause = cause;
+    this.#noteTried();
+  }
+
   /** From now on every statement is carried out. */
-  open(): void;
-}
+  open(): void {
+    gates.delete(this.#pool);
+    this.#noteTried();
+  }
 
-interface State {
-  cause: unknown;
-  /** Resolved by the first `close` or `open`. */
-  readonly tried: Promise<void>;
-}
-
-const states = new WeakMap<pg.Pool, State>();
-
-/** Makes a gate before a pool. Until it is known whether the database is there, statements wait for that. */
-export function putGate(pool: pg.Pool): Gate {
-  let noteTried = () => {};
-  const tried = new Promise<void>((resolve) => {
-    noteTried = resolve;
-  });
-  const state: State = { cause: undefined, tried };
-  states.set(pool, state);
-  return {
-    close(cause) {
-      state.cause = cause;
-      noteTried();
-    },
-    open() {
-      states.delete(pool);
-      noteTried();
-    },
-  };
-}
-
-/** Whether a gate is before the pool: without one, nothing has to be awaited. */
-export function hasGate(pool: pg.Pool): boolean {
-  return states.has(pool);
-}
-
-/** Waits until it is known whether the database is there, however long that takes. */
-export async function whenTried(pool: pg.Pool): Promise<void> {
-  await states.get(pool)?.tried;
-}
-
-/**
- * Passes the gate of a pool.
- *
- * @throws what closed it; {@link ConnectError} when the schema is still being migrated after 2 seconds
- */
-export async function passGate(pool: pg.Pool): Promise<void> {
-  const state = states.get(pool);
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, BATCH_WAIT_MS);
-  });
-  await Promise.race([state?.tried, late]);
-  clearTimeout(timer);
-  if (states.has(pool)) throw state?.cause ?? new ConnectError(new Error('its schema is being migrated'));
+  /** Waits until it is open. @throws what closed it; {@link ConnectError} when the schema is still being migrated after 2 seconds */
+  async wait(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, BATCH_WAIT_MS);
+    });
+    await Promise.race([this.tried, late]);
+    clearTimeout(timer);
+    if (gates.has(this.#pool))
+      throw this.#cause ?? new ConnectError(new Error('its schema is being migrated'));
+  }
 }

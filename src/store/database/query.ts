@@ -1,26 +1,43 @@
 import pg from 'pg';
 import { begin, runAlone, runWithin } from './connection.ts';
 import { connect, type Database, transaction, withConnection } from './database.ts';
-import type { BatchQuery, Query } from './statement.ts';
+import { type BatchQuery, type Query, statement } from './statement.ts';
 
 /** Runs a statement; `Row` says what its select list is, checked by the tests against the real database. */
-export function query<Row extends object>(db: Database, statement: Query): Promise<Row[]> {
-  return onConnection(db, async (connection, run) => (await run<Row>(connection, statement)).rows);
-}
-
-/** Runs a statement that gives one row or none. */
-export async function queryOne<Row extends object>(db: Database, statement: Query): Promise<Row | null> {
-  return (await query<Row>(db, statement))[0] ?? null;
-}
-
-/** Runs a statement that gives exactly one row. */
-export async function queryRow<Row extends object>(db: Database, statement: Query): Promise<Row> {
-  return required(await queryOne<Row>(db, statement), statement);
+export function query<Row extends object>(db: Database, asked: Query): Promise<Row[]> {
+  return onConnection(db, async (connection, run) => (await run<Row>(connection, asked)).rows);
 }
 
 /** Runs a statement whose rows are of no interest. @returns how many it wrote or found */
-export function execute(db: Database, statement: Query): Promise<number> {
-  return onConnection(db, async (connection, run) => (await run(connection, statement)).rowCount ?? 0);
+export function execute(db: Database, asked: Query): Promise<number> {
+  return onConnection(db, async (connection, run) => (await run(connection, asked)).rowCount ?? 0);
+}
+
+/** A statement as a function: gives it its values and runs it. */
+type Run<Values, Result> = (db: Database, values: Values) => Promise<Result>;
+
+/** Makes one SQL statement, see {@link statement}, a function that gives its rows. */
+export function findAll<Values, Row extends object>(name: string, text: string): Run<Values, Row[]> {
+  const made = statement<Values>(name, text);
+  return (db, values) => query<Row>(db, made(values));
+}
+
+/** Like {@link findAll}, of a statement that gives one row or none. */
+export function findOne<Values, Row extends object>(name: string, text: string): Run<Values, Row | null> {
+  const find = findAll<Values, Row>(name, text);
+  return async (db, values) => (await find(db, values))[0] ?? null;
+}
+
+/** Like {@link findAll}, of a statement that gives exactly one row. */
+export function findRow<Values, Row extends object>(name: string, text: string): Run<Values, Row> {
+  const find = findOne<Values, Row>(name, text);
+  return async (db, values) => required(await find(db, values), name);
+}
+
+/** Like {@link findAll}, of a statement whose rows are of no interest: gives how many it wrote or found. */
+export function write<Values>(name: string, text: string): Run<Values, number> {
+  const made = statement<Values>(name, text);
+  return (db, values) => execute(db, made(values));
 }
 
 /** Runs a statement over a batch. @returns for each request its row, null where there is none */
@@ -42,7 +59,7 @@ export function inOrder<Row extends { n: number }>(
 }
 
 /** @throws {Error} when there is no row where the statement has to give one */
-export function required<Row>(row: Row | null, { name }: Query): Row {
+export function required<Row>(row: Row | null, name: string): Row {
   if (row === null) throw new Error(`the statement ${name} left a row out`);
   return row;
 }

@@ -10,7 +10,7 @@ export interface Query {
 /** The names of all statements that have one. */
 export const STATEMENTS = new Set<string>();
 
-/** What a deciding statement is given when it is run (see `deadline.ts`): `@deadline`, always its last parameter. */
+/** `@deadline` of a deciding statement, always its last parameter: given when it is run (see `deadline.ts`). */
 const DEADLINE = 'deadline';
 
 /**

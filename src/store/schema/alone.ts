@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type pg from 'pg';
-import { MIGRATION_LOCK_MS } from '../../rules/timeouts.ts';
+import { MIGRATION_LOCK_MS } from '../../rules/common/timeouts.ts';
 import { transaction } from '../database/database.ts';
 import { codeOf, LOCK_NOT_AVAILABLE } from '../database/errors.ts';
 import { executeLong, lockForTransaction } from '../database/query.ts';
@@ -9,17 +9,16 @@ import { MigrationError } from './schemaState.ts';
 /** Key of the advisory lock that lets one process change the schema at a time. */
 const MIGRATION_LOCK = 7_274_825;
 
-/** How often a step that waits for a lock in vain is tried: for about a minute and a half. */
+/** About a minute and a half. */
 const MAX_TRIES = 40;
-/** Between two tries, in which those that queued behind the last one have their turn; half of it at least. */
+/** Between two tries, for statements that queued behind the last one; half of it at least. */
 const PAUSE_MS = 2_000;
 
 type Step<Result> = (connection: pg.PoolClient) => Promise<Result>;
 
 /**
- * Runs one step while no other process runs one. Lock and limits are the transaction's, so that they hold behind a pooler too
- * and are gone with it. An index on a large table takes longer than any request may. But everybody who wants a table queues
- * behind a step that waits for its lock: it gives up soon, lets them pass, and tries again.
+ * Runs one step while no other process runs one, by a lock of its transaction, which holds behind a pooler too. Statements
+ * queue behind a step that waits for a table: it gives up soon, lets them pass, and tries again.
  */
 export async function alone<Result>(
   pool: pg.Pool,
@@ -43,10 +42,9 @@ export async function alone<Result>(
 }
 
 /**
- * Repeats a step, each time {@link alone}, until nothing is left to do or a lock isn't free.
+ * Repeats a step, each time {@link alone}, until it gives null or a lock isn't free.
  *
- * @param step gives null when there is nothing to do
- * @returns what was done, and whether somebody else's lock kept the rest from being done
+ * @returns what was done; `busy` when a lock kept the rest from being done
  */
 export async function untilDoneOrBusy<Done>(
   pool: pg.Pool,

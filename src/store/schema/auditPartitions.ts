@@ -1,9 +1,8 @@
 import type pg from 'pg';
-import { AUDIT_KEPT_MONTHS } from '../../rules/lifetimes.ts';
-import { LOCK_MS } from '../../rules/timeouts.ts';
+import { AUDIT_KEPT_MONTHS } from '../../rules/common/lifetimes.ts';
+import { LOCK_MS } from '../../rules/common/timeouts.ts';
 import { type Database, transaction } from '../database/database.ts';
-import { execute, executeLong, queryOne, queryRow } from '../database/query.ts';
-import { statement } from '../database/statement.ts';
+import { executeLong, findOne, findRow, write } from '../database/query.ts';
 
 // The audit trail has a partition for each month, in UTC. Only the owner of the tables makes and drops them; the server
 // only adds rows, and works without.
@@ -14,15 +13,13 @@ const MONTHS_AHEAD = 12;
 /** As `migrations/0013_years.sql` has them for the months of its time. */
 const MONTH_SETTINGS = 'autovacuum_freeze_min_age = 0, autovacuum_vacuum_insert_threshold = 20000';
 
-/** Whether the role that we are connected as may change the tables. */
-export async function ownsTables(db: Database): Promise<boolean> {
-  return (await execute(db, OWNS_TABLES())) > 0;
-}
-
-const OWNS_TABLES = statement(
+const owned = write<void>(
   'audit-owns-tables',
   `select from pg_class where oid = to_regclass('audit_events') and pg_has_role(relowner, 'usage')`,
 );
+
+/** True for a role that may change the tables. */
+export const ownsTables = async (db: Database): Promise<boolean> => (await owned(db)) > 0;
 
 /** This month, in UTC and without a time zone. */
 export const THIS_MONTH = `date_trunc('month', clock_timestamp() at time zone 'UTC')`;
@@ -34,12 +31,23 @@ export const PARTITIONS = `(
            from pg_inherits join pg_class on pg_class.oid = inhrelid
           where inhparent = 'audit_events'::regclass) as partitions`;
 
-/** For how many months from now on there are partitions. */
+/** Partitions of months to come. */
 const MONTHS_LEFT = `(select count(*)::int from ${PARTITIONS} where month > ${THIS_MONTH})`;
-/** When the oldest partition begins, in SQL: of what was before, the trail needn't know any more. */
-export const TRAIL_BEGINS = `(select min(month)::timestamp at time zone 'UTC' from ${PARTITIONS})`;
 
-const TRAIL = statement(
+/** The audit trail and its partitions. */
+interface TrailFacts {
+  /** To be read, such as `12 MB`. */
+  readonly size: string;
+  /** The size of the month before this one; null without a partition. */
+  readonly lastMonth: string | null;
+  /** False where this month has no partition. */
+  readonly coversNow: boolean;
+  /** Partitions of months to come. */
+  readonly monthsAhead: number;
+}
+
+/** @throws when there is no trail */
+export const findTrailFacts = findRow<void, TrailFacts>(
   '',
   `
 select pg_size_pretty((select sum(pg_total_relation_size(relid)) from pg_partition_tree('audit_events'))) as size,
@@ -49,30 +57,23 @@ select pg_size_pretty((select sum(pg_total_relation_size(relid)) from pg_partiti
        ${MONTHS_LEFT} as "monthsAhead"`,
 );
 
-/** The size of the audit trail, and how far its partitions reach. */
-interface TrailFacts {
-  /** For people, such as `12 MB`. */
-  readonly size: string;
-  /** The size of the month before this one, when it has a partition. */
-  readonly lastMonth: string | null;
-  /** Whether this month has a partition. */
-  readonly coversNow: boolean;
-  /** For how many months from now on there are partitions. */
-  readonly monthsAhead: number;
+/** Facts that the server's role may read. */
+export interface SchemaFacts extends Pick<TrailFacts, 'monthsAhead'> {
+  readonly schemaVersion: number;
 }
 
-const LEFT = statement('audit-months-ahead', `select ${MONTHS_LEFT} as "monthsAhead"`);
-
-/** For how many months from now on the trail has partitions; the server's role may ask, too. @throws when there is no trail */
-export const monthsAhead = async (db: Database): Promise<number> =>
-  (await queryRow<{ monthsAhead: number }>(db, LEFT())).monthsAhead;
-
 /** @throws when there is no trail */
-export const findTrailFacts = (db: Database): Promise<TrailFacts> => queryRow(db, TRAIL());
+export const findSchemaFacts = findRow<void, SchemaFacts>(
+  'schema-facts',
+  `select (select max(version)::int from schema_migrations) as "schemaVersion", ${MONTHS_LEFT} as "monthsAhead"`,
+);
 
-// The first month that has no partition, of those from the oldest row that is in none to some time from now. What claims to
-// be from before or after the months that partitions are made for stays where it is: it could be from any year.
-const NEXT_MONTH = statement<{ monthsAhead: number; monthsKept: number }>(
+// The first month without a partition, from the oldest row outside of any to some time from now. A row of a month for which
+// no partition is made stays where it is: its time could be any.
+const findNextMonth = findOne<
+  { monthsAhead: number; monthsKept: number },
+  { name: string; from: string; to: string }
+>(
   '',
   `
 select name, to_char(month, 'YYYY-MM-DD 00:00Z') as "from",
@@ -86,29 +87,27 @@ select name, to_char(month, 'YYYY-MM-DD 00:00Z') as "from",
  order by month limit 1`,
 );
 
-const STRAYS = statement(
+const findStrays = findRow<void, { readonly rows: number; readonly early: number }>(
   '',
   `
 select count(*)::int as rows, count(*) filter (where at < ${THIS_MONTH} at time zone 'UTC')::int as early from audit_events_rest`,
 );
 
 /** How many events are in no month's partition, and how many of them claim to be older than this month. */
-export async function countStrays(db: Database): Promise<{ readonly rows: number; readonly early: number }> {
-  if (!(await ownsTables(db))) return { rows: 0, early: 0 };
-  return queryRow<{ rows: number; early: number }>(db, STRAYS());
+export async function countStrays(db: Database) {
+  return (await ownsTables(db)) ? findStrays(db) : { rows: 0, early: 0 };
 }
 
 /**
- * Makes the next partition that there should be, up to {@link MONTHS_AHEAD} months from now, and moves what was written
- * meanwhile into it. Within a transaction whose statements may take long: there may be many rows to move.
+ * Makes the next partition, up to {@link MONTHS_AHEAD} months from now, and moves its rows there, which may take long.
  *
  * @returns its name; null when there was nothing to do, or the tables aren't ours to change
- * @throws when somebody reads the trail for longer: waiting for that would make everybody else wait who reads it
+ * @throws when a reader holds the trail for longer: queuing for its lock would block later readers
  */
 export async function prepareAuditPartition(connection: pg.PoolClient): Promise<string | null> {
   if (!(await ownsTables(connection))) return null;
-  const next = NEXT_MONTH({ monthsAhead: MONTHS_AHEAD, monthsKept: AUDIT_KEPT_MONTHS });
-  const found = await queryOne<{ name: string; from: string; to: string }>(connection, next);
+  const months = { monthsAhead: MONTHS_AHEAD, monthsKept: AUDIT_KEPT_MONTHS };
+  const found = await findNextMonth(connection, months);
   if (found === null) return null;
   const { name, from, to } = found;
   // Moving rows is the one thing that the owner may do past the trigger that refuses every change.
@@ -127,7 +126,7 @@ export async function prepareAuditPartition(connection: pg.PoolClient): Promise<
   return name;
 }
 
-/** PostgreSQL analyzes the months by itself, and never the trail as a whole. Only for the owner of the tables. */
+/** PostgreSQL analyzes the months by itself, and never the whole trail. Only for the owner of the tables. */
 export async function analyzeTrail(pool: pg.Pool): Promise<void> {
   await transaction(pool, async (connection) => {
     await executeLong(connection, 'set local statement_timeout = 0; analyze audit_events');

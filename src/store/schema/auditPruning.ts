@@ -1,25 +1,17 @@
 import type pg from 'pg';
-import { recordAct } from '../auditEvents.ts';
+import { recordAct } from '../common/auditEvents.ts';
 import { queryLong } from '../database/query.ts';
 import { untilDoneOrBusy } from './alone.ts';
 import { ownsTables, PARTITIONS, THIS_MONTH } from './auditPartitions.ts';
 
-/** What was dropped. */
-export interface Pruned {
-  /** As `2026-11`, oldest first. */
-  readonly months: readonly string[];
-  /** Whether somebody who reads the trail kept others from being dropped. */
-  readonly busy: boolean;
-}
-
 /**
- * Drops the partitions of the months that ended `months` or more months before this one, and the rows of those months
- * that are in none. Only for the owner of the tables. Whoever writes into the trail waits while a partition is dropped, so
- * each is a transaction of its own, which gives up when the trail isn't free soon.
+ * Drops the partitions of months that ended `months` or more months ago, and rows of those months outside of any. Writers of
+ * the trail wait while a partition is dropped: each is a transaction of its own, which gives up soon.
  *
+ * @returns the months dropped, as `2026-11`, oldest first; `busy` when a reader of the trail kept others from being dropped
  * @throws {Error} when the tables aren't ours to change
  */
-export async function pruneAuditPartitions(pool: pg.Pool, months: number, operator: string): Promise<Pruned> {
+export async function pruneAuditPartitions(pool: pg.Pool, months: number, operator: string) {
   if (!(await ownsTables(pool))) {
     throw new Error('only the owner of the tables may do this: set DATABASE_URL to the role that migrates');
   }

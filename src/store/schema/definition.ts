@@ -1,20 +1,19 @@
 import { readFile } from 'node:fs/promises';
 import type pg from 'pg';
-import { query, queryRow } from '../database/query.ts';
-import { statement } from '../database/statement.ts';
+import { findAll, findRow } from '../database/query.ts';
 
-/** What the migrations of this build make, as {@link describeSchema} tells it; a test writes it. */
+/** The schema that this build's migrations make, by {@link describeSchema}; a test writes it. */
 const EXPECTED = new URL('../../../migrations/schema.txt', import.meta.url);
 
-const OUR_SCHEMA = statement(
+const findPlace = findRow<void, { schema: string }>(
   '',
   `select quote_ident(nspname) as schema from pg_class c join pg_namespace n on n.oid = relnamespace
     where c.oid = 'audit_events'::regclass`,
 );
 
-// Each line begins with the name of its table, sequence or function. What has a name of PostgreSQL's choosing is told
-// without it: indexes of the trail's partitions, whose operators may have made them by hand before a migration.
-const LINES = statement<{ schema: string }>(
+// Each line begins with the name of its table, sequence or function. Indexes of the trail's partitions have no name here:
+// PostgreSQL, or an operator before a migration, chose it.
+const findLines = findAll<{ schema: string }, { line: string }>(
   '',
   `
 with ours as (
@@ -64,17 +63,16 @@ select trim(replace(line, @schema || '.', '')) as line from parts order by name 
 );
 
 /**
- * Everything that a migration may define, a line each: columns, constraints, indexes, triggers and whether they are in
- * force, settings, sequences and functions with their bodies. Within a transaction: it changes settings of it, so that
- * PostgreSQL writes times and names in one way.
+ * Everything that a migration may define, a line each. Within a transaction, whose settings it changes so that PostgreSQL
+ * writes times and names in one way.
  */
 export async function describeSchema(connection: pg.PoolClient): Promise<string[]> {
-  const ours = await queryRow<{ schema: string }>(connection, OUR_SCHEMA());
+  const ours = await findPlace(connection);
   await connection.query(`set local search_path = pg_catalog; set local timezone = 'UTC'`);
-  return (await query<{ line: string }>(connection, LINES(ours))).map(({ line }) => line);
+  return (await findLines(connection, ours)).map(({ line }) => line);
 }
 
-/** How a schema differs from what this build's migrations make. Things that they don't name are left out. */
+/** The difference of a schema to this build's migrations; things that they don't name are left out. */
 export interface SchemaDifference {
   readonly lacking: readonly string[];
   readonly beside: readonly string[];

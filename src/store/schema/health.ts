@@ -4,10 +4,9 @@ import type pg from 'pg';
 import { traitsOf } from '../database/connection.ts';
 import type { Database } from '../database/database.ts';
 import { StandbyError } from '../database/errors.ts';
-import { queryRow } from '../database/query.ts';
-import { statement } from '../database/statement.ts';
+import { findRow } from '../database/query.ts';
 
-const TABLES = statement(
+const findState = findRow<void, { readOnly: boolean }>(
   'health-tables',
   `select current_setting('transaction_read_only') = 'on' as "readOnly"
            from (select) one left join (select from clients limit 0) ours on true`,
@@ -15,14 +14,12 @@ const TABLES = statement(
 
 /** @throws when the database is away, lacks our tables, or takes no writes */
 export async function checkTables(db: Database): Promise<void> {
-  const { readOnly } = await queryRow<{ readOnly: boolean }>(db, TABLES());
-  if (readOnly) throw new StandbyError();
+  if ((await findState(db)).readOnly) throw new StandbyError();
 }
 
-/** What is to be known of the database and of our connection to it, for `assent doctor`. */
+/** The database and our connection to it, for `assent doctor`. */
 export type DatabaseFacts = ServerFacts & ConnectionFacts;
 
-/** What PostgreSQL says of itself and of the database. */
 interface ServerFacts {
   /** For example 180004 for 18.4. */
   readonly versionNumber: number;
@@ -40,16 +37,15 @@ interface ServerFacts {
   readonly role: string;
 }
 
-/** What the connection turned out to be. */
 interface ConnectionFacts {
   readonly pooler: 'none' | 'keeps names' | 'keeps no names';
-  /** Whether it goes through a Unix socket or stays on this machine. */
+  /** Through a Unix socket, or on this machine. */
   readonly isLocal: boolean;
-  /** What TLS verifies: nothing, the CA, or the CA and the name. */
+  /** TLS verifies nothing, the CA, or the CA and the name. */
   readonly tls: 'none' | 'unverified' | 'verified CA' | 'verified';
 }
 
-const FACTS = statement<{ now: number }>(
+const findServerFacts = findRow<{ now: number }, ServerFacts>(
   '',
   `select current_setting('server_version_num')::int as "versionNumber",
           current_setting('server_version') as version,
@@ -66,7 +62,7 @@ const FACTS = statement<{ now: number }>(
 
 /** @throws when the database is away */
 export async function findDatabaseFacts(connection: pg.PoolClient): Promise<DatabaseFacts> {
-  const facts = await queryRow<ServerFacts>(connection, FACTS({ now: Date.now() / 1000 }));
+  const facts = await findServerFacts(connection, { now: Date.now() / 1000 });
   return { ...facts, ...inspectConnection(connection) };
 }
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type pg from 'pg';
 import { codeOf, LOCK_NOT_AVAILABLE } from '../database/errors.ts';
-import { executeLong, queryRow } from '../database/query.ts';
+import { executeLong } from '../database/query.ts';
 import { alone, untilDoneOrBusy } from './alone.ts';
 import { prepareAuditPartition } from './auditPartitions.ts';
 import { FOLDER, listMigrations, type Migration, MigrationError, schemaState } from './schemaState.ts';
@@ -9,7 +9,7 @@ import { FOLDER, listMigrations, type Migration, MigrationError, schemaState } f
 /** SQLSTATE of a role that lacks a privilege. */
 const MAY_NOT = '42501';
 
-/** What a migration that fails for this reason wants. */
+/** Remedies by the SQLSTATE with which a migration failed. */
 const ADVICE: Readonly<Record<string, string>> = {
   [MAY_NOT]: '; run "assent migrate" as the owner of the tables',
   [LOCK_NOT_AVAILABLE]: '; pg_blocking_pids() there says who holds the lock',
@@ -19,11 +19,10 @@ const ADVICE: Readonly<Record<string, string>> = {
 const SERVES = /^-- Serves builds from schema version (\d+) on\.\n/;
 
 /**
- * Brings the database to this build's version, and the audit trail's partitions to this month. Each step is one
- * transaction; ten servers that start together do it once. A role that may only read and write rows finds that
- * nothing is left to do, or is told that the owner has to. A newer schema that serves this build is left as it is.
+ * Brings the database to this build's version, and the audit trail's partitions to this month: one transaction a step, once
+ * for all servers that start together. A newer schema that serves this build is left as it is.
  *
- * @returns what was applied, in order
+ * @returns the applied migrations, in order
  * @throws {MigrationError} when the database is newer than this build and does not serve it, or older and not ours to change
  */
 export async function migrate(pool: pg.Pool): Promise<Migration[]> {
@@ -44,11 +43,7 @@ async function preparePartition(connection: pg.PoolClient): Promise<string | nul
   return version === known ? prepareAuditPartition(connection) : null;
 }
 
-/**
- * Makes the partitions of the trail that there should be, if the tables are ours.
- *
- * @returns the names of those that were made, and whether somebody who reads the trail kept others from being made
- */
+/** Makes the trail's missing partitions, if the tables are ours; `busy` when a reader kept others from being made. */
 export async function preparePartitions(pool: pg.Pool): Promise<{ made: string[]; busy: boolean }> {
   const { done: made, busy } = await untilDoneOrBusy(pool, preparePartition);
   return { made, busy };
@@ -73,8 +68,8 @@ async function applyNext(
 
 /** Names and scopes are UTF-8 (contract section 4): another encoding would fail at the first letter it lacks. */
 async function refuseEncoding(connection: pg.PoolClient): Promise<void> {
-  const text = `select current_setting('server_encoding') as encoding`;
-  const { encoding } = await queryRow<{ encoding: string }>(connection, { name: '', text });
+  const { rows } = await connection.query<{ server_encoding: string }>('show server_encoding');
+  const encoding = rows[0]?.server_encoding;
   if (encoding === 'UTF8') return;
   throw new MigrationError(`the database's encoding is ${encoding}: create it with encoding UTF8`);
 }

@@ -1,9 +1,10 @@
 import type { Database } from '../database/database.ts';
-import { query } from '../database/query.ts';
-import { statement } from '../database/statement.ts';
+import { findAll } from '../database/query.ts';
 import { TABLES } from './tablePrivileges.ts';
 
-const OWNERS = statement<{ tables: readonly string[] }>(
+const NAMES = { tables: TABLES.map(({ name }) => name) };
+
+const owners = findAll<typeof NAMES, { owner: string }>(
   '',
   `
 with ours as (select c.oid, relowner, relnamespace from unnest(@tables::text[]) as name join pg_class c on c.oid = name::regclass)
@@ -18,13 +19,12 @@ select distinct pg_get_userbyid(owner) as owner from (
  order by 1`,
 );
 
-/** The roles that own our tables and functions; who owns a function decides what it does. One is as it should be. */
+/** The roles that own our tables and functions; there should be one. */
 export async function findOwners(db: Database): Promise<string[]> {
-  const found = await query<{ owner: string }>(db, OWNERS({ tables: TABLES.map(({ name }) => name) }));
-  return found.map(({ owner }) => owner);
+  return (await owners(db, NAMES)).map(({ owner }) => owner);
 }
 
-const GRANTEES = statement<{ tables: readonly string[] }>(
+const grantees = findAll<typeof NAMES, { role: string }>(
   '',
   `
 with ours as (
@@ -39,8 +39,7 @@ select distinct case grantee when 0 then 'public' else pg_get_userbyid(grantee):
  where grantee <> relowner order by 1`,
 );
 
-/** The roles that were given something on our tables, beside their owner; `public` for every role. */
+/** The roles with rights on our tables, beside their owner; `public` for every role. */
 export async function findGrantees(db: Database): Promise<string[]> {
-  const found = await query<{ role: string }>(db, GRANTEES({ tables: TABLES.map(({ name }) => name) }));
-  return found.map(({ role }) => role);
+  return (await grantees(db, NAMES)).map(({ role }) => role);
 }

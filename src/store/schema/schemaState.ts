@@ -1,7 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import type { Database } from '../database/database.ts';
-import { queryRow } from '../database/query.ts';
-import { statement } from '../database/statement.ts';
+import { findRow } from '../database/query.ts';
 
 /** Of the migrations. */
 export const FOLDER = new URL('../../../migrations/', import.meta.url);
@@ -19,7 +18,7 @@ export class MigrationError extends Error {
 
 /** The migrations of this build, in order. */
 export async function listMigrations(): Promise<Migration[]> {
-  const files = (await readdir(FOLDER)).filter((file) => file.endsWith('.sql')).sort();
+  const files = (await readdir(FOLDER)).filter((file) => /^\d+_.*\.sql$/.test(file)).sort();
   return files.map((name, index) => {
     const version = Number(name.slice(0, 4));
     if (version !== index + 1) throw new MigrationError(`migrations/${name} is not number ${index + 1}`);
@@ -27,22 +26,22 @@ export async function listMigrations(): Promise<Migration[]> {
   });
 }
 
-/** The version of the database's schema; 0 for an empty database. */
-export async function schemaVersion(db: Database): Promise<number> {
-  const { found } = await queryRow<{ found: boolean }>(db, SCHEMA_EXISTS());
-  return found ? (await queryRow<{ version: number }>(db, SCHEMA_VERSION())).version : 0;
-}
-
-const SCHEMA_EXISTS = statement(
+const findSchema = findRow<void, { found: boolean }>(
   'schema-exists',
   `select to_regclass('schema_migrations') is not null as found`,
 );
-const SCHEMA_VERSION = statement(
+const findVersion = findRow<void, { version: number }>(
   'schema-version',
   'select coalesce(max(version), 0)::int as version from schema_migrations',
 );
 
-const OLDEST_BUILD = statement<{ known: number }>(
+/** The version of the database's schema; 0 for an empty database. */
+export async function schemaVersion(db: Database): Promise<number> {
+  const { found } = await findSchema(db);
+  return found ? (await findVersion(db)).version : 0;
+}
+
+const findOldestBuild = findRow<{ known: number }, { oldest: number }>(
   'schema-oldest-build',
   'select max(coalesce(oldest_build, version)) as oldest from schema_migrations where version > @known',
 );
@@ -52,7 +51,7 @@ export interface SchemaState {
   readonly version: number;
   /** The version of this build. */
   readonly known: number;
-  /** Whether this build can serve on it, though it may have to be migrated first. */
+  /** True when this build can serve on it, maybe after a migration. */
   readonly serves: boolean;
 }
 
@@ -60,6 +59,6 @@ export interface SchemaState {
 export async function schemaState(db: Database): Promise<SchemaState> {
   const [version, { length: known }] = [await schemaVersion(db), await listMigrations()];
   if (version <= known) return { version, known, serves: true };
-  const { oldest } = await queryRow<{ oldest: number }>(db, OLDEST_BUILD({ known }));
+  const { oldest } = await findOldestBuild(db, { known });
   return { version, known, serves: oldest <= known };
 }

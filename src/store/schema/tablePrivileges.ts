@@ -1,11 +1,9 @@
 import type { Database } from '../database/database.ts';
-import { query } from '../database/query.ts';
-import { statement } from '../database/statement.ts';
+import { findAll } from '../database/query.ts';
 
 /**
- * What a server and its commands need: to read and write rows. Nothing here lets them change a table, drop one, or
- * rewrite the audit trail; rows of `grants` go only with their user or client. `insert` and `update` are for every
- * column but `clocked`, which only its default writes: when something happened is for the database's clock to say.
+ * The rights of a server and its commands: reading and writing rows. Rows of `grants` go only with their user or client.
+ * `insert` and `update` are for every column but `clocked`, which only its default writes: the database's clock.
  */
 export const TABLES: readonly { name: string; privileges: string; clocked?: string }[] = [
   { name: 'schema_migrations', privileges: 'select' },
@@ -15,6 +13,8 @@ export const TABLES: readonly { name: string; privileges: string; clocked?: stri
   { name: 'users', privileges: 'select, insert, update, delete', clocked: 'created_at' },
   { name: 'sessions', privileges: 'select, insert, update, delete', clocked: 'created_at' },
   { name: 'grants', privileges: 'select, insert, update' },
+  { name: 'rejections', privileges: 'select, insert, update, delete' },
+  // The same by its earlier name, a view for builds before schema version 17.
   { name: 'denials', privileges: 'select, insert, update, delete' },
   { name: 'audit_events', privileges: 'select, insert', clocked: 'at' },
   { name: 'resources', privileges: 'select, insert, update, delete', clocked: 'created_at' },
@@ -24,7 +24,7 @@ export const TABLES: readonly { name: string; privileges: string; clocked?: stri
 ];
 
 // Each privilege on each column, or on the table where there are none on columns; of partitions none is needed.
-const DEVIATIONS = statement<{ tables: string; role: string | null }>(
+const find = findAll<{ tables: string; role: string | null }, { lacks: boolean; privilege: string }>(
   '',
   `
 with role (name) as (select coalesce(@role, current_user)::name), ours (oid, privileges, clocked) as (
@@ -58,8 +58,7 @@ export async function findDeviations(
   db: Database,
   role?: string,
 ): Promise<{ readonly lacking: readonly string[]; readonly beyond: readonly string[] }> {
-  const values = { tables: JSON.stringify(TABLES), role: role ?? null };
-  const found = await query<{ lacks: boolean; privilege: string }>(db, DEVIATIONS(values));
+  const found = await find(db, { tables: JSON.stringify(TABLES), role: role ?? null });
   const those = (lacks: boolean) =>
     found.filter((one) => one.lacks === lacks).map(({ privilege }) => privilege);
   return { lacking: those(true), beyond: those(false) };

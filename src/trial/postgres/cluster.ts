@@ -17,22 +17,13 @@ export interface Cluster {
   started?: ChildProcess;
 }
 
-/** The superuser of the cluster, as which shares are taken and commands connect; a server's role is `openStore`'s to choose. */
+/** The superuser of the cluster, for its sessions and for commands; a server's role is `openStore`'s to choose. */
 export const DATABASE_USER = 'assent';
 
-/**
- * Authentication is `trust` because the door is the folder of the socket, which only its owner (and root) may enter.
- * Without --no-sync the first start waits for the disk, to save data that can be made again.
- */
-const INITDB_OPTIONS = `-U ${DATABASE_USER} -A trust -E UTF8 --locale=C --no-sync --no-instructions`.split(
-  ' ',
-);
+/** `trust`, because only the owner of the socket's folder, and root, may enter it; --no-sync, because nothing is in it yet. */
+const INITDB_OPTIONS = '-A trust -E UTF8 --locale=C --no-sync --no-instructions'.split(' ');
 
-/**
- * Creates the cluster if there is none. It is made aside and renamed into place, so that a crash midway leaves nothing
- * half-made, and of many first starts one wins.
- * @throws EmbeddedPostgresError when initdb fails, or the cluster was made by another major version
- */
+/** Creates the cluster if there is none: aside and renamed, so that of many one wins. @throws EmbeddedPostgresError */
 export async function createCluster(cluster: Cluster): Promise<void> {
   const { place, binaries } = cluster;
   if (isMade(place, binaries)) return;
@@ -62,7 +53,11 @@ function isMade({ cluster }: Place, { version }: Binaries): boolean {
 async function initdb(folder: string, { place, binaries, cancelled }: Cluster): Promise<void> {
   const program = path.join(binaries.folder, 'bin', 'initdb');
   const options = { ...place.runAs, cwd: '/', env: CLEAN_ENVIRONMENT };
-  const running = promisify(execFile)(program, ['-D', folder, ...INITDB_OPTIONS], options);
+  const running = promisify(execFile)(
+    program,
+    ['-D', folder, '-U', DATABASE_USER, ...INITDB_OPTIONS],
+    options,
+  );
   // Not the option `signal`: it rejects before initdb has ended, which then still writes into the folder.
   cancelled.addEventListener('abort', () => running.child.kill(), { once: true });
   try {

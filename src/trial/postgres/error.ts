@@ -1,9 +1,9 @@
-/** Why the embedded PostgreSQL cannot be used: one line, for the person who started the program. */
+/** The embedded PostgreSQL cannot be used: one line for the operator. */
 export class EmbeddedPostgresError extends Error {
   override readonly name = 'EmbeddedPostgresError';
 }
 
-/** Whether a system call failed with one of these codes (`ENOENT`, `EEXIST`, …). */
+/** True for a system call that failed with one of these codes (`ENOENT`, `EEXIST`, …). */
 export function hasCode(error: unknown, ...codes: string[]): boolean {
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }

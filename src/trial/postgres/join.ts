@@ -4,30 +4,25 @@ import { EmbeddedPostgresError } from './error.ts';
 import { readPostmaster } from './lockFiles.ts';
 import { findPlace } from './place.ts';
 import { interruptPostmaster, startedPid, stopPostmaster } from './postmaster.ts';
-import { type Connection, giveUpShare, openSession, type Session } from './session.ts';
+import { closeSession, openSession, type Session } from './session.ts';
 
-/** One process's share in the running PostgreSQL. */
+/** A process's session in the running PostgreSQL. */
 export interface EmbeddedPostgres {
-  /** What `pg` needs to connect: the same after each start. */
-  readonly connection: Connection;
-  /** Leaves; the last one out stops PostgreSQL. Resolves true when it did. Close the pools first. May be repeated. */
+  /** The options of `pg`: the same after each start. */
+  readonly connection: Session['connection'];
+  /** Leaves, after the pools were closed; the last session stops PostgreSQL. @returns true when it did. May be repeated. */
   leave(): Promise<boolean>;
 }
 
-/** Every share of this process, from the first step of joining until it was left. */
+/** Of this process, from the first step of joining to the end of leaving. */
 const members = new Set<Member>();
 
-// An exit that can't wait stops PostgreSQL even if other processes use it, so that it leaves none behind.
+// An exit that can't wait stops PostgreSQL even if other processes use it: it must leave none behind.
 process.on('exit', () => {
   for (const member of members) member.abandon();
 });
 
-/**
- * Joins the PostgreSQL of `dataDir`; creates and starts it if need be.
- * @param dataDir absolute path; made if it does not exist
- * @param options.log told, line by line, what went wrong
- * @throws EmbeddedPostgresError with one line for the operator
- */
+/** Joins the PostgreSQL of `dataDir`, an absolute path; makes and starts it if need be. @throws EmbeddedPostgresError */
 export async function joinEmbeddedPostgres(
   dataDir: string,
   { log = () => {} }: { log?: (line: string) => void } = {},
@@ -64,7 +59,7 @@ class Member {
   }
 
   /** @throws what kept it from joining; nothing that it started is left running then */
-  async join(): Promise<Connection> {
+  async join(): Promise<Session['connection']> {
     try {
       const { connection, client } = await this.#session;
       client.once('end', () => this.#reportBreak());
@@ -81,18 +76,18 @@ class Member {
     return this.#left;
   }
 
-  /** Stops PostgreSQL without waiting and without asking who else uses it. */
+  /** Stops PostgreSQL without waiting, also under other processes. */
   abandon(): void {
     const { cluster } = this.#cluster.place;
     interruptPostmaster(this.#joined ? readPostmaster(cluster)?.pid : startedPid(this.#cluster), cluster);
   }
 
-  /** Without a connection it is unknown who else uses PostgreSQL: then only what this process started is stopped. */
+  /** Without a connection other users of PostgreSQL are unknown: then only what this process started is stopped. */
   async #leave(): Promise<boolean> {
     this.#cancel.abort();
     const { cluster } = this.#cluster.place;
     const session = await this.#session.catch(() => undefined);
-    const isLast = session && (await giveUpShare(session));
+    const isLast = session && (await closeSession(session));
     // The connection broke because another process is stopping PostgreSQL, or it crashed.
     const isBroken = session !== undefined && isLast === undefined;
     const mine = isLast ? readPostmaster(cluster)?.pid : startedPid(this.#cluster);

@@ -4,37 +4,32 @@ import path from 'node:path';
 import { hasCode } from './error.ts';
 import { SOCKET_NUMBER, socketFolder } from './socket.ts';
 
-/** What a PostgreSQL says about itself in `postmaster.pid`; `host` is the folder of its socket. */
-interface Postmaster {
-  readonly pid: number;
-  readonly host: string;
-  readonly port: number;
-  /** Whether it accepts connections. A file that a crash left behind may say so too. */
-  readonly ready: boolean;
-}
-
-/** @returns undefined when there is no `postmaster.pid`, or it came along when the folder was copied from elsewhere */
-export function readPostmaster(cluster: string): Postmaster | undefined {
+/**
+ * Reads `postmaster.pid`; `host` is the folder of the socket. Connections are accepted where it is `ready`, but a file that a
+ * crash left behind may say so too.
+ *
+ * @returns undefined when there is no such file, or it came along when the folder was copied from elsewhere
+ */
+export function readPostmaster(cluster: string) {
   const [pid, folder, , port, host = '', , , status = ''] = readLines(pidFile(cluster));
   if (folder !== cluster) return undefined;
   return { pid: Number(pid), host, port: Number(port), ready: status.trim() === 'ready' };
 }
 
-/** Whether a PostgreSQL is starting, running or stopping on the cluster. */
+/** True while a PostgreSQL is starting, running or stopping on the cluster. */
 export function isPostmasterAlive(cluster: string): boolean {
   const pid = readPostmaster(cluster)?.pid;
   return pid !== undefined && isPostmaster(pid, cluster);
 }
 
-/** Whether the process is a PostgreSQL on this very cluster, judged by the command that started it. */
+/** True for a PostgreSQL on this very cluster, by the command that started it. */
 export function isPostmaster(pid: number, cluster: string): boolean {
   return commandLine(pid)?.includes(`/postgres -D ${cluster} `) ?? false;
 }
 
 /**
- * After a crash the number in PostgreSQL's lock files can belong to another program by now, and then it refuses to
- * start. A number that belongs to nobody is no obstacle, and the files of a living PostgreSQL are never touched.
- * @returns whether such a file was removed
+ * Removes lock files whose number belongs to another program since a crash: PostgreSQL would refuse to start. Those of a
+ * living PostgreSQL are never touched. @returns true when there was one
  */
 export function removeRecycledLocks(cluster: string): boolean {
   const socketLock = path.join(socketFolder(cluster), `.s.PGSQL.${SOCKET_NUMBER}.lock`);

@@ -2,19 +2,19 @@ import { randomBytes } from 'node:crypto';
 import { accessSync, chmodSync, constants, existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import path from 'node:path';
-import { readOrMake } from '../readOrMake.ts';
 import { EmbeddedPostgresError, hasCode } from './error.ts';
+import { readOrMake } from './readOrMake.ts';
 
-/** What root keeps for PostgreSQL, which refuses to run as root and may be unable to enter DATA_DIR. */
+/** Root's data: PostgreSQL refuses to run as root, and its user may be unable to enter DATA_DIR. */
 export const ROOTS_LIBRARY = '/var/lib/assent';
 
-/** Who may run PostgreSQL for root, best first; `_postgres` is macOS's name. No user is ever created. */
+/** Users to run PostgreSQL for root, best first; `_postgres` is macOS's name. No user is ever created. */
 const UNPRIVILEGED = ['postgres', '_postgres', 'nobody'];
 
 /** Spread into the options of `spawn`: empty when PostgreSQL runs as the user we are. */
 export type RunAs = { uid: number; gid: number } | Record<string, never>;
 
-/** Where the data of one DATA_DIR are, who runs PostgreSQL on them, and the file it logs to. */
+/** The data of one DATA_DIR, the user who runs PostgreSQL on them, and its log. */
 export interface Place {
   readonly cluster: string;
   readonly runAs: RunAs;
@@ -22,10 +22,9 @@ export interface Place {
 }
 
 /**
- * Decides where the cluster of `dataDir` lives, the same for every process that asks.
- * An ordinary user's is inside `dataDir`; root's is in {@link ROOTS_LIBRARY}.
- * @throws EmbeddedPostgresError when this user cannot run PostgreSQL or write its data, or they belong to another kind
- * of user
+ * The place of a `dataDir`, the same for every process: inside it, or for root in {@link ROOTS_LIBRARY}.
+ *
+ * @throws EmbeddedPostgresError when this user cannot run PostgreSQL or write its data, or they belong to another kind of user
  */
 export function findPlace(dataDir: string): Place {
   makeWritable(dataDir, 0o700, 'set DATA_DIR to a folder that can be written, or DATABASE_URL');
@@ -43,7 +42,7 @@ export function findPlace(dataDir: string): Place {
   return { cluster: rootsCluster(pointer), runAs: unprivilegedUser(), logFile };
 }
 
-/** Makes a folder if need be. All of trial mode's files are in one of these, so none of them fails later. */
+/** Makes a folder if need be: all files of trial mode are in one of these, so none fails later. */
 function makeWritable(folder: string, mode: number, remedy: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode });
@@ -56,7 +55,7 @@ function makeWritable(folder: string, mode: number, remedy: string): void {
   }
 }
 
-/** Refuses to make a second, empty database beside the one with the data, which its user would look for in vain. */
+/** Refuses to make a second, empty database beside the one with the data. */
 function refuse(file: string, folder: string, why: string): void {
   if (existsSync(file)) {
     throw new EmbeddedPostgresError(`${folder} ${why}: run as that user, or set DATA_DIR to another folder`);

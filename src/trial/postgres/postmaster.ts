@@ -14,7 +14,7 @@ const POLL_MS = 20;
 
 /**
  * Starts PostgreSQL without TCP, in a process group of its own: a Ctrl-C in the terminal must not reach it before the
- * server has answered its last requests. Durability stays as PostgreSQL ships it.
+ * server has answered its last requests.
  */
 export function startPostmaster(cluster: Cluster): ChildProcess {
   const { place, binaries } = cluster;
@@ -40,15 +40,12 @@ export function startPostmaster(cluster: Cluster): ChildProcess {
   return child;
 }
 
-/** The process id of the PostgreSQL that this process has started, be it ready or not, while it runs. */
+/** The process id of the PostgreSQL that this process has started, while it runs. */
 export function startedPid({ started }: Cluster): number | undefined {
   return started?.exitCode === null && started.signalCode === null ? started.pid : undefined;
 }
 
-/**
- * Tells PostgreSQL to end all connections and stop, without waiting for it.
- * @returns false when the process is not, or no longer, the PostgreSQL of this cluster
- */
+/** Tells PostgreSQL to end all connections and stop. @returns false when the process is no PostgreSQL of this cluster */
 export function interruptPostmaster(pid: number | undefined, cluster: string): boolean {
   if (pid === undefined || !isPostmaster(pid, cluster)) return false;
   try {

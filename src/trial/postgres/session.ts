@@ -7,7 +7,7 @@ import { isPostmasterAlive, readPostmaster, removeRecycledLocks } from './lockFi
 import type { Place } from './place.ts';
 import { startedPid, startPostmaster } from './postmaster.ts';
 
-/** Advisory lock on database `postgres`: shared by every process that uses the cluster, exclusive to the one that stops it. */
+/** Advisory lock in database `postgres`: shared by the processes that use the cluster, exclusive to the one that stops it. */
 const USERS_LOCK = 7_274_826;
 
 /** How long a start may take, with recovery after a crash on a busy machine; it is 0.1 to 3 s otherwise. */
@@ -22,17 +22,11 @@ const MAX_HESITATION_MS = 200;
 
 const REMOVED = 'removed the lock files of a PostgreSQL that ended without doing so';
 
-/** What `pg` needs to connect. TLS is off in so many words, because PGSSLMODE in our environment would turn it on. */
-export type Connection = Readonly<{ host: string; port: number; user: string; database: string; ssl: false }>;
-
-/** A process's share in the cluster, by a lock that PostgreSQL releases when the process dies. */
-export interface Session {
-  readonly connection: Connection;
-  readonly client: pg.Client;
-}
+/** A process's use of the cluster: a lock that PostgreSQL releases when the process dies, and the options of `pg`. */
+export type Session = NonNullable<Awaited<ReturnType<typeof trySession>>>;
 
 /**
- * Takes a share in the cluster. Starts PostgreSQL unless one is starting, running or stopping.
+ * Takes the shared lock. Starts PostgreSQL unless one is starting, running or stopping.
  * @throws EmbeddedPostgresError when it does not answer within {@link START_DEADLINE_MS}, or joining is cancelled
  */
 export async function openSession(cluster: Cluster): Promise<Session> {
@@ -54,33 +48,29 @@ export async function openSession(cluster: Cluster): Promise<Session> {
 }
 
 /**
- * Gives the share up. Until its connection ends nobody can take a new one: a process that tries waits for the lock, sees
- * the connection close, and starts PostgreSQL again.
- * @returns whether it was the last share; undefined when the connection is broken
+ * Gives the shared lock up, and tries the exclusive one: a process that wants to join meanwhile waits for it, sees its
+ * connection close, and starts PostgreSQL again. @returns true for the last user; undefined when the connection is broken
  */
-export async function giveUpShare({ client }: Session): Promise<boolean | undefined> {
+export async function closeSession({ client }: Session): Promise<boolean | undefined> {
   try {
     await client.query('select pg_advisory_unlock_shared($1)', [USERS_LOCK]);
-    const { rows } = await client.query<{ last: boolean }>('select pg_try_advisory_lock($1) as last', [
-      USERS_LOCK,
-    ]);
+    const tryLock = 'select pg_try_advisory_lock($1) as last';
+    const { rows } = await client.query<{ last: boolean }>(tryLock, [USERS_LOCK]);
     return rows[0]?.last;
   } catch {
     return undefined;
   }
 }
 
-/** @returns undefined when PostgreSQL does not run or not yet, or is about to stop: every reason to try again */
-async function trySession(folder: string): Promise<Session | undefined> {
+/** @returns undefined while PostgreSQL does not run, or is about to stop */
+async function trySession(folder: string) {
   const postmaster = readPostmaster(folder);
   if (!postmaster?.ready) return undefined;
   const { host, port } = postmaster;
-  const connection: Connection = { host, port, user: DATABASE_USER, database: 'postgres', ssl: false };
-  const client = new pg.Client({
-    ...connection,
-    connectionTimeoutMillis: ANSWER_DEADLINE_MS,
-    query_timeout: ANSWER_DEADLINE_MS,
-  });
+  // Without `ssl: false`, PGSSLMODE in our environment would turn TLS on.
+  const connection = { host, port, user: DATABASE_USER, database: 'postgres', ssl: false };
+  const limits = { connectionTimeoutMillis: ANSWER_DEADLINE_MS, query_timeout: ANSWER_DEADLINE_MS };
+  const client = new pg.Client({ ...connection, ...limits });
   client.on('error', () => {}); // "end" follows and says all
   try {
     await client.connect();

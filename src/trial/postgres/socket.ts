@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { chownSync, lstatSync, mkdirSync, rmdirSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { EmbeddedPostgresError } from './error.ts';
@@ -8,23 +8,19 @@ import type { Place } from './place.ts';
 export const SOCKET_NUMBER = 5432;
 
 /**
- * The folder of a cluster's socket, one per user and cluster, so that pools find PostgreSQL again after a restart. It is
- * in `/tmp`, as PostgreSQL's own is by default, because the path of a Unix socket must be short: 103 bytes on macOS.
+ * The folder of a cluster's socket, the same after a restart. In `/tmp`, as PostgreSQL's own by default: the path of a
+ * Unix socket must be short, 103 bytes on macOS.
  */
 export function socketFolder(cluster: string): string {
-  const hash = createHash('sha256').update(cluster).digest('hex').slice(0, 16);
-  return `/tmp/assent-${userInfo().uid}-${hash}`;
+  return `/tmp/assent-${userInfo().uid}-${hash('sha256', cluster, 'hex').slice(0, 16)}`;
 }
 
-/**
- * Makes the folder of the socket, which only the user who runs PostgreSQL, and root, may enter.
- * @throws EmbeddedPostgresError when another user made it
- */
+/** Makes the socket's folder, open to PostgreSQL's user and root alone. @throws EmbeddedPostgresError when another user made it */
 export function makeSocketFolder({ cluster, runAs }: Place): void {
   const folder = socketFolder(cluster);
   mkdirSync(folder, { mode: 0o700, recursive: true });
   const entry = lstatSync(folder, { throwIfNoEntry: false });
-  if (entry === undefined) return; // the last one out has just removed it: the next attempt to start makes it again
+  if (entry === undefined) return; // just removed by a stop: the next attempt to start makes it again
   const { uid: me, gid } = userInfo();
   const { uid = me } = runAs;
   if (!entry.isDirectory() || ![me, uid].includes(entry.uid) || (entry.mode & 0o077) !== 0) {

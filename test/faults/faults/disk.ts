@@ -43,7 +43,6 @@ function moveBack(cluster: string): void {
   renameSync(`${cluster}.aside`, cluster);
 }
 
-/** Writes until there is no room. */
 function fill(cluster: string): void {
   for (const size of [1_048_576, 4_096]) {
     try {

@@ -158,7 +158,6 @@ export const POSTGRES_FAULTS: Readonly<Record<string, Fault>> = {
   },
 };
 
-/** Connects until PostgreSQL refuses. */
 async function takeConnections(url: string, taken: pg.Client[]): Promise<void> {
   for (let refusals = 0; refusals < 5; ) {
     const client = new pg.Client({ connectionString: url, application_name: 'taker' });

@@ -3,7 +3,6 @@ import type { Fault, Place } from '../faults.ts';
 
 // What happens to the processes of `assent serve`, and on the way to them.
 
-/** Does something to each replica in turn. */
 async function inTurn({ hold }: Place, work: (index: number) => Promise<void>): Promise<void> {
   for (const index of [0, 1]) {
     await hold(0.25);

@@ -9,7 +9,6 @@ interface Story {
   readonly revision: number;
   readonly hasToken: boolean;
   readonly isRevoked: boolean;
-  /** The last exchange. */
   readonly exchange: EventRow | null;
   /** Rows that can't follow those before them. */
   readonly wrong: readonly string[];
@@ -38,7 +37,7 @@ function tell(story: Story, event: EventRow): Story {
 function storiesOf({ events }: Evidence): Map<string, Story> {
   const stories = new Map<string, Story>();
   for (const event of events) {
-    if (event.grantId === null || event.kind === 'refused') continue;
+    if (event.grantId === null || event.kind === 'rejected') continue;
     stories.set(event.grantId, tell(stories.get(event.grantId) ?? BEGINNING, event));
   }
   return stories;

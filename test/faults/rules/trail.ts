@@ -8,7 +8,7 @@ import type { Act, Entry } from '../journal.ts';
 const CAUSES: Readonly<Record<string, Act>> = {
   approved: 'approve',
   approved_again: 'approve',
-  refused: 'reject',
+  rejected: 'reject',
   exchanged: 'exchange',
   replayed: 'exchange',
   revoked_by_application: 'revoke',

@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import view from '@fastify/view';
+import { Eta } from 'eta';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import Negotiator from 'negotiator';
+import { en } from './en.ts';
+import { ru } from './ru.ts';
+import type { DemoSettings } from './settings.ts';
+
+const VIEWS = fileURLToPath(new URL('../views', import.meta.url));
+const TEXTS = { en, ru };
+const LANGUAGES = ['en', 'ru'] as const;
+const LANGUAGE_COOKIE = 'demo_language';
+const YEAR_SECONDS = 365 * 24 * 60 * 60;
+const PAGES = ['/', '/request', '/story'];
+
+const eta = new Eta({ views: VIEWS, cache: true });
+
+/** Gives replies the templates of `demo/views`; serves their style and script, and the choice of a language. */
+export async function addPages(app: FastifyInstance, { application, timeZone }: DemoSettings): Promise<void> {
+  const { server } = application;
+  const defaultContext = { shop: 'Demo Shop', server, timeZone, languages: TEXTS, hasStory: false, words };
+  await app.register(view, { engine: { eta }, root: VIEWS, production: true, defaultContext });
+  for (const [file, type] of Object.entries({ 'style.css': 'text/css', 'page.js': 'text/javascript' })) {
+    const content = readFileSync(`${VIEWS}/${file}`);
+    app.get(`/${file}`, async (_request, reply) => reply.type(`${type}; charset=utf-8`).send(content));
+  }
+  app.post<{ Body: URLSearchParams }>('/language', async ({ body }, reply) => {
+    const language = LANGUAGES.find((name) => name === body.get('language'));
+    const options = { path: '/', httpOnly: true, sameSite: 'lax', maxAge: YEAR_SECONDS } as const;
+    if (language !== undefined) reply.setCookie(LANGUAGE_COOKIE, language, options);
+    return reply.redirect(PAGES.find((page) => page === body.get('back')) ?? '/', 303);
+  });
+}
+
+/** Answers with a page in the language of the browser or the one chosen here, which the server isn't told. */
+export function show(request: FastifyRequest, reply: FastifyReply, page: string, data: object): FastifyReply {
+  const chosen = request.cookies[LANGUAGE_COOKIE] ?? new Negotiator(request).language([...LANGUAGES]);
+  const language = LANGUAGES.find((name) => name === chosen) ?? 'en';
+  const texts = TEXTS[language];
+  const back = PAGES.find((path) => path === request.url) ?? '/';
+  return reply.header('content-language', language).view(page, { page, texts, language, back, ...data });
+}
+
+/** A text as escaped HTML, with `names of the protocol` as code. */
+function words(text: string): string {
+  const escaped = eta.config.escapeFunction(text);
+  return escaped.replaceAll(/`([^`]+)`/g, '<code translate="no">$1</code>');
+}

@@ -1,0 +1,147 @@
+import type { Texts } from './en.ts';
+
+// A payment API, the resource server of OAuth: it asks what a token allows before each payment, and keeps the limits by the
+// rules of docs/resources.md. Its ledger is in memory and ends with the program; a real one is a table, as that page has it.
+
+/** Its credentials, as `assent resource create` printed them. */
+export type Resource = Readonly<Record<'server' | 'resourceId' | 'resourceSecret', string>>;
+
+export interface Payment {
+  readonly to: 'shop' | 'account' | 'phone' | 'email';
+  readonly payee: string;
+  /** A decimal as text, in the one currency of the wallet. */
+  readonly amount: string;
+  readonly source: string;
+}
+
+/** The answer of an introspection (RFC 7662), as far as it is used here. */
+export interface Told {
+  readonly active: boolean;
+  readonly grant_id?: string;
+  readonly iat?: number;
+  readonly rights?: readonly Right[];
+  readonly money_sources?: readonly string[];
+}
+
+interface Right {
+  readonly right: string;
+  readonly target?: string;
+  readonly target_type?: string;
+  readonly period_days?: number;
+  readonly amount?: string;
+}
+
+/** `paid` and `paid_once` let a payment through; the texts explain each. */
+export type Verdict = keyof Texts['verdicts'];
+
+/** The right whose budget the payment used, and what had been spent of it before, where there is one. */
+export interface Outcome {
+  readonly verdict: Verdict;
+  readonly right?: Right;
+  readonly spent_before?: string;
+}
+
+interface Entry {
+  readonly grant: string;
+  readonly authorizedAt: number;
+  readonly budget: string;
+  readonly cents: bigint;
+  readonly paidAt: number;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const TIMEOUT_MS = 8_000;
+
+export function isPaid(verdict: Verdict): boolean {
+  return verdict === 'paid' || verdict === 'paid_once';
+}
+
+export class PaymentApi {
+  readonly #resource: Resource;
+  readonly #now: () => number;
+  /** Payments that were let through. */
+  readonly #ledger: Entry[] = [];
+
+  /** @param now the clock, in milliseconds */
+  constructor(resource: Resource, now: () => number = Date.now) {
+    this.#resource = resource;
+    this.#now = now;
+  }
+
+  /** Asks what a token allows right now. @throws when the server can't say: then nothing is paid */
+  async introspect(token: string, fetch: typeof globalThis.fetch): Promise<Told> {
+    const { server, resourceId, resourceSecret } = this.#resource;
+    const response = await fetch(`${server}/oauth/introspect`, {
+      method: 'POST',
+      headers: { authorization: `Basic ${btoa(`${resourceId}:${resourceSecret}`)}` },
+      body: new URLSearchParams({ token }),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    if (!response.ok) throw new Error(`introspection: ${response.status}`);
+    return (await response.json()) as Told;
+  }
+
+  /** Asks, judges, and notes the payment when it may be made. No money moves. @throws as {@link introspect} */
+  async pay(token: string, payment: Payment, fetch: typeof globalThis.fetch): Promise<Outcome> {
+    const cents = centsOf(payment.amount);
+    if (cents === null) return { verdict: 'invalid_amount' };
+    const told = await this.introspect(token, fetch);
+    if (!told.active) return { verdict: 'invalid_token' };
+    const right = rightFor(payment, told.rights ?? []);
+    if (right === undefined) return { verdict: 'insufficient_scope' };
+    if (!told.money_sources?.includes(payment.source)) return { verdict: 'other_source', right };
+    return this.#reserve(told, right, cents);
+  }
+
+  /** Judges and notes in one go: nothing else runs in between, as no `await` does. In SQL this is one statement. */
+  #reserve(told: Told, right: Right, cents: bigint): Outcome {
+    const { grant_id: grant = '', iat: authorizedAt = 0 } = told;
+    const entry = { grant, authorizedAt, budget: budgetOf(right), cents, paidAt: this.#now() };
+    const entries = this.#ledger.filter((other) => other.grant === grant);
+    const spent = spentOf(entries, entry, right);
+    const verdict = judge(right, spent, cents);
+    if (isPaid(verdict)) this.#ledger.push(entry);
+    return { verdict, right, spent_before: decimalOf(spent) };
+  }
+}
+
+/** The right whose budget a payment uses: the most specific one that fits. */
+function rightFor({ to, payee }: Payment, rights: readonly Right[]): Right | undefined {
+  const [named, any] =
+    to === 'shop' ? ['payment.to-pattern', 'payment-shop'] : ['payment.to-account', 'payment-p2p'];
+  const isNamed = ({ right, target, target_type }: Right) =>
+    right === named && target === payee && target_type === (to === 'shop' ? undefined : to);
+  return rights.find(isNamed) ?? rights.find(({ right }) => right === any);
+}
+
+/** A budget by its right, whatever the limit: a new authorization goes on with what was spent. */
+function budgetOf({ right, target = '', target_type = '' }: Right): string {
+  return JSON.stringify([right, target.normalize('NFKC'), target_type]);
+}
+
+/** The sum that counts already: of this budget within the sliding window, or of this one authorization for a one-time payment. */
+function spentOf(entries: readonly Entry[], entry: Entry, { period_days: days }: Right): bigint {
+  const counts =
+    days === undefined
+      ? ({ authorizedAt }: Entry) => authorizedAt === entry.authorizedAt
+      : ({ budget, paidAt }: Entry) => budget === entry.budget && paidAt > entry.paidAt - days * DAY_MS;
+  return entries.filter(counts).reduce((sum, { cents }) => sum + cents, 0n);
+}
+
+function judge({ period_days, amount = '0' }: Right, spent: bigint, cents: bigint): Verdict {
+  const limit = centsOf(amount) ?? 0n;
+  if (period_days !== undefined) return spent + cents <= limit ? 'paid' : 'limit_exceeded';
+  if (spent > 0n) return 'used_up';
+  return cents === limit ? 'paid_once' : 'other_sum';
+}
+
+/** An exact number of hundredths; null for what is no amount above zero. */
+function centsOf(amount: string): bigint | null {
+  const [, whole = '', part = ''] = /^(\d{1,12})(?:\.(\d{1,2}))?$/.exec(amount) ?? [];
+  return /[1-9]/.test(whole + part) ? BigInt(whole + part.padEnd(2, '0')) : null;
+}
+
+function decimalOf(cents: bigint): string {
+  const digits = cents.toString().padStart(3, '0');
+  return `${digits.slice(0, -2)}.${digits.slice(-2)}`;
+}

@@ -1,0 +1,94 @@
+/** A side of an exchange as it is shown: its first line, its headers, and its fields or text. Secrets are masked. */
+export interface Block {
+  readonly line: string;
+  readonly headers?: readonly Field[];
+  readonly fields?: readonly Field[];
+  readonly text?: string;
+}
+
+export type Field = readonly [name: string, value: string];
+
+/** A request and its answer. */
+export interface Exchange {
+  readonly sent: Block;
+  readonly received: Block | null;
+}
+
+const MAX_TEXT_CHARACTERS = 6000;
+const MAX_FLAT_CHARACTERS = 130;
+const SHOWN_REQUEST_HEADERS = ['content-type', 'authorization'];
+const SHOWN_RESPONSE_HEADERS = ['content-type', 'cache-control', 'retry-after'];
+/** Fields of which nothing is shown, and those of which enough is shown to know them again. */
+const HIDDEN = ['client_secret', 'authorization'];
+const SHORTENED = ['access_token', 'token', 'code_verifier'];
+
+/** Remembers the last exchange that went through its `fetch`. */
+export class Recorder {
+  last: Exchange | undefined;
+  readonly #send: typeof globalThis.fetch;
+
+  constructor(send: typeof globalThis.fetch = globalThis.fetch) {
+    this.#send = send;
+  }
+
+  readonly fetch: typeof globalThis.fetch = async (url, init) => {
+    const sent = await sentBlock(new Request(url, init));
+    const response = await this.#send(url, init);
+    this.last = { sent, received: await receivedBlock(response.clone()) };
+    return response;
+  };
+}
+
+/** A form that the browser posts. */
+export function formBlock(url: string, fields: Readonly<Record<string, string>>): Block {
+  const headers = [['content-type', 'application/x-www-form-urlencoded']] as const;
+  return { line: `POST ${url}`, headers, fields: Object.entries(fields) };
+}
+
+/** The address that a redirect leads to. */
+export function addressBlock(url: string, query: URLSearchParams): Block {
+  return { line: `GET ${url}`, fields: [...query] };
+}
+
+async function sentBlock(request: Request): Promise<Block> {
+  const fields = [...new URLSearchParams(await request.text())].map(masked);
+  const headers = headersOf(request.headers, SHOWN_REQUEST_HEADERS).map(masked);
+  return { line: `${request.method} ${request.url}`, headers, fields };
+}
+
+async function receivedBlock(response: Response): Promise<Block> {
+  const headers = headersOf(response.headers, SHOWN_RESPONSE_HEADERS);
+  const text = readable(await response.text()).slice(0, MAX_TEXT_CHARACTERS);
+  return { line: `${response.status} ${response.statusText}`, headers, text };
+}
+
+function headersOf(headers: Headers, shown: readonly string[]): Field[] {
+  return [...headers].filter(([name]) => shown.includes(name));
+}
+
+function readable(text: string): string {
+  const mask = (name: string, value: unknown) =>
+    typeof value === 'string' ? masked([name, value])[1] : value;
+  try {
+    return readableJson(JSON.parse(text, mask));
+  } catch {
+    return text;
+  }
+}
+
+/** JSON on several lines, with a line for each object that has nothing but values. */
+export function readableJson(value: unknown): string {
+  return JSON.stringify(value, null, 2).replaceAll(/[{[]\n[^{}[\]]*\n\s*[}\]]/g, (object) =>
+    object.length <= MAX_FLAT_CHARACTERS ? object.replaceAll(/\s*\n\s*/g, ' ') : object,
+  );
+}
+
+function masked([name, value]: Field): Field {
+  if (HIDDEN.includes(name)) return [name, value.replace(/\S+$/, '••••••••')];
+  return [name, SHORTENED.includes(name) ? shortened(value) : value];
+}
+
+/** The beginning and the end of a secret: enough to know it again, too little to use it. */
+export function shortened(secret: string): string {
+  return `${secret.slice(0, 14)}…${secret.slice(-4)}`;
+}

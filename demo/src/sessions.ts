@@ -1,0 +1,94 @@
+import { randomBytes } from 'node:crypto';
+import type { Attempt } from '../../examples/oauthClient.mjs';
+import type { Texts } from './en.ts';
+import type { Exchange } from './recorder.ts';
+import { FIRST_WISH, type Wish } from './wish.ts';
+
+/** The state of one browser. In a real application this is the user's session, and tokens are stored encrypted. */
+export interface Session {
+  wish: Wish;
+  /** Null before the first request. */
+  story: Story | null;
+  /** The token of the story before. */
+  earlier: Token | null;
+}
+
+export interface Token {
+  readonly value: string;
+  readonly expiresAt: Date;
+  readonly instance: string;
+}
+
+/** One request and its consequences. */
+export interface Story {
+  readonly attempt: Attempt;
+  readonly instance: string;
+  /** The form that the browser posts to the server. */
+  request: Readonly<Record<string, string>>;
+  /** The field of it that was changed on purpose. */
+  tampered: Tampering | null;
+  /** Set by the answer, which counts once. */
+  answered: boolean;
+  code: { readonly value: string; readonly cameAt: Date } | null;
+  /** Set before the exchange begins, so that a double click doesn't send the code twice. */
+  exchanged: boolean;
+  token: Token | null;
+  /** Set when the token is known to work no longer. */
+  ended: boolean;
+  readonly messages: Message[];
+  /** Where in `messages` those of the last step begin; the page folds the others. */
+  newest: number;
+}
+
+/** An exchange as the page tells it: the texts have the title and lesson of each kind, and each way. */
+export interface Message extends Exchange {
+  readonly kind: MessageKind;
+  readonly way: keyof Texts['ways'];
+  /** Of a refusal: the error or the verdict. */
+  readonly why?: string | undefined;
+}
+
+export type MessageKind = keyof Texts['messages'];
+
+export const TAMPERINGS = ['state', 'redirect_uri'] as const;
+export type Tampering = (typeof TAMPERINGS)[number];
+
+const MAX_SESSIONS = 50;
+const MAX_MESSAGES = 30;
+
+/** The sessions of all browsers, in memory: the most recently used. */
+export class Sessions {
+  readonly #byId = new Map<string, Session>();
+
+  find(id = ''): Session | null {
+    const session = this.#byId.get(id);
+    if (session === undefined) return null;
+    this.#byId.delete(id);
+    this.#byId.set(id, session);
+    return session;
+  }
+
+  /** @returns a new session, and its id for the cookie */
+  open(): [id: string, session: Session] {
+    const [oldest] = this.#byId.keys();
+    if (this.#byId.size >= MAX_SESSIONS && oldest !== undefined) this.#byId.delete(oldest);
+    const id = randomBytes(32).toString('base64url');
+    const session: Session = { wish: FIRST_WISH, story: null, earlier: null };
+    this.#byId.set(id, session);
+    return [id, session];
+  }
+}
+
+const NOTHING: Exchange = { sent: { line: '…' }, received: null };
+
+/** Adds a message; of too many the first goes. @param exchange undefined for one that was never answered */
+export function tell(
+  { messages }: Story,
+  kind: MessageKind,
+  way: Message['way'],
+  exchange: Exchange = NOTHING,
+  why?: string,
+): void {
+  messages.push({ kind, way, ...exchange, why });
+  if (messages.length > MAX_MESSAGES) messages.shift();
+}

@@ -1,0 +1,16 @@
+import type { Application } from '../../examples/oauthClient.mjs';
+import type { Resource } from './paymentApi.ts';
+
+/** `paymentPassword` is null for a user without one. */
+type DemoUser = Readonly<Record<'login' | 'name' | 'password', string> & { paymentPassword: string | null }>;
+
+/** Addresses, credentials and users that the application was given; `src/trial/startTrial.ts` fills them in. */
+export interface DemoSettings {
+  readonly url: string;
+  readonly application: Application;
+  readonly resource: Resource;
+  /** Shown on the first page: no application knows passwords, but in a trial there must be a place to read them. */
+  readonly users: readonly DemoUser[];
+  /** The server's, by its IANA name: days are shown in it. */
+  readonly timeZone: string;
+}

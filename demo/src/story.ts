@@ -1,0 +1,148 @@
+import {
+  type Application,
+  authorizationRequest,
+  exchange,
+  newAttempt,
+  OAuthRefusal,
+  readAnswer,
+  revoke,
+} from '../../examples/oauthClient.mjs';
+import { isPaid, type Payment, type PaymentApi } from './paymentApi.ts';
+import { addressBlock, type Exchange, formBlock, Recorder, readableJson } from './recorder.ts';
+import { type MessageKind, type Session, type Story, type Tampering, type Token, tell } from './sessions.ts';
+
+// The steps of Demo Shop, each with the messages that it tells. A real application takes the same and tells nothing.
+
+/** Begins a story: the form that the browser is to post. */
+export function ask(session: Session, application: Application): void {
+  const { scope, instance } = session.wish;
+  const attempt = newAttempt();
+  const request = authorizationRequest(application, attempt, scope, instance);
+  const { token = null, ended = false } = session.story ?? {};
+  if (token !== null) session.earlier = ended ? null : token;
+  session.story = {
+    attempt,
+    instance,
+    request,
+    tampered: null,
+    answered: false,
+    code: null,
+    exchanged: false,
+    token: null,
+    ended: false,
+    messages: [],
+    newest: 0,
+  };
+}
+
+/** Changes a field of the request on purpose, or changes it back. */
+export function tamper(story: Story, application: Application, what: Tampering | null): void {
+  const { state } = story.attempt;
+  const { redirectUri } = application;
+  story.tampered = what;
+  story.request = {
+    ...story.request,
+    state: what === 'state' ? `${state.slice(0, -4)}oops` : state,
+    redirect_uri: what === 'redirect_uri' ? `${redirectUri}/elsewhere` : redirectUri,
+  };
+}
+
+/** The request as the browser posts it. */
+export function requestOf({ request }: Story, { server }: Application): Exchange {
+  return { sent: formBlock(`${server}/oauth/authorize`, request), received: null };
+}
+
+const KINDS_OF_ANSWERS: Readonly<Record<string, MessageKind>> = {
+  access_denied: 'rejected',
+  unasked_answer: 'unasked',
+};
+
+/** Takes the answer that the browser brought. @returns whether there is a code to exchange */
+export function takeAnswer(story: Story, application: Application, query: URLSearchParams): boolean {
+  const answer = { sent: addressBlock(application.redirectUri, query), received: null };
+  if (story.messages.length === 0) {
+    tell(story, 'request', 'browserToServer', requestOf(story, application));
+  }
+  try {
+    const value = readAnswer(query, story.answered ? null : story.attempt);
+    story.code = { value, cameAt: new Date() };
+    tell(story, 'code', 'browserToShop', answer);
+  } catch (error) {
+    if (!(error instanceof OAuthRefusal)) throw error;
+    const kind = KINDS_OF_ANSWERS[error.error] ?? 'refused';
+    tell(story, kind, 'browserToShop', answer);
+    if (kind === 'unasked') return false; // the true answer may still come
+  }
+  story.answered = true;
+  return story.code !== null;
+}
+
+/** Exchanges the code; the second time on purpose, as a thief would. */
+export async function exchangeCode(story: Story, application: Application): Promise<void> {
+  const { attempt, code, instance } = story;
+  if (code === null) return;
+  const isReplay = story.exchanged;
+  story.exchanged = true;
+  const recorder = new Recorder();
+  try {
+    const { accessToken, expiresIn } = await exchange(application, attempt, code.value, recorder.fetch);
+    story.token = { value: accessToken, expiresAt: new Date(Date.now() + expiresIn * 1000), instance };
+    tell(story, 'token', 'shopToServer', recorder.last);
+  } catch (error) {
+    tellRefusal(story, error, isReplay ? 'replayed' : 'refused', recorder);
+  }
+}
+
+function tellRefusal(story: Story, error: unknown, kind: MessageKind, { last }: Recorder): void {
+  if (error instanceof OAuthRefusal) tell(story, kind, 'shopToServer', last, error.error);
+  else tell(story, 'unanswered', 'shopToServer', last);
+}
+
+/** Has the payment API ask about a token. @param kinds of the message, for a token that works and one that doesn't */
+export async function introspect(
+  story: Story,
+  payments: PaymentApi,
+  token: Token,
+  kinds: readonly [active: MessageKind, inactive: MessageKind] = ['allows', 'inactive'],
+): Promise<void> {
+  const recorder = new Recorder();
+  const told = await payments.introspect(token.value, recorder.fetch).catch(() => null);
+  if (told?.active === false && token === story.token) story.ended = true;
+  const kind = told === null ? 'unanswered' : kinds[told.active ? 0 : 1];
+  tell(story, kind, 'paymentsToServer', recorder.last);
+}
+
+/** Shows the state of the earlier token, now that there is another one. */
+export async function lookAtEarlier(session: Session, story: Story, payments: PaymentApi): Promise<void> {
+  if (session.earlier === null) return;
+  const isSame = session.earlier.instance === story.instance;
+  await introspect(story, payments, session.earlier, ['stillWorks', isSame ? 'annulled' : 'inactive']);
+}
+
+/** Hands the token and a payment to the payment API. */
+export async function spend(story: Story, payments: PaymentApi, payment: Payment): Promise<void> {
+  if (story.token === null) return;
+  const recorder = new Recorder();
+  const outcome = await payments.pay(story.token.value, payment, recorder.fetch).catch(() => null);
+  if (outcome === null) return tell(story, 'unanswered', 'paymentsToServer', recorder.last);
+  const { verdict, ...details } = outcome;
+  if (recorder.last !== undefined) {
+    tell(story, verdict === 'invalid_token' ? 'inactive' : 'allows', 'paymentsToServer', recorder.last);
+  }
+  const sent = { line: '', fields: Object.entries(payment) };
+  const received = { line: '', text: readableJson({ result: verdict, ...details }) };
+  tell(story, isPaid(verdict) ? 'paid' : 'notPaid', 'shopToPayments', { sent, received }, verdict);
+}
+
+/** Gives the token back. It stays known here, to show that it no longer works. */
+export async function giveBack(story: Story, application: Application): Promise<void> {
+  if (story.token === null) return;
+  const recorder = new Recorder();
+  try {
+    await revoke(application, story.token.value, recorder.fetch);
+    story.ended = true;
+    tell(story, 'givenBack', 'shopToServer', recorder.last);
+  } catch (error) {
+    tellRefusal(story, error, 'refused', recorder);
+  }
+}

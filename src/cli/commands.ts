@@ -1,0 +1,142 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { z } from 'zod';
+import {
+  type AnyOperation,
+  type Caller,
+  type Operation,
+  type Pages,
+  readInput,
+} from '../operations/operation.ts';
+import type { Shell } from './shell.ts';
+import { type Open, withStore } from './withStore.ts';
+
+/** Commands as they are typed, such as `client show <id>`; a group before its commands. */
+export type CommandTable = Readonly<Record<string, CommandRow | ((usage: string) => CommandRow)>>;
+
+/** A command's help and its deed; a group has none. */
+export interface CommandRow {
+  readonly summary: string;
+  readonly options?: readonly Option[];
+  /** None for what is the program's own. */
+  readonly operations?: readonly AnyOperation[];
+  readonly run?: (shell: Shell, options: Options, args: Arguments) => Promise<void>;
+}
+
+/** The values of options, by their long names in camel case. */
+// biome-ignore lint/suspicious/noExplicitAny: commander has read them, and the schema of the input judges them
+export type Options = Readonly<Record<string, any>>;
+
+/** As they were given; undefined for an optional one that was not. */
+export type Arguments = readonly (string | undefined)[];
+
+/** Adds the commands of a table, in its order. */
+export function addCommands(program: Command, table: CommandTable, shell: Shell): void {
+  for (const [usage, row] of Object.entries(table)) {
+    const { summary, options = [], run } = typeof row === 'function' ? row(usage) : row;
+    const [, groups = '', own = ''] = /^((?:[\w-]+ (?=\w))*)(.+)$/.exec(usage) ?? [];
+    const command = groupNamed(program, groups.split(' ')).command(own).description(summary);
+    if (run !== undefined) command.action((...given) => run(shell, given.at(-2), given.slice(0, -2)));
+    for (const option of options) command.addOption(option);
+  }
+}
+
+function groupNamed(program: Command, [name, ...inner]: string[]): Command {
+  const group = program.commands.find((command) => command.name() === name);
+  return group === undefined ? program : groupNamed(group, inner);
+}
+
+/** The texts, options and questions of a command that its operation's schemas don't give. */
+export interface Manner<Input extends z.ZodObject, Output extends z.ZodType, Result> {
+  readonly summary?: string;
+  /** A field's options instead of the one that its schema gives; the values of others are for `read`. */
+  readonly options?: Readonly<Partial<Record<keyof z.output<Input>, (derived: Option) => readonly Option[]>>>;
+  /** Options that are no field's. */
+  readonly more?: readonly Option[];
+  /** Fields as the operation takes them, from such options, files and questions. */
+  readonly read?: (options: Options, shell: Shell) => object | Promise<object>;
+  /** Said where each field is good, and not all together. */
+  readonly incomplete?: string;
+  readonly open?: Open;
+  /** One sentence for people, instead of the document. */
+  readonly says?: (result: Result, input: z.output<Input>) => string;
+  /** Said of an empty list. */
+  readonly none?: string | ((caller: Caller, input: z.output<Input>) => Promise<string>);
+  /** Makes the rows of a table for people from those of a page. */
+  readonly table?: () => (rows: readonly z.output<Output>[]) => readonly object[];
+}
+
+/** The command of an operation. The first fields of the input are its arguments, as many as the usage has, and the others options. */
+export function command<Input extends z.ZodObject, Output extends z.ZodType, Result>(
+  operation: Operation<Input, Output, Result>,
+  manner: Manner<Input, Output, Result> = {},
+): (usage: string) => CommandRow {
+  const { says, none = '', table = () => (rows) => rows as readonly object[] } = manner;
+  const show = async (shell: Shell, caller: Caller, input: z.output<Input>) => {
+    const result = await operation.run(caller, input);
+    if (!operation.isList)
+      return shell.printOne(operation.output.parse(result) as object, says?.(result, input));
+    const rowsOf = shell.inJson ? (rows: readonly unknown[]) => rows as object[] : table();
+    const nothing = typeof none === 'string' ? none : await none(caller, input);
+    const parsed = (page: readonly unknown[]) => rowsOf(page.map((row) => operation.output.parse(row)));
+    return shell.printList(result as Pages<unknown>, parsed, nothing);
+  };
+  return (usage) => {
+    const names: (keyof z.output<Input> & string)[] = Object.keys(operation.input.shape);
+    const named = names.splice(0, usage.match(/[<[]/g)?.length ?? 0);
+    const schema = described(operation.input);
+    const fields = names.map((name) => {
+      const derived = optionOf(operation.input, name, schema);
+      return { name, derived, options: manner.options?.[name]?.(derived) ?? [derived] };
+    });
+    const yes = operation.effect === 'destroys' ? [new Option('--yes', 'do it without asking')] : [];
+    return {
+      summary: manner.summary ?? operation.summary,
+      operations: [operation],
+      options: [...fields.flatMap(({ options }) => options), ...yes, ...(manner.more ?? [])],
+      async run(shell, given, args) {
+        const own = fields.filter(({ derived, options }) => options.includes(derived));
+        const values = [
+          ...named.map((name, index) => [name, args[index]]),
+          ...own.map(({ name, derived }) => [name, given[derived.attributeName()]]),
+        ].filter(([, value]) => value !== undefined);
+        const said = { ...Object.fromEntries(values), ...(await manner.read?.(given, shell)) };
+        const input = readInput(operation, said, manner.incomplete);
+        await withStore(shell, (caller) => show(shell, caller, input), { yes: given.yes, open: manner.open });
+      },
+    };
+  };
+}
+
+/** Names of options that are shorter than their fields. */
+const SHORT: Readonly<Record<string, string>> = {
+  clientId: 'client',
+  userId: 'user',
+  resourceId: 'resource',
+  reference: 'ref',
+};
+
+const described = (input: z.ZodObject) => z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });
+
+/** The option of a field, from what its schema says. */
+export function optionOf(
+  input: z.ZodObject,
+  name: string,
+  { properties = {}, required = [] } = described(input),
+): Option {
+  const schema = input.shape[name] ?? z.unknown();
+  const { type, title, description, default: preset } = properties[name] as z.core.JSONSchema.BaseSchema;
+  const flag = `--${SHORT[name] ?? name.replaceAll(/[A-Z]/g, (capital) => `-${capital.toLowerCase()}`)}`;
+  if (type === 'boolean') return new Option(flag, description);
+  const option = new Option(`${flag} <${title}>`, description)
+    .makeOptionMandatory(required.includes(name))
+    .argParser((text) => {
+      // The schema's transforms run later, on all fields together.
+      const value = type === 'integer' ? numberIn(text) : text;
+      const { error } = z.safeParse(schema, value);
+      if (error) throw new InvalidArgumentError(error.issues[0]?.message ?? '');
+      return value;
+    });
+  return preset === undefined ? option : option.default(preset);
+}
+
+const numberIn = (text: string) => (/^[1-9]\d{0,8}$/.test(text) ? Number(text) : Number.NaN);

@@ -1,0 +1,39 @@
+import type { Caller } from '../operations/operation.ts';
+import { openStore } from '../process/openStore.ts';
+import { countStrays } from '../store/schema/auditPartitions.ts';
+import { migrate } from '../store/schema/migrate.ts';
+import { schemaState } from '../store/schema/schemaState.ts';
+import { grantServerRole } from '../store/schema/serverRole.ts';
+import type { Options } from './commands.ts';
+import type { Shell } from './shell.ts';
+import { withStore } from './withStore.ts';
+
+/** `assent migrate [--status] [--server-role ROLE]` */
+export function runMigrate(shell: Shell, { status = false, serverRole }: Options): Promise<void> {
+  const work = async ({ db, operator }: Caller) => {
+    const applied = status ? [] : (await migrate(db)).map(({ name }) => name);
+    for (const name of applied) shell.say(`applied migrations/${name}`);
+    if (!status) warnOfStrays(shell, await countStrays(db));
+    const { version, known } = await schemaState(db);
+    if (serverRole !== undefined) {
+      if (version > known)
+        throw new Error(
+          `the schema is newer than this build: give ${serverRole} its rights by the newer one`,
+        );
+      await grantServerRole(db, serverRole, operator);
+      shell.say(`${serverRole} may read and write rows, and change no table`);
+    }
+    shell.print(
+      { version, known, applied, server_role: serverRole ?? null },
+      `schema version ${version}, this build's is ${known}`,
+    );
+  };
+  return withStore(shell, work, { open: openStore });
+}
+
+/** Rows whose time is out of range, by hand or by a wrong clock of the database. */
+function warnOfStrays(shell: Shell, { rows, early }: { rows: number; early: number }): void {
+  if (rows === 0) return;
+  const where = `${early} of months that no partition is made for because they are too long ago, ${rows - early} too far ahead`;
+  shell.warn(`the audit trail has rows that stay in audit_events_rest: ${where}`);
+}

@@ -1,0 +1,130 @@
+import { Console } from 'node:console';
+import type { Readable, Writable } from 'node:stream';
+
+// How commands speak. To people: results on standard output, messages on standard error. To programs that say --json:
+// one document on standard output, with `warnings` where there are any, or `{"error": …}` on standard error, and nothing else.
+
+/** Where a command reads, writes and finds its environment: `process`, or the same of a test. */
+export interface Streams {
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stdout: Writable;
+  readonly stderr: Writable & { readonly isTTY?: boolean };
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** A thing to print, by the names that people and programs see, such as `client_id`. */
+type Row = Readonly<Record<string, unknown>>;
+
+/** A thing by the names that programs see. */
+export function snakeCase(thing: object): Row {
+  const snake = (name: string) => name.replaceAll(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
+  return Object.fromEntries(Object.entries(thing).map(([name, value]) => [snake(name), value]));
+}
+
+/** One call of the command: how it reads and writes. */
+export class Shell {
+  /** `--json` was given: known before commander has read the command line, whose errors are JSON then, too. */
+  readonly inJson: boolean;
+  readonly streams: Streams;
+  exitCode = 0;
+  readonly #console: Console;
+  readonly #warnings: string[] = [];
+
+  constructor(argv: readonly string[], streams: Streams) {
+    this.streams = streams;
+    this.inJson = argv.includes('--json');
+    this.#console = new Console(streams.stdout, streams.stderr);
+  }
+
+  /** Warns of something that was done all the same: people at once, programs in the document that follows. */
+  warn(sentence: string): void {
+    if (this.inJson) this.#warnings.push(sentence);
+    else this.#console.error(`warning: ${sentence}`);
+  }
+
+  /** Prints a result: the document, or its text for people. Documents that are lists have no room for warnings. */
+  print(document: Row | readonly unknown[], text: string): void {
+    const whole =
+      this.#warnings.length === 0 || Array.isArray(document)
+        ? document
+        : { ...document, warnings: this.#warnings };
+    this.#console.log(this.inJson ? JSON.stringify(whole, null, 2) : text);
+  }
+
+  /** Prints one thing: a JSON object; for people its fields a line each, or else says the sentence. */
+  printOne(thing: object, sentence?: string): void {
+    const row = snakeCase(thing);
+    if (sentence !== undefined && !this.inJson) this.say(sentence);
+    else this.print(row, alignColumns(Object.entries(row).map(([name, value]) => [name, text(value)])));
+  }
+
+  /**
+   * Prints a list at the pace of its reader: a JSON array, or a table as wide as its first page. Where a page has other columns,
+   * another table begins. @param none is said when the list is empty
+   */
+  async printList<Thing>(
+    pages: AsyncIterable<readonly Thing[]> | Iterable<readonly Thing[]>,
+    rowsOf: (page: readonly Thing[]) => readonly object[],
+    none: string,
+  ): Promise<void> {
+    let [isEmpty, header, widths]: [boolean, string, number[]] = [true, '', []];
+    const format = (rows: readonly Row[]) => {
+      // As `JSON.stringify` writes an array.
+      const json = () =>
+        rows.map((row) => `\n${JSON.stringify(row, null, 2)}`.replaceAll('\n', '\n  ')).join();
+      if (this.inJson) return (isEmpty ? '[' : ',') + json();
+      const lines = rows.map((row) => Object.values(row).map(text));
+      const columns = Object.keys(rows[0] ?? {});
+      if (String(columns) !== header) {
+        lines.unshift(columns);
+        [header, widths] = [String(columns), widthsOf(lines)];
+      }
+      return `${alignColumns(lines, widths)}\n`;
+    };
+    for await (const page of pages) {
+      const rows = rowsOf(page).map(snakeCase);
+      if (rows.length > 0 && !(await this.#write(format(rows)))) return;
+      isEmpty &&= rows.length === 0;
+    }
+    if (isEmpty) this.say(none);
+    if (this.inJson) await this.#write(isEmpty ? '[]\n' : '\n]\n');
+  }
+
+  /** Waits until standard output has taken it. @returns false when its reader is gone */
+  #write(text: string): Promise<boolean> {
+    return new Promise((resolve) => this.streams.stdout.write(text, (error) => resolve(!error)));
+  }
+
+  /** A message for people. */
+  say(sentence: string): void {
+    if (!this.inJson) this.#console.error(sentence);
+  }
+
+  complain(sentence: string): void {
+    this.#console.error(this.inJson ? JSON.stringify({ error: sentence }) : sentence);
+  }
+
+  /** Shows progress to people at a terminal; the next line overwrites it. */
+  showProgress(count: number): void {
+    if (!this.inJson && this.streams.stderr.isTTY) this.streams.stderr.write(`${count} revoked\r`);
+  }
+}
+
+function widthsOf(lines: readonly (readonly string[])[]): number[] {
+  const widest = (column: number) =>
+    lines.reduce((most, line) => Math.max(most, line[column]?.length ?? 0), 0);
+  return (lines[0] ?? []).map((_, column) => widest(column));
+}
+
+function alignColumns(lines: readonly (readonly string[])[], widths = widthsOf(lines)): string {
+  return lines
+    .map((line) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
+    .map((line) => line.trimEnd())
+    .join('\n');
+}
+
+function text(value: unknown): string {
+  if (value === null || value === undefined) return '-';
+  if (value instanceof Date) return value.toISOString();
+  return typeof value === 'object' && !Array.isArray(value) ? JSON.stringify(value) : String(value);
+}

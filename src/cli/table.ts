@@ -1,0 +1,212 @@
+import { open } from 'node:fs/promises';
+import { text as readAll } from 'node:stream/consumers';
+import { Option } from 'commander';
+import * as audit from '../operations/audit.ts';
+import * as clients from '../operations/clients.ts';
+import { examineDatabase, examineRows } from '../operations/doctor.ts';
+import { explain, showToken } from '../operations/explain.ts';
+import * as grants from '../operations/grants.ts';
+import { maintain } from '../operations/maintain.ts';
+import * as resources from '../operations/resources.ts';
+import * as users from '../operations/users.ts';
+import { openStore } from '../process/openStore.ts';
+import { followTrail, summary } from './audit.ts';
+import { CHANGE_OPTIONS, readSettings, SETTING_OPTIONS } from './clientOptions.ts';
+import { type CommandTable, command, optionOf } from './commands.ts';
+import { examine, showConfig } from './doctor.ts';
+import { runMigrate } from './migrate.ts';
+import { ASKING } from './terminal.ts';
+
+interface StatusSet {
+  readonly status: string;
+  readonly changed: boolean;
+}
+
+const statusOf = (name: string | undefined, { status, changed }: StatusSet) =>
+  changed ? `${name} is ${status}` : `${name} was ${status} before: nothing has changed`;
+
+/** Of a block or unblock: the first field of the input is the name. */
+const STATUS_SET = {
+  says: (set: StatusSet, input: Readonly<Record<string, string>>) => statusOf(Object.values(input)[0], set),
+};
+const revokedSentence = (revoked: number) => `authorizations revoked: ${revoked}`;
+
+const SECRETS = {
+  summary: 'add, list and retire secrets; several may be valid, so that one can be replaced without a break',
+};
+const SECRET_LIST = { none: 'no secrets' };
+const SECRET_RETIRED = {
+  says: (_retired: unknown, { secretId }: Readonly<Record<string, string>>) => `retired ${secretId}`,
+  more: [new Option('--force', 'the same as --yes').hideHelp().implies({ yes: true })],
+};
+
+/** All commands, in the order of the help. */
+export const COMMANDS: CommandTable = {
+  serve: { summary: 'run the server until a signal ends it', run: runServer },
+
+  migrate: {
+    summary: 'bring the database schema to this build’s version',
+    options: [
+      new Option('--status', 'change nothing, only say which version the schema has'),
+      new Option(
+        '--server-role <role>',
+        'and then give this role the rights that a server needs, and no others; run as the owner of the tables',
+      ).conflicts('status'),
+    ],
+    run: runMigrate,
+  },
+
+  maintain: command(maintain, {
+    open: openStore,
+    says: ({ expired, made, pruned, strays, analyzed }) =>
+      [
+        `removed what had expired: ${Object.entries(expired)
+          .map(([table, rows]) => `${rows} ${table}`)
+          .join(', ')}`,
+        ...made.map((name) => `made ${name}`),
+        ...pruned.map((month) => `dropped ${month}`),
+        ...(strays > 0 ? [`${strays} rows of the trail belong to no month that may have a partition`] : []),
+        ...(analyzed ? ['analyzed the trail'] : []),
+      ].join('\n'),
+  }),
+
+  client: { summary: 'register, list, change, block and delete applications, and manage their secrets' },
+  'client create': command(clients.create, { options: SETTING_OPTIONS, read: readSettings }),
+  'client update <id>': command(clients.update, {
+    options: CHANGE_OPTIONS,
+    read: readSettings,
+    incomplete:
+      'say what to change: --name, --redirect-uri, --right, --most, --site, --logo, --no-logo, --reviewed, --not-reviewed, --user-limits or --no-user-limits',
+    says({ changed }) {
+      const names = Object.keys(changed);
+      return names.length === 0 ? 'there is nothing to change' : `changed ${names.join(', ')}`;
+    },
+  }),
+  'client list': command(clients.list, { none: 'no applications' }),
+  'client show <id>': command(clients.show),
+  'client block <id>': command(clients.block, STATUS_SET),
+  'client unblock <id>': command(clients.unblock, STATUS_SET),
+  'client delete <id>': command(clients.remove, {
+    says: ({ clientId, revoked }) => `deleted ${clientId}; ${revokedSentence(revoked)}`,
+  }),
+  'client secret': SECRETS,
+  'client secret add <id>': command(clients.addSecret),
+  'client secret list <id>': command(clients.secretList, SECRET_LIST),
+  'client secret retire <id> <secret-id>': command(clients.retireSecret, SECRET_RETIRED),
+
+  user: { summary: 'create, list, block, sign out and delete users, and set their passwords' },
+  'user create <login>': command(users.create, {
+    ...ASKING,
+    summary: 'create a user; asks for the passwords, and does not show them',
+  }),
+  'user list': command(users.list, { none: 'no users' }),
+  'user show <login>': command(users.show),
+  'user block <login>': command(users.block, STATUS_SET),
+  'user unblock <login>': command(users.unblock, STATUS_SET),
+  'user sign-out <login>': command(users.signOut, {
+    says: ({ login }) => `${login} is signed out everywhere`,
+  }),
+  'user set-password <login>': command(users.setPassword, {
+    ...ASKING,
+    says: ({ login }) => `the password of ${login} is changed`,
+  }),
+  'user delete <login>': command(users.remove, {
+    says: ({ userId, revoked }) => `deleted ${userId}; ${revokedSentence(revoked)}`,
+  }),
+
+  resource: {
+    summary: 'register, list, block and delete servers that may introspect tokens, and manage their secrets',
+  },
+  'resource create': command(resources.create),
+  'resource list': command(resources.list, { none: 'no resource servers' }),
+  'resource show <id>': command(resources.show),
+  'resource block <id>': command(resources.block, STATUS_SET),
+  'resource unblock <id>': command(resources.unblock, STATUS_SET),
+  'resource delete <id>': command(resources.remove, { says: ({ resourceId }) => `deleted ${resourceId}` }),
+  'resource secret': SECRETS,
+  'resource secret add <id>': command(resources.addSecret),
+  'resource secret list <id>': command(resources.secretList, SECRET_LIST),
+  'resource secret retire <id> <secret-id>': command(resources.retireSecret, SECRET_RETIRED),
+
+  grant: { summary: 'list and revoke what users have allowed' },
+  'grant list': command(grants.list, {
+    incomplete: 'say whose: --login, --client, or both',
+    none: 'no authorizations',
+  }),
+  'grant revoke [grant-id]': command(grants.revoke, {
+    options: {
+      trail: () => [
+        new Option(
+          '--trail <file>',
+          'after a restore: those that ended or were replaced later, by the trail that “assent audit next” wrote to this file',
+        ).conflicts(['login', 'client', 'since', 'until']),
+      ],
+    },
+    read: ({ trail }) => (trail === undefined ? {} : { trail: { name: trail, lines: linesOf(trail) } }),
+    incomplete:
+      'say what to revoke: GRANT_ID, --login, --client, --since, --until or --trail; with several options, only what fits all',
+    says({ revoked }, { grantId }) {
+      if (grantId === undefined) return revokedSentence(revoked);
+      return revoked === 0 ? `${grantId} was revoked before` : `revoked ${grantId}`;
+    },
+  }),
+
+  audit: command(audit.show, {
+    options: { userId: (derived) => [derived.conflicts('login')] },
+    incomplete:
+      'say whose events: --login, --user, --client, --resource, --ref, --outcome, --since, --until or --limit',
+    none: async (caller, input) => ['no events', ...(await audit.findUnknown(caller, input))].join(', and '),
+    table: summary,
+  }),
+  'audit next [cursor]': {
+    summary: audit.next.summary,
+    options: [new Option('--all', 'until nothing is left, not only the next 5,000')],
+    operations: [audit.next],
+    run: followTrail,
+  },
+  'audit prune': command(audit.prune, {
+    says: ({ months }) =>
+      months.map((month) => `dropped ${month}`).join('\n') || 'there is nothing older to drop',
+  }),
+
+  'explain <reference>': command(explain),
+  token: { summary: 'look up an access token' },
+  'token show': command(showToken, {
+    summary: 'say of an access token, from standard input, whose it is and what it is worth',
+    options: { token: () => [] },
+    /** The token is no argument: every process on the machine can list those. */
+    async read(_options, shell) {
+      const { stdin } = shell.streams;
+      if (stdin.isTTY) shell.say('The access token, then Enter and Ctrl-D:');
+      return { token: await readAll(stdin) };
+    },
+  }),
+
+  doctor: {
+    summary: 'check configuration, database and address; exit code 1 when Assent can’t serve like this',
+    options: [
+      new Option(
+        '--invariants',
+        'check instead what must be true of the schema and of all rows; reads whole tables, beside running servers',
+      ),
+      optionOf(examineRows.input, 'patience'),
+    ],
+    operations: [examineDatabase, examineRows],
+    run: examine,
+  },
+  config: { summary: 'look at the configuration' },
+  'config show': {
+    summary: 'list all variables: what is in force, but no secret, and where it is from',
+    run: showConfig,
+  },
+};
+
+async function* linesOf(file: string): AsyncGenerator<string> {
+  yield* (await open(file)).readLines();
+}
+
+/** Loads the server only here: the other commands start faster without it. */
+async function runServer(): Promise<void> {
+  const { serve } = await import('../process/serve.ts');
+  await serve();
+}

@@ -1,0 +1,90 @@
+import { createInterface, type Interface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { text as readAll } from 'node:stream/consumers';
+import { Option } from 'commander';
+import { type Loss, UsageError } from '../operations/operation.ts';
+import type { Shell } from './shell.ts';
+
+// Questions are asked at a terminal, without `--json`.
+
+const canAsk = ({ streams, inJson }: Shell) => streams.stdin.isTTY === true && !inJson;
+
+/**
+ * Asks before something is lost for good; only `y` or `yes` goes on. A script has to say `--yes` also where nothing would be
+ * lost, so that it isn't refused on the first day that something is.
+ *
+ * @throws {UsageError} when there is no terminal to ask at
+ * @throws {Error} when the answer is no
+ */
+export async function confirm(shell: Shell, { deed, count }: Loss): Promise<void> {
+  if (!canAsk(shell)) throw new UsageError(`nothing was done: this would ${deed}; say --yes to do it`);
+  if (count === 0) return;
+  const answer = await atTerminal(shell, { output: shell.streams.stderr }, (terminal) => {
+    const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
+    return Promise.race([terminal.question(`This will ${deed}. Go on? [y/N] `), closed]); // Ctrl-D is no answer
+  });
+  if (!/^y(es)?$/i.test(answer.trim())) throw new Error('nothing was done');
+}
+
+/** How commands that set passwords take them: asked for, without echo, or from standard input. */
+export const ASKING = {
+  options: {
+    password: () => [
+      new Option(
+        '--password-stdin',
+        'read the password from line 1 and the payment password, if any, from line 2',
+      ),
+    ],
+    paymentPassword: () => [],
+  },
+  read: askPasswords,
+};
+
+/**
+ * Asks for the passwords of a user. They are never arguments, which every process on the machine can list.
+ *
+ * @throws {UsageError} when there is no terminal to ask at
+ */
+async function askPasswords({ passwordStdin = false }: { passwordStdin?: boolean }, shell: Shell) {
+  if (!passwordStdin && !canAsk(shell)) {
+    throw new UsageError('passwords are asked for at a terminal, without --json: use --password-stdin');
+  }
+  const [password = '', paymentPassword] = passwordStdin
+    ? (await readAll(shell.streams.stdin)).split(/\r?\n/)
+    : await askWithoutEcho(shell);
+  return { password, paymentPassword: paymentPassword || null };
+}
+
+/** Readline echoes to its output, so it gets one that shows nothing; the questions go to standard error. */
+function askWithoutEcho(shell: Shell): Promise<string[]> {
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  return atTerminal(shell, { output: silent, terminal: true }, async (terminal) => {
+    const ask = async (question: string) => {
+      shell.streams.stderr.write(question);
+      const answer = await terminal.question('');
+      shell.streams.stderr.write('\n');
+      return answer;
+    };
+    const password = await ask('Password: ');
+    if (password !== (await ask('Password again: '))) throw new UsageError('the two passwords differ');
+    const paymentPassword = await ask('Payment password (empty for none): ');
+    if (paymentPassword !== '' && paymentPassword !== (await ask('Payment password again: '))) {
+      throw new UsageError('the two payment passwords differ');
+    }
+    return [password, paymentPassword];
+  });
+}
+
+async function atTerminal<Answer>(
+  { streams }: Shell,
+  options: { output: Writable; terminal?: true },
+  work: (terminal: Interface) => Promise<Answer>,
+): Promise<Answer> {
+  const terminal = createInterface({ input: streams.stdin, ...options });
+  terminal.on('SIGINT', () => process.kill(process.pid, 'SIGINT')); // in raw mode Ctrl-C is a key, not a signal
+  try {
+    return await work(terminal);
+  } finally {
+    terminal.close();
+  }
+}

@@ -1,0 +1,211 @@
+import { userInfo } from 'node:os';
+import { z } from 'zod';
+import { BUILT_IN_CATALOGUE } from '../languages/catalogue.ts';
+import { isLoopback } from '../rules/common/network.ts';
+import { BUILT_IN_BRAND } from '../rules/face/brand.ts';
+import { EMPTY_DIRECTORY } from '../rules/face/directory.ts';
+import { type Environment, findMistyped, inCheckout, originOf, readVariables } from './environment.ts';
+import { gathering, readBrand, readCatalogue, readDirectory } from './operatorFiles.ts';
+import {
+  DATABASE_VARIABLES,
+  DEFAULT_PORT,
+  GONE_VARIABLES,
+  OPERATOR_VARIABLES,
+  shownUrl,
+  VARIABLES,
+} from './variables.ts';
+
+/** The public secret of docker-compose.yml begins so. */
+const PUBLIC_SECRET = 'for-trying-out-only';
+const NAMES = Object.keys({ ...VARIABLES, ...OPERATOR_VARIABLES });
+
+/** Read in trial mode where the operator names none: the face of a wallet that doesn't exist, and whom one can pay there. */
+const TRIAL_BRAND = 'demo/wallet/brand.json';
+const TRIAL_DIRECTORY = 'demo/wallet/directory.json';
+
+/** How the database is reached: the operator's by its URL, the embedded one of trial mode by its folder. */
+export type DatabaseConfig = Readonly<ReturnType<typeof databaseConfig>>;
+
+/** Everything `assent serve` needs. */
+export type Config = Readonly<ReturnType<typeof readConfig>>;
+
+/** Wrong values in the environment: one line for each. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+  }
+}
+
+/** Reads what every command needs to find the database. @throws {ConfigError} */
+export function readDatabaseConfig(environment: Environment = process.env): DatabaseConfig {
+  // Not on the trial's data, either, where DATABASE_URL is mistyped: commands don't say on which they work.
+  const problems = (given: Environment) => [
+    ...findMistyped(['DATABASE_URL'], given),
+    ...trialProblems({ ...given, HOST: '' }),
+  ];
+  return databaseConfig(parse(z.object(DATABASE_VARIABLES), environment, problems));
+}
+
+function databaseConfig(values: z.output<z.ZodObject<typeof DATABASE_VARIABLES>>) {
+  return {
+    /** Null in trial mode. */
+    databaseUrl: values.DATABASE_URL ?? null,
+    /** For a `databaseUrl` that holds none. */
+    databasePassword: values.PGPASSWORD ?? null,
+    /** Absolute path of the embedded database and the generated secrets of trial mode. */
+    dataDir: inCheckout(values.DATA_DIR),
+  };
+}
+
+/** The operator of a command: `ASSENT_OPERATOR`, or the user of the operating system. @throws {ConfigError} */
+export function readOperator(environment: Environment = process.env): string {
+  return parse(z.object(OPERATOR_VARIABLES), environment).ASSENT_OPERATOR ?? systemUser();
+}
+
+/** The names and the host of the service: no application or password is called like that. @throws {ConfigError} */
+export function readServiceNames(environment: Environment = process.env): string[] {
+  const needed = z.object(VARIABLES).pick({ BRAND: true, DATABASE_URL: true, BASE_URL: true });
+  const { BRAND, DATABASE_URL, BASE_URL } = parse(needed, environment);
+  const { problems, fromFile } = operatorFiles({ BRAND: BRAND ?? (DATABASE_URL ? undefined : TRIAL_BRAND) });
+  const brand = fromFile('BRAND', readBrand) ?? BUILT_IN_BRAND;
+  if (problems.length > 0) throw new ConfigError(problems);
+  return [...Object.values(brand.name), ...(BASE_URL ? [new URL(BASE_URL).hostname] : [])];
+}
+
+/** A container may run as a number that has no name. */
+function systemUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.()}`;
+  }
+}
+
+/** Reads the server's environment. @throws {ConfigError} with every variable that is wrong, and what is allowed */
+export function readConfig(environment: Environment = process.env) {
+  const values = readValues(environment);
+  const { CATALOGUE, BRAND, DIRECTORY } = values;
+  const { problems, fromFile } = operatorFiles({ CATALOGUE, BRAND, DIRECTORY });
+  const config = {
+    ...databaseConfig(values),
+    warnings: findMistyped(NAMES, environment),
+    host: values.HOST,
+    port: values.PORT,
+    baseUrl: values.BASE_URL,
+    /** The first signs, all verify; null in trial mode, which generates one and keeps it in `dataDir`. */
+    secrets: values.SECRETS ?? null,
+    codeLifetimeSeconds: values.CODE_LIFETIME_SECONDS,
+    logLevel: values.LOG_LEVEL,
+    /** Number of proxies, or their networks. */
+    trustProxy: values.TRUST_PROXY ?? (false as const),
+    /** How long the server still takes connections after a signal. */
+    drainMs: values.DRAIN_SECONDS * 1000,
+    /** Where `/metrics` is, null for the public port, and the token that it asks for. */
+    metricsPort: values.METRICS_PORT ?? null,
+    metricsToken: values.METRICS_TOKEN ?? null,
+    maxConnections: values.MAX_CONNECTIONS,
+    maxInstances: values.MAX_INSTANCES,
+    demo: values.DATABASE_URL === undefined && values.DEMO === 'on',
+    /** True under `npm start`: the server ends with npm. */
+    startedByNpm: environment.npm_lifecycle_event === 'start',
+    currency: values.CURRENCY,
+    timeZone: values.TIME_ZONE,
+    catalogue: fromFile('CATALOGUE', readCatalogue) ?? BUILT_IN_CATALOGUE,
+    brand: fromFile('BRAND', readBrand) ?? BUILT_IN_BRAND,
+    directory: fromFile('DIRECTORY', readDirectory) ?? EMPTY_DIRECTORY,
+  };
+  if (problems.length > 0) throw new ConfigError(problems);
+  return config;
+}
+
+/** The values of all variables of the server; in trial mode some have another default. */
+function readValues(environment: Environment) {
+  const values = parse(z.object(VARIABLES), environment, combinedProblems);
+  const inTrial = (file: string) => (values.DATABASE_URL ? undefined : file);
+  return {
+    ...values,
+    BASE_URL: values.BASE_URL ?? `http://localhost:${values.PORT}`,
+    BRAND: values.BRAND ?? inTrial(TRIAL_BRAND),
+    DIRECTORY: values.DIRECTORY ?? inTrial(TRIAL_DIRECTORY),
+  };
+}
+
+/** Each variable with its value, of secrets only what may be told, and where that is from. @throws {ConfigError} */
+export function describeVariables(environment: Environment = process.env) {
+  const values = { ...readValues(environment), ASSENT_OPERATOR: readOperator(environment) };
+  return Object.entries(values).map(([variable, value = null]) => {
+    return { variable, value: told(variable, value), origin: originOf(variable, environment) };
+  });
+}
+
+function told(variable: string, value: unknown): unknown {
+  if (variable === 'SECRETS' && Array.isArray(value)) return `${value.length} set`;
+  if (variable === 'DATABASE_URL' && typeof value === 'string') return shownUrl(value);
+  return /PASSWORD|TOKEN/.test(variable) && value !== null ? 'set' : value;
+}
+
+/** Reads the files that variables name, and gathers what is wrong with all of them. */
+function operatorFiles(given: Environment) {
+  const problems: string[] = [];
+  const fromFile = <Content>(variable: string, read: (file: string) => Content): Content | undefined => {
+    const file = given[variable];
+    if (file === undefined) return undefined;
+    return gathering(
+      problems,
+      () => read(inCheckout(file)),
+      (problem) => `${variable} ${file}: ${problem}.`,
+    );
+  };
+  return { problems, fromFile };
+}
+
+const NO_TRIAL =
+  'DATABASE_URL is required: without it this is trial mode, which is for this machine alone (BASE_URL and HOST), and not for NODE_ENV=production.';
+const SAME_PORT = 'METRICS_PORT must be another than PORT: leave it out for /metrics at PORT.';
+
+/** Checks across variables: with an operator's database no address is guessed and no secret public. */
+function combinedProblems(given: Environment): string[] {
+  const gone = Object.entries(GONE_VARIABLES).filter(([name]) => given[name]);
+  const problems = gone.map(([name, sentence]) => `${name} ${sentence}`);
+  if (given.METRICS_PORT === (given.PORT ?? DEFAULT_PORT)) problems.push(SAME_PORT);
+  problems.push(...trialProblems(given));
+  if (!given.DATABASE_URL) return problems;
+  const missing = ['BASE_URL', 'SECRETS'].filter((name) => originOf(name, given) === 'default');
+  problems.push(...missing.map((name) => `${name} is required when DATABASE_URL is set.`));
+  if (given.SECRETS?.includes(PUBLIC_SECRET) && isElsewhere(given.BASE_URL)) {
+    problems.push('SECRETS must be your own when BASE_URL is not localhost: openssl rand -hex 32 makes one.');
+  }
+  return problems;
+}
+
+/** A forgotten `DATABASE_URL` must not end in trial mode, on data that are thrown away. */
+function trialProblems(given: Environment): string[] {
+  const { NODE_ENV, BASE_URL, HOST } = given;
+  const isOpen = isElsewhere(BASE_URL) || (HOST && HOST !== '::1' && !isLoopback(HOST));
+  const isTrial = !isOpen && NODE_ENV !== 'production';
+  return isTrial || originOf('DATABASE_URL', given) !== 'default' ? [] : [NO_TRIAL];
+}
+
+/** False for text that is no URL: it is refused for that. */
+function isElsewhere(url = ''): boolean {
+  return URL.canParse(url) && !isLoopback(new URL(url).hostname);
+}
+
+function parse<Schema extends z.ZodObject>(
+  schema: Schema,
+  environment: Environment,
+  combined: (given: Environment) => string[] = () => [],
+): z.output<Schema> {
+  const { values, problems } = readVariables(Object.keys(schema.shape), environment);
+  const result = schema.safeParse(values);
+  problems.push(...combined({ ...environment, ...values }));
+  for (const { path, message } of result.error?.issues ?? []) {
+    const origin = originOf(String(path[0]), environment);
+    problems.push(`${String(path[0])}${origin.endsWith('_FILE') ? ` from ${origin}` : ''} ${message}.`);
+  }
+  if (!result.success || problems.length > 0)
+    throw new ConfigError([...new Set([...problems, ...findMistyped(NAMES, environment)])]);
+  return result.data;
+}

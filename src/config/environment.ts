@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The folder of package.json. */
+const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Variables that may be given as a file, in a variable with `_FILE` behind the name. */
+const SECRET_VARIABLES = ['DATABASE_URL', 'PGPASSWORD', 'SECRETS', 'METRICS_TOKEN'];
+
+/** The absolute path of a file: relative paths are relative to the checkout, wherever the command was started. */
+export function inCheckout(file: string): string {
+  return resolve(CHECKOUT, file);
+}
+
+/** Reads variables, each from its file where it is given as one; empty ones are not set. `problems`: sentences on files. */
+export function readVariables(
+  names: readonly string[],
+  environment: Environment,
+): { values: Environment; problems: string[] } {
+  const problems: string[] = [];
+  const read = (name: string): string | undefined => {
+    const value = environment[name] || undefined;
+    const file = fileOf(name, environment);
+    if (file === undefined) return value;
+    if (value === undefined) return readSecret(`${name}_FILE`, file, problems);
+    problems.push(`${name} and ${name}_FILE are both set: leave one of them out.`);
+    return value;
+  };
+  return { values: Object.fromEntries(names.map((name) => [name, read(name)])), problems };
+}
+
+/** Where a variable is set, be its file good or not: `environment`, `SECRETS_FILE`, or `default` for nowhere. */
+export function originOf(name: string, environment: Environment): string {
+  if (environment[name]) return 'environment';
+  return fileOf(name, environment) === undefined ? 'default' : `${name}_FILE`;
+}
+
+/** A sentence for each variable that nothing reads, and that looks like one of `names` that is not set and not short. */
+export function findMistyped(names: readonly string[], environment: Environment): string[] {
+  const missing = names.filter((name) => name.length > 6 && originOf(name, environment) === 'default');
+  const files = missing.filter((name) => SECRET_VARIABLES.includes(name)).map((name) => `${name}_FILE`);
+  const others = Object.keys(environment).filter((name) => environment[name] && !names.includes(name));
+  return [...missing, ...files].flatMap((meant) => {
+    const written = others.filter((name) => isNear(name.toUpperCase(), meant, meant.length > 12 ? 2 : 1));
+    return written.map((name) => `${name} is unknown, and looks like ${meant}, which is not set.`);
+  });
+}
+
+/** True when at most `edits` letters are missing, added, other or swapped with their neighbour (Damerau and Levenshtein). */
+function isNear(one: string, other: string, edits: number): boolean {
+  if (one === other || edits === 0) return one === other;
+  if (one[0] === other[0]) return isNear(one.slice(1), other.slice(1), edits);
+  const swap = one[0] === other[1] && one[1] === other[0] ? [[2, 2]] : [];
+  const ways = [[1, 1], [1, 0], [0, 1], ...swap];
+  return ways.some(([a, b]) => isNear(one.slice(a), other.slice(b), edits - 1));
+}
+
+function fileOf(name: string, environment: Environment): string | undefined {
+  return (SECRET_VARIABLES.includes(name) && environment[`${name}_FILE`]) || undefined;
+}
+
+/** Without the line end behind it, which editors and `echo` write. */
+function readSecret(variable: string, file: string, problems: string[]): string | undefined {
+  try {
+    const secret = readFileSync(inCheckout(file), 'utf8').replace(/[\r\n]+$/, '');
+    if (secret !== '') return secret;
+    problems.push(`${variable} ${file} is empty.`);
+  } catch (error) {
+    problems.push(`${variable} ${file} can't be read: ${(error as NodeJS.ErrnoException).code}.`);
+  }
+  return undefined;
+}

@@ -1,0 +1,82 @@
+import { readFileSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { type Catalogue, parseCatalogue } from '../languages/catalogue.ts';
+import { FileError } from '../rules/common/operatorFile.ts';
+import { type Brand, logoNameIn, parseBrand } from '../rules/face/brand.ts';
+import { type Directory, parseDirectory } from '../rules/face/directory.ts';
+import { checkLogo, type Logo, MAX_LOGO_BYTES } from '../rules/face/logo.ts';
+import { hexOf, sha256 } from '../secrets/digest.ts';
+
+// The files that an operator writes. Each is read whole, once, and nothing beside them.
+
+/** Bytes of a brand file or a catalogue. */
+const MAX_BYTES = 64 * 1024;
+/** Bytes of a directory: some 50,000 names. */
+const MAX_DIRECTORY_BYTES = 4 * 1024 * 1024;
+
+/** @param file absolute; its logo is relative to it @throws {FileError} with all mistakes of the file and its logo */
+export function readBrand(file: string): Brand {
+  const json = readText(file, MAX_BYTES);
+  const logoName = logoNameIn(json);
+  const problems: string[] = [];
+  const brand = gathering(problems, () => parseBrand(json));
+  const readOwn = (name: string) => readLogo(resolve(dirname(file), name));
+  const worded = (problem: string) => `logo ${logoName} ${problem}`;
+  const logo = logoName === null ? null : gathering(problems, () => readOwn(logoName), worded);
+  if (brand === undefined || logo === undefined) throw new FileError(problems);
+  return { ...brand, logo: logo && { ...logo, path: `/brand/logo-${logo.file}` } };
+}
+
+/** Adds a {@link FileError} of `read` to `problems`, in other words. @returns the content; undefined after an error */
+export function gathering<Content>(
+  problems: string[],
+  read: () => Content,
+  worded = (problem: string) => problem,
+): Content | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof FileError)) throw error;
+    problems.push(...error.problems.map(worded));
+    return undefined;
+  }
+}
+
+/** @throws {FileError} */
+export function readCatalogue(file: string): Catalogue {
+  return parseCatalogue(readText(file, MAX_BYTES));
+}
+
+/** @throws {FileError} */
+export function readDirectory(file: string): Directory {
+  return parseDirectory(readText(file, MAX_DIRECTORY_BYTES));
+}
+
+/** @throws {FileError} when it can't be read, or is no picture that may stand on our pages */
+export function readLogo(file: string): Logo {
+  return logoOf(readBytes(file, MAX_LOGO_BYTES));
+}
+
+/** @throws {FileError} when the bytes are no picture that may stand on our pages */
+export function logoOf(body: Buffer): Logo {
+  const { extension, width, height } = checkLogo(body);
+  return { file: `${hexOf(sha256(body)).slice(0, 32)}.${extension}`, body, width, height };
+}
+
+function readText(file: string, maxBytes: number): string {
+  return readBytes(file, maxBytes)
+    .toString('utf8')
+    .replace(/^\uFEFF/, '');
+}
+
+function readBytes(file: string, maxBytes: number): Buffer {
+  try {
+    const stats = statSync(file);
+    if (!stats.isFile()) throw new FileError(['is no file']);
+    if (stats.size > maxBytes) throw new FileError([`has ${stats.size} bytes, and may have ${maxBytes}`]);
+    return readFileSync(file);
+  } catch (error) {
+    if (error instanceof FileError) throw error;
+    throw new FileError([`can't be read: ${(error as NodeJS.ErrnoException).code}`]);
+  }
+}

@@ -1,0 +1,121 @@
+import { expiresSoon, tokenExpiresAt } from '../../rules/common/lifetimes.ts';
+import { grantedRights, spends } from '../../rules/scope/scope.ts';
+import { isUuid } from '../../secrets/uuid.ts';
+import {
+  type AccountGrant,
+  type Cursor,
+  countAccountGrants,
+  findAccountGrants,
+} from '../../store/account/accountGrants.ts';
+import type { Session } from '../../store/common/sessions.ts';
+import type { Context } from '../common/context.ts';
+import { signForm } from '../common/signedForm.ts';
+import { disconnectForm } from './disconnect.ts';
+
+export type { Cursor };
+
+/** Authorizations on one page. */
+const MAX_SHOWN = 20;
+/** Characters of their scopes together; the first authorization is shown whatever its length. */
+const MAX_SCOPE = 16_000;
+
+/** A page of what can act on the user's account, newest first; `newer` and `older` are where further pages begin, null for none. */
+export type AuthorizationsPage = Awaited<ReturnType<typeof findAuthorizationsPage>>;
+
+/** One live authorization: what it allows, since when, until when, last used on which day (UTC), and its state. */
+export type LiveAuthorization = ReturnType<typeof authorizationOf>;
+
+/** An application that can act on the user's account, with its authorizations on this page. */
+export type AuthorizedClient = Awaited<ReturnType<typeof groupByClient>>[number];
+
+/** One page of the user's authorizations. It reads little more than that, however many there are. */
+export async function findAuthorizationsPage(context: Context, session: Session, cursor: Cursor) {
+  const { found, nextFrom } = await findAccountGrants(context.db, session.user.userId, cursor, MAX_SHOWN);
+  const fitting = found.slice(0, countFitting(found));
+  const next = fitting.length < found.length ? (fitting.at(-1)?.grantId ?? null) : nextFrom;
+  // On the side that the cursor comes from there is at least the authorization that it names.
+  const back = cursor.grantId === null ? null : (fitting[0]?.grantId ?? null);
+  const [newer, older] = cursor.direction === 'older' ? [back, next] : [next, back];
+  const shown = cursor.direction === 'older' ? fitting : fitting.toReversed();
+  const authorizations = shown.map((grant) => authorizationOf(context, session, grant));
+  const clients = await groupByClient(context, session, authorizations, (newer ?? older) !== null);
+  // Only a page is sorted: a scope's spending is no column, so PostgreSQL can't page by it.
+  const applications: readonly AuthorizedClient[] = clients.sort(
+    (one, other) => Number(other.canSpend) - Number(one.canSpend),
+  );
+  return {
+    authorizations,
+    applications,
+    newer: newer === null ? null : ({ direction: 'newer', grantId: newer } as const),
+    older: older === null ? null : ({ direction: 'older', grantId: older } as const),
+  };
+}
+
+/** @returns how many of the first fit on a page, at least one */
+function countFitting(grants: readonly AccountGrant[]): number {
+  let length = 0;
+  const tooMuch = grants.findIndex(({ scope }) => {
+    length += scope.length;
+    return length > MAX_SCOPE;
+  });
+  return tooMuch < 0 ? grants.length : Math.max(1, tooMuch);
+}
+
+function authorizationOf(context: Context, session: Session, grant: AccountGrant) {
+  const { grantId, clientId, clientName, clientLogo, clientStatus } = grant;
+  const { instanceName, confirmedAt, lastUsedOn } = grant;
+  const expiresAt = tokenExpiresAt(grant.tokenIssuedAt ?? confirmedAt);
+  return {
+    grantId,
+    clientId,
+    clientName,
+    clientLogo,
+    /** The application is blocked, and can't use what it was allowed. */
+    isBlocked: clientStatus === 'blocked',
+    instanceName,
+    confirmedAt,
+    lastUsedOn,
+    expiresAt,
+    expiresSoon: expiresSoon(expiresAt, grant.now),
+    rights: grantedRights(grant, context.currency),
+    disconnectToken: signForm(context, disconnectForm(session, { action: 'disconnect', id: grantId })),
+  };
+}
+
+/** @param thereAreOthers whether there are other pages */
+async function groupByClient(
+  context: Context,
+  session: Session,
+  shown: readonly LiveAuthorization[],
+  thereAreOthers: boolean,
+) {
+  const clients = new Map(shown.map((authorization) => [authorization.clientId, authorization]));
+  const ids = [...clients.keys()];
+  const counts = thereAreOthers
+    ? await countAccountGrants(context.db, { userId: session.user.userId, clientIds: ids })
+    : [];
+  return [...clients.values()].map(({ clientId, clientName, clientLogo, isBlocked }) => {
+    const authorizations = shown.filter((one) => one.clientId === clientId);
+    const count = counts.find((counted) => counted.clientId === clientId);
+    const form = disconnectForm(session, { action: 'disconnect-all', id: clientId });
+    return {
+      clientId,
+      clientName,
+      clientLogo,
+      isBlocked,
+      /** One of its authorizations on this page lets it spend. */
+      canSpend: !isBlocked && authorizations.some(({ rights }) => spends(rights)),
+      authorizations,
+      /** On all pages together; `orMore` when only the newest were counted. */
+      live: Math.max(authorizations.length, count?.live ?? 0),
+      orMore: count?.orMore ?? false,
+      disconnectAllToken: signForm(context, form),
+    };
+  });
+}
+
+/** The cursor of a link; the beginning when the link holds none. */
+export function cursorOf(older: string | undefined, newer: string | undefined): Cursor {
+  if (newer !== undefined && isUuid(newer)) return { direction: 'newer', grantId: newer };
+  return { direction: 'older', grantId: older !== undefined && isUuid(older) ? older : null };
+}

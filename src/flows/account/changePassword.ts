@@ -1,0 +1,136 @@
+import { loginKey } from '../../rules/account/loginKey.ts';
+import { passwordProblem } from '../../rules/account/registration.ts';
+import type { Caller } from '../../rules/common/caller.ts';
+import { sha256 } from '../../secrets/digest.ts';
+import { hashPassword } from '../../secrets/password.ts';
+import { changePasswords } from '../../store/account/passwordChanges.ts';
+import { findUserByLogin, type UserWithPasswords } from '../../store/common/users.ts';
+import type { Context } from '../common/context.ts';
+import { type Form, signForm, verifyForm } from '../common/signedForm.ts';
+import { type Guarded, newDeviceCookie } from '../signIn/device.ts';
+import { attemptPassword } from '../signIn/passwordAttempts.ts';
+import type { Session } from '../signIn/session.ts';
+
+/** The form, and the device cookies of this browser, null for none. */
+export interface SentPasswordChange {
+  readonly kind: Guarded;
+  /** Both as typed. */
+  readonly currentPassword: string;
+  readonly newPassword: string;
+  readonly formToken: string | undefined;
+  readonly deviceCookies: Readonly<Record<Guarded, string | null>>;
+}
+
+/** `refused`: the new one can't be taken; `stale`: a password was changed since, or the session is over. */
+export type PasswordChangeOutcome = Awaited<ReturnType<typeof changePassword>>;
+
+/** Of each password: the user's other one, its hash, the problem of a new one that is the same, its change in the audit trail. */
+const KINDS = {
+  password: {
+    other: 'payment password',
+    hash: 'passwordHash',
+    same: 'same_as_password',
+    audit: 'password_changed',
+  },
+  'payment password': {
+    other: 'password',
+    hash: 'paymentPasswordHash',
+    same: 'same_as_payment_password',
+    audit: 'payment_password_changed',
+  },
+} as const;
+
+/** The form that changes a password, and the one that has to be typed: `password` also for a first payment password. */
+export async function findPasswordForm(context: Context, session: Session, kind: Guarded) {
+  const user = await findSelf(context, session);
+  if (user === null) return null;
+  const formToken = signForm(context, changeForm(session, user, kind));
+  return { currentKind: currentKindOf(user, kind), formToken };
+}
+
+/**
+ * The user changes a password by the old one, or sets a payment password by the password. Attempts are counted as elsewhere.
+ * A change ends every other session of the user, and gives a new device cookie of its kind.
+ *
+ * @throws {BusyError} when too many passwords are being checked
+ * @throws {TooLateError}
+ */
+export async function changePassword(
+  context: Context,
+  session: Session,
+  sent: SentPasswordChange,
+  caller: Caller,
+) {
+  const { kind } = sent;
+  const { other, hash, audit } = KINDS[kind];
+  const user = await findSelf(context, session);
+  if (user === null || verifyForm(context, sent.formToken, changeForm(session, user, kind)) === null) {
+    return { outcome: 'stale' } as const;
+  }
+  const currentKind = currentKindOf(user, kind);
+  const problem = await problemOf(context, user, currentKind, sent);
+  if (problem !== null) return { outcome: 'refused', problem } as const;
+  const attempt = (guarded: Guarded, password: string) => {
+    const [login, deviceCookie] = [loginOf(user, guarded), sent.deviceCookies[guarded]];
+    // As it was when the form was checked: a second click is no wrong attempt, but finds its change done.
+    const account = { ...user, passwordHash: user[KINDS[guarded].hash] };
+    return attemptPassword(context, { guarded, login, password, deviceCookie }, caller, async () => account);
+  };
+  const result = await attempt(currentKind, sent.currentPassword);
+  if (result.outcome !== 'right') return result;
+  // An attempt at the other password, since the answer reveals it; one that is throttled must not block this change. Of a
+  // first payment password the other one is what was typed as the old one.
+  if (user[KINDS[other].hash] !== null && currentKind !== other) {
+    const { outcome } = await attempt(other, sent.newPassword);
+    if (outcome === 'right') return { outcome: 'refused', problem: KINDS[other].same } as const;
+  }
+  const newHash = await hashPassword(sent.newPassword);
+  const { userId, passwordHash, paymentPasswordHash } = user;
+  const earlier = { passwordHash, paymentPasswordHash };
+  const change = { userId, sessionHash: session.sessionHash, earlier, kind: audit };
+  if (!(await changePasswords(context.db, { ...change, changed: { ...earlier, [hash]: newHash } }, caller)))
+    return { outcome: 'stale' } as const;
+  const login = loginOf(user, kind);
+  const deviceCookie = newDeviceCookie(context, kind, login, newHash, sent.deviceCookies[kind]);
+  return { outcome: 'changed', deviceCookie } as const;
+}
+
+async function problemOf(
+  { brand, baseUrl }: Context,
+  user: UserWithPasswords,
+  currentKind: Guarded,
+  { kind, currentPassword, newPassword }: SentPasswordChange,
+) {
+  const problem = passwordProblem(newPassword);
+  if (problem !== null) return problem;
+  // The two passwords have to differ, so that knowing one does not reveal the other. They are compared under NFKC.
+  if (currentPassword.normalize('NFKC') === newPassword.normalize('NFKC')) {
+    return currentKind === kind ? 'same_as_old' : 'same_as_password';
+  }
+  // Loaded lazily: the list takes 15 MB.
+  const { isCommonPassword, isOwnName } = await import('../../rules/account/commonPassword.ts');
+  if (isCommonPassword(newPassword)) return 'too_common';
+  const names = [user.login, user.name, ...Object.values(brand.name), new URL(baseUrl).hostname];
+  return isOwnName(newPassword, names) ? 'own_name' : null;
+}
+
+/** The user of a session, with the stored hashes; null when the user was deleted. */
+async function findSelf({ db }: Context, { user }: Session): Promise<UserWithPasswords | null> {
+  const found = await findUserByLogin(db, user.login);
+  return found?.userId === user.userId ? found : null;
+}
+
+function currentKindOf(user: UserWithPasswords, kind: Guarded): Guarded {
+  return user.paymentPasswordHash === null ? 'password' : kind;
+}
+
+/** The name that attempts at this password are counted under: as at sign-in, and at the payment password. */
+function loginOf(user: UserWithPasswords, kind: Guarded): string {
+  return kind === 'password' ? loginKey(user.login) : user.userId;
+}
+
+/** It fits as long as the user's passwords are what they are. */
+function changeForm(session: Session, user: UserWithPasswords, kind: Guarded): Form {
+  const hashes = sha256(JSON.stringify([user.passwordHash, user.paymentPasswordHash]));
+  return { action: 'change-password', owner: session, subject: [kind, hashes] };
+}

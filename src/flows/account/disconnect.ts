@@ -1,0 +1,111 @@
+import type { Caller } from '../../rules/common/caller.ts';
+import { isUuid } from '../../secrets/uuid.ts';
+import {
+  findDisconnectedClient,
+  findDisconnectedGrant,
+  isAccountStopped,
+} from '../../store/account/accountGrants.ts';
+import { deleteOtherSessions } from '../../store/account/userSessions.ts';
+import { revokeGrantOfUser, revokeGrantsOfUser } from '../../store/authorize/revocations.ts';
+import { countDecision } from '../../store/common/decisions.ts';
+import type { Context } from '../common/context.ts';
+import { type Form, signForm, verifyForm } from '../common/signedForm.ts';
+import type { Session } from '../signIn/session.ts';
+
+/** One authorization, by its grant's id, or all of an application, by its client's. */
+interface Disconnection {
+  readonly action: 'disconnect' | 'disconnect-all';
+  readonly id: string;
+}
+
+export function disconnectForm(session: Session, { action, id }: Disconnection): Form {
+  return { action, owner: session, subject: [id] };
+}
+
+/** Revokes an authorization, or all of an application: some may be left at the deadline. `too_many`: decided too fast. */
+export async function disconnect(
+  context: Context,
+  session: Session,
+  sent: Disconnection & { readonly formToken: string | undefined },
+  caller: Caller,
+): Promise<{ readonly outcome: 'disconnected' | 'stale' | 'too_many' }> {
+  // The token was made for this very id, so one that fits it is one that the page listed.
+  if (verifyForm(context, sent.formToken, disconnectForm(session, sent)) === null)
+    return { outcome: 'stale' };
+  const { userId } = session.user;
+  if (sent.action === 'disconnect') {
+    await revokeGrantOfUser(context.db, userId, sent.id, caller);
+    return { outcome: 'disconnected' };
+  }
+  return { outcome: (await revokeAll(context, userId, sent.id, caller)) ? 'disconnected' : 'too_many' };
+}
+
+/**
+ * Revokes all that the user allowed an application, or every application, batch by batch until the caller can't wait any longer.
+ *
+ * @param clientId null for every application
+ * @returns false when the user has decided too much in a short time: this may look through all that was ever allowed
+ * @throws {TooLateError} when not even the first batch came in time
+ */
+export async function revokeAll(
+  { db }: Context,
+  userId: string,
+  clientId: string | null,
+  caller: Caller,
+): Promise<boolean> {
+  if (!(await countDecision(db, userId))) return false;
+  let hasMore: boolean;
+  do {
+    hasMore = await revokeGrantsOfUser(db, userId, clientId, caller);
+  } while (hasMore && performance.now() < caller.decideBy);
+  return true;
+}
+
+export type DisconnectedAccess = NonNullable<Awaited<ReturnType<typeof findDisconnected>>>;
+
+/** A revoked authorization of this user, or an application without a live one; null for anything else. */
+export async function findDisconnected(
+  { db }: Context,
+  { user: { userId } }: Session,
+  { grantId, clientId }: { readonly grantId: string | undefined; readonly clientId: string | undefined },
+) {
+  if (grantId !== undefined) {
+    const found = isUuid(grantId) ? await findDisconnectedGrant(db, { userId, id: grantId }) : null;
+    return found && ({ ...found, what: 'connection' } as const);
+  }
+  const found = clientId === undefined ? null : await findDisconnectedClient(db, userId, clientId);
+  return found?.live === 0 ? ({ ...found, what: 'application' } as const) : null;
+}
+
+function stopForm(session: Session): Form {
+  return { action: 'stop-everything', owner: session, subject: [] };
+}
+
+/** The token of the form that stops everything. */
+export function stopToken(context: Context, session: Session): string {
+  return signForm(context, stopForm(session));
+}
+
+/**
+ * Ends every other session, then disconnects every application: sessions first, so that none can allow anything anew meanwhile.
+ * Of many thousands of authorizations some may be left at the deadline: {@link isEverythingStopped} tells.
+ *
+ * @returns `too_many` when the user has decided too much in a short time: then only the sessions have ended
+ * @throws {TooLateError}
+ */
+export async function stopEverything(
+  context: Context,
+  session: Session,
+  formToken: string | undefined,
+  caller: Caller,
+): Promise<{ readonly outcome: 'pressed' | 'stale' | 'too_many' }> {
+  if (verifyForm(context, formToken, stopForm(session)) === null) return { outcome: 'stale' };
+  const { userId } = session.user;
+  await deleteOtherSessions(context.db, { userId, sessionHash: session.sessionHash, ...caller });
+  return { outcome: (await revokeAll(context, userId, null, caller)) ? 'pressed' : 'too_many' };
+}
+
+/** True when only this browser can act on the user's account. */
+export function isEverythingStopped({ db }: Context, { user, sessionHash }: Session): Promise<boolean> {
+  return isAccountStopped(db, user.userId, sessionHash);
+}

@@ -1,0 +1,77 @@
+import { shownNetwork } from '../../rules/common/network.ts';
+import { parseScope, type Right } from '../../rules/scope/scope.ts';
+import {
+  findHistory,
+  type HistoryCursor,
+  type HistoryKind,
+  type HistoryRow,
+} from '../../store/account/history.ts';
+import type { Context } from '../common/context.ts';
+import type { Session } from '../signIn/session.ts';
+
+export { HISTORY_KINDS, type HistoryKind } from '../../store/account/history.ts';
+
+/** Events on one page. */
+const MAX_SHOWN = 20;
+/** Characters of the scopes that one page tells of. */
+const MAX_SCOPE = 16_000;
+
+/** An event as its user sees it: with the rights that it granted, and the network of the user, such as `203.0.113.0/24`. */
+export type HistoryEvent = ReturnType<typeof eventsOf>[number];
+
+/** A page of what the trail has of the user, newest first, from the `older` of another page; null when there are none. */
+export async function findHistoryPage(
+  { db, currency }: Context,
+  { user }: Session,
+  from: string | undefined,
+) {
+  const cursor = cursorIn(from);
+  const rows = await findHistory(db, { userId: user.userId, ...cursor, most: MAX_SHOWN + 1 });
+  const shown = rows.slice(0, MAX_SHOWN);
+  return {
+    events: eventsOf(shown, currency),
+    older: rows.length > MAX_SHOWN ? nextCursor(cursor, shown) : null,
+  };
+}
+
+/** Events whose address is a program's. */
+const BY_PROGRAMS: readonly HistoryKind[] = ['replayed', 'revoked_by_application'];
+
+const ALLOWED: readonly HistoryKind[] = ['approved', 'approved_again'];
+
+/** Rights are told as long as their scopes fit on a page. */
+export function eventsOf(rows: readonly HistoryRow[], currency: string) {
+  let length = 0;
+  return rows.map((row) => {
+    length += row.scope?.length ?? 0;
+    const { address, micros: _, scope, ...event } = row;
+    const isPersons = address !== null && !BY_PROGRAMS.includes(event.kind);
+    const isTold = length <= MAX_SCOPE && scope !== null && ALLOWED.includes(event.kind);
+    const rights = isTold ? rightsIn(scope, currency) : null;
+    return { ...event, rights, network: isPersons ? shownNetwork(address) : null };
+  });
+}
+
+/** The trail keeps scopes by the rules of their time. */
+function rightsIn(scope: string, currency: string): readonly Right[] | null {
+  try {
+    return parseScope(scope, currency);
+  } catch {
+    return null;
+  }
+}
+
+/** Any other text is the beginning. Few enough digits for the types of PostgreSQL, and few enough events to skip. */
+const CURSOR = /^(\d{1,16})-(\d{1,4})$/;
+
+function cursorIn(from: string | undefined): HistoryCursor {
+  const [, micros = null, skip = '0'] = CURSOR.exec(from ?? '') ?? [];
+  return { micros, skip: Number(skip) };
+}
+
+/** After the last of those shown, beside which there may be others of the very same time. */
+function nextCursor(cursor: HistoryCursor, shown: readonly HistoryRow[]): string | null {
+  const micros = shown.at(-1)?.micros ?? null;
+  const shownBefore = micros === cursor.micros ? cursor.skip : 0;
+  return `${micros}-${shownBefore + shown.filter((row) => row.micros === micros).length}`;
+}

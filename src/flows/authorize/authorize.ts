@@ -1,0 +1,125 @@
+import { grantState, isLive } from '../../rules/account/grantState.ts';
+import { OAuthError } from '../../rules/common/error.ts';
+import { daysUntil, tokenExpiresAt } from '../../rules/common/lifetimes.ts';
+import {
+  type AuthorizationRequest,
+  parseAuthorizationRequest,
+} from '../../rules/request/authorizationRequest.ts';
+import type { Parameters } from '../../rules/request/parameters.ts';
+import { grantedRights } from '../../rules/scope/scope.ts';
+import { findClient } from '../../store/common/clients.ts';
+import { findInstance, type InstanceState } from '../../store/common/grants.ts';
+import type { Context } from '../common/context.ts';
+import { signForm } from '../common/signedForm.ts';
+import { currentSession, signOutToken } from '../signIn/session.ts';
+import { type SentCookies, type SignInStep, signInStep } from '../signIn/signIn.ts';
+import { needsPaymentPassword, paymentPasswordForm } from './confirmPayment.ts';
+import { decisionForm, grantIdOf, type PendingAuthorization, rejectForm } from './decisionForms.ts';
+
+// The flow of an authorization (contract 1.2 and section 3):
+// 1. The application posts its request, which is checked and redirected to itself as a GET: its URL is its state.
+// 2. `authorize` checks it again. Without a session the next page is sign-in (`signIn.ts`), which leads back to the request.
+// 3. With one, `nextStep` decides: a notice, when the user has as many instances of this application as one may have;
+// 4. or the payment password, when a right spends money (`confirmPayment.ts`); it leads back to the request as well. Reject
+//    is possible without typing it, on a page of its own;
+// 5. or the consent page, with a form token over what it shows.
+// 6. Allow writes the grant with the hash of a code, Reject a row of `rejections` (`decide.ts`); the browser goes to the application.
+// 7. The application exchanges the code for a token (`exchange.ts`).
+
+/** A page between a checked request and its answer: all that it shows, and the tokens of its forms. */
+export type Step = SignInStep | Awaited<ReturnType<typeof nextStep>>;
+
+/** The payment password is asked, or the request rejected without it. */
+export type PaymentPasswordStep = Extract<Step, { step: 'payment-password' }>;
+
+/** The access that a page asks the user to allow (contract 1.2). */
+export type RequestedAccess = ReturnType<typeof requestedAccess>;
+
+/** The authorization endpoint (contract 4.1): which page comes next. Writes nothing. @throws {OAuthError} */
+export async function authorize(
+  context: Context,
+  parameters: Parameters,
+  cookies: Pick<SentCookies, 'session' | 'preLogin'>,
+): Promise<Step> {
+  const [authorizationRequest, session] = await Promise.all([
+    loadAuthorizationRequest(context, parameters),
+    currentSession(context, cookies.session),
+  ]);
+  if (session === null) return signInStep(context, authorizationRequest, cookies.preLogin);
+  return nextStep(context, { authorizationRequest, session });
+}
+
+/**
+ * Checks a request against what is registered now, at every step anew: a client that is blocked meanwhile counts at once.
+ *
+ * @throws {OAuthError} `unauthorized_client`, `invalid_request` or `invalid_scope`
+ */
+export async function loadAuthorizationRequest(
+  context: Context,
+  parameters: Parameters,
+): Promise<AuthorizationRequest> {
+  // Contract 2.2: client_id comes first, since all other checks depend on the application.
+  const client = await findClient(context.db, parameters.require('client_id'));
+  try {
+    return parseAuthorizationRequest(parameters, client, context);
+  } catch (error) {
+    // Of a blocked application no more is said than of an unknown one.
+    throw error instanceof OAuthError && client?.status === 'active' ? error.ofClient(client.name) : error;
+  }
+}
+
+/**
+ * The one function that decides which page a signed-in user sees next (contract 1.2). Pages post to their own paths and
+ * lead back to the request; none of them knows what follows it.
+ */
+export async function nextStep(context: Context, pending: PendingAuthorization) {
+  const { authorizationRequest, session } = pending;
+  const { clientId } = authorizationRequest.client;
+  const { userId } = session.user;
+  const instance = { grantId: grantIdOf(pending), userId, clientId, maxInstances: context.maxInstances };
+  const state = await findInstance(context.db, instance);
+  // Another one has to go first.
+  if (!state.mayHold) return { step: 'full', authorizationRequest } as const;
+  const access = requestedAccess(context, pending, state);
+  const revision = state.grant?.revision ?? 0;
+  if (!needsPaymentPassword(pending)) {
+    const decisionToken = signForm(context, decisionForm(pending), revision);
+    return { step: 'consent', ...access, decisionToken } as const;
+  }
+  const formToken = signForm(context, paymentPasswordForm(pending));
+  /** Rejects, and can't allow. */
+  const rejectToken = signForm(context, rejectForm(pending), revision);
+  return { step: 'payment-password', ...access, formToken, rejectToken } as const;
+}
+
+function requestedAccess(
+  context: Context,
+  { authorizationRequest, session }: PendingAuthorization,
+  { grant, firstSeen, others }: InstanceState,
+) {
+  const { clientId } = authorizationRequest.client;
+  const { name, login, hasPaymentPassword } = session.user;
+  const expiresAt = tokenExpiresAt(session.now);
+  const earlier = grant !== null && isLive(grantState(grant, grant.now)) ? grant : null;
+  return {
+    authorizationRequest,
+    user: { name, login, hasPaymentPassword },
+    /** Until when a token that is issued now will be good, and how long that is in days begun. */
+    expiresAt,
+    daysLeft: daysUntil(expiresAt, session.now),
+    /** The live authorization that allowing annuls; null for none. */
+    earlier: earlier && {
+      confirmedAt: earlier.confirmedAt,
+      lastUsedOn: earlier.lastUsedOn,
+      rights: grantedRights(earlier, context.currency),
+    },
+    /**
+     * The rights of all other connections of the application to this account that are live and spend; null where they are
+     * too many to read. Allowing leaves them as they are, and no decision depends on them.
+     */
+    others: others?.map((scope) => grantedRights({ clientId, scope }, context.currency)) ?? null,
+    /** The user never allowed this application anything before. */
+    firstSeen,
+    signOutToken: signOutToken(context, session),
+  };
+}

@@ -1,0 +1,117 @@
+import type { Caller } from '../../rules/common/caller.ts';
+import { OAuthError } from '../../rules/common/error.ts';
+import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
+import { answerLocation } from '../../rules/request/redirectUri.ts';
+import { formatScope } from '../../rules/scope/formatScope.ts';
+import { limitsAmong, rightData } from '../../rules/scope/rightData.ts';
+import { type LoweringProblem, lowerableLimits, lowerLimits } from '../../rules/spending/lowering.ts';
+import { type Digest, sha256 } from '../../secrets/digest.ts';
+import { formatToken, userSlotOf } from '../../secrets/tokens.ts';
+import { type Approval, approveGrant } from '../../store/authorize/approvals.ts';
+import { type Rejection, rejectGrant } from '../../store/authorize/rejections.ts';
+import type { Context } from '../common/context.ts';
+import type { SignedForm } from '../common/signedForm.ts';
+import { grantIdOf, type PendingAuthorization, type SentDecision, verifyDecision } from './decisionForms.ts';
+
+const NOT_POSSIBLE = 'This authorization is not possible any more.';
+
+export type DecisionOutcome =
+  /** The browser goes back to the application, with a code or with `access_denied`. */
+  | { readonly outcome: 'answered'; readonly location: string }
+  /** Sums that can't be granted, by the index of their rights. Nothing was decided. */
+  | { readonly outcome: 'wrong_limits'; readonly problems: ReadonlyMap<number, LoweringProblem> }
+  /**
+   * Nothing was decided. `stale`: the form does not fit any more, or the session is over; `too_many`: the user decides faster
+   * than a person can read; `full`: there are as many live instances of this application as there may be; `spent`: Allow was
+   * taken from this very page, and its code is used or too old; `allowed`: likewise, and rejecting would not undo that.
+   */
+  | { readonly outcome: 'stale' | 'too_many' | 'full' | 'spent' | 'allowed' };
+
+/** The limits that this request's users may lower: their fields are part of its consent form. */
+export function limitsToLower({ client, rights }: AuthorizationRequest) {
+  return client.userLimits ? lowerableLimits(rights) : [];
+}
+
+/**
+ * The user decides on a request, on exactly what the consent page showed (contract section 3, first two rows). Allowing
+ * writes the grant, which annuls an earlier one; rejecting leaves that as it is.
+ *
+ * Pressing twice is one decision: the code is computed from it, so the second press finds its own code in the row.
+ *
+ * @throws {OAuthError} `unauthorized_client` when the client or the user was blocked at the last moment
+ */
+export async function decide(
+  context: Context,
+  pending: PendingAuthorization,
+  sent: SentDecision,
+  caller: Caller,
+): Promise<DecisionOutcome> {
+  const { authorizationRequest } = pending;
+  const form = verifyDecision(context, sent, pending);
+  const limits = sent.choice === 'allow' ? limitsToLower(authorizationRequest) : [];
+  // A form that lacks a field of its page does not fit either.
+  if (form === null || !limits.every(({ index }) => sent.typedSums.has(index))) return { outcome: 'stale' };
+  const typed = new Map(limits.map(({ index }) => [index, sent.typedSums.get(index) ?? '']));
+  const lowering = lowerLimits(authorizationRequest.rights, typed);
+  if (lowering.problems !== null) return { outcome: 'wrong_limits', problems: lowering.problems };
+  const code = codeOf(context, pending, form);
+  const decision = decisionOf(context, pending, form, lowering, sha256(code), caller);
+  const verdict = await (sent.choice === 'allow' ? approveGrant : rejectGrant)(context.db, decision);
+  const answer = (name: 'code' | 'error', value: string) =>
+    ({ outcome: 'answered', location: answerLocation(authorizationRequest, name, value) }) as const;
+  switch (verdict) {
+    case 'written':
+      return answer('code', code);
+    case 'rejected':
+      return answer('error', 'access_denied');
+    case 'blocked':
+      throw new OAuthError('unauthorized_client', 'client_or_user_blocked', NOT_POSSIBLE, {
+        rule: 'the client or the user was blocked',
+      });
+    case 'ended':
+      return { outcome: 'stale' };
+    default:
+      return { outcome: verdict };
+  }
+}
+
+/** One code for each page, whatever sums were typed there: a second press of its buttons finds Allow by it. */
+function codeOf({ keyRing }: Context, pending: PendingAuthorization, { keyId, content }: SignedForm): string {
+  const secret = keyRing.codeSecret(keyId, Buffer.from(content + pending.authorizationRequest.scope));
+  const userSlot = userSlotOf(pending.session.user.userId);
+  return formatToken('code', { grantId: grantIdOf(pending), userSlot }, secret);
+}
+
+function decisionOf(
+  { codeLifetimeSeconds, maxInstances }: Context,
+  pending: PendingAuthorization,
+  { revision, expiresAt: formExpiresAt, page }: SignedForm,
+  { rights, isLower }: Extract<ReturnType<typeof lowerLimits>, { problems: null }>,
+  codeHash: Digest,
+  caller: Caller,
+): Approval & Rejection {
+  const { user, sessionHash } = pending.session;
+  const { client, scope, canonicalQuery, instanceName, redirectUri, codeChallenge } =
+    pending.authorizationRequest;
+  return {
+    grantId: grantIdOf(pending),
+    userId: user.userId,
+    clientId: client.clientId,
+    clientRevision: client.revision,
+    instanceName,
+    revision,
+    scope: isLower ? formatScope(rights) : scope, // as it was sent, byte for byte
+    askedScope: isLower ? scope : null,
+    limits: JSON.stringify(limitsAmong(rightData(rights))),
+    redirectUri,
+    codeHash,
+    codeLifetimeSeconds,
+    codeChallenge,
+    sessionHash,
+    requestDigest: sha256(canonicalQuery),
+    maxInstances,
+    formExpiresAt,
+    page,
+    caller,
+  };
+}

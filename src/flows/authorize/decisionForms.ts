@@ -1,0 +1,53 @@
+import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
+import { grantIdFor } from '../../secrets/grantId.ts';
+import type { Session } from '../../store/common/sessions.ts';
+import type { Context } from '../common/context.ts';
+import { contentOf, type Form, type SignedForm, verifyForm } from '../common/signedForm.ts';
+
+/** A checked request that the signed-in user has not answered yet. */
+export interface PendingAuthorization {
+  readonly authorizationRequest: AuthorizationRequest;
+  readonly session: Session;
+}
+
+export interface SentDecision {
+  readonly choice: 'allow' | 'reject';
+  readonly decisionToken: string | undefined;
+  /** The fields of the limits, by the index of their rights in the scope. */
+  readonly typedSums: ReadonlyMap<number, string>;
+}
+
+/** The one grant that this user can give this application instance. */
+export function grantIdOf({ authorizationRequest, session }: PendingAuthorization): string {
+  const { client, instanceName } = authorizationRequest;
+  return grantIdFor(session.user.userId, client.clientId, instanceName);
+}
+
+/** The consent form: a decision on this request by this user, as the client is registered now. */
+export function decisionForm(pending: PendingAuthorization): Form {
+  const { authorizationRequest, session } = pending;
+  const { client, canonicalQuery } = authorizationRequest;
+  const subject = [session.user.userId, grantIdOf(pending), client.revision, canonicalQuery];
+  return { action: 'decision', owner: session, subject };
+}
+
+/** The form that can only reject: shown before the payment password is typed, so its token must never allow anything. */
+export function rejectForm(pending: PendingAuthorization): Form {
+  return { ...decisionForm(pending), action: 'reject' };
+}
+
+/**
+ * A decision is good for both answers, a rejection for its own; that counts as one on the consent page of the same grant, to
+ * find out where Allow was taken there meanwhile. @returns null for a form that does not fit
+ */
+export function verifyDecision(
+  context: Context,
+  { choice, decisionToken }: SentDecision,
+  pending: PendingAuthorization,
+): SignedForm | null {
+  const decision = decisionForm(pending);
+  const form = verifyForm(context, decisionToken, decision);
+  if (form !== null || choice === 'allow') return form;
+  const rejection = verifyForm(context, decisionToken, rejectForm(pending));
+  return rejection && { ...rejection, content: contentOf(decision, rejection.revision) };
+}

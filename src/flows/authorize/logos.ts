@@ -1,0 +1,38 @@
+import { contentTypeOf, isLogo } from '../../rules/face/logo.ts';
+import { parseLogoPath } from '../../rules/request/client.ts';
+import { findLogo } from '../../store/operate/clientLogos.ts';
+import type { Context } from '../common/context.ts';
+
+/** A picture as it is served. */
+export type ServedLogo = Readonly<{ contentType: string; body: Buffer }>;
+
+/** Logos that a server keeps in memory, 16 MB at most: to read one anew takes milliseconds. */
+const MAX_KEPT = 256;
+
+/** The logos of applications. A name holds a hash of the bytes, so what is kept is never stale. */
+export class ClientLogos {
+  readonly #context: Context;
+  /** Those asked for last are last; null for one that an earlier build took, and that is not shown any more. */
+  readonly #kept = new Map<string, ServedLogo | null>();
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  /** @param name as `logoPath` writes it behind `/logo/` @returns null when there is no such one (any more) */
+  async find(name: string): Promise<ServedLogo | null> {
+    const parsed = parseLogoPath(name);
+    if (parsed === null) return null;
+    let logo = this.#kept.get(name);
+    if (logo === undefined) {
+      const body = await findLogo(this.#context.db, parsed);
+      if (body === null) return null;
+      logo = isLogo(body) ? { contentType: contentTypeOf(parsed.file), body } : null;
+    }
+    this.#kept.delete(name);
+    this.#kept.set(name, logo);
+    const [oldest = name] = this.#kept.keys();
+    if (this.#kept.size > MAX_KEPT) this.#kept.delete(oldest);
+    return logo;
+  }
+}

@@ -1,0 +1,28 @@
+import type pg from 'pg';
+import type { Catalogue } from '../../languages/catalogue.ts';
+import type { Brand } from '../../rules/face/brand.ts';
+import type { Directory } from '../../rules/face/directory.ts';
+import type { KeyRing } from '../../secrets/keyRing.ts';
+
+/** The argument of every verb and page: the database, the keys, and the operator's settings. */
+export interface Context {
+  readonly db: pg.Pool;
+  readonly keyRing: KeyRing;
+  /** The public address, an origin without a slash at the end: the contract's {base_url}. */
+  readonly baseUrl: string;
+  readonly catalogue: Catalogue;
+  /** The names of shops and accounts. */
+  readonly directory: Directory;
+  /** The service's name and look on pages. */
+  readonly brand: Brand;
+  /** ISO 4217 code of the service's one currency. */
+  readonly currency: string;
+  /** IANA name of the time zone in which pages tell days and times. */
+  readonly timeZone: string;
+  /** Less than a minute (contract section 8). */
+  readonly codeLifetimeSeconds: number;
+  /** How many live authorizations of one application a user may have, by `instance_name`. */
+  readonly maxInstances: number;
+  /** True in trial mode: error pages name the exact rule, for developers. */
+  readonly showsRules: boolean;
+}

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import { CONSENT_FORM_MS, SESSION_FORM_MS, SIGN_IN_FORM_MS } from '../../rules/common/lifetimes.ts';
+import { type Digest, hexOf, sha256 } from '../../secrets/digest.ts';
+import type { Context } from './context.ts';
+
+/** Lifetimes by the kind of form. A token for one kind is worth nothing in another. */
+const LIFETIMES_MS = {
+  'sign-in': SIGN_IN_FORM_MS,
+  'payment-password': SESSION_FORM_MS,
+  decision: CONSENT_FORM_MS,
+  reject: CONSENT_FORM_MS,
+  'sign-out': SESSION_FORM_MS,
+  disconnect: SESSION_FORM_MS,
+  'disconnect-all': SESSION_FORM_MS,
+  'stop-everything': SESSION_FORM_MS,
+  'see-warnings': SESSION_FORM_MS,
+  'end-session': SESSION_FORM_MS,
+  'end-other-sessions': SESSION_FORM_MS,
+  'change-password': SESSION_FORM_MS,
+};
+
+/** The session of the browser that the form is shown to; before sign-in its pre-login session. */
+export interface FormOwner {
+  readonly sessionHash: Digest;
+  /** The clock that the expiry is compared with: the database's for a session, ours before sign-in. */
+  readonly now: Date;
+}
+
+/** Action, owner and subject: a token is good for exactly these. */
+export interface Form {
+  readonly action: keyof typeof LIFETIMES_MS;
+  readonly owner: FormOwner;
+  /** For example a canonical query or a grant id. */
+  readonly subject: readonly (string | number | null)[];
+}
+
+/** The content of a token that fits its form. */
+export type SignedForm = NonNullable<ReturnType<typeof verifyForm>>;
+
+/**
+ * The CSRF token of a form: signed, so that no other site, browser, session or request can send the form.
+ *
+ * @param revision of the grant that the page shows, 0 for none: of a decision, so that its page gets a token that no other has
+ */
+export function signForm({ keyRing }: Context, form: Form, revision?: number): string {
+  const expiresAt = form.owner.now.getTime() + LIFETIMES_MS[form.action];
+  const page = revision === undefined ? [] : [randomUUID()];
+  const signed = JSON.stringify([digestOf(form), revision ?? 0, expiresAt, ...page]);
+  return keyRing.sign('form', Buffer.from(signed));
+}
+
+const SIGNED = /^\["([0-9a-f]{64})",(\d+),(\d+)(?:,"[0-9a-f-]+")?\]$/;
+
+/** Checks the token that came with a form. @returns null when it was not made by us for this form, or is too old */
+export function verifyForm({ keyRing }: Context, token: string | undefined, form: Form) {
+  const signed = keyRing.verify('form', token ?? '');
+  const [, digest, revision, expiresAt] = SIGNED.exec(signed?.payload.toString() ?? '') ?? [];
+  if (signed === undefined || digest !== digestOf(form)) return null;
+  if (form.owner.now.getTime() >= Number(expiresAt)) return null;
+  return {
+    /** Of the grant that the page showed; 0 where it showed none. */
+    revision: Number(revision),
+    /** By the clock of the owner. */
+    expiresAt: new Date(Number(expiresAt)),
+    /** The entry of `SECRETS` that signed it. */
+    keyId: signed.keyId,
+    content: contentOf(form, Number(revision)),
+    /** SHA-256 of all that is signed. Of a decision: of its one page, however often that is sent. */
+    page: sha256(signed.payload),
+  };
+}
+
+/** All that is signed but expiry and page: the same for every token of one form and revision. */
+export function contentOf(form: Form, revision: number): string {
+  return JSON.stringify([digestOf(form), revision]);
+}
+
+/** JSON makes the encoding unambiguous. */
+function digestOf({ action, owner, subject }: Form): string {
+  return hexOf(sha256(JSON.stringify([action, hexOf(owner.sessionHash), ...subject])));
+}

@@ -1,0 +1,105 @@
+import type pg from 'pg';
+import {
+  type Counter,
+  type CounterKind,
+  Counts,
+  POLICIES,
+  type Recorded,
+  withAttempt,
+  withoutAttempt,
+} from '../../rules/account/throttle.ts';
+import {
+  findThrottles,
+  lockThrottles,
+  type Throttle,
+  updateThrottles,
+} from '../../store/account/throttles.ts';
+import { batched } from '../../store/database/batch.ts';
+import { transaction } from '../../store/database/database.ts';
+import type { Context } from '../common/context.ts';
+import type { Guarded } from './device.ts';
+
+// Counts attempts at passwords by login, network and device. An attempt is counted before the password is checked, so that a
+// hundred at once are a hundred; one that was right, or was not checked, is taken back. An attempt that has to wait is not
+// counted and writes nothing, so that trying all the time makes no wait longer.
+
+/** The counters that an attempt raises, and the one that it raises when it is right. */
+type Counters = ReturnType<typeof countersOf>;
+
+/** Slots of each kind: the table never has more rows than these for each of {@link KINDS}. Two counters may share one. */
+const SLOTS = 2 ** 18;
+const KINDS = Object.keys(POLICIES) as CounterKind[];
+
+/** A known device (OWASP's device cookie) has its own counter, which no other browser can raise. @param device null for none */
+export function countersOf(
+  { keyRing }: Context,
+  guarded: Guarded,
+  login: string,
+  network: string,
+  device: string | null,
+) {
+  const counter = (kind: CounterKind, ...names: string[]): Counter => {
+    const digest = keyRing.slotDigest(JSON.stringify([guarded, kind, ...names]));
+    return { kind, slot: KINDS.indexOf(kind) * SLOTS + (digest % SLOTS) };
+  };
+  const attempt =
+    device === null
+      ? [counter('login', login), counter('place', login, network), counter('network', network)]
+      : [counter('device', device)];
+  return { attempt, right: counter('right', login) };
+}
+
+/**
+ * Counts attempts, any number in one transaction, unless they have to wait: those are found before anything is written.
+ * Counted twice after a lost connection, an attempt only makes a wait begin earlier.
+ */
+export const recordAttempt = batched(
+  'throttle-record',
+  async (db, asked: readonly Counters[]): Promise<Recorded[]> => {
+    const slots = slotsOf(asked.flatMap(({ attempt, right }) => [...attempt, right]));
+    const seen = new Counts(await findThrottles(db, { slots }));
+    const first = asked.map(({ attempt, right }) => seen.attempt(attempt, [...attempt, right]));
+    const free = asked.filter((_, index) => first[index]?.waitSeconds === 0);
+    if (free.length === 0) return first;
+    const second = await changeThrottles(db, slotsOf(free.flatMap(({ attempt }) => attempt)), (locked) =>
+      free.map(({ attempt }) => locked.attempt(attempt)),
+    );
+    return first.map((recorded) => (recorded.waitSeconds > 0 ? recorded : (second.shift() ?? recorded)));
+  },
+);
+
+/** Takes back attempts that were right or were not checked, any number in one transaction, and counts the right ones. */
+export const takeBackAttempt = batched(
+  'throttle-take-back',
+  (db, attempts: readonly { readonly counters: Counters; readonly right: boolean }[]): Promise<null[]> => {
+    const changed = attempts.flatMap(({ counters, right }) =>
+      right ? [...counters.attempt, counters.right] : counters.attempt,
+    );
+    return changeThrottles(db, slotsOf(changed), (locked) =>
+      attempts.map(({ counters, right }) => {
+        for (const counter of counters.attempt) locked.change(counter, withoutAttempt);
+        if (right) locked.change(counters.right, withAttempt);
+        return null;
+      }),
+    );
+  },
+);
+
+/** Locks counters, lets `work` change some of them, and writes those. */
+function changeThrottles<Result>(
+  db: pg.Pool,
+  slots: number[],
+  work: (locked: Counts<Throttle>) => Result,
+): Promise<Result> {
+  return transaction(db, async (connection) => {
+    const locked = new Counts(await lockThrottles(connection, slots));
+    const result = work(locked);
+    if (locked.changed.length > 0) await updateThrottles(connection, locked.changed);
+    return result;
+  });
+}
+
+/** Each slot once, sorted, so that locks are taken in one order (no deadlock). */
+function slotsOf(counters: readonly Counter[]): number[] {
+  return [...new Set(counters.map(({ slot }) => slot))].sort((one, other) => one - other);
+}

@@ -1,0 +1,88 @@
+import type { Caller } from '../../rules/common/caller.ts';
+import { networkOf } from '../../rules/common/network.ts';
+import { type QueueTicket, requireRoom, verifyPassword } from '../../secrets/password.ts';
+import { tell } from '../../signals/happenings.ts';
+import { recordGuessing } from '../../store/account/throttles.ts';
+import type { User } from '../../store/common/users.ts';
+import type { Context } from '../common/context.ts';
+import { countersOf, recordAttempt, takeBackAttempt } from './attemptCounters.ts';
+import { type Guarded, knownDevice, newDeviceCookie } from './device.ts';
+
+/** An attempt at a password. */
+export interface Attempt {
+  readonly guarded: Guarded;
+  /** In its normal form, whether it exists or not. */
+  readonly login: string;
+  /** As typed. */
+  readonly password: string;
+  /** The device cookie that the browser sent; null for none. */
+  readonly deviceCookie: string | null;
+}
+
+/** Whose password it is; without a hash, or while the user is blocked, every password is wrong. */
+export interface Account extends Pick<User, 'userId' | 'status'> {
+  readonly passwordHash: string | null;
+}
+
+export type FailedAttempt = Exclude<Awaited<ReturnType<typeof attemptPassword>>, { outcome: 'right' }>;
+
+const GUESSED = { password: 'password_guessed', 'payment password': 'payment_password_guessed' } as const;
+
+/**
+ * Makes an attempt at a password, unless it has to wait. Many wrong ones are recorded in the audit trail.
+ *
+ * @returns of a right one the hash that it was checked against, whether this device knew it before, and its new cookie
+ * @throws {BusyError} when too many passwords are being checked: then the attempt does not count
+ */
+export async function attemptPassword(
+  context: Context,
+  attempt: Attempt,
+  caller: Caller,
+  findAccount: () => Promise<Account | null>,
+) {
+  const { guarded, login, deviceCookie } = attempt;
+  const findHash = async () => (await findAccount())?.passwordHash ?? null;
+  const device = await knownDevice(context, guarded, login, deviceCookie, findHash);
+  const ticket = ticketFor(attempt, caller, device);
+  requireRoom(ticket);
+  const counters = countersOf(context, guarded, login, networkOf(caller.address), device);
+  const { waitSeconds, waitsFor, slotToReport } = await recordAttempt(context.db, counters);
+  if (waitsFor !== null) {
+    tell('throttle', waitsFor);
+    return { outcome: 'wait', waitSeconds } as const;
+  }
+  const { userId, right } = await check(attempt.password, ticket, findAccount).catch(
+    async (error: unknown) => {
+      await takeBackAttempt(context.db, { counters, right: false });
+      throw error;
+    },
+  );
+  if (userId === null || right === null) {
+    if (slotToReport !== null)
+      await recordGuessing(context.db, { slot: slotToReport, kind: GUESSED[guarded], userId, ...caller });
+    return { outcome: 'wrong' } as const;
+  }
+  await takeBackAttempt(context.db, { counters, right: true });
+  const newCookie = newDeviceCookie(context, guarded, login, right, deviceCookie);
+  const known = { knownDevice: device !== null, deviceCookie: newCookie };
+  return { outcome: 'right', userId, passwordHash: right, ...known } as const;
+}
+
+/** A payment password is typed by a user who is signed in, so it is never a stranger's. */
+function ticketFor(
+  { guarded, login }: Attempt,
+  { address, decideBy }: Caller,
+  device: string | null,
+): QueueTicket {
+  return device !== null || guarded === 'payment password'
+    ? { queue: 'known', client: login, until: decideBy }
+    : { queue: 'stranger', client: networkOf(address), until: decideBy };
+}
+
+/** Compares a password. @returns the user of the login and, when it is right, the hash it was compared with */
+async function check(password: string, ticket: QueueTicket, findAccount: () => Promise<Account | null>) {
+  const account = await findAccount();
+  const hash = account?.status === 'active' ? account.passwordHash : null;
+  const matches = await verifyPassword(hash, password, ticket);
+  return { userId: account?.userId ?? null, right: matches ? hash : null };
+}

@@ -1,0 +1,50 @@
+import { randomBytes } from 'node:crypto';
+import type { RequestMeta } from '../../rules/common/caller.ts';
+import { sha256 } from '../../secrets/digest.ts';
+import { deleteSession, findSession, type Session } from '../../store/common/sessions.ts';
+import type { Context } from '../common/context.ts';
+import { type Form, type FormOwner, signForm, verifyForm } from '../common/signedForm.ts';
+
+export type { Session };
+
+/** The session of a cookie; null when it is not signed in. */
+export async function currentSession({ db }: Context, cookie: string | null): Promise<Session | null> {
+  return cookie === null ? null : findSession(db, sha256(cookie));
+}
+
+/** The token of the form that signs out, the same form on every page. */
+export function signOutToken(context: Context, session: Session): string {
+  return signForm(context, signOutForm(session));
+}
+
+/** Ends a session for good: the cookie that named it is worth nothing afterwards. */
+export async function signOut(
+  context: Context,
+  session: Session,
+  formToken: string | undefined,
+  request: RequestMeta,
+): Promise<{ readonly outcome: 'signed_out' | 'stale' }> {
+  if (verifyForm(context, formToken, signOutForm(session)) === null) return { outcome: 'stale' };
+  await deleteSession(context.db, { sessionHash: session.sessionHash, ...request });
+  return { outcome: 'signed_out' };
+}
+
+function signOutForm(session: Session): Form {
+  return { action: 'sign-out', owner: session, subject: [] };
+}
+
+const PRE_LOGIN_BYTES = 16;
+
+/**
+ * The pre-login session of a browser, which ties sign-in forms to it (login CSRF): a signed random value in a cookie, shared
+ * by all tabs. `newCookie` is null where the one that was sent is ours.
+ */
+export function preLoginSession(
+  { keyRing }: Context,
+  sent: string | null,
+): { owner: FormOwner; newCookie: string | null } {
+  const isOurs = sent !== null && keyRing.verify('visit', sent) !== undefined;
+  const cookie = isOurs ? sent : keyRing.sign('visit', randomBytes(PRE_LOGIN_BYTES));
+  const owner = { sessionHash: sha256(cookie), now: new Date() };
+  return { owner, newCookie: isOurs ? null : cookie };
+}

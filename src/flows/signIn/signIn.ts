@@ -1,0 +1,77 @@
+import { loginKey } from '../../rules/account/loginKey.ts';
+import { deviceOf } from '../../rules/account/userAgent.ts';
+import type { Caller } from '../../rules/common/caller.ts';
+import { shownNetwork } from '../../rules/common/network.ts';
+import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
+import { sha256 } from '../../secrets/digest.ts';
+import { randomSecret } from '../../secrets/random.ts';
+import { telling } from '../../signals/happenings.ts';
+import { insertSession } from '../../store/common/sessions.ts';
+import { findUserByKey } from '../../store/common/users.ts';
+import type { Context } from '../common/context.ts';
+import { type Form, type FormOwner, signForm, verifyForm } from '../common/signedForm.ts';
+import { attemptPassword } from './passwordAttempts.ts';
+import { rememberSession } from './seenWarnings.ts';
+import { preLoginSession } from './session.ts';
+
+export interface SentSignIn {
+  readonly formToken: string | undefined;
+  /** The request that goes on after signing in; null to go on to the account page. */
+  readonly authorizationRequest: AuthorizationRequest | null;
+  readonly login: string;
+  readonly password: string;
+}
+
+/** The cookies that a browser sent with a sign-in, null for none: its session (which ends), pre-login session, device, and seen. */
+export type SentCookies = Readonly<Record<'session' | 'preLogin' | 'device' | 'seen', string | null>>;
+
+/**
+ * Signs a user in (contract 5.1). Unknown login, wrong password and blocked user are one answer after the same work.
+ *
+ * @returns `stale` when the form was not shown in this browser on the way to this very request; the values of new cookies
+ * @throws {BusyError} when too many passwords are being checked
+ */
+export const signIn = telling(
+  'signIn',
+  async (context: Context, sent: SentSignIn, cookies: SentCookies, caller: Caller) => {
+    const { owner } = preLoginSession(context, cookies.preLogin);
+    const form = signInForm(owner, sent.authorizationRequest);
+    if (verifyForm(context, sent.formToken, form) === null) return { outcome: 'stale' } as const;
+    const { db } = context;
+    const { password } = sent;
+    const login = loginKey(sent.login);
+    const attempt = { guarded: 'password', login, password, deviceCookie: cookies.device } as const;
+    const result = await attemptPassword(context, attempt, caller, () => findUserByKey(db, { key: login }));
+    if (result.outcome !== 'right') return result;
+    const { userId, passwordHash, knownDevice, deviceCookie } = result;
+    const sessionCookie = randomSecret().toString('base64url');
+    const sessionHash = sha256(sessionCookie);
+    const earlierHash = cookies.session === null ? null : sha256(cookies.session);
+    const origin = { ...deviceOf(caller.userAgent), knownDevice, network: shownNetwork(caller.address) };
+    // Last, so that there is a session only if its cookie is handed out.
+    const session = { sessionHash, userId, passwordHash, earlierHash, ...origin };
+    const { valid } = await insertSession(db, { ...session, ...caller });
+    if (!valid) return { outcome: 'wrong' } as const;
+    const own = { user: { userId }, sessionHash };
+    const seenCookie = knownDevice ? null : rememberSession(own, cookies.seen);
+    return { outcome: 'signed_in', sessionCookie, deviceCookie, seenCookie } as const;
+  },
+);
+
+/** The sign-in page, on the way to a request or, where that is null, to the account page. */
+export type SignInStep = ReturnType<typeof signInStep>;
+
+/** The sign-in page for a browser that sent this pre-login cookie; `newCookie` is the one to set, null where it has one. */
+export function signInStep(
+  context: Context,
+  authorizationRequest: AuthorizationRequest | null,
+  preLoginCookie: string | null,
+) {
+  const { owner, newCookie } = preLoginSession(context, preLoginCookie);
+  const formToken = signForm(context, signInForm(owner, authorizationRequest));
+  return { step: 'sign-in', authorizationRequest, formToken, newCookie } as const;
+}
+
+function signInForm(owner: FormOwner, authorizationRequest: AuthorizationRequest | null): Form {
+  return { action: 'sign-in', owner, subject: [authorizationRequest?.canonicalQuery ?? null] };
+}

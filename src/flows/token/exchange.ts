@@ -1,0 +1,73 @@
+import type { Caller } from '../../rules/common/caller.ts';
+import { OAuthError, type OAuthErrorCode } from '../../rules/common/error.ts';
+import { tokenLifetimeSeconds } from '../../rules/common/lifetimes.ts';
+import type { TokenRequest } from '../../rules/request/tokenRequest.ts';
+import { s256, sha256 } from '../../secrets/digest.ts';
+import { randomSecret } from '../../secrets/random.ts';
+import { formatToken, parseToken } from '../../secrets/tokens.ts';
+import { tell } from '../../signals/happenings.ts';
+import { type ExchangeRefusal, exchangeCode } from '../../store/authorize/exchanges.ts';
+import type { Context } from '../common/context.ts';
+
+/** Stands in for the row of a code that names none: the statement takes a token's hash, but issues none. */
+const STAND_IN = { grantId: '00000000-0000-0000-0000-000000000000', userSlot: 0 };
+
+/**
+ * Exchanges an authorization code for an access token (contract 4.2, section 3).
+ *
+ * @returns the lifetime in seconds; the granted scope where it is less than the asked one, null otherwise
+ * @throws {OAuthError} `unauthorized_client`, `invalid_grant` or `invalid_request` (contract 7.2)
+ */
+export async function exchange({ db }: Context, tokenRequest: TokenRequest, caller: Caller) {
+  const code = parseToken('code', tokenRequest.code);
+  const row = code.grantId === null ? STAND_IN : code;
+  const accessToken = formatToken('token', row, randomSecret());
+  const result = await exchangeCode(db, {
+    grantId: code.grantId,
+    codeHash: code.hash,
+    clientId: tokenRequest.clientId,
+    secretHash: tokenRequest.clientSecret === null ? null : sha256(tokenRequest.clientSecret),
+    redirectUri: tokenRequest.redirectUri,
+    challenge: tokenRequest.codeVerifier === null ? null : s256(tokenRequest.codeVerifier),
+    tokenHash: sha256(accessToken),
+    caller,
+  });
+  tell('exchange', result.verdict);
+  if (result.verdict === 'code_replayed') tell('grantEnd', 'replay');
+  if (result.verdict === 'issued') {
+    return { accessToken, expiresIn: tokenLifetimeSeconds(result.issuedAt), scope: result.scope };
+  }
+  const isMalformed = result.verdict === 'code_unknown' && code.grantId === null;
+  const ruleId = isMalformed ? 'code_malformed' : result.verdict;
+  const [error, message, rule] = REFUSALS[ruleId];
+  throw new OAuthError(error, ruleId, message, { rule });
+}
+
+const NOT_AUTHENTICATED = [
+  'unauthorized_client',
+  'The client is unknown, blocked or not authenticated.',
+] as const;
+const INVALID_CODE = ['invalid_grant', 'The code is not valid.'] as const;
+
+type Refusal = readonly [OAuthErrorCode, message: string, rule: string];
+
+/** Contract 7.2: what the application is told, and what the log says. */
+const REFUSALS: Record<ExchangeRefusal | 'code_malformed', Refusal> = {
+  client_unknown_or_blocked: [...NOT_AUTHENTICATED, 'unknown or blocked client'],
+  secret_wrong: [...NOT_AUTHENTICATED, 'wrong or missing client_secret'],
+  code_malformed: [...INVALID_CODE, 'code never issued: it has not the form of ours'],
+  code_unknown: [...INVALID_CODE, 'code never issued to this client, or annulled'],
+  code_expired: [...INVALID_CODE, 'code expired'],
+  client_changed: [...INVALID_CODE, 'the client was changed after the code was given'],
+  redirect_uri_differs: [
+    'invalid_request',
+    'The parameter redirect_uri is not the one of the authorization request.',
+    'redirect_uri differs from the authorization request; the code stays usable',
+  ],
+  verifier_missing: [...INVALID_CODE, 'no code_verifier after a code_challenge; the code stays usable'],
+  verifier_unneeded: [...INVALID_CODE, 'code_verifier after no code_challenge; the code stays usable'],
+  verifier_mismatch: [...INVALID_CODE, 'code_verifier does not match; the code stays usable'],
+  code_replayed: [...INVALID_CODE, 'code used again: the token issued from it is revoked'],
+  code_used: [...INVALID_CODE, 'code used or revoked before'],
+  user_blocked: [...INVALID_CODE, 'the user is blocked'],
+};

@@ -1,0 +1,50 @@
+import { tokenExpiresAt } from '../../rules/common/lifetimes.ts';
+import type { Credentials } from '../../rules/request/clientCredentials.ts';
+import { limitsAmong, moneySources, rightData } from '../../rules/scope/rightData.ts';
+import { grantedRights } from '../../rules/scope/scope.ts';
+import { sha256 } from '../../secrets/digest.ts';
+import { parseToken } from '../../secrets/tokens.ts';
+import { findToken, type LiveToken } from '../../store/authorize/introspection.ts';
+import type { Context } from '../common/context.ts';
+
+/** The answer to a resource server about a token (RFC 7662 section 2.2); of an inactive one nothing else. */
+export type Introspection = { readonly active: false } | ReturnType<typeof describe>;
+
+/** Tells a resource server what a token allows now: unknown, expired, revoked … look the same. Null for any other caller. */
+export async function introspect(
+  context: Context,
+  { id, secret }: Credentials,
+  accessToken: string,
+): Promise<Introspection | null> {
+  const { grantId, hash } = parseToken('token', accessToken);
+  const lookup = { resourceId: id, secretHash: sha256(secret ?? ''), grantId, tokenHash: hash };
+  const { authenticated, token } = await findToken(context.db, lookup);
+  if (!authenticated) return null;
+  const isActive = token !== null && token.now < tokenExpiresAt(token.tokenIssuedAt);
+  return isActive ? describe(token, context.currency) : { active: false };
+}
+
+/** An active token, with its scope as data too. */
+function describe(token: LiveToken, currency: string) {
+  const granted = grantedRights(token, currency);
+  const rights = rightData(granted);
+  return {
+    active: true,
+    scope: token.scope, // as requested, byte for byte
+    client_id: token.clientId,
+    username: token.login,
+    sub: token.userId,
+    grant_id: token.grantId, // the same for each authorization of this user, client and instance name: budgets count by it
+    token_type: 'bearer',
+    ...(token.instanceName === null ? {} : { instance_name: token.instanceName }),
+    iat: secondsSince1970(token.tokenIssuedAt),
+    exp: secondsSince1970(tokenExpiresAt(token.tokenIssuedAt)),
+    rights, // all that the token allows, so that `scope` need not be parsed: a target in it may look like a right
+    payment_limits: limitsAmong(rights),
+    money_sources: moneySources(granted),
+  } as const;
+}
+
+function secondsSince1970(time: Date): number {
+  return Math.floor(time.getTime() / 1000);
+}

@@ -1,0 +1,38 @@
+import type { Caller } from '../../rules/common/caller.ts';
+import { OAuthError } from '../../rules/common/error.ts';
+import type { Credentials } from '../../rules/request/clientCredentials.ts';
+import { sha256 } from '../../secrets/digest.ts';
+import { parseToken } from '../../secrets/tokens.ts';
+import { revokeToken } from '../../store/authorize/revocations.ts';
+import type { Context } from '../common/context.ts';
+
+/**
+ * An application revokes an access token (RFC 7009). A token of another application is left as it is, and the answer does
+ * not tell whether the token existed.
+ *
+ * @throws {OAuthError} `unauthorized_client` for an application that is unknown, blocked or not authenticated
+ */
+export async function revokeByClient(
+  context: Context,
+  { id, secret }: Credentials,
+  accessToken: string,
+  caller: Caller,
+): Promise<void> {
+  const { grantId, hash } = parseToken('token', accessToken);
+  const secretHash = secret === null ? null : sha256(secret);
+  const given = { grantId, tokenHash: hash, clientId: id, secretHash, caller };
+  const { authenticated } = await revokeToken(context.db, given);
+  if (authenticated) return;
+  const message = 'The client is unknown, blocked or not authenticated.';
+  throw new OAuthError('unauthorized_client', 'client_not_authenticated', message, {
+    rule: 'unknown or blocked client, or wrong client_secret',
+  });
+}
+
+/** The bearer of an access token revokes it: holding it is the proof. */
+export async function revokeByBearer(context: Context, accessToken: string, caller: Caller): Promise<void> {
+  const { grantId, hash } = parseToken('token', accessToken);
+  if (grantId === null) return;
+  const given = { grantId, tokenHash: hash, clientId: null, secretHash: null, caller };
+  await revokeToken(context.db, given);
+}

@@ -1,0 +1,85 @@
+import { Server, type Socket } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
+import { IDLE_GRACE_MS, STILL_ASKED_MS } from '../../rules/common/timeouts.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    readonly shutdown: Shutdown;
+  }
+}
+
+interface Shutdown {
+  /** Not ready any more; each answer ends its connection (connection draining). */
+  isDraining: boolean;
+  /** The last since then, but for checks of health. */
+  lastRequestAt: number;
+  readonly listeners: Set<Server>;
+  readonly connections: Set<Socket>;
+}
+
+/** For {@link drain}. Call it before `shutdown` is read. */
+export function prepareDraining(app: FastifyInstance): void {
+  const listeners = new Set<Server>([app.server]);
+  const shutdown: Shutdown = { isDraining: false, lastRequestAt: 0, listeners, connections: new Set() };
+  app.decorate('shutdown', shutdown);
+  app.addHook('preClose', async () => {
+    shutdown.isDraining = true;
+  });
+  app.server.on('connection', (socket: Socket) => {
+    shutdown.connections.add(socket);
+    socket.once('close', () => shutdown.connections.delete(socket));
+  });
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    // Node itself closes only those connections that are idle at the end.
+    if (shutdown.isDraining) {
+      reply.header('connection', 'close');
+      if (!request.routeOptions.config.isHealthCheck) shutdown.lastRequestAt = performance.now();
+    }
+    done();
+  });
+}
+
+/** Graceful shutdown without failed requests. @param forMs takes connections for so long, and while requests still come */
+export async function drain({ shutdown, server }: FastifyInstance, forMs: number): Promise<void> {
+  shutdown.isDraining = true;
+  await setTimeout(forMs);
+  if (forMs > 0) await waitForNoRequests(shutdown);
+  await waitForIdleLoop();
+  // Not Node's own `close` of an HTTP server, which would close the idle connections as well.
+  for (const listener of shutdown.listeners) Server.prototype.close.call(listener);
+  await waitForClosed(shutdown.connections, IDLE_GRACE_MS);
+  await waitForIdleLoop();
+  server.closeIdleConnections();
+  // Node counts a connection as busy until its first request was read; browsers open some in advance.
+  for (const socket of shutdown.connections) if (socket.bytesRead === 0) socket.destroy();
+}
+
+async function waitForNoRequests(shutdown: Shutdown): Promise<void> {
+  const until = performance.now() + STILL_ASKED_MS;
+  while (performance.now() < Math.min(until, shutdown.lastRequestAt + QUIET_FOR_MS))
+    await setTimeout(CHECK_MS);
+}
+
+/** Without a request for so long, the balancer has turned away. */
+const QUIET_FOR_MS = 300;
+
+async function waitForClosed(connections: ReadonlySet<Socket>, maxMs: number): Promise<void> {
+  const until = performance.now() + maxMs;
+  while (connections.size > 0 && performance.now() < until) await setTimeout(CHECK_MS);
+}
+
+const CHECK_MS = 10;
+
+/** A turn of the event loop that took no longer than this had next to nothing to read. */
+const QUIET_MS = 0.2;
+const MAX_TURNS = 500;
+
+/** Waits for a turn in which next to nothing arrived: closing resets a request that waits unread in the kernel. */
+async function waitForIdleLoop(): Promise<void> {
+  for (let turns = 0; turns < MAX_TURNS; turns += 1) {
+    const began = performance.now();
+    await new Promise(setImmediate);
+    if (performance.now() - began < QUIET_MS) return;
+  }
+}

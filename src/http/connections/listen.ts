@@ -1,0 +1,41 @@
+import { lookup } from 'node:dns/promises';
+import { once } from 'node:events';
+import { createServer, type Server, type Socket } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+
+/** The addresses of a host: `localhost` may have two, one of each family. */
+export async function addressesOf(host: string): Promise<string[]> {
+  if (host !== 'localhost') return [host];
+  return (await lookup(host, { all: true })).map(({ address }) => address);
+}
+
+/** Listens at all addresses with one HTTP server: Fastify would make a second one for `localhost`, without our limits. */
+export async function listenAt(
+  app: FastifyInstance,
+  [first, ...others]: readonly string[],
+  port: number,
+  describe: (address: string) => string,
+): Promise<void> {
+  const handOver = (socket: Socket) => app.server.emit('connection', socket);
+  const listeners = others.map((host) => ({
+    host,
+    listener: createServer({ allowHalfOpen: true, noDelay: true }, handOver),
+  }));
+  for (const { listener } of listeners) app.shutdown.listeners.add(listener);
+  app.addHook('onClose', async () => {
+    await Promise.all(listeners.map(({ listener }) => once(listener.close(), 'close')));
+  });
+  await app.listen({ host: first ?? 'localhost', port, listenTextResolver: describe });
+  await Promise.all(listeners.map(({ host, listener }) => listen(listener, host, port)));
+}
+
+/** `localhost` may resolve to an address of a family that is switched off. */
+const NOT_HERE = ['EADDRNOTAVAIL', 'EAFNOSUPPORT'];
+
+async function listen(listener: Server, host: string, port: number): Promise<void> {
+  try {
+    await once(listener.listen(port, host), 'listening');
+  } catch (error) {
+    if (!NOT_HERE.includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  }
+}

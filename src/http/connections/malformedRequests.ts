@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Language, TEXTS } from '../../languages/languages.ts';
+import { languageOf } from '../browser/language.ts';
+import { type DeadEnd, errorPage, wordsOf } from '../pages/deadEnds.ts';
+import type { Branding } from '../pages/look.ts';
+import type { ErrorPage } from '../pages/pages.ts';
+import { pageHeaders, renderPage, showPage } from '../pages/views.ts';
+import { addressOf } from '../request/caller.ts';
+import { loggedPathOf } from '../request/parameters.ts';
+import { noteRefusal } from '../request/requestLog.ts';
+import { afterEarlierResponses } from './requestSmuggling.ts';
+import { limitPipelining } from './slowReaders.ts';
+
+// Responses to requests that no route ever sees.
+
+const UNREAD: Omit<DeadEnd, 'cause'> = { code: null, clientName: null, parameter: null };
+
+/** A request id: 10 hexadecimal digits. */
+export function newReference(): string {
+  return randomUUID().slice(-10); // cheap, since Node draws many UUIDs at once; their last digits are all random
+}
+
+/** Answers a path that can't be decoded. Fastify calls no hook for it, so the log line is written here. */
+export function answerBadPath(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
+  if (!limitPipelining(request, reply)) return;
+  request.logFields = {
+    error: 'not_found',
+    rule: 'The address can’t be read.',
+    rule_id: 'unreadable_address',
+  };
+  const { id: reference, method, logFields } = request;
+  request.log.info({ method, path: loggedPathOf(request), status: 404, ...logFields }, 'request');
+  noteRefusal(request, 404);
+  const deadEnd = { ...UNREAD, cause: 'unreadableAddress' } as const;
+  showPage(reply.header('x-request-id', reference), errorPage(request, deadEnd), 404);
+}
+
+/** With the last bytes, a `Buffer` whatever Fastify's types say. */
+type ClientError = NodeJS.ErrnoException & { readonly rawPacket?: unknown };
+
+/** Answers malformed or oversized HTTP. Node gives up before there is a request, so the page is written to the socket. */
+export function answerClientError(this: FastifyInstance, error: ClientError, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  afterEarlierResponses(socket, () => refuseUnreadable(this, error, socket));
+}
+
+/** Answers `CONNECT`, which is for proxies: Node would close the connection silently. */
+export function answerConnect(app: FastifyInstance): void {
+  app.server.on('connect', (_request, socket) => {
+    socket.on('error', () => socket.destroy());
+    const error = Object.assign(new Error('this is no proxy'), { code: 'CONNECT' });
+    answerClientError.call(app, error, socket as Socket);
+  });
+}
+
+function refuseUnreadable(app: FastifyInstance, error: ClientError, socket: Socket): void {
+  if (!socket.writable) return; // an earlier response closed the connection
+  const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+  const status = isLate ? 408 : 400;
+  const reference = newReference();
+  const code = 'invalid_request';
+  const rule = `unreadable HTTP: ${error.code}`;
+  const ruleId = error.code === 'HPE_HEADER_OVERFLOW' ? 'too_long' : 'unreadable_http';
+  app.log.info({ ref: reference, status, rule, rule_id: ruleId }, 'request');
+  const refusal = { reference, method: '-', path: '-', status, error: code, rule, ruleId } as const;
+  app.refusals.note(refusal, addressOf({ ip: socket.remoteAddress }));
+  const deadEnd = { ...UNREAD, cause: isLate ? 'late' : 'brokenHttp', code } as const;
+  const language = languageIn(error.rawPacket);
+  const words = wordsOf(deadEnd, TEXTS[language], { pressed: '', again: '' });
+  const page = { name: 'error', ...words, code, reference, explained: null } as const;
+  endWithPage(app.branding, socket, status, page, language);
+}
+
+/** By the last bytes; a late request has none. */
+function languageIn(packet: unknown): Language {
+  const text = Buffer.isBuffer(packet) ? packet.toString('latin1') : '';
+  const header = (name: string) => new RegExp(`^${name}:[ \\t]*([^\\r\\n]*)`, 'im').exec(text)?.[1];
+  const headers = { 'accept-language': header('accept-language'), cookie: header('cookie') };
+  return languageOf({ headers, chosenLanguage: null });
+}
+
+function endWithPage(
+  branding: Branding,
+  socket: Socket,
+  status: number,
+  page: ErrorPage,
+  language: Language,
+): void {
+  // It has no address that a form could lead back to.
+  const body = renderPage(page, language, branding, { action: '/language', fields: {} });
+  const headers = {
+    ...pageHeaders(page, language, branding),
+    'x-request-id': page.reference,
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
+}

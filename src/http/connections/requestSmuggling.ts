@@ -1,0 +1,67 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { invalidRequest, type OAuthError } from '../../rules/common/error.ts';
+
+/** Node before 22.23.2, 24.18.1 and 26.5.1 drops headers above a thousand, but frames by them (CVE-2026-58044). */
+const MAX_HEADERS = 999;
+
+/** The response to the newest request of each connection. */
+const newest = new WeakMap<Socket, ServerResponse>();
+/** Connections on which something was not HTTP: further input is ignored. */
+const broken = new WeakSet<Socket>();
+
+export function newestResponseOf(socket: Socket): ServerResponse | undefined {
+  return newest.get(socket);
+}
+
+/** One response per request, in order; the connection is closed where a proxy may have framed it differently. */
+export function preventSmuggling(app: FastifyInstance): void {
+  app.server.prependListener('request', (request, response) => {
+    newest.set(request.socket, response);
+    request.method ??= 'QUERY'; // the one method that early versions of Node 20.19 and 22 read without naming it
+  });
+  app.addHook('onRequest', ({ raw, headers }, reply, done) => {
+    // Node discards pipelined bytes after an `Upgrade` header, and HTTP/1.0 has no chunks (RFC 9112 section 6.1).
+    if (headers.upgrade !== undefined || (raw.httpVersion === '1.0' && headers['transfer-encoding'])) {
+      reply.header('connection', 'close');
+    }
+    done(problemOf(raw.rawHeaders) ?? problemOfTarget(raw.url));
+  });
+}
+
+/** Runs for every request, so it allocates nothing unless it refuses. @param raw names and values in turn */
+function problemOf(raw: readonly string[]): OAuthError | undefined {
+  if (raw.length > 2 * MAX_HEADERS)
+    return invalidRequest('too_many_headers', 'The request has too many headers.');
+  let hosts = 0;
+  for (let index = 0; index < raw.length; index += 2) {
+    const name = raw[index] ?? '';
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  // RFC 9112 section 3.2: 400 for more than one, since a proxy may have routed by either.
+  if (hosts > 1) return invalidRequest('two_hosts', 'The request names two hosts.');
+  return undefined;
+}
+
+/** The router ignores the first character of a target: a proxy doesn't know `*metrics` for a path (RFC 9112, section 3.2). */
+function problemOfTarget(target = ''): OAuthError | undefined {
+  const isTarget = target.startsWith('/') || /^https?:\/\//i.test(target);
+  return isTarget ? undefined : invalidRequest('no_path', 'The request asks for no path.');
+}
+
+/** Calls `refuse` after earlier responses, or closes where the malformed input belongs to a request that has its response. */
+export function afterEarlierResponses(socket: Socket, refuse: () => void): void {
+  if (broken.has(socket)) return;
+  broken.add(socket);
+  const response = newest.get(socket);
+  if (response?.req.complete) whenFinished(response, refuse);
+  else if (response?.headersSent) whenFinished(response, () => socket.destroySoon());
+  else if (response?.socket === null) response.once('socket', refuse);
+  else refuse();
+}
+
+function whenFinished(response: ServerResponse, act: () => void): void {
+  if (response.writableFinished) act();
+  else response.once('finish', act);
+}

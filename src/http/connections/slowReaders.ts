@@ -1,0 +1,62 @@
+import type { Socket } from 'node:net';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+
+/** The limits on a connection whose client does not read; those of a test may be shorter. */
+const LIMITS = {
+  /** Without progress in either direction; longer than a request may take to arrive. Node may wait it twice. */
+  idleMs: 30_000,
+  /** For the client to read one response, whatever else arrives meanwhile: a page at half a kilobyte a second. */
+  maxReadMs: 120_000,
+  checkEveryMs: 5_000,
+};
+
+/** Requests of one connection without a finished response. Browsers send one, programs a few. */
+const MAX_PIPELINED = 16;
+
+/** Closes connections whose client asks and does not read (slow read attack), but none that reads slowly or has to wait. */
+export function endSlowReaders(app: FastifyInstance, limits = LIMITS): void {
+  app.server.timeout = limits.idleMs;
+  limitReadTime(app, limits);
+  app.addHook('onRequest', (request, reply, done) => {
+    if (limitPipelining(request, reply)) done();
+  });
+}
+
+function limitReadTime(app: FastifyInstance, { maxReadMs, checkEveryMs }: typeof LIMITS): void {
+  /** Bytes read by the client, and since when no more. */
+  const connections = new Map<Socket, { readonly bytes: number; readonly since: number }>();
+  app.server.on('connection', (socket: Socket) => {
+    connections.set(socket, { bytes: 0, since: performance.now() });
+    socket.once('close', () => connections.delete(socket));
+  });
+  const check = () => {
+    const now = performance.now();
+    for (const [socket, before] of connections) {
+      const bytes = socket.bytesWritten - socket.writableLength;
+      if (socket.writableLength === 0 || bytes !== before.bytes)
+        connections.set(socket, { bytes, since: now });
+      else if (now - before.since > maxReadMs) socket.destroy();
+    }
+  };
+  const timer = setInterval(check, checkEveryMs).unref();
+  app.addHook('onClose', async () => clearInterval(timer));
+}
+
+/** How many requests of each connection have no finished response. */
+const pipelined = new WeakMap<Socket, number>();
+
+/** Node parses all of a packet, thousands of requests. @returns false when there is one too many: the connection is closed */
+export function limitPipelining(request: FastifyRequest, reply: FastifyReply): boolean {
+  const { socket } = request.raw;
+  const count = pipelined.get(socket) ?? 0;
+  pipelined.set(socket, count + 1);
+  reply.raw.once('finish', () => pipelined.set(socket, (pipelined.get(socket) ?? 1) - 1));
+  if (count < MAX_PIPELINED) return true;
+  reply.hijack();
+  if (!socket.destroyed) {
+    socket.destroy();
+    const rule = `more than ${MAX_PIPELINED} requests of one connection wait for their answers`;
+    request.log.info({ method: request.method, rule }, 'connection closed');
+  }
+  return false;
+}

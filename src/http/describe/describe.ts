@@ -1,0 +1,109 @@
+import type { FastifyRequest } from 'fastify';
+import type { Context } from '../../flows/common/context.ts';
+import { BUILT_IN_CATALOGUE } from '../../languages/catalogue.ts';
+import { type Language, TEXTS, type Texts } from '../../languages/languages.ts';
+import type { Limit } from '../../rules/common/money.ts';
+import { nameOfTarget } from '../../rules/face/directory.ts';
+import { moneySources } from '../../rules/scope/rightData.ts';
+import { type MoneySource, type Right, spends } from '../../rules/scope/scope.ts';
+import { targetParts } from '../../rules/scope/targetFormat.ts';
+import { languageOf } from '../browser/language.ts';
+
+/** A right in plain words. */
+export type DescribedRight = ReturnType<typeof describeRight>;
+
+/** A page's language and its texts, with all that the operator has them say. */
+export interface Words extends Pick<Context, 'brand' | 'catalogue' | 'directory' | 'timeZone'> {
+  readonly language: Language;
+  readonly texts: Texts;
+}
+
+/** Of the page that answers `request`. */
+export function wordsFor(request: FastifyRequest): Words {
+  const language = languageOf(request);
+  const { brand, catalogue, directory, timeZone } = request.server.context;
+  return { brand, catalogue, directory, timeZone, language, texts: TEXTS[language] };
+}
+
+/** Contract 1.2: "sees the requested rights and the payment limits". A default limit or source is shown like a written one. */
+export function describeRights(rights: readonly Right[], words: Words): DescribedRight[] {
+  const named = rights.some((right) => right.name === 'money-source');
+  const all = spends(rights) && !named ? [...rights, sourceRight(moneySources(rights))] : rights;
+  return all.map((right) => describeRight(right, words));
+}
+
+function sourceRight(sources: readonly MoneySource[]): Right {
+  return { name: 'money-source', sources };
+}
+
+export function describeSources(sources: readonly MoneySource[], words: Words): DescribedRight {
+  return describeRight(sourceRight(sources), words);
+}
+
+/** For example "your wallet or your linked card". */
+export function namesOfSources(names: readonly MoneySource[], { texts }: Words): string {
+  const { sources, formats } = texts;
+  return formats.oneOf(names.map((name) => sources[name]));
+}
+
+/** One right: what the application may do and, where it spends, how much and how often. */
+export function describeRight(right: Right, words: Words) {
+  const { limit } = right;
+  const { before, target, after } = sentenceOf(right, words);
+  return {
+    before,
+    target,
+    after,
+    targetName: nameOfTarget(words.directory, right)?.[words.language] ?? null,
+    limit: limit === undefined ? null : describeLimit(limit, words.texts),
+    quotes: words.texts.quotes,
+    spending: limit !== undefined,
+    /** Where the money comes from: a fact, and no power. */
+    isSource: right.name === 'money-source',
+  };
+}
+
+/** The sentence around a target: the application's own words, which a page sets apart from ours, a number in its groups. */
+function sentenceOf(right: Right, words: Words) {
+  const { catalogue, language, texts } = words;
+  // A grant may hold a right that the operator's catalogue does not offer any more.
+  const sentence = (catalogue[right.name] ?? BUILT_IN_CATALOGUE[right.name])[language];
+  const [before = '', after = ''] = sentence.split('{target}', 2);
+  const { type, sources } = right;
+  if (sources !== undefined)
+    return { before: before + namesOfSources(sources, words) + after, target: null, after: '' };
+  const kind = type === undefined ? '' : `${texts.targets[type]} `;
+  return { before: before + kind, target: targetParts(right), after };
+}
+
+/** For example "At most RUB 3,000 in any 7 days". */
+export function describeLimit(limit: Limit, { limits, formats }: Texts): string {
+  const amount = formats.amount(limit);
+  return limit.days === null ? limits.once(amount) : limits.perDays(amount, limit.days);
+}
+
+/** From here on waits are in minutes. */
+const MINUTES_FROM_SECONDS = 90;
+
+/** For example "3 minutes". */
+export function describeWait(seconds: number, { wait }: Texts): string {
+  return seconds > MINUTES_FROM_SECONDS ? wait.minutes(Math.ceil(seconds / 60)) : wait.seconds(seconds);
+}
+
+/** The end of a wait of minutes, for example "14:05 UTC"; null for a shorter one. */
+export function timeAfter(
+  seconds: number,
+  { formats }: Texts,
+  timeZone: string,
+  now = Date.now(),
+): string | null {
+  if (seconds <= MINUTES_FROM_SECONDS) return null;
+  const minute = 60_000;
+  return formats.clock(new Date(Math.ceil((now + seconds * 1000) / minute) * minute), timeZone);
+}
+
+/** The host of a redirect URI, or the scheme of an application on the device. */
+export function describeTarget(redirectUri: string): string {
+  const { host, protocol } = new URL(redirectUri);
+  return host === '' || !/^https?:$/.test(protocol) ? protocol.slice(0, -1) : host;
+}

@@ -1,0 +1,160 @@
+import type {
+  AuthorizationsPage,
+  AuthorizedClient,
+  LiveAuthorization,
+} from '../../flows/account/authorizations.ts';
+import type { DisconnectedAccess } from '../../flows/account/disconnect.ts';
+import type { HistoryEvent } from '../../flows/account/history.ts';
+import type { UserSession } from '../../flows/account/userSessions.ts';
+import { isUsuallyOwnAct, isWarningKind } from '../../flows/account/warnings.ts';
+import { inSentence, say } from '../../languages/formats.ts';
+import type { Texts } from '../../languages/languages.ts';
+import { beginningOf } from '../../rules/common/network.ts';
+import { logoPath } from '../../rules/request/client.ts';
+import { describeRights, type Words } from './describe.ts';
+import { describeSpending, describeTotalSpending } from './describeSpending.ts';
+
+/** Up to so many applications are shown with all their rights; of more the user opens one. */
+const MAX_OPEN = 1;
+
+export function describeApplications({ applications }: AuthorizationsPage, words: Words) {
+  const isOpen = applications.length <= MAX_OPEN;
+  return applications.map((client) => ({ ...describeApplication(client, words), isOpen }));
+}
+
+function describeApplication(client: AuthorizedClient, words: Words) {
+  const { account, formats } = words.texts;
+  const { clientId, clientName, isBlocked, canSpend, authorizations, live, orMore } = client;
+  const total = countConnections(live, orMore, account);
+  const used = authorizations.flatMap(({ lastUsedOn }) => lastUsedOn ?? []).sort();
+  const lastUsedOn = used.at(-1);
+  return {
+    clientId,
+    name: clientName,
+    logo: logoPath({ clientId, logo: client.clientLogo }),
+    isBlocked,
+    canSpend,
+    spending: describeTotalSpending(client, words.texts),
+    total,
+    lastUse: lastUsedOn === undefined ? account.neverUsed : account.lastUsed(formats.utcDay(lastUsedOn)),
+    expiresSoon: authorizations.some(({ expiresSoon }) => expiresSoon),
+    connections: authorizations.map((one) => describeConnection(one, live > 1, words)),
+    all: live > 1 ? describeAll(client, total, account) : null,
+  };
+}
+
+function describeAll(
+  { clientName, disconnectAllToken }: AuthorizedClient,
+  total: string,
+  account: Texts['account'],
+) {
+  const question = account.questionAll(clientName, total);
+  return { fullName: say`${clientName}`, question, formToken: disconnectAllToken };
+}
+
+/** @param isOneOfSeveral whether its application has others */
+function describeConnection(authorization: LiveAuthorization, isOneOfSeveral: boolean, words: Words) {
+  const { grantId, instanceName, confirmedAt, expiresAt, lastUsedOn } = authorization;
+  const { account, formats } = words.texts;
+  return {
+    grantId,
+    ...namesOf(authorization, isOneOfSeveral, account),
+    instanceName,
+    spending: isOneOfSeveral ? describeSpending(authorization, words.texts) : null,
+    allowedOn: formats.day(confirmedAt, words.timeZone),
+    validUntil: formats.day(expiresAt, words.timeZone),
+    expiresSoon: authorization.expiresSoon,
+    lastUse: lastUsedOn === null ? account.never : formats.utcDay(lastUsedOn),
+    rights: describeRights(authorization.rights, words),
+    formToken: authorization.disconnectToken,
+  };
+}
+
+function namesOf(
+  { clientName, instanceName }: LiveAuthorization,
+  isOneOfSeveral: boolean,
+  account: Texts['account'],
+) {
+  const { unnamed, question, questionOf } = account;
+  if (instanceName === null && !isOneOfSeveral)
+    return { heading: null, fullName: say`${clientName}`, question: question(clientName) };
+  const fullName = fullNameOf(clientName, instanceName, account);
+  return {
+    heading: instanceName ?? unnamed,
+    fullName,
+    question: questionOf(clientName, instanceName ?? inSentence(unnamed)),
+  };
+}
+
+/** One connection of several, for example "Demo Shop, anna-tablet". */
+function fullNameOf(clientName: string, instanceName: string | null, { unnamed }: Texts['account']): string {
+  return `${say`${clientName}`}, ${instanceName === null ? inSentence(unnamed) : say`${instanceName}`}`;
+}
+
+/** For example "999 connections or more". */
+function countConnections(live: number, orMore: boolean, account: Texts['account']): string {
+  const connections = account.connections(live);
+  return orMore ? account.orMore(connections) : connections;
+}
+
+/** The account page after a form that disconnected: true of all that is left. */
+export function describeDisconnected(
+  { what, clientName, instanceName, live, orMore }: DisconnectedAccess,
+  { account }: Texts,
+): { readonly title: string; readonly done: string } {
+  const { title, application, some, connection, unnamed, left } = account.disconnected;
+  const all = { title: title(say`${clientName}`) };
+  if (live === 0 && !orMore) return { ...all, done: application(clientName) };
+  if (what === 'application') return { ...all, done: some(clientName) };
+  const one = instanceName === null ? unnamed(clientName) : connection(clientName, instanceName);
+  const others = left(clientName, countConnections(live, orMore, account));
+  return {
+    title: title(fullNameOf(clientName, instanceName, account)),
+    done: live === 0 ? one : `${one} ${others}`,
+  };
+}
+
+export function describeEvent(event: HistoryEvent, words: Words) {
+  const { kind, at, clientName, instanceName, rights, network } = event;
+  const { history, formats } = words.texts;
+  return {
+    time: formats.time(at, words.timeZone),
+    text: history.kinds[kind](clientName ?? history.deletedClient),
+    isWarning: isWarningKind(kind) && !isUsuallyOwnAct(kind),
+    instanceName,
+    rights: rights && describeRights(rights, words),
+    network: network === null ? null : history.network(beginningOf(network)),
+  };
+}
+
+/** Sessions as their user knows them. @param now by the clock of their times */
+export function describeSessions(sessions: readonly UserSession[], now: Date, words: Words) {
+  const { security, formats } = words.texts;
+  const described = sessions.map((session) => describeSession(session, now, words));
+  return described.map((one, at) => {
+    const before = described.slice(0, at).filter((other) => areAlike(one, other)).length;
+    if (before === 0) return one;
+    return { ...one, device: security.alike(one.device, formats.number(before + 1)) };
+  });
+}
+
+type DescribedSession = ReturnType<typeof describeSession>;
+
+function areAlike(one: DescribedSession, other: DescribedSession): boolean {
+  return one.device === other.device && one.network === other.network && one.since === other.since;
+}
+
+function describeSession(session: UserSession, now: Date, { texts, timeZone }: Words) {
+  const { sessionId, isCurrent, browser, system, network, createdAt, seenAt, endToken } = session;
+  const { security, history, formats } = texts;
+  const device = security.device(browser ?? security.unknownBrowser, system ?? security.unknownSystem);
+  const ago = formats.ago(seenAt, now);
+  return {
+    sessionId,
+    device: isCurrent ? `${security.thisSession} (${device})` : device,
+    network: network === null ? null : history.network(beginningOf(network)),
+    since: security.since(formats.time(createdAt, timeZone)),
+    seen: security.seen(ago === null ? formats.time(seenAt, timeZone) : formats.clock(seenAt, timeZone), ago),
+    endToken,
+  };
+}

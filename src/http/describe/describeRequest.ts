@@ -1,0 +1,130 @@
+import type { RequestedAccess } from '../../flows/authorize/authorize.ts';
+import { limitsToLower } from '../../flows/authorize/decide.ts';
+import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
+import { logoPath } from '../../rules/request/client.ts';
+import { type Right, spends } from '../../rules/scope/scope.ts';
+import { boundsOf } from '../../rules/spending/bounds.ts';
+import type { LoweringProblem } from '../../rules/spending/lowering.ts';
+import { mostWithin, worstCase } from '../../rules/spending/worstCase.ts';
+import { limitField } from '../browser/forms.ts';
+import { describeLimit, describeRight, describeRights, describeTarget, type Words } from './describe.ts';
+import { describeChanges } from './describeChanges.ts';
+import { describeTogether } from './describeSpending.ts';
+
+/** A request, for the pages that show it (contract 1.2). */
+export function describeRequest(access: RequestedAccess, words: Words) {
+  const { authorizationRequest, user, expiresAt, signOutToken } = access;
+  const { rights, redirectUri, canonicalQuery, instanceName } = authorizationRequest;
+  const { formats, request } = words.texts;
+  const validUntil = formats.day(expiresAt, words.timeZone);
+  const hasDays = rights.some(({ limit }) => typeof limit?.days === 'number');
+  return {
+    request: canonicalQuery,
+    client: {
+      ...describeClient(authorizationRequest, words),
+      firstSeen: describeFirstSeen(access, words),
+    },
+    instanceName,
+    returnsTo: describeTarget(redirectUri),
+    userName: user.name,
+    userLogin: user.login,
+    cost: describeCost(access, validUntil, words),
+    others: describeOthers(access, words),
+    rights: describeRights(rights, words),
+    dayNote: hasDays ? request.dayNote : null,
+    cannot: boundsOf(rights).map((bound) => request.cannot.bounds[bound]),
+    validUntil: rights.every(endsWithOnePayment) ? null : validUntil,
+    changes: describeChanges(access, words),
+    signOutToken,
+  };
+}
+
+export function describeGuard({ authorizationRequest: { rights }, user }: RequestedAccess, { texts }: Words) {
+  const isSecondStep = spends(rights) && user.hasPaymentPassword;
+  return {
+    isSecondStep,
+    /** Pressing Allow is enough to let money go. */
+    unguarded: spends(rights) && !isSecondStep ? texts.consent.unguarded : null,
+  };
+}
+
+/** The fields of the limits in a form that is shown again, by the index of the right. */
+export interface TypedLimits {
+  readonly sums: ReadonlyMap<number, string>;
+  readonly problems: ReadonlyMap<number, LoweringProblem>;
+}
+
+/** The fields of those limits that the user may lower. */
+export function describeLimitFields(
+  { authorizationRequest }: Pick<RequestedAccess, 'authorizationRequest'>,
+  typed: TypedLimits | null,
+  words: Words,
+) {
+  const { formats, consent } = words.texts;
+  return limitsToLower(authorizationRequest).map(({ index, right, limit }) => {
+    const problem = typed?.problems.get(index);
+    return {
+      name: limitField(index),
+      right: describeRight(right, words),
+      hint: consent.limits.hint(describeLimit(limit, words.texts)),
+      value: typed?.sums.get(index) ?? formats.plain(limit.sum),
+      unit: consent.limits.unit(formats.currency(limit.currency), limit.days ?? 1),
+      problem: problem === undefined ? null : consent.limits.problems[problem](formats.amount(limit)),
+    };
+  });
+}
+
+export function describeClient(
+  { client }: Pick<AuthorizationRequest, 'client'>,
+  { brand, language, texts }: Words,
+) {
+  const { name, site, reviewed } = client;
+  return {
+    name,
+    site: site && describeTarget(site),
+    logo: logoPath(client),
+    reviewed: reviewed ? texts.request.reviewed(brand.name[language]) : null,
+  };
+}
+
+function describeFirstSeen(
+  { authorizationRequest: { client, redirectUri }, firstSeen }: RequestedAccess,
+  { timeZone, texts }: Words,
+): string | null {
+  if (!firstSeen || client.reviewed) return null;
+  const { formats, request } = texts;
+  return request.firstSeen(client.name, formats.day(client.createdAt, timeZone), describeTarget(redirectUri));
+}
+
+/** The most that is asked, with its end, for example "At most RUB 45,000 in any 30 days, and nothing after 21 November 2029". */
+function describeCost(
+  { authorizationRequest: { rights }, daysLeft }: RequestedAccess,
+  validUntil: string,
+  { texts }: Words,
+): string {
+  const { formats, request } = texts;
+  const { cost } = request;
+  const worst = worstCase(rights);
+  if (worst === null) return cost.none;
+  const limit = describeLimit(worst, texts);
+  if (worst.days === null) return cost.once(limit);
+  // A sum for a longer time than the access lives could never be spent.
+  return worst.days > daysLeft
+    ? cost.inAll(formats.amount(mostWithin(rights, daysLeft)), validUntil)
+    : cost.until(limit, validUntil);
+}
+
+/** The application's other connections, as one sum; null for none that spends. */
+function describeOthers(
+  { authorizationRequest: { client }, others }: RequestedAccess,
+  { texts }: Words,
+): string | null {
+  const { besides } = texts.request;
+  if (others === null) return besides.unknown(client.name);
+  return others.length === 0 ? null : besides.known(client.name, describeTogether(others, texts));
+}
+
+/** Worth nothing after one payment, so that no day says when it ends. */
+function endsWithOnePayment(right: Right): boolean {
+  return right.limit?.days === null || right.name === 'money-source';
+}

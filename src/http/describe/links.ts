@@ -1,0 +1,24 @@
+import type { Texts } from '../../languages/languages.ts';
+
+/** Where a page leads on to. */
+export interface Link {
+  readonly href: string;
+  readonly text: string;
+  readonly inNewTab?: boolean;
+}
+
+export function toAccount({ account }: Texts): Link {
+  return { href: '/account', text: account.see };
+}
+
+/** To change the password, and the payment password. */
+export function toPasswords({ security }: Texts, hasPaymentPassword: boolean): readonly [Link, Link] {
+  const { changePassword, changePaymentPassword, setPaymentPassword } = security;
+  return [
+    { href: '/account/password', text: changePassword },
+    {
+      href: '/account/payment-password',
+      text: hasPaymentPassword ? changePaymentPassword : setPaymentPassword,
+    },
+  ];
+}

@@ -1,0 +1,122 @@
+import type { FastifyRequest } from 'fastify';
+import { TEXTS, type Texts } from '../../languages/languages.ts';
+import type { OAuthErrorCode, Reason } from '../../rules/common/error.ts';
+import { remedyFor } from '../../rules/common/remedies.ts';
+import { OWN_FAULT } from '../../watch/refusals.ts';
+import { languageOf, pageAddress, textsOf } from '../browser/language.ts';
+import { type Link, toAccount } from '../describe/links.ts';
+
+/** The cause of an error page: a fault of a request, or another dead end. */
+export type Cause = Reason | keyof Texts['errors']['causes'];
+
+/** The page's words beside the cause: whose fault it is, and the next step. */
+interface WayOn {
+  readonly fault: keyof Texts['errors']['faults'];
+  readonly next: keyof Texts['errors']['next'];
+  /** In place of that of the contract's code, where this would not be true. */
+  readonly title?: keyof Texts['errors']['titles'];
+}
+
+/** Of a refused request. */
+const OF_APPLICATION: WayOn = { fault: 'application', next: 'application' };
+
+/** Every other error page. test/pages/outlines/ has their words. */
+const WAYS_ON: Partial<Record<Cause, WayOn>> & Record<keyof Texts['errors']['causes'], WayOn> = {
+  // Unknown or blocked, which is not said: the request may be in order.
+  unknown_application: { fault: 'nobodys', next: 'leave' },
+  // Looks like an attack: a stranger's link that names a known application.
+  wrong_return_address: { fault: 'application', next: 'doubt' },
+  // The application or the user was blocked at the last moment; which of them is not said.
+  no_longer_possible: { fault: 'nobodys', next: 'support', title: 'no_longer_possible' },
+  notFound: { fault: 'address', next: 'account' },
+  unreadableAddress: { fault: 'address', next: 'account' },
+  notAllowed: { fault: 'nobodys', next: 'account' },
+  brokenForm: { fault: 'between', next: 'account' },
+  brokenHttp: { fault: 'between', next: 'account' },
+  late: { fault: 'between', next: 'account' },
+  ourFault: { fault: 'ours', next: 'again' },
+  unavailable: { fault: 'ours', next: 'again' },
+};
+
+/** The possible outcome of a button, where the answer is 500 or 503, by the path of its form. */
+const PRESSED: Readonly<Record<string, keyof Texts['errors']['pressed']>> = {
+  '/sign-in': 'signIn',
+  '/payment-password': 'paymentPassword',
+  '/consent': 'decision',
+  '/account/disconnect': 'disconnect',
+  '/account/disconnect-all': 'disconnect',
+  '/account/stop': 'stop',
+  '/sign-out': 'signOut',
+  '/account/sessions/end': 'sessions',
+  '/account/sessions/end-others': 'sessions',
+  '/account/password': 'passwords',
+  '/account/payment-password': 'passwords',
+};
+
+export interface DeadEnd {
+  readonly cause: Cause;
+  /** The contract's code; null where there is none. */
+  readonly code: OAuthErrorCode | null;
+  /** Null while the application is not known. */
+  readonly clientName: string | null;
+  /** The parameter that the cause is about, one of ours. */
+  readonly parameter: string | null;
+}
+
+/** The words of an error page, and where it leads. */
+export function wordsOf(
+  { cause, code, clientName, parameter }: DeadEnd,
+  texts: Texts,
+  { pressed, again }: { readonly pressed: string; readonly again: string },
+) {
+  const { titles, reasons, causes, faults, next, unchanged, tryAgain, passOn, tellUs } = texts.errors;
+  const way = WAYS_ON[cause] ?? OF_APPLICATION;
+  const { title, text } = isReason(cause)
+    ? { title: titles[way.title ?? code ?? 'invalid_request'], text: reasons[cause] }
+    : causes[cause];
+  const fault = faults[way.fault](clientName);
+  const isOfApplication = way.fault === 'application' || way.next === 'leave';
+  const did = PRESSED[pressed];
+  const isUnsure = way.next === 'again' && did !== undefined;
+  return {
+    title,
+    text: isUnsure ? `${text} ${texts.errors.pressed[did]}` : text,
+    fault: isReason(cause) ? `${fault} ${unchanged}` : fault,
+    next: next[way.next](clientName),
+    link: way.next === 'again' ? { href: again, text: tryAgain } : toAccount(texts),
+    passOn: isOfApplication ? passOn(clientName) : tellUs,
+    parameter: isReason(cause) ? parameter : null,
+  };
+}
+
+function isReason(cause: Cause): cause is Reason {
+  return Object.hasOwn(TEXTS.en.errors.reasons, cause);
+}
+
+/** The error page of a request. Trying again is a GET: of the same page or, after a form, of its request. */
+export function errorPage(request: FastifyRequest, deadEnd: DeadEnd) {
+  const said = { pressed: request.routeOptions?.url ?? '', again: pageAddress(request) };
+  const words = wordsOf(deadEnd, TEXTS[languageOf(request)], said);
+  const { id: reference } = request;
+  return { name: 'error' as const, ...words, code: deadEnd.code, reference, explained: explain(request) };
+}
+
+/** The lower part of a notice, for those who should prevent the next one. */
+export function refusalOf(request: FastifyRequest, status: number) {
+  const { passOn, tellUs } = textsOf(request).errors;
+  const isEmbedded = status === 403; // by an application that was not looked up
+  const [reference, explained] = [request.id, explain(request)];
+  return { passOn: isEmbedded ? passOn(null) : tellUs, code: null, parameter: null, reference, explained };
+}
+
+/** The words of `assent explain`, in trial mode. */
+function explain({ server, logFields }: FastifyRequest) {
+  if (!server.context.showsRules) return null;
+  const { rule, rule_id } = logFields ?? OWN_FAULT;
+  return { rule, remedy: remedyFor(rule_id) };
+}
+
+/** To the user's page, which every dead end may lead to. */
+export function accountLink(request: FastifyRequest): Link {
+  return toAccount(textsOf(request));
+}

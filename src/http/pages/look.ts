@@ -1,0 +1,72 @@
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Context } from '../../flows/common/context.ts';
+import { eachLanguage, type PerLanguage } from '../../rules/common/perLanguage.ts';
+import type { Brand } from '../../rules/face/brand.ts';
+
+/** Without comments and indentation, because every page carries it. */
+const STYLE = readFileSync(new URL('../../../views/style.css', import.meta.url), 'utf8')
+  .replaceAll(/\/\*.*?\*\//gs, '')
+  .replaceAll(/\s*\n\s*/g, '\n');
+
+const SCRIPT = readFileSync(new URL('../../../views/form.js', import.meta.url));
+
+/** The one script, for pages that ask for a password. Its address has a hash of it. */
+export const FORM_SCRIPT = {
+  path: `/form-${hash('sha256', SCRIPT).slice(0, 32)}.js`,
+  body: SCRIPT,
+};
+
+/** The parts of a service's pages that its brand decides, made once. */
+export interface Branding {
+  readonly style: string;
+  /** The content security policy, but for `form-action`. */
+  readonly policy: string;
+  /** Added on pages that ask for a password. */
+  readonly scriptPolicy: string;
+  readonly documentHead: PerLanguage<DocumentHead>;
+  /** Pages in pieces, between the caller's own values (`views.ts`). */
+  readonly kept: Map<string, readonly Buffer[]>;
+}
+
+/** The words of head and foot. */
+interface DocumentHead extends Pick<Brand, 'support'> {
+  readonly service: string;
+  readonly logo: string | null;
+  /** The host that the address bar shows. */
+  readonly address: string;
+  readonly legal: string | null;
+  readonly accent: string;
+}
+
+/** The colour of our own, as in `views/style.css`. */
+const ACCENT = '#0b5e4a';
+
+export function brandingOf({ brand, baseUrl }: Pick<Context, 'brand' | 'baseUrl'>): Branding {
+  const style = STYLE + accentStyle(brand);
+  const policy = [
+    "default-src 'none'",
+    // The one inline style, by its hash: every other is refused.
+    `style-src 'sha256-${hash('sha256', style, 'base64')}'`,
+    "img-src 'self' data:",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+  const documentHead = eachLanguage((language) => ({
+    service: brand.name[language],
+    logo: brand.logo?.path ?? null,
+    address: new URL(baseUrl).host,
+    support: brand.support,
+    legal: brand.legal?.[language] ?? null,
+    accent: brand.accent?.light ?? ACCENT,
+  }));
+  // The one address, not 'self': nothing else of ours can run. Few browsers know the hash of a file.
+  const scriptPolicy = `script-src ${new URL(baseUrl).origin}${FORM_SCRIPT.path}`;
+  return { style, policy, scriptPolicy, documentHead, kept: new Map() };
+}
+
+function accentStyle({ accent }: Brand): string {
+  if (accent === null) return '';
+  const dark = `@media (prefers-color-scheme: dark) { :root { --accent: ${accent.dark}; } }`;
+  return `:root { --accent: ${accent.light}; }\n${dark}\n`;
+}

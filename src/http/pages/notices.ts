@@ -1,0 +1,112 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FailedAttempt } from '../../flows/signIn/passwordAttempts.ts';
+import type { Texts } from '../../languages/languages.ts';
+import type { RuleId } from '../../rules/common/remedies.ts';
+import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
+import { pageAddress, requestPath, textsOf } from '../browser/language.ts';
+import { describeWait, timeAfter } from '../describe/describe.ts';
+import { accountLink, refusalOf } from './deadEnds.ts';
+import type { NoticePage } from './pages.ts';
+import { showPage } from './views.ts';
+
+const WRONG = {
+  signIn: 'The login or the password is wrong.',
+  paymentPassword: 'The payment password is wrong.',
+  oldPassword: 'The old password is wrong.',
+  oldPaymentPassword: 'The old payment password is wrong.',
+};
+
+/** Notes for the log line why something was refused that has a word of its own: the `error` is the rule's id. */
+export function logRefused({ request }: FastifyReply, error: RuleId, rule: string): void {
+  request.logFields = { error, rule, rule_id: error };
+}
+
+/** Sets status and log fields of a password form that is shown again. @returns the sentence on the form */
+export function refuseAttempt(reply: FastifyReply, failed: FailedAttempt, form: keyof typeof WRONG): string {
+  const texts = textsOf(reply.request);
+  if (failed.outcome === 'wrong') {
+    logRefused(reply.code(422), 'wrong_password', WRONG[form]);
+    return wrongIn(texts)[form];
+  }
+  const { waitSeconds } = failed;
+  logRefused(reply, 'too_many_tries', `a wait of ${waitSeconds} s is not over`);
+  reply.code(429).header('retry-after', waitSeconds);
+  return texts.tooManyTries(
+    describeWait(waitSeconds, texts),
+    timeAfter(waitSeconds, texts, reply.server.context.timeZone),
+  );
+}
+
+function wrongIn({ signIn, paymentPassword, security: { form } }: Texts): Record<keyof typeof WRONG, string> {
+  return {
+    signIn: signIn.wrong,
+    paymentPassword: paymentPassword.wrong,
+    oldPassword: form.wrong,
+    oldPaymentPassword: form.wrongPayment,
+  };
+}
+
+/** Refuses requests for a frame, an embed or a script by Fetch Metadata (clickjacking); programs send no such header. */
+export function refuseEmbedding(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    const destination = request.headers['sec-fetch-dest'];
+    if (destination === undefined || destination === 'document') return done();
+    showEmbedded(reply);
+  });
+}
+
+function showEmbedded(reply: FastifyReply): FastifyReply {
+  logRefused(reply, 'embedded', 'asked for as a part of another page or by a script, not as a page');
+  const { embedded, newTab } = textsOf(reply.request).notices;
+  // A posted body is not read, so there is no address to lead to.
+  const { method } = reply.request;
+  const links = method === 'GET' ? [{ href: pageAddress(reply.request), text: newTab, inNewTab: true }] : [];
+  return showRefusal(reply, 403, embedded, links);
+}
+
+/** One connection has to go before there can be another. */
+export function showFull(reply: FastifyReply, request: AuthorizationRequest): FastifyReply {
+  const rule = 'as many live authorizations of this user and application as MAX_INSTANCES allows';
+  logRefused(reply, 'too_many_instances', rule);
+  const { full, seeRequest } = textsOf(reply.request).notices;
+  const links = [accountLink(reply.request), { href: requestPath(request), text: seeRequest }];
+  return showRefusal(reply, 409, { title: full.title, text: full.text(request.client.name) }, links);
+}
+
+/** In seconds: room for a few more decisions. */
+const A_MINUTE = 60;
+
+/** The user has decided too much just now. @param href where to try again */
+export function showTooMany(
+  reply: FastifyReply,
+  href: string,
+  page: 'account' | 'stop' | 'request',
+): FastifyReply {
+  logRefused(reply, 'too_many_decisions', 'more decisions of one user than anybody reads in that time');
+  reply.header('retry-after', A_MINUTE);
+  const { account, notices } = textsOf(reply.request);
+  const link = { href, text: page === 'request' ? notices.seeRequest : account.see };
+  const { title, text, stop } = notices.tooMany;
+  return showRefusal(reply, 429, { title, text: page === 'stop' ? stop : text }, [link]);
+}
+
+function showRefusal(
+  reply: FastifyReply,
+  status: number,
+  { title, text }: Pick<NoticePage, 'title' | 'text'>,
+  links: NoticePage['links'],
+): FastifyReply {
+  const refusal = refusalOf(reply.request, status);
+  return showPage(reply, { name: 'notice', title, text, links, refusal }, status);
+}
+
+/** Allow was taken on this very page before. @param outcome `spent` after pressing Allow, `allowed` after Reject */
+export function showAlreadyAllowed(
+  reply: FastifyReply,
+  { client }: AuthorizationRequest,
+  outcome: 'spent' | 'allowed',
+): FastifyReply {
+  const { title, [outcome]: text } = textsOf(reply.request).notices.allowed;
+  const links = [accountLink(reply.request)];
+  return showPage(reply, { name: 'notice', title, text: text(client.name), links, refusal: null });
+}

@@ -1,0 +1,140 @@
+import type { Cursor } from '../../flows/account/authorizations.ts';
+import type { describeApplications, describeEvent, describeSessions } from '../describe/describeAccount.ts';
+import type {
+  describeClient,
+  describeGuard,
+  describeLimitFields,
+  describeRequest,
+} from '../describe/describeRequest.ts';
+import type { Link } from '../describe/links.ts';
+import type { describeWarnings } from '../describe/warnings.ts';
+import type { errorPage, refusalOf } from './deadEnds.ts';
+
+/** The fields of each page of `views/`. Texts are ready to read, and templates escape them; null stands for nothing to say. */
+export type Page =
+  | SignInPage
+  | PaymentPasswordPage
+  | RejectPage
+  | ConsentPage
+  | ErrorPage
+  | NoticePage
+  | AccountPage
+  | HistoryPage
+  | SecurityPage
+  | PasswordPage;
+
+export interface SignInPage {
+  readonly name: 'sign-in';
+  /** The canonical query of the request that goes on after signing in; null on the way to the account page. */
+  readonly request: string | null;
+  readonly formToken: string;
+  readonly client: ReturnType<typeof describeClient> | null;
+  /** Typed before, so that a wrong password doesn't cost the login too. */
+  readonly login: string;
+  /** Not done, or why the page comes. */
+  readonly undone: string | null;
+  readonly error: string | null;
+}
+
+/** The pages between sign-in and the answer. */
+type RequestPage = ReturnType<typeof describeRequest>;
+
+interface AnsweredForm {
+  /** The outcome of the form before it. */
+  readonly undone: string | null;
+  /** Why the form is shown again. */
+  readonly error: string | null;
+}
+
+export interface PaymentPasswordPage extends RequestPage, AnsweredForm {
+  readonly name: 'payment-password';
+  readonly formToken: string;
+  /** The name under which browsers keep the payment password: another than the login, so that neither replaces the other. */
+  readonly keptAs: string;
+}
+
+export interface RejectPage extends RequestPage {
+  readonly name: 'reject';
+  /** Sent back by Reject, and good for nothing else. */
+  readonly decisionToken: string;
+  /** The request's own page. */
+  readonly back: string;
+  /** Stays as it is although this is rejected. */
+  readonly stays: string | null;
+}
+
+export interface ConsentPage extends RequestPage, AnsweredForm, ReturnType<typeof describeGuard> {
+  readonly name: 'consent';
+  /** Signed over what this page shows. */
+  readonly decisionToken: string;
+  readonly limits: ReturnType<typeof describeLimitFields>;
+}
+
+export type ErrorPage = ReturnType<typeof errorPage>;
+
+export interface NoticePage {
+  readonly name: 'notice';
+  readonly title: string;
+  readonly text: string;
+  readonly links: readonly Link[];
+  readonly refusal: ReturnType<typeof refusalOf> | null;
+}
+
+/** The pages of a signed-in user, with the same head. */
+interface OwnPage {
+  readonly userName: string;
+  readonly userLogin: string;
+  readonly signOutToken: string;
+}
+
+/** Said once at the top after a form. */
+interface Said {
+  readonly done: string | null;
+  /** Where to go on after that. */
+  readonly ways: readonly Link[];
+  readonly undone: string | null;
+  readonly warnings: ReturnType<typeof describeWarnings> | null;
+}
+
+export interface AccountPage extends OwnPage, Said {
+  readonly name: 'account';
+  /** Of the browser's window: begins with what was done or could not be, which a screen reader reads first. */
+  readonly title: string;
+  readonly applications: ReturnType<typeof describeApplications>;
+  /** Where this page begins, for its forms, which lead back to it. */
+  readonly place: Cursor;
+  readonly newer: string | null;
+  readonly older: string | null;
+  readonly stopToken: string;
+}
+
+export interface HistoryPage extends OwnPage {
+  readonly name: 'history';
+  readonly intro: string;
+  readonly events: readonly ReturnType<typeof describeEvent>[];
+  /** The newest events are on another page. */
+  readonly isLater: boolean;
+  readonly older: string | null;
+}
+
+export interface SecurityPage extends OwnPage, Said {
+  readonly name: 'security';
+  readonly sessions: ReturnType<typeof describeSessions>;
+  /** Null when the user is signed in here only. */
+  readonly endOthersToken: string | null;
+  readonly hasPaymentPassword: boolean;
+}
+
+export interface PasswordPage extends OwnPage {
+  readonly name: 'password';
+  readonly which: 'password' | 'payment-password';
+  /** The name under which password managers keep the one that is changed. */
+  readonly keptAs: string;
+  /** The one to type: the password also where there is no payment password yet. */
+  readonly asked: 'password' | 'payment-password';
+  readonly formToken: string;
+  readonly minCharacters: number;
+  readonly error: string | null;
+  /** The field that the error is about. */
+  readonly wrong: 'old' | 'new';
+}

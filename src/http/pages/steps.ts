@@ -1,0 +1,108 @@
+import type { FastifyReply } from 'fastify';
+import type { PaymentPasswordStep, Step } from '../../flows/authorize/authorize.ts';
+import { type Session, signOutToken } from '../../flows/signIn/session.ts';
+import type { SignInStep } from '../../flows/signIn/signIn.ts';
+import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
+import { setCookie } from '../browser/cookies.ts';
+import { requestPath } from '../browser/language.ts';
+import { COOKIE_CHECK, requestNote, signInNote } from '../browser/outcomes.ts';
+import { wordsFor } from '../describe/describe.ts';
+import {
+  describeClient,
+  describeGuard,
+  describeLimitFields,
+  describeRequest,
+  type TypedLimits,
+} from '../describe/describeRequest.ts';
+import { showFull } from './notices.ts';
+import type { SignInPage } from './pages.ts';
+import { showPage } from './views.ts';
+
+/** Sends the browser to a path of ours. 303: the post is over, and reload and Back work. */
+export function seeOther(reply: FastifyReply, path: string): FastifyReply {
+  return reply.header('cache-control', 'no-store').redirect(reply.server.context.baseUrl + path, 303);
+}
+
+/** To the request, where the next step is decided afresh; without one to the account page. */
+export function backToRequest(reply: FastifyReply, request: AuthorizationRequest | null): FastifyReply {
+  return seeOther(reply, request === null ? '/account' : requestPath(request));
+}
+
+/** Like {@link backToRequest}, for a form without our cookie: the next page looks for one. */
+export function backWithCookieCheck(reply: FastifyReply, request: AuthorizationRequest | null): FastifyReply {
+  const path = request === null ? '/account?' : `${requestPath(request)}&`;
+  return seeOther(reply, path + COOKIE_CHECK);
+}
+
+/** Shows the page of a step. @param error why its form is shown again */
+export function showStep(reply: FastifyReply, step: Step, error: string | null = null): FastifyReply {
+  if (step.step === 'sign-in') return showSignIn(reply, step);
+  if (step.step === 'full') return showFull(reply, step.authorizationRequest);
+  if (step.step === 'consent') return showConsent(reply, step);
+  return showPage(reply, {
+    name: 'payment-password',
+    ...describeRequest(step, wordsFor(reply.request)),
+    undone: error === null ? requestNote(reply.request, step) : null,
+    keptAs: keptAs(step.user),
+    formToken: step.formToken,
+    error,
+  });
+}
+
+/** The page that can only reject, in place of the one that asks for the payment password. */
+export function showReject(reply: FastifyReply, step: PaymentPasswordStep): FastifyReply {
+  const words = wordsFor(reply.request);
+  const { authorizationRequest, earlier, rejectToken } = step;
+  const { formats, reject } = words.texts;
+  const { name } = authorizationRequest.client;
+  return showPage(reply, {
+    ...describeRequest(step, words),
+    name: 'reject',
+    decisionToken: rejectToken,
+    back: requestPath(authorizationRequest),
+    stays: earlier && reject.stays(name, formats.day(earlier.confirmedAt, words.timeZone)),
+  });
+}
+
+/** The same in each language: browsers fill in by exactly this name. */
+export function keptAs({ login }: { readonly login: string }): string {
+  return `${login} (payment)`;
+}
+
+/** @param typed sums that can't be granted, so that the form is shown again */
+export function showConsent(
+  reply: FastifyReply,
+  step: Extract<Step, { step: 'consent' }>,
+  typed: TypedLimits | null = null,
+): FastifyReply {
+  const words = wordsFor(reply.request);
+  return showPage(reply, {
+    name: 'consent',
+    ...describeRequest(step, words),
+    undone: typed === null ? requestNote(reply.request, step) : null,
+    ...describeGuard(step, words),
+    decisionToken: step.decisionToken,
+    limits: describeLimitFields(step, typed, words),
+    error: typed && words.texts.consent.limits.undone,
+  });
+}
+
+export function showSignIn(
+  reply: FastifyReply,
+  { authorizationRequest, formToken, newCookie }: SignInStep,
+  said: Partial<Pick<SignInPage, 'login' | 'error' | 'undone'>> = {},
+): FastifyReply {
+  if (newCookie !== null) setCookie(reply, 'preLogin', newCookie);
+  const request = authorizationRequest?.canonicalQuery ?? null;
+  const client = authorizationRequest && describeClient(authorizationRequest, wordsFor(reply.request));
+  const { login = '', error = null } = said;
+  const note = error === null ? signInNote(reply.request, authorizationRequest) : null;
+  const undone = said.undone ?? note;
+  return showPage(reply, { name: 'sign-in', request, formToken, client, login, error, undone });
+}
+
+/** The head of every page of a signed-in user. */
+export function ownPage(session: Session, { server }: FastifyReply) {
+  const { name: userName, login: userLogin } = session.user;
+  return { userName, userLogin, signOutToken: signOutToken(server.context, session) };
+}

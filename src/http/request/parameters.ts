@@ -1,0 +1,49 @@
+import formbody from '@fastify/formbody';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { OAuthError } from '../../rules/common/error.ts';
+import { MAX_CANONICAL_QUERY_BYTES } from '../../rules/common/limits.ts';
+import { MAX_PARAMETERS, Parameters } from '../../rules/request/parameters.ts';
+
+/** More than any request of the contract needs. */
+export const CONTRACT_BODY_LIMIT_BYTES = 8 * 1024;
+
+const FORM = 'application/x-www-form-urlencoded';
+export const NOT_A_FORM = `The body must be ${FORM}.`;
+
+const NONE = new Parameters('');
+
+/** The consent form has a field for each limit: the shortest right with one takes 30 bytes of the request. */
+export const MAX_LIMIT_FIELDS = MAX_CANONICAL_QUERY_BYTES / 30;
+
+/** Parses form bodies strictly, and no other kind (contract section 4). @param more fields than `MAX_PARAMETERS` */
+export async function parseForms(app: FastifyInstance, more = 0): Promise<void> {
+  app.removeAllContentTypeParsers();
+  await app.register(formbody, {
+    parser: (body) => new Parameters(body, MAX_PARAMETERS + more) as unknown as Record<string, unknown>,
+  });
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: FastifyRequest, body: Buffer) => {
+    if (body.length === 0) return undefined; // SDKs post an empty body with the parameters in the URL
+    throw new OAuthError('invalid_request', 'body_not_a_form', NOT_A_FORM);
+  });
+}
+
+export function bodyParameters(request: FastifyRequest): Parameters {
+  return request.body instanceof Parameters ? request.body : NONE;
+}
+
+export function queryParameters(request: FastifyRequest): Parameters {
+  const url = request.raw.url ?? '';
+  const start = url.indexOf('?');
+  return start < 0 ? NONE : new Parameters(url.slice(start + 1));
+}
+
+/** As the router reads it: decoded, without the origin of an absolute URL. */
+export function pathOf(request: FastifyRequest): string {
+  const path = request.raw.url?.replace(/^https?:\/\/[^/]*/i, '').split(/[?#]/, 1)[0];
+  return decodeURI(path ?? ''); // what can't be decoded was answered before
+}
+
+/** The route's path, for the log. An unknown path is not logged: secrets get into URLs by mistake. */
+export function loggedPathOf(request: FastifyRequest): string {
+  return request.routeOptions.url ?? '(no address of ours)';
+}

@@ -1,0 +1,52 @@
+import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
+import { OWN_FAULT, type RefusalLog } from '../../watch/refusals.ts';
+import { addressOf } from './caller.ts';
+import { loggedPathOf } from './parameters.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Asked every few seconds by machines: its lines are for `debug` only. */
+    readonly isHealthCheck?: boolean;
+  }
+  interface FastifyInstance {
+    /** Why requests were refused, for `assent explain`. */
+    readonly refusals: RefusalLog;
+  }
+}
+
+/** One log line for each answered request. Never the query, a header or a body, which hold secrets. */
+export class RequestLog extends LogController {
+  constructor() {
+    super({ disableRequestLogging: true, requestIdLogLabel: 'ref' });
+  }
+
+  override requestCompleted(
+    error: Error | null | undefined,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): void {
+    const line = {
+      method: request.method,
+      path: loggedPathOf(request),
+      status: reply.statusCode,
+      address: addressOf(request),
+      ms: Math.round(reply.elapsedTime * 10) / 10,
+      ...request.logFields,
+    };
+    if (reply.statusCode >= 400) noteRefusal(request, reply.statusCode);
+    if (error) request.log.warn({ ...line, err: error }, 'the answer was not sent whole');
+    else if (request.routeOptions.config?.isHealthCheck) request.log.debug(line, 'request');
+    else request.log.info(line, 'request');
+  }
+}
+
+/** Forms that are shown again: no reference stands on them, and being told to wait writes nothing. */
+const SHOWN_AGAIN = ['wrong_password', 'too_many_tries'];
+
+export function noteRefusal(request: FastifyRequest, status: number): void {
+  const { id: reference, method, server, logFields } = request;
+  const { error, rule, rule_id: ruleId } = logFields ?? OWN_FAULT;
+  if (SHOWN_AGAIN.includes(error)) return;
+  const refusal = { reference, method, path: loggedPathOf(request), status, error, rule, ruleId };
+  server.refusals.note(refusal, addressOf(request));
+}

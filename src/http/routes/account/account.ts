@@ -1,0 +1,125 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type Cursor, cursorOf, findAuthorizationsPage } from '../../../flows/account/authorizations.ts';
+import { disconnect, findDisconnected, stopToken } from '../../../flows/account/disconnect.ts';
+import type { Context } from '../../../flows/common/context.ts';
+import type { Session } from '../../../flows/signIn/session.ts';
+import { signInStep } from '../../../flows/signIn/signIn.ts';
+import type { Texts } from '../../../languages/languages.ts';
+import type { Parameters } from '../../../rules/request/parameters.ts';
+import { readCookies } from '../../browser/cookies.ts';
+import { OWN_FORM, receiveForm, sessionOf } from '../../browser/forms.ts';
+import { textsOf } from '../../browser/language.ts';
+import { wordsFor } from '../../describe/describe.ts';
+import { describeApplications, describeDisconnected } from '../../describe/describeAccount.ts';
+import { warningsOn } from '../../describe/warnings.ts';
+import { showTooMany } from '../../pages/notices.ts';
+import { ownPage, seeOther, showSignIn } from '../../pages/steps.ts';
+import { showPage } from '../../pages/views.ts';
+import { callerOf } from '../../request/caller.ts';
+import { queryParameters } from '../../request/parameters.ts';
+import { describeStop } from './security.ts';
+
+/** The forms that disconnect: their field, and the parameter of the account page that says it is done. */
+const DISCONNECT_FORMS = {
+  disconnect: { field: 'grant_id', done: 'disconnected' },
+  'disconnect-all': { field: 'client_id', done: 'disconnected_all' },
+};
+const UNDONE = '/account?undone=disconnect';
+
+/** The user's connected applications, each with a way to disconnect it. */
+export function accountRoutes(app: FastifyInstance, context: Context): void {
+  // After a wrong password the address bar has the path of the form: opened as a page, it leads to the account page.
+  for (const path of ['/', '/sign-in', '/payment-password']) {
+    app.get(path, async (_request, reply) => reply.redirect(`${context.baseUrl}/account`, 303));
+  }
+
+  app.get('/account', async (request, reply) => {
+    const query = queryParameters(request);
+    const session = await sessionOf(request);
+    if (session !== null) return showAccount(reply, session, query);
+    const step = signInStep(context, null, readCookies(request).preLogin);
+    const undone = undoneOf(query, textsOf(request))?.notSignedIn ?? null;
+    return showSignIn(reply, step, { undone });
+  });
+
+  app.post('/account/disconnect', OWN_FORM, disconnectBy(context, 'disconnect'));
+  app.post('/account/disconnect-all', OWN_FORM, disconnectBy(context, 'disconnect-all'));
+}
+
+async function showAccount(reply: FastifyReply, session: Session, query: Parameters): Promise<FastifyReply> {
+  const { request } = reply;
+  const { context } = request.server;
+  const words = wordsFor(request);
+  const { texts } = words;
+  const cursor = cursorIn(query);
+  const [disconnected, disconnected_all] = [query.get('disconnected'), query.get('disconnected_all')];
+  const [page, warnings, found, stopped] = await Promise.all([
+    findAuthorizationsPage(context, session, cursor),
+    warningsOn('account', request, session),
+    findDisconnected(context, session, { grantId: disconnected, clientId: disconnected_all }),
+    query.get('stopped') === undefined ? null : describeStop(context, session, texts),
+  ]);
+  if (cursor.grantId !== null && page.authorizations.length === 0 && page.older === null) {
+    // All of this page is gone: the first one has the rest.
+    return seeOther(reply, accountPath(FIRST, { disconnected, disconnected_all }));
+  }
+  const done = found && describeDisconnected(found, texts);
+  const undone = undoneOf(query, texts);
+  return showPage(reply, {
+    name: 'account',
+    ...ownPage(session, reply),
+    title: done?.title ?? undone?.titleUndone ?? texts.account.title,
+    applications: describeApplications(page, words),
+    newer: page.newer && accountPath(page.newer),
+    older: page.older && accountPath(page.older),
+    place: cursor,
+    warnings,
+    stopToken: stopToken(context, session),
+    done: done?.done ?? null,
+    ways: [],
+    undone: undone?.outOfDate ?? null,
+    ...stopped,
+  });
+}
+
+/** Said of a form that did nothing, signed in or not. */
+function undoneOf(query: Parameters, { account, stop }: Texts) {
+  switch (query.get('undone')) {
+    case 'disconnect':
+      return account;
+    case 'stop':
+      return stop;
+    default:
+      return null;
+  }
+}
+
+function disconnectBy(context: Context, action: keyof typeof DISCONNECT_FORMS) {
+  const { field, done } = DISCONNECT_FORMS[action];
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const { form, session } = await receiveForm(request);
+    if (session === null) return seeOther(reply, UNDONE);
+    const id = form.get(field) ?? '';
+    const sent = { action, id, formToken: form.get('form_token') };
+    const { outcome } = await disconnect(context, session, sent, callerOf(request));
+    if (outcome === 'stale') return seeOther(reply, UNDONE);
+    const cursor = cursorIn(form);
+    if (outcome === 'too_many') return showTooMany(reply, accountPath(cursor), 'account');
+    return seeOther(reply, accountPath(cursor, { [done]: id }));
+  };
+}
+
+const FIRST = cursorOf(undefined, undefined);
+
+function cursorIn(parameters: Parameters): Cursor {
+  return cursorOf(parameters.get('older'), parameters.get('newer'));
+}
+
+/** @param said parameters for words of the page */
+function accountPath({ direction, grantId }: Cursor, said: Record<string, string | undefined> = {}): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries({ [direction]: grantId, ...said })) {
+    if (value) query.set(name, value);
+  }
+  return query.size === 0 ? '/account' : `/account?${query}`;
+}

@@ -1,0 +1,100 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import {
+  changePassword,
+  findPasswordForm,
+  type PasswordChangeOutcome,
+} from '../../../flows/account/changePassword.ts';
+import type { Context } from '../../../flows/common/context.ts';
+import type { Session } from '../../../flows/signIn/session.ts';
+import { MIN_PASSWORD_CHARACTERS } from '../../../rules/common/limits.ts';
+import { readCookies, setCookie } from '../../browser/cookies.ts';
+import { OWN_FORM, receiveForm, sessionOf } from '../../browser/forms.ts';
+import { textsOf } from '../../browser/language.ts';
+import { logRefused, refuseAttempt } from '../../pages/notices.ts';
+import type { PasswordPage } from '../../pages/pages.ts';
+import { keptAs, ownPage, seeOther } from '../../pages/steps.ts';
+import { showPage } from '../../pages/views.ts';
+import { callerOf } from '../../request/caller.ts';
+import { SECURITY } from './security.ts';
+
+/** The passwords by the last part of their path. */
+const PASSWORDS = {
+  password: { kind: 'password', cookie: 'device' },
+  'payment-password': { kind: 'payment password', cookie: 'paymentDevice' },
+} as const;
+
+type PathOfPassword = keyof typeof PASSWORDS;
+
+/** The forms that change a password, each a page of its own. */
+export function passwordRoutes(app: FastifyInstance, context: Context): void {
+  for (const password of Object.keys(PASSWORDS) as PathOfPassword[]) {
+    const path = `/account/${password}`;
+    app.get(path, async (request, reply) => {
+      const session = await sessionOf(request);
+      if (session === null) return seeOther(reply, '/account');
+      return showForm(reply, session, password, { error: null, wrong: 'old' });
+    });
+    app.post(path, OWN_FORM, async (request, reply) => {
+      const { form, session } = await receiveForm(request);
+      if (session === null) return seeOther(reply, '/account');
+      const { device, paymentDevice } = readCookies(request);
+      const sent = {
+        kind: PASSWORDS[password].kind,
+        currentPassword: form.get('password') ?? form.get('payment_password') ?? '',
+        newPassword: form.get('new_password') ?? '',
+        formToken: form.get('form_token'),
+        deviceCookies: { password: device, 'payment password': paymentDevice },
+      };
+      const result = await changePassword(context, session, sent, callerOf(request));
+      return answerChange(reply, session, password, result);
+    });
+  }
+}
+
+async function answerChange(
+  reply: FastifyReply,
+  session: Session,
+  password: PathOfPassword,
+  result: PasswordChangeOutcome,
+): Promise<FastifyReply> {
+  const asksPaymentPassword = password === 'payment-password' && session.user.hasPaymentPassword;
+  switch (result.outcome) {
+    case 'changed':
+      setCookie(reply, PASSWORDS[password].cookie, result.deviceCookie);
+      return seeOther(reply, `${SECURITY}?said=changed`);
+    case 'stale':
+      return seeOther(reply, `${SECURITY}?said=stale`);
+    case 'refused': {
+      const { problems } = textsOf(reply.request).security.form;
+      logRefused(reply.code(422), 'password_refused', result.problem);
+      const error = problems[result.problem](MIN_PASSWORD_CHARACTERS);
+      return showForm(reply, session, password, { error, wrong: 'new' });
+    }
+    default: {
+      const form = asksPaymentPassword ? 'oldPaymentPassword' : 'oldPassword';
+      const error = refuseAttempt(reply, result, form);
+      return showForm(reply, session, password, { error, wrong: 'old' });
+    }
+  }
+}
+
+async function showForm(
+  reply: FastifyReply,
+  session: Session,
+  password: PathOfPassword,
+  said: Pick<PasswordPage, 'error' | 'wrong'>,
+): Promise<FastifyReply> {
+  const form = await findPasswordForm(reply.server.context, session, PASSWORDS[password].kind);
+  if (form === null) return seeOther(reply, '/account');
+  const { currentKind, formToken } = form;
+  return showPage(reply, {
+    name: 'password',
+    ...ownPage(session, reply),
+    which: password,
+    keptAs: password === 'password' ? session.user.login : keptAs(session.user),
+    asked: currentKind === 'password' ? 'password' : 'payment-password',
+    formToken,
+    minCharacters: MIN_PASSWORD_CHARACTERS,
+    ...said,
+  });
+}

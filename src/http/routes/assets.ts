@@ -1,0 +1,39 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { ClientLogos, type ServedLogo } from '../../flows/authorize/logos.ts';
+import type { Context } from '../../flows/common/context.ts';
+import { contentTypeOf } from '../../rules/face/logo.ts';
+import { FORM_SCRIPT } from '../pages/look.ts';
+
+/** The logos and the one script of our own pages. Their addresses have a hash of the bytes. */
+export function assetRoutes(app: FastifyInstance, context: Context): void {
+  const { logo } = context.brand;
+  const brandLogo = logo && { contentType: contentTypeOf(logo.file), body: logo.body };
+  const clientLogos = new ClientLogos(context);
+
+  app.get<{ Params: { name: string } }>('/brand/:name', async ({ params }, reply) =>
+    sendImage(reply, logo?.path === `/brand/${params.name}` ? brandLogo : null),
+  );
+
+  app.get<{ Params: { name: string } }>('/logo/:name', async ({ params }, reply) =>
+    sendImage(reply, await clientLogos.find(params.name)),
+  );
+
+  app.get(FORM_SCRIPT.path, async (_request, reply) =>
+    reply.headers(HEADERS).type('text/javascript; charset=utf-8').send(FORM_SCRIPT.body),
+  );
+}
+
+/** Kept for good; other sites can't show or run it. */
+const HEADERS = {
+  'cache-control': 'public, max-age=31536000, immutable',
+  'x-content-type-options': 'nosniff',
+  'cross-origin-resource-policy': 'same-origin',
+};
+/** An SVG that is opened by itself runs in a sandbox without an origin. */
+const SANDBOX = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
+
+function sendImage(reply: FastifyReply, image: ServedLogo | null): FastifyReply {
+  if (image === null) return reply.code(404).header('cache-control', 'no-store').send();
+  reply.headers(HEADERS).header('content-security-policy', SANDBOX);
+  return reply.type(image.contentType).send(image.body);
+}

@@ -1,0 +1,73 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Context } from '../../../flows/common/context.ts';
+import { signOut } from '../../../flows/signIn/session.ts';
+import { type SentSignIn, signIn, signInStep } from '../../../flows/signIn/signIn.ts';
+import { clearCookie, readCookies, setCookie } from '../../browser/cookies.ts';
+import { carriedRequest, isFromOwnPage, OWN_FORM, receiveForm } from '../../browser/forms.ts';
+import { forgetOutcome, rememberOutcome } from '../../browser/outcomes.ts';
+import { refuseAttempt } from '../../pages/notices.ts';
+import { backToRequest, backWithCookieCheck, showSignIn } from '../../pages/steps.ts';
+import { callerOf } from '../../request/caller.ts';
+import { bodyParameters } from '../../request/parameters.ts';
+
+/** A login is shown again up to this length: none is longer. */
+const MAX_SHOWN = 512;
+
+/** Signing in and out, on the way to a request or to the account page (contract 5.1). */
+export function signInRoutes(app: FastifyInstance, context: Context): void {
+  app.post('/sign-in', OWN_FORM, async (request, reply) => {
+    const sent = await receiveSignIn(request);
+    const cookies = readCookies(request);
+    const result = await signIn(context, sent, cookies, callerOf(request));
+    if (result.outcome === 'wrong' || result.outcome === 'wait') {
+      const step = signInStep(context, sent.authorizationRequest, cookies.preLogin);
+      const error = refuseAttempt(reply, result, 'signIn');
+      return showSignIn(reply, step, { login: sent.login.slice(0, MAX_SHOWN), error });
+    }
+    if (result.outcome === 'stale') return backSignedOut(reply, sent.authorizationRequest);
+    // The pre-login session goes on: a sign-in form in another tab stays good.
+    setCookie(reply, 'session', result.sessionCookie);
+    setCookie(reply, 'device', result.deviceCookie);
+    if (result.seenCookie !== null) setCookie(reply, 'seen', result.seenCookie);
+    forgetOutcome(reply);
+    return backToRequest(reply, sent.authorizationRequest);
+  });
+
+  app.post('/sign-out', OWN_FORM, async (request, reply) => {
+    const { form, session } = await receiveForm(request);
+    // Before the request is looked at: leaving must work also when that can't go on any more.
+    const outcome =
+      session && (await signOut(context, session, form.get('form_token'), callerOf(request))).outcome;
+    if (outcome === 'signed_out') {
+      clearCookie(reply, 'session');
+      forgetOutcome(reply);
+    }
+    const authorizationRequest = await carriedRequest(request);
+    // The account page says by itself who is signed in.
+    if (outcome === 'stale' && authorizationRequest !== null) {
+      rememberOutcome(reply, 'not_signed_out', authorizationRequest);
+    }
+    return backToRequest(reply, authorizationRequest);
+  });
+}
+
+/** Shows the sign-in page afresh, with a word on why, or that cookies are off. */
+function backSignedOut(
+  reply: FastifyReply,
+  authorizationRequest: SentSignIn['authorizationRequest'],
+): FastifyReply {
+  const { request } = reply;
+  rememberOutcome(reply, 'not_signed_in', authorizationRequest);
+  const isLost = readCookies(request).preLogin === null && isFromOwnPage(request);
+  return (isLost ? backWithCookieCheck : backToRequest)(reply, authorizationRequest);
+}
+
+async function receiveSignIn(request: FastifyRequest): Promise<SentSignIn> {
+  const form = bodyParameters(request);
+  return {
+    authorizationRequest: await carriedRequest(request),
+    login: form.get('login')?.trim() ?? '', // phones add a space after a completed word
+    password: form.get('password') ?? '',
+    formToken: isFromOwnPage(request) ? form.get('form_token') : undefined,
+  };
+}

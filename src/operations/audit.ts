@@ -1,0 +1,160 @@
+import type pg from 'pg';
+import { z } from 'zod';
+import { AUDIT_KEPT_MONTHS } from '../rules/common/lifetimes.ts';
+import { isUuid } from '../secrets/uuid.ts';
+import { type Act, AUDIT_KINDS, recordAct } from '../store/common/auditEvents.ts';
+import { findClient } from '../store/common/clients.ts';
+import { findUserByLogin } from '../store/common/users.ts';
+import { transaction } from '../store/database/database.ts';
+import { type AuditEvent, findAuditEvents } from '../store/operate/auditTrail.ts';
+import { findResource } from '../store/operate/resources.ts';
+import { findTrailPart, type TrailCursor } from '../store/operate/trailCursor.ts';
+import { findPrunable, pruneAuditPartitions } from '../store/schema/auditPruning.ts';
+import { ID, LOGIN, timeThat, upTo } from './fields.ts';
+import { type Caller, found, listing, operation } from './operation.ts';
+
+/** Changes something for an operator. The act is recorded in the same transaction, if the change was one. */
+export function audited<Result extends boolean | number | null>(
+  pool: pg.Pool,
+  act: Act,
+  change: (connection: pg.PoolClient) => Promise<Result>,
+): Promise<Result> {
+  return transaction(pool, async (connection) => {
+    const changed = await change(connection);
+    if (changed) await recordAct(connection, act);
+    return changed;
+  });
+}
+
+const TEXT = z.string().nullable();
+
+/** An event as surfaces show it. */
+const EVENT = z.object({
+  id: z.string(),
+  at: z.date(),
+  outcome: z.string().describe('also a kind that only a newer build knows'),
+  userId: TEXT,
+  login: TEXT,
+  clientId: TEXT,
+  clientName: TEXT,
+  resourceId: TEXT,
+  instanceName: TEXT,
+  grantId: TEXT,
+  scope: TEXT,
+  limits: z.unknown(),
+  address: TEXT,
+  reference: TEXT,
+  operator: TEXT,
+  detail: z.unknown(),
+});
+
+const shown = ({ kind: outcome, ...event }: AuditEvent) => ({ outcome, ...event });
+
+export const show = listing({
+  name: 'audit',
+  summary: 'show what happened to authorizations, sign-ins, and what operators did, oldest first',
+  input: z
+    .strictObject({
+      login: LOGIN.optional().describe('of this user'),
+      userId: z
+        .string()
+        .toLowerCase()
+        .refine(isUuid, 'Not the id of a user: --login takes logins.')
+        .optional()
+        .meta({ title: 'id', description: 'of this user, also one that was erased' }),
+      clientId: ID.optional().describe('of this application, also one that was deleted'),
+      resourceId: ID.optional().describe('of this resource server, also one that was deleted'),
+      reference: z.string().optional().meta({
+        title: 'reference',
+        description: 'of the request with this reference, as on error pages and in the log',
+      }),
+      outcome: z
+        .enum(AUDIT_KINDS, `There are: ${AUDIT_KINDS.join(', ')}.`)
+        .optional()
+        .meta({ title: 'kind', description: 'of this kind, such as approved or client_blocked' }),
+      since: timeThat('from this day (UTC) or time on, as 2026-11-20 or 2026-11-20T09:30:00Z'),
+      until: timeThat('before this day (UTC) or time'),
+      limit: upTo(999_999_999)
+        .optional()
+        .meta({ title: 'number', description: 'only so many, the newest ones' }),
+    })
+    .refine((filter) => Object.keys(filter).length > 0, 'say whose events'),
+  output: EVENT,
+  async run({ db }, { login, limit = null, outcome: kind = null, ...filter }) {
+    const { clientId = null, resourceId = null, reference = null, since = null, until = null } = filter;
+    const user = login === undefined ? null : found(await findUserByLogin(db, login), 'user', login);
+    const userId = user?.userId ?? filter.userId ?? null;
+    const which = { userId, clientId, resourceId, reference, kind, since, until };
+    return eventsOf(findAuditEvents(db, which, limit));
+  },
+});
+
+async function* eventsOf(pages: AsyncIterable<AuditEvent[]>) {
+  for await (const page of pages) yield page.map(shown);
+}
+
+/** A sentence for each id in a filter that names nothing now: it may be mistyped. */
+export async function findUnknown(
+  { db }: Caller,
+  { clientId, resourceId }: z.output<typeof show.input>,
+): Promise<string[]> {
+  const unknown: string[] = [];
+  if (clientId !== undefined && (await findClient(db, clientId)) === null)
+    unknown.push(`there is no application ${clientId} now`);
+  if (resourceId !== undefined && (await findResource(db, { resourceId })) === null)
+    unknown.push(`there is no resource ${resourceId} now`);
+  return unknown;
+}
+
+/** Events read at once. */
+export const MAX_NEXT = 5_000;
+
+/** Four numbers that mean something to the store alone. */
+const CURSOR = z
+  .string()
+  .regex(/^\d{1,18}(\.\d{1,18}){3}$/, 'not a cursor: take the one that was printed last')
+  .transform((text): TrailCursor => {
+    const [from = 0n, since = 0n, at = 0n, by = 0n] = text.split('.').map(BigInt);
+    return { from, since, at, by };
+  });
+
+export const next = operation({
+  name: 'audit.next',
+  summary: 'show what came into the trail since a cursor, and the next cursor; without one only that',
+  input: z.strictObject({ cursor: CURSOR.optional().meta({ title: 'cursor' }) }),
+  output: z.object({ events: z.array(EVENT), cursor: z.string() }),
+  effect: 'reads',
+  async run({ db }, { cursor = null }) {
+    const part = await findTrailPart(db, cursor, MAX_NEXT);
+    const { from, since, at, by } = part.cursor;
+    return { events: part.events.map(shown), cursor: [from, since, at, by].join('.') };
+  },
+});
+
+export const prune = operation({
+  name: 'audit.prune',
+  summary: 'drop old months of the trail; run as the owner of the tables',
+  input: z.strictObject({
+    keep: upTo(9_999)
+      .default(AUDIT_KEPT_MONTHS)
+      .meta({ title: 'months', description: 'how many whole months before this one are kept' }),
+  }),
+  output: z.object({ months: z.array(z.string()).readonly() }),
+  effect: 'destroys',
+  async run(caller, { keep }) {
+    await confirmPruning(caller, keep);
+    const { months, busy } = await pruneAuditPartitions(caller.db, keep, caller.operator);
+    if (!busy) return { months };
+    const dropped = months.map((month) => `dropped ${month}\n`).join('');
+    throw new Error(`${dropped}a month is being read, most likely by a backup: try again later`);
+  },
+});
+
+/** Asks before months of the trail are dropped. @param keep how many are not */
+export function confirmPruning({ db, confirm }: Caller, keep: number): Promise<void> {
+  return confirm(async () => {
+    const { rows = 0, months } = (await findPrunable(db, keep)) ?? {};
+    const counted = `${rows} row${rows === 1 ? '' : 's'}`;
+    return { deed: `drop ${counted} of the audit trail${months ? `, all of ${months}` : ''}`, count: rows };
+  });
+}

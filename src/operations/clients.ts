@@ -1,0 +1,233 @@
+import type pg from 'pg';
+import { z } from 'zod';
+import { checkClientSettings, RegistrationError } from '../rules/account/registration.ts';
+import { lookAlikeProblem } from '../rules/common/lookAlike.ts';
+import { isLoopback } from '../rules/common/network.ts';
+import type { Logo } from '../rules/face/logo.ts';
+import { type ClientSettings, changesBetween, settingsOf } from '../rules/request/client.ts';
+import { parseCeiling } from '../rules/scope/ceiling.ts';
+import { randomId } from '../secrets/random.ts';
+import { nameOperator, recordAct } from '../store/common/auditEvents.ts';
+import {
+  deleteClient,
+  findClient,
+  insertClient,
+  listClients,
+  updateClient,
+} from '../store/common/clients.ts';
+import { transaction } from '../store/database/database.ts';
+import { writeLogo } from '../store/operate/clientLogos.ts';
+import { audited } from './audit.ts';
+import { blockOperations, setStatus } from './blocking.ts';
+import { FORCE, ID, STATUS } from './fields.ts';
+import { lossOf, revokeAll } from './grants.ts';
+import { type Caller, found, listing, operation } from './operation.ts';
+import { makeSecret, secretOperations } from './secrets.ts';
+
+const CEILING = z
+  .object({ days: z.int(), sum: z.string() })
+  .refine(({ days, sum }) => parseCeiling(`${days},${sum}`), 'not a period of whole days and a sum');
+
+/** The settings of an application. */
+const SETTINGS = {
+  name: z.string().meta({ title: 'name', description: 'the name that users see' }),
+  redirectUri: z.string().meta({
+    title: 'uri',
+    description: 'where browsers are sent back to; requests must name it character by character',
+  }),
+  allowedRights: z.array(z.string()).readonly().nullable().describe('the only rights that it may request'),
+  most: CEILING.nullable().describe('the longest period and the largest sum that a payment limit may have'),
+  site: z.string().nullable().describe('its own address in the web, https://…, that users see'),
+  logo: z.custom<Logo>().nullable().describe('a checked picture that users see'),
+  reviewed: z
+    .boolean()
+    .describe(
+      'you have looked at the application: users see that, and are warned of one that is new to them and not reviewed',
+    ),
+  userLimits: z
+    .boolean()
+    .describe(
+      'users may lower the sum of a limit for a period; the application has to read “scope” in the answer to its token request',
+    ),
+};
+
+const ANY_NAME = FORCE.describe('accept a name that could be mistaken for another one');
+
+const CLIENT_ID = z.strictObject({ clientId: ID });
+const { name: NAME, redirectUri: REDIRECT_URI, ...FURTHER } = SETTINGS;
+
+/** An application as surfaces show it. */
+const CLIENT = z.object({
+  clientId: ID,
+  name: NAME,
+  redirectUri: REDIRECT_URI,
+  verified: z.boolean(),
+  status: STATUS,
+  ...FURTHER,
+  logo: z.string().nullable(),
+});
+
+export const create = operation({
+  name: 'client.create',
+  summary: 'register an application; its secret, if it gets one, is shown this once',
+  input: z.strictObject({
+    name: SETTINGS.name,
+    redirectUri: SETTINGS.redirectUri,
+    verified: z
+      .boolean()
+      .default(false)
+      .describe('with authenticity verification: the application gets a client secret, and has to use it'),
+    allowedRights: SETTINGS.allowedRights.default(null),
+    most: SETTINGS.most.default(null),
+    site: SETTINGS.site.default(null),
+    logo: SETTINGS.logo.default(null),
+    reviewed: SETTINGS.reviewed.default(false),
+    userLimits: SETTINGS.userLimits.default(false),
+    force: ANY_NAME,
+  }),
+  output: z.object({
+    clientId: z.string(),
+    name: z.string(),
+    redirectUri: z.string(),
+    clientSecret: z.string().optional().describe('with authenticity verification only, and only this once'),
+  }),
+  effect: 'changes',
+  async run(caller, { logo, verified, force, ...given }) {
+    const { operator } = caller;
+    const settings = { ...given, logo: logo?.file ?? null };
+    const warnings = await checkSettings(caller, settings, force);
+    const clientId = randomId();
+    const detail = { ...settingsOf(settings), verified };
+    const secret = await transaction(caller.db, async (db) => {
+      await insertClient(db, { clientId, ...settings, verified });
+      if (logo !== null) await writeLogo(db, clientId, logo);
+      await recordAct(db, { kind: 'client_created', operator, clientId, detail });
+      return verified && { clientSecret: (await makeSecret(db, 'client', clientId, operator)).secret };
+    });
+    for (const warning of warnings) caller.warn(warning);
+    return { clientId, ...given, ...secret };
+  },
+});
+
+export const list = listing({
+  name: 'client.list',
+  summary: 'list the applications',
+  input: z.strictObject({}),
+  output: CLIENT,
+  run: async ({ db }) => [await listClients(db)],
+});
+
+export const show = operation({
+  name: 'client.show',
+  summary: 'show an application',
+  input: CLIENT_ID,
+  output: CLIENT,
+  effect: 'reads',
+  run: ({ db }, { clientId }) => requireClient(db, clientId),
+});
+
+/** Gives also what has changed. */
+export const update = operation({
+  name: 'client.update',
+  summary:
+    'change an application; consent pages already shown and codes not yet exchanged become invalid, tokens stay valid',
+  input: z
+    .strictObject({
+      clientId: ID,
+      name: SETTINGS.name.exactOptional(),
+      redirectUri: SETTINGS.redirectUri.exactOptional(),
+      allowedRights: SETTINGS.allowedRights.exactOptional(),
+      most: SETTINGS.most.exactOptional(),
+      site: SETTINGS.site.exactOptional(),
+      logo: SETTINGS.logo.exactOptional(),
+      reviewed: SETTINGS.reviewed.exactOptional(),
+      userLimits: SETTINGS.userLimits.exactOptional(),
+      force: ANY_NAME,
+    })
+    .refine(
+      ({ clientId: _, force: _force, ...change }) => Object.keys(change).length > 0,
+      'say what to change',
+    ),
+  output: CLIENT,
+  effect: 'changes',
+  async run(caller, { clientId, force, logo, ...others }) {
+    const settings = { ...others, ...(logo !== undefined && { logo: logo?.file ?? null }) };
+    const warnings = await checkSettings(caller, settings, force, clientId);
+    const client = await transaction(caller.db, async (db) => {
+      const { before, after } = found(await updateClient(db, clientId, settings), 'client', clientId);
+      if (logo !== undefined) await writeLogo(db, clientId, logo);
+      const changed = changesBetween(before, after);
+      const act = { kind: 'client_updated', operator: caller.operator, clientId, detail: changed } as const;
+      if (Object.keys(changed).length > 0) await recordAct(db, act);
+      return { ...after, changed };
+    });
+    for (const warning of warnings) caller.warn(warning);
+    return client;
+  },
+});
+
+export const [block, unblock] = blockOperations('client', {
+  block: 'block an application: refuse its requests, codes and tokens until it is unblocked',
+  unblock: 'let a blocked application work again, with the tokens it has',
+});
+
+/** It is blocked first, which refuses its tokens at once; then they are revoked in batches, since there may be millions. */
+export const remove = operation({
+  name: 'client.delete',
+  summary: 'delete an application with its secrets, and revoke all its authorizations',
+  input: CLIENT_ID,
+  output: z.object({ clientId: z.string(), status: z.literal('deleted'), revoked: z.int() }),
+  effect: 'destroys',
+  async run(caller, { clientId }) {
+    const { db, operator, confirm } = caller;
+    const { name } = await requireClient(db, clientId);
+    await confirm(() => lossOf(db, { clientId }, `delete the application ${name} and `));
+    found(await setStatus(db, 'client', clientId, 'blocked', operator), 'client', clientId);
+    const revoked = await revokeAll(caller, { clientId });
+    await audited(db, { kind: 'client_deleted', operator, clientId }, async (connection) => {
+      await nameOperator(connection, operator);
+      return deleteClient(connection, clientId);
+    });
+    return { clientId, status: 'deleted' as const, revoked };
+  },
+});
+
+export const [addSecret, secretList, retireSecret] = secretOperations('client', requireClient, (client) => {
+  const why = 'is registered without authenticity verification: it is never asked for a secret';
+  if (!client.verified) throw new Error(`${client.clientId} ${why}`);
+});
+
+async function requireClient(db: pg.Pool, clientId: string) {
+  return found(await findClient(db, clientId), 'client', clientId);
+}
+
+/**
+ * Checks settings before they are written; a name must not be mistaken for another.
+ *
+ * @param force accepts one that could be
+ * @param clientId of the application that is changed; undefined for a new one
+ * @returns warnings of settings that are taken all the same
+ * @throws {RegistrationError}
+ */
+async function checkSettings(
+  { db, serviceNames }: Caller,
+  settings: Partial<ClientSettings>,
+  force: boolean,
+  clientId?: string,
+): Promise<string[]> {
+  checkClientSettings(settings);
+  const { name, redirectUri = 'about:' } = settings;
+  const warnings: string[] = [];
+  const { protocol, hostname } = new URL(redirectUri);
+  if (protocol === 'http:' && !isLoopback(hostname))
+    warnings.push('codes will travel to this redirect URI unencrypted; use https outside a test');
+  if (name === undefined) return warnings;
+  const others = (await listClients(db)).filter((client) => client.clientId !== clientId);
+  const names = others.map((client) => client.name);
+  const problem = force ? undefined : lookAlikeProblem(name, names, serviceNames());
+  if (problem !== undefined)
+    throw new RegistrationError(`the name ${problem}: choose another, or say --force`);
+  if (names.includes(name))
+    warnings.push(`another application has the name “${name}”, too: users can’t tell them apart`);
+  return warnings;
+}

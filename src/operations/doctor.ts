@@ -1,0 +1,245 @@
+import type pg from 'pg';
+import { z } from 'zod';
+import { transaction } from '../store/database/database.ts';
+import { findTrailFacts, ownsTables } from '../store/schema/auditPartitions.ts';
+import { compareSchema } from '../store/schema/definition.ts';
+import { findExcessPrivileges } from '../store/schema/excessPrivileges.ts';
+import { type DatabaseFacts, findDatabaseFacts } from '../store/schema/health.ts';
+import { findBroken, notRead } from '../store/schema/invariants.ts';
+import { findGrantees, findOwners } from '../store/schema/owners.ts';
+import { schemaState } from '../store/schema/schemaState.ts';
+import { findDeviations } from '../store/schema/tablePrivileges.ts';
+import { upTo } from './fields.ts';
+import { operation } from './operation.ts';
+
+const FINDING = z.object({
+  check: z.string().describe('one word'),
+  level: z
+    .enum(['ok', 'advice', 'error'])
+    .describe('advice: it could be better; error: Assent can’t serve like this, or not safely'),
+  text: z.string(),
+  remedy: z.string().nullable().describe('what to do; null when all is well'),
+});
+
+/** A verdict under the name of its check. */
+export type Finding = z.output<typeof FINDING>;
+
+type Verdict = Omit<Finding, 'check'>;
+
+export const ok = (text: string): Verdict => ({ level: 'ok', text, remedy: null });
+export const advice = (text: string, remedy: string): Verdict => ({ level: 'advice', text, remedy });
+export const wrong = (text: string, remedy: string): Verdict => ({ level: 'error', text, remedy });
+
+export const examineDatabase = operation({
+  name: 'doctor.database',
+  summary: 'check the database as a server sees it',
+  input: z.strictObject({}),
+  output: z.array(FINDING),
+  effect: 'reads',
+  async run({ db }) {
+    const facts = await transaction(db, findDatabaseFacts);
+    const findings = await carryOut(OF_DATABASE, facts, db, ({ message }) =>
+      wrong(`this can't be looked at: ${message}`, 'run assent migrate --server-role for this role'),
+    );
+    return [{ check: 'database', ...ok('PostgreSQL answers') }, ...findings];
+  },
+});
+
+export const examineRows = operation({
+  name: 'doctor.invariants',
+  summary:
+    'check what must be true of the schema and of all rows; reads whole tables, beside running servers',
+  input: z.strictObject({
+    patience: upTo(99_999)
+      .default(60)
+      .meta({ title: 'seconds', description: 'how long each question to the database may take' }),
+  }),
+  output: z.array(FINDING),
+  effect: 'reads',
+  async run({ db }, { patience }) {
+    const { version, known } = await schemaState(db);
+    const remedy = version < known ? 'run assent migrate' : 'look with the build that the schema is of';
+    if (version !== known)
+      return [{ check: 'schema', ...wrong(`schema version ${version}, this build's is ${known}`, remedy) }];
+    const verdictOf = ({ level, finding: text, remedy }: ReturnType<typeof notRead>) => ({
+      level,
+      text,
+      remedy,
+    });
+    const findings = await carryOut(OF_SCHEMA, db, db, (error) => verdictOf(notRead(error)));
+    const broken = await findBroken(db, patience);
+    return [...findings, ...broken.map(({ check, ...answer }) => ({ check, ...verdictOf(answer) }))];
+  },
+});
+
+type Checks<Facts> = Readonly<Record<string, (facts: Facts, pool: pg.Pool) => Promise<Verdict | Verdict[]>>>;
+
+/** @param notSeen of a check that fails itself, such as for a table that the role can't read: the others still run */
+async function carryOut<Facts>(
+  checks: Checks<Facts>,
+  facts: Facts,
+  pool: pg.Pool,
+  notSeen: (error: Error) => Verdict,
+): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const [check, judge] of Object.entries(checks)) {
+    const verdicts = [await judge(facts, pool).catch(notSeen)].flat();
+    findings.push(...verdicts.map((verdict) => ({ check, ...verdict })));
+    if (check === 'schema' && verdicts.some(({ level }) => level === 'error')) break; // what follows looks at its tables
+  }
+  return findings;
+}
+
+const MIN_POSTGRES = 150_000;
+/** Above this, times in the log mislead; Assent itself goes by the database's clock alone. */
+const TOLERABLE_SKEW_SECONDS = 5;
+/** Rows of a month without a partition go to the default partition, and have to be moved later. */
+const MIN_MONTHS_AHEAD = 3;
+
+/** In the order of the report: of what the database and the connection say of themselves, then of the tables. */
+const OF_DATABASE: Checks<DatabaseFacts> = {
+  version: async ({ version, versionNumber }) =>
+    versionNumber >= MIN_POSTGRES
+      ? ok(`PostgreSQL ${version}`)
+      : wrong(`PostgreSQL ${version} is too old`, 'use PostgreSQL 15 or newer'),
+
+  encoding: async ({ encoding }) =>
+    encoding === 'UTF8'
+      ? ok('the database is in UTF8')
+      : wrong(`the database is in ${encoding}`, 'create one with encoding UTF8'),
+
+  async writes({ isStandby, readOnly }) {
+    if (isStandby) return wrong('this is a standby: it takes no writes', 'connect to the primary');
+    const remedy = 'take default_transaction_read_only back, for the database and the role';
+    return readOnly ? wrong('the database is set to read only', remedy) : ok('the database takes writes');
+  },
+
+  /** A committed change (a used code, a revoked token) must survive a crash. */
+  async durability({ fsync, fullPageWrites, synchronousCommit }) {
+    const off = [...(fsync ? [] : ['fsync']), ...(synchronousCommit === 'off' ? ['synchronous_commit'] : [])];
+    if (off.length > 0)
+      return wrong(`a crash loses what was answered: ${off.join(' and ')} off`, 'turn it on');
+    if (fullPageWrites)
+      return ok(`what is committed is on the disk (synchronous_commit ${synchronousCommit})`);
+    const remedy = 'turn it on, unless the file system writes whole pages';
+    return advice('full_page_writes is off: a crash may leave half-written pages', remedy);
+  },
+
+  isolation: async ({ isolation }) =>
+    isolation === 'read committed'
+      ? ok('our transactions are read committed, whatever the default')
+      : wrong(`our transactions are ${isolation}`, 'find out what between here and PostgreSQL sets it'),
+
+  async tls({ tls, isLocal }) {
+    if (tls === 'verified') return ok('the connection is encrypted, and the other end is who it says');
+    if (tls === 'verified CA')
+      return ok('the connection is encrypted, and the other end is known to the CA of sslrootcert');
+    if (isLocal) return ok('the connection stays on this machine');
+    if (tls === 'none')
+      return advice('the connection is not encrypted', 'add sslmode=verify-full to DATABASE_URL');
+    const remedy = 'use sslmode=verify-full with sslrootcert';
+    return advice('the connection is encrypted, but to whom is not verified', remedy);
+  },
+
+  async pooler({ pooler }) {
+    if (pooler === 'none') return ok('the connection is to PostgreSQL itself, without a pooler');
+    if (pooler === 'keeps names')
+      return ok('the connection goes through a pooler that keeps prepared statements');
+    return advice(
+      'the connection goes through a pooler that keeps no prepared statements: each is planned anew',
+      'use PgBouncer 1.21 or newer in transaction mode with max_prepared_statements, or none',
+    );
+  },
+
+  async clock({ skewSeconds }) {
+    const text = `the clocks here and in the database differ by ${skewSeconds.toFixed(1)} s`;
+    return skewSeconds < TOLERABLE_SKEW_SECONDS ? ok(text) : advice(text, 'run NTP on both');
+  },
+
+  async schema(_facts, pool) {
+    const { version, known, serves } = await schemaState(pool);
+    const text = `schema version ${version}, this build's is ${known}`;
+    if (!serves) return wrong(`${text}, which it does not serve`, 'run a newer build');
+    if (version > known) return advice(`${text}, which it serves`, 'run the newer build again when you can');
+    return version < known ? wrong(text, 'run assent migrate') : ok(text);
+  },
+
+  async role({ role }, pool) {
+    const { lacking, beyond } = await findDeviations(pool);
+    const remedy = `run assent migrate --server-role ${role} as the owner of the tables`;
+    if (lacking.length > 0) return wrong(`the role ${role} lacks ${lacking.join(', ')}`, remedy);
+    if (await ownsTables(pool)) {
+      const way = 'let servers have a role of their own, see "Two roles" in docs/operating.md';
+      return wrong(`the role ${role} may change tables`, way);
+    }
+    const powers = await findExcessPrivileges(pool, { role: null });
+    const more = [...powers.map(({ what }) => what), ...beyond.map((privilege) => `it has ${privilege}`)];
+    return more.length > 0
+      ? advice(`the role ${role} can do more than a server needs: ${more.join(', ')}`, remedy)
+      : ok(`the role ${role} may read and write rows, and change no table`);
+  },
+
+  async trail(_facts, pool) {
+    const { size, lastMonth, monthsAhead } = await findTrailFacts(pool);
+    const growth = lastMonth === null ? '' : `, ${lastMonth} of it last month`;
+    const text = `the audit trail takes ${size}${growth}, and is prepared for ${monthsAhead} months`;
+    return monthsAhead >= MIN_MONTHS_AHEAD
+      ? ok(text)
+      : advice(text, 'run assent maintain as the owner of the tables, once a month');
+  },
+};
+
+const MAX_NAMED = 20;
+
+/** How a table is stored. */
+const IS_SETTING = /^\w+ with /;
+
+/** Lines that don't make rows wrong: how a table is stored, and an index more. */
+const IS_HARMLESS = /^\w+ (with |CREATE INDEX (?!.* invalid$))/;
+
+const OF_SCHEMA: Checks<pg.Pool> = {
+  async definition(pool) {
+    const { lacking, beside } = await transaction(pool, compareSchema);
+    const again = 'make it again as migrations/ has it';
+    const drop = 'find out who made it, and drop it';
+    const lines = [
+      ...lacking.map((line) => adviceIf(IS_SETTING.test(line), `the schema lacks: ${line}`, again)),
+      ...beside.map((line) => adviceIf(IS_HARMLESS.test(line), `the schema has beside ours: ${line}`, drop)),
+    ];
+    if (lines.length === 0) return ok('the schema is what the migrations of this build make');
+    return lines.slice(0, MAX_NAMED);
+  },
+
+  async owners(pool) {
+    const owners = await findOwners(pool);
+    const remedy = 'run reassign owned, so that one role owns it all';
+    return owners.length === 1
+      ? ok(`everything of ours belongs to ${owners[0]}`)
+      : wrong(`what is ours belongs to several roles: ${owners.join(', ')}`, remedy);
+  },
+
+  /** Reading more than a server needs is a decision of the operator's. */
+  async privileges(pool) {
+    const verdicts: Verdict[] = [];
+    for (const role of await findGrantees(pool)) {
+      if (role === 'public')
+        verdicts.push(wrong('every role was given rights on our tables', 'revoke all from public'));
+      const { beyond } = await findDeviations(pool, role);
+      const text = `the role ${role} has more than a server needs: ${beyond.join(', ')}`;
+      const onlyReads = beyond.every((privilege) => privilege.startsWith('SELECT'));
+      if (beyond.length > 0) verdicts.push(adviceIf(onlyReads, text, 'revoke it, as the owner'));
+    }
+    return verdicts.length > 0 ? verdicts : ok('no role may do more with our tables than a server');
+  },
+
+  async partitions(pool) {
+    const { coversNow, monthsAhead } = await findTrailFacts(pool);
+    const remedy = 'run assent maintain as the owner of the tables';
+    return coversNow
+      ? ok(`the trail has partitions for this month and ${monthsAhead} more`)
+      : wrong('the trail has no partition for this month', remedy);
+  },
+};
+
+const adviceIf = (isHarmless: boolean, text: string, remedy: string) =>
+  (isHarmless ? advice : wrong)(text, remedy);

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { REFUSALS_KEPT_DAYS } from '../rules/common/lifetimes.ts';
+import { remedyFor } from '../rules/common/remedies.ts';
+import { parseToken } from '../secrets/tokens.ts';
+import { findGrantOfToken } from '../store/common/grants.ts';
+import { findRefusal } from '../watch/refusals.ts';
+import { describeGrant, GRANT } from './grants.ts';
+import { found, NotFoundError, operation } from './operation.ts';
+
+export const explain = operation({
+  name: 'explain',
+  summary: 'say for the reference on an error page which rule was broken, and what to do',
+  input: z.strictObject({ reference: z.string().meta({ title: 'reference' }) }),
+  output: z.object({
+    at: z.date(),
+    reference: z.string(),
+    method: z.string(),
+    path: z.string(),
+    status: z.int(),
+    error: z.string(),
+    rule: z.string(),
+    ruleId: z.string().nullable(),
+    remedy: z.string(),
+  }),
+  effect: 'reads',
+  async run({ db }, { reference }) {
+    const refusal = await findRefusal(db, { reference: reference.trim().toLowerCase() });
+    if (refusal === null) {
+      throw new NotFoundError(
+        `no refusal is kept under ${reference}. Perhaps it came a moment ago: ask again in two seconds, since refusals are written in batches. Or it is older than ${REFUSALS_KEPT_DAYS} days, or came with too many others, and then only the log has it; or the request went well (assent audit --ref ${reference}), or had a form shown again, as after a wrong password`,
+      );
+    }
+    return { ...refusal, remedy: remedyFor(refusal.ruleId) };
+  },
+});
+
+export const showToken = operation({
+  name: 'token.show',
+  summary: 'say of an access token whose it is and what it is worth',
+  input: z.strictObject({ token: z.string().describe('an access token') }),
+  output: z.object({
+    token: z.string().describe('the state of its authorization, or why it is refused'),
+    login: z.string().nullable(),
+    userId: z.string(),
+    clientName: z.string().nullable(),
+    ...GRANT.shape,
+  }),
+  effect: 'reads',
+  async run({ db }, { token }) {
+    const grant = found(
+      await findGrantOfToken(db, parseToken('token', token.trim())),
+      'authorization',
+      'for this: it must be an access token (assent_at_ and 64 characters; a code, assent_ac_, is none) of this installation, whose user and application were not deleted',
+    );
+    const described = describeGrant(grant);
+    return { ...described, token: grant.refused ?? described.state };
+  },
+});

@@ -1,0 +1,29 @@
+import { z } from 'zod';
+
+// Fields of several operations. A title stands for the value in the help of the command.
+
+export const ID = z.string().meta({ title: 'id' });
+export const LOGIN = z.string().meta({ title: 'login' });
+export const FORCE = z.boolean().default(false);
+export const STATUS = z.enum(['active', 'blocked']);
+
+/** A number from 1 to `most`. */
+export function upTo(most: number) {
+  const error = `Not a number from 1 to ${most}.`;
+  return z.int(error).min(1, error).max(most, error);
+}
+
+/** How many rows of a list. */
+export const LIMIT = upTo(1_000)
+  .optional()
+  .meta({ title: 'number', description: 'only so many, up to 1000' });
+
+/** A day, or a time with a zone: of anything else JavaScript guesses what it means. */
+const TIME = z
+  .union([z.iso.date(), z.iso.datetime({ offset: true })], {
+    error: 'Not a day or a time with a zone: 2026-11-20, 2026-11-20T09:30:00Z.',
+  })
+  .transform((text) => new Date(text))
+  .optional();
+
+export const timeThat = (description: string) => TIME.meta({ title: 'time', description });

@@ -1,0 +1,171 @@
+import type pg from 'pg';
+import { z } from 'zod';
+import { grantState } from '../rules/account/grantState.ts';
+import { tokenExpiresAt } from '../rules/common/lifetimes.ts';
+import { DECISION_MS } from '../rules/common/timeouts.ts';
+import { isUuid } from '../secrets/uuid.ts';
+import { MAX_AT_ONCE, revokeGrants } from '../store/authorize/revocations.ts';
+import { findClient } from '../store/common/clients.ts';
+import type { Grant } from '../store/common/grants.ts';
+import { findUserByLogin } from '../store/common/users.ts';
+import { countLiveGrants, findLiveGrants, listGrants, type Whose } from '../store/operate/liveGrants.ts';
+import { ID, LIMIT, LOGIN, timeThat } from './fields.ts';
+import { type Caller, found, type Loss, listing, NotFoundError, operation } from './operation.ts';
+import { findRevived } from './revived.ts';
+
+/** An authorization as surfaces show it. */
+export const GRANT = z.object({
+  grantId: z.string(),
+  clientId: z.string(),
+  instanceName: z.string().nullable(),
+  scope: z.string(),
+  state: z.string(),
+  confirmedAt: z.date(),
+  issuedAt: z.date().nullable(),
+  expiresAt: z.date().nullable(),
+  lastUsedOn: z.string().nullable(),
+});
+
+/** The fields of {@link GRANT}, and those of the row. */
+export function describeGrant<Row extends Grant>(grant: Row) {
+  const issuedAt = grant.tokenIssuedAt;
+  const expiresAt = issuedAt && tokenExpiresAt(issuedAt);
+  return { ...grant, state: grantState(grant, grant.now), issuedAt, expiresAt };
+}
+
+export const list = listing({
+  name: 'grant.list',
+  summary: 'list the authorizations of a user or an application, newest first',
+  input: z
+    .strictObject({
+      login: LOGIN.optional().describe('of this user'),
+      clientId: ID.optional().describe('of this application; with both, only what this user allowed it'),
+      limit: LIMIT,
+    })
+    .refine(({ login, clientId }) => (login ?? clientId) !== undefined, 'say whose'),
+  output: z.object({ login: z.string().optional().describe('where no user was named'), ...GRANT.shape }),
+  async run({ db }, { login, clientId, limit = null }) {
+    return described(listGrants(db, await whose(db, { login, clientId }), limit), login === undefined);
+  },
+});
+
+async function* described(pages: AsyncIterable<(Grant & { login: string })[]>, withLogin: boolean) {
+  for await (const page of pages)
+    yield page.map(({ login, ...grant }) => ({ ...(withLogin && { login }), ...describeGrant(grant) }));
+}
+
+/** The lines of a file that `audit.next` filled. */
+const TRAIL = z.object({ name: z.string(), lines: z.custom<AsyncIterable<string>>() });
+
+export const revoke = operation({
+  name: 'grant.revoke',
+  summary:
+    'revoke one authorization, or all of a user, an application or a time: codes and tokens stop working',
+  input: z
+    .strictObject({
+      grantId: z.string().optional().meta({ title: 'grant-id' }),
+      login: LOGIN.optional().describe('all that this user has allowed'),
+      clientId: ID.optional().describe('all that this application was allowed; with both, only by this user'),
+      since: timeThat('those given from this day (UTC) or time on'),
+      until: timeThat('those given before this day (UTC) or time'),
+      trail: TRAIL.optional().describe('those that ended or were replaced later, by this trail'),
+    })
+    .refine(
+      ({ grantId, ...many }) => (grantId === undefined) === Object.keys(many).length > 0,
+      'say what to revoke',
+    )
+    .refine(
+      ({ trail, ...others }) => trail === undefined || Object.keys(others).length === 0,
+      'a trail stands alone',
+    ),
+  output: z.object({
+    grantId: z.string().optional(),
+    login: z.string().optional(),
+    clientId: z.string().optional(),
+    since: z.date().optional(),
+    until: z.date().optional(),
+    trail: z.string().optional(),
+    revoked: z.int(),
+  }),
+  effect: 'destroys',
+  async run(caller, { trail, ...input }) {
+    if (input.grantId !== undefined) return { ...input, revoked: await revokeOne(caller, input.grantId) };
+    if (trail === undefined) return { ...input, revoked: await revokeMany(caller, input) };
+    return { ...input, trail: trail.name, revoked: await revokeEnded(caller, trail) };
+  },
+});
+
+/** @returns 0 when it was revoked before */
+async function revokeOne({ db, operator }: Caller, grantId: string): Promise<number> {
+  if (!isUuid(grantId.toLowerCase())) throw noGrant(grantId);
+  const { found, revoked } = await revokeGrants(db, {
+    grantIds: [grantId],
+    operator,
+    decideBy: performance.now() + DECISION_MS,
+  });
+  if (found === 0) throw noGrant(grantId);
+  return revoked;
+}
+
+const noGrant = (grantId: string) => new NotFoundError(`there is no grant ${grantId}`);
+
+async function revokeMany(caller: Caller, input: Named): Promise<number> {
+  const which = await whose(caller.db, input);
+  await caller.confirm(() => lossOf(caller.db, which));
+  return revokeAll(caller, which);
+}
+
+async function revokeEnded(caller: Caller, { name, lines }: z.output<typeof TRAIL>): Promise<number> {
+  const { ids, people, ends, unreadable } = await findRevived(caller.db, lines);
+  if (unreadable > 0)
+    caller.warn(`lines that can't be read: ${unreadable} in ${name}; what they say is not carried out`);
+  if (ends === 0) throw new Error(`${name} has no event that ends an authorization`);
+  await caller.confirm(async () => lossFrom({ grants: ids.length, people }));
+  return revokeThese(caller, ids);
+}
+
+type Named = Omit<Whose, 'userId'> & { readonly login?: string | undefined };
+
+/** @throws {NotFoundError} */
+async function whose(db: pg.Pool, { login, clientId, since, until }: Named): Promise<Whose> {
+  const user = login === undefined ? undefined : found(await findUserByLogin(db, login), 'user', login);
+  if (clientId !== undefined) found(await findClient(db, clientId), 'client', clientId);
+  return { userId: user?.userId, clientId, since, until };
+}
+
+/** @param deed is done before the live grants are revoked, as `delete … and ` */
+export async function lossOf(db: pg.Pool, whose: Whose, deed = ''): Promise<Loss> {
+  return lossFrom(await countLiveGrants(db, whose), deed);
+}
+
+function lossFrom({ grants, people }: { readonly grants: number; readonly people: number }, deed = ''): Loss {
+  const counted = `${grants} ${grants === 1 ? 'authorization' : 'authorizations'}`;
+  const of = people > 1 ? ` of ${people} people` : '';
+  return { deed: `${deed}revoke ${counted}${of}`, count: deed === '' ? grants : 1 };
+}
+
+type Revoker = Pick<Caller, 'db' | 'operator' | 'progress'>;
+
+/** Revokes all live grants that fit. Each batch is a transaction of its own, so that this can be interrupted. @returns how many */
+export async function revokeAll(caller: Revoker, whose: Whose): Promise<number> {
+  let revoked = 0;
+  for await (const page of findLiveGrants(caller.db, whose)) {
+    const before = revoked;
+    const progress = (more: number) => caller.progress(before + more);
+    const ids = page.map(({ id }) => id);
+    revoked += await revokeThese({ ...caller, progress }, ids);
+  }
+  return revoked;
+}
+
+/** The same for grants by their ids, in the order of their keys. */
+async function revokeThese({ db, operator, progress }: Revoker, ids: readonly string[]): Promise<number> {
+  let revoked = 0;
+  for (let from = 0; from < ids.length; from += MAX_AT_ONCE) {
+    const batch = ids.slice(from, from + MAX_AT_ONCE);
+    const decideBy = performance.now() + DECISION_MS;
+    revoked += (await revokeGrants(db, { grantIds: batch, operator, decideBy })).revoked;
+    progress(revoked);
+  }
+  return revoked;
+}

@@ -1,0 +1,75 @@
+import type pg from 'pg';
+import { z } from 'zod';
+import {
+  EXPIRING_TABLES,
+  type ExpiringTable,
+  MAX_EXPIRED_AT_ONCE,
+  removeExpired,
+} from '../store/operate/expired.ts';
+import { analyzeTrail, countStrays, ownsTables } from '../store/schema/auditPartitions.ts';
+import { pruneAuditPartitions } from '../store/schema/auditPruning.ts';
+import { preparePartitions } from '../store/schema/migrate.ts';
+import { schemaState } from '../store/schema/schemaState.ts';
+import { confirmPruning } from './audit.ts';
+import { upTo } from './fields.ts';
+import { operation } from './operation.ts';
+
+const NOT_OWNER = 'the months of the trail: only the owner of the tables may make, drop and analyze them';
+const BUSY = 'a partition of the trail: somebody reads it, most likely a backup; try again later';
+
+/**
+ * Does what a database needs from time to time. Each step is a transaction of its own, harmless beside servers and beside
+ * another one of these, and finds nothing left to do when it comes again.
+ */
+export const maintain = operation({
+  name: 'maintain',
+  summary:
+    'remove what has expired, make the months of the trail to come; for cron, as the owner of the tables',
+  input: z.strictObject({
+    keep: upTo(9_999).optional().meta({
+      title: 'months',
+      description: 'also drop older months of the trail: how many before this one are kept',
+    }),
+  }),
+  output: z.object({
+    expired: z.record(z.enum(EXPIRING_TABLES), z.int()).describe('expired rows that were removed, by table'),
+    made: z.array(z.string()).readonly().describe('partitions of the trail that were made'),
+    pruned: z.array(z.string()).readonly().describe('months of the trail that were dropped, as `2026-11`'),
+    strays: z.int().describe('rows of the trail that belong to no month'),
+    analyzed: z.boolean(),
+    leftUndone: z.array(z.string()).describe('what there was to do and wasn’t done, a sentence each'),
+  }),
+  effect: 'destroys',
+  async run(caller, { keep }) {
+    const { db: pool, operator, warn } = caller;
+    if (keep !== undefined) await confirmPruning(caller, keep);
+    const { version, known } = await schemaState(pool);
+    const remedy = 'run assent migrate, or the build of the servers';
+    if (version !== known) throw new Error(`schema version ${version}, this build's is ${known}: ${remedy}`);
+    const expired = await removeAllExpired(pool);
+    if (!(await ownsTables(pool))) {
+      warn(`left undone: ${NOT_OWNER}`);
+      return { expired, made: [], pruned: [], strays: 0, analyzed: false, leftUndone: [NOT_OWNER] };
+    }
+    const { made, busy } = await preparePartitions(pool);
+    const pruned =
+      keep === undefined ? { months: [], busy: false } : await pruneAuditPartitions(pool, keep, operator);
+    await analyzeTrail(pool);
+    const { rows: strays } = await countStrays(pool);
+    const leftUndone = busy || pruned.busy ? [BUSY] : [];
+    for (const sentence of leftUndone) warn(`left undone: ${sentence}`);
+    return { expired, made, pruned: pruned.months, strays, analyzed: true, leftUndone };
+  },
+});
+
+async function removeAllExpired(pool: pg.Pool): Promise<Record<ExpiringTable, number>> {
+  const removed = { sessions: 0, rejections: 0, refusals: 0, throttles: 0 };
+  for (const table of EXPIRING_TABLES) {
+    let rows: number;
+    do {
+      rows = await removeExpired(pool, table);
+      removed[table] += rows;
+    } while (rows === MAX_EXPIRED_AT_ONCE);
+  }
+  return removed;
+}

@@ -1,0 +1,24 @@
+import * as audit from './audit.ts';
+import * as clients from './clients.ts';
+import * as doctor from './doctor.ts';
+import * as explain from './explain.ts';
+import * as grants from './grants.ts';
+import * as maintain from './maintain.ts';
+import type { AnyOperation } from './operation.ts';
+import * as resources from './resources.ts';
+import * as users from './users.ts';
+
+const isOperation = (exported: unknown): exported is AnyOperation =>
+  typeof exported === 'object' && exported !== null && 'effect' in exported;
+
+/** Every operation: what a surface for operators offers. */
+export const OPERATIONS: readonly AnyOperation[] = [
+  clients,
+  users,
+  resources,
+  grants,
+  audit,
+  explain,
+  doctor,
+  maintain,
+].flatMap((subject) => Object.values<unknown>(subject).filter(isOperation));

@@ -1,0 +1,79 @@
+import type pg from 'pg';
+import { z } from 'zod';
+import { checkName } from '../rules/account/registration.ts';
+import { randomId } from '../secrets/random.ts';
+import { recordAct } from '../store/common/auditEvents.ts';
+import { transaction } from '../store/database/database.ts';
+import { deleteResource, findResource, insertResource, listResources } from '../store/operate/resources.ts';
+import { audited } from './audit.ts';
+import { blockOperations } from './blocking.ts';
+import { ID, STATUS } from './fields.ts';
+import { found, listing, operation } from './operation.ts';
+import { makeSecret, secretOperations } from './secrets.ts';
+
+const RESOURCE_ID = z.strictObject({ resourceId: ID });
+const RESOURCE = z.object({ resourceId: z.string(), name: z.string(), status: STATUS });
+
+export const create = operation({
+  name: 'resource.create',
+  summary: 'register a server; its secret, for HTTP Basic, is shown this once',
+  input: z.strictObject({
+    name: z.string().meta({ title: 'name', description: 'a name for operators' }),
+  }),
+  output: z.object({ resourceId: z.string(), resourceSecret: z.string() }),
+  effect: 'changes',
+  async run({ db: pool, operator }, { name }) {
+    checkName(name);
+    const resourceId = randomId();
+    return transaction(pool, async (db) => {
+      await insertResource(db, { resourceId, name });
+      await recordAct(db, { kind: 'resource_created', operator, resourceId, detail: { name } });
+      const { secret } = await makeSecret(db, 'resource', resourceId, operator);
+      return { resourceId, resourceSecret: secret };
+    });
+  },
+});
+
+export const list = listing({
+  name: 'resource.list',
+  summary: 'list the servers',
+  input: z.strictObject({}),
+  output: RESOURCE,
+  run: async ({ db }) => [await listResources(db)],
+});
+
+export const show = operation({
+  name: 'resource.show',
+  summary: 'show a server',
+  input: RESOURCE_ID,
+  output: RESOURCE,
+  effect: 'reads',
+  run: ({ db }, { resourceId }) => requireResource(db, resourceId),
+});
+
+export const [block, unblock] = blockOperations('resource', {
+  block: 'block a server: answer it as if its secrets were wrong until it is unblocked',
+  unblock: 'let a blocked server introspect again',
+});
+
+export const remove = operation({
+  name: 'resource.delete',
+  summary: 'delete a server with its secrets',
+  input: RESOURCE_ID,
+  output: z.object({ resourceId: z.string(), status: z.literal('deleted') }),
+  effect: 'destroys',
+  async run({ db, operator, confirm }, { resourceId }) {
+    const { name } = await requireResource(db, resourceId);
+    await confirm(async () => ({ deed: `delete the resource server ${name} with its secrets`, count: 1 }));
+    const act = { kind: 'resource_deleted', operator, resourceId } as const;
+    const removed = await audited(db, act, (connection) => deleteResource(connection, { resourceId }));
+    found(removed || null, 'resource', resourceId);
+    return { resourceId, status: 'deleted' as const };
+  },
+});
+
+export const [addSecret, secretList, retireSecret] = secretOperations('resource', requireResource);
+
+async function requireResource(db: pg.Pool, id: string) {
+  return found(await findResource(db, { resourceId: id }), 'resource', id);
+}

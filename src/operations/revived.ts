@@ -1,0 +1,59 @@
+import type pg from 'pg';
+import { z } from 'zod';
+import type { AuditKind } from '../store/common/auditEvents.ts';
+import { findEndedGrants, type GrantEnd } from '../store/operate/liveGrants.ts';
+
+/** Events that are looked up at a time: a trail is larger than memory. */
+const CHUNK = 50_000;
+
+const APPROVALS: readonly string[] = ['approved', 'approved_again'] satisfies AuditKind[];
+const REVOCATIONS: readonly string[] = [
+  'replayed',
+  'revoked_by_user',
+  'revoked_by_application',
+  'revoked_by_operator',
+] satisfies AuditKind[];
+
+/**
+ * Finds grants that are live here although they ended: after a restore, which took their ends back.
+ *
+ * @param lines an event each, as `assent audit next` prints them; cursors between them are passed over
+ * @returns their ids in the order of their keys, how many people gave them, how many events are ends, and how many
+ *   lines begin like an event and can't be read
+ */
+export async function findRevived(pool: pg.Pool, lines: AsyncIterable<string>) {
+  const owners = new Map<string, string>();
+  const counts = { ends: 0, unreadable: 0 };
+  let chunk: GrantEnd[] = [];
+  const lookUp = async () => {
+    for (const { id, userId } of await findEndedGrants(pool, chunk)) owners.set(id, userId);
+    chunk = [];
+  };
+  for await (const line of lines) {
+    if (!line.startsWith('{')) continue;
+    const event = parseJson(line);
+    if (event === undefined) counts.unreadable += 1;
+    const end = END.safeParse(event).data;
+    if (end === undefined) continue;
+    counts.ends += 1;
+    chunk.push(end);
+    if (chunk.length >= CHUNK) await lookUp();
+  }
+  await lookUp();
+  return { ids: [...owners.keys()].sort(), people: new Set(owners.values()).size, ...counts };
+}
+
+const END = z
+  .object({ outcome: z.enum([...APPROVALS, ...REVOCATIONS]), grant_id: z.guid(), at: z.coerce.date() })
+  .transform(({ outcome, grant_id, at }): GrantEnd => {
+    return { grantId: grant_id, at, isApproval: APPROVALS.includes(outcome) };
+  });
+
+/** @returns undefined for a line that is torn */
+function parseJson(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,100 @@
+import type pg from 'pg';
+import { z } from 'zod';
+import { sha256 } from '../secrets/digest.ts';
+import { randomHex } from '../secrets/random.ts';
+import { recordAct } from '../store/common/auditEvents.ts';
+import { SECRETS, type SecretOwner } from '../store/common/secrets.ts';
+import { transaction } from '../store/database/database.ts';
+import { ID } from './fields.ts';
+import { listing, NotFoundError, operation } from './operation.ts';
+
+const SECRET_BYTES = 32;
+const SECRET_ID_BYTES = 4;
+
+const SECRET_ID = z.string().meta({ title: 'secret-id' });
+
+/**
+ * `client.secret.…` and `resource.secret.…`: several may be live, so that one can be changed without a break.
+ *
+ * @param requireOwner throws when there is none
+ * @param checkUse throws for an owner that is never asked for a secret
+ */
+export function secretOperations<Owner>(
+  owner: SecretOwner,
+  requireOwner: (db: pg.Pool, id: string) => Promise<Owner>,
+  checkUse: (found: Owner) => void = () => {},
+) {
+  const key: string = `${owner}Id`;
+  const input: Record<string, z.ZodString> = { [key]: ID };
+  const ofOne: typeof input = { ...input, secretId: SECRET_ID };
+  return [
+    operation({
+      name: `${owner}.secret.add`,
+      summary: 'make another secret; it is shown this once',
+      input: z.strictObject(input),
+      output: z.object({ [key]: z.string(), secretId: z.string(), [`${owner}Secret`]: z.string() }),
+      effect: 'changes',
+      async run({ db, operator }, { [key]: id = '' }) {
+        checkUse(await requireOwner(db, id));
+        const added = await transaction(db, (connection) => makeSecret(connection, owner, id, operator));
+        return { [key]: id, secretId: added.secretId, [`${owner}Secret`]: added.secret };
+      },
+    }),
+    listing({
+      name: `${owner}.secret.list`,
+      summary: 'list the secrets by their ids',
+      input: z.strictObject(input),
+      output: z.object({
+        secretId: z.string(),
+        createdAt: z.date(),
+        lastUsedOn: z.string().nullable(),
+        retiredAt: z.date().nullable(),
+      }),
+      async run({ db }, { [key]: id = '' }) {
+        await requireOwner(db, id);
+        return [await SECRETS[owner].list(db, { ownerId: id })];
+      },
+    }),
+    operation({
+      name: `${owner}.secret.retire`,
+      summary: 'stop accepting a secret',
+      input: z.strictObject(ofOne),
+      output: z.object({ [key]: z.string(), secretId: z.string(), status: z.literal('retired') }),
+      effect: 'destroys',
+      async run({ db, operator, confirm }, { [key]: id = '', secretId = '' }) {
+        const retire = (force: boolean) =>
+          transaction(db, async (connection) => {
+            const result = await SECRETS[owner].retire(connection, { ownerId: id, secretId, force });
+            if (result.retired)
+              await recordAct(connection, {
+                kind: `${owner}_secret_retired`,
+                operator,
+                ...about(owner, id, secretId),
+              });
+            return result;
+          });
+        const { found, retired } = await retire(false); // all but the last live one
+        if (!found) throw new NotFoundError(`the ${owner} ${id} has no live secret ${secretId}`);
+        if (!retired) {
+          const deed = `retire the last live secret of ${id}, which is refused until it has another`;
+          await confirm(async () => ({ deed, count: 1 }));
+          await retire(true);
+        }
+        return { [key]: id, secretId, status: 'retired' as const };
+      },
+    }),
+  ] as const;
+}
+
+/** Makes a secret, to be shown this once; the others stay valid until they are retired. */
+export async function makeSecret(db: pg.PoolClient, owner: SecretOwner, id: string, operator: string) {
+  const [secretId, secret] = [randomHex(SECRET_ID_BYTES), randomHex(SECRET_BYTES)];
+  await SECRETS[owner].insert(db, { ownerId: id, secretId, secretHash: sha256(secret) });
+  await recordAct(db, { kind: `${owner}_secret_added`, operator, ...about(owner, id, secretId) });
+  return { secretId, secret };
+}
+
+const about = (owner: SecretOwner, id: string, secretId: string) => ({
+  [`${owner}Id`]: id,
+  detail: { secret_id: secretId },
+});

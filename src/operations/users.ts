@@ -1,0 +1,214 @@
+import type pg from 'pg';
+import { z } from 'zod';
+import { checkLogin, checkName, checkPassword, RegistrationError } from '../rules/account/registration.ts';
+import { hashPassword, verifyPassword } from '../secrets/password.ts';
+import { type Act, nameOperator, recordAct } from '../store/common/auditEvents.ts';
+import { deleteSessionsOfUser } from '../store/common/sessions.ts';
+import {
+  deleteUser,
+  findUserByLogin,
+  insertUser,
+  listUsers,
+  type PasswordHashes,
+  type User,
+  type UserChange,
+  updateUserPasswords,
+  updateUserStatus,
+} from '../store/common/users.ts';
+import { type Database, transaction } from '../store/database/database.ts';
+import { audited } from './audit.ts';
+import { LIMIT, LOGIN, STATUS } from './fields.ts';
+import { lossOf, revokeAll } from './grants.ts';
+import { found, listing, operation } from './operation.ts';
+
+const PASSWORDS = {
+  password: z.string().describe('the password'),
+  paymentPassword: z.string().nullable().default(null).describe('the payment password; null for none'),
+  allowWeak: z
+    .boolean()
+    .default(false)
+    .describe('accept passwords that are short, easy to guess, or the same for both'),
+};
+
+type Passwords = z.output<z.ZodObject<typeof PASSWORDS>>;
+
+const BY_LOGIN = z.strictObject({ login: LOGIN });
+const USER = z.object({ userId: z.string(), login: z.string(), name: z.string(), status: STATUS });
+const ABOUT = { userId: z.string(), login: z.string() };
+
+export const create = operation({
+  name: 'user.create',
+  summary: 'create a user',
+  input: z.strictObject({
+    login: LOGIN,
+    ...PASSWORDS,
+    name: z.string().meta({ title: 'name', description: 'the name that pages show' }),
+  }),
+  output: z.object(ABOUT),
+  effect: 'changes',
+  async run({ db: pool, operator, serviceNames }, user) {
+    const { login, name } = user;
+    checkName(name);
+    checkLogin(login);
+    const hashes = await hashPasswords(user, user, serviceNames());
+    return transaction(pool, async (db) => {
+      const userId = await insertUser(db, { login, name, ...hashes });
+      if (userId === null) throw new RegistrationError(`the login ${login} is taken`);
+      await recordAct(db, { kind: 'user_created', operator, userId, detail: detailOf(user) });
+      return { userId, login };
+    });
+  },
+});
+
+export const list = listing({
+  name: 'user.list',
+  summary: 'list the users, in the order of their logins',
+  input: z.strictObject({
+    after: z.string().optional().meta({ title: 'login', description: 'only those behind this one' }),
+    login: z.string().optional().meta({ title: 'text', description: 'only those with this in their login' }),
+    name: z.string().optional().meta({ title: 'text', description: 'only those with this in their name' }),
+    limit: LIMIT,
+  }),
+  output: USER,
+  run: async ({ db }, { after = '', login = '', name = '', limit = null }) =>
+    listUsers(db, { after, login, name, limit }),
+});
+
+export const show = operation({
+  name: 'user.show',
+  summary: 'show a user',
+  input: BY_LOGIN,
+  output: USER,
+  effect: 'reads',
+  run: ({ db }, { login }) => requireUser(db, login),
+});
+
+const toStatus = (status: User['status'], name: string, summary: string) =>
+  operation({
+    name,
+    summary,
+    input: BY_LOGIN,
+    output: z.object({ ...ABOUT, status: STATUS }),
+    effect: 'changes',
+    run: ({ db, operator }, { login }) => setStatus(db, login, status, operator),
+  });
+
+export const block = toStatus(
+  'blocked',
+  'user.block',
+  'block a user: end the sessions, refuse sign-ins, codes and tokens until the user is unblocked',
+);
+
+export const unblock = toStatus(
+  'active',
+  'user.unblock',
+  'let a blocked user sign in again; tokens that were not revoked work again',
+);
+
+export const signOut = operation({
+  name: 'user.sign-out',
+  summary: 'end a user’s sessions; what the user has allowed stays',
+  input: BY_LOGIN,
+  output: z.object({ ...ABOUT, done: z.literal('signed_out') }),
+  effect: 'changes',
+  async run({ db: pool, operator }, { login }) {
+    const act = { kind: 'user_signed_out', operator } as const;
+    const { userId } = await changeUser(pool, login, act, (db) => findUserByLogin(db, login));
+    return { userId, login, done: 'signed_out' as const };
+  },
+});
+
+/** Ends all sessions of the user, since the old password may be known to others. */
+export const setPassword = operation({
+  name: 'user.set-password',
+  summary: 'set a new password, and a new payment password if one is given; end the user’s sessions',
+  input: z.strictObject({ login: LOGIN, ...PASSWORDS }),
+  output: z.object({ ...ABOUT, done: z.literal('password_set') }),
+  effect: 'changes',
+  async run({ db: pool, operator, serviceNames }, { login, ...passwords }) {
+    const hashes = await hashPasswords(passwords, await requireUser(pool, login), serviceNames());
+    const act = { kind: 'user_password_set', operator, detail: detailOf(passwords) } as const;
+    const { userId } = await changeUser(pool, login, act, async (db) => {
+      const changedId = await updateUserPasswords(db, login, hashes);
+      return changedId === null ? null : { userId: changedId };
+    });
+    return { userId, login, done: 'password_set' as const };
+  },
+});
+
+/** The user is blocked first, so that no authorization is added meanwhile. */
+export const remove = operation({
+  name: 'user.delete',
+  summary: 'erase a user with sessions and authorizations; the audit trail keeps the user’s id',
+  input: BY_LOGIN,
+  output: z.object({ userId: z.string(), status: z.literal('deleted'), revoked: z.int() }),
+  effect: 'destroys',
+  async run(caller, { login }) {
+    const { db, operator, confirm } = caller;
+    const found = await requireUser(db, login);
+    await confirm(() => lossOf(db, { userId: found.userId }, `erase the user ${login} for good and `));
+    const { userId } = await setStatus(db, login, 'blocked', operator);
+    const revoked = await revokeAll(caller, { userId });
+    await audited(db, { kind: 'user_deleted', operator, userId }, async (connection) => {
+      await nameOperator(connection, operator);
+      return deleteUser(connection, userId);
+    });
+    return { userId, status: 'deleted' as const, revoked };
+  },
+});
+
+async function requireUser(db: Database, login: string) {
+  return found(await findUserByLogin(db, login), 'user', login);
+}
+
+async function setStatus(pool: pg.Pool, login: string, status: User['status'], operator: string) {
+  const act = { kind: status === 'blocked' ? 'user_blocked' : 'user_unblocked', operator } as const;
+  const done = await changeUser(pool, login, act, (db) => updateUserStatus(db, login, status));
+  return { ...done, login, status };
+}
+
+/**
+ * Changes a user and, but for unblocking, ends the sessions: in a second statement, so that it sees a sign-in that the first
+ * waited for. Only an actual change is audited. @throws {NotFoundError}
+ */
+function changeUser(
+  pool: pg.Pool,
+  login: string,
+  act: Act,
+  change: (db: Database) => Promise<{ userId: string; changed?: boolean } | null>,
+): Promise<UserChange> {
+  return transaction(pool, async (db) => {
+    const { userId, changed = true } = found(await change(db), 'user', login);
+    if (act.kind !== 'user_unblocked') await deleteSessionsOfUser(db, { userId });
+    if (changed) await recordAct(db, { ...act, userId });
+    return { userId, changed };
+  });
+}
+
+const detailOf = ({ paymentPassword }: Passwords) => ({ payment_password: paymentPassword !== null });
+
+/** Unless weak ones are allowed, what the user's own page refuses (`changePassword.ts`) is refused here. */
+async function hashPasswords(
+  { password, paymentPassword, allowWeak }: Passwords,
+  { login, name, paymentPasswordHash = null }: Pick<User, 'login' | 'name'> & Partial<PasswordHashes>,
+  serviceNames: readonly string[],
+) {
+  checkPassword('password', password, allowWeak);
+  if (paymentPassword !== null) checkPassword('payment password', paymentPassword, allowWeak);
+  const passwordHash = await hashPassword(password);
+  const paymentHash = paymentPassword === null ? null : await hashPassword(paymentPassword);
+  if (!allowWeak) {
+    const { isCommonPassword, isOwnName } = await import('../rules/account/commonPassword.ts'); // it takes 15 MB
+    const names = [login, name, ...serviceNames];
+    const ticket = { queue: 'stranger', client: '', until: Number.POSITIVE_INFINITY } as const;
+    const isSame = await verifyPassword(paymentHash ?? paymentPasswordHash, password, ticket);
+    const isWeak = (one: string | null) => one !== null && (isCommonPassword(one) || isOwnName(one, names));
+    const weak = 'is among those that are tried first, or a name of the user or the service';
+    const problem =
+      (isWeak(password) && `the password ${weak}`) ||
+      (isWeak(paymentPassword) && `the payment password ${weak}`) ||
+      (isSame && 'password and payment password are the same');
+    if (problem) throw new RegistrationError(`${problem}: take another one, or say --allow-weak`);
+  }
+  return { passwordHash, paymentPasswordHash: paymentHash };
+}

@@ -1,0 +1,52 @@
+import { setTimeout } from 'node:timers/promises';
+import type pg from 'pg';
+import type { DatabaseConfig } from '../config/config.ts';
+import { openDatabase } from '../store/database/database.ts';
+import { passesByWaiting } from '../store/database/errors.ts';
+import { StartupGate } from '../store/database/gate.ts';
+import { MigrationError } from '../store/schema/schemaState.ts';
+import { migrateAndTell, type StoreLog } from './openStore.ts';
+
+/** Between two attempts: the first pause, doubled each time up to the last; each between half and all of that. */
+const FIRST_PAUSE_MS = 250;
+const MAX_PAUSE_MS = 4_000;
+
+/**
+ * Queues all statements of a pool until its database is migrated, by another pool. Call it before anything uses the pool.
+ * Trial mode's database was migrated by its owner when it was opened.
+ *
+ * @returns migrates it as soon as it is there; throws what does not pass by waiting
+ */
+export function queueUntilMigrated(
+  queued: pg.Pool,
+  { databaseUrl, databasePassword }: DatabaseConfig,
+): (log: StoreLog) => Promise<void> {
+  if (databaseUrl === null) return async () => {};
+  const gate = new StartupGate(queued);
+  return async (log) => {
+    const pool = openDatabase(databaseUrl, databasePassword);
+    try {
+      for (let attempt = 0; !(await tryToMigrate(pool, gate, log)); attempt += 1) {
+        // Random, so that many servers do not come back all at once.
+        const pause = Math.min(FIRST_PAUSE_MS * 2 ** attempt, MAX_PAUSE_MS);
+        await setTimeout(pause * (0.5 + Math.random() / 2));
+      }
+    } finally {
+      void pool.end();
+    }
+  };
+}
+
+/** @returns true when it is done and the gate open; false when the database is away, which the watch over it reports */
+async function tryToMigrate(pool: pg.Pool, gate: StartupGate, log: StoreLog): Promise<boolean> {
+  try {
+    await migrateAndTell(pool, log);
+    gate.open();
+    return true;
+  } catch (error) {
+    const cause = error instanceof MigrationError ? error.cause : error;
+    if (!passesByWaiting(cause)) throw error;
+    gate.close(cause);
+    return false;
+  }
+}

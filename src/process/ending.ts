@@ -1,0 +1,82 @@
+/**
+ * How the process ends before its work is done.
+ *
+ * SIGINT, SIGTERM and SIGHUP mean the same, and repeats change nothing: a terminal and npm both pass a Ctrl-C on.
+ * SIGQUIT (Ctrl-\) ends at once. Every command handles them, because the kernel ignores unhandled signals for PID 1.
+ * Fatal signals (SIGSEGV, SIGTRAP …) keep their default action: a handler would return to the same fault.
+ */
+import { constants } from 'node:os';
+import { endMs } from '../rules/common/timeouts.ts';
+
+const END_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const QUIT_SIGNAL = 'SIGQUIT';
+
+const PARENT = process.ppid;
+const PARENT_CHECK_MS = 1_000;
+
+/** How the process ends. */
+export interface End {
+  /** Null for an error. */
+  readonly signal: NodeJS.Signals | null;
+  /** True: requests and statements under way finish first. False: they are broken off. */
+  readonly inOrder: boolean;
+}
+
+/** Functions that close what is open; the end calls the last one first. */
+const closers: ((end: End) => Promise<unknown> | undefined)[] = [];
+
+/** Of a server that is ready: how long it drains after a signal, and what is called when all is closed. */
+let serving: { readonly drainMs: number; closed(): void } | undefined;
+let isEnding = false;
+
+/** Handles the signals from now on. */
+export function handleSignals(): void {
+  for (const signal of END_SIGNALS) process.on(signal, () => end(signal));
+  process.on(QUIT_SIGNAL, () => process.exit(exitCode(QUIT_SIGNAL)));
+}
+
+/** Has something closed before the end, after all that is opened later. */
+export function onEnd(close: (end: End) => Promise<unknown> | undefined): void {
+  closers.push(close);
+}
+
+/** From now on the end is in order, with exit code 0 after a signal. Until then it breaks off what is under way. */
+export function endInOrder(drainMs: number, closed: () => void): void {
+  serving = { drainMs, closed };
+}
+
+/** Closes what is open, from the last to the first. One that fails is reported, and keeps none of the others open. */
+export async function closeAll(how: End): Promise<void> {
+  for (let close = closers.pop(); close !== undefined; close = closers.pop()) {
+    try {
+      await close(how);
+    } catch (error) {
+      console.error(`not everything could be closed: ${(error as Error).message}`);
+    }
+  }
+}
+
+/** Closes what is open and exits, at the latest after {@link endMs}. Repeats change nothing. */
+export function end(cause: NodeJS.Signals | 'error'): void {
+  if (isEnding) return;
+  isEnding = true;
+  const signal = cause === 'error' ? null : cause;
+  const code = signal === null ? 1 : exitCode(signal);
+  setTimeout(() => process.exit(code), endMs(signal === null ? 0 : (serving?.drainMs ?? 0)));
+  closeAll({ signal, inOrder: serving !== undefined }).then(() => {
+    serving?.closed();
+    process.exit(serving !== undefined && signal !== null ? 0 : code);
+  });
+}
+
+/** Ends when the parent process is gone, however it ended: it can't pass a signal on any more. */
+export function endWithParent(): void {
+  const look = () => {
+    if (process.ppid !== PARENT) end('SIGHUP');
+  };
+  setInterval(look, PARENT_CHECK_MS).unref();
+}
+
+function exitCode(signal: NodeJS.Signals): number {
+  return 128 + constants.signals[signal];
+}

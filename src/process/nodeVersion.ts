@@ -1,0 +1,13 @@
+/**
+ * The first version of Node's HTTP parser without request smuggling: earlier ones accept other line ends
+ * (CVE-2025-23167) or overlook a Content-Length after a space (CVE-2024-27982).
+ */
+const SAFE_PARSER = '9.2.1';
+
+type Versions = Readonly<{ node: string; llhttp?: string | undefined }>;
+
+/** Why a Node is refused, by its HTTP parser: each release line got the safe one at another version. Null when it is safe. */
+export function refuseNode({ node, llhttp = 'unknown' }: Versions): string | null {
+  if (/^\d/.test(llhttp) && llhttp.localeCompare(SAFE_PARSER, 'en', { numeric: true }) >= 0) return null;
+  return `Assent needs Node 20.19.2, 22 or newer: this is ${node}, whose HTTP parser (llhttp ${llhttp}) can take one request for two`;
+}

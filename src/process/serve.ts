@@ -1,0 +1,29 @@
+import type { Logger } from 'pino';
+import { readConfig } from '../config/config.ts';
+import { end, endWithParent } from './ending.ts';
+import { openLog } from './log.ts';
+import { setV8Flags } from './v8Flags.ts';
+
+/** Runs the server until a signal. @throws {ConfigError}, and what `runServer` throws */
+export async function serve(): Promise<void> {
+  setV8Flags();
+  const config = readConfig();
+  const log = openLog(config.logLevel);
+  endByUncaughtError(log);
+  for (const warning of config.warnings) log.warn(warning);
+  if (config.startedByNpm) endWithParent();
+  // Loaded only now, so that V8's flags are set before any of it is optimized.
+  const { runServer } = await import('./server.ts');
+  await runServer(config, log);
+}
+
+/** The first uncaught error ends the server in order; a second one meanwhile ends it at once. */
+function endByUncaughtError(log: Logger): void {
+  let broken = false;
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'stopping after an error that nothing caught');
+    if (broken) process.exit(1);
+    broken = true;
+    end('error');
+  });
+}

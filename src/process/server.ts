@@ -1,0 +1,90 @@
+import { setTimeout } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import type { Config } from '../config/config.ts';
+import type { Context } from '../flows/common/context.ts';
+import { buildApp } from '../http/app.ts';
+import { drain } from '../http/connections/draining.ts';
+import { addressesOf, listenAt } from '../http/connections/listen.ts';
+import { buildMetricsApp } from '../http/metrics/server.ts';
+import { DRAIN_MS } from '../rules/common/timeouts.ts';
+import { KeyRing } from '../secrets/keyRing.ts';
+import { startTrial, trialSecrets } from '../trial/startTrial.ts';
+import { queueUntilMigrated } from './databaseStart.ts';
+import { closeAll, endInOrder, onEnd } from './ending.ts';
+import { openStore, type Store } from './openStore.ts';
+
+/**
+ * Serves in this process until a signal: HTTP, database, then drain and close.
+ *
+ * @throws what kept it from starting and does not pass by waiting; nothing is left running then
+ */
+export async function runServer(config: Config, log: Logger): Promise<void> {
+  try {
+    await start(config, log);
+  } catch (error) {
+    await closeAll({ signal: null, inOrder: true });
+    throw error;
+  }
+  endInOrder(config.drainMs, () => log.info('stopped'));
+}
+
+/** The server listens before the database is there, so that health checks are answered from then on. */
+async function start(config: Config, log: Logger): Promise<void> {
+  const { metricsPort, metricsToken, drainMs } = config;
+  const store = await openStore(config, log, 'server');
+  // Without order PostgreSQL rolls back what is under way, when the connections close.
+  onEnd(({ inOrder }) => (inOrder ? store.close() : undefined));
+  const migrate = queueUntilMigrated(store.pool, config);
+  const app = await openHttp(config, store, log);
+  if (metricsPort !== null) {
+    const metrics = buildMetricsApp(app.metrics, metricsToken, log);
+    closeOnEnd(metrics); // told until the end
+    await listen(metrics, config, metricsPort, 'Prometheus');
+  }
+  closeOnEnd(app);
+  onEnd(async ({ signal, inOrder }) => {
+    if (!inOrder || signal === null) return;
+    log.info({ signal, drain_seconds: drainMs / 1000 }, 'stopping: requests under way are finished first');
+    await drain(app, drainMs);
+  });
+  await listen(app, config, config.port, config.baseUrl);
+  await migrate(log);
+  if (config.databaseUrl !== null) return;
+  const demo = await startTrial(config, store.pool, log);
+  if (demo !== null) closeOnEnd(demo);
+}
+
+/** A client that is slow to send its request can't keep the server from ending. */
+function closeOnEnd(app: FastifyInstance): void {
+  onEnd(({ inOrder }) => {
+    const closed = app.close();
+    return inOrder ? Promise.race([closed, setTimeout(DRAIN_MS, undefined, { ref: false })]) : undefined;
+  });
+}
+
+function openHttp(config: Config, { pool: db }: Store, log: Logger): Promise<FastifyInstance> {
+  const keyRing = new KeyRing(config.secrets ?? trialSecrets(config.dataDir));
+  const { baseUrl, brand, catalogue, directory, currency, timeZone } = config;
+  const { codeLifetimeSeconds, maxInstances, trustProxy, maxConnections } = config;
+  const limits = { codeLifetimeSeconds, maxInstances };
+  const showsRules = config.databaseUrl === null;
+  const words = { brand, catalogue, directory, currency, timeZone };
+  const context: Context = { db, keyRing, baseUrl, ...words, ...limits, showsRules };
+  const metrics = { onThisPort: config.metricsPort === null, token: config.metricsToken };
+  return buildApp({ context, log, trustProxy, maxConnections, metrics });
+}
+
+async function listen(app: FastifyInstance, { host }: Config, port: number, whom: string): Promise<void> {
+  const describe = (address: string) => `listening at ${address} for ${whom}`;
+  try {
+    await listenAt(app, await addressesOf(host), port, describe);
+  } catch (error) {
+    const cause = error as NodeJS.ErrnoException;
+    const why =
+      cause.code === 'EADDRINUSE'
+        ? `it is taken: choose another with ${whom === 'Prometheus' ? 'METRICS_PORT' : 'PORT'}`
+        : cause.message;
+    throw new Error(`can't listen on port ${port} of ${host}: ${why}`, { cause });
+  }
+}

@@ -1,0 +1,120 @@
+// The wait before the next attempt at a password. An attempt raises a counter by one, and time lowers it again. Above the free
+// attempts each wait is twice as long as the one before.
+
+const SECOND_MS = 1000;
+
+export interface Policy {
+  /** Attempts without a wait; after these 1 s, then 2, 4, 8, … */
+  readonly freeAttempts: number;
+  /** The counter loses one attempt in this time. */
+  readonly decaySeconds: number;
+  readonly maxWaitSeconds: number;
+}
+
+/** Each kind of counter and its policy. Name and position give a counter its slot in `throttles`: keep them, add at the end. */
+export const POLICIES = {
+  /** A known device, at its login. */
+  device: { freeAttempts: 5, decaySeconds: 600, maxWaitSeconds: 900 },
+  /** A login at a network. */
+  place: { freeAttempts: 5, decaySeconds: 600, maxWaitSeconds: 900 },
+  /** A login at all networks: strangers can cause this wait for new devices, so it stays short. */
+  login: { freeAttempts: 20, decaySeconds: 60, maxWaitSeconds: 30 },
+  /** A network at all logins: a thousand honest users may be behind it. */
+  network: { freeAttempts: 1000, decaySeconds: 1, maxWaitSeconds: 30 },
+  /** Right passwords of a login: each writes a session and a row of the audit trail. */
+  right: { freeAttempts: 1000, decaySeconds: 10, maxWaitSeconds: 30 },
+} satisfies Record<string, Policy>;
+
+export type CounterKind = keyof typeof POLICIES;
+
+/** A counter as it was read, at `now` by the database's clock. */
+export interface CounterState {
+  /** Attempts that counted at `countedAt`; a fraction, because time lowers it steadily. */
+  readonly level: number;
+  readonly countedAt: Date;
+  /** When the next attempt may be made. */
+  readonly freeAt: Date;
+  readonly now: Date;
+}
+
+/** Until the next attempt, in whole seconds; 0 for now. */
+export function waitSeconds({ freeAt, now }: CounterState, { maxWaitSeconds }: Policy): number {
+  const seconds = Math.ceil((freeAt.getTime() - now.getTime()) / SECOND_MS);
+  // A wait above the maximum means that the clock was set back: ignore it.
+  return seconds > maxWaitSeconds ? 0 : Math.max(0, seconds);
+}
+
+/** The counter after one more attempt, made now. */
+export function withAttempt<State extends CounterState>(counter: State, policy: Policy): State {
+  const { now, countedAt } = counter;
+  const decayed = (now.getTime() - countedAt.getTime()) / SECOND_MS / policy.decaySeconds;
+  const level = Math.max(0, counter.level - Math.max(0, decayed)) + 1;
+  return { ...counter, level, countedAt: now, freeAt: freeAfter(now, level, policy) };
+}
+
+/** The counter as if its last attempt had not been made. */
+export function withoutAttempt<State extends CounterState>(counter: State, policy: Policy): State {
+  const level = Math.max(0, counter.level - 1);
+  return { ...counter, level, freeAt: freeAfter(counter.countedAt, level, policy) };
+}
+
+function freeAfter(countedAt: Date, level: number, { freeAttempts, maxWaitSeconds }: Policy): Date {
+  const doublings = Math.round(level) - freeAttempts;
+  const seconds = doublings < 0 ? 0 : Math.min(2 ** doublings, maxWaitSeconds);
+  return new Date(countedAt.getTime() + seconds * SECOND_MS);
+}
+
+export interface Counter {
+  readonly kind: CounterKind;
+  /** Its row in `throttles`. */
+  readonly slot: number;
+}
+
+export interface Recorded {
+  /** 0 when it was counted. */
+  readonly waitSeconds: number;
+  /** The counter with the longest wait; null when it was counted. */
+  readonly waitsFor: CounterKind | null;
+  /** For the audit trail if the password is wrong: from here on attempts have to wait. */
+  readonly slotToReport: number | null;
+}
+
+/** Counters as they were read, and as attempts change them. */
+export class Counts<State extends CounterState & { readonly slot: number }> {
+  readonly #read: ReadonlySet<State>;
+  readonly #bySlot: Map<number, State>;
+
+  constructor(read: readonly State[]) {
+    this.#read = new Set(read);
+    this.#bySlot = new Map(read.map((state) => [state.slot, state]));
+  }
+
+  get changed(): State[] {
+    return [...this.#bySlot.values()].filter((state) => !this.#read.has(state));
+  }
+
+  /** Counts an attempt at `counters`, unless one of `limiting` says to wait. */
+  attempt(counters: readonly Counter[], limiting: readonly Counter[] = counters): Recorded {
+    const waits = limiting.map(({ kind, slot }) => {
+      return { waitSeconds: waitSeconds(this.#stateIn(slot), POLICIES[kind]), waitsFor: kind };
+    });
+    const [longest] = waits.toSorted((one, other) => other.waitSeconds - one.waitSeconds);
+    if (longest && longest.waitSeconds > 0) return { ...longest, slotToReport: null };
+    for (const counter of counters) this.change(counter, withAttempt);
+    const states = counters.map(({ slot }) => this.#stateIn(slot));
+    const mustWait = states.some(({ freeAt, now }) => freeAt > now);
+    // The first counter is the login's or the device's.
+    const slotToReport = mustWait ? (counters[0]?.slot ?? null) : null;
+    return { waitSeconds: 0, waitsFor: null, slotToReport };
+  }
+
+  change({ kind, slot }: Counter, by: typeof withAttempt<State>): void {
+    this.#bySlot.set(slot, by(this.#stateIn(slot), POLICIES[kind]));
+  }
+
+  #stateIn(slot: number): State {
+    const state = this.#bySlot.get(slot);
+    if (state === undefined) throw new Error(`throttles: the counter in slot ${slot} was not read`);
+    return state;
+  }
+}

@@ -1,0 +1,21 @@
+import bowser from 'bowser';
+
+/** Characters of a `User-Agent` that are looked at: those of browsers are shorter. */
+const MAX_USER_AGENT_CHARACTERS = 400;
+
+/** A device as its user knows it, such as `Firefox` on `Linux`; null for unknown parts. */
+export interface Device {
+  readonly browser: string | null;
+  readonly system: string | null;
+}
+
+const BROWSERS: ReadonlySet<string> = new Set(Object.values(bowser.BROWSER_MAP));
+const SYSTEMS: ReadonlySet<string> = new Set(Object.values(bowser.OS_MAP));
+
+/** A `User-Agent` may say anything: only names of the lists are taken from it. */
+export function deviceOf(userAgent: string | null): Device {
+  if (userAgent === null || userAgent === '') return { browser: null, system: null };
+  const parser = bowser.getParser(userAgent.slice(0, MAX_USER_AGENT_CHARACTERS));
+  const [browser, system] = [parser.getBrowserName(), parser.getOSName()];
+  return { browser: BROWSERS.has(browser) ? browser : null, system: SYSTEMS.has(system) ? system : null };
+}

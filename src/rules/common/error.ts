@@ -1,0 +1,85 @@
+import type { RuleId } from './remedies.ts';
+
+/**
+ * The error codes for requests that are refused (contract 7.1 and 7.2). `access_denied` is not among them: it is the
+ * user's answer, and no error of a request.
+ */
+export type OAuthErrorCode = 'invalid_request' | 'invalid_scope' | 'unauthorized_client' | 'invalid_grant';
+
+/** The reason on the page of a refused authorization request (`errors.reasons`), by its rule; `unreadable` for every other. */
+const REASONS = {
+  client_unregistered: 'unknown_application',
+  client_blocked: 'unknown_application',
+  client_or_user_blocked: 'no_longer_possible',
+  redirect_uri_unregistered: 'wrong_return_address',
+  redirect_uri_too_long: 'wrong_return_address',
+  redirect_uri_appended: 'wrong_return_address',
+  missing_parameter: 'missing_parameter',
+  doubled_parameter: 'doubled_parameter',
+  undecodable_parameter: 'undecodable_parameter',
+  wrong_response_type: 'wrong_parameter',
+  wrong_code_challenge: 'wrong_parameter',
+  unclear_instance_name: 'wrong_parameter',
+  instance_name_too_long: 'wrong_parameter',
+  sent_in_two_places: 'sent_in_two_places',
+  too_many_parameters: 'too_long',
+  too_long: 'too_long',
+  no_rights: 'no_rights',
+  unreadable_rights: 'unreadable_rights',
+  openid_scope: 'unreadable_rights',
+  right_not_offered: 'right_not_offered',
+  right_not_allowed: 'right_not_allowed',
+  unclear_target: 'unclear_target',
+  contradiction: 'contradiction',
+  above_ceiling: 'above_ceiling',
+} as const satisfies Partial<Record<RuleId, string>>;
+
+export type Reason = (typeof REASONS)[keyof typeof REASONS] | 'unreadable';
+
+/** Beside code, id and message. */
+interface Details extends ErrorOptions {
+  /** Left out where the message names the exact rule. */
+  readonly rule?: string | undefined;
+  readonly parameter?: string | null;
+  readonly clientName?: string;
+}
+
+/**
+ * A request that is refused (contract 7.1 and 7.2). `message` is for the JSON, and never quotes the request; `rule` is for
+ * the operator's log, and names the exact rule that was broken; `ruleId` finds its remedy, and the `reason` on a user's page.
+ */
+export class OAuthError extends Error {
+  override readonly name = 'OAuthError';
+  readonly code: OAuthErrorCode;
+  readonly ruleId: RuleId;
+  readonly rule: string;
+  readonly reason: Reason;
+  /** Its name, which is ours; null where the reason is about no single one. */
+  readonly parameter: string | null;
+  /** The application whose request it is; null while it is not known. */
+  readonly clientName: string | null;
+
+  constructor(code: OAuthErrorCode, ruleId: RuleId, message: string, details: Details = {}) {
+    super(message, details);
+    this.code = code;
+    this.ruleId = ruleId;
+    this.rule = details.rule ?? message;
+    this.reason = (REASONS as Partial<Record<RuleId, Reason>>)[ruleId] ?? 'unreadable';
+    this.parameter = details.parameter ?? null;
+    this.clientName = details.clientName ?? null;
+  }
+
+  /** The same of a request whose application is known. */
+  ofClient(clientName: string): OAuthError {
+    const { code, ruleId, message, rule, parameter } = this;
+    return new OAuthError(code, ruleId, message, { rule, parameter, clientName, cause: this });
+  }
+}
+
+/** A refusal with `invalid_request`. */
+export const invalidRequest = (ruleId: RuleId, message: string, details?: Details): OAuthError =>
+  new OAuthError('invalid_request', ruleId, message, details);
+
+/** A refusal with `invalid_scope`. @param rule left out where the message says it all */
+export const invalidScope = (ruleId: RuleId, message: string, rule?: string): OAuthError =>
+  new OAuthError('invalid_scope', ruleId, message, { rule, parameter: 'scope' });

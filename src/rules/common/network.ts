@@ -1,0 +1,25 @@
+import { isIPv4 } from 'node:net';
+
+/** Requests to such a host cross no network. */
+export function isLoopback(hostname: string): boolean {
+  return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+}
+
+/** The network of an address, too wide to tell a person: `203.0.113.0/24`, `2001:db8:1::/48`. Null for no address. */
+export function shownNetwork(address: string): string | null {
+  if (isIPv4(address)) return address.replace(/\d+$/, '0/24');
+  return address.includes(':') ? `${networkOf(address)}::/48` : null;
+}
+
+/** The common beginning of a {@link shownNetwork}: `203.0.113`, `2001:db8:1`. */
+export function beginningOf(network: string): string {
+  return network.replace(/\.0\/24$|::\/48$/, '');
+}
+
+/** The network of one subscriber: an IPv4 address, or the first 48 bits of an IPv6 address. @param address as Node writes it */
+export function networkOf(address: string): string {
+  if (isIPv4(address) || !address.includes(':')) return address;
+  const [head = ''] = address.split('::', 1);
+  const groups = [...head.split(':'), '', '', ''].slice(0, 3);
+  return groups.map((group) => Number.parseInt(group || '0', 16).toString(16)).join(':');
+}

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { findUnclearInName } from './text.ts';
+
+/** The languages of our pages, by their BCP 47 tag. The first is for readers of none. */
+export const LANGUAGES = ['en', 'ru'] as const;
+
+export type Language = (typeof LANGUAGES)[number];
+
+/** The same in each language. */
+export type PerLanguage<Value = string> = Readonly<Record<Language, Value>>;
+
+/** A value for each language. */
+export function eachLanguage<Value>(valueIn: (language: Language) => Value): PerLanguage<Value> {
+  return Object.fromEntries(LANGUAGES.map((language) => [language, valueIn(language)])) as PerLanguage<Value>;
+}
+
+/** A text of an operator's file: one for all languages, or an object with one for each. On one line of a page. */
+export function perLanguage(maxCharacters: number) {
+  const text = z
+    .string('must be a text')
+    .refine((value) => value !== '' && [...value].length <= maxCharacters, {
+      error: `must have 1 to ${maxCharacters} characters`,
+      abort: true,
+    })
+    .refine((value) => findUnclearInName(value) === undefined, {
+      error: ({ input }) =>
+        `has ${findUnclearInName(String(input))}: only characters that can be seen may be there`,
+    });
+  const inEach = z.strictObject(
+    eachLanguage(() => text),
+    `must be a text, or an object with a text for each of ${LANGUAGES.join(' and ')}`,
+  );
+  return z.preprocess((value) => (typeof value === 'string' ? eachLanguage(() => value) : value), inEach);
+}

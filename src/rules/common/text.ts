@@ -1,0 +1,56 @@
+/**
+ * Characters that can't be seen or told apart: white space, default-ignorable, control and format characters, unassigned and
+ * private-use ones (all the same box), those drawn as nothing (braille blank, object replacement, null notehead, fillers),
+ * and a combining mark at the beginning, which is drawn over the text before it.
+ */
+const UNCLEAR =
+  /^\p{M}|[\p{White_Space}\p{Default_Ignorable_Code_Point}\p{C}\u2800\uFFFC\u{13441}\u{13442}\u{16FE4}\u{1D159}]/u;
+
+/** Characters of these scripts, for the brackets of a pattern. */
+export const ofScripts = (scripts: readonly string[]): string =>
+  scripts.map((script) => `\\p{Script_Extensions=${script}}`).join('');
+
+/** Scripts in which a joiner between two letters changes how they are written. */
+const JOINING_LETTERS = ofScripts([
+  ...['Arabic', 'Bengali', 'Devanagari', 'Gujarati', 'Gurmukhi', 'Kannada', 'Malayalam', 'Oriya', 'Sinhala'],
+  ...['Syriac', 'Tamil', 'Telugu'],
+]);
+
+/** Where a single space, a joiner or a variation selector belongs: between words, within some scripts and emoji. */
+const NEEDED_INSIDE = new RegExp(
+  [
+    '(?<=[^ ]) (?=[^ ])',
+    `(?<=[${JOINING_LETTERS}])[\\u200C\\u200D](?=[${JOINING_LETTERS}])`,
+    '(?<=\\p{Extended_Pictographic}[\\uFE0F\\p{Emoji_Modifier}]?)\\u200D(?=\\p{Extended_Pictographic})',
+    '(?<=\\p{Extended_Pictographic})[\\uFE0E\\uFE0F]|(?<=[0-9#*])\\uFE0F(?=\\u20E3)',
+  ].join('|'),
+  'gu',
+);
+
+/** The first such character, for example `U+00A0 at character 3`; undefined for none. @param text of bounded length */
+export function findUnclear(text: string): string | undefined {
+  const found = UNCLEAR.exec(text);
+  if (found === null) return undefined;
+  const codePoint = (found[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+  return `U+${codePoint} at character ${[...text.slice(0, found.index)].length + 1}`;
+}
+
+/** Like {@link findUnclear}, for a name: single spaces inside it are fine, and the joiners that scripts and emoji need. */
+export function findUnclearInName(name: string): string | undefined {
+  return findUnclear(name.replaceAll(NEEDED_INSIDE, '.'));
+}
+
+/** Alone an apostrophe, as in L’Oréal, an accent or a bracket; two of them look like a quotation mark. */
+const STROKE = "['‘-‛‹›′‵＇՚՝ʹ-ˋꞌ<>＜＞﹤﹥❮❯〈〉⟨⟩\\u0374\\u05F3\\u07F4\\u07F5\\p{Sk}]";
+/** Primes, letters, ornaments and brackets that look like a quotation mark, and are none to Unicode. */
+const OTHER_QUOTE = '[ʺ˝ˮ˶″‴‶‷⁗〃❛-❠《》≪≫⟪⟫⪡⪢⋘⋙⨠🙶-🙸\\u05F4\\u1CD3]';
+const QUOTES = new RegExp(`(?!${STROKE})\\p{Quotation_Mark}|${OTHER_QUOTE}|(?:${STROKE}\\p{M}*){2,}`, 'gu');
+
+/** A text of others as it stands between quotation marks of ours: it must not end them and go on as if it were ours. */
+export function withinQuotation(text: string): string {
+  return text.replaceAll(QUOTES, '\uFFFD');
+}
+
+export function byteLength(text: string): number {
+  return Buffer.byteLength(text, 'utf8');
+}

@@ -1,0 +1,122 @@
+import { z } from 'zod';
+import { parseJson, parseOperatorFile } from '../common/operatorFile.ts';
+import { type PerLanguage, perLanguage } from '../common/perLanguage.ts';
+import { isWebAddress, WEB_ADDRESS } from '../common/webAddress.ts';
+import type { Logo } from './logo.ts';
+
+/** The operator's file `BRAND`, with its logo. */
+export interface Brand {
+  readonly name: PerLanguage;
+  /** Null for the shield of our own. */
+  readonly logo: (Logo & { readonly path: string }) | null;
+  /** The colour of buttons, links and focus, as `#rrggbb`; null for our own. */
+  readonly accent: Readonly<Record<Theme, string>> | null;
+  /** Where users find help; one of these at least. */
+  readonly support: Readonly<Record<'url' | 'phone' | 'email', string | null>> | null;
+  /** One line at the end of each page, such as the owner of the service and its licence. */
+  readonly legal: PerLanguage | null;
+}
+
+/** Without a `BRAND`. */
+export const BUILT_IN_BRAND: Brand = {
+  name: { en: 'Assent', ru: 'Assent' },
+  logo: null,
+  accent: null,
+  support: null,
+  legal: null,
+};
+
+type Theme = 'light' | 'dark';
+
+/**
+ * The backgrounds of an accent: the colours of these names in `views/style.css` (tested). Links and the focus outline have the
+ * accent's colour; the text of a button has that of the surface.
+ */
+export const BACKGROUNDS: Readonly<Record<Theme, Readonly<Record<string, string>>>> = {
+  light: { surface: '#ffffff', page: '#f2f4f3', tint: '#edf4f1', warn: '#fff6df', bad: '#fdeeec' },
+  dark: { surface: '#161d1b', page: '#0d1211', tint: '#1c2a26', warn: '#2b2412', bad: '#331a18' },
+};
+
+/** WCAG 2.2, 1.4.3, for text of any size. */
+const MIN_CONTRAST = 4.5;
+
+/** The name stands in the head of each page, at 320 pixels too. */
+const MAX_BRAND_NAME_CHARACTERS = 40;
+const MAX_LEGAL_CHARACTERS = 300;
+
+const NO_COLOUR = 'must be a colour such as #0b5e4a';
+const NO_FILE = 'must be the path of an SVG or PNG file';
+
+const colour = (theme: Theme) =>
+  z
+    .string(NO_COLOUR)
+    .regex(/^#[0-9a-f]{6}$/i, { error: NO_COLOUR, abort: true })
+    .refine((accent) => contrastProblem(accent, theme) === undefined, {
+      error: ({ input }) => contrastProblem(String(input), theme),
+    });
+const text = z.string('must be a text');
+const PHONE = /^(?=.{3,30}$)\+?\d[\d ()-]*\d$/;
+const EMAIL = /^(?=.{3,100}$)[\w.+-]+@[\w-]+(\.[\w-]+)+$/;
+
+const BRAND = z.strictObject(
+  {
+    name: perLanguage(MAX_BRAND_NAME_CHARACTERS),
+    logo: z.string(NO_FILE).min(1, NO_FILE).optional(),
+    accent: z
+      .strictObject({ light: colour('light'), dark: colour('dark') }, 'must be an object with light and dark')
+      .optional(),
+    support: z
+      .strictObject(
+        {
+          url: text.refine(isWebAddress, `must be ${WEB_ADDRESS}`).optional(),
+          phone: text.regex(PHONE, 'must be a phone number such as +7 800 555 35 35').optional(),
+          email: text.regex(EMAIL, 'must be an email address such as help@pay.example').optional(),
+        },
+        'must be an object with url, phone or email',
+      )
+      .refine((support) => Object.keys(support).length > 0, 'must have a url, a phone or an email')
+      .optional(),
+    legal: perLanguage(MAX_LEGAL_CHARACTERS).optional(),
+  },
+  'must be an object with a name',
+);
+
+/** The `logo` of a brand file, whatever else is wrong with it; null for none. */
+export function logoNameIn(json: string): string | null {
+  return z.object({ logo: z.string().min(1) }).safeParse(parseJson(json)).data?.logo ?? null;
+}
+
+/** Parses an operator's brand file. @throws {FileError} with all its mistakes */
+export function parseBrand(json: string): Omit<Brand, 'logo'> {
+  const { name, accent = null, support, legal = null } = parseOperatorFile(BRAND, json);
+  const { url = null, phone = null, email = null } = support ?? {};
+  return { name, accent, support: support === undefined ? null : { url, phone, email }, legal };
+}
+
+/** The background with too little contrast, as the end of a sentence; undefined for none. */
+function contrastProblem(accent: string, theme: Theme): string | undefined {
+  const ratios = Object.entries(BACKGROUNDS[theme]).map(([name, background]) => {
+    return { name, background, ratio: contrast(accent, background) };
+  });
+  const [worst] = ratios.sort((a, b) => a.ratio - b.ratio);
+  if (worst === undefined || worst.ratio >= MIN_CONTRAST) return undefined;
+  // Rounded down: 4.499 is not shown as the 4.5 that it lacks.
+  const shown = (Math.floor(worst.ratio * 100) / 100).toFixed(2);
+  const uses = worst.name === 'surface' ? 'button text, links and focus outline' : 'links and focus outline';
+  return `${accent} has a contrast of ${shown} with the ${worst.name} colour ${worst.background} (${uses}), and needs ${MIN_CONTRAST}`;
+}
+
+/** The contrast of two colours `#rrggbb`, 1 to 21 (WCAG 2.2, "contrast ratio"). */
+export function contrast(one: string, other: string): number {
+  const [lighter = 0, darker = 0] = [luminance(one), luminance(other)].sort((a, b) => b - a);
+  return (lighter + 0.05) / (darker + 0.05);
+}
+
+/** 0 for black to 1 for white (WCAG 2.2, "relative luminance"). */
+function luminance(colour: string): number {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
+    const part = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}

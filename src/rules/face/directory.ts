@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { MAX_NAME_CHARACTERS, MAX_SCOPE_TEXT_CHARACTERS } from '../common/limits.ts';
+import { parseOperatorFile } from '../common/operatorFile.ts';
+import { type PerLanguage, perLanguage } from '../common/perLanguage.ts';
+import { findUnclear } from '../common/text.ts';
+import type { Right } from '../scope/scope.ts';
+
+/** The names of shops and accounts. */
+export interface Directory {
+  /** @returns null for one that has none @param id exactly as a scope names it */
+  nameOf(kind: 'shop' | 'account', id: string): PerLanguage | null;
+}
+
+const names = z
+  .record(
+    z
+      .string()
+      .refine(
+        (id) => id !== '' && [...id].length <= MAX_SCOPE_TEXT_CHARACTERS && findUnclear(id) === undefined,
+        `can't be in a scope: 1 to ${MAX_SCOPE_TEXT_CHARACTERS} visible characters`,
+      ),
+    perLanguage(MAX_NAME_CHARACTERS),
+    'must be an object of names by number',
+  )
+  .default({});
+
+const DIRECTORY = z.strictObject(
+  { shops: names, accounts: names },
+  'must be an object with shops and accounts',
+);
+
+/** Parses an operator's directory: `shops` and `accounts`, each by number. @throws {FileError} with all its mistakes */
+export function parseDirectory(json: string): Directory {
+  const { shops, accounts } = parseOperatorFile(DIRECTORY, json);
+  // Objects have names of their own, such as `constructor`.
+  const byKind = { shop: new Map(Object.entries(shops)), account: new Map(Object.entries(accounts)) };
+  return { nameOf: (kind, id) => byKind[kind].get(id) ?? null };
+}
+
+/** Null where the operator gave no name, and for phone numbers and email addresses. */
+export function nameOfTarget(directory: Directory, { target, type }: Right): PerLanguage | null {
+  if (target === undefined || type === 'phone' || type === 'email') return null;
+  return directory.nameOf(type ?? 'shop', target);
+}
+
+/** Without a `DIRECTORY`. */
+export const EMPTY_DIRECTORY: Directory = { nameOf: () => null };

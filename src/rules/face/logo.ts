@@ -1,0 +1,42 @@
+import { FileError } from '../common/operatorFile.ts';
+import { type ImageSize, pngSize } from './png.ts';
+import { svgSize } from './svg.ts';
+
+/** A picture that stands for the service or an application, checked, and served as it is. */
+export interface Logo extends ImageSize {
+  /** The first 32 hex digits of its SHA-256 and `.svg` or `.png`: other bytes have another address. */
+  readonly file: string;
+  readonly body: Buffer;
+}
+
+/** It is read with each first visit, and kept in memory and database. */
+export const MAX_LOGO_BYTES = 64 * 1024;
+
+/** By the end of a logo's file name. */
+export function contentTypeOf(file: string): string {
+  return file.endsWith('.svg') ? 'image/svg+xml; charset=utf-8' : 'image/png';
+}
+
+/** Checks a picture for our pages: PNG, or SVG that is drawn quickly. @throws {FileError} */
+export function checkLogo(body: Buffer): ImageSize & { readonly extension: 'svg' | 'png' } {
+  if (body.length > MAX_LOGO_BYTES) {
+    throw new FileError([`has ${body.length} bytes, and may have ${MAX_LOGO_BYTES}`]);
+  }
+  const extension = body[0] === 0x89 ? 'png' : 'svg';
+  const { width, height } = extension === 'png' ? pngSize(body) : svgSize(body);
+  const fits = width >= height * 0.99 && width <= height * MAX_RATIO;
+  if (fits) return { extension, width, height };
+  const shape = `square, or up to ${MAX_RATIO} times as wide as high`;
+  throw new FileError([`is ${width} by ${height}: it must be ${shape}`]);
+}
+
+const MAX_RATIO = 3;
+
+/** False for bytes that an earlier build took and this one refuses. */
+export function isLogo(body: Buffer): boolean {
+  try {
+    return checkLogo(body).width > 0;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,77 @@
+import { invalidRequest, OAuthError } from '../common/error.ts';
+import { MAX_CANONICAL_QUERY_BYTES } from '../common/limits.ts';
+import { byteLength } from '../common/text.ts';
+import type { Right } from '../scope/scope.ts';
+import type { Client } from './client.ts';
+import { parseCodeChallenge } from './codeChallenge.ts';
+import { parseInstanceName } from './instanceName.ts';
+import type { Parameters } from './parameters.ts';
+import { redirectUriMismatch } from './redirectUri.ts';
+import { type Offer, parseRequestedScope } from './scopeRules.ts';
+
+/** In the order of the canonical query; other parameters are ignored. */
+export const AUTHORIZATION_PARAMETERS: readonly string[] = [
+  ...['client_id', 'response_type', 'redirect_uri', 'scope', 'instance_name', 'state'],
+  ...['code_challenge', 'code_challenge_method'],
+];
+
+/** An authorization request that passed every check of contract 2.2, its `scope` byte for byte as it was sent. */
+export type AuthorizationRequest = Readonly<ReturnType<typeof parseAuthorizationRequest>>;
+
+/** In the body (contract 4.1), or in the URL when an SDK posts an empty body. @throws {OAuthError} when in both */
+export function postedParameters(query: Parameters, body: Parameters): Parameters {
+  if (!query.hasAny(AUTHORIZATION_PARAMETERS)) return body;
+  if (body.hasAny(AUTHORIZATION_PARAMETERS)) {
+    const message = 'The parameters were sent in the body and in the URL at once.';
+    throw invalidRequest('sent_in_two_places', message);
+  }
+  return query;
+}
+
+/**
+ * Checks the application (contract 7.1), then the parameters (contract 2.2), the redirect URI first.
+ * @throws {OAuthError} `unauthorized_client`, `invalid_request` or `invalid_scope`, shown as a page (contract 4.1)
+ */
+export function parseAuthorizationRequest(parameters: Parameters, registered: Client | null, offer: Offer) {
+  const client = checkClient(registered);
+  const redirectUri = checkRedirectUri(parameters.require('redirect_uri'), client);
+  parameters.requireValue('response_type', 'code', 'wrong_response_type');
+  const scope = parameters.get('scope', 'invalid_scope') ?? '';
+  const rights: readonly Right[] = parseRequestedScope(scope, offer, client);
+  const instanceName = parseInstanceName(parameters.get('instance_name'));
+  const state = parameters.get('state') ?? null;
+  const codeChallenge = parseCodeChallenge(parameters);
+  const canonicalQuery = formatCanonicalQuery(parameters);
+  return { client, redirectUri, scope, rights, instanceName, state, codeChallenge, canonicalQuery };
+}
+
+/** Contract 7.1, unauthorized_client: the `client_id` is wrong or blocked. */
+function checkClient(client: Client | null): Client {
+  if (client?.status === 'active') return client;
+  const message = 'The application is not registered here, or it may not ask for authorization.';
+  const ruleId = client === null ? 'client_unregistered' : 'client_blocked';
+  const rule = client === null ? 'client_id is not registered' : 'the client is blocked';
+  throw new OAuthError('unauthorized_client', ruleId, message, { rule });
+}
+
+/** Contract 2.2, redirect_uri: identical, character by character, to the registered one, but for parameters appended to it. */
+function checkRedirectUri(sent: string, client: Client): string {
+  const mismatch = redirectUriMismatch(client.redirectUri, sent);
+  if (mismatch === null) return sent;
+  const [ruleId, rule] = mismatch;
+  const message = 'The parameter redirect_uri is not the registered one.';
+  throw invalidRequest(ruleId, message, { parameter: 'redirect_uri', rule });
+}
+
+/**
+ * The query that our URL and our forms carry, always in the same form: the known parameters in one order, without empty ones
+ * and a client secret sent here by mistake; spaces as `%20`.
+ */
+function formatCanonicalQuery(parameters: Parameters): string {
+  const query = AUTHORIZATION_PARAMETERS.flatMap((name) => {
+    const value = parameters.get(name);
+    return value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`];
+  }).join('&');
+  if (byteLength(query) <= MAX_CANONICAL_QUERY_BYTES) return query;
+  throw invalidRequest('too_long', `The request is longer than ${MAX_CANONICAL_QUERY_BYTES} bytes.`);
+}

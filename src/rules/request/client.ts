@@ -1,0 +1,72 @@
+import { hundredths } from '../common/money.ts';
+import type { Ceiling } from '../scope/ceiling.ts';
+
+/** Of an application, a resource server or a user. */
+export type Status = 'active' | 'blocked';
+
+/** A registered application (contract 2.1). */
+export interface Client {
+  readonly clientId: string;
+  readonly name: string;
+  readonly redirectUri: string;
+  /** Every token request must carry the client secret (contract 2.1, authenticity verification). */
+  readonly verified: boolean;
+  readonly status: Status;
+  /** Names of the rights that it may ask; null for all. */
+  readonly allowedRights: readonly string[] | null;
+  /** Null for no ceiling. */
+  readonly most: Ceiling | null;
+  /** Its own address in the web, `https://…`, as the operator gave it; null for none. */
+  readonly site: string | null;
+  /** The file of its logo, such as `0f…3a.svg`, the digits a hash of its bytes; null for none. */
+  readonly logo: string | null;
+  /** An operator has looked at the application. `verified` is something else, and is never shown. */
+  readonly reviewed: boolean;
+  /** Users may grant smaller sums than it asks, where a limit is for a period. */
+  readonly userLimits: boolean;
+  readonly createdAt: Date;
+  /** Raised by each change of {@link ClientSettings}: consent pages and codes from before are refused. */
+  readonly revision: number;
+}
+
+/** All but what the registration fixes and the status. */
+export type ClientSettings = Omit<Client, 'clientId' | 'verified' | 'status' | 'createdAt' | 'revision'>;
+
+/** The settings of an application, by their names in the audit trail. */
+export function settingsOf({ name, most, site, logo, reviewed, ...settings }: ClientSettings) {
+  const { redirectUri: redirect_uri, allowedRights: allowed_rights, userLimits: user_limits } = settings;
+  return { name, redirect_uri, allowed_rights, most, site, logo, reviewed, user_limits };
+}
+
+export function logoPath({ clientId, logo }: Pick<Client, 'clientId' | 'logo'>): string | null {
+  return logo === null ? null : `/logo/${clientId}-${logo}`;
+}
+
+/** The application and the file that {@link logoPath} wrote behind `/logo/`; null for any other text. */
+export function parseLogoPath(name: string): { readonly clientId: string; readonly file: string } | null {
+  const [, clientId, file] = /^([0-9a-f]{32})-([0-9a-f]{32}\.(?:svg|png))$/.exec(name) ?? [];
+  return clientId === undefined || file === undefined ? null : { clientId, file };
+}
+
+/** The old and the new value of each setting that differs. */
+export function changesBetween(before: ClientSettings, after: ClientSettings) {
+  const old = new Map<string, unknown>(Object.entries(settingsOf(before)));
+  return Object.fromEntries(
+    Object.entries(settingsOf(after))
+      .map(([name, to]) => [name, { from: old.get(name), to }] as const)
+      .filter(([, { from, to }]) => JSON.stringify(from) !== JSON.stringify(to)),
+  );
+}
+
+/** The part of a change that has an effect: another order of rights, or zeros behind a sum, has none. */
+export function effectiveChange(before: Client, change: Partial<Client>): Partial<Client> {
+  const [old, wanted] = [inOneSpelling(before), inOneSpelling(change)];
+  return Object.fromEntries(Object.entries(change).filter(([name]) => wanted.get(name) !== old.get(name)));
+}
+
+function inOneSpelling({ allowedRights, most, ...others }: Partial<Client>): Map<string, string> {
+  const rights = allowedRights && [...new Set(allowedRights)].sort();
+  const ceiling = most && [most.days, hundredths(most).toString()];
+  const spelled = { ...others, allowedRights: rights, most: ceiling };
+  return new Map(Object.entries(spelled).map(([name, value]) => [name, JSON.stringify(value)]));
+}

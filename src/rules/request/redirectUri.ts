@@ -1,0 +1,117 @@
+import { MAX_CANONICAL_QUERY_BYTES, MAX_REDIRECT_URI_CHARACTERS } from '../common/limits.ts';
+import type { RuleId } from '../common/remedies.ts';
+
+/** Of our answer, or of one that a library may take it for: in a redirect URI they would forge it. */
+const ANSWER_PARAMETERS = [
+  ...['code', 'error', 'error_description', 'error_uri', 'state', 'iss', 'session_state'],
+  ...['access_token', 'id_token', 'token_type', 'expires_in', 'scope'],
+];
+
+/**
+ * The rule by which `sent` is not the registered URI; null when it is. Application-specific parameters may be appended
+ * (contract 2.2). No decoding, lower-casing or normalising first: two spellings are two addresses.
+ */
+export function redirectUriMismatch(
+  registered: string,
+  sent: string,
+): readonly [RuleId, rule: string] | null {
+  if (sent === registered) return null;
+  if (sent.length > MAX_CANONICAL_QUERY_BYTES) {
+    return ['redirect_uri_too_long', `redirect_uri is longer than ${MAX_CANONICAL_QUERY_BYTES} characters`];
+  }
+  if (!sent.startsWith(registered)) {
+    const rule = `redirect_uri differs from the registered one at character ${firstDifference(registered, sent) + 1}`;
+    return ['redirect_uri_unregistered', rule];
+  }
+  const appended = sent.slice(registered.length);
+  const separator = registered.includes('?') ? '&' : '?';
+  if (!appended.startsWith(separator)) {
+    const rule = `redirect_uri continues the registered one with something else than ${separator} at character ${registered.length + 1}`;
+    return ['redirect_uri_unregistered', rule];
+  }
+  const rule = appendedProblem(registered, appended);
+  return rule === null ? null : ['redirect_uri_appended', rule];
+}
+
+function appendedProblem(registered: string, appended: string): string | null {
+  if (!/^[\x21\x22\x24-\x7e]+$/.test(appended)) {
+    return 'redirect_uri has appended characters other than visible ASCII, or a fragment';
+  }
+  const reserved = new Set([...ANSWER_PARAMETERS, ...parameterNames(queryOf(registered))]);
+  for (const name of parameterNames(appended.slice(1))) {
+    if (name === undefined) return 'redirect_uri appends an undecodable parameter name';
+    if (reserved.has(name)) return `redirect_uri appends the reserved parameter ${name}`;
+  }
+  return null;
+}
+
+/** Schemes that run or read something in the browser instead of leading to an application. */
+const UNSAFE_SCHEMES = [
+  ...['javascript', 'data', 'vbscript', 'file', 'blob', 'about', 'view-source', 'filesystem'],
+  ...['mailto', 'tel', 'sms', 'ftp', 'ws', 'wss'],
+];
+
+/** Why `uri` can't be registered as a redirect URI, as the end of a sentence; undefined when it can. */
+export function redirectUriProblem(uri: string): string | undefined {
+  if (uri.length > MAX_REDIRECT_URI_CHARACTERS) {
+    return `it is longer than ${MAX_REDIRECT_URI_CHARACTERS} characters`;
+  }
+  if (uri.includes('#')) return 'it has a fragment (#), which a redirect URI must not have';
+  if (!/^[A-Za-z0-9\-._~:/?[\]@!$&'()*+,;=%]+$/.test(uri)) {
+    return 'it has characters that are not allowed in a URI';
+  }
+  const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(uri)?.[1]?.toLowerCase();
+  if (scheme === undefined || !URL.canParse(uri)) return 'it is not an absolute URI';
+  if (UNSAFE_SCHEMES.includes(scheme)) return `the scheme ${scheme}: does not lead to an application`;
+  if (/^[^:]+:\/\/[^/?]*@/.test(uri)) return 'it has a user name';
+  if (/^https?:/i.test(uri) && !/^https?:\/\/[^/?]/i.test(uri)) return 'it needs a host';
+  if (/%(?![0-9A-Fa-f]{2})/.test(uri)) return 'it has a % without two hex digits behind it';
+  const forging = parameterNames(queryOf(uri)).find((name) => ANSWER_PARAMETERS.includes(name ?? ''));
+  return forging && `its query has ${forging}, which stands in our answer`;
+}
+
+/**
+ * The names of a query as the most lenient receiver reads them: `;` as a separator, a second `?` and space around dropped, case
+ * ignored, `.` and space as `_`, cut at `[` or a control character. Undefined for one that can't be decoded.
+ */
+function parameterNames(query: string): (string | undefined)[] {
+  const encoded = query.split(/[&;]/).map((pair) => pair.split('=', 1)[0] ?? '');
+  return encoded.filter((name) => name !== '').map(lenientName);
+}
+
+function lenientName(encoded: string): string | undefined {
+  try {
+    const decoded = decodeURIComponent(encoded.replaceAll('+', ' '));
+    const name = decoded.replace(/^[?\s]+/, '').split(/[[\p{Cc}]/u, 1)[0] ?? '';
+    return name.trim().toLowerCase().replaceAll(/[. ]/g, '_');
+  } catch {
+    return undefined;
+  }
+}
+
+function queryOf(uri: string): string {
+  const start = uri.indexOf('?');
+  return start < 0 ? '' : uri.slice(start + 1);
+}
+
+function firstDifference(a: string, b: string): number {
+  let at = 0;
+  while (at < a.length && a[at] === b[at]) at += 1;
+  return at;
+}
+
+/** The `Location` of an answer (contract 4.1). `state` goes first: some applications cut off all that follows `code`. */
+export function answerLocation(
+  { redirectUri, state }: { readonly redirectUri: string; readonly state: string | null },
+  name: 'code' | 'error',
+  value: string,
+): string {
+  const answer = `${name}=${encodeURIComponent(value)}`;
+  return appendQuery(redirectUri, state === null ? answer : `state=${encodeURIComponent(state)}&${answer}`);
+}
+
+function appendQuery(uri: string, query: string): string {
+  if (!uri.includes('?')) return `${uri}?${query}`;
+  // Only the first `?` begins a query; a later one at the end belongs to the value before it.
+  return /^[^?]*\?$|&$/.test(uri) ? `${uri}${query}` : `${uri}&${query}`;
+}

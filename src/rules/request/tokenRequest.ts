@@ -1,0 +1,31 @@
+import { invalidRequest } from '../common/error.ts';
+import { parseClientCredentials } from './clientCredentials.ts';
+import { parseCodeVerifier } from './codeChallenge.ts';
+import type { Parameters } from './parameters.ts';
+
+const TOKEN_PARAMETERS = [
+  'code',
+  'client_id',
+  'grant_type',
+  'redirect_uri',
+  'client_secret',
+  'code_verifier',
+];
+
+/** A well-formed token request (contract 2.4); `store/authorize/exchanges.ts` decides on it. */
+export type TokenRequest = Readonly<ReturnType<typeof parseTokenRequest>>;
+
+/** Checks the form of a token request (contract 2.4, 4.2 and 7.2), in this order. @throws {OAuthError} `invalid_request` */
+export function parseTokenRequest(query: Parameters, body: Parameters, authorization: string | undefined) {
+  // RFC 6749 section 2.3.1: the parameters are in the body.
+  if (query.hasAny(TOKEN_PARAMETERS)) {
+    const message = 'Send the parameters in the body: a URL ends up in access logs.';
+    throw invalidRequest('parameters_in_url', message);
+  }
+  const { id, secret } = parseClientCredentials(body, authorization);
+  body.requireValue('grant_type', 'authorization_code', 'wrong_grant_type');
+  const code = body.require('code');
+  const redirectUri = body.require('redirect_uri');
+  const codeVerifier = parseCodeVerifier(body);
+  return { code, clientId: id, clientSecret: secret, redirectUri, codeVerifier };
+}

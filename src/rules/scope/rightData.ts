@@ -1,0 +1,29 @@
+import { type MoneySource, type Right, spends } from './scope.ts';
+
+/** The rights of a scope as data, so that resource servers need no parser of scopes. JSON leaves out undefined fields. */
+export function rightData(rights: readonly Right[]) {
+  return rights.map(({ name, target, type, sources, limit }) => ({
+    right: name,
+    target,
+    target_type: type,
+    sources,
+    /** Undefined for one payment of exactly `amount`, too. */
+    period_days: limit?.days ?? undefined,
+    /** An exact decimal as text, never a float; the default limit's, too. */
+    amount: limit?.sum,
+    currency: limit?.currency,
+  }));
+}
+
+export type RightData = ReturnType<typeof rightData>[number];
+
+/** Those that spend. */
+export function limitsAmong(rights: readonly RightData[]): RightData[] {
+  return rights.filter(({ amount }) => amount !== undefined);
+}
+
+/** Those of the scope, otherwise the wallet; none when nothing is spent. */
+export function moneySources(rights: readonly Right[]): readonly MoneySource[] {
+  if (!spends(rights)) return [];
+  return rights.find(({ sources }) => sources)?.sources ?? ['wallet'];
+}

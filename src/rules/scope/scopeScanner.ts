@@ -1,0 +1,65 @@
+import { invalidScope } from '../common/error.ts';
+import { MAX_SCOPE_TEXT_CHARACTERS } from '../common/limits.ts';
+import type { RuleId } from '../common/remedies.ts';
+
+/** Scans a scope from left to right: it can't be split at spaces, which its strings may have. */
+export class Scanner {
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  get atEnd(): boolean {
+    return this.#at === this.#text.length;
+  }
+
+  /** Takes what `pattern` (sticky) matches here; undefined when it doesn't. */
+  take(pattern: RegExp): string | undefined {
+    pattern.lastIndex = this.#at;
+    const taken = pattern.exec(this.#text)?.[0];
+    this.#at += taken?.length ?? 0;
+    return taken;
+  }
+
+  /** False where none is. */
+  skipSpaces(): boolean {
+    return this.take(/ +/y) !== undefined;
+  }
+
+  /** A comma, after which one space may stand. */
+  takeComma(): void {
+    if (this.take(/, ?/y) === undefined) this.fail('a comma');
+  }
+
+  /** `("…", "…")` */
+  takeStrings(): string[] {
+    if (this.take(/\(/y) === undefined) this.fail('an opening parenthesis');
+    const strings = [this.#takeString()];
+    while (this.take(/\)/y) === undefined) {
+      this.takeComma();
+      strings.push(this.#takeString());
+    }
+    return strings;
+  }
+
+  #takeString(): string {
+    const quoted = this.take(/"(?:[^"\\]|\\["\\])*"/y);
+    if (quoted === undefined) return this.fail('a text in double quotes');
+    const text = quoted.slice(1, -1).replaceAll(/\\(["\\])/g, '$1');
+    if ([...text].length > MAX_SCOPE_TEXT_CHARACTERS) {
+      return this.fail(`a text of at most ${MAX_SCOPE_TEXT_CHARACTERS} characters`);
+    }
+    return text;
+  }
+
+  /** @throws {OAuthError} `invalid_scope`, saying what was expected and where */
+  fail(expected: string, ruleId: RuleId = 'unreadable_rights'): never {
+    throw invalidScope(
+      ruleId,
+      'The parameter scope has a value that is not a right of this service.',
+      `scope: expected ${expected} before or at character ${this.#at + 1}`,
+    );
+  }
+}

@@ -1,0 +1,45 @@
+import { covers, type Limit } from '../common/money.ts';
+import { identityOf } from '../request/scopeRules.ts';
+import type { Right } from '../scope/scope.ts';
+
+/** A right of a request beside the earlier authorization that it replaces. */
+export interface RightChange {
+  /** `raised`: some interval may cost more, none less; `lowered`: the reverse; `changed`: neither. */
+  readonly change: 'new' | 'dropped' | 'raised' | 'lowered' | 'changed' | 'unchanged';
+  /** As it is asked; a dropped one as it was. */
+  readonly right: Right;
+  /** Null for a new right or one that spends nothing. */
+  readonly before: Limit | null;
+  /** Null for a dropped right or one that spends nothing. */
+  readonly after: Limit | null;
+}
+
+/**
+ * Each right of both lists once, those of the request in its order, then the dropped ones in theirs; the same right by
+ * {@link identityOf}. Sources of money are no power of their own: `moneySources` (`rightData.ts`) says them of both lists.
+ */
+export function differenceOf(earlier: readonly Right[], asked: readonly Right[]): RightChange[] {
+  const unmatched = withoutMoneySource(earlier).map((right) => ({ right, key: identityOf(right) }));
+  const changes = withoutMoneySource(asked).map((right) => {
+    const key = identityOf(right);
+    const index = unmatched.findIndex((other) => other.key === key);
+    const [match] = index < 0 ? [] : unmatched.splice(index, 1);
+    const [before, after] = [match?.right.limit ?? null, right.limit ?? null];
+    return { change: match ? compare(before, after) : 'new', right, before, after } as const;
+  });
+  const dropped = unmatched.map(({ right }) => {
+    return { change: 'dropped', right, before: right.limit ?? null, after: null } as const;
+  });
+  return [...changes, ...dropped];
+}
+
+function compare(before: Limit | null, after: Limit | null): RightChange['change'] {
+  if (before === null || after === null) return 'unchanged';
+  if ((before.days === null) !== (after.days === null)) return 'changed';
+  if (covers(after, before)) return covers(before, after) ? 'unchanged' : 'raised';
+  return covers(before, after) ? 'lowered' : 'changed';
+}
+
+function withoutMoneySource(rights: readonly Right[]): Right[] {
+  return rights.filter(({ name }) => name !== 'money-source');
+}

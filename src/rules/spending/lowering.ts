@@ -1,0 +1,58 @@
+import { hundredths, type Limit, moneyOf } from '../common/money.ts';
+import type { Right } from '../scope/scope.ts';
+
+// Where the operator allows it, users grant a smaller sum in the same days, never a larger one or another one-time payment.
+
+export type LoweringProblem =
+  /** The right at this place has no limit for a period. */
+  | 'no_period_limit'
+  | 'not_a_sum'
+  /** A third decimal would be lost: `1,000` may be a thousand or one. */
+  | 'too_many_decimals'
+  | 'not_above_zero'
+  | 'higher_than_asked';
+
+/** Those of `rights` with a sum for a period. `index`: the place of the right in the scope, from 0. */
+export function lowerableLimits(rights: readonly Right[]) {
+  return rights.flatMap((right, index) => {
+    const { limit } = right;
+    return limit === undefined || limit.days === null ? [] : [{ index, right, limit }];
+  });
+}
+
+/**
+ * Puts a user's own sums, by index, in place of those that are asked. A right without a lower sum stays as written.
+ * @returns problems by the index of their right or, without any, the rights to grant
+ */
+export function lowerLimits(rights: readonly Right[], typed: ReadonlyMap<number, string>) {
+  const asked = new Map(lowerableLimits(rights).map(({ index, limit }) => [index, limit]));
+  const problems = new Map<number, LoweringProblem>();
+  const lowered = new Map<number, Limit>();
+  for (const [index, text] of typed) {
+    const limit = asked.get(index);
+    const sum = limit === undefined ? 'no_period_limit' : lowerSum(limit, text);
+    if (typeof sum === 'string') problems.set(index, sum);
+    else if (limit && sum < hundredths(limit)) {
+      lowered.set(index, { days: limit.days, ...moneyOf(sum, limit.currency) });
+    }
+  }
+  if (problems.size > 0) return { problems };
+  const granted = rights.map((right, index) => {
+    const limit = lowered.get(index);
+    return limit === undefined ? right : { ...right, limit };
+  });
+  return { rights: granted, isLower: lowered.size > 0, problems: null };
+}
+
+/** Spaces only between groups of three digits. */
+const SUM = /^(\d+|\d{1,3}(?: \d{3})+)(?:[.,](\d*))?$/;
+
+/** @returns hundredths, at most those asked */
+function lowerSum(asked: Limit, text: string): bigint | LoweringProblem {
+  const [, whole, decimals = ''] = SUM.exec(text.trim().replaceAll(/\s/g, ' ')) ?? [];
+  if (whole === undefined) return 'not_a_sum';
+  if (decimals.length > 2) return 'too_many_decimals';
+  const sum = hundredths({ sum: `${whole.replaceAll(' ', '')}.${decimals}` });
+  if (sum === 0n) return 'not_above_zero';
+  return sum > hundredths(asked) ? 'higher_than_asked' : sum;
+}

@@ -1,0 +1,29 @@
+import { type Limit, type Money, moneyOf, within } from '../common/money.ts';
+import type { Right } from '../scope/scope.ts';
+
+/**
+ * The most that an application can spend by `rights`, as one limit for the longest of their periods; null for nothing.
+ *
+ * Each right has a budget of its own (docs/resources.md), and a period is any interval of d days without its end. In W days a
+ * budget of s in d days can spend s·⌈W/d⌉ and no more: so many intervals cover W, and s paid at 0, d, 2d, … is so much. All
+ * budgets can do so at once, so the sum is exact. In a shorter period than the longest it would mislead: 3,000 a day and 45,000
+ * in 30 days are "48,000 in any day" too. One-time payments, which no request may have beside others, are added.
+ */
+export function worstCase(rights: readonly Right[]): Limit | null {
+  const limits = rights.flatMap(({ limit }) => limit ?? []);
+  if (limits.length === 0) return null;
+  const days = Math.max(...limits.map((limit) => limit.days ?? 0));
+  const { sum, currency } = mostWithin(rights, Math.max(days, 1));
+  return { days: days === 0 ? null : days, sum, currency };
+}
+
+/** The most in any `days` days (at least 1): until a token ends, its total. @throws {Error} for rights that spend nothing */
+export function mostWithin(rights: readonly Right[], days: number): Money {
+  const limits = rights.flatMap(({ limit }) => limit ?? []);
+  const currency = limits[0]?.currency;
+  if (currency === undefined) throw new Error('rights that spend nothing have no limit');
+  return moneyOf(
+    limits.reduce((sum, limit) => sum + within(limit, days), 0n),
+    currency,
+  );
+}

@@ -1,0 +1,14 @@
+const MINUTE_MS = 60_000;
+
+/** Passes on what is to be logged, each text once a minute. */
+export function onceAMinute<Rest extends unknown[]>(
+  log: (text: string, ...rest: Rest) => void,
+): (text: string, ...rest: Rest) => void {
+  const last = new Map<string, number>();
+  return (text, ...rest) => {
+    const now = performance.now();
+    if (now - (last.get(text) ?? Number.NEGATIVE_INFINITY) < MINUTE_MS) return;
+    last.set(text, now);
+    log(text, ...rest);
+  };
+}

@@ -1,0 +1,149 @@
+import type { Status } from '../../rules/request/client.ts';
+import type { Digest } from '../../secrets/digest.ts';
+import { GRANT_COLUMNS, type Grant, IS_LIVE } from '../common/grants.ts';
+import { SESSION_IS_VALID } from '../common/sessions.ts';
+import type { Database } from '../database/database.ts';
+import { asciiOnly, findAll, findOne, write } from '../database/query.ts';
+
+/** A live grant as its user sees it. */
+export interface AccountGrant extends Grant {
+  readonly clientName: string;
+  /** The file of its logo; null for none. */
+  readonly clientLogo: string | null;
+  /** A blocked application can't use its grants. */
+  readonly clientStatus: Status;
+}
+
+/** Begins at grants older or newer than one of the same user; at the newest when it is null. */
+export interface Cursor {
+  readonly direction: 'older' | 'newer';
+  readonly grantId: string | null;
+}
+
+/** Of grants, live or not: bounds the cost of a page, however many a user has. */
+const MAX_READ = 500;
+const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+interface Wanted {
+  readonly userId: string;
+  readonly grantId: string | null;
+  readonly most: number;
+}
+
+function find(name: string, beyond: '<' | '>', order: 'asc' | 'desc') {
+  const inOrder = `order by g.confirmed_at ${order}, g.grant_id ${order}`;
+  return findAll<Wanted, AccountGrant & { live: boolean; last: boolean }>(
+    name,
+    `
+with beginning as (
+  select coalesce((select confirmed_at from grants where user_id = @userId and grant_id = @grantId), 'infinity') as confirmed_at,
+         coalesce(@grantId, '${LAST_ID}') as grant_id
+), passed as (
+  select g.*, row_number() over (${inOrder}) as n
+    from grants g
+   where g.user_id = @userId and (g.confirmed_at, g.grant_id) ${beyond} (select confirmed_at, grant_id from beginning)
+   ${inOrder} limit ${MAX_READ}
+)
+select ${GRANT_COLUMNS}, c.name as "clientName", c.logo as "clientLogo", c.status as "clientStatus",
+       ${IS_LIVE} as live, g.n = ${MAX_READ} as last
+  from passed g join clients c using (client_id)
+ where ${IS_LIVE} or g.n = ${MAX_READ}
+ order by g.n limit @most + 1`,
+  );
+}
+
+const FIND = {
+  older: find('account-grant-find-older', '<', 'desc'),
+  newer: find('account-grant-find-newer', '>', 'asc'),
+};
+
+/**
+ * The next live grants of a user, in the direction of the cursor.
+ *
+ * @returns at most `most`, and the id to go on from when there may be more
+ */
+export async function findAccountGrants(
+  db: Database,
+  userId: string,
+  { direction, grantId }: Cursor,
+  most: number,
+): Promise<{ found: AccountGrant[]; nextFrom: string | null }> {
+  const rows = await FIND[direction](db, { userId, grantId, most });
+  const found = rows.filter(({ live }) => live).slice(0, most);
+  const hasMore = rows.length > most || rows.at(-1)?.last === true;
+  return { found, nextFrom: hasMore ? (rows[Math.min(most, rows.length) - 1]?.grantId ?? null) : null };
+}
+
+/** Live grants of an application; `orMore` when only the newest were counted. */
+export interface GrantCount {
+  readonly clientId: string;
+  readonly live: number;
+  readonly orMore: boolean;
+}
+
+const MAX_COUNTED = 1_000;
+
+/** Counts the live grants of a user by application. */
+export const countAccountGrants = findAll<{ userId: string; clientIds: readonly string[] }, GrantCount>(
+  'account-grant-count',
+  `
+with read as materialized (
+  select * from grants where user_id = @userId order by confirmed_at desc limit ${MAX_COUNTED}
+)
+select client_id as "clientId", (select count(*) from read) = ${MAX_COUNTED} as "orMore",
+       (select count(*)::int from read g where g.client_id = c.client_id and ${IS_LIVE}) as live
+  from unnest(@clientIds::text[]) as c (client_id)`,
+);
+
+/** A disconnection, and what is left of the application since. */
+export interface Disconnected extends Omit<GrantCount, 'clientId'> {
+  readonly clientName: string;
+  /** Null for a grant without a name, and for all of an application. */
+  readonly instanceName: string | null;
+}
+
+/** @param revoked a query for the `client_id` and `instance_name` of what is revoked; it may ask `newest` */
+function findDisconnected(name: string, revoked: string) {
+  return findOne<{ userId: string; id: string }, Disconnected>(
+    name,
+    `
+with newest as materialized (
+  select * from grants where user_id = @userId order by confirmed_at desc limit ${MAX_COUNTED}
+)
+select c.name as "clientName", r.instance_name as "instanceName", (select count(*) from newest) = ${MAX_COUNTED} as "orMore",
+       (select count(*)::int from newest g where g.client_id = r.client_id and ${IS_LIVE}) as live
+  from (${revoked}) r join clients c using (client_id)`,
+  );
+}
+
+/** A revoked grant of the user, by its id; null for any other. */
+export const findDisconnectedGrant = findDisconnected(
+  'account-grant-disconnected',
+  'select client_id, instance_name from grants where user_id = @userId and grant_id = @id and revoked_at is not null',
+);
+
+const ofClient = findDisconnected(
+  'account-grant-disconnected-client',
+  'select client_id, null::text as instance_name from newest where client_id = @id and revoked_at is not null limit 1',
+);
+
+/** An application with revoked grants of the user, and how many are live; null for any other. */
+export const findDisconnectedClient = (
+  db: Database,
+  userId: string,
+  clientId: string,
+): Promise<Disconnected | null> => ofClient(db, { userId, id: asciiOnly(clientId) });
+
+const isStopped = write<{ userId: string; sessionHash: Digest }>(
+  'account-is-stopped',
+  `
+select where not exists (
+         select from grants g where user_id = @userId and ${IS_LIVE})
+   and not exists (
+         select from sessions s where s.user_id = @userId and s.session_hash <> @sessionHash and ${SESSION_IS_VALID})`,
+);
+
+/** True when no grant of the user is live, however old, and no other session. */
+export async function isAccountStopped(db: Database, userId: string, sessionHash: Digest): Promise<boolean> {
+  return (await isStopped(db, { userId, sessionHash })) > 0;
+}

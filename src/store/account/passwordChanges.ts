@@ -1,0 +1,78 @@
+import type pg from 'pg';
+import type { Caller } from '../../rules/common/caller.ts';
+import type { Digest } from '../../secrets/digest.ts';
+import { type AuditKind, OF_CALLER, recordEvents } from '../common/auditEvents.ts';
+import { SESSION_IS_VALID } from '../common/sessions.ts';
+import type { PasswordHashes } from '../common/users.ts';
+import { transaction } from '../database/database.ts';
+import { decision, momentOf } from '../database/deadline.ts';
+import { write } from '../database/query.ts';
+
+/** A change of a user's passwords, by that user. */
+export interface PasswordChange {
+  readonly userId: string;
+  /** The session that asks: it goes on, all others end. */
+  readonly sessionHash: Digest;
+  /** The hashes that were checked: nothing is changed when these changed meanwhile. */
+  readonly earlier: PasswordHashes;
+  readonly changed: PasswordHashes;
+  readonly kind: Extract<AuditKind, `${string}_changed`>;
+}
+
+const lockUser = write<{ userId: string }>(
+  'user-lock',
+  'select from users where user_id = @userId for no key update',
+);
+
+type Values = Omit<PasswordChange, 'earlier' | 'changed'> &
+  Caller &
+  PasswordHashes & { readonly newPasswordHash: string; readonly newPaymentPasswordHash: string | null };
+
+const change = decision<Values, { changed: boolean }>(
+  'user-change-passwords',
+  `
+with locked as materialized (
+  select user_id from users
+   where user_id = @userId and status = 'active' and password_hash = @passwordHash
+     and payment_password_hash is not distinct from @paymentPasswordHash
+     for no key update
+), locked_sessions as materialized (
+  select s.session_hash, s.session_hash = @sessionHash and ${SESSION_IS_VALID} as asks
+    from sessions s where s.user_id = any (array(select user_id from locked))
+   order by s.session_hash for update
+), ${momentOf('locked', 'locked_sessions')}, changed as (
+  update users u set password_hash = @newPasswordHash, payment_password_hash = @newPaymentPasswordHash
+    from locked, moment where u.user_id = locked.user_id and not late and exists (select from locked_sessions where asks)
+  returning u.user_id
+), ended as (
+  delete from sessions s using changed where s.user_id = changed.user_id and s.session_hash <> @sessionHash
+), logged as (
+  ${recordEvents({ kind: '@kind', user_id: 'user_id', ...OF_CALLER }, 'changed')}
+)
+select exists (select from changed) as changed, late from moment`,
+);
+
+/**
+ * Changes passwords, and ends every other session of the user. The user is locked by a statement of its own, so that the
+ * next one sees a sign-in by the old password that this waited for.
+ *
+ * @returns false when the session or the passwords are not as they were, or the user is blocked
+ * @throws {TooLateError}
+ */
+export function changePasswords(
+  pool: pg.Pool,
+  { earlier, changed, ...given }: PasswordChange,
+  caller: Caller,
+): Promise<boolean> {
+  const values = {
+    ...given,
+    ...caller,
+    ...earlier,
+    newPasswordHash: changed.passwordHash,
+    newPaymentPasswordHash: changed.paymentPasswordHash,
+  };
+  return transaction(pool, async (connection) => {
+    await lockUser(connection, given);
+    return (await change(connection, values)).changed;
+  });
+}

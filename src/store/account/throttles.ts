@@ -1,0 +1,77 @@
+import type pg from 'pg';
+import type { CounterState } from '../../rules/account/throttle.ts';
+import type { RequestMeta } from '../../rules/common/caller.ts';
+import { type GuessingKind, OF_CALLER, recordEvents } from '../common/auditEvents.ts';
+import type { Database } from '../database/database.ts';
+import { execute, findAll, write } from '../database/query.ts';
+import { batchStatement } from '../database/statement.ts';
+
+/** The counter of password attempts in a slot, as of a moment. */
+export interface Throttle extends CounterState {
+  readonly slot: number;
+}
+
+/** The counters in these slots. Writes and locks nothing. */
+export const findThrottles = findAll<{ slots: readonly number[] }, Throttle>(
+  'throttle-find',
+  `
+with clock as materialized (select clock_timestamp() as now)
+select input.slot, coalesce(level, 0) as level, coalesce(counted_at, now) as "countedAt", coalesce(free_at, now) as "freeAt", now
+  from unnest(@slots::int[]) as input (slot) cross join clock left join throttles using (slot)`,
+);
+
+// The update changes nothing: it locks a row that exists, and returns it as it is now.
+const lock = findAll<{ slots: readonly number[] }, Throttle>(
+  'throttle-lock',
+  `
+insert into throttles as t (slot) select input.slot from unnest(@slots::int[]) as input (slot) order by input.slot
+on conflict (slot) do update set level = t.level
+returning slot, level, counted_at as "countedAt", free_at as "freeAt", clock_timestamp() as now`,
+);
+
+/**
+ * Locks counters until the end of the transaction; missing ones are created at zero. So of concurrent attempts each sees
+ * the one before it, on whichever replica that was.
+ *
+ * @param slots each once, sorted: transactions that lock in one order can't deadlock
+ */
+export async function lockThrottles(
+  connection: pg.PoolClient,
+  slots: readonly number[],
+): Promise<Throttle[]> {
+  const throttles = await lock(connection, { slots });
+  if (throttles.length !== slots.length) throw new Error('throttles: a counter is missing');
+  return throttles;
+}
+
+const update = batchStatement<Throttle>(
+  'throttle-update',
+  { slot: 'int', level: 'float8', counted_at: 'timestamptz', free_at: 'timestamptz' },
+  (input) => `
+update throttles t set level = input.level, counted_at = input.counted_at, free_at = input.free_at
+  from ${input} where t.slot = input.slot`,
+);
+
+/** Writes counters that are locked. */
+export async function updateThrottles(db: Database, throttles: readonly Throttle[]): Promise<void> {
+  await execute(db, update(throttles));
+}
+
+// A statement of its own, not part of counting: an attempt that is cleared again must not use up the hour's event.
+/**
+ * Records that a user's password is being guessed, at most once an hour for each counter.
+ *
+ * `userId` is null for an unknown login: it takes nearly the same time and records nothing.
+ */
+export const recordGuessing = write<
+  RequestMeta & { slot: number; kind: GuessingKind; userId: string | null }
+>(
+  'throttle-note-guess',
+  `
+with due as (
+  update throttles set noted_at = clock_timestamp()
+   where slot = @slot and (noted_at is null or noted_at < clock_timestamp() - interval '1 hour')
+  returning slot
+)
+${recordEvents({ kind: '@kind', user_id: '@userId', ...OF_CALLER }, 'due where @userId::uuid is not null')}`,
+);

@@ -1,0 +1,59 @@
+import type { Device } from '../../rules/account/userAgent.ts';
+import type { RequestMeta } from '../../rules/common/caller.ts';
+import type { Digest } from '../../secrets/digest.ts';
+import { type AuditKind, OF_CALLER, recordEvents } from '../common/auditEvents.ts';
+import { SESSION_IS_VALID, sessionIdOf } from '../common/sessions.ts';
+import { findAll, write } from '../database/query.ts';
+
+// The sessions of one user, as their list.
+
+const SESSION_ID = sessionIdOf('s.session_hash');
+
+/** A session as its user sees it. */
+export interface ListedSession extends Device {
+  readonly sessionId: string;
+  /** It is the one that asks. */
+  readonly isCurrent: boolean;
+  readonly createdAt: Date;
+  /** Up to a minute too early. */
+  readonly seenAt: Date;
+  /** Of its beginning, such as `203.0.113.0/24`; null when that isn't known. */
+  readonly network: string | null;
+}
+
+/** A user, and the session that asks. */
+interface CurrentSession {
+  readonly userId: string;
+  readonly sessionHash: Digest;
+}
+
+/** The live sessions of a user, at most `MAX_SESSIONS`: the one that asks, then by when they were last seen. */
+export const listUserSessions = findAll<CurrentSession, ListedSession>(
+  'user-session-list',
+  `select ${SESSION_ID} as "sessionId", s.session_hash = @sessionHash as "isCurrent", s.created_at as "createdAt",
+          s.seen_at as "seenAt", s.browser, s.system, s.network
+     from sessions s where s.user_id = @userId and ${SESSION_IS_VALID}
+    order by s.session_hash = @sessionHash desc, s.seen_at desc, s.session_hash`,
+);
+
+// Rows of one user, in the order of their keys: see the locks of `approvals.ts`.
+const end = (kind: `'${AuditKind}'`, which: string) => `
+with ended as (
+  delete from sessions where session_hash = any (array(
+    select s.session_hash from sessions s
+     where s.user_id = @userId and s.session_hash <> @sessionHash and ${which} order by s.session_hash for update))
+  returning user_id
+)
+${recordEvents({ kind, user_id: 'user_id', ...OF_CALLER }, '(select distinct user_id from ended) user_of_them')}`;
+
+/** Ends one other session of the user. */
+export const deleteUserSession = write<CurrentSession & RequestMeta & { sessionId: string }>(
+  'user-session-end-one',
+  end(`'session_ended'`, `${SESSION_ID} = @sessionId`),
+);
+
+/** Ends every session of the user but the one that asks. */
+export const deleteOtherSessions = write<CurrentSession & RequestMeta>(
+  'user-session-end-others',
+  end(`'other_sessions_ended'`, 'true'),
+);

@@ -1,0 +1,188 @@
+import type pg from 'pg';
+import type { Digest } from '../../secrets/digest.ts';
+import { tell } from '../../signals/happenings.ts';
+import { CALLER_COLUMNS, OF_GRANT, OF_REQUEST, recordEvents } from '../common/auditEvents.ts';
+import { COUNT_DECISION, type Decision, MAY_DECIDE } from '../common/decisions.ts';
+import { CODE_IS_USABLE, IS_LIVE, spendsIn } from '../common/grants.ts';
+import { SESSION_IS_VALID } from '../common/sessions.ts';
+import { batchedDecision, momentOf } from '../database/deadline.ts';
+import { IS_CONFIRMED, USE_CONFIRMATION } from './paymentConfirmations.ts';
+
+/** An approval, of exactly what the consent page showed. */
+export interface Approval extends Decision {
+  /** The revision of the client that the page showed. */
+  readonly clientRevision: number;
+  /** The revision of the grant that the page showed; 0 when there was no grant yet. */
+  readonly revision: number;
+  /** The scope of the request where the user granted less; null where it is the one that is granted. */
+  readonly askedScope: string | null;
+  readonly redirectUri: string;
+  readonly codeLifetimeSeconds: number;
+  readonly codeChallenge: string | null;
+  /** The request: this approval uses up its confirmation by the payment password. */
+  readonly requestDigest: Digest;
+  /** Live grants that the user may have of this application. */
+  readonly maxInstances: number;
+}
+
+export type ApprovalVerdict =
+  /** Its code is there, now or since the same form was sent before, and can be exchanged. */
+  | 'written'
+  /** The client or the user is blocked. */
+  | 'blocked'
+  /** The session is over. */
+  | 'ended'
+  /** The code of this very form was there before, and is used, revoked or too old. */
+  | 'spent'
+  /** The user has decided too much in a short time. */
+  | 'too_many'
+  /** The user has as many live grants of this application as one may have. */
+  | 'full'
+  /** The grant or the client is not as the page showed it, or the payment password has to be typed first. */
+  | 'stale';
+
+/** `changed_since_read`: a row was changed by another server after this statement began, so what is there now was not seen. */
+type ApprovalResult = {
+  readonly verdict: ApprovalVerdict | 'changed_since_read';
+  /** `annulled`: the grant that it overwrote was live. */
+  readonly written: boolean;
+  readonly annulled: boolean;
+};
+
+/** Of an approval `r`, its user `u` and session `s`: what spends needs the payment password, if there is one (contract 5.1). */
+const PAYMENT_IS_CONFIRMED = `(u.payment_password_hash is null or not ${spendsIn('r.scope')} or ${IS_CONFIRMED})`;
+
+// A page gives one code, whatever sums the user typed on it, so that a second Allow finds the first, and Reject, too
+// (rejections.ts). With other sums it is not the same decision: its page is stale.
+//
+// The guard is `revision = what the page showed`: of many forms for one key exactly one writes, and what it writes takes
+// the place of the earlier code and token (contract section 3). `judged` reads rows as they are and locks none. Then users,
+// sessions and grants are locked, each kind in the order of its keys; the user's lock makes the user's approvals wait for
+// each other, so that `may_hold` counts what the one before has written, and the session with its confirmation by the payment
+// password is read again under it.
+//
+// No deadlock: every statement that locks rows of several of these tables takes users before sessions before grants, and all
+// of a kind in order; those that don't (sign-out, removing a user) lock rows of one user, of whom a batch holds one session.
+// A removed client is blocked first, so only approvals from before that can meet its removal; each is retried after a deadlock,
+// alone (see `batch.ts`).
+// A session is locked as strongly as its update needs: beside a `key share`, PostgreSQL lets two confirmations by payment
+// password deadlock, which each lock the newest version of the row and then update it by way of an older one.
+const approve = batchedDecision<ApprovalResult, Approval>(
+  'grant-approve',
+  {
+    grant_id: 'uuid',
+    user_id: 'uuid',
+    client_id: 'text',
+    client_revision: 'int',
+    instance_name: 'text',
+    revision: 'int',
+    scope: 'text',
+    asked_scope: 'text',
+    limits: 'jsonb',
+    redirect_uri: 'text',
+    code_hash: 'bytea',
+    code_lifetime_seconds: 'float8',
+    code_challenge: 'text',
+    session_hash: 'bytea',
+    request_digest: 'bytea',
+    form_expires_at: 'timestamptz',
+    max_instances: 'int',
+    ...CALLER_COLUMNS,
+  },
+  (input) => `
+with requests as materialized (
+  select * from ${input}
+), judged as materialized (  -- offset 0: see sessions.ts
+  select r.*, c.revision is not null and u.user_id is not null as is_allowed, s.session_hash is not null as session_is_valid, u.may_decide,
+         (g.code_hash, g.scope) = (r.code_hash, r.scope) as code_is_stored, ${CODE_IS_USABLE} as code_is_usable,
+         ${IS_LIVE} as was_live,
+         c.revision = r.client_revision and coalesce(g.revision, 0) = r.revision and ${PAYMENT_IS_CONFIRMED} as is_current
+    from requests r
+    left join lateral (select * from clients where client_id = r.client_id and status = 'active' offset 0) c on true
+    left join lateral (select u.*, ${MAY_DECIDE} as may_decide from users u
+                        where u.user_id = r.user_id and u.status = 'active' offset 0) u on true
+    left join lateral (select * from sessions where session_hash = r.session_hash offset 0) s
+           on s.user_id = r.user_id and ${SESSION_IS_VALID}
+    left join lateral (select * from grants where user_id = r.user_id and grant_id = r.grant_id offset 0) g on true
+), locked as materialized (
+  select u.user_id from users u
+   where u.user_id = any (array(select user_id from judged where is_allowed and session_is_valid and may_decide and is_current))
+     and u.status = 'active' and ${MAY_DECIDE}
+   order by u.user_id for no key update
+), counted as (
+  update users u set ${COUNT_DECISION} where u.user_id = any (array(select user_id from locked))
+  returning u.user_id, u.payment_password_hash
+), locked_sessions as materialized (
+  select s.session_hash, s.confirmed_request, s.confirmed_at, s.confirmed_before from sessions s
+   where s.session_hash = any (array(select session_hash from judged join counted using (user_id))) and ${SESSION_IS_VALID}
+   order by s.session_hash for no key update
+), ${momentOf('counted', 'locked_sessions')}, capacity as materialized (
+  select r.*, may_hold(grant_id, user_id, client_id, max_instances) as has_capacity
+    from judged r join counted u using (user_id) join locked_sessions s using (session_hash), moment
+   where not late and ${PAYMENT_IS_CONFIRMED}
+), written as (
+  insert into grants as g (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri,
+                           code_hash, code_expires_at, code_challenge, confirmed_at, client_revision, lowered)
+  select grant_id, user_id, client_id, instance_name, revision + 1, scope, redirect_uri, code_hash,
+         clock_timestamp() + make_interval(secs => code_lifetime_seconds), code_challenge, clock_timestamp(), client_revision,
+         asked_scope is not null
+    from capacity where has_capacity order by grant_id
+  on conflict (grant_id) do update
+     set revision = excluded.revision, scope = excluded.scope, redirect_uri = excluded.redirect_uri,
+         code_hash = excluded.code_hash, code_challenge = excluded.code_challenge, confirmed_at = clock_timestamp(),
+         -- the code's lifetime begins when the row is locked
+         code_expires_at = clock_timestamp() + (excluded.code_expires_at - excluded.confirmed_at),
+         client_revision = excluded.client_revision, lowered = excluded.lowered, token_hash = null, token_issued_at = null, revoked_at = null,
+         last_used_on = null
+   where g.revision = excluded.revision - 1 and clock_timestamp() < @deadline::timestamptz  -- checked again when the row is locked
+     and (g.user_id, g.client_id) = (excluded.user_id, excluded.client_id)
+     and g.instance_name is not distinct from excluded.instance_name
+  returning grant_id, user_id, client_id, instance_name, scope, revision
+), unconfirmed as (  -- the payment password confirmed this one authorization, not the next
+  update sessions s set ${USE_CONFIRMATION}
+    from (select session_hash, request_digest from capacity join written using (grant_id)) r
+   where s.session_hash = any (array(select session_hash from capacity join written using (grant_id)))
+     and s.session_hash = r.session_hash
+     and (s.confirmed_request = r.request_digest or s.confirmed_before ? encode(r.request_digest, 'hex'))
+), logged as (
+  ${recordEvents(
+    {
+      kind: `case revision when 1 then 'approved' else 'approved_again' end`,
+      ...OF_GRANT,
+      limits: 'limits',
+      detail: `case when asked_scope is not null then jsonb_build_object('asked_scope', asked_scope) end`,
+      ...OF_REQUEST,
+    },
+    '(select w.*, limits, asked_scope, address, reference from written w join capacity using (grant_id)) w',
+  )}
+)
+select j.n::int as n,
+       case when w.grant_id is not null then 'written'
+            when not j.is_allowed then 'blocked'
+            when not j.session_is_valid then 'ended'
+            when j.code_is_stored then case when j.code_is_usable then 'written' else 'spent' end
+            when not j.may_decide then 'too_many'
+            when not r.has_capacity then 'full'
+            when j.is_current then 'changed_since_read'
+            else 'stale' end as verdict,
+       w.grant_id is not null as written, w.grant_id is not null and j.was_live is true as annulled,
+       -- an approval that is retried after a lost answer is there already
+       w.grant_id is null and j.code_is_stored is not true and clock_timestamp() >= @deadline::timestamptz as late
+  from judged j left join capacity r on r.n = j.n left join written w on w.grant_id = r.grant_id`,
+  ({ userId }) => userId,
+);
+
+/**
+ * Writes an approval, unless it is there already: the same form twice is one approval and one answer.
+ *
+ * @throws {TooLateError}
+ */
+export async function approveGrant(pool: pg.Pool, approval: Approval): Promise<ApprovalVerdict> {
+  const first = await approve(pool, approval);
+  const again = first.verdict === 'changed_since_read';
+  const { verdict, written, annulled } = again ? await approve(pool, approval) : first;
+  if (written) tell('decision', 'approved');
+  if (verdict === 'too_many') tell('throttle', 'decisions');
+  if (annulled) tell('grantEnd', 'approval');
+  return verdict === 'changed_since_read' ? 'stale' : verdict;
+}

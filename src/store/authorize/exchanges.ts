@@ -1,0 +1,126 @@
+import type { Caller } from '../../rules/common/caller.ts';
+import type { Digest } from '../../secrets/digest.ts';
+import { CALLER_COLUMNS, OF_GRANT, OF_REQUEST, recordEvents } from '../common/auditEvents.ts';
+import { IS_FIRST_USE, noteUse } from '../common/secrets.ts';
+import { batchedDecision, momentOf } from '../database/deadline.ts';
+import { asciiOnly } from '../database/query.ts';
+import { IS_UNKNOWN_OR_BLOCKED, JOIN_CLIENT, SECRET_IS_WRONG } from './clientAuthentication.ts';
+
+/** One token request as the database judges it. */
+export interface ExchangeRequest {
+  /** Null for a code that this server can't have issued: it goes the same way, so that the client is judged first. */
+  readonly grantId: string | null;
+  readonly codeHash: Digest;
+  readonly clientId: string;
+  /** SHA-256 of the client secret; null when none was sent. */
+  readonly secretHash: Digest | null;
+  readonly redirectUri: string;
+  /** S256 of the code verifier; null when none was sent. */
+  readonly challenge: string | null;
+  /** SHA-256 of the token to issue. */
+  readonly tokenHash: Digest;
+  readonly caller: Caller;
+}
+
+/**
+ * The checks of a token request in the contract's order (4.2, 7.2), each with the verdict of the first that holds; a request
+ * that passes all is issued its token. In the SQL of the statement: `r` is the request, `c`, `s`, `g`, `u` are the rows of
+ * client, secret, grant and user. What each verdict answers: `REFUSALS` in `flows/token/exchange.ts`.
+ */
+const CHECKS = [
+  [IS_UNKNOWN_OR_BLOCKED, 'client_unknown_or_blocked'],
+  [SECRET_IS_WRONG, 'secret_wrong'],
+  // Never issued to this client, or annulled by a later one.
+  ['g.grant_id is null or g.client_id <> r.client_id or g.code_hash <> r.code_hash', 'code_unknown'],
+  // This very request again, after its result was lost with the connection.
+  ['g.token_hash = r.token_hash and g.revoked_at is null', 'issued'],
+  // The statement came too late for its callers, so that it judges no further.
+  ['m.late', 'late'],
+  ['g.code_expires_at <= clock_timestamp()', 'code_expired'],
+  // An operator changed the client after the code was issued.
+  ['g.client_revision <> c.revision and g.token_hash is null', 'client_changed'],
+  [
+    'g.redirect_uri <> r.redirect_uri and g.token_hash is null and g.revoked_at is null',
+    'redirect_uri_differs',
+  ],
+  ['g.redirect_uri <> r.redirect_uri', 'code_used'],
+  ['g.code_challenge is not null and r.challenge is null', 'verifier_missing'],
+  ['g.code_challenge is null and r.challenge is not null', 'verifier_unneeded'],
+  ['g.code_challenge <> r.challenge', 'verifier_mismatch'],
+  // Used a second time by its client: the token issued for it is revoked.
+  ['g.token_hash is not null and g.revoked_at is null', 'code_replayed'],
+  ['g.token_hash is not null or g.revoked_at is not null', 'code_used'],
+  [`u.status <> 'active'`, 'user_blocked'],
+] as const;
+
+/** Why no token was issued. */
+export type ExchangeRefusal = Exclude<(typeof CHECKS)[number][1], 'issued' | 'late'>;
+
+export type ExchangeResult =
+  /** `scope` is what was granted, where that is less than what was asked; null otherwise. */
+  | { readonly verdict: 'issued'; readonly issuedAt: Date; readonly scope: string | null }
+  | { readonly verdict: ExchangeRefusal; readonly issuedAt: null; readonly scope: null };
+
+// One guarded statement for everything (contract 2.4, section 3, 7.2): the row is locked, judged and written in it, so two
+// exchanges of one code can't both see it unused. Rows are locked in the order of their keys, so that statements over
+// several codes can't deadlock.
+//
+// While a code is good, its second exchange is a replay, also at the same moment: the token that it was exchanged for is
+// revoked (RFC 6749 section 4.1.2). Later the code has expired, and the token stays.
+
+/**
+ * Judges a token request, and issues a token when every check passes. Running it twice with the same token hash gives the
+ * same result, so a connection that breaks after the commit loses nothing.
+ */
+export const exchangeCode = batchedDecision<ExchangeResult, ExchangeRequest>(
+  'grant-exchange',
+  {
+    grant_id: 'uuid',
+    code_hash: 'bytea',
+    client_id: ['text', ({ clientId }) => asciiOnly(clientId)],
+    secret_hash: 'bytea',
+    redirect_uri: ['text', ({ redirectUri }) => asciiOnly(redirectUri)],
+    challenge: 'text',
+    token_hash: 'bytea',
+    ...CALLER_COLUMNS,
+  },
+  (input) => `
+with requests as materialized (
+  select * from ${input}
+), locked as materialized (
+  select * from grants where grant_id = any (@grant_id::uuid[])
+   order by grant_id for no key update
+), ${momentOf('locked')}, judged as materialized (
+  select r.n, r.grant_id, r.token_hash, r.address, r.reference, g.token_issued_at, g.scope, g.lowered, s.client_id, s.secret_hash,
+    s.secret_hash is not null and ${IS_FIRST_USE} as first_use,
+    case
+      ${CHECKS.map(([holds, verdict]) => `when ${holds} then '${verdict}'`).join('\n      ')}
+      else 'to_issue'
+    end as verdict
+  from requests r
+ cross join moment m ${JOIN_CLIENT}
+  left join locked g on g.grant_id = r.grant_id
+  left join lateral (select status from users where user_id = g.user_id offset 0) u on true  -- see sessions.ts
+), issued as (
+  update grants g set token_hash = j.token_hash, token_issued_at = clock_timestamp()
+    from judged j where g.grant_id = j.grant_id and j.verdict = 'to_issue'
+  returning j.n, g.grant_id, g.user_id, g.client_id, g.instance_name, g.scope, j.address, j.reference, g.token_issued_at
+), revoked as (
+  update grants g set revoked_at = clock_timestamp(), revision = g.revision + 1
+    from judged j where g.grant_id = j.grant_id and j.verdict = 'code_replayed'
+  returning g.grant_id, g.user_id, g.client_id, g.instance_name, g.scope, j.address, j.reference
+), noted as (
+  ${noteUse('client', 'select client_id, secret_hash from judged where first_use')}
+), recorded_issues as (
+  ${recordEvents({ kind: `'exchanged'`, ...OF_GRANT, ...OF_REQUEST }, 'issued')}
+), recorded_replays as (
+  ${recordEvents({ kind: `'replayed'`, ...OF_GRANT, ...OF_REQUEST }, 'revoked')}
+)
+select j.n::int as n,
+       case when i.n is null then j.verdict else 'issued' end as verdict,
+       j.verdict = 'late' as late,
+       coalesce(i.token_issued_at, j.token_issued_at) as "issuedAt",
+       case when j.lowered and (i.n is not null or j.verdict = 'issued') then j.scope end as scope
+  from judged j left join issued i on i.n = j.n`,
+  ({ grantId }) => grantId,
+);

@@ -1,0 +1,44 @@
+import type pg from 'pg';
+import type { Digest } from '../../secrets/digest.ts';
+import { IS_LIVE } from '../common/grants.ts';
+import { batched } from '../database/batch.ts';
+import { execute } from '../database/query.ts';
+import { batchStatement } from '../database/statement.ts';
+
+const TODAY = `(clock_timestamp() at time zone 'UTC')::date`;
+
+/** Of `grants g`: whether a use now is the first of the day (UTC) of an authorization that is good. */
+export const IS_FIRST_USE_OF_GRANT = `g.last_used_on is distinct from ${TODAY} and ${IS_LIVE}`;
+
+/** A token that was introspected. */
+interface GrantUse {
+  readonly grantId: string;
+  /** With another token the row is another authorization, which was not used. */
+  readonly tokenHash: Digest;
+}
+
+// Locks grants only, and waits for none: a row that is locked is being noted, or decided on, and is noted with its next use.
+const markUsed = batchStatement<GrantUse>(
+  'grant-mark-used',
+  { grant_id: 'uuid', token_hash: 'bytea' },
+  () => `
+update grants set last_used_on = ${TODAY}
+ where grant_id = any (array(
+   select g.grant_id from grants g
+    where g.grant_id = any (@grant_id::uuid[]) and g.token_hash = any (@token_hash::bytea[]) and ${IS_FIRST_USE_OF_GRANT}
+      for no key update skip locked))`,
+);
+
+/** Rows that one statement holds: an exchange or an approval of one of them waits for some tens of milliseconds. */
+const MAX_NOTED = 500;
+
+/** Of very many at once some are noted with their next use. */
+const note = batched('grant-mark-used', async (db, uses: readonly (readonly GrantUse[])[]) => {
+  await execute(db, markUsed(uses.flat().slice(0, MAX_NOTED)));
+  return uses.map(() => null);
+});
+
+/** Notes today as the day of last use of some grants. It is not awaited, and a use that can't be noted is lost. */
+export function noteGrantUses(db: pg.Pool, uses: readonly GrantUse[]): void {
+  if (uses.length > 0) note(db, uses).catch(() => {});
+}

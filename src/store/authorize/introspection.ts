@@ -1,0 +1,104 @@
+import type pg from 'pg';
+import type { Digest } from '../../secrets/digest.ts';
+import { IS_ACCEPTED, IS_FIRST_USE, noteUse } from '../common/secrets.ts';
+import { batched } from '../database/batch.ts';
+import { execute, queryBatch, required } from '../database/query.ts';
+import { batchStatement } from '../database/statement.ts';
+import { IS_FIRST_USE_OF_GRANT, noteGrantUses } from './grantUse.ts';
+
+/** A resource server's introspection of a token. */
+export interface IntrospectionRequest {
+  readonly resourceId: string;
+  /** SHA-256 of the resource server's secret. */
+  readonly secretHash: Digest;
+  /** Null for a token that this server can't have issued. */
+  readonly grantId: string | null;
+  readonly tokenHash: Digest;
+}
+
+/** An issued token, neither annulled nor revoked. It may have expired: that is judged elsewhere. */
+export interface LiveToken {
+  readonly grantId: string;
+  readonly scope: string;
+  readonly clientId: string;
+  readonly instanceName: string | null;
+  readonly userId: string;
+  readonly login: string;
+  readonly tokenIssuedAt: Date;
+  readonly now: Date;
+}
+
+/** `authenticated`: the resource server is; the token is null when it stands for nothing. */
+export interface TokenResult {
+  readonly authenticated: boolean;
+  readonly token: LiveToken | null;
+}
+
+// One indexed read: the resource server and its secret, the grant, its client and its user by their primary keys.
+// `offset 0` keeps it that, whatever PostgreSQL's statistics say (see `sessions.ts`).
+const find = batchStatement<IntrospectionRequest>(
+  'token-find',
+  { resource_id: 'text', secret_hash: 'bytea', grant_id: 'uuid', token_hash: 'bytea' },
+  (input) => `
+select input.n::int as n, r.resource_id is not null as authenticated, r.first_use as "firstUse", g.grant_id is not null as live,
+       g.grant_id as "grantId", g.scope,
+       g.client_id as "clientId", g.instance_name as "instanceName", g.user_id as "userId", g.login,
+       g.token_issued_at as "tokenIssuedAt", g.first_use as "firstUseOfGrant", clock_timestamp() as now
+  from ${input}
+  left join (
+    select s.resource_id, s.secret_hash, ${IS_FIRST_USE} as first_use
+      from resource_secrets s join resources using (resource_id)
+     where ${IS_ACCEPTED} and status = 'active'
+  ) r on r.resource_id = input.resource_id and r.secret_hash = input.secret_hash
+  left join lateral (
+    select g.*, u.login, ${IS_FIRST_USE_OF_GRANT} as first_use
+      from (select * from grants where grant_id = input.grant_id offset 0) g
+     cross join lateral (select status from clients where client_id = g.client_id offset 0) c
+     cross join lateral (select status, login from users where user_id = g.user_id offset 0) u
+     where c.status = 'active' and u.status = 'active' and g.token_hash = input.token_hash and g.revoked_at is null
+  ) g on r.resource_id is not null`,
+);
+
+interface TokenRow extends LiveToken {
+  readonly authenticated: boolean;
+  /** Of the resource server's secret, today. */
+  readonly firstUse: boolean | null;
+  readonly live: boolean;
+  /** Today; never of a token that has expired. */
+  readonly firstUseOfGrant: boolean | null;
+}
+
+const markUsed = batchStatement<IntrospectionRequest>(
+  'resource-secret-mark-used',
+  { resource_id: 'text', secret_hash: 'bytea' },
+  (input) => noteUse('resource', `select resource_id, secret_hash from ${input}`),
+);
+
+/** Looks up a token, and authenticates the resource server in the same statement. */
+export const findToken = batched(
+  'token-find',
+  async (db: pg.Pool, requests: readonly IntrospectionRequest[]): Promise<TokenResult[]> => {
+    const rows = await queryBatch<TokenRow>(db, find(requests));
+    await noteUses(db, requests, rows);
+    return rows.map((found) => {
+      const row = required(found, 'token-find');
+      return { authenticated: row.authenticated, token: row.live ? row : null };
+    });
+  },
+);
+
+/** Notes first uses. That a use could not be noted is no reason to leave a request without its result. */
+async function noteUses(
+  db: pg.Pool,
+  requests: readonly IntrospectionRequest[],
+  rows: readonly (TokenRow | null)[],
+): Promise<void> {
+  noteGrantUses(
+    db,
+    requests.flatMap(({ grantId, tokenHash }, index) =>
+      rows[index]?.firstUseOfGrant && grantId !== null ? [{ grantId, tokenHash }] : [],
+    ),
+  );
+  const first = requests.filter((_, index) => rows[index]?.firstUse === true);
+  if (first.length > 0) await execute(db, markUsed(first)).catch(() => {});
+}

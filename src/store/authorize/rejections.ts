@@ -1,0 +1,91 @@
+import type { Caller } from '../../rules/common/caller.ts';
+import type { Digest } from '../../secrets/digest.ts';
+import { tell } from '../../signals/happenings.ts';
+import { OF_CALLER, recordEvents } from '../common/auditEvents.ts';
+import { COUNT_DECISION, type Decision, MAY_DECIDE } from '../common/decisions.ts';
+import { SESSION_IS_VALID } from '../common/sessions.ts';
+import type { Database } from '../database/database.ts';
+import { decision, momentOf } from '../database/deadline.ts';
+
+/** A rejection: the user pressed Reject. */
+export interface Rejection extends Decision {
+  /** Names the page, so that pressed again it records nothing. */
+  readonly page: Digest;
+}
+
+// A page is kept until it expires, in the column `code_hash`: earlier builds, which write there too, knew a form by its code.
+// Each rejection deletes two whose pages have expired, so that the table stays small.
+const reject = decision<Rejection & Caller, RejectionResult>(
+  'grant-reject',
+  `
+with earlier as materialized (
+  select exists (select from grants where grant_id = @grantId and code_hash = @codeHash) as allowed,
+         exists (select from rejections where code_hash = @page) as rejected
+), session as materialized (
+  select ${MAY_DECIDE} as may_decide from sessions s join users u using (user_id)
+   where s.session_hash = @sessionHash and s.user_id = @userId and ${SESSION_IS_VALID}
+), counted as (
+  update users u set ${COUNT_DECISION}
+   where u.user_id = @userId and ${MAY_DECIDE} and exists (select from earlier where not allowed and not rejected)
+     and exists (select from session where may_decide)
+  returning u.user_id
+), locked_sessions as (
+  select s.session_hash from sessions s
+   where s.session_hash = @sessionHash and s.user_id = (select user_id from counted) and ${SESSION_IS_VALID}
+     for no key update
+), ${momentOf('counted', 'locked_sessions')}, noted as (
+  insert into rejections (code_hash, expires_at) select @page, @formExpiresAt from locked_sessions, moment where not late
+  on conflict do nothing returning code_hash
+), logged as (
+  ${recordEvents(
+    {
+      kind: `'rejected'`,
+      grant_id: '@grantId::uuid',
+      user_id: '@userId',
+      client_id: '@clientId',
+      instance_name: '@instanceName',
+      scope: '@scope',
+      limits: '@limits',
+      ...OF_CALLER,
+    },
+    'noted',
+  )}
+), swept as (
+  delete from rejections where exists (select from noted) and code_hash = any (array(
+    select code_hash from rejections where expires_at < clock_timestamp() order by expires_at limit 2 for update skip locked))
+)
+select case when allowed then 'allowed'
+            when rejected or exists (select from locked_sessions) then 'rejected'
+            when not exists (select from session) then 'ended'
+            when exists (select from session where not may_decide) then 'too_many'
+            else 'stale' end as verdict,
+       exists (select from noted) as noted, late and not allowed and not rejected as late
+  from earlier, moment`,
+);
+
+export type RejectionVerdict =
+  /** It is recorded, now or before. */
+  | 'rejected'
+  /** Allow on this very form was taken already, so that rejecting comes too late. */
+  | 'allowed'
+  /** The session is over. */
+  | 'ended'
+  /** The user has decided too much in a short time. */
+  | 'too_many'
+  /** The session ended, or the user's last free decision was taken, while this statement waited for a lock. */
+  | 'stale';
+
+/** `noted`: whether this statement recorded it. */
+type RejectionResult = { readonly verdict: RejectionVerdict; readonly noted: boolean };
+
+/**
+ * Records a rejection, once. It annuls nothing.
+ *
+ * @throws {TooLateError}
+ */
+export async function rejectGrant(db: Database, rejection: Rejection): Promise<RejectionVerdict> {
+  const { verdict, noted } = await reject(db, { ...rejection, ...rejection.caller });
+  if (noted) tell('decision', 'rejected');
+  if (verdict === 'too_many') tell('throttle', 'decisions');
+  return verdict;
+}

@@ -1,0 +1,173 @@
+import type pg from 'pg';
+import type { Caller } from '../../rules/common/caller.ts';
+import type { Digest } from '../../secrets/digest.ts';
+import { tell } from '../../signals/happenings.ts';
+import { CALLER_COLUMNS, OF_CALLER, OF_GRANT, recordEvents } from '../common/auditEvents.ts';
+import { IS_LIVE } from '../common/grants.ts';
+import type { Database } from '../database/database.ts';
+import { batchedDecision, decision, momentOf } from '../database/deadline.ts';
+import { asciiOnly } from '../database/query.ts';
+import { IS_UNKNOWN_OR_BLOCKED, JOIN_CLIENT, SECRET_IS_WRONG } from './clientAuthentication.ts';
+
+/** One way to revoke, in SQL. */
+interface Revocation {
+  readonly kind: 'revoked_by_user' | 'revoked_by_application' | 'revoked_by_operator';
+  readonly where: string;
+  /** Columns of the audit event. */
+  readonly by: { readonly address?: string; readonly reference?: string; readonly operator?: string };
+  /** The select list. It may ask `locked`, all those grants, and `revoked`, those that were not revoked before. */
+  readonly result: string;
+  /** Further tables that `where`, `by` and `result` read. */
+  readonly tables?: string;
+  /** The tables of `result`, beside the one row of `moment`. */
+  readonly from?: string;
+}
+
+// The one statement that revokes. Rows are locked in the order of their keys, so that two of these can't deadlock.
+const revocation = ({ kind, where, by, result, tables = '', from = '' }: Revocation) => `
+with ${tables} locked as (
+  select grant_id from grants where ${where} order by grant_id for no key update
+), ${momentOf('locked')}, revoked as (
+  update grants g set revoked_at = clock_timestamp(), revision = g.revision + 1
+    from locked, moment where g.grant_id = locked.grant_id and g.revoked_at is null and not late
+  returning g.grant_id, g.user_id, g.client_id, g.instance_name, g.scope
+), recorded as (
+  ${recordEvents({ kind: `'${kind}'`, ...OF_GRANT, ...by }, 'revoked')}
+)
+select ${result}, late from moment ${from}`;
+
+const ofUser = decision<Caller & { userId: string; grantId: string }, { revoked: boolean }>(
+  'grant-revoke-of-user',
+  revocation({
+    kind: 'revoked_by_user',
+    where: 'user_id = @userId and grant_id = @grantId',
+    by: OF_CALLER,
+    result: 'exists (select from revoked) as revoked',
+  }),
+);
+
+/** The user disconnects an application instance. @throws {TooLateError} */
+export async function revokeGrantOfUser(
+  db: Database,
+  userId: string,
+  grantId: string,
+  caller: Caller,
+): Promise<void> {
+  const { revoked } = await ofUser(db, { userId, grantId, ...caller });
+  if (revoked) tell('grantEnd', 'user');
+}
+
+/** Grants that one transaction revokes: a request that needs one of them waits for some tens of milliseconds. */
+export const MAX_AT_ONCE = 500;
+
+const allOfUser = decision<
+  Caller & { userId: string; clientId: string | null },
+  { hasMore: boolean; revoked: number }
+>(
+  'grant-revoke-all-of-user',
+  revocation({
+    kind: 'revoked_by_user',
+    where: `grant_id = any (array(
+    select grant_id from (select * from grants where user_id = @userId offset 0) g
+     where (@clientId::text is null or client_id = @clientId) and ${IS_LIVE} order by grant_id limit ${MAX_AT_ONCE}))`,
+    by: OF_CALLER,
+    result: `(select count(*) from locked) = ${MAX_AT_ONCE} as "hasMore", (select count(*)::int from revoked) as revoked`,
+  }),
+);
+
+/**
+ * The user disconnects live instances of an application, or of all of them.
+ *
+ * @returns whether there may be more of them
+ * @throws {TooLateError}
+ */
+export async function revokeGrantsOfUser(
+  db: Database,
+  userId: string,
+  clientId: string | null,
+  caller: Caller,
+): Promise<boolean> {
+  const { hasMore, revoked } = await allOfUser(db, { userId, clientId, ...caller });
+  tell('grantEnd', 'user', revoked);
+  return hasMore;
+}
+
+/** A revocation request about a token (RFC 7009). */
+interface TokenRevocation {
+  /** Null for a token that this server can't have issued. */
+  readonly grantId: string | null;
+  readonly tokenHash: Digest;
+  /** The application that asks; null when it is enough to hold the token. */
+  readonly clientId: string | null;
+  /** SHA-256 of the client secret; null when none was sent. */
+  readonly secretHash: Digest | null;
+  readonly caller: Caller;
+}
+
+interface TokenRevocationResult {
+  readonly authenticated: boolean;
+  /** This statement revoked it. */
+  readonly revoked: boolean;
+}
+
+const byToken = batchedDecision<TokenRevocationResult, TokenRevocation>(
+  'grant-revoke-by-token',
+  {
+    grant_id: 'uuid',
+    token_hash: 'bytea',
+    client_id: ['text', ({ clientId }) => clientId && asciiOnly(clientId)],
+    secret_hash: 'bytea',
+    ...CALLER_COLUMNS,
+  },
+  (input) =>
+    revocation({
+      kind: 'revoked_by_application',
+      tables: `requests as materialized (
+  select r.*, r.client_id is null or not (${IS_UNKNOWN_OR_BLOCKED} or ${SECRET_IS_WRONG}) as authenticated
+    from (select * from ${input}) r ${JOIN_CLIENT}
+),`,
+      where: `grant_id = any (@grant_id::uuid[]) and exists (
+   select from requests r
+    where r.authenticated and r.grant_id = grants.grant_id and r.token_hash = grants.token_hash
+      and (r.client_id is null or r.client_id = grants.client_id))`,
+      // A batch holds each grant at most once, see `rowOf` below.
+      by: {
+        address: '(select address from requests r where r.grant_id = revoked.grant_id)',
+        reference: '(select reference from requests r where r.grant_id = revoked.grant_id)',
+      },
+      result: 'r.n::int as n, authenticated, r.grant_id in (select grant_id from revoked) is true as revoked',
+      from: 'cross join requests r',
+    }),
+  ({ grantId }) => grantId,
+);
+
+/**
+ * Revokes the token that is given back, if the application authenticated. Running it twice does no harm.
+ *
+ * @throws {TooLateError}
+ */
+export async function revokeToken(pool: pg.Pool, asked: TokenRevocation): Promise<TokenRevocationResult> {
+  const result = await byToken(pool, asked);
+  if (result.revoked) tell('grantEnd', 'application');
+  return result;
+}
+
+interface RevocationByOperator extends Pick<Caller, 'decideBy'> {
+  readonly grantIds: readonly string[];
+  readonly operator: string;
+}
+
+/**
+ * The operator revokes grants.
+ *
+ * @returns `found`: how many of them there are; `revoked`: how many were not revoked before
+ */
+export const revokeGrants = decision<RevocationByOperator, { found: number; revoked: number }>(
+  'grant-revoke-by-operator',
+  revocation({
+    kind: 'revoked_by_operator',
+    where: 'grant_id = any (@grantIds::uuid[])',
+    by: { operator: '@operator' },
+    result: '(select count(*)::int from locked) as found, (select count(*)::int from revoked) as revoked',
+  }),
+);

@@ -1,0 +1,124 @@
+import type pg from 'pg';
+import type { RequestMeta } from '../../rules/common/caller.ts';
+import { write } from '../database/query.ts';
+import type { Columns } from '../database/statement.ts';
+
+/** Transitions of an authorization (contract section 3), sign-ins, acts of operators; true for those that their user is shown. */
+export const IS_TOLD = {
+  approved: true,
+  approved_again: true,
+  rejected: true,
+  exchanged: false,
+  replayed: true,
+  revoked_by_user: true,
+  revoked_by_application: true,
+  revoked_by_operator: true,
+  signed_in: true,
+  signed_out: true,
+  session_ended: true,
+  other_sessions_ended: true,
+  payment_confirmed: true,
+  password_changed: true,
+  payment_password_changed: true,
+  password_guessed: true,
+  payment_password_guessed: true,
+  client_created: false,
+  client_updated: false,
+  client_blocked: false,
+  client_unblocked: false,
+  client_deleted: false,
+  client_secret_added: false,
+  client_secret_retired: false,
+  resource_created: false,
+  resource_blocked: false,
+  resource_unblocked: false,
+  resource_deleted: false,
+  resource_secret_added: false,
+  resource_secret_retired: false,
+  user_created: true,
+  user_blocked: true,
+  user_unblocked: true,
+  user_signed_out: true,
+  user_password_set: true,
+  user_deleted: false,
+  trail_pruned: false,
+  server_role_granted: false,
+} as const;
+
+export type AuditKind = keyof typeof IS_TOLD;
+export const AUDIT_KINDS = Object.keys(IS_TOLD) as AuditKind[];
+
+/** `rejected` as builds before schema version 17 wrote it. The trail is append-only, so such rows stay, and are read as the new word. */
+const EARLIER_REJECTED = 'refused';
+
+/** Kinds as they may be stored, for SQL. */
+export const storedKinds = (kinds: readonly AuditKind[]): string =>
+  (kinds.includes('rejected') ? [...kinds, EARLIER_REJECTED] : kinds).map((kind) => `'${kind}'`).join(', ');
+
+/** Of `audit_events a`: its kind by today's word. */
+export const KIND = `case a.kind when '${EARLIER_REJECTED}' then 'rejected' else a.kind end`;
+
+/** A password was tried so often that the next attempt has to wait. */
+export type GuessingKind = Extract<AuditKind, `${string}_guessed`>;
+
+/** The SQL of each column that an event has. */
+interface EventColumns extends Partial<typeof OF_GRANT & typeof OF_REQUEST> {
+  readonly kind: `'${AuditKind}'` | `case ${string}` | '@kind';
+  readonly limits?: string;
+  readonly operator?: string;
+  readonly detail?: string;
+}
+
+/** Of an event about a grant, selected from rows with these columns. */
+export const OF_GRANT = {
+  grant_id: 'grant_id',
+  user_id: 'user_id',
+  client_id: 'client_id',
+  instance_name: 'instance_name',
+  scope: 'scope',
+};
+
+/** Of an event that an HTTP request caused, selected from rows with these columns. */
+export const OF_REQUEST = { address: 'address', reference: 'reference' };
+
+/** The same for a statement over one request: its parameters. */
+export const OF_CALLER = { address: '@address', reference: '@reference' };
+
+/** The columns of a batch that {@link OF_REQUEST} selects. */
+export const CALLER_COLUMNS = {
+  address: ['text', ({ caller }) => caller.address],
+  reference: ['text', ({ caller }) => caller.reference],
+} satisfies Columns<{ readonly caller: RequestMeta }>;
+
+/** The part of a statement that records an event for each row of `from`. */
+export function recordEvents(columns: EventColumns, from: string): string {
+  return `insert into audit_events (${Object.keys(columns).join(', ')})
+  select ${Object.values(columns).join(', ')} from ${from}`;
+}
+
+/** An operator's act: its object and the settings that changed, without secrets and names of persons. */
+export interface Act {
+  readonly kind: AuditKind;
+  readonly operator: string;
+  readonly userId?: string;
+  readonly clientId?: string;
+  readonly resourceId?: string;
+  readonly detail?: object;
+}
+
+const note = write<Record<keyof Act, string | object | null>>(
+  'audit-note-act',
+  `insert into audit_events (kind, operator, user_id, client_id, resource_id, detail)
+   values (@kind, @operator, @userId, @clientId, @resourceId, @detail)`,
+);
+
+/** Records an operator's act, within the transaction of the act itself. */
+export async function recordAct(connection: pg.PoolClient, act: Act): Promise<void> {
+  const NOTHING = { userId: null, clientId: null, resourceId: null, detail: null };
+  await note(connection, { ...NOTHING, ...act });
+}
+
+/** Names the operator of this transaction for the events that a trigger records when grants are deleted. */
+export async function nameOperator(connection: pg.PoolClient, operator: string): Promise<void> {
+  await connection.query(`select set_config('assent.operator', $1, true)`, [operator]);
+}

@@ -1,0 +1,87 @@
+import type pg from 'pg';
+import { type Client, type ClientSettings, effectiveChange } from '../../rules/request/client.ts';
+import { findBatched } from '../database/batch.ts';
+import type { Database } from '../database/database.ts';
+import { asciiOnly, findAll, findOne, findRow, queryLong, write } from '../database/query.ts';
+import { statement } from '../database/statement.ts';
+
+const CLIENT_COLUMNS = `client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
+  allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", revision, created_at as "createdAt",
+  case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most`;
+
+/** By `client_id`; null when there is none. */
+export const findClient = findBatched<string, Client>(
+  'client-find',
+  { client_id: ['text', asciiOnly] },
+  (input) => `select n::int as n, ${CLIENT_COLUMNS} from ${input} join clients using (client_id)`,
+);
+
+/** Every application, in the order of registration. */
+export const listClients = findAll<void, Client>(
+  'client-list',
+  `select ${CLIENT_COLUMNS} from clients order by created_at, client_id`,
+);
+
+/** An application as it is registered. */
+type NewClient = Omit<Client, 'status' | 'revision' | 'createdAt'>;
+
+/** The columns of an application: the ceiling `most` takes two. */
+type ClientRow = Omit<NewClient, 'most'> & ReturnType<typeof ceilingColumns>;
+
+function ceilingColumns({ most }: Pick<Client, 'most'>) {
+  return { days: most?.days ?? null, sum: most?.sum ?? null };
+}
+
+const insert = write<ClientRow>(
+  'client-insert',
+  `insert into clients (client_id, name, redirect_uri, verified, allowed_rights, most_days, most_sum, site, logo, reviewed,
+                        user_limits)
+   values (@clientId, @name, @redirectUri, @verified, @allowedRights, @days, @sum, @site, @logo, @reviewed,
+           @userLimits)`,
+);
+
+/** Registers an application. */
+export async function insertClient(db: Database, client: NewClient): Promise<void> {
+  await insert(db, { ...client, ...ceilingColumns(client) });
+}
+
+const lock = findOne<Pick<Client, 'clientId'>, Client>(
+  'client-lock',
+  `select ${CLIENT_COLUMNS} from clients where client_id = @clientId for no key update`,
+);
+
+const update = findRow<ClientRow, Client>(
+  'client-write',
+  `update clients set name = @name, redirect_uri = @redirectUri, allowed_rights = @allowedRights,
+          most_days = @days, most_sum = @sum, site = @site, logo = @logo, reviewed = @reviewed, user_limits = @userLimits,
+          revision = revision + 1
+    where client_id = @clientId returning ${CLIENT_COLUMNS}`,
+);
+
+/**
+ * Changes an application, within a transaction. Its new revision makes pages shown before and codes not yet exchanged stale.
+ *
+ * @returns the application before and after, the same object when there was nothing to change; null when there is none
+ */
+export async function updateClient(
+  db: Database,
+  clientId: string,
+  change: Partial<ClientSettings>,
+): Promise<{ before: Client; after: Client } | null> {
+  const before = await lock(db, { clientId });
+  if (before === null) return null;
+  const news = effectiveChange(before, change);
+  if (Object.keys(news).length === 0) return { before, after: before };
+  const changed = { ...before, ...news };
+  return { before, after: await update(db, { ...changed, ...ceilingColumns(changed) }) };
+}
+
+const remove = statement<Pick<Client, 'clientId'>>(
+  'client-delete',
+  'delete from clients where client_id = @clientId returning client_id',
+);
+
+/** Deletes a client with its secrets and grants, within a transaction. @returns whether there was one */
+export async function deleteClient(connection: pg.PoolClient, clientId: string): Promise<boolean> {
+  return (await queryLong(connection, remove({ clientId }))).length > 0;
+}

@@ -1,0 +1,110 @@
+import type pg from 'pg';
+import type { GrantTimes } from '../../rules/account/grantState.ts';
+import type { TokenLookup } from '../../secrets/tokens.ts';
+import { findBatched } from '../database/batch.ts';
+import { findOne, required } from '../database/query.ts';
+
+/** The authorization of one user for one application instance, in whatever state it is. */
+export interface Grant extends GrantTimes {
+  readonly grantId: string;
+  readonly userId: string;
+  readonly clientId: string;
+  readonly instanceName: string | null;
+  readonly revision: number;
+  readonly scope: string;
+  readonly confirmedAt: Date;
+  /** The day (UTC) on which its token was last introspected, as `2026-11-20`; null before the first. */
+  readonly lastUsedOn: string | null;
+  /** The database's clock when this was read. */
+  readonly now: Date;
+}
+
+/** The select list of a {@link Grant}, of `grants g`. */
+export const GRANT_COLUMNS = `g.grant_id as "grantId", g.user_id as "userId", g.client_id as "clientId",
+  g.instance_name as "instanceName", g.revision, g.scope, g.confirmed_at as "confirmedAt",
+  to_char(g.last_used_on, 'YYYY-MM-DD') as "lastUsedOn",
+  g.code_expires_at as "codeExpiresAt", g.token_issued_at as "tokenIssuedAt", g.revoked_at as "revokedAt",
+  clock_timestamp() as now`;
+
+// The states of `rules/account/grantState.ts`, of `grants g`, where PostgreSQL has to know them.
+
+/** `isLive`: the code can be exchanged, or the token used. */
+export const IS_LIVE = 'is_live(g.code_expires_at, g.token_issued_at, g.revoked_at)';
+
+/** `spends` of a scope: every right that spends begins with this word, and only those have a target, in which it may stand as well. */
+export const spendsIn = (scope: string) => `position('payment' in ${scope}) > 0`;
+
+/** The code can be exchanged. */
+export const CODE_IS_USABLE =
+  'g.token_hash is null and g.revoked_at is null and g.code_expires_at > clock_timestamp()';
+
+/** One application instance of one user. */
+interface Instance {
+  /** The one id that its grant can have. */
+  readonly grantId: string;
+  readonly userId: string;
+  readonly clientId: string;
+  /** Live ones that the user may have of this application. */
+  readonly maxInstances: number;
+}
+
+/** An instance as it is stored. */
+export interface InstanceState {
+  /** Null where the user never allowed it anything. */
+  readonly grant: Grant | null;
+  /** The instance is live, or may become so beside the user's others. Only the newest are counted; approval counts all. */
+  readonly mayHold: boolean;
+  /** The user never allowed this application anything, under any name; of very many grants the newest are read. */
+  readonly firstSeen: boolean;
+  /** The scopes of all other instances of this application that are live and spend; null where there is too much to read. */
+  readonly others: readonly string[] | null;
+}
+
+/** Grants read beyond those allowed: bounds the cost of a page. */
+const MAX_BESIDE = 1_000;
+/** Characters of JSON with the scopes of other instances, for the same reason: reading them takes a millisecond or two. */
+const MAX_SCOPES = 32_000;
+
+/** The newest grants of the user, those beyond what may be live included. */
+const NEWEST = `(select * from grants where user_id = input.user_id
+                  order by confirmed_at desc limit input.max_instances + ${MAX_BESIDE})`;
+
+type InstanceRow = Grant & Omit<InstanceState, 'grant'> & { readonly grantId: string | null };
+
+const find = findBatched<Instance, InstanceRow>(
+  'grant-find',
+  { grant_id: 'uuid', user_id: 'uuid', client_id: 'text', max_instances: 'bigint' },
+  (input) => `
+select input.n::int as n, ${GRANT_COLUMNS},
+       coalesce(${IS_LIVE}, false) or input.max_instances > beside.live as "mayHold",
+       g.grant_id is null and beside.known = 0 as "firstSeen",
+       case when beside.read < input.max_instances + ${MAX_BESIDE} and length(beside.scopes::text) <= ${MAX_SCOPES}
+            then beside.scopes end as others
+  from ${input}
+  left join lateral (select * from grants where grant_id = input.grant_id offset 0) g on true  -- offset 0: see sessions.ts
+  cross join lateral (
+    select count(*) as read, count(*) filter (where is_other) as known, count(*) filter (where is_live) as live,
+           coalesce(json_agg(scope) filter (where is_live and ${spendsIn('g.scope')}), '[]') as scopes
+      from (select *, is_other and ${IS_LIVE} as is_live
+              from (select *, client_id = input.client_id and grant_id <> input.grant_id as is_other
+                      from ${NEWEST} newest) g) g
+  ) beside`,
+);
+
+/** The state of an application instance. */
+export async function findInstance(pool: pg.Pool, instance: Instance): Promise<InstanceState> {
+  const found = required(await find(pool, instance), 'grant-find');
+  const { grantId, mayHold, firstSeen, others } = found;
+  return { grant: grantId === null ? null : found, mayHold, firstSeen, others };
+}
+
+type GrantOfToken = Grant & Record<'login' | 'clientName' | 'refused', string | null>;
+
+/** The grant that a token names, and why the token is refused whatever its state; null when there is none. */
+export const findGrantOfToken = findOne<Pick<TokenLookup, 'grantId' | 'hash'>, GrantOfToken>(
+  'grant-find-of-token',
+  `select ${GRANT_COLUMNS}, u.login, c.name as "clientName",
+          case when g.token_hash is distinct from @hash then 'replaced by a later authorization, or never issued'
+               when c.status <> 'active' then 'client blocked' when u.status <> 'active' then 'user blocked' end as refused
+     from grants g join clients c using (client_id) join users u using (user_id) where g.grant_id = @grantId`,
+);

@@ -1,0 +1,75 @@
+import type { Digest } from '../../secrets/digest.ts';
+import { findAll, findRow, write } from '../database/query.ts';
+
+/** An application or a resource server may have several secrets at a time. */
+export type SecretOwner = 'client' | 'resource';
+
+/** The secret itself is stored nowhere. */
+export interface Secret {
+  readonly secretId: string;
+  readonly createdAt: Date;
+  /** The day of its last use, as `2026-11-20`; null before the first. */
+  readonly lastUsedOn: string | null;
+  readonly retiredAt: Date | null;
+}
+
+/** Of secrets `s`: whether one is still accepted. */
+export const IS_ACCEPTED = 's.retired_at is null';
+
+/** Of secrets `s`: whether a use now is the first of the day. */
+export const IS_FIRST_USE = 's.last_used_on is distinct from current_date';
+
+/**
+ * The statement that notes today as the day of some secrets' last use. Concurrent ones don't wait for each other: a row
+ * that is locked is being noted.
+ *
+ * @param used a query for the owners' ids and the hashes of the secrets
+ */
+export const noteUse = (owner: SecretOwner, used: string) => `
+  update ${owner}_secrets set last_used_on = current_date
+   where (${owner}_id, secret_hash) in (
+           select ${owner}_id, secret_hash from ${owner}_secrets
+            where (${owner}_id, secret_hash) in (${used})
+              for no key update skip locked)`;
+
+export interface Retirement {
+  /** The owner had such a secret, and it was accepted. */
+  readonly found: boolean;
+  /** It is retired now. */
+  readonly retired: boolean;
+}
+
+function statementsOf(owner: SecretOwner) {
+  const [table, id] = [`${owner}_secrets`, `${owner}_id`];
+  return {
+    /** `secretHash` is the SHA-256 of the secret. */
+    insert: write<{ ownerId: string; secretId: string; secretHash: Digest }>(
+      `${owner}-secret-insert`,
+      `insert into ${table} (${id}, secret_id, secret_hash) values (@ownerId, @secretId, @secretHash)`,
+    ),
+    /** The secrets of an owner, accepted and retired, oldest first. */
+    list: findAll<{ ownerId: string }, Secret>(
+      `${owner}-secret-list`,
+      `select secret_id as "secretId", created_at as "createdAt", to_char(last_used_on, 'YYYY-MM-DD') as "lastUsedOn",
+              retired_at as "retiredAt"
+         from ${table} where ${id} = @ownerId order by created_at, secret_id`,
+    ),
+    /** Retires a secret; the last accepted one only when forced, because without one its owner can't authenticate. */
+    retire: findRow<{ ownerId: string; secretId: string; force: boolean }, Retirement>(
+      `${owner}-secret-retire`,
+      `with accepted as (
+         select secret_id from ${table} s where ${id} = @ownerId and ${IS_ACCEPTED} order by secret_id for update
+       ), retired as (
+         update ${table} s set retired_at = clock_timestamp()
+          where ${id} = @ownerId and secret_id = @secretId and ${IS_ACCEPTED}
+            and (@force or (select count(*) from accepted) > 1)
+         returning secret_id
+       )
+       select exists (select from accepted where secret_id = @secretId) as found,
+              exists (select from retired) as retired`,
+    ),
+  };
+}
+
+/** What is done with the secrets of either owner. */
+export const SECRETS = { client: statementsOf('client'), resource: statementsOf('resource') };

@@ -1,0 +1,136 @@
+import type pg from 'pg';
+import type { Device } from '../../rules/account/userAgent.ts';
+import type { Caller, RequestMeta } from '../../rules/common/caller.ts';
+import { MAX_SESSION_HOURS, SESSION_IDLE_MINUTES } from '../../rules/common/lifetimes.ts';
+import { MAX_SESSIONS } from '../../rules/common/limits.ts';
+import type { Digest } from '../../secrets/digest.ts';
+import { findBatched } from '../database/batch.ts';
+import { decision, momentOf } from '../database/deadline.ts';
+import { write } from '../database/query.ts';
+import { OF_CALLER, recordEvents } from './auditEvents.ts';
+import type { User } from './users.ts';
+
+/** A page view is recorded at most this often, so that reading pages doesn't write a row each time. */
+const SEEN_INTERVAL = '1 minute';
+
+/** A signed-in browser. */
+export interface Session {
+  readonly sessionHash: Digest;
+  readonly user: User & { readonly hasPaymentPassword: boolean };
+  /** For its comparison with what is typed: pages have `hasPaymentPassword`. */
+  readonly paymentPasswordHash: string | null;
+  /** Digest of the request that the payment password last confirmed, and when. (`paymentConfirmations.ts` keeps those before.) */
+  readonly confirmedRequest: Digest | null;
+  readonly confirmedAt: Date | null;
+  /** The database's clock when this was read; every lifetime on the page is compared with it. */
+  readonly now: Date;
+}
+
+const HAS_ENDED = `(s.seen_at < clock_timestamp() - interval '${SESSION_IDLE_MINUTES} minutes'
+                     or s.created_at < clock_timestamp() - interval '${MAX_SESSION_HOURS} hours')`;
+
+/** The id of a session, from the SHA-256 of its cookie: a digest that opens nothing, 32 hex digits. */
+export const sessionIdOf = (hash: string) => `substr(encode(sha256(${hash}), 'hex'), 1, 32)`;
+
+/** Of `sessions s`: whether its cookie still signs a user in. */
+export const SESSION_IS_VALID = `not ${HAS_ENDED}`;
+
+/** A sign-in whose password is right, and where it comes from. */
+export interface NewSession extends Device {
+  /** SHA-256 of the new cookie value. */
+  readonly sessionHash: Digest;
+  readonly userId: string;
+  /** The stored hash that the password was checked against. */
+  readonly passwordHash: string;
+  /** SHA-256 of the cookie that the browser sent, if any. */
+  readonly earlierHash: Digest | null;
+  /** Such as `203.0.113.0/24`; null when it isn't known. */
+  readonly network: string | null;
+  /** The password was typed in this browser before. */
+  readonly knownDevice: boolean;
+}
+
+// For programs that tell users of a sign-in.
+const ORIGIN = `jsonb_build_object('known_device', @knownDevice::boolean, 'browser', @browser::text, 'system', @system::text,
+  'session', ${sessionIdOf('@sessionHash::bytea')})`;
+
+/**
+ * Signs a user in. The browser's earlier session ends, and expired sessions of the user are deleted. The share lock makes a
+ * change of the password wait for this sign-in, or this sign-in fail because of it.
+ *
+ * @returns `valid`: false when the password was changed or the user blocked while it was being checked
+ */
+export const insertSession = decision<NewSession & Caller, { valid: boolean }>(
+  'session-insert',
+  `
+with locked as (
+  select user_id from users
+   where user_id = @userId and password_hash = @passwordHash and status = 'active' for share
+), ending as (
+  select s.session_hash from sessions s, locked
+   where s.session_hash = @earlierHash or (s.user_id = locked.user_id and (${HAS_ENDED} or s.session_hash in (
+           select session_hash from sessions where user_id = @userId
+            order by created_at desc offset ${MAX_SESSIONS - 1})))
+   order by s.session_hash for update of s
+), ${momentOf('locked', 'ending')}, signed_in as (
+  insert into sessions (session_hash, user_id, browser, system, network)
+  select @sessionHash, user_id, @browser, @system, @network from locked, moment where not late
+), ended as (
+  delete from sessions s using ending, moment where s.session_hash = ending.session_hash and not late
+), logged as (
+  ${recordEvents({ kind: `'signed_in'`, user_id: 'user_id', detail: ORIGIN, ...OF_CALLER }, 'locked, moment where not late')}
+)
+select exists (select from locked) as valid, late from moment`,
+);
+
+// `offset 0` keeps a subquery from being merged into a join, so that each row is looked up by its key, whatever PostgreSQL's
+// statistics say: an ANALYZE in the middle of a bulk load finds a table empty, and a join planned by that reads all of the
+// table for each request.
+const find = findBatched<Digest, Omit<Session, 'user'> & User>(
+  'session-find',
+  { session_hash: ['bytea', (hash) => hash] },
+  (input) => `
+with found as (
+  select input.n, s.session_hash, s.user_id, s.confirmed_request, s.confirmed_at,
+         u.login, u.name, u.status, u.payment_password_hash,
+         s.seen_at < clock_timestamp() - interval '${SEEN_INTERVAL}' as unseen
+    from ${input}
+   cross join lateral (select * from sessions where session_hash = input.session_hash offset 0) s
+   cross join lateral (select * from users where user_id = s.user_id offset 0) u
+   where u.status = 'active' and not ${HAS_ENDED}
+), seen as (  -- a row that is locked is being updated to the same
+  update sessions set seen_at = clock_timestamp()
+   where session_hash = any (array(
+           select session_hash from sessions
+            where session_hash = any (array(select session_hash from found where unseen))
+              for no key update skip locked))
+)
+select n::int as n, session_hash as "sessionHash", user_id as "userId", login, name, status,
+       payment_password_hash as "paymentPasswordHash", confirmed_request as "confirmedRequest",
+       confirmed_at as "confirmedAt", clock_timestamp() as now
+  from found`,
+);
+
+/** The session of a cookie; null when it is unknown, too old or idle for too long, or its user is blocked. */
+export async function findSession(pool: pg.Pool, hash: Digest): Promise<Session | null> {
+  const row = await find(pool, hash);
+  if (row === null) return null;
+  const { userId, login, name, status, ...session } = row;
+  const hasPaymentPassword = session.paymentPasswordHash !== null;
+  return { ...session, user: { userId, login, name, status, hasPaymentPassword } };
+}
+
+/** Signs out. */
+export const deleteSession = write<{ sessionHash: Digest } & RequestMeta>(
+  'session-delete',
+  `
+with ended as (
+  delete from sessions where session_hash = @sessionHash returning user_id
+)
+${recordEvents({ kind: `'signed_out'`, user_id: 'user_id', ...OF_CALLER }, 'ended')}`,
+);
+
+export const deleteSessionsOfUser = write<{ userId: string }>(
+  'session-delete-of-user',
+  'delete from sessions where user_id = @userId',
+);

@@ -1,0 +1,112 @@
+import type pg from 'pg';
+import { loginKey } from '../../rules/account/loginKey.ts';
+import type { Status } from '../../rules/request/client.ts';
+import type { Database } from '../database/database.ts';
+import { findOne, queryLong, queryPages } from '../database/query.ts';
+import { statement } from '../database/statement.ts';
+
+/** A person with an account. */
+export interface User {
+  readonly userId: string;
+  readonly login: string;
+  readonly name: string;
+  readonly status: Status;
+}
+
+/** A user with what a sign-in is checked against. */
+export interface UserWithPasswords extends User, PasswordHashes {}
+
+export interface PasswordHashes {
+  readonly passwordHash: string;
+  /** Null for none. */
+  readonly paymentPasswordHash: string | null;
+}
+
+const USER_COLUMNS = 'user_id as "userId", login, name, status';
+const PASSWORD_COLUMNS = 'password_hash as "passwordHash", payment_password_hash as "paymentPasswordHash"';
+
+/** The user whose login has this {@link loginKey}, whatever the user's status. */
+export const findUserByKey = findOne<{ key: string }, UserWithPasswords>(
+  'user-find-by-key',
+  `select ${USER_COLUMNS}, ${PASSWORD_COLUMNS} from users where login_key = @key`,
+);
+
+/** The same by the login, in any spelling. */
+export const findUserByLogin = (db: Database, login: string) => findUserByKey(db, { key: loginKey(login) });
+
+/** Users behind a login, with these texts in login and name, and how many of them. */
+export type UserFilter = Partial<Record<'after' | 'login' | 'name', string> & { limit: number | null }>;
+
+const list = statement<Required<UserFilter>>(
+  'user-list',
+  `select ${USER_COLUMNS} from users
+    where login_key > @after and position(@login in login_key) > 0 and position(lower(@name) in lower(name)) > 0
+    order by login_key limit @limit`,
+);
+
+/** The users that fit, in the order of their logins, by pages. */
+export const listUsers = (
+  pool: pg.Pool,
+  { after = '', login = '', name = '', limit = null }: UserFilter,
+): AsyncGenerator<User[]> =>
+  queryPages(pool, list({ after: loginKey(after), login: loginKey(login), name, limit }));
+
+type NewUser = Pick<User, 'login' | 'name'> & PasswordHashes;
+
+const insert = findOne<NewUser & { key: string }, Pick<User, 'userId'>>(
+  'user-insert',
+  `insert into users (login, login_key, name, password_hash, payment_password_hash)
+   values (@login, @key, @name, @passwordHash, @paymentPasswordHash)
+   on conflict (login_key) do nothing returning user_id as "userId"`,
+);
+
+/** @returns the new user's id, null when the login is taken */
+export async function insertUser(db: Database, user: NewUser): Promise<string | null> {
+  return (await insert(db, { ...user, key: loginKey(user.login) }))?.userId ?? null;
+}
+
+/** The user of an operator's command, and whether the command changed anything. */
+export interface UserChange {
+  readonly userId: string;
+  readonly changed: boolean;
+}
+
+const setStatus = findOne<{ key: string; status: Status }, UserChange>(
+  'user-set-status',
+  `with changed as (update users set status = @status where login_key = @key and status <> @status returning user_id)
+   select user_id as "userId", exists (select from changed) as changed from users where login_key = @key`,
+);
+
+/** Blocks or unblocks a user. @returns null when there is no such user */
+export const updateUserStatus = (db: Database, login: string, status: Status): Promise<UserChange | null> =>
+  setStatus(db, { key: loginKey(login), status });
+
+const setPasswords = findOne<PasswordHashes & { key: string }, Pick<User, 'userId'>>(
+  'user-set-passwords',
+  `update users set password_hash = @passwordHash,
+                    payment_password_hash = coalesce(@paymentPasswordHash, payment_password_hash)
+    where login_key = @key returning user_id as "userId"`,
+);
+
+/**
+ * Sets a new password, and a new payment password unless it is null.
+ *
+ * @returns the user's id, null when there is no such user
+ */
+export async function updateUserPasswords(
+  db: Database,
+  login: string,
+  passwords: PasswordHashes,
+): Promise<string | null> {
+  return (await setPasswords(db, { ...passwords, key: loginKey(login) }))?.userId ?? null;
+}
+
+const remove = statement<{ userId: string }>(
+  'user-delete',
+  'delete from users where user_id = @userId returning user_id',
+);
+
+/** Deletes a user with sessions and grants, within a transaction. @returns whether there was one */
+export async function deleteUser(connection: pg.PoolClient, userId: string): Promise<boolean> {
+  return (await queryLong(connection, remove({ userId }))).length > 0;
+}

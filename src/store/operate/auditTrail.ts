@@ -1,0 +1,74 @@
+import type pg from 'pg';
+import { type AuditKind, KIND } from '../common/auditEvents.ts';
+import { whereOf } from '../common/conditions.ts';
+import { queryPages } from '../database/query.ts';
+import { statement } from '../database/statement.ts';
+
+/** One event, written in the transaction of what it records. */
+export interface AuditEvent {
+  /** The same whenever it is read: 32 hex digits. */
+  readonly id: string;
+  readonly at: Date;
+  readonly kind: AuditKind;
+  /** Null for what no operator did. */
+  readonly operator: string | null;
+  readonly userId: string | null;
+  /** Null also for a deleted user. */
+  readonly login: string | null;
+  readonly clientId: string | null;
+  /** Its name now; null also for a deleted application. */
+  readonly clientName: string | null;
+  readonly resourceId: string | null;
+  readonly instanceName: string | null;
+  readonly grantId: string | null;
+  readonly scope: string | null;
+  /** As a decision's page showed them; null where nothing was decided. */
+  readonly limits: unknown;
+  readonly address: string | null;
+  readonly reference: string | null;
+  readonly detail: unknown;
+}
+
+/** Which events; null fields are ignored. */
+export interface AuditFilter extends Pick<AuditEvent, 'userId' | 'clientId' | 'resourceId' | 'reference'> {
+  readonly kind: AuditKind | null;
+  readonly since: Date | null;
+  /** Before this. */
+  readonly until: Date | null;
+}
+
+const CONDITIONS = {
+  userId: 'a.user_id = @userId',
+  clientId: 'a.client_id = @clientId',
+  resourceId: 'a.resource_id = @resourceId',
+  reference: 'a.reference = @reference',
+  kind: `${KIND} = @kind`,
+  since: 'a.at >= @since',
+  until: 'a.at < @until',
+};
+
+/**
+ * The part of a statement that reads events.
+ *
+ * @param from a query with the columns of `audit_events`
+ * @param more a further column of it, as text
+ */
+export const selectEvents = (from: string, more?: string): string => `
+select md5(concat_ws(' ', extract(epoch from a.at), a.kind, a.user_id, a.client_id, a.resource_id, a.grant_id, a.reference))
+         as id,
+       a.at, ${KIND} as kind, a.operator, a.user_id as "userId", u.login, a.client_id as "clientId", c.name as "clientName",
+       a.resource_id as "resourceId", a.instance_name as "instanceName", a.grant_id as "grantId", a.scope, a.limits,
+       a.address, a.reference, a.detail${more === undefined ? '' : `, a.${more}::text`}
+  from (${from}) a left join users u using (user_id) left join clients c using (client_id)`;
+
+/** The events that fit, oldest first, by pages. @param limit how many of the newest; all when null */
+export function findAuditEvents(
+  pool: pg.Pool,
+  filter: AuditFilter,
+  limit: number | null,
+): AsyncGenerator<AuditEvent[]> {
+  const newest = limit === null ? '' : 'order by a.at desc limit @limit';
+  const events = `select * from audit_events a where ${whereOf(CONDITIONS, filter)} ${newest}`;
+  const find = statement<AuditFilter & { limit: number | null }>('', `${selectEvents(events)} order by a.at`);
+  return queryPages(pool, find({ ...filter, limit }));
+}

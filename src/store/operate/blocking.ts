@@ -1,0 +1,19 @@
+import type { Status } from '../../rules/request/client.ts';
+import type { SecretOwner } from '../common/secrets.ts';
+import { findOne } from '../database/query.ts';
+
+const setStatus = (kind: SecretOwner) =>
+  findOne<{ id: string; status: Status }, { changed: boolean }>(
+    `${kind}-set-status`,
+    `with changed as (
+       update ${kind}s set status = @status where ${kind}_id = @id and status <> @status returning ${kind}_id
+     )
+     select exists (select from changed) as changed from ${kind}s where ${kind}_id = @id`,
+  );
+
+/**
+ * Blocks or unblocks; every endpoint sees it with its next statement.
+ *
+ * @returns `changed`: the status was another before; null when there is no such client or resource server
+ */
+export const updateStatus = { client: setStatus('client'), resource: setStatus('resource') };

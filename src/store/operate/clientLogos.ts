@@ -1,0 +1,44 @@
+import type pg from 'pg';
+import type { Logo } from '../../rules/face/logo.ts';
+import { findBatched } from '../database/batch.ts';
+import type { Database } from '../database/database.ts';
+import { asciiOnly, write } from '../database/query.ts';
+
+/** A picture of an application, as its address names it. */
+interface LogoName {
+  readonly clientId: string;
+  readonly file: string;
+}
+
+const find = findBatched<LogoName, { body: string }>(
+  'client-logo-find',
+  {
+    client_id: ['text', ({ clientId }) => asciiOnly(clientId)],
+    file: ['text', ({ file }) => asciiOnly(file)],
+  },
+  (input) =>
+    `select n::int as n, encode(body, 'base64') as body from ${input} join client_logos using (client_id, file)`,
+);
+
+/** The bytes of a logo; null when the application has no such one. */
+export async function findLogo(pool: pg.Pool, name: LogoName): Promise<Buffer | null> {
+  const row = await find(pool, name);
+  return row && Buffer.from(row.body, 'base64');
+}
+
+const put = write<LogoName & { body: Buffer }>(
+  'client-logo-put',
+  `insert into client_logos (client_id, file, body) values (@clientId, @file, @body)
+   on conflict (client_id) do update set file = excluded.file, body = excluded.body`,
+);
+
+const remove = write<{ clientId: string }>(
+  'client-logo-delete',
+  'delete from client_logos where client_id = @clientId',
+);
+
+/** Sets or removes a logo, within the transaction that names it in `clients`, whose row is locked there. */
+export async function writeLogo(db: Database, clientId: string, logo: Logo | null): Promise<void> {
+  if (logo === null) await remove(db, { clientId });
+  else await put(db, { clientId, file: logo.file, body: logo.body });
+}

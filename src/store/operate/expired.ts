@@ -1,0 +1,55 @@
+import { POLICIES } from '../../rules/account/throttle.ts';
+import { MAX_SESSION_HOURS, REFUSALS_KEPT_DAYS } from '../../rules/common/lifetimes.ts';
+import type { Database } from '../database/database.ts';
+import { write } from '../database/query.ts';
+
+/** Rows that one statement deletes: it takes some milliseconds. */
+export const MAX_EXPIRED_AT_ONCE = 1_000;
+
+/** Key of the advisory lock that lets one process at a time remove what has expired. */
+const EXPIRY_LOCK = 7_274_826;
+
+const SLOWEST_DECAY_SECONDS = Math.max(...Object.values(POLICIES).map(({ decaySeconds }) => decaySeconds));
+
+/** Of each table whose rows have a lifetime: its key, and which rows nothing asks for any more. */
+const EXPIRED = {
+  /** One that is idle is no longer accepted, and goes when it would have ended anyway. */
+  sessions: [
+    'session_hash',
+    `created_at < clock_timestamp() - interval '${MAX_SESSION_HOURS} hours' order by created_at`,
+  ],
+  rejections: ['code_hash', 'expires_at < clock_timestamp() order by expires_at'],
+  refusals: ['slot', `at < clock_timestamp() - interval '${REFUSALS_KEPT_DAYS} days'`],
+  /** A counter that is back at zero says the same as none. */
+  throttles: [
+    'slot',
+    `greatest(free_at, counted_at + level * interval '${SLOWEST_DECAY_SECONDS} seconds', noted_at + interval '1 hour') < clock_timestamp()`,
+  ],
+} as const;
+
+export type ExpiringTable = keyof typeof EXPIRED;
+export const EXPIRING_TABLES = Object.keys(EXPIRED) as ExpiringTable[];
+
+// `skip locked`: neither blocks nor is blocked.
+const removals = Object.fromEntries(
+  Object.entries(EXPIRED).map(([table, [key, condition]]) => [
+    table,
+    write<void>(
+      `expired-remove-${table}`,
+      `
+with alone as materialized (select pg_try_advisory_xact_lock(${EXPIRY_LOCK}) as is_alone)
+delete from ${table} where ${key} = any (array(
+  select ${key} from ${table} where (select is_alone from alone) and ${condition}
+   limit ${MAX_EXPIRED_AT_ONCE} for update skip locked))`,
+    ),
+  ]),
+) as Record<ExpiringTable, ReturnType<typeof write<void>>>;
+
+/**
+ * Removes expired rows of a table, at most {@link MAX_EXPIRED_AT_ONCE}. None while another process does so.
+ *
+ * @returns how many
+ */
+export function removeExpired(db: Database, table: ExpiringTable): Promise<number> {
+  return removals[table](db);
+}

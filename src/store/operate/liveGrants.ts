@@ -1,0 +1,83 @@
+import type pg from 'pg';
+import { whereOf } from '../common/conditions.ts';
+import { GRANT_COLUMNS, type Grant, IS_LIVE } from '../common/grants.ts';
+import { queryLong, queryPages } from '../database/query.ts';
+import { type Query, statement } from '../database/statement.ts';
+
+// For operators: many grants at once. There may be millions, so it may take long.
+
+/** Which ones: each field that is there narrows them down, and one must be. */
+export interface Whose {
+  readonly userId?: string | undefined;
+  readonly clientId?: string | undefined;
+  /** Authorized from this time on. */
+  readonly since?: Date | undefined;
+  /** Authorized before this time. */
+  readonly until?: Date | undefined;
+}
+
+const CONDITIONS = {
+  userId: 'g.user_id = @userId',
+  clientId: 'g.client_id = @clientId',
+  since: 'g.confirmed_at >= @since',
+  until: 'g.confirmed_at < @until',
+};
+
+/** @throws {Error} without a filter: all grants are never meant */
+function select(whose: Whose, list: string, rest: string): Query {
+  if (Object.values(whose).every((value) => value === undefined))
+    throw new Error('all grants were asked for');
+  const where = `${whereOf(CONDITIONS, whose)} ${rest}`;
+  return statement<Whose>('', `select ${list} from grants g where ${where}`)(whose);
+}
+
+/** Grants in whatever state, each with its user's login, newest first, by pages. @param limit how many; all when null */
+export function listGrants(pool: pg.Pool, whose: Whose, limit: number | null) {
+  const list = `${GRANT_COLUMNS}, (select login from users u where u.user_id = g.user_id) as login`;
+  const order = `order by confirmed_at desc, grant_id limit ${limit}`;
+  return queryPages<Grant & { login: string }>(pool, select(whose, list, order));
+}
+
+/** The ids of live grants, in the order of their keys, by pages. */
+export const findLiveGrants = (pool: pg.Pool, whose: Whose) =>
+  queryPages<{ id: string }>(pool, select(whose, 'grant_id as id', `and ${IS_LIVE} order by grant_id`));
+
+/** An event of the trail after which what was authorized before is no longer good. */
+export interface GrantEnd {
+  readonly grantId: string;
+  readonly at: Date;
+  /** It is an authorization, which ends the one before it and not itself. */
+  readonly isApproval: boolean;
+}
+
+// An authorization is older than its own event, by its statement's time at the most.
+const findEnded = statement<{
+  ids: readonly string[];
+  times: readonly Date[];
+  approvals: readonly boolean[];
+}>(
+  '',
+  `
+select distinct g.grant_id as id, g.user_id as "userId"
+  from unnest(@ids::uuid[], @times::timestamptz[], @approvals::boolean[]) as ended (grant_id, at, is_approval)
+  join grants g using (grant_id)
+ where g.confirmed_at < ended.at - case when is_approval then interval '10 seconds' else interval '0' end and ${IS_LIVE}`,
+);
+
+/** Of grants that ended, or were given anew: those that are live as they were authorized before. */
+export function findEndedGrants(pool: pg.Pool, ends: readonly GrantEnd[]) {
+  const ids = ends.map(({ grantId }) => grantId);
+  const times = ends.map(({ at }) => at);
+  const approvals = ends.map(({ isApproval }) => isApproval);
+  return queryLong<{ id: string; userId: string }>(pool, findEnded({ ids, times, approvals }));
+}
+
+/** How many grants are live, and how many users have allowed them. */
+export async function countLiveGrants(pool: pg.Pool, whose: Whose) {
+  const counts = 'count(*)::int as grants, count(distinct user_id)::int as people';
+  const [row] = await queryLong<{ grants: number; people: number }>(
+    pool,
+    select(whose, counts, `and ${IS_LIVE}`),
+  );
+  return row ?? { grants: 0, people: 0 };
+}

@@ -1,0 +1,65 @@
+import { REFUSALS_KEPT_DAYS } from '../../rules/common/lifetimes.ts';
+import type { Database } from '../database/database.ts';
+import { execute, findOne } from '../database/query.ts';
+import { batchStatement } from '../database/statement.ts';
+
+/** Why a request was refused: what its log line says, without client and user. */
+export interface Refusal {
+  readonly at: Date;
+  /** The reference on the error page and of the log line. */
+  readonly reference: string;
+  readonly method: string;
+  /** Which address of ours was asked; never a query. */
+  readonly path: string;
+  readonly status: number;
+  readonly error: string;
+  /** The exact rule that was broken. */
+  readonly rule: string;
+  /** Null where a build before schema version 16 kept it. */
+  readonly ruleId: string | null;
+}
+
+/** A refusal of a network, known by a keyed digest of 32 bits, which tells nothing of it. */
+export type RefusalOf = Refusal & { readonly network: number };
+
+/** Refusals kept of one network in one window: in a week it fills two thirds of the slots at most. */
+export const MAX_KEPT = 60;
+export const WINDOW_MS = 600_000;
+const WINDOW = `interval '${WINDOW_MS} milliseconds'`;
+
+// No lock: processes that write at one moment may keep a few too many.
+const insert = batchStatement<RefusalOf>(
+  'refusal-insert',
+  {
+    network: 'bigint',
+    at: 'timestamptz',
+    reference: 'text',
+    method: 'text',
+    path: 'text',
+    status: 'int',
+    error: 'text',
+    rule: 'text',
+    rule_id: 'text',
+  },
+  (input) => `
+insert into refusals (network, at, reference, method, path, status, error, rule, rule_id)
+select network, at, reference, method, path, status, error, rule, rule_id
+  from (select *, row_number() over (partition by network order by n) as place from ${input}) r
+ where place + (select count(*) from (select from refusals kept where kept.network = r.network and kept.at > clock_timestamp() - ${WINDOW}
+                                       limit ${MAX_KEPT}) recent) <= ${MAX_KEPT}
+on conflict (slot) do update
+   set network = excluded.network, at = excluded.at, reference = excluded.reference, method = excluded.method, path = excluded.path,
+       status = excluded.status, error = excluded.error, rule = excluded.rule, rule_id = excluded.rule_id`,
+);
+
+/** Keeps refusals, not too many of one network; when all slots are taken, in place of the oldest. */
+export async function insertRefusals(db: Database, refusals: readonly RefusalOf[]): Promise<void> {
+  await execute(db, insert(refusals));
+}
+
+/** The refusal with this reference; null when none is kept. */
+export const findRefusal = findOne<{ reference: string }, Refusal>(
+  'refusal-find',
+  `select at, reference, method, path, status, error, rule, rule_id as "ruleId" from refusals
+    where reference = @reference and at > clock_timestamp() - interval '${REFUSALS_KEPT_DAYS} days'`,
+);

@@ -1,0 +1,94 @@
+import type pg from 'pg';
+import { transaction } from '../database/database.ts';
+import { findRow, queryLong } from '../database/query.ts';
+import { statement } from '../database/statement.ts';
+import { type AuditEvent, selectEvents } from './auditTrail.ts';
+
+// A cursor delivers each event once. It can't be a time, since what is written first may be committed last; it is a transaction
+// id: of the transactions before the oldest that still runs, all are over, and what they wrote is there to be read.
+//
+// A failover, a restore or a crash may give ids once more that were read already. What such transactions write is from after
+// the cursor was made; what was read with it is from before, and comes once.
+
+/** Transaction ids of 64 bits, and times in microseconds since 1970. */
+export interface TrailCursor {
+  /** The first transaction that wasn't read. */
+  readonly from: bigint;
+  /** Neither it nor a later one began before this time, unless it ran for a day when the first cursor was made. */
+  readonly since: bigint;
+  /** When the cursor was made, and by which transaction. */
+  readonly at: bigint;
+  readonly by: bigint;
+}
+
+/** A clock may be set back, and a statement takes some time from its first event to its first lock. */
+const MARGIN = `interval '5 minutes'`;
+
+/** A transaction may have run so long when the first cursor is made: PostgreSQL tells its beginning to its own role only. */
+const DAY_MICROS = 86_400_000_000n;
+
+const AHEAD =
+  'the cursor is of another database, or of this one before a failover or restore: begin without one, or ask again later';
+
+type Digits<Names extends string> = Readonly<Record<Names, string>>;
+
+// With its own id a transaction knows which others began before it.
+const findNow = findRow<void, Digits<'oldest' | 'own' | 'at'>>(
+  'audit-cursor-now',
+  `
+select pg_snapshot_xmin(s)::text as oldest, pg_current_xact_id()::text as own,
+       (extract(epoch from clock_timestamp()) * 1000000)::bigint::text as at
+  from pg_current_snapshot() s`,
+);
+
+const timeOf = (micros: string) => `timestamptz 'epoch' + @${micros}::bigint * interval '1 microsecond'`;
+
+// A row knows the lower 32 bits of its transaction; the others follow from our own. They can be wrong for a very old row,
+// whose time keeps it out. Times have an end as well: what was written before the clock was set back must not come each time.
+const find = statement<Digits<'from' | 'since' | 'after' | 'at' | 'oldest' | 'own'> & { most: number }>(
+  'audit-find-since-cursor',
+  `${selectEvents(
+    `
+select * from (
+  select *, @own::bigint - ((@own::bigint - xmin::text::bigint) & 4294967295) as transaction from audit_events
+   where at >= ${timeOf('since')} - ${MARGIN}) numbered
+ where (transaction >= @from::bigint or at > ${timeOf('after')} and at <= ${timeOf('at')})
+   and transaction < @oldest::bigint
+ order by transaction fetch first (@most::bigint) rows with ties`,
+    'transaction',
+  )}
+ order by a.transaction, a.at`,
+);
+
+/**
+ * The events since a cursor, at most about so many: those of one transaction stay together.
+ *
+ * @param cursor null for now, which has no events yet
+ * @returns the events in the order of their transactions, and the next cursor
+ * @throws {Error} when the cursor is of another database, or of this one before it was restored, whose ids are still behind
+ */
+export function findTrailPart(
+  pool: pg.Pool,
+  cursor: TrailCursor | null,
+  most: number,
+): Promise<{ events: readonly AuditEvent[]; cursor: TrailCursor }> {
+  return transaction(pool, async (connection) => {
+    const now = await findNow(connection);
+    const [oldest, by, at] = [BigInt(now.oldest), BigInt(now.own), BigInt(now.at)];
+    if (cursor === null) return { events: [], cursor: { from: oldest, since: at - DAY_MICROS, at, by } };
+    if (cursor.from > by) throw new Error(AHEAD);
+    // The number of rows depends on the cursor.
+    await connection.query('set local plan_cache_mode = force_custom_plan');
+    const values = { from: String(cursor.from), since: String(cursor.since), after: String(cursor.at), most };
+    const rows = await queryLong<AuditEvent & { transaction: string }>(
+      connection,
+      find({ ...now, ...values }),
+    );
+    const last = rows.length < most ? undefined : rows.at(-1);
+    const from = last === undefined ? oldest : BigInt(last.transaction) + 1n;
+    // Transactions of the time of the last cursor are over, or not older than that.
+    const since = from > cursor.by ? cursor.at : cursor.since;
+    const events = rows.map(({ transaction: _transaction, ...event }) => event);
+    return { events, cursor: { from, since, at, by } };
+  });
+}

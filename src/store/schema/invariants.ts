@@ -1,0 +1,61 @@
+import { readFile } from 'node:fs/promises';
+import type pg from 'pg';
+import { transaction } from '../database/database.ts';
+import { explainTrouble } from '../database/errorTexts.ts';
+import { queryLong } from '../database/query.ts';
+
+/** Settings, then statements that each answer some checks: psql runs the same file. */
+const FILE = new URL('../../../migrations/invariants.sql', import.meta.url);
+
+/** The answer to one check. */
+export interface Broken {
+  readonly check: string;
+  /** Rows that break it; null where they could not be read. */
+  readonly rows: number | null;
+  /** The id of one of them, no secret; null for none. */
+  readonly example: string | null;
+  /** A sentence: that it holds, or with what rows it doesn't. */
+  readonly finding: string;
+  /** Null where nothing is to be done. */
+  readonly remedy: string | null;
+  readonly level: 'ok' | 'advice' | 'error';
+}
+
+/** The statements of the file. */
+export async function readInvariants() {
+  const statements = (await readFile(FILE, 'utf8')).replaceAll(/^--.*\n/gm, '').split(/;$/m);
+  const settings = statements.filter((text) => /^\s*set /.test(text));
+  const questions = statements.filter((text) => /^\s*with checks /.test(text));
+  return {
+    settings: settings.map((text) => text.replace('set ', 'set local ')).join(';'),
+    questions: questions.map((text) => ({
+      checks: [...text.matchAll(/^ {2}\('(\w+)', /gm)].map(([, name = '']) => name),
+      text,
+    })),
+  };
+}
+
+/**
+ * Everything that must be true of all rows together. Reads only, beside running servers.
+ *
+ * @param seconds that each statement may take; one that takes longer or is refused leaves its checks without rows
+ */
+export async function findBroken(pool: pg.Pool, seconds: number): Promise<Broken[]> {
+  const { settings, questions } = await readInvariants();
+  const found: Broken[] = [];
+  for (const { checks, text } of questions) {
+    const rows = await transaction(pool, async (connection) => {
+      await connection.query(`set transaction read only; ${settings}`);
+      return queryLong<Broken>(connection, { name: '', text }, seconds * 1000);
+    }).catch((error: unknown) => checks.map((check) => ({ check, ...notRead(error) })));
+    found.push(...rows.toSorted((one, other) => checks.indexOf(one.check) - checks.indexOf(other.check)));
+  }
+  return found;
+}
+
+/** An unread row proves nothing, so it is an error too. */
+export function notRead(error: unknown): Omit<Broken, 'check'> {
+  const remedy = 'give it --patience, or a restored backup, and the server role’s rights';
+  const finding = `not looked at: ${explainTrouble(error)}`;
+  return { rows: null, example: null, finding, remedy, level: 'error' };
+}

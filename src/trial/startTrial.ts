@@ -1,0 +1,68 @@
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import type pg from 'pg';
+import type { Logger } from 'pino';
+import type { Config } from '../config/config.ts';
+import { randomHex } from '../secrets/random.ts';
+import { type Demo, prepareDemo } from './demoData.ts';
+import { readOrMake } from './postgres/readOrMake.ts';
+
+/** `buildDemo` of `demo/src/app.ts`, as far as it is used here: `src` is compiled without the demo. */
+export type BuildDemo = (
+  settings: Demo & { readonly url: string; readonly timeZone: string },
+) => Promise<FastifyInstance>;
+
+type RunningDemo = Demo & { readonly app: FastifyInstance; readonly url: string };
+
+const DEMO = new URL('../../demo/dist/app.js', import.meta.url);
+const SECRET_BYTES = 32;
+
+/** The secret that trial mode signs with: made once, kept in `DATA_DIR/secrets`. */
+export function trialSecrets(dataDir: string): readonly [string] {
+  const file = join(dataDir, 'secrets');
+  const secret = readOrMake(file, () => randomHex(SECRET_BYTES));
+  if (secret.length < SECRET_BYTES) throw new Error(`${file} is damaged: delete it, and another is made`);
+  return [secret];
+}
+
+/** Prints what to open. @returns the demo application, to be closed with the server; null where there is to be none */
+export async function startTrial(config: Config, pool: pg.Pool, log: Logger) {
+  const demo = config.demo ? await startDemo(config, pool, log) : null;
+  // The log's lines are written at the end of this turn of the event loop; the greeting comes after them.
+  setImmediate(() => console.log(greeting(config, demo)));
+  return demo?.app ?? null;
+}
+
+/** Starts the demo application on the next port. A port that is taken is no reason not to serve. */
+async function startDemo(config: Config, pool: pg.Pool, log: Logger): Promise<RunningDemo | null> {
+  const { baseUrl, port, dataDir, timeZone } = config;
+  const address = { host: '127.0.0.1', port: port + 1 };
+  const url = `http://${address.host}:${address.port}`;
+  const demo = await prepareDemo(pool, dataDir, baseUrl, `${url}/callback`);
+  if (demo === null) return null;
+  // Loaded only here: production has none of its code.
+  const { buildDemo } = (await import(DEMO.href)) as { buildDemo: BuildDemo };
+  const app = await buildDemo({ ...demo, url, timeZone });
+  try {
+    await app.listen(address);
+  } catch (error) {
+    log.warn(`the demo application can't listen on ${url}: ${(error as Error).message}`);
+    return null;
+  }
+  return { ...demo, app, url };
+}
+
+function greeting({ baseUrl, dataDir }: Config, demo: RunningDemo | null): string {
+  const lines = [`Assent is ready at ${baseUrl} (trial mode, data in ${dataDir})`];
+  if (demo !== null) {
+    const [{ login, password, paymentPassword }, ...others] = demo.users;
+    lines.push(
+      `  Open              ${demo.url}`,
+      `  Login             ${login}`,
+      `  Password          ${password}`,
+      `  Payment password  ${paymentPassword ?? 'none'}`,
+      ...others.map((other) => `  Another user      ${other.login}, password ${other.password}`),
+    );
+  }
+  return `\n${lines.join('\n')}\n`;
+}

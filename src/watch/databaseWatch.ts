@@ -1,0 +1,150 @@
+import type pg from 'pg';
+import type { Context } from '../flows/common/context.ts';
+import { onceAMinute } from '../signals/onceAMinute.ts';
+import { isConnectionLost } from '../store/database/errors.ts';
+import { explainTrouble, isRefusal, nameTrouble } from '../store/database/errorTexts.ts';
+import { gateOf } from '../store/database/gate.ts';
+import { checkTables } from '../store/schema/health.ts';
+
+/** A database that takes longer for the simplest query serves no request in time either. */
+const LATE_MS = 2_000;
+const LATE = `no answer within ${LATE_MS / 1000} seconds`;
+/** Between two checks while it is away. */
+const PAUSE_MS = 1_000;
+/** Readiness checks share one query in this time. */
+const READY_MS = 1_000;
+
+type WatchLog = Record<'error' | 'warn', (details: object, message: string) => void>;
+
+/** From the first error until the database answers. */
+interface Trouble {
+  readonly since: number;
+  readonly cause: unknown;
+  /** Requests that were answered 503 meanwhile. */
+  refused: number;
+  /** The error with which the log reported that the database is away; undefined before that. */
+  reported?: unknown;
+}
+
+/**
+ * Logs once that the database is away and once that it is back, however many requests fail between. An error starts it: a
+ * failed statement or a broken connection alone does not mean that the database is away, so it checks. Otherwise it is idle.
+ */
+export class DatabaseWatch {
+  readonly #db: pg.Pool;
+  readonly #log: WatchLog;
+  #trouble: Trouble | undefined;
+  #check: Promise<boolean> | undefined;
+  /** The last result, and when it came. */
+  #last = { isReady: false, at: Number.NEGATIVE_INFINITY };
+  #next: NodeJS.Timeout | undefined;
+  #stopped = false;
+  /** Logs a trouble that passed, by its name. */
+  readonly #warn = onceAMinute((_name, cause: unknown) => {
+    this.#log.warn({ reason: explainTrouble(cause) }, 'the database failed once, and answers');
+  });
+
+  constructor({ db }: Context, log: WatchLog) {
+    this.#db = db;
+    this.#log = log;
+    db.on('error', this.noteError); // an idle connection broke
+  }
+
+  /** False while the log says that the database is away. */
+  get isUp(): boolean {
+    return this.#trouble?.reported === undefined;
+  }
+
+  /** Notes an error of the database. @returns a few words on it, for the request's log line */
+  readonly noteError = (error: unknown): string => {
+    if (this.#trouble === undefined && !this.#stopped) {
+      this.#trouble = begin(error);
+      void this.check();
+    }
+    return nameTrouble(error);
+  };
+
+  /** Counts a request that was answered 503. */
+  countRefused(): void {
+    if (this.#trouble !== undefined) this.#trouble.refused += 1;
+  }
+
+  /** Checks whether the database can do its work, once at a time. @returns false also when it is late */
+  check(): Promise<boolean> {
+    this.#check ??= this.#checkNow();
+    const late = new Promise<false>((resolve) => setTimeout(resolve, LATE_MS, false).unref());
+    return Promise.race([this.#check, late]);
+  }
+
+  /** Like {@link check}; a result is good for a second. */
+  async isReady(): Promise<boolean> {
+    const isFresh = this.#check === undefined && performance.now() - this.#last.at < READY_MS;
+    return isFresh ? this.#last.isReady : this.check();
+  }
+
+  /** Ends the checks and the messages that the database is away. */
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#next);
+    this.#db.off('error', this.noteError);
+  }
+
+  async #checkNow(): Promise<boolean> {
+    clearTimeout(this.#next); // a health check may come before it
+    await gateOf(this.#db)?.tried; // a migration at the start may take long, which is no fault of the database
+    const late = setTimeout(() => this.#isAway(this.#trouble?.cause ?? new Error(LATE)), LATE_MS).unref();
+    try {
+      await this.#checkTables();
+      this.#isBack();
+      this.#last = { isReady: true, at: performance.now() };
+      return true;
+    } catch (error) {
+      this.#isAway(error);
+      this.#last = { isReady: false, at: performance.now() };
+      if (!this.#stopped) this.#next = setTimeout(() => void this.check(), PAUSE_MS).unref();
+      return false;
+    } finally {
+      clearTimeout(late);
+      this.#check = undefined;
+    }
+  }
+
+  /** Idle connections may have broken all at once: each is tried and closed, until a new one decides. */
+  async #checkTables(): Promise<void> {
+    for (let unused = this.#db.idleCount; ; unused -= 1) {
+      try {
+        return await checkTables(this.#db);
+      } catch (error) {
+        if (unused === 0 || !isConnectionLost(error)) throw error;
+      }
+    }
+  }
+
+  #isAway(error: unknown): void {
+    if (this.#stopped) return;
+    this.#trouble ??= begin(error);
+    const { reported } = this.#trouble;
+    const reason = explainTrouble(error);
+    if (reported === undefined) this.#log.error({ reason }, 'the database is away');
+    // The database may come back as something else, such as a standby, and that does not pass by waiting.
+    else if (isRefusal(error) && nameTrouble(error) !== nameTrouble(reported))
+      this.#log.error({ reason }, 'the database is still away');
+    else return;
+    this.#trouble.reported = error;
+  }
+
+  #isBack(): void {
+    const trouble = this.#trouble;
+    this.#trouble = undefined;
+    if (trouble === undefined) return;
+    if (trouble.reported === undefined) this.#warn(nameTrouble(trouble.cause), trouble.cause);
+    else {
+      const away_seconds = Math.round((performance.now() - trouble.since) / 100) / 10;
+      this.#log.warn({ away_seconds, refused: trouble.refused }, 'the database is back');
+    }
+  }
+}
+
+function begin(cause: unknown): Trouble {
+  return { since: performance.now(), cause, refused: 0 };
+}

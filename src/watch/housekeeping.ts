@@ -1,0 +1,75 @@
+import type pg from 'pg';
+import { whyUnavailable } from '../flows/common/unavailable.ts';
+import { explainTrouble } from '../store/database/errorTexts.ts';
+import { type ExpiringTable, MAX_EXPIRED_AT_ONCE, removeExpired } from '../store/operate/expired.ts';
+import { findTrailFacts } from '../store/schema/auditPartitions.ts';
+import { preparePartitions } from '../store/schema/migrate.ts';
+
+const ROUND_MS = 60_000;
+const HOURLY = 60;
+const DAILY = 24 * HOURLY;
+/** Statements for one table in one round: bounds its work; the rest waits for the next. */
+const MAX_STATEMENTS = 20;
+/** Months that there must be partitions for: time to find the owner of the tables. */
+const MIN_MONTHS_AHEAD = 3;
+
+type Log = Record<'info' | 'warn', (text: string) => void>;
+
+/**
+ * Removes expired rows, and makes partitions of the trail for the months to come. Every replica has one; of several at the same
+ * moment one works. A round that fails is made up for by the next.
+ */
+export class Housekeeping {
+  readonly #db: pg.Pool;
+  readonly #log: Log;
+  #timer: NodeJS.Timeout | undefined;
+  #round = 0;
+  #stopped = false;
+
+  constructor({ db }: { readonly db: pg.Pool }, log: Log) {
+    this.#db = db;
+    this.#log = log;
+  }
+
+  /** The first round comes in the second minute, at another moment on each replica. */
+  start(): void {
+    if (this.#stopped) return;
+    const wait = this.#round === 0 ? ROUND_MS * (1 + Math.random()) : ROUND_MS;
+    this.#timer = setTimeout(() => void this.keep().finally(() => this.start()), wait).unref();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  /** One round. Never fails; that the database is away is for `DatabaseWatch` to report. */
+  async keep(): Promise<void> {
+    const round = this.#round;
+    this.#round += 1;
+    try {
+      for (const table of ['sessions', 'rejections'] as const) await this.#remove(table);
+      // These have a fixed number of rows, and are read from end to end.
+      if (round % HOURLY === 0)
+        for (const table of ['refusals', 'throttles'] as const) await this.#remove(table);
+      if (round % DAILY === 0) await this.#prepareTrail();
+    } catch (error) {
+      if (whyUnavailable(error) === null)
+        this.#log.warn(`expired rows stay where they are: ${explainTrouble(error)}`);
+    }
+  }
+
+  async #remove(table: ExpiringTable): Promise<void> {
+    for (let statements = 0; statements < MAX_STATEMENTS && !this.#stopped; statements += 1)
+      if ((await removeExpired(this.#db, table)) < MAX_EXPIRED_AT_ONCE) return;
+  }
+
+  /** A server's role may not make partitions: then it warns, months before they are missing. */
+  async #prepareTrail(): Promise<void> {
+    for (const name of (await preparePartitions(this.#db)).made) this.#log.info(`made the partition ${name}`);
+    const { monthsAhead } = await findTrailFacts(this.#db);
+    if (monthsAhead >= MIN_MONTHS_AHEAD) return;
+    const remedy = 'run assent maintain as the owner of the tables';
+    this.#log.warn(`the audit trail has partitions for ${monthsAhead} months to come: ${remedy}`);
+  }
+}

@@ -1,0 +1,73 @@
+import type pg from 'pg';
+import type { Context } from '../flows/common/context.ts';
+import { networkOf } from '../rules/common/network.ts';
+import type { KeyRing } from '../secrets/keyRing.ts';
+import {
+  insertRefusals,
+  MAX_KEPT,
+  type Refusal,
+  type RefusalOf,
+  WINDOW_MS,
+} from '../store/operate/refusals.ts';
+
+export { findRefusal } from '../store/operate/refusals.ts';
+
+/** The log fields of an error that has none of its own. */
+export const OWN_FAULT = { error: 'server_error', rule: 'a fault of ours', rule_id: 'server_error' } as const;
+
+/** Refusals wait this long, so that many share one statement. */
+const WRITE_MS = 1_000;
+/** Refusals kept of one such batch, and of one network in it. */
+const MAX_A_WRITE = 20;
+const MAX_OF_A_NETWORK_A_WRITE = 5;
+
+/**
+ * Keeps why requests were refused, for `assent explain`. Limits for each batch keep a flood from loading the database; that on
+ * each network, in `store/operate/refusals.ts`, holds in all processes together and keeps it from pushing out the refusals of others.
+ */
+export class RefusalLog {
+  readonly #db: pg.Pool;
+  readonly #keyRing: KeyRing;
+  #waiting: RefusalOf[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  /** Counts by network: what is not kept later must not fill a batch. */
+  readonly #noted = new Map<number, number>();
+  #windowEnds = 0;
+
+  constructor({ db, keyRing }: Context) {
+    this.#db = db;
+    this.#keyRing = keyRing;
+  }
+
+  /** Notes a refusal, unless there are too many. @param address of the caller: counted, not kept */
+  note(refusal: Omit<Refusal, 'at'>, address: string): void {
+    if (this.#waiting.length >= MAX_A_WRITE) return;
+    const network = this.#keyRing.slotDigest(JSON.stringify(['refusals', networkOf(address)]));
+    const ofNetwork = this.#waiting.filter((each) => each.network === network);
+    if (ofNetwork.length >= MAX_OF_A_NETWORK_A_WRITE) return;
+    if (performance.now() >= this.#windowEnds) {
+      this.#noted.clear();
+      this.#windowEnds = performance.now() + WINDOW_MS;
+    }
+    const noted = this.#noted.get(network) ?? 0;
+    if (noted >= MAX_KEPT) return;
+    this.#noted.set(network, noted + 1);
+    this.#waiting.push({ ...refusal, at: new Date(), network });
+    this.#timer ??= setTimeout(() => void this.write(), WRITE_MS).unref();
+  }
+
+  /** Writes what waits. What can't be written waits for the next refusal. */
+  async write(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const written = this.#waiting;
+    if (written.length === 0) return;
+    this.#waiting = [];
+    try {
+      await insertRefusals(this.#db, written);
+    } catch {
+      // The log has all of them, and `DatabaseWatch` reports the database.
+      this.#waiting = [...written, ...this.#waiting].slice(0, MAX_A_WRITE);
+    }
+  }
+}

@@ -1,0 +1,375 @@
+import { expect } from 'vitest';
+import type { Outcome } from '../../src/http/browser/outcomes.ts';
+import { type Cause, wordsOf } from '../../src/http/pages/deadEnds.ts';
+import type { ErrorPage, NoticePage, Page } from '../../src/http/pages/pages.ts';
+import type { Texts } from '../../src/languages/languages.ts';
+import type { OAuthErrorCode } from '../../src/rules/common/error.ts';
+import { fieldsFor, follow } from '../support/account.ts';
+import { decide, obtainCode, reachConsent, requestOf, signIn } from '../support/flow.ts';
+import { expireCode } from '../support/state.ts';
+import {
+  afterManyDecisions,
+  asAnna,
+  blockedAtTheLastMoment,
+  endSessions,
+  pressOn,
+  queryOf,
+  type Reach,
+  raw,
+  SHOP,
+  sent,
+  whileBroken,
+  whileLocked,
+  withoutAccountInfo,
+} from './reach.ts';
+
+// Every dead end: its sample, and how the front door leads there.
+
+/** A place where a user can't go on as they meant to. */
+export interface DeadEnd {
+  readonly name: string;
+  readonly status: number;
+  readonly reach: Reach;
+  /** Where the sample's note is over the form of another page. */
+  readonly page?: Page['name'];
+  /** Of the request came nothing that says its language. */
+  readonly inEnglish?: boolean;
+}
+
+interface WithSample extends DeadEnd {
+  readonly sample: (texts: Texts) => ErrorPage | NoticePage;
+}
+
+/** The code of the contract that stands on the page. */
+const INVALID = { code: 'invalid_request' } as const;
+const SCOPE = { code: 'invalid_scope', parameter: 'scope' } as const;
+
+/** By the type, no error page can be forgotten. */
+const ERRORS: Record<
+  Cause,
+  Pick<DeadEnd, 'reach' | 'inEnglish'> & {
+    readonly status?: number;
+    readonly code?: OAuthErrorCode;
+    readonly parameter?: string;
+    /** The application is not known. */
+    readonly nameless?: boolean;
+  }
+> = {
+  unknown_application: {
+    code: 'unauthorized_client',
+    nameless: true,
+    reach: sent({ client_id: 'nobody' }),
+  },
+  no_longer_possible: { code: 'unauthorized_client', reach: blockedAtTheLastMoment },
+  wrong_return_address: { parameter: 'redirect_uri', reach: sent({ redirect_uri: 'https://evil.example/' }) },
+  missing_parameter: { parameter: 'response_type', reach: sent({ response_type: '' }) },
+  doubled_parameter: { parameter: 'state', reach: sent({ state: '1' }, '&state=2') },
+  undecodable_parameter: { parameter: 'state', reach: sent({}, '&state=%FF') },
+  wrong_parameter: { parameter: 'response_type', reach: sent({ response_type: 'token' }) },
+  sent_in_two_places: {
+    nameless: true,
+    reach: (browser, { shop }) => browser.post(queryOf(requestOf(shop)), requestOf(shop)),
+  },
+  too_long: { reach: sent({ state: 'x'.repeat(6_000) }) },
+  no_rights: { ...SCOPE, reach: sent({ scope: '' }) },
+  unreadable_rights: { ...SCOPE, reach: sent({ scope: 'make-coffee' }) },
+  right_not_offered: {
+    ...SCOPE,
+    reach: (browser, stage) => withoutAccountInfo(stage, () => sent({})(browser, stage)),
+  },
+  right_not_allowed: { ...SCOPE, reach: (browser, { limited }) => browser.get(queryOf(requestOf(limited))) },
+  unclear_target: { ...SCOPE, reach: sent({ scope: 'payment.to-pattern("a b")' }) },
+  contradiction: { ...SCOPE, reach: sent({ scope: 'account-info account-info' }) },
+  above_ceiling: {
+    ...SCOPE,
+    reach: (browser, { limited }) =>
+      browser.get(queryOf(requestOf(limited, { scope: 'payment-shop.limit(30,1001)' }))),
+  },
+  unreadable: {
+    nameless: true,
+    reach: (browser) => browser.post('/oauth/authorize', '{}', { 'content-type': 'application/json' }),
+  },
+  notFound: { status: 404, reach: (browser) => browser.get('/nowhere') },
+  unreadableAddress: { status: 404, reach: (browser) => browser.get('/%zz') },
+  notAllowed: { ...INVALID, status: 405, reach: (browser) => browser.get('/consent') },
+  brokenForm: { ...INVALID, reach: (browser) => browser.post('/consent', { decision: 'allow' }) },
+  brokenHttp: {
+    ...INVALID,
+    reach: ({ headers }, { server }) =>
+      raw(server, `what is this?\r\nAccept-Language: ${headers['accept-language']}\r\n\r\n`),
+  },
+  late: { ...INVALID, status: 408, inEnglish: true, reach: (_browser, { late }) => late },
+  ourFault: {
+    status: 500,
+    reach: (browser, stage) => whileBroken(stage, () => sent({})(browser, stage)),
+  },
+  unavailable: {
+    status: 503,
+    reach: (browser, stage) => whileLocked('clients')(stage, () => sent({})(browser, stage)),
+  },
+};
+
+const REQUEST = '/oauth/authorize?client_id=x';
+
+/** The page of an error, as a sample. @param pressed the path of the form that was sent @param again where it stands */
+export const errorSample =
+  (cause: Cause, pressed = '', again = REQUEST) =>
+  (texts: Texts): ErrorPage => {
+    const ofRequest = Object.hasOwn(texts.errors.reasons, cause) ? INVALID.code : null;
+    const { code = ofRequest, parameter = null, nameless = false } = ERRORS[cause];
+    const known = { cause, code, clientName: nameless ? null : SHOP, parameter };
+    const words = wordsOf(known, texts, { pressed, again });
+    return { name: 'error', ...words, code, reference: 'k3v9-7qxp', explained: null };
+  };
+
+const ERROR_PAGES: WithSample[] = (Object.keys(ERRORS) as Cause[]).map((cause) => {
+  const { status = 400, reach, inEnglish = false } = ERRORS[cause];
+  return { name: `error: ${cause}`, status, reach, inEnglish, sample: errorSample(cause) };
+});
+
+/** 503 after a button: what pressing it may have come to is said besides. */
+const unavailable = (action: string, reach: Reach, again?: string): WithSample => ({
+  name: `error after ${action}`,
+  status: 503,
+  reach,
+  sample: errorSample('unavailable', action, again),
+});
+
+const unavailableOn = (page: string, action: string) =>
+  unavailable(action, pressOn(page, action, whileLocked('sessions')), '/account');
+
+const PRESSED: WithSample[] = [
+  unavailable('/sign-in', async (browser, stage) => {
+    const page = await sent({})(browser, stage);
+    const { login, password } = stage.anna;
+    return whileLocked('clients')(stage, () => browser.submit(page, 'login', { login, password }));
+  }),
+  unavailable('/consent', async (browser, stage) => {
+    const page = await reachConsent(browser, requestOf(stage.shop), stage.anna);
+    return whileLocked('clients')(stage, () => decide(browser, page, 'allow'));
+  }),
+  unavailable('/payment-password', async (browser, stage) => {
+    await signIn(browser, stage.anna.login, stage.anna.password);
+    const page = await sent(SPENDING)(browser, stage);
+    const typed = { payment_password: 'x' };
+    return whileLocked('sessions')(stage, () => browser.submit(page, 'payment_password', typed));
+  }),
+  unavailableOn('/account', '/account/disconnect'),
+  unavailableOn('/account', '/sign-out'),
+  unavailableOn('/account', '/account/stop'),
+  unavailableOn('/account/security', '/account/sessions/end'),
+  unavailableOn('/account/password', '/account/password'),
+];
+
+const SPENDING = { scope: 'payment-shop' };
+
+export const noticeSample = (
+  { title, text }: Pick<NoticePage, 'title' | 'text'>,
+  links: NoticePage['links'],
+  passOn: string | null,
+): NoticePage => {
+  const facts = { code: null, parameter: null, reference: 'k3v9-7qxp', explained: null };
+  return { name: 'notice', title, text, links, refusal: passOn === null ? null : { passOn, ...facts } };
+};
+
+const toAccount = ({ account }: Texts) => ({ href: '/account', text: account.see });
+const toRequest = ({ notices }: Texts) => ({ href: REQUEST, text: notices.seeRequest });
+
+const NOTICES: WithSample[] = [
+  {
+    name: 'notice, embedded',
+    status: 403,
+    sample: ({ notices: { embedded, newTab }, errors }) =>
+      noticeSample(embedded, [{ href: REQUEST, text: newTab, inNewTab: true }], errors.passOn(null)),
+    reach: (browser, { shop }) => browser.get(queryOf(requestOf(shop)), { 'sec-fetch-dest': 'iframe' }),
+  },
+  {
+    // What was posted is not read, so there is no address to lead to.
+    name: 'notice, embedded form',
+    status: 403,
+    sample: ({ notices, errors }) => noticeSample(notices.embedded, [], errors.passOn(null)),
+    reach: (browser, { shop }) =>
+      browser.post('/oauth/authorize', requestOf(shop), { 'sec-fetch-dest': 'iframe' }),
+  },
+  {
+    name: 'notice, full',
+    status: 409,
+    sample: (texts) => {
+      const { title, text } = texts.notices.full;
+      return noticeSample(
+        { title, text: text(SHOP) },
+        [toAccount(texts), toRequest(texts)],
+        texts.errors.tellUs,
+      );
+    },
+    reach: async (browser, { shop, vera }) => {
+      for (const name of ['phone', 'tablet'])
+        await obtainCode(browser, requestOf(shop, { instance_name: name }), vera);
+      return browser.get(queryOf(requestOf(shop)));
+    },
+  },
+  {
+    name: 'notice, too many decisions',
+    status: 429,
+    sample: (texts) => noticeSample(texts.notices.tooMany, [toRequest(texts)], texts.errors.tellUs),
+    reach: async (browser, stage) => {
+      const page = await reachConsent(browser, requestOf(stage.shop), stage.anna);
+      return afterManyDecisions(stage, () => decide(browser, page, 'allow'));
+    },
+  },
+  {
+    name: 'notice, too many on the account page',
+    status: 429,
+    sample: (texts) => noticeSample(texts.notices.tooMany, [toAccount(texts)], texts.errors.tellUs),
+    reach: pressOn('/account', '/account/disconnect-all', afterManyDecisions),
+  },
+  {
+    name: 'notice, too many to stop everything',
+    status: 429,
+    sample: (texts) => {
+      const { title, stop } = texts.notices.tooMany;
+      return noticeSample({ title, text: stop }, [toAccount(texts)], texts.errors.tellUs);
+    },
+    reach: pressOn('/account', '/account/stop', afterManyDecisions),
+  },
+  {
+    name: 'notice, allowed before',
+    status: 200,
+    sample: (texts) => {
+      const { title, spent } = texts.notices.allowed;
+      return noticeSample({ title, text: spent(SHOP) }, [toAccount(texts)], null);
+    },
+    reach: async (browser, { shop, server, anna }) => {
+      const page = await reachConsent(browser, requestOf(shop), anna);
+      await decide(browser, page, 'allow');
+      await expireCode(server, shop);
+      return decide(browser, page, 'allow');
+    },
+  },
+  {
+    name: 'notice, rejected after Allow',
+    status: 200,
+    sample: (texts) => {
+      const { title, allowed } = texts.notices.allowed;
+      return noticeSample({ title, text: allowed(SHOP) }, [toAccount(texts)], null);
+    },
+    reach: async (browser, { shop, anna }) => {
+      const page = await reachConsent(browser, requestOf(shop), anna);
+      await decide(browser, page, 'allow');
+      return decide(browser, page, 'reject');
+    },
+  },
+];
+
+/** Notes over the form of a sign-in page. */
+const SIGN_IN: DeadEnd[] = [
+  {
+    name: 'sign-in after a wrong password',
+    status: 422,
+    reach: (browser) => signIn(browser, 'nobody', 'wrong'),
+  },
+  {
+    name: 'sign-in after too many tries',
+    status: 429,
+    reach: async (browser, { server, boris: { login } }) => {
+      for (let tries = 0; tries < 5; tries += 1) await signIn(browser, login, 'wrong');
+      const { pool } = server.database;
+      await pool.query(
+        `update throttles set free_at = clock_timestamp() + interval '15 minutes' where free_at > counted_at`,
+      );
+      const answer = await signIn(browser, login, 'wrong');
+      await pool.query('delete from throttles');
+      return answer;
+    },
+  },
+  {
+    name: 'sign-in after a stale form',
+    status: 200,
+    reach: async (browser, stage) => {
+      const page = await sent({})(browser, stage);
+      browser.cookies.clear();
+      const { login, password } = stage.anna;
+      const answer = await follow(browser, await browser.submit(page, 'login', { login, password }));
+      expect(answer.body).not.toContain(password);
+      return answer;
+    },
+  },
+  {
+    name: 'sign-in without cookies',
+    status: 200,
+    reach: async (browser, stage) => {
+      const page = await sent({})(browser, stage);
+      browser.cookies.clear();
+      const { login, password } = stage.anna;
+      const answer = await browser.submit(page, 'login', { login, password });
+      browser.cookies.clear();
+      return follow(browser, answer);
+    },
+  },
+  {
+    name: 'sign-in after an answer too late',
+    status: 200,
+    reach: async (browser, stage) => {
+      const page = await reachConsent(browser, requestOf(stage.shop), stage.anna);
+      await endSessions(stage);
+      return follow(browser, await decide(browser, page, 'allow'));
+    },
+  },
+  {
+    name: 'sign-in after the session ended',
+    status: 200,
+    reach: async (browser, stage) => {
+      await reachConsent(browser, requestOf(stage.shop), stage.anna);
+      await endSessions(stage);
+      return browser.get('/account');
+    },
+  },
+];
+
+/** What came of the form before, on the page of its request. */
+const OUTCOMES: Record<Outcome, Reach> = {
+  not_signed_in: async (browser, stage) => {
+    const page = await sent({})(browser, stage);
+    browser.cookies.delete('assent_visit');
+    const { login, password } = stage.boris;
+    return asAnna(browser, stage, () => browser.submit(page, 'login', { login, password }));
+  },
+  not_confirmed: async (browser, stage) => {
+    const { shop, boris } = stage;
+    await reachConsent(browser, requestOf(shop), boris);
+    const page = await sent(SPENDING)(browser, stage);
+    const typed = { payment_password: boris.paymentPassword ?? '' };
+    return asAnna(browser, stage, () => browser.submit(page, 'payment_password', typed));
+  },
+  not_decided: async (browser, stage) => {
+    const page = await reachConsent(browser, requestOf(stage.shop), stage.boris);
+    return asAnna(browser, stage, () => decide(browser, page, 'allow'));
+  },
+  not_signed_out: async (browser, stage) => {
+    const page = await reachConsent(browser, requestOf(stage.shop), stage.boris);
+    return asAnna(browser, stage, () => browser.post('/sign-out', fieldsFor(page, '/sign-out')));
+  },
+  allowed: async (browser, { shop, anna }) => {
+    await obtainCode(browser, requestOf(shop), anna);
+    return browser.get(queryOf(requestOf(shop)));
+  },
+  rejected: async (browser, { shop, anna }) => {
+    await decide(browser, await reachConsent(browser, requestOf(shop), anna), 'reject');
+    return browser.get(queryOf(requestOf(shop)));
+  },
+};
+
+const AFTER_FORMS: DeadEnd[] = (Object.keys(OUTCOMES) as Outcome[]).map((outcome) => ({
+  name: `consent after ${outcome}`,
+  status: 200,
+  page: outcome === 'not_confirmed' ? 'payment-password' : 'consent',
+  reach: OUTCOMES[outcome],
+}));
+
+const WITH_SAMPLES: readonly WithSample[] = [...ERROR_PAGES, ...PRESSED, ...NOTICES];
+
+export const DEAD_ENDS: readonly DeadEnd[] = [...WITH_SAMPLES, ...SIGN_IN, ...AFTER_FORMS];
+
+export function deadEndSamples(texts: Texts): Record<string, ErrorPage | NoticePage> {
+  return Object.fromEntries(WITH_SAMPLES.map(({ name, sample }) => [name, sample(texts)]));
+}

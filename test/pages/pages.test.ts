@@ -1,0 +1,112 @@
+import * as cheerio from 'cheerio';
+import { describe, expect, it } from 'vitest';
+import { brandingOf, FORM_SCRIPT } from '../../src/http/pages/look.ts';
+import { pageHeaders, renderPage } from '../../src/http/pages/views.ts';
+import { LANGUAGES } from '../../src/languages/languages.ts';
+import { BUILT_IN_BRAND } from '../../src/rules/face/brand.ts';
+import { pageSamplesIn } from './samples.ts';
+
+const LOOK = brandingOf({ brand: BUILT_IN_BRAND, baseUrl: 'https://pay.example' });
+const HELPING = brandingOf({
+  brand: {
+    ...BUILT_IN_BRAND,
+    support: { url: 'https://pay.example/help', phone: '+7 (800) 555-35-35', email: 'help@pay.example' },
+    legal: { en: 'Pay Ltd', ru: 'ООО «Платёж»' },
+  },
+  baseUrl: 'https://pay.example',
+});
+const FORM = { action: '/language', fields: { back: '/account' } };
+const pages = LANGUAGES.flatMap((language) =>
+  Object.entries(pageSamplesIn(language)).map(([name, page]) => [language, name, page] as const),
+);
+
+describe.each(pages)('in %s the page sample "%s"', (language, _name, page) => {
+  const $ = cheerio.load(renderPage(page, language, LOOK, FORM));
+  const saysAddressAtField = page.name === 'sign-in' || page.name === 'payment-password';
+
+  it('says its language and offers the others, the form behind all that the page is for', () => {
+    expect($('html').attr('lang')).toBe(language);
+    const buttons = $('form').last().find('button[name=language]').toArray();
+    expect(buttons.map((button) => $(button).attr('value'))).toEqual(LANGUAGES);
+    expect(buttons.map((button) => $(button).attr('lang'))).toEqual(LANGUAGES);
+    expect($('.languages [aria-current]').attr('value')).toBe(language);
+  });
+
+  it('names itself, has one heading and a title', () => {
+    expect($('main').attr('data-page')).toBe(page.name);
+    expect($('h1')).toHaveLength(1);
+    expect($('title').text().trim()).not.toBe('');
+  });
+
+  it('has the one script where a password is typed and none elsewhere, no inline style and no outside resource, whatever it shows', () => {
+    const scripts = $('script').toArray();
+    const asksForPassword = $('input[type=password]').length > 0;
+    expect(scripts.map((script) => $(script).attr())).toEqual(
+      asksForPassword ? [{ type: 'module', src: FORM_SCRIPT.path }] : [],
+    );
+    expect($('script').text()).toBe('');
+    const policy = pageHeaders(page, language, LOOK)['content-security-policy'] ?? '';
+    expect(/script-src ([^;]*)/.exec(policy)?.[1]).toBe(
+      asksForPassword ? `https://pay.example${FORM_SCRIPT.path}` : undefined,
+    );
+    expect($('iframe, object, embed, base')).toHaveLength(0);
+    expect($('style')).toHaveLength(1);
+    expect(
+      $('*')
+        .toArray()
+        .flatMap((element) => Object.keys($(element).attr() ?? {})),
+    ).not.toContainEqual(expect.stringMatching(/^on|^style$/));
+    const addresses = $('[src], [href]')
+      .toArray()
+      .map((element) => $(element).attr('src') ?? $(element).attr('href') ?? '');
+    expect(addresses.filter((address) => !/^(data:image\/svg\+xml,|\/(?!\/))/.test(address))).toEqual([]);
+  });
+
+  it('labels every field and leaves no text unfinished', () => {
+    const fields = $('input:not([type=hidden], [aria-hidden])').toArray();
+    for (const field of fields)
+      expect(
+        $(`label[for="${$(field).attr('id')}"]`)
+          .text()
+          .trim(),
+      ).not.toBe('');
+    expect($('body').text()).not.toMatch(/undefined|\[object|NaN|\{target\}/);
+  });
+
+  it('has the same foot as every other page, with help in one place', () => {
+    const withHelp = cheerio.load(renderPage(page, language, HELPING, FORM));
+    const foot = withHelp('footer').children().toArray();
+    expect(foot.map((part) => withHelp(part).attr('class') ?? part.tagName)).toEqual([
+      ...(saysAddressAtField ? [] : ['p']),
+      'help',
+      'p',
+      'languages',
+    ]);
+    const links = withHelp('footer .help a').toArray();
+    expect(links.map((link) => withHelp(link).attr('href'))).toEqual([
+      'https://pay.example/help',
+      'tel:+78005553535',
+      'mailto:help@pay.example',
+    ]);
+    expect(withHelp('body').children().last().is('footer')).toBe(true);
+    expect(withHelp('form').last().is('.languages > form')).toBe(true);
+    expect(withHelp('.languages form a')).toHaveLength(0);
+    expect($('footer .help')).toHaveLength(0);
+  });
+
+  it('names the address to look for once: at the field for a password on the way of a request, else in its foot', () => {
+    expect($('footer').text().includes('pay.example')).toBe(!saysAddressAtField);
+    expect($('#here strong').text()).toBe(saysAddressAtField ? 'pay.example' : '');
+    if (saysAddressAtField)
+      expect($('input[type=password]').attr('aria-describedby')?.split(' ')).toContain('here');
+  });
+
+  it('lets its form leave for the application only from the pages that answer it', () => {
+    const policy = pageHeaders(page, language, LOOK)['content-security-policy'] ?? '';
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    const answers = page.name === 'consent' || page.name === 'reject';
+    expect(policy.includes("form-action 'self'")).toBe(!answers);
+    expect($('input[type=password]').length === 0 || !answers).toBe(true);
+  });
+});

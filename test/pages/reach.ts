@@ -1,0 +1,145 @@
+import { expect } from 'vitest';
+import { openDatabase } from '../../src/store/database/database.ts';
+import { fieldsFor, follow, whileLocked as whileTableLocked } from '../support/account.ts';
+import { Agent, type Answer, readAnswer } from '../support/agent.ts';
+import { createDatabase } from '../support/database.ts';
+import { decide, obtainCode, reachConsent, requestOf } from '../support/flow.ts';
+import { openLine } from '../support/line.ts';
+import { converse } from '../support/rawHttp.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+import { setUserStatus } from '../support/state.ts';
+
+// How a browser comes to a page that is not on the way of a request.
+
+export type Reach = (browser: Agent, stage: Stage) => Promise<Answer>;
+
+export type Stage = Awaited<ReturnType<typeof setStage>>;
+
+export const SHOP = 'Demo Shop';
+
+/** The users and applications of the dead ends, named as in the samples. @param server with MAX_INSTANCES 2 */
+export async function setStage(server: TestServer) {
+  return {
+    server,
+    shop: await server.createClient({ name: SHOP }),
+    limited: await server.createClient({
+      name: SHOP,
+      allowedRights: ['account-info', 'payment-shop'],
+      most: { days: 30, sum: '1000' },
+    }),
+    anna: await server.createUser({ name: 'Anna Petrova', login: 'anna' }),
+    boris: await server.createUser({ name: 'Boris', login: 'boris' }),
+    vera: await server.createUser({ name: 'Vera', login: 'vera', paymentPassword: null }),
+    /** The answer to a request that never ends: the server's limit of time passes beside the other dead ends. */
+    late: raw(server, 'GET /account HTTP/1.1\r\nHost: x\r\n'),
+  };
+}
+
+export const queryOf = (fields: Record<string, string>) => `/oauth/authorize?${new URLSearchParams(fields)}`;
+
+/** An authorization request of the shop with other fields. @param encoded added as it is */
+export const sent =
+  (fields: Record<string, string>, encoded = ''): Reach =>
+  (browser, { shop }) =>
+    browser.get(queryOf(requestOf(shop, fields)) + encoded);
+
+/** Posts the form for `action` on an account page of Anna's, who has two connections and a further session. */
+export const pressOn =
+  (page: string, action: string, around: Around): Reach =>
+  async (browser, stage) => {
+    const { shop, anna } = stage;
+    await obtainCode(new Agent(browser.baseUrl), requestOf(shop, { instance_name: 'tablet' }), anna);
+    await obtainCode(browser, requestOf(shop), anna);
+    const fields = { ...fieldsFor(await browser.get(page), action), ...PASSWORDS };
+    return around(stage, () => browser.post(action, fields));
+  };
+
+/** The fields of the form for a new password; the other forms read none of them. */
+const PASSWORDS = { password: 'x', new_password: 'x' };
+
+/** What a piece of work is done amid. */
+type Around = (stage: Stage, work: () => Promise<Answer>) => Promise<Answer>;
+
+export const whileLocked =
+  (table: string): Around =>
+  ({ server }, work) =>
+    whileTableLocked(server, table, work);
+
+/** The applications can't be found at all, which is a fault of ours. */
+export const whileBroken: Around = async ({ server }, work) => {
+  const { pool } = server.database;
+  await pool.query('alter table clients rename to clients_elsewhere');
+  try {
+    return await work();
+  } finally {
+    await pool.query('alter table clients_elsewhere rename to clients');
+  }
+};
+
+export const withoutAccountInfo: Around = async ({ server: { context } }, work) => {
+  const { catalogue } = context;
+  const { 'account-info': _left, ...fewer } = catalogue;
+  Object.assign(context, { catalogue: fewer });
+  try {
+    return await work();
+  } finally {
+    Object.assign(context, { catalogue });
+  }
+};
+
+/** Anna has decided more than a user may in a minute. */
+export const afterManyDecisions: Around = async ({ server, anna }, work) => {
+  const { pool } = server.database;
+  const count = 'update users set decisions = $2, decided_at = clock_timestamp() where user_id = $1';
+  await pool.query(count, [anna.userId, 2_000]);
+  const answer = await work();
+  await pool.query(count, [anna.userId, 0]);
+  return answer;
+};
+
+/** Anna is signed in meanwhile, as in another tab. The answer is followed. */
+export async function asAnna(
+  browser: Agent,
+  { anna, shop }: Stage,
+  send: () => Promise<Answer>,
+): Promise<Answer> {
+  const tab = new Agent(browser.baseUrl, browser.headers);
+  await reachConsent(tab, requestOf(shop), anna); // it asks again while too many passwords are checked
+  browser.cookies.set('assent_session', tab.cookies.get('assent_session') ?? '');
+  return follow(browser, await send());
+}
+
+export async function endSessions({ server, anna }: Stage): Promise<void> {
+  await server.database.pool.query('delete from sessions where user_id = $1', [anna.userId]);
+}
+
+/** The user is blocked after the form was read, before the decision is written. */
+export const blockedAtTheLastMoment: Reach = async ({ headers }) => {
+  const [line, database] = [await openLine(), await createDatabase()];
+  const pool = openDatabase(line.url(database));
+  const server = await startServer({ database: { ...database, pool } });
+  try {
+    const [client, user] = [await server.createClient(), await server.createUser()];
+    const agent = new Agent(server.baseUrl, headers);
+    const consent = await reachConsent(agent, requestOf(client), user);
+    line.holdBack(['grant-approve']);
+    const answer = decide(agent, consent, 'allow');
+    await expect.poll(line.held).toBe(1);
+    await setUserStatus({ ...server, database }, user.login, 'blocked');
+    await line.letThrough();
+    return await answer;
+  } finally {
+    line.close();
+    await server.close();
+    await pool.end();
+    await database.drop();
+  }
+};
+
+export async function raw({ baseUrl }: TestServer, bytes: string): Promise<Answer> {
+  const { answers } = await converse(baseUrl, bytes);
+  const [answer] = answers;
+  const reference = answer?.headers.get('x-request-id')?.[0] ?? '';
+  const init = { status: answer?.status ?? 0, headers: { 'x-request-id': reference } };
+  return readAnswer(new Response(answer?.body ?? '', init));
+}

@@ -1,0 +1,705 @@
+import { logoOf } from '../../src/config/operatorFiles.ts';
+import type { AuthorizedClient, LiveAuthorization } from '../../src/flows/account/authorizations.ts';
+import type { DisconnectedAccess } from '../../src/flows/account/disconnect.ts';
+import { HISTORY_KINDS, type HistoryEvent, type HistoryKind } from '../../src/flows/account/history.ts';
+import type { UserSession } from '../../src/flows/account/userSessions.ts';
+import type { WarningKind } from '../../src/flows/account/warnings.ts';
+import type { RequestedAccess } from '../../src/flows/authorize/authorize.ts';
+import {
+  describeApplications,
+  describeDisconnected,
+  describeEvent,
+  describeSessions,
+} from '../../src/http/describe/describeAccount.ts';
+import {
+  describeClient,
+  describeGuard,
+  describeLimitFields,
+  describeRequest,
+  type TypedLimits,
+} from '../../src/http/describe/describeRequest.ts';
+import { toPasswords } from '../../src/http/describe/links.ts';
+import { describeWarnings } from '../../src/http/describe/warnings.ts';
+import type {
+  AccountPage,
+  ConsentPage,
+  HistoryPage,
+  Page,
+  PasswordPage,
+  PaymentPasswordPage,
+  RejectPage,
+  SecurityPage,
+  SignInPage,
+} from '../../src/http/pages/pages.ts';
+import { BUILT_IN_CATALOGUE } from '../../src/languages/catalogue.ts';
+import { type Language, TEXTS } from '../../src/languages/languages.ts';
+import { BUILT_IN_BRAND } from '../../src/rules/face/brand.ts';
+import { parseDirectory } from '../../src/rules/face/directory.ts';
+import type { Logo } from '../../src/rules/face/logo.ts';
+import { type Client, logoPath } from '../../src/rules/request/client.ts';
+import { spends } from '../../src/rules/scope/scope.ts';
+import { parseScope } from '../rules/rubles.ts';
+import { svg } from '../support/pictures.ts';
+import { deadEndSamples, errorSample, noticeSample } from './deadEnds.ts';
+
+/** Every page in every variant that looks different, with the names and amounts that break layouts. */
+
+const HOSTILE = '<script>alert(1)</script>"\'><img src=x onerror=alert(2)>&amp;';
+const LONG_NAME =
+  'The Extraordinarily Long-Named Household Accounts and Subscriptions Manager, Second Edition';
+const LONG_WORD = 'w'.repeat(255);
+const HEBREW = 'חנות הספרים (2024) של דוד';
+const ARABIC = 'محمد عبد الله';
+
+const REQUEST = [
+  'client_id=5d41402abc4b2a76b9719d911017c592',
+  'response_type=code',
+  'redirect_uri=https%3A%2F%2Fshop.example%2Fback',
+  'scope=account-info%20payment-shop.limit(7%2C3000)',
+  'state=%22%3E%3Cb%3E',
+].join('&');
+
+const READ_ONLY = 'account-info operation-history operation-details';
+const ONE_TIME = 'account-info payment.to-account("+7-912-345-67-89","phone").limit(,123456789012.34)';
+const TRANSFERS =
+  'payment.to-account("410011234567890","account").limit(7,500) payment.to-account("boris@mail.example","email")';
+const TWELVE = [
+  'account-info',
+  'operation-history',
+  'operation-details',
+  'incoming-transfers',
+  'payment.to-pattern("energy-and-water").limit(30,8500.50)',
+  'payment.to-pattern("metro").limit(1,300)',
+  'payment.to-pattern("books")',
+  `payment.to-pattern("${'p'.repeat(128)}").limit(9999,123456789012.34)`,
+  'payment.to-pattern("<b>bold&\\"quoted\\"</b>").limit(14,1)',
+  `payment.to-pattern("${HEBREW}").limit(7,3000)`,
+  'payment-p2p.limit(1,15000)',
+  'money-source("wallet","card")',
+].join(' ');
+
+const OPERATORS = {
+  catalogue: BUILT_IN_CATALOGUE,
+  timeZone: 'UTC',
+  brand: BUILT_IN_BRAND,
+  directory: parseDirectory('{"shops": {"metro": {"en": "City Metro", "ru": "Метро"}}, "accounts": {}}'),
+};
+
+const CLIENT: Client = {
+  clientId: '5d41402abc4b2a76b9719d911017c592',
+  name: 'Demo Shop',
+  redirectUri: 'https://shop.example/back',
+  verified: true,
+  status: 'active',
+  allowedRights: null,
+  most: null,
+  site: null,
+  logo: null,
+  reviewed: false,
+  userLimits: false,
+  createdAt: new Date('2026-05-03T12:00:00Z'),
+  revision: 1,
+};
+
+const LOGO = logoOf(svg('<circle cx="16" cy="16" r="15" fill="#b3541e"/>'));
+const WIDE_LOGO = logoOf(svg('<path fill="#b3541e" d="M0 0h96v32H0z"/>', 'viewBox="0 0 96 32"'));
+
+/** The logos of applications in the samples, by the path that pages ask for. */
+export const LOGOS_OF_SAMPLES: Readonly<Record<string, Logo>> = Object.fromEntries(
+  [LOGO, WIDE_LOGO].map((logo) => [logoPath({ ...CLIENT, logo: logo.file }), logo]),
+);
+
+interface Asked {
+  readonly client?: Partial<Client>;
+  readonly scope?: string;
+  readonly returnsTo?: string;
+  readonly instanceName?: string;
+  readonly user?: { readonly name: string; readonly login: string };
+  /** The scope of the live authorization whose place the request takes. */
+  readonly earlier?: string;
+  readonly lastUsedOn?: string;
+  readonly firstSeen?: boolean;
+  readonly hasPaymentPassword?: boolean;
+  /** The scopes of the other connections; null for too many. */
+  readonly others?: readonly string[] | null;
+  readonly undone?: string;
+}
+
+const HOSTILE_ASKED: Asked = {
+  client: { name: HOSTILE },
+  instanceName: HOSTILE,
+  returnsTo: 'https://xn--e1afmkfd.xn--p1ai/',
+  user: { name: HOSTILE, login: HOSTILE },
+  scope: TWELVE,
+  earlier: TWELVE,
+  firstSeen: true,
+  undone: HOSTILE,
+};
+
+const LONG_ASKED: Asked = {
+  client: {
+    name: LONG_NAME,
+    site: `https://${'sub.'.repeat(40)}shop.example/`,
+    logo: WIDE_LOGO.file,
+    reviewed: true,
+  },
+  instanceName: LONG_WORD,
+  returnsTo: `https://${'sub.'.repeat(40)}shop.example/`,
+  user: { name: LONG_WORD.slice(0, 64), login: LONG_WORD.slice(0, 64) },
+  scope: TWELVE,
+  earlier: 'account-info payment.to-pattern("metro").limit(7,100)',
+};
+
+const RIGHT_TO_LEFT: Asked = {
+  client: { name: HEBREW },
+  instanceName: ARABIC,
+  user: { name: ARABIC, login: ARABIC },
+  scope: `payment.to-pattern("${HEBREW}").limit(7,3000)`,
+  earlier: `payment.to-pattern("${ARABIC}")`,
+};
+
+const EARLIER: Asked = {
+  instanceName: 'anna@shop.example',
+  scope: 'account-info operation-history payment-shop.limit(7,3000)',
+  earlier: 'account-info incoming-transfers payment-shop.limit(1,500) money-source("card")',
+  lastUsedOn: '2026-05-09',
+};
+
+function access(asked: Asked): RequestedAccess {
+  const { scope = 'account-info operation-history payment-shop.limit(7,3000)', earlier } = asked;
+  return {
+    authorizationRequest: {
+      client: { ...CLIENT, ...asked.client },
+      redirectUri: asked.returnsTo ?? CLIENT.redirectUri,
+      scope,
+      rights: parseScope(scope),
+      instanceName: asked.instanceName ?? null,
+      state: null,
+      codeChallenge: null,
+      canonicalQuery: REQUEST,
+    },
+    user: {
+      ...(asked.user ?? { name: 'Anna Petrova', login: 'anna' }),
+      hasPaymentPassword: asked.hasPaymentPassword ?? true,
+    },
+    expiresAt: new Date('2029-11-20T12:00:00Z'),
+    daysLeft: 1_096,
+    earlier:
+      earlier === undefined
+        ? null
+        : {
+            confirmedAt: new Date('2026-02-03T12:00:00Z'),
+            lastUsedOn: asked.lastUsedOn ?? null,
+            rights: parseScope(earlier),
+          },
+    others: asked.others === null ? null : (asked.others ?? []).map(parseScope),
+    firstSeen: asked.firstSeen ?? false,
+    signOutToken: 'sign-out.token',
+  };
+}
+
+function eventOf(kind: HistoryKind, changes: Partial<HistoryEvent>): HistoryEvent {
+  return {
+    kind,
+    at: new Date('2026-11-21T09:30:00Z'),
+    clientId: CLIENT.clientId,
+    clientName: 'Demo Shop',
+    instanceName: null,
+    rights: null,
+    network: '203.0.113.0/24',
+    ...changes,
+  };
+}
+
+export function pageSamplesIn(language: Language): Record<string, Page> {
+  const texts = TEXTS[language];
+  const words = { ...OPERATORS, language, texts };
+  const request = (asked: Asked) => ({
+    ...describeRequest(access(asked), words),
+    undone: asked.undone ?? null,
+  });
+
+  const asker = (client: Partial<Client> = {}) => describeClient({ client: { ...CLIENT, ...client } }, words);
+
+  const day = (date: string) => texts.formats.day(new Date(date), 'UTC');
+
+  const signIn = (changes: Partial<SignInPage> = {}): SignInPage => ({
+    name: 'sign-in',
+    request: REQUEST,
+    formToken: 'form.token',
+    client: asker(),
+    login: '',
+    undone: null,
+    error: null,
+    ...changes,
+  });
+
+  const paymentPassword = (asked: Asked = {}, error: string | null = null): PaymentPasswordPage => ({
+    name: 'payment-password',
+    ...request(asked),
+    keptAs: 'anna (payment)',
+    formToken: 'form.token',
+    error,
+  });
+
+  const reject = (asked: Asked = {}): RejectPage => ({
+    ...request(asked),
+    name: 'reject',
+    decisionToken: 'reject.token',
+    back: `/oauth/authorize?${REQUEST}`,
+    stays:
+      asked.earlier === undefined ? null : texts.reject.stays(asker(asked.client).name, day('2026-02-03')),
+  });
+
+  const consent = (asked: Asked = {}, typed: TypedLimits | null = null): ConsentPage => ({
+    name: 'consent',
+    ...request(asked),
+    ...describeGuard(access(asked), words),
+    decisionToken: 'decision.token',
+    limits: describeLimitFields(access(asked), typed, words),
+    error: typed && TEXTS[language].consent.limits.undone,
+  });
+
+  function authorization(
+    instanceName: string | null,
+    scope: string,
+    changes: Partial<LiveAuthorization> = {},
+  ) {
+    return {
+      grantId: '3d6f0a52-3f0c-4f0e-9a39-0d8f6c1f2b11',
+      clientId: CLIENT.clientId,
+      clientName: 'Demo Shop',
+      clientLogo: null,
+      isBlocked: false,
+      instanceName,
+      confirmedAt: new Date('2026-11-20T12:00:00Z'),
+      lastUsedOn: '2026-11-21',
+      expiresAt: new Date('2029-11-20T12:00:00Z'),
+      expiresSoon: false,
+      rights: parseScope(scope),
+      disconnectToken: 'disconnect.token',
+      ...changes,
+    };
+  }
+
+  function connected(
+    clientName: string,
+    authorizations: readonly LiveAuthorization[],
+    changes: Partial<AuthorizedClient> = {},
+  ): AuthorizedClient {
+    const { isBlocked = false } = changes;
+    return {
+      clientId: CLIENT.clientId,
+      clientName,
+      clientLogo: null,
+      isBlocked,
+      canSpend: !isBlocked && authorizations.some(({ rights }) => spends(rights)),
+      authorizations: authorizations.map((one) => ({ ...one, clientName, isBlocked })),
+      live: authorizations.length,
+      orMore: false,
+      disconnectAllToken: 'disconnect-all.token',
+      ...changes,
+    };
+  }
+
+  const owner = { userName: 'Anna Petrova', userLogin: 'anna', signOutToken: 'sign-out.token' };
+
+  function account(
+    applications: readonly AuthorizedClient[],
+    changes: Partial<AccountPage> = {},
+  ): AccountPage {
+    const page = { authorizations: [], applications, newer: null, older: null };
+    const undone = changes.undone ?? null;
+    return {
+      name: 'account',
+      ...owner,
+      title: undone === null ? texts.account.title : texts.account.titleUndone,
+      applications: describeApplications(page, words),
+      place: { direction: 'older', grantId: null },
+      newer: null,
+      older: null,
+      warnings: null,
+      stopToken: 'stop.token',
+      done: null,
+      ways: [],
+      undone: null,
+      ...changes,
+    };
+  }
+
+  const warnings = (
+    page: 'account' | 'security',
+    kinds: readonly WarningKind[],
+    changes: Partial<HistoryEvent> = {},
+    hasMore = false,
+  ) => {
+    const events = kinds.map((kind) => ({
+      ...eventOf(kind, changes),
+      kind,
+      device: { browser: 'Firefox', system: 'Linux' },
+    }));
+    const found = { events, hasMore, newest: '1', seenToken: 'seen.token' };
+    return describeWarnings(page, found, { hasPaymentPassword: true }, words);
+  };
+
+  /** What the page says after a disconnection. */
+  const disconnected = (changes: Partial<DisconnectedAccess> = {}) => {
+    const after = {
+      what: 'connection',
+      clientName: 'Demo Shop',
+      instanceName: null,
+      live: 0,
+      orMore: false,
+    } as const;
+    return describeDisconnected({ ...after, ...changes }, texts);
+  };
+
+  const shop = authorization(null, 'account-info operation-history payment-shop.limit(7,3000)');
+  const tablet = authorization('anna-tablet', 'account-info payment.to-pattern("metro")', {
+    lastUsedOn: null,
+  });
+  const diary = connected('Spending Diary', [authorization(null, READ_ONLY, { lastUsedOn: null })]);
+
+  const session = (changes: Partial<UserSession> = {}): UserSession => ({
+    sessionId: 'a1b2c3',
+    isCurrent: false,
+    createdAt: new Date('2026-11-20T08:00:00Z'),
+    seenAt: new Date('2026-11-22T08:00:00Z'),
+    browser: 'Firefox',
+    system: 'Linux',
+    network: '203.0.113.0/24',
+    endToken: 'end.token',
+    ...changes,
+  });
+
+  const security = (sessions: readonly UserSession[], changes: Partial<SecurityPage> = {}): SecurityPage => ({
+    name: 'security',
+    ...owner,
+    sessions: describeSessions(sessions, new Date('2026-11-22T08:05:00Z'), words),
+    endOthersToken: sessions.length > 1 ? 'end-others.token' : null,
+    warnings: null,
+    hasPaymentPassword: true,
+    done: null,
+    ways: [],
+    undone: null,
+    ...changes,
+  });
+
+  const event = (kind: HistoryKind, changes: Partial<HistoryEvent> = {}) =>
+    describeEvent(eventOf(kind, changes), words);
+
+  const history = (events: HistoryPage['events'], changes: Partial<HistoryPage> = {}): HistoryPage => ({
+    name: 'history',
+    ...owner,
+    intro: texts.history.intro('UTC'),
+    events,
+    isLater: false,
+    older: null,
+    ...changes,
+  });
+
+  const password = (changes: Partial<PasswordPage> = {}): PasswordPage => ({
+    name: 'password',
+    ...owner,
+    which: 'password',
+    keptAs: 'anna',
+    asked: 'password',
+    formToken: 'change.token',
+    minCharacters: 8,
+    error: null,
+    wrong: 'old',
+    ...changes,
+  });
+
+  return {
+    'sign-in': signIn(),
+    'sign-in to the account': signIn({ request: null, client: null }),
+    'sign-in after a wrong password': signIn({ login: 'anna', error: texts.signIn.wrong }),
+    'sign-in after too many tries': signIn({
+      login: LONG_WORD,
+      client: asker(LONG_ASKED.client),
+      error: texts.tooManyTries(texts.wait.minutes(15), '12:15 UTC'),
+    }),
+    'sign-in after a Disconnect too late': signIn({
+      request: null,
+      client: null,
+      undone: texts.account.notSignedIn,
+    }),
+    'sign-in after the session ended': signIn({ undone: texts.signIn.sessionOver }),
+    'sign-in without cookies': signIn({ undone: texts.signIn.cookiesOff('pay.example') }),
+    'sign-in after a stale form': signIn({ undone: texts.outcomes.not_signed_in }),
+    'sign-in after an answer too late': signIn({ undone: texts.outcomes.sessionOver }),
+    'sign-in, hostile': signIn({
+      request: HOSTILE,
+      client: asker({ name: HOSTILE }),
+      login: HOSTILE,
+      error: HOSTILE,
+    }),
+    'sign-in, right to left': signIn({ client: asker({ name: HEBREW }), login: ARABIC }),
+
+    'payment-password': paymentPassword(),
+    'payment-password after a wrong one': paymentPassword({}, texts.paymentPassword.wrong),
+    'payment-password after too many tries': paymentPassword(
+      {},
+      texts.tooManyTries(texts.wait.seconds(45), null),
+    ),
+    'payment-password, default limit': paymentPassword({ scope: 'payment-p2p' }),
+    'payment-password, one payment': paymentPassword({ scope: ONE_TIME }),
+    'payment-password, earlier': paymentPassword(EARLIER),
+    'payment-password, hostile': paymentPassword(HOSTILE_ASKED, HOSTILE),
+    'payment-password, long': paymentPassword(LONG_ASKED),
+
+    reject: reject(),
+    'reject, earlier': reject(EARLIER),
+    'reject, hostile': reject(HOSTILE_ASKED),
+    'reject, long': reject(LONG_ASKED),
+
+    consent: consent(),
+    'consent, reads only': consent({ scope: READ_ONLY }),
+    'consent, default limit': consent({ scope: 'payment-p2p' }),
+    'consent, one payment': consent({ scope: ONE_TIME }),
+    'consent, from a card': consent({ scope: 'operation-details payment-p2p money-source("card")' }),
+    'consent, instance': consent({ instanceName: 'anna@shop.example', returnsTo: 'com.example.shop:/back' }),
+    'consent, earlier': consent(EARLIER),
+    ...Object.fromEntries(
+      Object.entries(texts.outcomes.on).map(([outcome, text]) => [
+        `consent after ${outcome}`,
+        consent({ undone: text('Demo Shop', 'Anna Petrova', 'anna') }),
+      ]),
+    ),
+    'consent, new to the user': consent({ firstSeen: true }),
+    'consent, no payment password': consent({ hasPaymentPassword: false }),
+    'consent, another connection': consent({
+      instanceName: 'anna-phone',
+      others: ['payment-shop'],
+    }),
+    'consent, several other connections': consent({
+      others: [
+        'account-info payment-shop.limit(7,3000) payment-p2p.limit(1,500)',
+        'payment-shop.limit(,500)',
+        'payment-p2p',
+      ],
+    }),
+    'consent, thirty other connections': consent({
+      others: Array(30).fill('payment-p2p.limit(1,123456.78)'),
+    }),
+    'consent, other one-time payments': consent({ others: [ONE_TIME, 'payment-shop.limit(,500)'] }),
+    'consent, too many other connections': consent({ others: null }),
+    'consent, reviewed': consent({ client: { site: 'https://www.shop.example/', reviewed: true } }),
+    'consent, logo': consent({ client: { logo: LOGO.file } }),
+    'consent, nothing changes': consent({
+      earlier: 'account-info operation-history payment-shop.limit(7,3000)',
+    }),
+    'consent, lowered and dropped': consent({
+      scope: 'account-info payment-p2p.limit(1,5000)',
+      earlier: TWELVE,
+    }),
+    'consent, transfers': consent({ scope: TRANSFERS }),
+    'consent, twelve rights': consent({ scope: TWELVE }),
+    'consent, limits to lower': consent({ ...EARLIER, client: { userLimits: true } }),
+    'consent, limits that can’t be granted': consent(
+      { client: { userLimits: true }, scope: TWELVE },
+      {
+        sums: new Map([
+          [4, 'a lot'],
+          [5, '300'],
+          [6, '1,000'],
+          [7, HOSTILE],
+          [8, '0'],
+        ]),
+        problems: new Map([
+          [4, 'higher_than_asked'],
+          [6, 'too_many_decimals'],
+          [7, 'not_a_sum'],
+          [8, 'not_above_zero'],
+        ]),
+      },
+    ),
+    'consent, hostile': consent(HOSTILE_ASKED),
+    'consent, long': consent(LONG_ASKED),
+    'consent, right to left': consent(RIGHT_TO_LEFT),
+
+    ...deadEndSamples(texts),
+    'error, explained': {
+      ...errorSample('no_rights')(texts),
+      explained: { rule: 'The parameter scope is missing.', remedy: 'docs/integrating.md has requests.' },
+    },
+    'error, hostile': {
+      ...errorSample('no_rights')(texts),
+      title: HOSTILE,
+      text: HOSTILE,
+      fault: HOSTILE,
+      next: HOSTILE,
+      passOn: HOSTILE,
+      reference: LONG_WORD,
+      link: { href: `/"${HOSTILE}`, text: HOSTILE },
+      explained: { rule: LONG_WORD, remedy: HOSTILE },
+    },
+    'notice, hostile': noticeSample(
+      { title: LONG_WORD, text: HOSTILE },
+      [{ href: `/"${HOSTILE}`, text: HOSTILE }],
+      null,
+    ),
+
+    account: account([connected('Demo Shop', [shop, tablet]), diary]),
+    'account, one application': account([connected('Demo Shop', [shop])]),
+    'account, empty': account([]),
+    'account, last one disconnected': account([], disconnected()),
+    'account, one of several disconnected': account(
+      [connected('Demo Shop', [shop])],
+      disconnected({ instanceName: 'anna-tablet', live: 1 }),
+    ),
+    'account, one without a name disconnected': account(
+      [connected('Demo Shop', [tablet])],
+      disconnected({ live: 1 }),
+    ),
+    'account, one of thousands disconnected': account([diary], {
+      ...disconnected({ what: 'application', orMore: true }),
+      older: '/account?older=x',
+    }),
+    'account, not disconnected': account([diary], { undone: texts.account.outOfDate }),
+    'account, one is blocked, one ends soon': account([
+      connected('Demo Shop', [shop], { isBlocked: true }),
+      connected('Spending Diary', [authorization(null, READ_ONLY, { expiresSoon: true })]),
+    ]),
+    'account, ends soon': account([connected('Demo Shop', [{ ...shop, expiresSoon: true }])]),
+    'account, blocked': account([connected('Demo Shop', [shop, tablet], { isBlocked: true })]),
+    'account, a page between others': account(
+      [
+        connected('Demo Shop', [authorization('anna-1', READ_ONLY), authorization('anna-2', READ_ONLY)], {
+          live: 1000,
+          orMore: true,
+        }),
+      ],
+      { place: { direction: 'older', grantId: 'x' }, newer: '/account?newer=x', older: '/account?older=x' },
+    ),
+    'account, nothing left before others': account([], { older: '/account?older=x' }),
+    'account, several that spend': account([
+      connected('Demo Shop', [tablet, authorization('anna-phone', 'payment-p2p.limit(30,15000)')]),
+      connected('Ticket Office', [
+        authorization('anna-1', ONE_TIME),
+        authorization('anna-2', ONE_TIME),
+        authorization('anna-3', READ_ONLY),
+      ]),
+      connected('Corner Café', [authorization('anna-1', ONE_TIME), authorization('anna-2', READ_ONLY)]),
+      connected('Market', [shop], { live: 21 }),
+    ]),
+    'account, full': account(
+      [
+        connected(LONG_NAME, [authorization(LONG_WORD, TWELVE)], { isBlocked: true, live: 2 }),
+        connected('<b>&amp;', [authorization(HOSTILE, READ_ONLY)], { live: 21 }),
+        connected(HEBREW, [authorization(ARABIC, ONE_TIME)], { live: 37 }),
+        diary,
+        ...[1, 2, 3].map((n) => connected(`Shop ${n}`, [shop])),
+      ],
+      {
+        userName: ARABIC,
+        userLogin: LONG_WORD.slice(0, 64),
+        ...disconnected({ clientName: HEBREW, instanceName: LONG_WORD, live: 999, orMore: true }),
+        newer: '/account?newer=x',
+      },
+    ),
+    'account, one long and hostile': account(
+      [connected(HOSTILE, [authorization(HOSTILE, TWELVE), authorization(LONG_WORD, ONE_TIME)])],
+      disconnected({ clientName: HOSTILE, instanceName: HOSTILE, live: 2 }),
+    ),
+
+    'account, warned': account([connected('Demo Shop', [shop])], {
+      warnings: warnings('account', ['signed_in', 'payment_confirmed']),
+    }),
+    'account, warned of much': account([connected('Demo Shop', [shop, tablet]), diary], {
+      warnings: warnings('account', ['user_password_set', 'replayed', 'payment_confirmed'], {}, true),
+    }),
+    'account, warned, hostile': account([], {
+      warnings: warnings('account', ['payment_confirmed', 'replayed'], {
+        clientName: HOSTILE,
+        network: null,
+      }),
+    }),
+    'account, everything stopped': account([], {
+      title: texts.stop.titleDone,
+      done: texts.stop.done,
+      ways: toPasswords(texts, true),
+    }),
+    'account, not everything stopped': account([diary], {
+      title: texts.stop.titleUndone,
+      undone: texts.stop.undone,
+    }),
+    'account, nothing stopped': account([diary], {
+      title: texts.stop.titleUndone,
+      undone: texts.stop.outOfDate,
+    }),
+    'sign-in after Stop everything too late': signIn({
+      request: null,
+      client: null,
+      undone: texts.stop.notSignedIn,
+    }),
+
+    history: history(
+      HISTORY_KINDS.map((kind) => event(kind, kind === 'approved' ? { rights: parseScope(TRANSFERS) } : {})),
+      { older: '/account/history?from=1-1' },
+    ),
+    'history, hostile': history(
+      [
+        event('approved', { clientName: HOSTILE, instanceName: HOSTILE, rights: parseScope(TWELVE) }),
+        event('replayed', { clientName: HOSTILE, network: null }),
+        event('payment_confirmed', { clientName: LONG_WORD }),
+        event('revoked_by_user', { clientName: LONG_NAME, instanceName: LONG_WORD }),
+        event('rejected', { clientName: HEBREW, instanceName: ARABIC }),
+        event('revoked_by_operator', { clientName: null, network: null }),
+      ],
+      { isLater: true },
+    ),
+    'history, empty': history([]),
+
+    'history, an account that was attacked': history([
+      event('user_password_set', { network: null }),
+      event('payment_confirmed'),
+      event('approved', { rights: parseScope('account-info payment-shop.limit(7,3000)') }),
+      event('password_guessed'),
+      event('signed_in'),
+    ]),
+
+    security: security([
+      session({ isCurrent: true, endToken: null, seenAt: new Date('2026-11-22T08:05:00Z') }),
+      session(),
+      session(),
+    ]),
+    'security, warned': security([session({ isCurrent: true, endToken: null }), session()], {
+      warnings: warnings('security', ['payment_password_guessed', 'password_guessed', 'payment_confirmed']),
+    }),
+    'security, this browser only': security([session({ isCurrent: true, endToken: null, network: null })], {
+      hasPaymentPassword: false,
+      done: texts.security.changed,
+      ways: [{ href: '/account', text: texts.account.title }],
+    }),
+    'security, an unknown device': security(
+      [
+        session({ isCurrent: true, endToken: null }),
+        session({ browser: null, system: null, seenAt: new Date('2026-11-22T06:05:00Z') }),
+      ],
+      {
+        undone: texts.security.undone,
+      },
+    ),
+    'security, ended': security([session({ isCurrent: true, endToken: null })], {
+      done: texts.security.ended,
+    }),
+
+    password: password(),
+    'password, the payment password': password({ which: 'payment-password', asked: 'payment-password' }),
+    'password, a first payment password': password({ which: 'payment-password' }),
+    ...Object.fromEntries(
+      Object.entries(texts.security.form.problems).map(([problem, text]) => [
+        `password, ${problem}`,
+        password({ error: text(8), wrong: 'new' }),
+      ]),
+    ),
+    'password, wrong': password({ error: texts.security.form.wrong }),
+    'password, the payment password wrong': password({
+      which: 'payment-password',
+      asked: 'payment-password',
+      error: texts.security.form.wrongPayment,
+    }),
+  };
+}

@@ -1,0 +1,70 @@
+import { readdirSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LANGUAGES } from '../../src/languages/languages.ts';
+import { CHECKS, DESKTOP, resize } from './checks.ts';
+import { asDifferences, asTexts, type Outline, outlineOf } from './outlines.ts';
+import { openSite, type Site } from './site.ts';
+import { ALL_STATES, type State, titleOf } from './states.ts';
+
+// One walk over every state in a browser, in each language: what CHECKS finds, and what a screen reader does. That is in
+// outlines/, a file for each page: in English as it is built, in Russian the texts alone.
+// `npx vitest run test/pages/walk.test.ts -u` writes it anew.
+
+let site: Site;
+beforeAll(async () => {
+  site = await openSite();
+});
+afterAll(() => site?.close());
+
+/** Against hanging only. */
+const WALK_MS = 900_000;
+
+/** These break layouts, and have nothing to read that others don't. */
+const FOR_LAYOUT = /hostile|long|twelve|account, full|right to left/;
+/** The page whose head and foot stand for those of all. */
+const LAYOUT = 'consent';
+
+const TO_READ = ALL_STATES.filter(({ name, brand }) => brand === 'built-in' && !FOR_LAYOUT.test(name));
+const PAGES = ['layout', ...new Set(TO_READ.map(({ page }) => page.name))];
+
+describe.each(LANGUAGES)('in %s', (language) => {
+  const states = ALL_STATES.filter((state) => state.language === language);
+  const problems = new Map(Object.keys(CHECKS).map((check) => [check, [] as string[]]));
+  let complaints: string[];
+  /** By state: of its head and foot, and of what is between. */
+  const [edges, mains] = [new Map<State, string[]>(), new Map<State, string[]>()];
+
+  beforeAll(async () => {
+    complaints = await site.walk(states, async (page, state) => {
+      await resize(page, DESKTOP);
+      if (state.name === LAYOUT)
+        edges.set(state, [...(await outlineOf(page, 'header')), ...(await outlineOf(page, 'footer'))]);
+      if (TO_READ.includes(state)) mains.set(state, await outlineOf(page, 'main'));
+      for (const [name, check] of Object.entries(CHECKS))
+        for (const problem of await check(page, state))
+          problems.get(name)?.push(`${titleOf(state)}: ${problem}`);
+    });
+  }, WALK_MS);
+
+  it.each(Object.keys(CHECKS))('%s', (check) => {
+    expect(problems.get(check)).toEqual([]);
+  });
+
+  it('no page asks for what is not there, or acts against its own policy', () => {
+    expect(complaints).toEqual([]);
+  });
+
+  it.each(PAGES)('the outlines of %s', async (page) => {
+    const outlines = states.flatMap((state): Outline[] => {
+      const lines = page === 'layout' ? edges.get(state) : page === state.page.name && mains.get(state);
+      return lines ? [[page === 'layout' ? state.brand : state.name, lines]] : [];
+    });
+    const file = language === 'en' ? `outlines/${page}.txt` : `outlines/${language}/${page}.txt`;
+    await expect(language === 'en' ? asDifferences(outlines) : asTexts(outlines)).toMatchFileSnapshot(file);
+  });
+});
+
+it('outlines/ has no pages that are gone', () => {
+  const files = readdirSync(new URL('outlines', import.meta.url)).filter((name) => name.endsWith('.txt'));
+  expect(files).toEqual(PAGES.map((page) => `${page}.txt`).toSorted());
+});

@@ -1,0 +1,13 @@
+import { BUILT_IN_CATALOGUE } from '../../src/languages/catalogue.ts';
+import type { Limit } from '../../src/rules/common/money.ts';
+import * as scopes from '../../src/rules/scope/scope.ts';
+
+export const OFFER = { catalogue: BUILT_IN_CATALOGUE, currency: 'RUB' };
+
+/** A scope of a service whose currency is the rouble. */
+export const parseScope = (scope: string): scopes.Right[] => scopes.parseScope(scope, 'RUB');
+
+/** A limit as an application writes it. */
+export const rubles = (days: number | null, sum: string): Limit => ({ days, sum, currency: 'RUB' });
+/** The limit where it writes none. */
+export const DEFAULT: Limit = { ...rubles(1, '3000'), isDefault: true };

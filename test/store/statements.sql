@@ -1,0 +1,981 @@
+-- 'select c.relnamespace::regnamespace::text as schema, quote_i…'(name) → schema text, database text, isOurs boolean
+select c.relnamespace::regnamespace::text as schema, quote_ident(datname) as database,
+          pg_has_role(datdba, 'usage') as "isOurs"
+     from pg_roles r, pg_class c, pg_database d
+    where r.rolname = $1 and c.oid = 'audit_events'::regclass and datname = current_database();
+
+-- 'select count(*)::int as rows, count(*) filter (where at < da…'() → rows integer, early integer
+select count(*)::int as rows, count(*) filter (where at < date_trunc('month', clock_timestamp() at time zone 'UTC') at time zone 'UTC')::int as early from audit_events_rest;
+
+-- 'select current_setting('server_version_num')::int as "versio…'(numeric) → versionNumber integer, version text, encoding text, isStandby boolean, readOnly boolean, fsync boolean, fullPageWrites boolean, synchronousCommit text, isolation text, skewSeconds double precision, role name
+select current_setting('server_version_num')::int as "versionNumber",
+          current_setting('server_version') as version,
+          current_setting('server_encoding') as encoding,
+          pg_is_in_recovery() as "isStandby",
+          current_setting('transaction_read_only') = 'on' as "readOnly",
+          current_setting('fsync') = 'on' as fsync,
+          current_setting('full_page_writes') = 'on' as "fullPageWrites",
+          current_setting('synchronous_commit') as "synchronousCommit",
+          current_setting('transaction_isolation') as isolation,
+          abs(extract(epoch from clock_timestamp()) - $1)::float8 as "skewSeconds",
+          current_user as role;
+
+-- 'select distinct g.grant_id as id, g.user_id as "userId" from…'(uuid[], timestamp with time zone[], boolean[]) → id uuid, userId uuid
+select distinct g.grant_id as id, g.user_id as "userId"
+  from unnest($1::uuid[], $2::timestamptz[], $3::boolean[]) as ended (grant_id, at, is_approval)
+  join grants g using (grant_id)
+ where g.confirmed_at < ended.at - case when is_approval then interval '10 seconds' else interval '0' end and is_live(g.code_expires_at, g.token_issued_at, g.revoked_at);
+
+-- 'select name, to_char(month, 'YYYY-MM-DD 00:00Z') as "from", …'(integer, integer) → name text, from text, to text
+select name, to_char(month, 'YYYY-MM-DD 00:00Z') as "from",
+       to_char(month + interval '1 month', 'YYYY-MM-DD 00:00Z') as "to"
+  from generate_series(
+         (select least(date_trunc('month', clock_timestamp() at time zone 'UTC'), date_trunc('month', min(at) at time zone 'UTC')) from audit_events_rest
+           where at >= (date_trunc('month', clock_timestamp() at time zone 'UTC') - make_interval(months => $1)) at time zone 'UTC'),
+         date_trunc('month', clock_timestamp() at time zone 'UTC') + make_interval(months => $2), '1 month') as month,
+       to_char(month, '"audit_events_"YYYY_MM') as name
+ where to_regclass(name) is null
+ order by month limit 1;
+
+-- 'select pg_size_pretty((select sum(pg_total_relation_size(rel…'() → size text, lastMonth text, coversNow boolean, monthsAhead integer
+select pg_size_pretty((select sum(pg_total_relation_size(relid)) from pg_partition_tree('audit_events'))) as size,
+       (select pg_size_pretty(pg_total_relation_size(id)) from (
+         select inhrelid as id, relname as name,
+                to_date(substring(relname, '^audit_events_([0-9]{4}_[0-9]{2})$'), 'YYYY_MM') as month
+           from pg_inherits join pg_class on pg_class.oid = inhrelid
+          where inhparent = 'audit_events'::regclass) as partitions
+         where month = date_trunc('month', clock_timestamp() at time zone 'UTC') - interval '1 month') as "lastMonth",
+       exists (select from (
+         select inhrelid as id, relname as name,
+                to_date(substring(relname, '^audit_events_([0-9]{4}_[0-9]{2})$'), 'YYYY_MM') as month
+           from pg_inherits join pg_class on pg_class.oid = inhrelid
+          where inhparent = 'audit_events'::regclass) as partitions where month = date_trunc('month', clock_timestamp() at time zone 'UTC')) as "coversNow",
+       (select count(*)::int from (
+         select inhrelid as id, relname as name,
+                to_date(substring(relname, '^audit_events_([0-9]{4}_[0-9]{2})$'), 'YYYY_MM') as month
+           from pg_inherits join pg_class on pg_class.oid = inhrelid
+          where inhparent = 'audit_events'::regclass) as partitions where month > date_trunc('month', clock_timestamp() at time zone 'UTC')) as "monthsAhead";
+
+-- 'select quote_ident(nspname) as schema from pg_class c join p…'() → schema text
+select quote_ident(nspname) as schema from pg_class c join pg_namespace n on n.oid = relnamespace
+    where c.oid = 'audit_events'::regclass;
+
+-- 'select string_agg(quote_ident(attname), ', ') as columns fro…'(regclass, name) → columns text
+select string_agg(quote_ident(attname), ', ') as columns from pg_attribute
+    where attrelid = $1::regclass and attnum > 0 and not attisdropped and attname is distinct from $2;
+
+-- 'with ours as ( select c.*, relispartition and relname ~ '^au…'(regnamespace) → line text
+with ours as (
+  select c.*, relispartition and relname ~ '^audit_events_' as is_part from pg_class c
+   where relnamespace = $1::regnamespace and relkind in ('r', 'p')
+), parts (name, part, n, line) as (
+  select relname, 1, attnum::bigint,
+         format('%s.%s %s%s%s%s', relname, attname, format_type(atttypid, atttypmod),
+                case when attnotnull then ' not null' else '' end,
+                coalesce(' default ' || pg_get_expr(adbin, adrelid), ''),
+                case attidentity when 'a' then ' generated always as identity' else attidentity::text end)
+    from ours join pg_attribute a on attrelid = ours.oid and attnum > 0 and not attisdropped
+    left join pg_attrdef on (adrelid, adnum) = (ours.oid, attnum)
+  union all
+  select relname, 2, 0, relname || ' ' || pg_get_constraintdef(k.oid)
+    from ours join pg_constraint k on conrelid = ours.oid where contype not in ('n', 't')
+  union all
+  select relname, 3, 0, relname || ' ' || case when is_part then regexp_replace(definition, ' INDEX \S+ ON ', ' INDEX ON ') else definition end
+           || case when indisvalid and indisready then '' else ' invalid' end
+    from ours join pg_index on indrelid = ours.oid, pg_get_indexdef(indexrelid) as definition
+  union all
+  select relname, 4, 0, relname || ' ' || pg_get_triggerdef(t.oid) || case tgenabled when 'O' then '' else ' enabled: ' || tgenabled::text end
+    from ours join pg_trigger t on tgrelid = ours.oid where not tgisinternal
+  union all
+  select distinct relname, 4, 0, format('%s does not enforce %s', relname, pg_get_constraintdef(tgconstraint))
+    from ours join pg_trigger t on tgrelid = ours.oid where tgisinternal and tgenabled <> 'O'
+  union all
+  select relname, 5, 0, relname || ' ' || pg_get_ruledef(r.oid) from ours join pg_rewrite r on ev_class = ours.oid
+  union all
+  select relname, 6, 0, relname || ' ' || what
+    from ours, lateral (values
+      (relpersistence <> 'p', 'is not logged'),
+      (relrowsecurity, 'has row level security'),
+      (relkind = 'r' and exists (select from pg_inherits where inhparent = ours.oid), 'is inherited'),
+      (reloptions is not null, 'with ' || array_to_string(array(select unnest(reloptions) order by 1), ', '))) as said (holds, what)
+   where holds
+  union all
+  select relname, 7, 0, format('%s sequence from %s to %s by %s%s', relname, seqmin, seqmax, seqincrement, case when seqcycle then ', again and again' else '' end)
+    from pg_sequence join pg_class on oid = seqrelid where relnamespace = $1::regnamespace
+  union all
+  select proname, 8, 0, proname || ' ' || replace(regexp_replace(pg_get_functiondef(p.oid), '\s+', ' ', 'g'),
+                                                 format(', %L, ''pg_temp''', nspname), ', here, ''pg_temp''')
+    from pg_proc p join pg_namespace n on n.oid = pronamespace where pronamespace = $1::regnamespace and prokind in ('f', 'p')
+     and not exists (select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and deptype = 'e')
+)
+select trim(replace(line, $1 || '.', '')) as line from parts order by name collate "C", part, n, line collate "C";
+
+-- 'with ours as ( select c.oid, relacl, relowner from unnest($1…'(text[]) → role text
+with ours as (
+  select c.oid, relacl, relowner from unnest($1::text[]) as name join pg_class c on c.oid = name::regclass
+  union all
+  select c.oid, relacl, relowner from pg_inherits join pg_class c on c.oid = inhrelid where inhparent = 'audit_events'::regclass)
+select distinct case grantee when 0 then 'public' else pg_get_userbyid(grantee)::text end as role
+  from ours, lateral (
+         select grantee from aclexplode(relacl)
+         union all
+         select grantee from pg_attribute, aclexplode(attacl) where attrelid = ours.oid and not attisdropped) as given
+ where grantee <> relowner order by 1;
+
+-- 'with ours as (select c.oid, relowner, relnamespace from unne…'(text[]) → owner name
+with ours as (select c.oid, relowner, relnamespace from unnest($1::text[]) as name join pg_class c on c.oid = name::regclass)
+select distinct pg_get_userbyid(owner) as owner from (
+  select relowner as owner from ours
+  union all
+  select relowner from pg_inherits join pg_class on pg_class.oid = inhrelid where inhparent in (select oid from ours)
+  union all
+  select proowner from ours join pg_trigger t on tgrelid = ours.oid join pg_proc p on p.oid = tgfoid where not tgisinternal
+  union all
+  select proowner from pg_proc where oid in ('is_live'::regproc, 'may_hold'::regproc)) owners
+ order by 1;
+
+-- 'with role (name) as (select coalesce($1, current_user)::name…'(name, jsonb) → lacks boolean, privilege text
+with role (name) as (select coalesce($1, current_user)::name), ours (oid, privileges, clocked) as (
+  select name::regclass::oid, string_to_array(privileges, ', '), clocked
+    from jsonb_to_recordset($2::jsonb) as needed (name text, privileges text, clocked text)
+  union all
+  select inhrelid, '{}', null from pg_inherits where inhparent = 'audit_events'::regclass
+), cells as (
+  select ours.oid, privilege, attname, has_column_privilege(role.name, ours.oid, attnum, privilege) as has,
+         privilege = any (privileges) and (privilege = 'select' or attname is distinct from clocked) as needed
+    from role, ours join pg_attribute on attrelid = ours.oid and attnum > 0 and not attisdropped,
+         unnest('{select,insert,update,references}'::text[]) as privilege
+  union all
+  select ours.oid, privilege, null, has_table_privilege(role.name, ours.oid, privilege), privilege = any (privileges)
+    from role, ours, unnest('{delete,truncate,trigger}'::text[]) as privilege
+)
+select needed as lacks,
+       upper(privilege) || case when count(*) < most then ' (' || string_agg(attname, ', ') || ')' else '' end
+         || ' on ' || oid::regclass as privilege
+  from (select *, case when needed then count(*) filter (where needed) over place else count(*) over place end as most
+          from cells window place as (partition by oid, privilege)) cells
+ where has <> needed group by oid, cells.privilege, needed, most order by oid::regclass::text, cells.privilege;
+
+-- 'with role as (select *, quote_ident(rolname) as name from pg…'(name) → what text, remedy text
+with role as (select *, quote_ident(rolname) as name from pg_roles where rolname = coalesce($1, current_user)::name),
+places (place, name, acl) as (
+  select 'schema', nspname, coalesce(nspacl, acldefault('n', nspowner)) from pg_namespace
+  union all
+  select 'database', datname, coalesce(datacl, acldefault('d', datdba)) from pg_database where datname = current_database())
+select format('it has the attribute %s', attribute) as what, format('alter role %s no%s', name, lower(attribute)) as remedy
+  from role, lateral (values (rolsuper, 'SUPERUSER'), (rolcreaterole, 'CREATEROLE'), (rolcreatedb, 'CREATEDB'),
+                             (rolreplication, 'REPLICATION'), (rolbypassrls, 'BYPASSRLS')) as has (it, attribute)
+ where it
+union all
+select format('it is a member of %I', g.rolname), format('revoke %I from %s', g.rolname, name)
+  from role join pg_auth_members m on m.member = role.oid join pg_roles g on g.oid = m.roleid
+union all
+select distinct case when datname = current_database() or dbid = 0 then 'it owns ' || pg_describe_object(classid, objid, objsubid)
+                     else format('it owns something in the database %I; run this there', datname) end,
+       format('reassign owned by %s to %I', name, current_user)
+  from role join pg_shdepend on refclassid = 'pg_authid'::regclass and refobjid = role.oid and deptype = 'o'
+       left join pg_database d on d.oid = dbid
+union all
+select distinct format('it may create %sin the %s %I', case privilege_type when 'TEMPORARY' then 'temporary tables ' end, place, places.name),
+       format('revoke %s on %s %I from %s', lower(privilege_type), place, places.name, case grantee when 0 then 'public' else role.name end)
+  from role, places, aclexplode(acl)
+ where privilege_type in ('CREATE', 'TEMPORARY') and grantee in (0, role.oid);
+
+-- account-grant-count(uuid, text[]) → clientId text, orMore boolean, live integer
+with read as materialized (
+  select * from grants where user_id = $1 order by confirmed_at desc limit 1000
+)
+select client_id as "clientId", (select count(*) from read) = 1000 as "orMore",
+       (select count(*)::int from read g where g.client_id = c.client_id and is_live(g.code_expires_at, g.token_issued_at, g.revoked_at)) as live
+  from unnest($2::text[]) as c (client_id);
+
+-- account-grant-disconnected(uuid, uuid) → clientName text, instanceName text, orMore boolean, live integer
+with newest as materialized (
+  select * from grants where user_id = $1 order by confirmed_at desc limit 1000
+)
+select c.name as "clientName", r.instance_name as "instanceName", (select count(*) from newest) = 1000 as "orMore",
+       (select count(*)::int from newest g where g.client_id = r.client_id and is_live(g.code_expires_at, g.token_issued_at, g.revoked_at)) as live
+  from (select client_id, instance_name from grants where user_id = $1 and grant_id = $2 and revoked_at is not null) r join clients c using (client_id);
+
+-- account-grant-disconnected-client(uuid, text) → clientName text, instanceName text, orMore boolean, live integer
+with newest as materialized (
+  select * from grants where user_id = $1 order by confirmed_at desc limit 1000
+)
+select c.name as "clientName", r.instance_name as "instanceName", (select count(*) from newest) = 1000 as "orMore",
+       (select count(*)::int from newest g where g.client_id = r.client_id and is_live(g.code_expires_at, g.token_issued_at, g.revoked_at)) as live
+  from (select client_id, null::text as instance_name from newest where client_id = $2 and revoked_at is not null limit 1) r join clients c using (client_id);
+
+-- account-grant-find-newer(uuid, uuid, integer) → grantId uuid, userId uuid, clientId text, instanceName text, revision integer, scope text, confirmedAt timestamp with time zone, lastUsedOn text, codeExpiresAt timestamp with time zone, tokenIssuedAt timestamp with time zone, revokedAt timestamp with time zone, now timestamp with time zone, clientName text, clientLogo text, clientStatus text, live boolean, last boolean
+with beginning as (
+  select coalesce((select confirmed_at from grants where user_id = $1 and grant_id = $2), 'infinity') as confirmed_at,
+         coalesce($2, 'ffffffff-ffff-ffff-ffff-ffffffffffff') as grant_id
+), passed as (
+  select g.*, row_number() over (order by g.confirmed_at asc, g.grant_id asc) as n
+    from grants g
+   where g.user_id = $1 and (g.confirmed_at, g.grant_id) > (select confirmed_at, grant_id from beginning)
+   order by g.confirmed_at asc, g.grant_id asc limit 500
+)
+select g.grant_id as "grantId", g.user_id as "userId", g.client_id as "clientId",
+  g.instance_name as "instanceName", g.revision, g.scope, g.confirmed_at as "confirmedAt",
+  to_char(g.last_used_on, 'YYYY-MM-DD') as "lastUsedOn",
+  g.code_expires_at as "codeExpiresAt", g.token_issued_at as "tokenIssuedAt", g.revoked_at as "revokedAt",
+  clock_timestamp() as now, c.name as "clientName", c.logo as "clientLogo", c.status as "clientStatus",
+       is_live(g.code_expires_at, g.token_issued_at, g.revoked_at) as live, g.n = 500 as last
+  from passed g join clients c using (client_id)
+ where is_live(g.code_expires_at, g.token_issued_at, g.revoked_at) or g.n = 500
+ order by g.n limit $3 + 1;
+
+-- account-grant-find-older(uuid, uuid, integer) → grantId uuid, userId uuid, clientId text, instanceName text, revision integer, scope text, confirmedAt timestamp with time zone, lastUsedOn text, codeExpiresAt timestamp with time zone, tokenIssuedAt timestamp with time zone, revokedAt timestamp with time zone, now timestamp with time zone, clientName text, clientLogo text, clientStatus text, live boolean, last boolean
+with beginning as (
+  select coalesce((select confirmed_at from grants where user_id = $1 and grant_id = $2), 'infinity') as confirmed_at,
+         coalesce($2, 'ffffffff-ffff-ffff-ffff-ffffffffffff') as grant_id
+), passed as (
+  select g.*, row_number() over (order by g.confirmed_at desc, g.grant_id desc) as n
+    from grants g
+   where g.user_id = $1 and (g.confirmed_at, g.grant_id) < (select confirmed_at, grant_id from beginning)
+   order by g.confirmed_at desc, g.grant_id desc limit 500
+)
+select g.grant_id as "grantId", g.user_id as "userId", g.client_id as "clientId",
+  g.instance_name as "instanceName", g.revision, g.scope, g.confirmed_at as "confirmedAt",
+  to_char(g.last_used_on, 'YYYY-MM-DD') as "lastUsedOn",
+  g.code_expires_at as "codeExpiresAt", g.token_issued_at as "tokenIssuedAt", g.revoked_at as "revokedAt",
+  clock_timestamp() as now, c.name as "clientName", c.logo as "clientLogo", c.status as "clientStatus",
+       is_live(g.code_expires_at, g.token_issued_at, g.revoked_at) as live, g.n = 500 as last
+  from passed g join clients c using (client_id)
+ where is_live(g.code_expires_at, g.token_issued_at, g.revoked_at) or g.n = 500
+ order by g.n limit $3 + 1;
+
+-- account-is-stopped(uuid, bytea) → nothing
+select where not exists (
+         select from grants g where user_id = $1 and is_live(g.code_expires_at, g.token_issued_at, g.revoked_at))
+   and not exists (
+         select from sessions s where s.user_id = $1 and s.session_hash <> $2 and not (s.seen_at < clock_timestamp() - interval '30 minutes'
+                     or s.created_at < clock_timestamp() - interval '12 hours'));
+
+-- audit-cursor-now() → oldest text, own text, at text
+select pg_snapshot_xmin(s)::text as oldest, pg_current_xact_id()::text as own,
+       (extract(epoch from clock_timestamp()) * 1000000)::bigint::text as at
+  from pg_current_snapshot() s;
+
+-- audit-find-since-cursor(bigint, bigint, bigint, bigint, bigint, bigint, bigint) → id text, at timestamp with time zone, kind text, operator text, userId uuid, login text, clientId text, clientName text, resourceId text, instanceName text, grantId uuid, scope text, limits jsonb, address text, reference text, detail jsonb, transaction text
+select md5(concat_ws(' ', extract(epoch from a.at), a.kind, a.user_id, a.client_id, a.resource_id, a.grant_id, a.reference))
+         as id,
+       a.at, case a.kind when 'refused' then 'rejected' else a.kind end as kind, a.operator, a.user_id as "userId", u.login, a.client_id as "clientId", c.name as "clientName",
+       a.resource_id as "resourceId", a.instance_name as "instanceName", a.grant_id as "grantId", a.scope, a.limits,
+       a.address, a.reference, a.detail, a.transaction::text
+  from (
+select * from (
+  select *, $1::bigint - (($1::bigint - xmin::text::bigint) & 4294967295) as transaction from audit_events
+   where at >= timestamptz 'epoch' + $2::bigint * interval '1 microsecond' - interval '5 minutes') numbered
+ where (transaction >= $3::bigint or at > timestamptz 'epoch' + $4::bigint * interval '1 microsecond' and at <= timestamptz 'epoch' + $5::bigint * interval '1 microsecond')
+   and transaction < $6::bigint
+ order by transaction fetch first ($7::bigint) rows with ties) a left join users u using (user_id) left join clients c using (client_id)
+ order by a.transaction, a.at;
+
+-- audit-note-act(text, text, uuid, text, text, jsonb) → nothing
+insert into audit_events (kind, operator, user_id, client_id, resource_id, detail)
+   values ($1, $2, $3, $4, $5, $6);
+
+-- audit-owns-tables() → nothing
+select from pg_class where oid = to_regclass('audit_events') and pg_has_role(relowner, 'usage');
+
+-- client-delete(text) → client_id text
+delete from clients where client_id = $1 returning client_id;
+
+-- client-find(text[]) → n integer, clientId text, name text, redirectUri text, verified boolean, status text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, revision integer, createdAt timestamp with time zone, most json
+select n::int as n, client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
+  allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", revision, created_at as "createdAt",
+  case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most from unnest($1::text[]) with ordinality as input (client_id, n) join clients using (client_id);
+
+-- client-insert(text, text, text, boolean, text[], integer, numeric, text, text, boolean, boolean) → nothing
+insert into clients (client_id, name, redirect_uri, verified, allowed_rights, most_days, most_sum, site, logo, reviewed,
+                        user_limits)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
+           $11);
+
+-- client-list() → clientId text, name text, redirectUri text, verified boolean, status text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, revision integer, createdAt timestamp with time zone, most json
+select client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
+  allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", revision, created_at as "createdAt",
+  case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most from clients order by created_at, client_id;
+
+-- client-lock(text) → clientId text, name text, redirectUri text, verified boolean, status text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, revision integer, createdAt timestamp with time zone, most json
+select client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
+  allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", revision, created_at as "createdAt",
+  case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most from clients where client_id = $1 for no key update;
+
+-- client-logo-delete(text) → nothing
+delete from client_logos where client_id = $1;
+
+-- client-logo-find(text[], text[]) → n integer, body text
+select n::int as n, encode(body, 'base64') as body from unnest($1::text[], $2::text[]) with ordinality as input (client_id, file, n) join client_logos using (client_id, file);
+
+-- client-logo-put(text, text, bytea) → nothing
+insert into client_logos (client_id, file, body) values ($1, $2, $3)
+   on conflict (client_id) do update set file = excluded.file, body = excluded.body;
+
+-- client-secret-insert(text, text, bytea) → nothing
+insert into client_secrets (client_id, secret_id, secret_hash) values ($1, $2, $3);
+
+-- client-secret-list(text) → secretId text, createdAt timestamp with time zone, lastUsedOn text, retiredAt timestamp with time zone
+select secret_id as "secretId", created_at as "createdAt", to_char(last_used_on, 'YYYY-MM-DD') as "lastUsedOn",
+              retired_at as "retiredAt"
+         from client_secrets where client_id = $1 order by created_at, secret_id;
+
+-- client-secret-retire(text, text, boolean) → found boolean, retired boolean
+with accepted as (
+         select secret_id from client_secrets s where client_id = $1 and s.retired_at is null order by secret_id for update
+       ), retired as (
+         update client_secrets s set retired_at = clock_timestamp()
+          where client_id = $1 and secret_id = $2 and s.retired_at is null
+            and ($3 or (select count(*) from accepted) > 1)
+         returning secret_id
+       )
+       select exists (select from accepted where secret_id = $2) as found,
+              exists (select from retired) as retired;
+
+-- client-set-status(text, text) → changed boolean
+with changed as (
+       update clients set status = $1 where client_id = $2 and status <> $1 returning client_id
+     )
+     select exists (select from changed) as changed from clients where client_id = $2;
+
+-- client-write(text, text, text[], integer, numeric, text, text, boolean, boolean, text) → clientId text, name text, redirectUri text, verified boolean, status text, allowedRights text[], site text, logo text, reviewed boolean, userLimits boolean, revision integer, createdAt timestamp with time zone, most json
+update clients set name = $1, redirect_uri = $2, allowed_rights = $3,
+          most_days = $4, most_sum = $5, site = $6, logo = $7, reviewed = $8, user_limits = $9,
+          revision = revision + 1
+    where client_id = $10 returning client_id as "clientId", name, redirect_uri as "redirectUri", verified, status,
+  allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", revision, created_at as "createdAt",
+  case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most;
+
+-- expired-remove-refusals() → nothing
+with alone as materialized (select pg_try_advisory_xact_lock(7274826) as is_alone)
+delete from refusals where slot = any (array(
+  select slot from refusals where (select is_alone from alone) and at < clock_timestamp() - interval '7 days'
+   limit 1000 for update skip locked));
+
+-- expired-remove-rejections() → nothing
+with alone as materialized (select pg_try_advisory_xact_lock(7274826) as is_alone)
+delete from rejections where code_hash = any (array(
+  select code_hash from rejections where (select is_alone from alone) and expires_at < clock_timestamp() order by expires_at
+   limit 1000 for update skip locked));
+
+-- expired-remove-sessions() → nothing
+with alone as materialized (select pg_try_advisory_xact_lock(7274826) as is_alone)
+delete from sessions where session_hash = any (array(
+  select session_hash from sessions where (select is_alone from alone) and created_at < clock_timestamp() - interval '12 hours' order by created_at
+   limit 1000 for update skip locked));
+
+-- expired-remove-throttles() → nothing
+with alone as materialized (select pg_try_advisory_xact_lock(7274826) as is_alone)
+delete from throttles where slot = any (array(
+  select slot from throttles where (select is_alone from alone) and greatest(free_at, counted_at + level * interval '600 seconds', noted_at + interval '1 hour') < clock_timestamp()
+   limit 1000 for update skip locked));
+
+-- grant-approve(uuid[], uuid[], text[], integer[], text[], integer[], text[], text[], jsonb[], text[], bytea[], double precision[], text[], bytea[], bytea[], timestamp with time zone[], integer[], text[], text[], timestamp with time zone) → n integer, verdict text, written boolean, annulled boolean, late boolean
+with requests as materialized (
+  select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::int[], $5::text[], $6::int[], $7::text[], $8::text[], $9::jsonb[], $10::text[], $11::bytea[], $12::float8[], $13::text[], $14::bytea[], $15::bytea[], $16::timestamptz[], $17::int[], $18::text[], $19::text[]) with ordinality as input (grant_id, user_id, client_id, client_revision, instance_name, revision, scope, asked_scope, limits, redirect_uri, code_hash, code_lifetime_seconds, code_challenge, session_hash, request_digest, form_expires_at, max_instances, address, reference, n)
+), judged as materialized (  -- offset 0: see sessions.ts
+  select r.*, c.revision is not null and u.user_id is not null as is_allowed, s.session_hash is not null as session_is_valid, u.may_decide,
+         (g.code_hash, g.scope) = (r.code_hash, r.scope) as code_is_stored, g.token_hash is null and g.revoked_at is null and g.code_expires_at > clock_timestamp() as code_is_usable,
+         is_live(g.code_expires_at, g.token_issued_at, g.revoked_at) as was_live,
+         c.revision = r.client_revision and coalesce(g.revision, 0) = r.revision and (u.payment_password_hash is null or not position('payment' in r.scope) > 0 or greatest(case when s.confirmed_request = r.request_digest then s.confirmed_at end,
+  (s.confirmed_before ->> encode(r.request_digest, 'hex'))::timestamptz) > greatest(r.form_expires_at, clock_timestamp()) - interval '1200000 milliseconds') as is_current
+    from requests r
+    left join lateral (select * from clients where client_id = r.client_id and status = 'active' offset 0) c on true
+    left join lateral (select u.*, greatest(0, u.decisions - greatest(0, extract(epoch from clock_timestamp() - u.decided_at)::float8) / 2) < 1000 as may_decide from users u
+                        where u.user_id = r.user_id and u.status = 'active' offset 0) u on true
+    left join lateral (select * from sessions where session_hash = r.session_hash offset 0) s
+           on s.user_id = r.user_id and not (s.seen_at < clock_timestamp() - interval '30 minutes'
+                     or s.created_at < clock_timestamp() - interval '12 hours')
+    left join lateral (select * from grants where user_id = r.user_id and grant_id = r.grant_id offset 0) g on true
+), locked as materialized (
+  select u.user_id from users u
+   where u.user_id = any (array(select user_id from judged where is_allowed and session_is_valid and may_decide and is_current))
+     and u.status = 'active' and greatest(0, u.decisions - greatest(0, extract(epoch from clock_timestamp() - u.decided_at)::float8) / 2) < 1000
+   order by u.user_id for no key update
+), counted as (
+  update users u set decisions = greatest(0, u.decisions - greatest(0, extract(epoch from clock_timestamp() - u.decided_at)::float8) / 2) + 1, decided_at = clock_timestamp() where u.user_id = any (array(select user_id from locked))
+  returning u.user_id, u.payment_password_hash
+), locked_sessions as materialized (
+  select s.session_hash, s.confirmed_request, s.confirmed_at, s.confirmed_before from sessions s
+   where s.session_hash = any (array(select session_hash from judged join counted using (user_id))) and not (s.seen_at < clock_timestamp() - interval '30 minutes'
+                     or s.created_at < clock_timestamp() - interval '12 hours')
+   order by s.session_hash for no key update
+), moment as materialized (
+  select clock_timestamp() >= $20::timestamptz as late
+    from (select (select count(*) from counted) + (select count(*) from locked_sessions) as rows) locked where rows >= 0
+), capacity as materialized (
+  select r.*, may_hold(grant_id, user_id, client_id, max_instances) as has_capacity
+    from judged r join counted u using (user_id) join locked_sessions s using (session_hash), moment
+   where not late and (u.payment_password_hash is null or not position('payment' in r.scope) > 0 or greatest(case when s.confirmed_request = r.request_digest then s.confirmed_at end,
+  (s.confirmed_before ->> encode(r.request_digest, 'hex'))::timestamptz) > greatest(r.form_expires_at, clock_timestamp()) - interval '1200000 milliseconds')
+), written as (
+  insert into grants as g (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri,
+                           code_hash, code_expires_at, code_challenge, confirmed_at, client_revision, lowered)
+  select grant_id, user_id, client_id, instance_name, revision + 1, scope, redirect_uri, code_hash,
+         clock_timestamp() + make_interval(secs => code_lifetime_seconds), code_challenge, clock_timestamp(), client_revision,
+         asked_scope is not null
+    from capacity where has_capacity order by grant_id
+  on conflict (grant_id) do update
+     set revision = excluded.revision, scope = excluded.scope, redirect_uri = excluded.redirect_uri,
+         code_hash = excluded.code_hash, code_challenge = excluded.code_challenge, confirmed_at = clock_timestamp(),
+         -- the code's lifetime begins when the row is locked
+         code_expires_at = clock_timestamp() + (excluded.code_expires_at - excluded.confirmed_at),
+         client_revision = excluded.client_revision, lowered = excluded.lowered, token_hash = null, token_issued_at = null, revoked_at = null,
+         last_used_on = null
+   where g.revision = excluded.revision - 1 and clock_timestamp() < $20::timestamptz  -- checked again when the row is locked
+     and (g.user_id, g.client_id) = (excluded.user_id, excluded.client_id)
+     and g.instance_name is not distinct from excluded.instance_name
+  returning grant_id, user_id, client_id, instance_name, scope, revision
+), unconfirmed as (  -- the payment password confirmed this one authorization, not the next
+  update sessions s set confirmed_request = nullif(s.confirmed_request, r.request_digest),
+  confirmed_before = s.confirmed_before - encode(r.request_digest, 'hex')
+    from (select session_hash, request_digest from capacity join written using (grant_id)) r
+   where s.session_hash = any (array(select session_hash from capacity join written using (grant_id)))
+     and s.session_hash = r.session_hash
+     and (s.confirmed_request = r.request_digest or s.confirmed_before ? encode(r.request_digest, 'hex'))
+), logged as (
+  insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, limits, detail, address, reference)
+  select case revision when 1 then 'approved' else 'approved_again' end, grant_id, user_id, client_id, instance_name, scope, limits, case when asked_scope is not null then jsonb_build_object('asked_scope', asked_scope) end, address, reference from (select w.*, limits, asked_scope, address, reference from written w join capacity using (grant_id)) w
+)
+select j.n::int as n,
+       case when w.grant_id is not null then 'written'
+            when not j.is_allowed then 'blocked'
+            when not j.session_is_valid then 'ended'
+            when j.code_is_stored then case when j.code_is_usable then 'written' else 'spent' end
+            when not j.may_decide then 'too_many'
+            when not r.has_capacity then 'full'
+            when j.is_current then 'changed_since_read'
+            else 'stale' end as verdict,
+       w.grant_id is not null as written, w.grant_id is not null and j.was_live is true as annulled,
+       -- an approval that is retried after a lost answer is there already
+       w.grant_id is null and j.code_is_stored is not true and clock_timestamp() >= $20::timestamptz as late
+  from judged j left join capacity r on r.n = j.n left join written w on w.grant_id = r.grant_id;
+
+-- grant-exchange(uuid[], bytea[], text[], bytea[], text[], text[], bytea[], text[], text[], timestamp with time zone) → n integer, verdict text, late boolean, issuedAt timestamp with time zone, scope text
+with requests as materialized (
+  select * from unnest($1::uuid[], $2::bytea[], $3::text[], $4::bytea[], $5::text[], $6::text[], $7::bytea[], $8::text[], $9::text[]) with ordinality as input (grant_id, code_hash, client_id, secret_hash, redirect_uri, challenge, token_hash, address, reference, n)
+), locked as materialized (
+  select * from grants where grant_id = any ($1::uuid[])
+   order by grant_id for no key update
+), moment as materialized (
+  select clock_timestamp() >= $10::timestamptz as late
+    from (select (select count(*) from locked) as rows) locked where rows >= 0
+), judged as materialized (
+  select r.n, r.grant_id, r.token_hash, r.address, r.reference, g.token_issued_at, g.scope, g.lowered, s.client_id, s.secret_hash,
+    s.secret_hash is not null and s.last_used_on is distinct from current_date as first_use,
+    case
+      when c.status is distinct from 'active' then 'client_unknown_or_blocked'
+      when c.verified and s.secret_hash is null then 'secret_wrong'
+      when g.grant_id is null or g.client_id <> r.client_id or g.code_hash <> r.code_hash then 'code_unknown'
+      when g.token_hash = r.token_hash and g.revoked_at is null then 'issued'
+      when m.late then 'late'
+      when g.code_expires_at <= clock_timestamp() then 'code_expired'
+      when g.client_revision <> c.revision and g.token_hash is null then 'client_changed'
+      when g.redirect_uri <> r.redirect_uri and g.token_hash is null and g.revoked_at is null then 'redirect_uri_differs'
+      when g.redirect_uri <> r.redirect_uri then 'code_used'
+      when g.code_challenge is not null and r.challenge is null then 'verifier_missing'
+      when g.code_challenge is null and r.challenge is not null then 'verifier_unneeded'
+      when g.code_challenge <> r.challenge then 'verifier_mismatch'
+      when g.token_hash is not null and g.revoked_at is null then 'code_replayed'
+      when g.token_hash is not null or g.revoked_at is not null then 'code_used'
+      when u.status <> 'active' then 'user_blocked'
+      else 'to_issue'
+    end as verdict
+  from requests r
+ cross join moment m 
+  left join clients c on c.client_id = r.client_id
+  left join client_secrets s on s.client_id = r.client_id and s.secret_hash = r.secret_hash and s.retired_at is null
+  left join locked g on g.grant_id = r.grant_id
+  left join lateral (select status from users where user_id = g.user_id offset 0) u on true  -- see sessions.ts
+), issued as (
+  update grants g set token_hash = j.token_hash, token_issued_at = clock_timestamp()
+    from judged j where g.grant_id = j.grant_id and j.verdict = 'to_issue'
+  returning j.n, g.grant_id, g.user_id, g.client_id, g.instance_name, g.scope, j.address, j.reference, g.token_issued_at
+), revoked as (
+  update grants g set revoked_at = clock_timestamp(), revision = g.revision + 1
+    from judged j where g.grant_id = j.grant_id and j.verdict = 'code_replayed'
+  returning g.grant_id, g.user_id, g.client_id, g.instance_name, g.scope, j.address, j.reference
+), noted as (
+  
+  update client_secrets set last_used_on = current_date
+   where (client_id, secret_hash) in (
+           select client_id, secret_hash from client_secrets
+            where (client_id, secret_hash) in (select client_id, secret_hash from judged where first_use)
+              for no key update skip locked)
+), recorded_issues as (
+  insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, address, reference)
+  select 'exchanged', grant_id, user_id, client_id, instance_name, scope, address, reference from issued
+), recorded_replays as (
+  insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, address, reference)
+  select 'replayed', grant_id, user_id, client_id, instance_name, scope, address, reference from revoked
+)
+select j.n::int as n,
+       case when i.n is null then j.verdict else 'issued' end as verdict,
+       j.verdict = 'late' as late,
+       coalesce(i.token_issued_at, j.token_issued_at) as "issuedAt",
+       case when j.lowered and (i.n is not null or j.verdict = 'issued') then j.scope end as scope
+  from judged j left join issued i on i.n = j.n;
+
+-- grant-find(uuid[], uuid[], text[], bigint[]) → n integer, grantId uuid, userId uuid, clientId text, instanceName text, revision integer, scope text, confirmedAt timestamp with time zone, lastUsedOn text, codeExpiresAt timestamp with time zone, tokenIssuedAt timestamp with time zone, revokedAt timestamp with time zone, now timestamp with time zone, mayHold boolean, firstSeen boolean, others json
+select input.n::int as n, g.grant_id as "grantId", g.user_id as "userId", g.client_id as "clientId",
+  g.instance_name as "instanceName", g.revision, g.scope, g.confirmed_at as "confirmedAt",
+  to_char(g.last_used_on, 'YYYY-MM-DD') as "lastUsedOn",
+  g.code_expires_at as "codeExpiresAt", g.token_issued_at as "tokenIssuedAt", g.revoked_at as "revokedAt",
+  clock_timestamp() as now,
+       coalesce(is_live(g.code_expires_at, g.token_issued_at, g.revoked_at), false) or input.max_instances > beside.live as "mayHold",
+       g.grant_id is null and beside.known = 0 as "firstSeen",
+       case when beside.read < input.max_instances + 1000 and length(beside.scopes::text) <= 32000
+            then beside.scopes end as others
+  from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[]) with ordinality as input (grant_id, user_id, client_id, max_instances, n)
+  left join lateral (select * from grants where grant_id = input.grant_id offset 0) g on true  -- offset 0: see sessions.ts
+  cross join lateral (
+    select count(*) as read, count(*) filter (where is_other) as known, count(*) filter (where is_live) as live,
+           coalesce(json_agg(scope) filter (where is_live and position('payment' in g.scope) > 0), '[]') as scopes
+      from (select *, is_other and is_live(g.code_expires_at, g.token_issued_at, g.revoked_at) as is_live
+              from (select *, client_id = input.client_id and grant_id <> input.grant_id as is_other
+                      from (select * from grants where user_id = input.user_id
+                  order by confirmed_at desc limit input.max_instances + 1000) newest) g) g
+  ) beside;
+
+-- grant-find-of-token(bytea, uuid) → grantId uuid, userId uuid, clientId text, instanceName text, revision integer, scope text, confirmedAt timestamp with time zone, lastUsedOn text, codeExpiresAt timestamp with time zone, tokenIssuedAt timestamp with time zone, revokedAt timestamp with time zone, now timestamp with time zone, login text, clientName text, refused text
+select g.grant_id as "grantId", g.user_id as "userId", g.client_id as "clientId",
+  g.instance_name as "instanceName", g.revision, g.scope, g.confirmed_at as "confirmedAt",
+  to_char(g.last_used_on, 'YYYY-MM-DD') as "lastUsedOn",
+  g.code_expires_at as "codeExpiresAt", g.token_issued_at as "tokenIssuedAt", g.revoked_at as "revokedAt",
+  clock_timestamp() as now, u.login, c.name as "clientName",
+          case when g.token_hash is distinct from $1 then 'replaced by a later authorization, or never issued'
+               when c.status <> 'active' then 'client blocked' when u.status <> 'active' then 'user blocked' end as refused
+     from grants g join clients c using (client_id) join users u using (user_id) where g.grant_id = $2;
+
+-- grant-mark-used(uuid[], bytea[]) → nothing
+update grants set last_used_on = (clock_timestamp() at time zone 'UTC')::date
+ where grant_id = any (array(
+   select g.grant_id from grants g
+    where g.grant_id = any ($1::uuid[]) and g.token_hash = any ($2::bytea[]) and g.last_used_on is distinct from (clock_timestamp() at time zone 'UTC')::date and is_live(g.code_expires_at, g.token_issued_at, g.revoked_at)
+      for no key update skip locked));
+
+-- grant-reject(uuid, bytea, bytea, bytea, uuid, timestamp with time zone, text, text, text, jsonb, text, text, timestamp with time zone) → verdict text, noted boolean, late boolean
+with earlier as materialized (
+  select exists (select from grants where grant_id = $1 and code_hash = $2) as allowed,
+         exists (select from rejections where code_hash = $3) as rejected
+), session as materialized (
+  select greatest(0, u.decisions - greatest(0, extract(epoch from clock_timestamp() - u.decided_at)::float8) / 2) < 1000 as may_decide from sessions s join users u using (user_id)
+   where s.session_hash = $4 and s.user_id = $5 and not (s.seen_at < clock_timestamp() - interval '30 minutes'
+                     or s.created_at < clock_timestamp() - interval '12 hours')
+), counted as (
+  update users u set decisions = greatest(0, u.decisions - greatest(0, extract(epoch from clock_timestamp() - u.decided_at)::float8) / 2) + 1, decided_at = clock_timestamp()
+   where u.user_id = $5 and greatest(0, u.decisions - greatest(0, extract(epoch from clock_timestamp() - u.decided_at)::float8) / 2) < 1000 and exists (select from earlier where not allowed and not rejected)
+     and exists (select from session where may_decide)
+  returning u.user_id
+), locked_sessions as (
+  select s.session_hash from sessions s
+   where s.session_hash = $4 and s.user_id = (select user_id from counted) and not (s.seen_at < clock_timestamp() - interval '30 minutes'
+                     or s.created_at < clock_timestamp() - interval '12 hours')
+     for no key update
+), moment as materialized (
+  select clock_timestamp() >= $13::timestamptz as late
+    from (select (select count(*) from counted) + (select count(*) from locked_sessions) as rows) locked where rows >= 0
+), noted as (
+  insert into rejections (code_hash, expires_at) select $3, $6 from locked_sessions, moment where not late
+  on conflict do nothing returning code_hash
+), logged as (
+  insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, limits, address, reference)
+  select 'rejected', $1::uuid, $5, $7, $8, $9, $10, $11, $12 from noted
+), swept as (
+  delete from rejections where exists (select from noted) and code_hash = any (array(
+    select code_hash from rejections where expires_at < clock_timestamp() order by expires_at limit 2 for update skip locked))
+)
+select case when allowed then 'allowed'
+            when rejected or exists (select from locked_sessions) then 'rejected'
+            when not exists (select from session) then 'ended'
+            when exists (select from session where not may_decide) then 'too_many'
+            else 'stale' end as verdict,
+       exists (select from noted) as noted, late and not allowed and not rejected as late
+  from earlier, moment;
+
+-- grant-revoke-all-of-user(uuid, text, text, text, timestamp with time zone) → hasMore boolean, revoked integer, late boolean
+with  locked as (
+  select grant_id from grants where grant_id = any (array(
+    select grant_id from (select * from grants where user_id = $1 offset 0) g
+     where ($2::text is null or client_id = $2) and is_live(g.code_expires_at, g.token_issued_at, g.revoked_at) order by grant_id limit 500)) order by grant_id for no key update
+), moment as materialized (
+  select clock_timestamp() >= $5::timestamptz as late
+    from (select (select count(*) from locked) as rows) locked where rows >= 0
+), revoked as (
+  update grants g set revoked_at = clock_timestamp(), revision = g.revision + 1
+    from locked, moment where g.grant_id = locked.grant_id and g.revoked_at is null and not late
+  returning g.grant_id, g.user_id, g.client_id, g.instance_name, g.scope
+), recorded as (
+  insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, address, reference)
+  select 'revoked_by_user', grant_id, user_id, client_id, instance_name, scope, $3, $4 from revoked
+)
+select (select count(*) from locked) = 500 as "hasMore", (select count(*)::int from revoked) as revoked, late from moment;
+
+-- grant-revoke-by-operator(uuid[], text, timestamp with time zone) → found integer, revoked integer, late boolean
+with  locked as (
+  select grant_id from grants where grant_id = any ($1::uuid[]) order by grant_id for no key update
+), moment as materialized (
+  select clock_timestamp() >= $3::timestamptz as late
+    from (select (select count(*) from locked) as rows) locked where rows >= 0
+), revoked as (
+  update grants g set revoked_at = clock_timestamp(), revision = g.revision + 1
+    from locked, moment where g.grant_id = locked.grant_id and g.revoked_at is null and not late
+  returning g.grant_id, g.user_id, g.client_id, g.instance_name, g.scope
+), recorded as (
+  insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, operator)
+  select 'revoked_by_operator', grant_id, user_id, client_id, instance_name, scope, $2 from revoked
+)
+select (select count(*)::int from locked) as found, (select count(*)::int from revoked) as revoked, late from moment;
+
+-- grant-revoke-by-token(uuid[], bytea[], text[], bytea[], text[], text[], timestamp with time zone) → n integer, authenticated boolean, revoked boolean, late boolean
+with requests as materialized (
+  select r.*, r.client_id is null or not (c.status is distinct from 'active' or c.verified and s.secret_hash is null) as authenticated
+    from (select * from unnest($1::uuid[], $2::bytea[], $3::text[], $4::bytea[], $5::text[], $6::text[]) with ordinality as input (grant_id, token_hash, client_id, secret_hash, address, reference, n)) r 
+  left join clients c on c.client_id = r.client_id
+  left join client_secrets s on s.client_id = r.client_id and s.secret_hash = r.secret_hash and s.retired_at is null
+), locked as (
+  select grant_id from grants where grant_id = any ($1::uuid[]) and exists (
+   select from requests r
+    where r.authenticated and r.grant_id = grants.grant_id and r.token_hash = grants.token_hash
+      and (r.client_id is null or r.client_id = grants.client_id)) order by grant_id for no key update
+), moment as materialized (
+  select clock_timestamp() >= $7::timestamptz as late
+    from (select (select count(*) from locked) as rows) locked where rows >= 0
+), revoked as (
+  update grants g set revoked_at = clock_timestamp(), revision = g.revision + 1
+    from locked, moment where g.grant_id = locked.grant_id and g.revoked_at is null and not late
+  returning g.grant_id, g.user_id, g.client_id, g.instance_name, g.scope
+), recorded as (
+  insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, address, reference)
+  select 'revoked_by_application', grant_id, user_id, client_id, instance_name, scope, (select address from requests r where r.grant_id = revoked.grant_id), (select reference from requests r where r.grant_id = revoked.grant_id) from revoked
+)
+select r.n::int as n, authenticated, r.grant_id in (select grant_id from revoked) is true as revoked, late from moment cross join requests r;
+
+-- grant-revoke-of-user(uuid, uuid, text, text, timestamp with time zone) → revoked boolean, late boolean
+with  locked as (
+  select grant_id from grants where user_id = $1 and grant_id = $2 order by grant_id for no key update
+), moment as materialized (
+  select clock_timestamp() >= $5::timestamptz as late
+    from (select (select count(*) from locked) as rows) locked where rows >= 0
+), revoked as (
+  update grants g set revoked_at = clock_timestamp(), revision = g.revision + 1
+    from locked, moment where g.grant_id = locked.grant_id and g.revoked_at is null and not late
+  returning g.grant_id, g.user_id, g.client_id, g.instance_name, g.scope
+), recorded as (
+  insert into audit_events (kind, grant_id, user_id, client_id, instance_name, scope, address, reference)
+  select 'revoked_by_user', grant_id, user_id, client_id, instance_name, scope, $3, $4 from revoked
+)
+select exists (select from revoked) as revoked, late from moment;
+
+-- health-tables() → readOnly boolean
+select current_setting('transaction_read_only') = 'on' as "readOnly"
+           from (select) one left join (select from clients limit 0) ours on true;
+
+-- history-find(uuid, bigint, bigint, bigint) → kind text, at timestamp with time zone, micros text, clientId text, clientName text, instanceName text, scope text, address text
+select case a.kind when 'refused' then 'rejected' else a.kind end as kind, a.at, (extract(epoch from a.at) * 1000000)::bigint::text as micros, a.client_id as "clientId",
+       c.name as "clientName", a.instance_name as "instanceName", a.scope, a.address
+  from (
+select * from audit_events where user_id = $1 and kind <> 'exchanged' and kind in ('approved', 'approved_again', 'rejected', 'replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator', 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended', 'payment_confirmed', 'password_changed', 'payment_password_changed', 'password_guessed', 'payment_password_guessed', 'user_created', 'user_blocked', 'user_unblocked', 'user_signed_out', 'user_password_set', 'refused') and at <= coalesce(timestamptz 'epoch' + $2::bigint * interval '1 microsecond', 'infinity') order by at desc, ctid
+offset (select count(*) from (select from audit_events where user_id = $1 and kind <> 'exchanged' and kind in ('approved', 'approved_again', 'rejected', 'replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator', 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended', 'payment_confirmed', 'password_changed', 'payment_password_changed', 'password_guessed', 'payment_password_guessed', 'user_created', 'user_blocked', 'user_unblocked', 'user_signed_out', 'user_password_set', 'refused') and at = timestamptz 'epoch' + $2::bigint * interval '1 microsecond' limit $3) passed) limit $4) a
+  left join clients c using (client_id)
+ order by a.at desc;
+
+-- history-find-warnings(uuid, bigint, text[], bigint) → kind text, at timestamp with time zone, micros text, clientId text, clientName text, instanceName text, scope text, address text, found integer, browser text, system text
+select case a.kind when 'refused' then 'rejected' else a.kind end as kind, a.at, (extract(epoch from a.at) * 1000000)::bigint::text as micros, a.client_id as "clientId",
+       c.name as "clientName", a.instance_name as "instanceName", a.scope, a.address, a.found::int, a.detail ->> 'browser' as browser, a.detail ->> 'system' as system
+  from (
+select * from (
+  select distinct on (kind, client_id, case when kind in ('payment_confirmed', 'payment_password_guessed', 'signed_in') then substring(address from '^(?:\d+\.){3}|^(?:[^:]*:){3}') end) newest.*, count(*) over () as found
+    from (values ('payment_confirmed'), ('replayed'), ('password_guessed'), ('payment_password_guessed'), ('user_password_set'), ('signed_in')) of_kind (wanted) cross join lateral (
+    select * from audit_events
+     where user_id = $1 and kind = wanted and kind in ('payment_confirmed', 'replayed', 'password_guessed', 'payment_password_guessed', 'user_password_set', 'signed_in')
+       and (kind <> 'signed_in' or (detail ->> 'known_device' = 'false' and detail ->> 'session' is not null))
+       and at > now() - interval '30 days' and at < now() + interval '1 day'
+       and at > timestamptz 'epoch' + $2::bigint * interval '1 microsecond'
+       and (left(detail ->> 'session', 16) = any ($3::text[])) is not true
+     order by at desc limit 200) newest
+   order by kind, client_id, case when kind in ('payment_confirmed', 'payment_password_guessed', 'signed_in') then substring(address from '^(?:\d+\.){3}|^(?:[^:]*:){3}') end, at desc) one_of_each
+ order by row_number() over (partition by kind order by at desc), at desc limit $4) a
+  left join clients c using (client_id)
+ order by a.at desc;
+
+-- refusal-find(text) → at timestamp with time zone, reference text, method text, path text, status integer, error text, rule text, ruleId text
+select at, reference, method, path, status, error, rule, rule_id as "ruleId" from refusals
+    where reference = $1 and at > clock_timestamp() - interval '7 days';
+
+-- refusal-insert(bigint[], timestamp with time zone[], text[], text[], text[], integer[], text[], text[], text[]) → nothing
+insert into refusals (network, at, reference, method, path, status, error, rule, rule_id)
+select network, at, reference, method, path, status, error, rule, rule_id
+  from (select *, row_number() over (partition by network order by n) as place from unnest($1::bigint[], $2::timestamptz[], $3::text[], $4::text[], $5::text[], $6::int[], $7::text[], $8::text[], $9::text[]) with ordinality as input (network, at, reference, method, path, status, error, rule, rule_id, n)) r
+ where place + (select count(*) from (select from refusals kept where kept.network = r.network and kept.at > clock_timestamp() - interval '600000 milliseconds'
+                                       limit 60) recent) <= 60
+on conflict (slot) do update
+   set network = excluded.network, at = excluded.at, reference = excluded.reference, method = excluded.method, path = excluded.path,
+       status = excluded.status, error = excluded.error, rule = excluded.rule, rule_id = excluded.rule_id;
+
+-- resource-delete(text) → nothing
+delete from resources where resource_id = $1;
+
+-- resource-find(text) → resourceId text, name text, status text
+select resource_id as "resourceId", name, status from resources where resource_id = $1;
+
+-- resource-insert(text, text) → nothing
+insert into resources (resource_id, name) values ($1, $2);
+
+-- resource-list() → resourceId text, name text, status text
+select resource_id as "resourceId", name, status from resources order by created_at, resource_id;
+
+-- resource-secret-insert(text, text, bytea) → nothing
+insert into resource_secrets (resource_id, secret_id, secret_hash) values ($1, $2, $3);
+
+-- resource-secret-list(text) → secretId text, createdAt timestamp with time zone, lastUsedOn text, retiredAt timestamp with time zone
+select secret_id as "secretId", created_at as "createdAt", to_char(last_used_on, 'YYYY-MM-DD') as "lastUsedOn",
+              retired_at as "retiredAt"
+         from resource_secrets where resource_id = $1 order by created_at, secret_id;
+
+-- resource-secret-mark-used(text[], bytea[]) → nothing
+update resource_secrets set last_used_on = current_date
+   where (resource_id, secret_hash) in (
+           select resource_id, secret_hash from resource_secrets
+            where (resource_id, secret_hash) in (select resource_id, secret_hash from unnest($1::text[], $2::bytea[]) with ordinality as input (resource_id, secret_hash, n))
+              for no key update skip locked);
+
+-- resource-secret-retire(text, text, boolean) → found boolean, retired boolean
+with accepted as (
+         select secret_id from resource_secrets s where resource_id = $1 and s.retired_at is null order by secret_id for update
+       ), retired as (
+         update resource_secrets s set retired_at = clock_timestamp()
+          where resource_id = $1 and secret_id = $2 and s.retired_at is null
+            and ($3 or (select count(*) from accepted) > 1)
+         returning secret_id
+       )
+       select exists (select from accepted where secret_id = $2) as found,
+              exists (select from retired) as retired;
+
+-- resource-set-status(text, text) → changed boolean
+with changed as (
+       update resources set status = $1 where resource_id = $2 and status <> $1 returning resource_id
+     )
+     select exists (select from changed) as changed from resources where resource_id = $2;
+
+-- schema-exists() → found boolean
+select to_regclass('schema_migrations') is not null as found;
+
+-- schema-facts() → schemaVersion integer, monthsAhead integer
+select (select max(version)::int from schema_migrations) as "schemaVersion", (select count(*)::int from (
+         select inhrelid as id, relname as name,
+                to_date(substring(relname, '^audit_events_([0-9]{4}_[0-9]{2})$'), 'YYYY_MM') as month
+           from pg_inherits join pg_class on pg_class.oid = inhrelid
+          where inhparent = 'audit_events'::regclass) as partitions where month > date_trunc('month', clock_timestamp() at time zone 'UTC')) as "monthsAhead";
+
+-- schema-oldest-build(integer) → oldest integer
+select max(coalesce(oldest_build, version)) as oldest from schema_migrations where version > $1;
+
+-- schema-version() → version integer
+select coalesce(max(version), 0)::int as version from schema_migrations;
+
+-- session-delete(bytea, text, text) → nothing
+with ended as (
+  delete from sessions where session_hash = $1 returning user_id
+)
+insert into audit_events (kind, user_id, address, reference)
+  select 'signed_out', user_id, $2, $3 from ended;
+
+-- session-delete-of-user(uuid) → nothing
+delete from sessions where user_id = $1;
+
+-- session-find(bytea[]) → n integer, sessionHash bytea, userId uuid, login text, name text, status text, paymentPasswordHash text, confirmedRequest bytea, confirmedAt timestamp with time zone, now timestamp with time zone
+with found as (
+  select input.n, s.session_hash, s.user_id, s.confirmed_request, s.confirmed_at,
+         u.login, u.name, u.status, u.payment_password_hash,
+         s.seen_at < clock_timestamp() - interval '1 minute' as unseen
+    from unnest($1::bytea[]) with ordinality as input (session_hash, n)
+   cross join lateral (select * from sessions where session_hash = input.session_hash offset 0) s
+   cross join lateral (select * from users where user_id = s.user_id offset 0) u
+   where u.status = 'active' and not (s.seen_at < clock_timestamp() - interval '30 minutes'
+                     or s.created_at < clock_timestamp() - interval '12 hours')
+), seen as (  -- a row that is locked is being updated to the same
+  update sessions set seen_at = clock_timestamp()
+   where session_hash = any (array(
+           select session_hash from sessions
+            where session_hash = any (array(select session_hash from found where unseen))
+              for no key update skip locked))
+)
+select n::int as n, session_hash as "sessionHash", user_id as "userId", login, name, status,
+       payment_password_hash as "paymentPasswordHash", confirmed_request as "confirmedRequest",
+       confirmed_at as "confirmedAt", clock_timestamp() as now
+  from found;
+
+-- session-insert(uuid, text, bytea, bytea, text, text, text, boolean, text, text, timestamp with time zone) → valid boolean, late boolean
+with locked as (
+  select user_id from users
+   where user_id = $1 and password_hash = $2 and status = 'active' for share
+), ending as (
+  select s.session_hash from sessions s, locked
+   where s.session_hash = $3 or (s.user_id = locked.user_id and ((s.seen_at < clock_timestamp() - interval '30 minutes'
+                     or s.created_at < clock_timestamp() - interval '12 hours') or s.session_hash in (
+           select session_hash from sessions where user_id = $1
+            order by created_at desc offset 99)))
+   order by s.session_hash for update of s
+), moment as materialized (
+  select clock_timestamp() >= $11::timestamptz as late
+    from (select (select count(*) from locked) + (select count(*) from ending) as rows) locked where rows >= 0
+), signed_in as (
+  insert into sessions (session_hash, user_id, browser, system, network)
+  select $4, user_id, $5, $6, $7 from locked, moment where not late
+), ended as (
+  delete from sessions s using ending, moment where s.session_hash = ending.session_hash and not late
+), logged as (
+  insert into audit_events (kind, user_id, detail, address, reference)
+  select 'signed_in', user_id, jsonb_build_object('known_device', $8::boolean, 'browser', $5::text, 'system', $6::text,
+  'session', substr(encode(sha256($4::bytea), 'hex'), 1, 32)), $9, $10 from locked, moment where not late
+)
+select exists (select from locked) as valid, late from moment;
+
+-- session-mark-confirmed(bytea, text, bytea, text, text, text, timestamp with time zone) → valid boolean, late boolean
+with locked as (
+  select s.session_hash, s.user_id, jsonb_build_object('session', substr(encode(sha256(s.session_hash), 'hex'), 1, 32)) as detail
+    from sessions s join users u using (user_id)
+   where s.session_hash = $1 and u.payment_password_hash = $2
+     for no key update of s
+), moment as materialized (
+  select clock_timestamp() >= $7::timestamptz as late
+    from (select (select count(*) from locked) as rows) locked where rows >= 0
+), confirmed as (
+  update sessions s set confirmed_request = $3, confirmed_at = clock_timestamp(), confirmed_before = (select coalesce(jsonb_object_agg(request, at), '{}') from (
+    select * from jsonb_each_text(s.confirmed_before || jsonb_build_object(coalesce(encode(s.confirmed_request, 'hex'), ''), s.confirmed_at))
+        as earlier (request, at)
+     where at::timestamptz > clock_timestamp() - interval '1200000 milliseconds' order by at desc limit 8) kept)
+    from locked, moment where s.session_hash = locked.session_hash and not late
+), logged as (
+  insert into audit_events (kind, user_id, client_id, detail, address, reference)
+  select 'payment_confirmed', user_id, $4, detail, $5, $6 from locked, moment where not late
+)
+select exists (select from locked) as valid, late from moment;
+
+-- throttle-find(integer[]) → slot integer, level double precision, countedAt timestamp with time zone, freeAt timestamp with time zone, now timestamp with time zone
+with clock as materialized (select clock_timestamp() as now)
+select input.slot, coalesce(level, 0) as level, coalesce(counted_at, now) as "countedAt", coalesce(free_at, now) as "freeAt", now
+  from unnest($1::int[]) as input (slot) cross join clock left join throttles using (slot);
+
+-- throttle-lock(integer[]) → slot integer, level double precision, countedAt timestamp with time zone, freeAt timestamp with time zone, now timestamp with time zone
+insert into throttles as t (slot) select input.slot from unnest($1::int[]) as input (slot) order by input.slot
+on conflict (slot) do update set level = t.level
+returning slot, level, counted_at as "countedAt", free_at as "freeAt", clock_timestamp() as now;
+
+-- throttle-note-guess(integer, text, uuid, text, text) → nothing
+with due as (
+  update throttles set noted_at = clock_timestamp()
+   where slot = $1 and (noted_at is null or noted_at < clock_timestamp() - interval '1 hour')
+  returning slot
+)
+insert into audit_events (kind, user_id, address, reference)
+  select $2, $3, $4, $5 from due where $3::uuid is not null;
+
+-- throttle-update(integer[], double precision[], timestamp with time zone[], timestamp with time zone[]) → nothing
+update throttles t set level = input.level, counted_at = input.counted_at, free_at = input.free_at
+  from unnest($1::int[], $2::float8[], $3::timestamptz[], $4::timestamptz[]) with ordinality as input (slot, level, counted_at, free_at, n) where t.slot = input.slot;
+
+-- token-find(text[], bytea[], uuid[], bytea[]) → n integer, authenticated boolean, firstUse boolean, live boolean, grantId uuid, scope text, clientId text, instanceName text, userId uuid, login text, tokenIssuedAt timestamp with time zone, firstUseOfGrant boolean, now timestamp with time zone
+select input.n::int as n, r.resource_id is not null as authenticated, r.first_use as "firstUse", g.grant_id is not null as live,
+       g.grant_id as "grantId", g.scope,
+       g.client_id as "clientId", g.instance_name as "instanceName", g.user_id as "userId", g.login,
+       g.token_issued_at as "tokenIssuedAt", g.first_use as "firstUseOfGrant", clock_timestamp() as now
+  from unnest($1::text[], $2::bytea[], $3::uuid[], $4::bytea[]) with ordinality as input (resource_id, secret_hash, grant_id, token_hash, n)
+  left join (
+    select s.resource_id, s.secret_hash, s.last_used_on is distinct from current_date as first_use
+      from resource_secrets s join resources using (resource_id)
+     where s.retired_at is null and status = 'active'
+  ) r on r.resource_id = input.resource_id and r.secret_hash = input.secret_hash
+  left join lateral (
+    select g.*, u.login, g.last_used_on is distinct from (clock_timestamp() at time zone 'UTC')::date and is_live(g.code_expires_at, g.token_issued_at, g.revoked_at) as first_use
+      from (select * from grants where grant_id = input.grant_id offset 0) g
+     cross join lateral (select status from clients where client_id = g.client_id offset 0) c
+     cross join lateral (select status, login from users where user_id = g.user_id offset 0) u
+     where c.status = 'active' and u.status = 'active' and g.token_hash = input.token_hash and g.revoked_at is null
+  ) g on r.resource_id is not null;
+
+-- user-change-passwords(uuid, text, text, bytea, text, text, text, text, text, timestamp with time zone) → changed boolean, late boolean
+with locked as materialized (
+  select user_id from users
+   where user_id = $1 and status = 'active' and password_hash = $2
+     and payment_password_hash is not distinct from $3
+     for no key update
+), locked_sessions as materialized (
+  select s.session_hash, s.session_hash = $4 and not (s.seen_at < clock_timestamp() - interval '30 minutes'
+                     or s.created_at < clock_timestamp() - interval '12 hours') as asks
+    from sessions s where s.user_id = any (array(select user_id from locked))
+   order by s.session_hash for update
+), moment as materialized (
+  select clock_timestamp() >= $10::timestamptz as late
+    from (select (select count(*) from locked) + (select count(*) from locked_sessions) as rows) locked where rows >= 0
+), changed as (
+  update users u set password_hash = $5, payment_password_hash = $6
+    from locked, moment where u.user_id = locked.user_id and not late and exists (select from locked_sessions where asks)
+  returning u.user_id
+), ended as (
+  delete from sessions s using changed where s.user_id = changed.user_id and s.session_hash <> $4
+), logged as (
+  insert into audit_events (kind, user_id, address, reference)
+  select $7, user_id, $8, $9 from changed
+)
+select exists (select from changed) as changed, late from moment;
+
+-- user-count-decision(uuid) → nothing
+update users u set decisions = greatest(0, u.decisions - greatest(0, extract(epoch from clock_timestamp() - u.decided_at)::float8) / 2) + 1, decided_at = clock_timestamp() where u.user_id = $1 and greatest(0, u.decisions - greatest(0, extract(epoch from clock_timestamp() - u.decided_at)::float8) / 2) < 1000;
+
+-- user-delete(uuid) → user_id uuid
+delete from users where user_id = $1 returning user_id;
+
+-- user-find-by-key(text) → userId uuid, login text, name text, status text, passwordHash text, paymentPasswordHash text
+select user_id as "userId", login, name, status, password_hash as "passwordHash", payment_password_hash as "paymentPasswordHash" from users where login_key = $1;
+
+-- user-insert(text, text, text, text, text) → userId uuid
+insert into users (login, login_key, name, password_hash, payment_password_hash)
+   values ($1, $2, $3, $4, $5)
+   on conflict (login_key) do nothing returning user_id as "userId";
+
+-- user-list(text, text, text, bigint) → userId uuid, login text, name text, status text
+select user_id as "userId", login, name, status from users
+    where login_key > $1 and position($2 in login_key) > 0 and position(lower($3) in lower(name)) > 0
+    order by login_key limit $4;
+
+-- user-lock(uuid) → nothing
+select from users where user_id = $1 for no key update;
+
+-- user-session-end-one(uuid, bytea, text, text, text) → nothing
+with ended as (
+  delete from sessions where session_hash = any (array(
+    select s.session_hash from sessions s
+     where s.user_id = $1 and s.session_hash <> $2 and substr(encode(sha256(s.session_hash), 'hex'), 1, 32) = $3 order by s.session_hash for update))
+  returning user_id
+)
+insert into audit_events (kind, user_id, address, reference)
+  select 'session_ended', user_id, $4, $5 from (select distinct user_id from ended) user_of_them;
+
+-- user-session-end-others(uuid, bytea, text, text) → nothing
+with ended as (
+  delete from sessions where session_hash = any (array(
+    select s.session_hash from sessions s
+     where s.user_id = $1 and s.session_hash <> $2 and true order by s.session_hash for update))
+  returning user_id
+)
+insert into audit_events (kind, user_id, address, reference)
+  select 'other_sessions_ended', user_id, $3, $4 from (select distinct user_id from ended) user_of_them;
+
+-- user-session-list(bytea, uuid) → sessionId text, isCurrent boolean, createdAt timestamp with time zone, seenAt timestamp with time zone, browser text, system text, network text
+select substr(encode(sha256(s.session_hash), 'hex'), 1, 32) as "sessionId", s.session_hash = $1 as "isCurrent", s.created_at as "createdAt",
+          s.seen_at as "seenAt", s.browser, s.system, s.network
+     from sessions s where s.user_id = $2 and not (s.seen_at < clock_timestamp() - interval '30 minutes'
+                     or s.created_at < clock_timestamp() - interval '12 hours')
+    order by s.session_hash = $1 desc, s.seen_at desc, s.session_hash;
+
+-- user-set-passwords(text, text, text) → userId uuid
+update users set password_hash = $1,
+                    payment_password_hash = coalesce($2, payment_password_hash)
+    where login_key = $3 returning user_id as "userId";
+
+-- user-set-status(text, text) → userId uuid, changed boolean
+with changed as (update users set status = $1 where login_key = $2 and status <> $1 returning user_id)
+   select user_id as "userId", exists (select from changed) as changed from users where login_key = $2;

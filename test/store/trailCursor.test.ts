@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import { findTrailPart, type TrailCursor } from '../../src/store/operate/trailCursor.ts';
+import { useDatabase } from '../support/database.ts';
+
+const { pool } = await useDatabase();
+
+const HOUR_MICROS = 3_600_000_000n;
+
+/** Writes events of these references in a transaction of their own; `commit` ends it. */
+async function begin(references: readonly string[], ago = '0') {
+  const connection = await pool.connect();
+  await connection.query('begin');
+  const write = `insert into audit_events (kind, reference, at) values ('signed_in', $1, clock_timestamp() - $2::interval)`;
+  for (const reference of references) await connection.query(write, [reference, ago]);
+  return {
+    async commit() {
+      await connection.query('commit');
+      connection.release();
+    },
+  };
+}
+
+async function write(...references: string[]): Promise<void> {
+  await (await begin(references)).commit();
+}
+
+const start = async (): Promise<TrailCursor> => (await findTrailPart(pool, null, 1)).cursor;
+
+/** Somebody who follows the trail, and keeps the references of what was found. */
+class Follower {
+  readonly found: (string | null)[] = [];
+  cursor: TrailCursor;
+
+  constructor(cursor: TrailCursor) {
+    this.cursor = cursor;
+  }
+
+  async read(most = 1_000): Promise<(string | null)[]> {
+    const { events, cursor } = await findTrailPart(pool, this.cursor, most);
+    const references = events.map(({ reference }) => reference);
+    this.found.push(...references);
+    this.cursor = cursor;
+    return references;
+  }
+
+  /** Reads until so much was found: events wait for older transactions, of other tests too. */
+  async readUntil(count: number): Promise<(string | null)[]> {
+    await expect.poll(() => this.read().then(() => this.found.length)).toBeGreaterThanOrEqual(count);
+    await this.read();
+    return this.found;
+  }
+}
+
+describe('whoever follows the trail', () => {
+  it('gets each event once, from now on', async () => {
+    await write('before');
+    const follower = new Follower(await start());
+    await write('one');
+    await write('two');
+    const found = await follower.readUntil(2);
+    // What was still under way at the start, if other transactions were, comes too.
+    expect(found.filter((reference) => reference !== 'before')).toEqual(['one', 'two']);
+    await write('three');
+    expect((await follower.readUntil(found.length + 1)).filter((one) => one === 'three')).toHaveLength(1);
+  });
+
+  it('misses none that is committed after a later one, and reads none twice for it', async () => {
+    const follower = new Follower(await start());
+    const slow = await begin(['slow']);
+    await write('quick');
+    await follower.read();
+    await follower.read();
+    await slow.commit();
+    expect((await follower.readUntil(2)).slice(-2)).toEqual(['slow', 'quick']);
+  });
+
+  it('misses none of a transaction that takes hours', async () => {
+    const { since, at, ...ids } = await start();
+    const follower = new Follower({ since: since - HOUR_MICROS, at: at - HOUR_MICROS, ...ids });
+    const hours = await begin(['hours'], '1 hour');
+    await follower.read();
+    await follower.read();
+    expect(follower.found).not.toContain('hours');
+    await hours.commit();
+    await expect.poll(() => follower.read().then(() => follower.found)).toContain('hours');
+  });
+
+  it('misses none of a transaction that took long before it began to follow', async () => {
+    const long = await begin(['long'], '10 minutes');
+    const follower = new Follower(await start());
+    await long.commit();
+    await expect.poll(() => follower.read().then(() => follower.found)).toContain('long');
+  });
+
+  it('gets much in parts, and what belongs to one transaction together', async () => {
+    // Nothing of the tests before is under way any more.
+    const first = new Follower(await start());
+    await write('first');
+    await first.readUntil(1);
+    const { cursor } = first;
+    for (const references of [['a1', 'a2', 'a3'], ['b'], ['c1', 'c2'], ['d']]) await write(...references);
+    await new Follower(cursor).readUntil(7);
+    const follower = new Follower(cursor);
+    const parts = [];
+    for (let part = 1; part <= 4; part += 1) parts.push(await follower.read(2));
+    expect(parts).toEqual([['a1', 'a2', 'a3'], ['b', 'c1', 'c2'], ['d'], []]);
+  });
+
+  it('misses none whose transaction has an id that was given before, in what a failover or crash lost', async () => {
+    const cursor = await start();
+    await write('again');
+    const { by } = await start();
+    const follower = new Follower({ ...cursor, from: by });
+    expect(await follower.readUntil(1)).toEqual(['again']);
+  });
+
+  it('gets none over and over after the clock was set back', async () => {
+    const follower = new Follower(await start());
+    await (await begin(['ahead'], '-1 hour')).commit();
+    await follower.readUntil(1);
+    await follower.read();
+    expect(follower.found).toEqual(['ahead']);
+  });
+
+  it('reads no more of the past than it needs', async () => {
+    const follower = new Follower(await start());
+    const { at } = follower.cursor;
+    await expect.poll(() => follower.read().then(() => follower.cursor.since)).toBeGreaterThan(at);
+  });
+
+  it('is told that a cursor is of another database', async () => {
+    const cursor = await start();
+    const ahead = new Follower({ ...cursor, from: cursor.by + 1_000_000n });
+    await expect(ahead.read()).rejects.toThrow(/another database/);
+  });
+});

@@ -1,0 +1,112 @@
+import { expect } from 'vitest';
+import { currentSession, type Session } from '../../src/flows/signIn/session.ts';
+import { Agent, type Answer } from './agent.ts';
+import { signIn } from './flow.ts';
+import type { TestClient, TestServer, TestUser } from './server.ts';
+
+// A signed-in user and the account pages.
+
+type Fields = Record<string, string>;
+
+export async function signedIn(
+  { baseUrl }: Pick<TestServer, 'baseUrl'>,
+  { login, password }: TestUser,
+  headers: Fields = {},
+): Promise<Agent> {
+  const agent = new Agent(baseUrl, headers);
+  await signIn(agent, login, password);
+  return agent;
+}
+
+/** An application, a user who is new to it, and the browser of that user, who has not signed in. */
+export async function actorsAt(
+  server: TestServer,
+): Promise<{ client: TestClient; user: TestUser; agent: Agent }> {
+  const [client, user] = [await server.createClient(), await server.createUser()];
+  return { client, user, agent: new Agent(server.baseUrl) };
+}
+
+/** Another browser with the same cookies, at the same server or at another one. */
+export function copyOf({ baseUrl, cookies }: Agent, at = baseUrl): Agent {
+  const copy = new Agent(at);
+  for (const [name, value] of cookies) copy.cookies.set(name, value);
+  return copy;
+}
+
+/** What the server knows of a browser's session. */
+export async function sessionOf(
+  { context }: Pick<TestServer, 'context'>,
+  { cookies }: Agent,
+): Promise<Session> {
+  const session = await currentSession(context, cookies.get('assent_session') ?? '');
+  if (session === null) throw new Error('nobody is signed in');
+  return session;
+}
+
+export async function isSignedIn(agent: Agent): Promise<boolean> {
+  return (await agent.get('/account')).page === 'account';
+}
+
+/** The hidden fields of the first form that posts to `action`; none where the page has no such form. */
+export function fieldsFor(page: Answer, action: string): Fields {
+  return page.forms.find((form) => form.action === action)?.fields ?? {};
+}
+
+export async function follow(agent: Agent, answer: Answer): Promise<Answer> {
+  expect(answer.status).toBe(303);
+  return agent.get(answer.location ?? '');
+}
+
+/** Posts the first form for `action` as the page has it, and goes where that leads. */
+export async function press(agent: Agent, page: Answer, action: string): Promise<Answer> {
+  return follow(agent, await agent.post(action, fieldsFor(page, action)));
+}
+
+/** Live authorizations that are written without the pages, and how they differ from a token of `account-info`. */
+interface Grants {
+  readonly user: Pick<TestUser, 'userId'>;
+  readonly client: Pick<TestClient, 'clientId'>;
+  readonly scope?: string;
+  /** How many, named `instance 1` and so on, each confirmed a second before the one with the number below. */
+  readonly count?: number;
+  /** Their codes have expired without having been exchanged. */
+  readonly expired?: boolean;
+}
+
+/** Writes authorizations as if they had been confirmed and exchanged one after the other. */
+export async function insertGrants(
+  { database }: Pick<TestServer, 'database'>,
+  { user, client, scope = 'account-info', count = 1, expired = false }: Grants,
+): Promise<void> {
+  await database.pool.query(
+    `insert into grants (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri, code_hash,
+                         code_expires_at, token_hash, token_issued_at, confirmed_at)
+     select gen_random_uuid(), $1, $2, 'instance ' || n, 1, $3, 'x', sha256(n::text::bytea), at,
+            case when not $5 then sha256(n::text::bytea) end, case when not $5 then at end, at
+       from generate_series(1, $4::int) n, lateral (select clock_timestamp() - n * interval '1 second' as at) t`,
+    [user.userId, client.clientId, scope, count, expired],
+  );
+}
+
+/** Runs `work` while a table can't be read: each statement waits for the lock until that is given up. */
+export async function whileLocked(
+  { database }: Pick<TestServer, 'database'>,
+  table: string,
+  work: () => Promise<Answer>,
+): Promise<Answer> {
+  const holder = await database.pool.connect();
+  try {
+    await holder.query(`begin; lock table ${table}`);
+    const answer = work();
+    await expect.poll(async () => (await database.pool.query(CANCEL_WAITING)).rowCount).toBeGreaterThan(0);
+    return await answer;
+  } finally {
+    await holder.query('rollback');
+    holder.release();
+  }
+}
+
+/** As `statement_timeout` does, but at once. */
+const CANCEL_WAITING = `
+select pg_cancel_backend(pid) from pg_stat_activity
+ where datname = current_database() and wait_event_type = 'Lock'`;

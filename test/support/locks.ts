@@ -1,0 +1,27 @@
+import type pg from 'pg';
+import { expect } from 'vitest';
+
+const WAITING = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+
+/** Waits until exactly so many statements wait for a lock. */
+export function waitForLocks(pool: pg.Pool, count: number): Promise<void> {
+  return expect.poll(async () => (await pool.query(WAITING)).rowCount, { interval: 10 }).toBe(count);
+}
+
+/** Runs `work` while another transaction has done `statement`, which is rolled back afterwards. */
+export async function whileHeld<Result>(
+  pool: pg.Pool,
+  statement: string,
+  values: unknown[],
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const holder = await pool.connect();
+  try {
+    await holder.query('begin');
+    await holder.query(statement, values);
+    return await work();
+  } finally {
+    await holder.query('rollback');
+    holder.release();
+  }
+}

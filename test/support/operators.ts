@@ -1,0 +1,57 @@
+import type pg from 'pg';
+import type { z } from 'zod';
+import * as clients from '../../src/operations/clients.ts';
+import { NotFoundError, perform } from '../../src/operations/operation.ts';
+import * as resources from '../../src/operations/resources.ts';
+import * as users from '../../src/operations/users.ts';
+
+// The operations that tests ask for most, without questions; null for what is not there.
+
+export type NewClient = z.input<typeof clients.create.input>;
+export type NewUser = z.input<typeof users.create.input>;
+type Passwords = Omit<z.input<typeof users.setPassword.input>, 'login'>;
+type Change = Omit<z.input<typeof clients.update.input>, 'clientId'>;
+type Status = 'active' | 'blocked';
+
+const orNull = (error: unknown) => {
+  if (error instanceof NotFoundError) return null;
+  throw error;
+};
+
+export const registerClient = (db: pg.Pool, client: NewClient, operator: string) =>
+  perform(clients.create, { db, operator }, client);
+
+export const changeClient = (db: pg.Pool, clientId: string, change: Change, operator: string) =>
+  perform(clients.update, { db, operator }, { clientId, ...change });
+
+export const registerResource = (db: pg.Pool, name: string, operator: string) =>
+  perform(resources.create, { db, operator }, { name });
+
+export async function registerUser(db: pg.Pool, user: NewUser, operator: string): Promise<string> {
+  return (await perform(users.create, { db, operator }, user)).userId;
+}
+
+export const setPasswords = (db: pg.Pool, login: string, passwords: Passwords, operator: string) =>
+  perform(users.setPassword, { db, operator }, { login, ...passwords }).catch(orNull);
+
+export const setUserStatus = (db: pg.Pool, login: string, status: Status, operator: string) =>
+  perform(status === 'blocked' ? users.block : users.unblock, { db, operator }, { login }).catch(orNull);
+
+export const signOutUser = (db: pg.Pool, login: string, operator: string) =>
+  perform(users.signOut, { db, operator }, { login });
+
+export const removeUser = (db: pg.Pool, login: string, operator: string) =>
+  perform(users.remove, { db, operator }, { login });
+
+export const removeResource = (db: pg.Pool, resourceId: string, operator: string) =>
+  perform(resources.remove, { db, operator }, { resourceId }).catch(orNull);
+
+export function setResourceStatus(db: pg.Pool, resourceId: string, status: Status, operator: string) {
+  const verb = status === 'blocked' ? resources.block : resources.unblock;
+  return perform(verb, { db, operator }, { resourceId }).catch(orNull);
+}
+
+export function setClientStatus(db: pg.Pool, clientId: string, status: Status, operator: string) {
+  const verb = status === 'blocked' ? clients.block : clients.unblock;
+  return perform(verb, { db, operator }, { clientId }).catch(orNull);
+}
