@@ -1,6 +1,7 @@
 import { type ChildProcess, execFile } from 'node:child_process';
 import { chownSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type Binaries, CLEAN_ENVIRONMENT } from './binaries.ts';
 import { EmbeddedPostgresError, hasCode } from './error.ts';
@@ -22,6 +23,9 @@ export const DATABASE_USER = 'assent';
 
 /** `trust`, because only the owner of the socket's folder, and root, may enter it; --no-sync, because nothing is in it yet. */
 const INITDB_OPTIONS = '-A trust -E UTF8 --locale=C --no-sync --no-instructions'.split(' ');
+
+/** A terminal's Ctrl-C reaches initdb, too: how much later than its end the signal may be noticed here. */
+const SIGNAL_MS = 1_000;
 
 /** Creates the cluster if there is none: aside and renamed, so that of many one wins. @throws EmbeddedPostgresError */
 export async function createCluster(cluster: Cluster): Promise<void> {
@@ -64,6 +68,7 @@ async function initdb(folder: string, { place, binaries, cancelled }: Cluster): 
     await running;
   } catch (cause) {
     const { stderr = '' } = cause as { stderr?: string };
+    await sleep(SIGNAL_MS, undefined, { signal: cancelled }).catch(() => {});
     const reason = stderr.trim().replaceAll('\n', ' / ') || String(cause);
     const message = `PostgreSQL cannot create its data in ${place.cluster}: ${reason}`;
     throw new EmbeddedPostgresError(message, { cause });
