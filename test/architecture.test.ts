@@ -26,6 +26,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   'store/database': ['rules/common', 'signals'],
   'store/common': ['rules', 'secrets', 'signals', 'store/database'],
   'store/authorize': ['rules', 'secrets', 'signals', 'store/common', 'store/database'],
+  'store/token': ['rules', 'secrets', 'signals', 'store/common', 'store/database'],
   'store/account': ['rules', 'secrets', 'store/common', 'store/database'],
   'store/operate': ['rules', 'store/common', 'store/database'],
   'store/schema': ['rules/common', 'store/common', 'store/database'],

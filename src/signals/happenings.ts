@@ -6,7 +6,7 @@ export const HAPPENINGS = {
   decision: ['approved', 'rejected'],
   /** Live authorizations that ended before their time, by what ended them; `approval`: annulled by a new one. */
   grantEnd: ['approval', 'user', 'application', 'replay'],
-  /** Token requests that could be read, by verdict: the checks of `store/authorize/exchanges.ts`. */
+  /** Token requests that could be read, by verdict: the checks of `store/token/exchanges.ts`. */
   exchange: [
     'issued',
     'client_unknown_or_blocked',

@@ -57,7 +57,7 @@ export interface Plant {
 /** By what they are. */
 export const PLANTS: Readonly<Record<string, Plant>> = {
   'a code can be exchanged twice': {
-    file: 'store/authorize/exchanges.js',
+    file: 'store/token/exchanges.js',
     line: `'code_replayed']`,
     instead: `'to_issue']`,
     fault: 'none',
@@ -66,7 +66,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     rule: 'a code is exchanged at most once',
   },
   'a replay revokes nothing': {
-    file: 'store/authorize/exchanges.js',
+    file: 'store/token/exchanges.js',
     line: `j.verdict = 'code_replayed'`,
     instead: `j.verdict = 'none'`,
     fault: 'none',

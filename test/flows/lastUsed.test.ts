@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { introspect as ask } from '../../src/flows/token/introspect.ts';
 import { sha256 } from '../../src/secrets/digest.ts';
 import { parseToken } from '../../src/secrets/tokens.ts';
-import { noteGrantUses } from '../../src/store/authorize/grantUse.ts';
+import { noteGrantUses } from '../../src/store/token/grantUse.ts';
 import { actorsAt } from '../support/account.ts';
 import { introspect, obtainCode, obtainToken, requestOf } from '../support/flow.ts';
 import { intercept } from '../support/intercept.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { revokeGrants } from '../../src/store/authorize/revocations.ts';
+import { revokeGrants } from '../../src/store/token/revocations.ts';
 import { actorsAt, press } from '../support/account.ts';
 import type { Agent } from '../support/agent.ts';
 import { decide, obtainCode, obtainToken, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { sha256 } from '../../src/secrets/digest.ts';
-import { findToken } from '../../src/store/authorize/introspection.ts';
 import { openDatabase, transaction } from '../../src/store/database/database.ts';
 import { compareSchema, describeSchema } from '../../src/store/schema/definition.ts';
 import { migrate } from '../../src/store/schema/migrate.ts';
@@ -12,6 +11,7 @@ import {
   schemaState,
   schemaVersion,
 } from '../../src/store/schema/schemaState.ts';
+import { findToken } from '../../src/store/token/introspection.ts';
 import { ownDatabase, useDatabase } from '../support/database.ts';
 import { withClient } from '../support/postgres.ts';
 

@@ -374,7 +374,7 @@ delete from throttles where slot = any (array(
 -- grant-approve(uuid[], uuid[], text[], integer[], text[], integer[], text[], text[], jsonb[], text[], bytea[], double precision[], text[], bytea[], bytea[], timestamp with time zone[], integer[], text[], text[], timestamp with time zone) → n integer, verdict text, written boolean, annulled boolean, late boolean
 with requests as materialized (
   select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::int[], $5::text[], $6::int[], $7::text[], $8::text[], $9::jsonb[], $10::text[], $11::bytea[], $12::float8[], $13::text[], $14::bytea[], $15::bytea[], $16::timestamptz[], $17::int[], $18::text[], $19::text[]) with ordinality as input (grant_id, user_id, client_id, client_revision, instance_name, revision, scope, asked_scope, limits, redirect_uri, code_hash, code_lifetime_seconds, code_challenge, session_hash, request_digest, form_expires_at, max_instances, address, reference, n)
-), judged as materialized (  -- offset 0: see sessions.ts
+), judged as materialized (  -- offset 0: see ../common/sessions.ts
   select r.*, c.revision is not null and u.user_id is not null as is_allowed, s.session_hash is not null as session_is_valid, u.may_decide,
          (g.code_hash, g.scope) = (r.code_hash, r.scope) as code_is_stored, g.token_hash is null and g.revoked_at is null and g.code_expires_at > clock_timestamp() as code_is_usable,
          is_live(g.code_expires_at, g.token_issued_at, g.revoked_at) as was_live,
@@ -487,7 +487,7 @@ with requests as materialized (
   left join clients c on c.client_id = r.client_id
   left join client_secrets s on s.client_id = r.client_id and s.secret_hash = r.secret_hash and s.retired_at is null
   left join locked g on g.grant_id = r.grant_id
-  left join lateral (select status from users where user_id = g.user_id offset 0) u on true  -- see sessions.ts
+  left join lateral (select status from users where user_id = g.user_id offset 0) u on true  -- see ../common/sessions.ts
 ), issued as (
   update grants g set token_hash = j.token_hash, token_issued_at = clock_timestamp()
     from judged j where g.grant_id = j.grant_id and j.verdict = 'to_issue'

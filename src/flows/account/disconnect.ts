@@ -6,8 +6,8 @@ import {
   isAccountStopped,
 } from '../../store/account/accountGrants.ts';
 import { deleteOtherSessions } from '../../store/account/userSessions.ts';
-import { revokeGrantOfUser, revokeGrantsOfUser } from '../../store/authorize/revocations.ts';
 import { countDecision } from '../../store/common/decisions.ts';
+import { revokeGrantOfUser, revokeGrantsOfUser } from '../../store/token/revocations.ts';
 import type { Context } from '../common/context.ts';
 import { type Form, signForm, verifyForm } from '../common/signedForm.ts';
 import type { Session } from '../signIn/session.ts';

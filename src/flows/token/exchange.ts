@@ -6,7 +6,7 @@ import { s256, sha256 } from '../../secrets/digest.ts';
 import { randomSecret } from '../../secrets/random.ts';
 import { formatToken, parseToken } from '../../secrets/tokens.ts';
 import { tell } from '../../signals/happenings.ts';
-import { type ExchangeRefusal, exchangeCode } from '../../store/authorize/exchanges.ts';
+import { type ExchangeRefusal, exchangeCode } from '../../store/token/exchanges.ts';
 import type { Context } from '../common/context.ts';
 
 /** Stands in for the row of a code that names none: the statement takes a token's hash, but issues none. */

@@ -3,7 +3,7 @@ import { OAuthError } from '../../rules/common/error.ts';
 import type { Credentials } from '../../rules/request/clientCredentials.ts';
 import { sha256 } from '../../secrets/digest.ts';
 import { parseToken } from '../../secrets/tokens.ts';
-import { revokeToken } from '../../store/authorize/revocations.ts';
+import { revokeToken } from '../../store/token/revocations.ts';
 import type { Context } from '../common/context.ts';
 
 /**

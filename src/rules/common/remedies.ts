@@ -60,7 +60,7 @@ const REMEDIES = {
     'The application asks for rights that do not go together: see the contradictions in docs/scopes.md.',
   above_ceiling:
     'The application asks for more than its ceiling: `assent client show ID`; `assent client update ID --most DAYS,SUM` raises it.',
-  // The code: `CHECKS` in store/authorize/exchanges.ts.
+  // The code: `CHECKS` in store/token/exchanges.ts.
   code_malformed:
     'What the application sends as code never came from Assent: a code begins with assent_ac_ and has 74 characters. It may be cut off, changed on its way, or an access token (assent_at_).',
   code_unknown:

@@ -12,7 +12,7 @@ const TOKEN_PARAMETERS = [
   'code_verifier',
 ];
 
-/** A well-formed token request (contract 2.4); `store/authorize/exchanges.ts` decides on it. */
+/** A well-formed token request (contract 2.4); `store/token/exchanges.ts` decides on it. */
 export type TokenRequest = Readonly<ReturnType<typeof parseTokenRequest>>;
 
 /** Checks the form of a token request (contract 2.4, 4.2 and 7.2), in this order. @throws {OAuthError} `invalid_request` */

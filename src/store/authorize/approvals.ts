@@ -92,7 +92,7 @@ const approve = batchedDecision<ApprovalResult, Approval>(
   (input) => `
 with requests as materialized (
   select * from ${input}
-), judged as materialized (  -- offset 0: see sessions.ts
+), judged as materialized (  -- offset 0: see ../common/sessions.ts
   select r.*, c.revision is not null and u.user_id is not null as is_allowed, s.session_hash is not null as session_is_valid, u.may_decide,
          (g.code_hash, g.scope) = (r.code_hash, r.scope) as code_is_stored, ${CODE_IS_USABLE} as code_is_usable,
          ${IS_LIVE} as was_live,

@@ -100,7 +100,7 @@ with requests as materialized (
   from requests r
  cross join moment m ${JOIN_CLIENT}
   left join locked g on g.grant_id = r.grant_id
-  left join lateral (select status from users where user_id = g.user_id offset 0) u on true  -- see sessions.ts
+  left join lateral (select status from users where user_id = g.user_id offset 0) u on true  -- see ../common/sessions.ts
 ), issued as (
   update grants g set token_hash = j.token_hash, token_issued_at = clock_timestamp()
     from judged j where g.grant_id = j.grant_id and j.verdict = 'to_issue'

@@ -35,7 +35,7 @@ export interface TokenResult {
 }
 
 // One indexed read: the resource server and its secret, the grant, its client and its user by their primary keys.
-// `offset 0` keeps it that, whatever PostgreSQL's statistics say (see `sessions.ts`).
+// `offset 0` keeps it that, whatever PostgreSQL's statistics say (see `../common/sessions.ts`).
 const find = batchStatement<IntrospectionRequest>(
   'token-find',
   { resource_id: 'text', secret_hash: 'bytea', grant_id: 'uuid', token_hash: 'bytea' },
