@@ -46,7 +46,7 @@ function groupNamed(program: Command, [name, ...inner]: string[]): Command {
 }
 
 /** The texts, options and questions of a command that its operation's schemas don't give. */
-export interface Manner<Input extends z.ZodObject, Output extends z.ZodType, Result> {
+export interface CommandSettings<Input extends z.ZodObject, Output extends z.ZodType, Result> {
   readonly summary?: string;
   /** A field's options instead of the one that its schema gives; the values of others are for `read`. */
   readonly options?: Readonly<Partial<Record<keyof z.output<Input>, (derived: Option) => readonly Option[]>>>;
@@ -68,9 +68,9 @@ export interface Manner<Input extends z.ZodObject, Output extends z.ZodType, Res
 /** The command of an operation. The first fields of the input are its arguments, as many as the usage has, and the others options. */
 export function command<Input extends z.ZodObject, Output extends z.ZodType, Result>(
   operation: Operation<Input, Output, Result>,
-  manner: Manner<Input, Output, Result> = {},
+  settings: CommandSettings<Input, Output, Result> = {},
 ): (usage: string) => CommandRow {
-  const { says, none = '', table = () => (rows) => rows as readonly object[] } = manner;
+  const { says, none = '', table = () => (rows) => rows as readonly object[] } = settings;
   const show = async (shell: Shell, caller: Caller, input: z.output<Input>) => {
     const result = await operation.run(caller, input);
     if (!operation.isList)
@@ -86,22 +86,25 @@ export function command<Input extends z.ZodObject, Output extends z.ZodType, Res
     const schema = described(operation.input);
     const fields = names.map((name) => {
       const derived = optionOf(operation.input, name, schema);
-      return { name, derived, options: manner.options?.[name]?.(derived) ?? [derived] };
+      return { name, derived, options: settings.options?.[name]?.(derived) ?? [derived] };
     });
     const yes = operation.effect === 'destroys' ? [new Option('--yes', 'do it without asking')] : [];
     return {
-      summary: manner.summary ?? operation.summary,
+      summary: settings.summary ?? operation.summary,
       operations: [operation],
-      options: [...fields.flatMap(({ options }) => options), ...yes, ...(manner.more ?? [])],
+      options: [...fields.flatMap(({ options }) => options), ...yes, ...(settings.more ?? [])],
       async run(shell, given, args) {
         const own = fields.filter(({ derived, options }) => options.includes(derived));
         const values = [
           ...named.map((name, index) => [name, args[index]]),
           ...own.map(({ name, derived }) => [name, given[derived.attributeName()]]),
         ].filter(([, value]) => value !== undefined);
-        const said = { ...Object.fromEntries(values), ...(await manner.read?.(given, shell)) };
-        const input = readInput(operation, said, manner.incomplete);
-        await withStore(shell, (caller) => show(shell, caller, input), { yes: given.yes, open: manner.open });
+        const said = { ...Object.fromEntries(values), ...(await settings.read?.(given, shell)) };
+        const input = readInput(operation, said, settings.incomplete);
+        await withStore(shell, (caller) => show(shell, caller, input), {
+          yes: given.yes,
+          open: settings.open,
+        });
       },
     };
   };

@@ -1,5 +1,5 @@
 import { ConfigError, describeVariables, readConfig, readDatabaseConfig } from '../config/config.ts';
-import { advice, examineDatabase, examineRows, type Finding, ok, wrong } from '../operations/doctor.ts';
+import { advice, checkDatabase, checkInvariants, type Finding, ok, wrong } from '../operations/doctor.ts';
 import { type Caller, perform } from '../operations/operation.ts';
 import { openStore } from '../process/openStore.ts';
 import { isLoopback } from '../rules/common/network.ts';
@@ -14,7 +14,7 @@ const ADDRESS_TIMEOUT_MS = 5_000;
 export async function examine(shell: Shell, { invariants = false, patience }: Options): Promise<void> {
   if (invariants) readDatabaseConfig(shell.streams.env); // what is wrong with it is no finding there, and ends the command
   const findings = invariants
-    ? await checkStore(shell, (caller) => perform(examineRows, caller, { patience }))
+    ? await checkStore(shell, (caller) => perform(checkInvariants, caller, { patience }))
     : await checkAll(shell);
   shell.print(findings, findings.map(lineOf).join('\n'));
   if (findings.some(({ level }) => level === 'error')) shell.exitCode = 1;
@@ -39,7 +39,7 @@ async function checkAll(shell: Shell): Promise<Finding[]> {
   if (config !== null) verdicts.unshift(ok('the configuration is complete'));
   return [
     ...verdicts.map((verdict) => ({ check: 'configuration', ...verdict })),
-    ...(await checkStore(shell, (caller) => perform(examineDatabase, caller, {}))),
+    ...(await checkStore(shell, (caller) => perform(checkDatabase, caller, {}))),
     ...(config === null ? [] : await examineAddress(config.baseUrl)),
   ];
 }

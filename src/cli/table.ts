@@ -3,7 +3,7 @@ import { text as readAll } from 'node:stream/consumers';
 import { Option } from 'commander';
 import * as audit from '../operations/audit.ts';
 import * as clients from '../operations/clients.ts';
-import { examineDatabase, examineRows } from '../operations/doctor.ts';
+import { checkDatabase, checkInvariants } from '../operations/doctor.ts';
 import { explain, showToken } from '../operations/explain.ts';
 import * as grants from '../operations/grants.ts';
 import { maintain } from '../operations/maintain.ts';
@@ -189,9 +189,9 @@ export const COMMANDS: CommandTable = {
         '--invariants',
         'check instead what must be true of the schema and of all rows; reads whole tables, beside running servers',
       ),
-      optionOf(examineRows.input, 'patience'),
+      optionOf(checkInvariants.input, 'patience'),
     ],
-    operations: [examineDatabase, examineRows],
+    operations: [checkDatabase, checkInvariants],
     run: examine,
   },
   config: { summary: 'look at the configuration' },

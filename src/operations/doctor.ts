@@ -30,7 +30,7 @@ export const ok = (text: string): Verdict => ({ level: 'ok', text, remedy: null 
 export const advice = (text: string, remedy: string): Verdict => ({ level: 'advice', text, remedy });
 export const wrong = (text: string, remedy: string): Verdict => ({ level: 'error', text, remedy });
 
-export const examineDatabase = operation({
+export const checkDatabase = operation({
   name: 'doctor.database',
   summary: 'check the database as a server sees it',
   input: z.strictObject({}),
@@ -45,7 +45,7 @@ export const examineDatabase = operation({
   },
 });
 
-export const examineRows = operation({
+export const checkInvariants = operation({
   name: 'doctor.invariants',
   summary:
     'check what must be true of the schema and of all rows; reads whole tables, beside running servers',

@@ -7,7 +7,12 @@ import { isUuid } from '../secrets/uuid.ts';
 import { findClient } from '../store/common/clients.ts';
 import type { Grant } from '../store/common/grants.ts';
 import { findUserByLogin } from '../store/common/users.ts';
-import { countLiveGrants, findLiveGrants, listGrants, type Whose } from '../store/operate/liveGrants.ts';
+import {
+  countLiveGrants,
+  findLiveGrants,
+  type GrantFilter,
+  listGrants,
+} from '../store/operate/liveGrants.ts';
 import { MAX_AT_ONCE, revokeGrants } from '../store/token/revocations.ts';
 import { ID, LIMIT, LOGIN, timeThat } from './fields.ts';
 import { type Caller, found, type Loss, listing, NotFoundError, operation } from './operation.ts';
@@ -45,7 +50,7 @@ export const list = listing({
     .refine(({ login, clientId }) => (login ?? clientId) !== undefined, 'say whose'),
   output: z.object({ login: z.string().optional().describe('where no user was named'), ...GRANT.shape }),
   async run({ db }, { login, clientId, limit = null }) {
-    return described(listGrants(db, await whose(db, { login, clientId }), limit), login === undefined);
+    return described(listGrants(db, await filterOf(db, { login, clientId }), limit), login === undefined);
   },
 });
 
@@ -110,7 +115,7 @@ async function revokeOne({ db, operator }: Caller, grantId: string): Promise<num
 const noGrant = (grantId: string) => new NotFoundError(`there is no grant ${grantId}`);
 
 async function revokeMany(caller: Caller, input: Named): Promise<number> {
-  const which = await whose(caller.db, input);
+  const which = await filterOf(caller.db, input);
   await caller.confirm(() => lossOf(caller.db, which));
   return revokeAll(caller, which);
 }
@@ -124,18 +129,18 @@ async function revokeEnded(caller: Caller, { name, lines }: z.output<typeof TRAI
   return revokeThese(caller, ids);
 }
 
-type Named = Omit<Whose, 'userId'> & { readonly login?: string | undefined };
+type Named = Omit<GrantFilter, 'userId'> & { readonly login?: string | undefined };
 
 /** @throws {NotFoundError} */
-async function whose(db: pg.Pool, { login, clientId, since, until }: Named): Promise<Whose> {
+async function filterOf(db: pg.Pool, { login, clientId, since, until }: Named): Promise<GrantFilter> {
   const user = login === undefined ? undefined : found(await findUserByLogin(db, login), 'user', login);
   if (clientId !== undefined) found(await findClient(db, clientId), 'client', clientId);
   return { userId: user?.userId, clientId, since, until };
 }
 
 /** @param deed is done before the live grants are revoked, as `delete … and ` */
-export async function lossOf(db: pg.Pool, whose: Whose, deed = ''): Promise<Loss> {
-  return lossFrom(await countLiveGrants(db, whose), deed);
+export async function lossOf(db: pg.Pool, filter: GrantFilter, deed = ''): Promise<Loss> {
+  return lossFrom(await countLiveGrants(db, filter), deed);
 }
 
 function lossFrom({ grants, people }: { readonly grants: number; readonly people: number }, deed = ''): Loss {
@@ -147,9 +152,9 @@ function lossFrom({ grants, people }: { readonly grants: number; readonly people
 type Revoker = Pick<Caller, 'db' | 'operator' | 'progress'>;
 
 /** Revokes all live grants that fit. Each batch is a transaction of its own, so that this can be interrupted. @returns how many */
-export async function revokeAll(caller: Revoker, whose: Whose): Promise<number> {
+export async function revokeAll(caller: Revoker, filter: GrantFilter): Promise<number> {
   let revoked = 0;
-  for await (const page of findLiveGrants(caller.db, whose)) {
+  for await (const page of findLiveGrants(caller.db, filter)) {
     const before = revoked;
     const progress = (more: number) => caller.progress(before + more);
     const ids = page.map(({ id }) => id);

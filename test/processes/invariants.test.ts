@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
-import { examineRows } from '../../src/operations/doctor.ts';
+import { checkInvariants } from '../../src/operations/doctor.ts';
 import { perform } from '../../src/operations/operation.ts';
 import { MAX_CODE_SECONDS, MAX_SESSION_HOURS } from '../../src/rules/common/lifetimes.ts';
 import { AUDIT_KINDS } from '../../src/store/common/auditEvents.ts';
@@ -321,7 +321,7 @@ describe('assent doctor --invariants', () => {
   it.each(HARMLESS)('has nothing to say of: %s', async (_what, ...statements) => {
     const copy = await copied(...statements);
     try {
-      expect(troublesIn(await perform(examineRows, { db: copy.pool, operator: '' }, {}))).toEqual({});
+      expect(troublesIn(await perform(checkInvariants, { db: copy.pool, operator: '' }, {}))).toEqual({});
     } finally {
       await copy.drop();
     }
@@ -343,7 +343,7 @@ describe('assent doctor --invariants', () => {
   it.each(FAULTS)('finds: %s', async (_fault, check, ...statements) => {
     const copy = await copied(...statements);
     try {
-      const found = troublesIn(await perform(examineRows, { db: copy.pool, operator: '' }, {}));
+      const found = troublesIn(await perform(checkInvariants, { db: copy.pool, operator: '' }, {}));
       expect(found).toMatchObject({ [check]: expect.stringMatching(/advice|error/) });
     } finally {
       await plant(copy, 'truncate audit_events, refusals'); // of what tests may leave behind, secrets are none

@@ -19,7 +19,7 @@ export interface Attempt {
   readonly deviceCookie: string | null;
 }
 
-/** Whose password it is; without a hash, or while the user is blocked, every password is wrong. */
+/** The user of the password; without a hash, or while the user is blocked, every password is wrong. */
 export interface Account extends Pick<User, 'userId' | 'status'> {
   readonly passwordHash: string | null;
 }

@@ -7,7 +7,7 @@ import { type Query, statement } from '../database/statement.ts';
 // For operators: many grants at once. There may be millions, so it may take long.
 
 /** Which ones: each field that is there narrows them down, and one must be. */
-export interface Whose {
+export interface GrantFilter {
   readonly userId?: string | undefined;
   readonly clientId?: string | undefined;
   /** Authorized from this time on. */
@@ -24,23 +24,23 @@ const CONDITIONS = {
 };
 
 /** @throws {Error} without a filter: all grants are never meant */
-function select(whose: Whose, list: string, rest: string): Query {
-  if (Object.values(whose).every((value) => value === undefined))
+function select(filter: GrantFilter, list: string, rest: string): Query {
+  if (Object.values(filter).every((value) => value === undefined))
     throw new Error('all grants were asked for');
-  const where = `${whereOf(CONDITIONS, whose)} ${rest}`;
-  return statement<Whose>('', `select ${list} from grants g where ${where}`)(whose);
+  const where = `${whereOf(CONDITIONS, filter)} ${rest}`;
+  return statement<GrantFilter>('', `select ${list} from grants g where ${where}`)(filter);
 }
 
 /** Grants in whatever state, each with its user's login, newest first, by pages. @param limit how many; all when null */
-export function listGrants(pool: pg.Pool, whose: Whose, limit: number | null) {
+export function listGrants(pool: pg.Pool, filter: GrantFilter, limit: number | null) {
   const list = `${GRANT_COLUMNS}, (select login from users u where u.user_id = g.user_id) as login`;
   const order = `order by confirmed_at desc, grant_id limit ${limit}`;
-  return queryPages<Grant & { login: string }>(pool, select(whose, list, order));
+  return queryPages<Grant & { login: string }>(pool, select(filter, list, order));
 }
 
 /** The ids of live grants, in the order of their keys, by pages. */
-export const findLiveGrants = (pool: pg.Pool, whose: Whose) =>
-  queryPages<{ id: string }>(pool, select(whose, 'grant_id as id', `and ${IS_LIVE} order by grant_id`));
+export const findLiveGrants = (pool: pg.Pool, filter: GrantFilter) =>
+  queryPages<{ id: string }>(pool, select(filter, 'grant_id as id', `and ${IS_LIVE} order by grant_id`));
 
 /** An event of the trail after which what was authorized before is no longer good. */
 export interface GrantEnd {
@@ -73,11 +73,11 @@ export function findEndedGrants(pool: pg.Pool, ends: readonly GrantEnd[]) {
 }
 
 /** How many grants are live, and how many users have allowed them. */
-export async function countLiveGrants(pool: pg.Pool, whose: Whose) {
+export async function countLiveGrants(pool: pg.Pool, filter: GrantFilter) {
   const counts = 'count(*)::int as grants, count(distinct user_id)::int as people';
   const [row] = await queryLong<{ grants: number; people: number }>(
     pool,
-    select(whose, counts, `and ${IS_LIVE}`),
+    select(filter, counts, `and ${IS_LIVE}`),
   );
   return row ?? { grants: 0, people: 0 };
 }

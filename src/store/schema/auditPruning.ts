@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import { recordAct } from '../common/auditEvents.ts';
 import { queryLong } from '../database/query.ts';
-import { untilDoneOrBusy } from './alone.ts';
 import { ownsTables, PARTITIONS, THIS_MONTH } from './auditPartitions.ts';
+import { untilDoneOrBusy } from './migrationLock.ts';
 
 /**
  * Drops the partitions of months that ended `months` or more months ago, and rows of those months outside of any. Writers of

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import type pg from 'pg';
 import { codeOf, LOCK_NOT_AVAILABLE } from '../database/errors.ts';
 import { executeLong } from '../database/query.ts';
-import { alone, untilDoneOrBusy } from './alone.ts';
 import { prepareAuditPartition } from './auditPartitions.ts';
+import { untilDoneOrBusy, withMigrationLock } from './migrationLock.ts';
 import { FOLDER, listMigrations, type Migration, MigrationError, schemaState } from './schemaState.ts';
 
 /** SQLSTATE of a role that lacks a privilege. */
@@ -29,7 +29,7 @@ export async function migrate(pool: pg.Pool): Promise<Migration[]> {
   const migrations = await listMigrations();
   const applied: Migration[] = [];
   for (;;) {
-    const migration = await alone(pool, (connection) => applyNext(connection, migrations));
+    const migration = await withMigrationLock(pool, (connection) => applyNext(connection, migrations));
     if (migration === undefined) break;
     applied.push(migration);
   }

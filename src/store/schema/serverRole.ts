@@ -2,8 +2,8 @@ import pg from 'pg';
 import { recordAct } from '../common/auditEvents.ts';
 import type { Database } from '../database/database.ts';
 import { findOne, findRow } from '../database/query.ts';
-import { alone } from './alone.ts';
 import { findExcessPrivileges } from './excessPrivileges.ts';
+import { withMigrationLock } from './migrationLock.ts';
 import { findDeviations, TABLES } from './tablePrivileges.ts';
 
 /** Where our tables are, quoted where it has to be, and whether we own the database; no row without the role. */
@@ -28,12 +28,12 @@ const findColumns = findRow<{ table: string; clocked: string | null }, { columns
  * @throws {Error} when there is no such role, or it can do more by another way; then nothing has changed
  */
 export function grantServerRole(pool: pg.Pool, role: string, operator: string): Promise<void> {
-  return alone(pool, (connection) => giveRights(connection, role, operator));
+  return withMigrationLock(pool, (connection) => giveRights(connection, role, operator));
 }
 
 /** Makes a role that signs in without a password, with the server's rights, unless it is there: for trial mode. */
 export function ensureServerRole(pool: pg.Pool, role: string, operator: string): Promise<void> {
-  return alone(pool, async (connection) => {
+  return withMigrationLock(pool, async (connection) => {
     if ((await findPlace(connection, { role })) === null)
       await connection.query(`create role ${pg.escapeIdentifier(role)} login`);
     const { lacking, beyond } = await findDeviations(connection, role);

@@ -20,7 +20,7 @@ type Step<Result> = (connection: pg.PoolClient) => Promise<Result>;
  * Runs one step while no other process runs one, by a lock of its transaction, which holds behind a pooler too. Statements
  * queue behind a step that waits for a table: it gives up soon, lets them pass, and tries again.
  */
-export async function alone<Result>(
+export async function withMigrationLock<Result>(
   pool: pg.Pool,
   step: Step<Result>,
   maxTries = MAX_TRIES,
@@ -42,7 +42,7 @@ export async function alone<Result>(
 }
 
 /**
- * Repeats a step, each time {@link alone}, until it gives null or a lock isn't free.
+ * Repeats a step, each time {@link withMigrationLock}, until it gives null or a lock isn't free.
  *
  * @returns what was done; `busy` when a lock kept the rest from being done
  */
@@ -53,7 +53,7 @@ export async function untilDoneOrBusy<Done>(
   const done: Done[] = [];
   try {
     for (;;) {
-      const result = await alone(pool, step, 1);
+      const result = await withMigrationLock(pool, step, 1);
       if (result === null) return { done, busy: false };
       done.push(result);
     }
