@@ -84,13 +84,16 @@ export function readInput<Input extends z.ZodObject>(
   throw new UsageError((issue?.path.length === 0 && incomplete) || issue?.message);
 }
 
-/** Runs an operation without questions, warnings and progress. */
+/** Runs an operation without warnings and progress. @throws {UsageError} before a loss, unless the caller confirms it */
 export function perform<Input extends z.ZodObject, Result>(
   operation: Operation<Input, z.ZodType, Result>,
   caller: Pick<Caller, 'db' | 'operator'> & Partial<Caller>,
   given: z.input<Input>,
 ): Promise<Result> {
-  const silent = { serviceNames: () => [], warn() {}, progress() {}, confirm: async () => {} };
+  const confirm: Caller['confirm'] = async (loss) => {
+    throw new UsageError(`not confirmed: it would ${(await loss()).deed}`);
+  };
+  const silent = { serviceNames: () => [], warn() {}, progress() {}, confirm };
   return operation.run({ ...silent, ...caller }, readInput(operation, given));
 }
 

@@ -18,6 +18,7 @@ import {
   tokenRequestOf,
 } from '../support/flow.ts';
 import {
+  agree,
   changeClient,
   registerResource,
   registerUser,
@@ -126,9 +127,10 @@ describe('an application that is deleted', () => {
       [client.clientId],
     );
     const caller = { db: server.database.pool, operator: 'olga' };
-    expect(await perform(clients.remove, caller, { clientId: client.clientId })).toMatchObject({
-      revoked: 2,
-    });
+    const unconfirmed = perform(clients.remove, caller, { clientId: client.clientId });
+    await expect(unconfirmed).rejects.toThrow('not confirmed: it would delete');
+    const removing = perform(clients.remove, { ...caller, confirm: agree }, { clientId: client.clientId });
+    expect(await removing).toMatchObject({ revoked: 2 });
     const trail = await ask(
       `select kind, instance_name, operator from audit_events
         where client_id = $1 and operator = 'olga' order by kind, instance_name`,

