@@ -76,9 +76,9 @@ function firstErrors(lines) {
   return faulty.map(([name, { firstError }]) => `The first error of ${name}: ${firstError}`);
 }
 
-/** With `--only` most targets are not measured, on purpose. @param {Settings} settings @param {Judgement[]} targets */
-function judged({ only }, targets) {
-  return only === null ? targets : targets.filter(({ value }) => value !== null);
+/** With `--only` or `--against` most targets are not measured, on purpose. @param {Settings} settings @param {Judgement[]} targets */
+function judged({ only, against }, targets) {
+  return only === null && against.length === 0 ? targets : targets.filter(({ value }) => value !== null);
 }
 
 /** @param {Judgement} judgement */
@@ -97,7 +97,7 @@ const whole = (value) => (isNumber(value) ? String(Math.round(value)) : '');
 const isNumber = (value) => Number.isFinite(value);
 
 /** @param {unknown[][]} rows */
-function table(rows) {
+export function table(rows) {
   const [head = []] = rows;
   const widths = head.map((_, column) => Math.max(...rows.map((cells) => String(cells[column]).length)));
   const pad = (/** @type {unknown} */ cell, /** @type {number} */ column) =>

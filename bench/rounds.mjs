@@ -112,6 +112,14 @@ export function ratiosOf(own, others, pick = ({ perSecond }) => perSecond) {
   return others.flatMap((other, n) => (own[n] ? [pick(own[n]) / pick(other)] : []));
 }
 
+/** Between which the middle half of them is. @param {readonly number[]} numbers @returns {[number, number] | []} */
+export function quartiles(numbers) {
+  const sorted = [...numbers].sort((a, b) => a - b);
+  const beyond = Math.floor(sorted.length / 4);
+  const [low, high] = [sorted[beyond], sorted.at(-1 - beyond)];
+  return low === undefined || high === undefined ? [] : [low, high];
+}
+
 /** @param {readonly number[]} numbers @returns {number | null} null for no numbers */
 export function median(numbers) {
   const sorted = [...numbers].sort((a, b) => a - b);

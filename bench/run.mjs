@@ -3,9 +3,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { describeMachine } from './machine.mjs';
 import { findPgbench } from './pgbench.mjs';
 import { describeProfile, PROFILING } from './profile.mjs';
-import { printReport } from './report.mjs';
+import { printReport, table } from './report.mjs';
 import { POSTGRES_SETTINGS, RESULTS, readSettings } from './settings.mjs';
 import { Site } from './site.mjs';
+import { against, comparison } from './stages/against.mjs';
 import { core } from './stages/core.mjs';
 import { flood } from './stages/flood.mjs';
 import { flows } from './stages/flows.mjs';
@@ -15,7 +16,9 @@ import { soak } from './stages/soak.mjs';
 import { start } from './stages/start.mjs';
 import { judge, targetsFor } from './targets.mjs';
 
-const STAGES = [start, core, flows, rest, flood, soak, growth];
+const ALONE = [start, core, flows, rest, flood, soak, growth];
+/** Beside other builds only the hot path. */
+const STAGES = process.argv.includes('--against') ? [against] : ALONE;
 
 const settings = settingsOrExit();
 mkdirSync(RESULTS, { recursive: true });
@@ -57,7 +60,13 @@ async function measure() {
     );
   }
   await server.stop();
-  return { machine, settings, lines, targets: judge(targetsFor(settings), lines), notes: notesOn(server) };
+  return {
+    machine,
+    settings,
+    lines,
+    targets: judge(targetsFor(settings), lines),
+    notes: [...notesOn(server), ...compared(lines)],
+  };
 }
 
 /** @param {import('./program.mjs').Program} server */
@@ -67,6 +76,14 @@ function notesOn(server) {
     notes.push('pgbench is not on this machine: there is no limit to compare with.');
   if (settings.profile) notes.push(describeProfile(server.pid));
   return notes;
+}
+
+/** @param {Record<string, import('./rounds.mjs').Result>} lines */
+function compared(lines) {
+  if (settings.against.length === 0) return [];
+  const how =
+    "Medians of the rounds' own ratios, and between which their middle half is. The line is worse where that half is.";
+  return [table(comparison(lines)), how];
 }
 
 /** Every target that was measured is met, and every answer was right. @param {import('./report.mjs').Report} report */

@@ -53,7 +53,7 @@ const QUICK = {
 /**
  * @typedef {ReturnType<typeof readSettings>} Settings
  *
- * @param {string[]} args of the command line @param {string[]} stages their names, in order
+ * @param {string[]} args of the command line @param {string[]} stages what `--only` may name, in order
  */
 export function readSettings(args, stages) {
   const { values } = parseArgs({
@@ -61,6 +61,7 @@ export function readSettings(args, stages) {
     options: {
       quick: { type: 'boolean', default: false },
       only: { type: 'string' },
+      against: { type: 'string' },
       profile: { type: 'boolean', default: false },
       out: { type: 'string', default: `${RESULTS}latest.json` },
     },
@@ -69,5 +70,6 @@ export function readSettings(args, stages) {
   const unknown = only?.filter((name) => !stages.includes(name)) ?? [];
   if (unknown.length > 0) throw new Error(`--only knows ${stages.join(', ')}; not ${unknown.join(', ')}`);
   const { quick, profile, out } = values;
-  return { ...(quick ? QUICK : FULL), quick, profile, out, only };
+  const against = values.against?.split(',') ?? [];
+  return { ...(quick ? QUICK : FULL), quick, profile, out, only, against };
 }

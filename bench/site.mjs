@@ -1,24 +1,25 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { openDatabase } from '../dist/store/database/database.js';
-import { migrate } from '../dist/store/schema/migrate.js';
 import { joinEmbeddedPostgres } from '../dist/trial/postgres/join.js';
-import { fill } from './fill.mjs';
+import { OURS } from './build.mjs';
 import { Loader } from './loader.mjs';
 import { startProgram } from './program.mjs';
 import { CHECKOUT } from './settings.mjs';
 import { parentOf } from './usage.mjs';
 
+/** @param {{ checkout: string }} build */
+const programOf = ({ checkout }) => join(checkout, 'bin/assent.js');
 /** What Node is told to run. */
-export const SERVE = [join(CHECKOUT, 'bin/assent.js'), 'serve'];
+export const SERVE = [programOf({ checkout: CHECKOUT }), 'serve'];
 const SECRET = 'a secret of the benchmark with more than 32 characters';
 
 /**
  * @typedef {Awaited<ReturnType<typeof joinEmbeddedPostgres>>} EmbeddedPostgres
  * @typedef {(dataDir: string) => Promise<EmbeddedPostgres>} Join
- * @typedef {{ name: string, grants: number, db: pg.Client, url: string }} BenchDatabase
+ * @typedef {{ name: string, grants: number, db: pg.Client, url: string, build: import('./build.mjs').Build }} BenchDatabase
  */
 
 /**
@@ -102,15 +103,22 @@ export class Site {
     await (await this.admin()).query(`create database ${name}`);
   }
 
-  /** A migrated database with so many grants. @param {string} name @param {number} grants @returns {Promise<BenchDatabase>} */
-  async createDatabase(name, grants) {
+  /**
+   * A database with so many grants, as a build makes and fills it.
+   *
+   * @param {string} name @param {number} grants @param {import('./build.mjs').Build} [build] @returns {Promise<BenchDatabase>}
+   */
+  async createDatabase(name, grants, build = OURS) {
     await this.createEmptyDatabase(name);
-    const pool = openDatabase({ ...this.postgres, database: name });
-    await migrate(pool);
-    await pool.end();
+    const url = this.urlOf(name);
+    const env = { PATH: process.env.PATH, DATABASE_URL: url };
+    execFileSync(process.execPath, [programOf(build), 'migrate'], {
+      env,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
     const db = await this.connect(name);
-    await fill(db, grants);
-    return { name, grants, db, url: this.urlOf(name) };
+    await build.fill(db, grants);
+    return { name, grants, db, url, build };
   }
 
   /** @param {string} name of a database */
@@ -125,7 +133,8 @@ export class Site {
    * @param {BenchDatabase} database @param {string[]} [nodeOptions]
    */
   startAssent(database, nodeOptions = []) {
-    return this.startServer(`assent-${database.name}`, [...nodeOptions, ...SERVE], assentVariables(database));
+    const args = [...nodeOptions, programOf(database.build), 'serve'];
+    return this.startServer(`assent-${database.name}`, args, assentVariables(database));
   }
 
   /**

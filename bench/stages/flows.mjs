@@ -1,6 +1,6 @@
 import { startPeer } from '../peer.mjs';
 import { loginOf } from '../people.mjs';
-import { authorizations, queryOf, tokenRequestOf } from '../questions.mjs';
+import { queryOf, tokenRequestOf } from '../questions.mjs';
 import { inTurn } from '../rounds.mjs';
 import { BROWSERS } from '../settings.mjs';
 import { loadRound } from './shared.mjs';
@@ -36,7 +36,7 @@ export const flows = {
 export async function flowRound(bench, server, database, name) {
   const { seconds, warmSeconds } = bench.settings;
   const count = Math.min(database.grants, Math.ceil(PER_SECOND[name] * (seconds + warmSeconds)));
-  const job = await authorizations(database, count);
+  const job = await database.build.questions.authorizations(database, count);
   return loadRound(bench, server, { ...job, workload: name, again: name === 'page' }, BROWSERS);
 }
 

@@ -4,8 +4,8 @@ import { exchangeRound, introspectionRound } from './shared.mjs';
 
 /** @typedef {import('./shared.mjs').RoundBench} RoundBench @typedef {import('../rounds.mjs').Round} Round */
 
-/** @type {Record<string, (bench: RoundBench, server: { port: number }, database: import('../site.mjs').BenchDatabase) => Promise<Round>>} */
-const ROUNDS = {
+/** The hot path. @type {Record<string, (bench: RoundBench, server: { port: number }, database: import('../site.mjs').BenchDatabase) => Promise<Round>>} */
+export const ROUNDS = {
   exchange: exchangeRound,
   introspection: introspectionRound,
   page: (bench, server, database) => flowRound(bench, server, database, 'page'),

@@ -1,4 +1,3 @@
-import { exchanges, introspections } from '../questions.mjs';
 import { SATURATING_CONNECTIONS } from '../settings.mjs';
 
 /**
@@ -28,13 +27,17 @@ export function loadRound({ settings, loader }, { port }, job, connections = SAT
  * @param {RoundBench} bench @param {{ port: number }} server @param {import('../site.mjs').BenchDatabase} database @param {number} [connections]
  */
 export async function exchangeRound(bench, server, database, connections) {
-  const job = await exchanges(database, Math.min(bench.settings.codes, database.grants));
+  const job = await database.build.questions.exchanges(
+    database,
+    Math.min(bench.settings.codes, database.grants),
+  );
   return { ...loadRound(bench, server, job, connections), check: await rightsAreAudited(database) };
 }
 
 /** @param {RoundBench} bench @param {{ port: number }} server @param {import('../site.mjs').BenchDatabase} database */
 export async function introspectionRound(bench, server, database) {
   const { tokens } = bench.settings;
+  const { introspections } = database.build.questions;
   return loadRound(bench, server, await introspections(database, Math.min(tokens, database.grants)));
 }
 
