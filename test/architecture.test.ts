@@ -181,6 +181,14 @@ describe('the layout', () => {
     expect(packages.filter((name) => !PURE_PACKAGES.includes(name))).toEqual([]);
   });
 
+  it('gives each advisory lock a key of its own: trial mode has all of them in one database', () => {
+    const keys = files.flatMap((file) =>
+      [...text(file).matchAll(/_LOCK = ([\d_]+);/g)].map(([, key]) => key),
+    );
+    expect(keys.length).toBeGreaterThan(1);
+    expect(new Set(keys).size, keys.join()).toBe(keys.length);
+  });
+
   it('has no circle of imports', () => {
     const circles: string[] = [];
     const done = new Set<string>();

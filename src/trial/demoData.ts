@@ -13,7 +13,7 @@ import { lockForTransaction } from '../store/database/query.ts';
 import { findResource } from '../store/operate/resources.ts';
 import { readOrMake } from './postgres/readOrMake.ts';
 
-/** The advisory lock under which the demo is made: of servers that start together one makes it. Any number will do. */
+/** The advisory lock under which the demo is made: of servers that start together one makes it. */
 const DEMO_LOCK = 7_274_827;
 const callerOf = (db: pg.Pool) => ({ db, operator: 'trial mode' });
 const NAME = 'Demo Shop';

@@ -1,13 +1,25 @@
 import type pg from 'pg';
 import { whyUnavailable } from '../flows/common/unavailable.ts';
 import { explainTrouble } from '../store/database/errorTexts.ts';
-import { type ExpiringTable, MAX_EXPIRED_AT_ONCE, removeExpired } from '../store/operate/expired.ts';
+import {
+  EXPIRING_TABLES,
+  type ExpiringTable,
+  MAX_EXPIRED_AT_ONCE,
+  removeExpired,
+} from '../store/operate/expired.ts';
 import { findTrailFacts } from '../store/schema/auditPartitions.ts';
 import { preparePartitions } from '../store/schema/migrate.ts';
 
 const ROUND_MS = 60_000;
 const HOURLY = 60;
 const DAILY = 24 * HOURLY;
+/** How many rounds apart each table is cleaned. Those that are hourly have a fixed number of rows, and are read from end to end. */
+const ROUNDS: Record<ExpiringTable, number> = {
+  sessions: 1,
+  rejections: 1,
+  refusals: HOURLY,
+  throttles: HOURLY,
+};
 /** Statements for one table in one round: bounds its work; the rest waits for the next. */
 const MAX_STATEMENTS = 20;
 /** Months that there must be partitions for: time to find the owner of the tables. */
@@ -48,10 +60,7 @@ export class Housekeeping {
     const round = this.#round;
     this.#round += 1;
     try {
-      for (const table of ['sessions', 'rejections'] as const) await this.#remove(table);
-      // These have a fixed number of rows, and are read from end to end.
-      if (round % HOURLY === 0)
-        for (const table of ['refusals', 'throttles'] as const) await this.#remove(table);
+      for (const table of EXPIRING_TABLES) if (round % ROUNDS[table] === 0) await this.#remove(table);
       if (round % DAILY === 0) await this.#prepareTrail();
     } catch (error) {
       if (whyUnavailable(error) === null)

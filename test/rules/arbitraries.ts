@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Limit } from '../../src/rules/common/money.ts';
 import { findUnclear } from '../../src/rules/common/text.ts';
-import { RIGHT_NAMES, RIGHTS } from '../../src/rules/scope/rights.ts';
+import { isSpending, RIGHT_NAMES, RIGHTS } from '../../src/rules/scope/rights.ts';
 import type { MoneySource, Right } from '../../src/rules/scope/scope.ts';
 import { DEFAULT, rubles } from './rubles.ts';
 
@@ -48,7 +48,8 @@ const named = {
 
 /** Each right, by what `rights.ts` says of it. */
 const right: fc.Arbitrary<Right> = fc.constantFrom(...RIGHT_NAMES).chain((name) => {
-  const { names, spends } = RIGHTS[name];
+  const { names } = RIGHTS[name];
+  const spends = isSpending(name);
   const own: fc.Arbitrary<object> = names === undefined ? fc.constant({}) : named[names];
   return fc.tuple(own, limit).map(([texts, limit]) => ({ name, ...texts, ...(spends && { limit }) }));
 });

@@ -1,6 +1,6 @@
 import { invalidScope } from '../common/error.ts';
 import { defaultLimit, type Limit } from '../common/money.ts';
-import { isRightName, RIGHT_NAMES, RIGHTS, type RightName } from './rights.ts';
+import { isRightName, isSpending, RIGHT_NAMES, RIGHTS, type RightName } from './rights.ts';
 import { Scanner } from './scopeScanner.ts';
 
 // The grammar of a scope. `rights.ts` has the rights, `scopeRules.ts` what a request may ask of them, `rightData.ts` how they
@@ -43,9 +43,9 @@ export function parseScope(scope: string, currency: string): Right[] {
 
 function parseRight(scanner: Scanner, currency: string): Right {
   const name = parseName(scanner);
-  const { names, spends } = RIGHTS[name];
+  const { names } = RIGHTS[name];
   const { target, type, sources }: Partial<Right> = names ? parseNamed[names](scanner) : {};
-  return { name, target, type, sources, limit: spends && parseLimit(scanner, currency) };
+  return { name, target, type, sources, limit: isSpending(name) ? parseLimit(scanner, currency) : undefined };
 }
 
 const PAYMENTS = RIGHT_NAMES.flatMap((name) => (name.startsWith('payment.') ? [name.slice(7)] : []));

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { GrantTimes } from '../../rules/account/grantState.ts';
+import { SPENDING } from '../../rules/scope/rights.ts';
 import type { TokenLookup } from '../../secrets/tokens.ts';
 import { findBatched } from '../database/batch.ts';
 import { findOne, required } from '../database/query.ts';
@@ -31,8 +32,8 @@ export const GRANT_COLUMNS = `g.grant_id as "grantId", g.user_id as "userId", g.
 /** `isLive`: the code can be exchanged, or the token used. */
 export const IS_LIVE = 'is_live(g.code_expires_at, g.token_issued_at, g.revoked_at)';
 
-/** `spends` of a scope: every right that spends begins with this word, and only those have a target, in which it may stand as well. */
-export const spendsIn = (scope: string) => `position('payment' in ${scope}) > 0`;
+/** `spends` of a scope: only rights that spend have a target, in which the word may stand as well. */
+export const spendsIn = (scope: string) => `position('${SPENDING}' in ${scope}) > 0`;
 
 /** The code can be exchanged. */
 export const CODE_IS_USABLE =

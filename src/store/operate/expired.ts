@@ -7,7 +7,7 @@ import { write } from '../database/query.ts';
 export const MAX_EXPIRED_AT_ONCE = 1_000;
 
 /** Key of the advisory lock that lets one process at a time remove what has expired. */
-const EXPIRY_LOCK = 7_274_826;
+const EXPIRY_LOCK = 7_274_828;
 
 const SLOWEST_DECAY_SECONDS = Math.max(...Object.values(POLICIES).map(({ decaySeconds }) => decaySeconds));
 
