@@ -14,7 +14,7 @@ import { type Open, withStore } from './withStore.ts';
 export type CommandTable = Readonly<Record<string, CommandRow | ((usage: string) => CommandRow)>>;
 
 /** A command's help and its deed; a group has none. */
-export interface CommandRow {
+interface CommandRow {
   readonly summary: string;
   readonly options?: readonly Option[];
   /** None for what is the program's own. */
@@ -46,7 +46,7 @@ function groupNamed(program: Command, [name, ...inner]: string[]): Command {
 }
 
 /** The texts, options and questions of a command that its operation's schemas don't give. */
-export interface CommandSettings<Input extends z.ZodObject, Output extends z.ZodType, Result> {
+interface CommandSettings<Input extends z.ZodObject, Output extends z.ZodType, Result> {
   readonly summary?: string;
   /** A field's options instead of the one that its schema gives; the values of others are for `read`. */
   readonly options?: Readonly<Partial<Record<keyof z.output<Input>, (derived: Option) => readonly Option[]>>>;

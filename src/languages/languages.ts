@@ -8,7 +8,7 @@ export { LANGUAGES, type Language, type Texts };
 /** Every text that users read. English is the model: a language that lacks one of its texts, or has another, is not built. */
 export const TEXTS: PerLanguage<Texts> = { en, ru };
 
-export const DEFAULT_LANGUAGE: Language = LANGUAGES[0];
+const DEFAULT_LANGUAGE: Language = LANGUAGES[0];
 
 export function isLanguage(tag: unknown): tag is Language {
   return (LANGUAGES as readonly unknown[]).includes(tag);

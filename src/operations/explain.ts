@@ -3,7 +3,7 @@ import { REFUSALS_KEPT_DAYS } from '../rules/common/lifetimes.ts';
 import { remedyFor } from '../rules/common/remedies.ts';
 import { parseToken } from '../secrets/tokens.ts';
 import { findGrantOfToken } from '../store/common/grants.ts';
-import { findRefusal } from '../watch/refusals.ts';
+import { findRefusal } from '../store/operate/refusals.ts';
 import { describeGrant, GRANT } from './grants.ts';
 import { found, NotFoundError, operation } from './operation.ts';
 

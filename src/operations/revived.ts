@@ -15,11 +15,11 @@ const REVOCATIONS: readonly string[] = [
 ] satisfies AuditKind[];
 
 /**
- * Finds grants that are live here although they ended: after a restore, which took their ends back.
+ * Finds grants that a restore made live again.
  *
- * @param lines an event each, as `assent audit next` prints them; cursors between them are passed over
- * @returns their ids in the order of their keys, how many people gave them, how many events are ends, and how many
- *   lines begin like an event and can't be read
+ * @param lines an event each, as `assent audit next` prints them; cursors between them are skipped
+ * @returns their ids in the order of their keys, and the numbers of their users, of events that are ends, and of lines that
+ *   begin like an event and can't be read
  */
 export async function findRevived(pool: pg.Pool, lines: AsyncIterable<string>) {
   const owners = new Map<string, string>();

@@ -10,8 +10,6 @@ import {
   WINDOW_MS,
 } from '../store/operate/refusals.ts';
 
-export { findRefusal } from '../store/operate/refusals.ts';
-
 /** The log fields of an error that has none of its own. */
 export const OWN_FAULT = { error: 'server_error', rule: 'a fault of ours', rule_id: 'server_error' } as const;
 

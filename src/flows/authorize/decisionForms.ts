@@ -37,8 +37,8 @@ export function rejectForm(pending: PendingAuthorization): Form {
 }
 
 /**
- * A decision is good for both answers, a rejection for its own; that counts as one on the consent page of the same grant, to
- * find out where Allow was taken there meanwhile. @returns null for a form that does not fit
+ * Verifies a decision's form token. That of the consent page allows and rejects; that of the page that only rejects counts as
+ * one of the consent page of the same grant, so that an earlier Allow is found. @returns null for an invalid one
  */
 export function verifyDecision(
   context: Context,

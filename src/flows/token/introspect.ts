@@ -4,7 +4,7 @@ import { limitsAmong, moneySources, rightData } from '../../rules/scope/rightDat
 import { grantedRights } from '../../rules/scope/scope.ts';
 import { sha256 } from '../../secrets/digest.ts';
 import { parseToken } from '../../secrets/tokens.ts';
-import { findToken, type LiveToken } from '../../store/token/introspection.ts';
+import { findToken, type IssuedToken } from '../../store/token/introspection.ts';
 import type { Context } from '../common/context.ts';
 
 /** The answer to a resource server about a token (RFC 7662 section 2.2); of an inactive one nothing else. */
@@ -25,7 +25,7 @@ export async function introspect(
 }
 
 /** An active token, with its scope as data too. */
-function describe(token: LiveToken, currency: string) {
+function describe(token: IssuedToken, currency: string) {
   const granted = grantedRights(token, currency);
   const rights = rightData(granted);
   return {

@@ -9,7 +9,7 @@ import { readCookies } from './cookies.ts';
 /** Route options of our forms: they carry a canonical query, which a browser may encode to three times its length. */
 export const OWN_FORM = { bodyLimit: 32 * 1024 };
 
-/** CSRF, as far as the browser says. `POST /oauth/authorize` comes from the application's site by design. */
+/** CSRF: `Sec-Fetch-Site`, else `Origin`, must be our own. Not for `POST /oauth/authorize`, which applications' sites send. */
 export function isFromOwnPage({ headers, server }: FastifyRequest): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin';
@@ -25,7 +25,7 @@ export function typedSums(form: Parameters, indexes: readonly number[]): Readonl
   return new Map(sent.map((index) => [index, form.get(limitField(index)) ?? '']));
 }
 
-/** Never asked on a cross-site post: a `Lax` cookie does not come with it. */
+/** The session of the cookie, which is `SameSite=Lax`: a cross-site post comes without it. */
 export function sessionOf(request: FastifyRequest) {
   return currentSession(request.server.context, readCookies(request).session);
 }

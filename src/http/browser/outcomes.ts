@@ -62,7 +62,7 @@ export function signInNote(request: FastifyRequest, about: About): string | null
   return readCookies(request).session === null ? null : signIn.sessionOver;
 }
 
-/** In the address of the page after a form that came without our cookie: the answer to it had one. */
+/** A query parameter after a form without our cookies, whose answer set one: if it is missing still, the browser keeps none. */
 export const COOKIE_CHECK = 'cookie=given';
 
 function keepsNoCookies(request: FastifyRequest): boolean {

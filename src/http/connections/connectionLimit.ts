@@ -89,7 +89,7 @@ class OpenConnections {
   }
 }
 
-/** It is the client's turn. */
+/** It is idle, or its client is still sending. */
 function waits(socket: Socket): boolean {
   const response = newestResponseOf(socket);
   return response === undefined || response.writableFinished || !response.req.complete;

@@ -15,7 +15,7 @@ declare module 'fastify' {
   }
 }
 
-/** Of prom-client's own, those whose names say that they are counters and that are none; others tell the same. */
+/** Default metrics of prom-client that are removed: gauges with a counter's name, and duplicates of them. */
 const MISNAMED = [
   'nodejs_active_handles',
   'nodejs_active_handles_total',

@@ -14,7 +14,7 @@ import { RouteTable } from './routeTable.ts';
 export const RETRY_AFTER_SECONDS = '5';
 
 /** A refusal in its request's log line: the contract's code or a word of our own, and the rule in words and by its id. */
-export interface LogFields {
+interface LogFields {
   readonly error: string;
   readonly rule: string;
   readonly rule_id: RuleId;

@@ -1,7 +1,7 @@
 import { tokenExpiresAt } from '../common/lifetimes.ts';
 
 /** The states of contract section 3. */
-export type GrantState = 'code issued' | 'code expired' | 'active' | 'expired' | 'revoked';
+type GrantState = 'code issued' | 'code expired' | 'active' | 'expired' | 'revoked';
 
 export interface GrantTimes {
   readonly codeExpiresAt: Date;

@@ -37,7 +37,7 @@ function checkVisible(what: 'name' | 'login', text: string, maxCharacters: numbe
   }
 }
 
-export type PasswordProblem = 'too_long' | 'control_characters' | 'too_short';
+type PasswordProblem = 'too_long' | 'control_characters' | 'too_short';
 
 /** A password is typed into a form, and its characters are counted as they are compared: under NFKC. Null for a good one. */
 export function passwordProblem(password: string, min = MIN_PASSWORD_CHARACTERS): PasswordProblem | null {

@@ -51,7 +51,7 @@ export function daysUntil(later: Date, now: Date): number {
 }
 
 /** Shown as expiring: time to give a new authorization before the old one stops working. */
-export const EXPIRES_SOON_DAYS = 30;
+const EXPIRES_SOON_DAYS = 30;
 
 export function expiresSoon(expiresAt: Date, now: Date): boolean {
   return expiresAt.getTime() - now.getTime() <= EXPIRES_SOON_DAYS * 24 * 60 * MINUTE_MS;

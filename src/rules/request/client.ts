@@ -9,7 +9,7 @@ export interface Client {
   readonly clientId: string;
   readonly name: string;
   readonly redirectUri: string;
-  /** Every token request must carry the client secret (contract 2.1, authenticity verification). */
+  /** A confidential client (RFC 6749 section 2.1): every token request must carry its secret (contract 2.1). */
   readonly verified: boolean;
   readonly status: Status;
   /** Names of the rights that it may ask; null for all. */

@@ -4,10 +4,8 @@ import type { Right } from '../scope/scope.ts';
 /**
  * The most that an application can spend by `rights`, as one limit for the longest of their periods; null for nothing.
  *
- * Each right has a budget of its own (docs/resources.md), and a period is any interval of d days without its end. In W days a
- * budget of s in d days can spend s·⌈W/d⌉ and no more: so many intervals cover W, and s paid at 0, d, 2d, … is so much. All
- * budgets can do so at once, so the sum is exact. In a shorter period than the longest it would mislead: 3,000 a day and 45,000
- * in 30 days are "48,000 in any day" too. One-time payments, which no request may have beside others, are added.
+ * Each right has a budget of its own: in W days, s in any d days is s·⌈W/d⌉ at the most (docs/resources.md). A period shorter
+ * than the longest would mislead: 3,000 a day and 45,000 in 30 days are "48,000 in any day" too.
  */
 export function worstCase(rights: readonly Right[]): Limit | null {
   const limits = rights.flatMap(({ limit }) => limit ?? []);

@@ -75,7 +75,7 @@ export async function findAccountGrants(
 }
 
 /** Live grants of an application; `orMore` when only the newest were counted. */
-export interface GrantCount {
+interface GrantCount {
   readonly clientId: string;
   readonly live: number;
   readonly orMore: boolean;

@@ -7,7 +7,7 @@ export type HistoryKind = {
 }[AuditKind];
 export const HISTORY_KINDS = AUDIT_KINDS.filter((kind): kind is HistoryKind => IS_TOLD[kind]);
 
-/** Possible acts of a thief of passwords or codes: the user is warned of them on every page. */
+/** Events that may mean a stolen password or code: pages warn of them. */
 export const WARNING_KINDS = [
   'payment_confirmed',
   'replayed',
@@ -47,10 +47,8 @@ select ${KIND} as kind, a.at, (extract(epoch from a.at) * 1000000)::bigint::text
 const OF_HISTORY = `user_id = @userId and kind <> 'exchanged' and kind in (${storedKinds(HISTORY_KINDS)})`;
 const CURSOR_TIME = `timestamptz 'epoch' + @micros::bigint * interval '1 microsecond'`;
 
-// By `audit_events_history_idx`, backwards in each partition: a page costs its rows, and one look at each earlier month. Until
-// PostgreSQL has analysed a month that was just filled, it may read all that the user has there instead.
-// `ctid` makes the order of events of the very same time the same on each page: rows of the trail never move. No more events
-// are passed over than there are at that time: a link may say any number.
+// Keyset pagination over `audit_events_history_idx`; `ctid` orders events of the same time, since rows of the trail never move.
+// The inner `limit @skip` bounds what a forged cursor makes it skip.
 /** The events of a user from a cursor on, newest first, at most so many. */
 export const findHistory = findAll<HistoryCursor & { userId: string; most: number }, HistoryRow>(
   'history-find',
@@ -63,7 +61,7 @@ export const WARNING_DAYS = 30;
 /** Events of each kind that are looked through for warnings. */
 const MAX_READ = 200;
 
-/** Kinds with a sentence for each network: they took a password, and the owner's must not hide a thief's. */
+/** Kinds that take a password warn once for each network: an attacker's must not be hidden by the user's own. */
 const BY_NETWORK = [
   'payment_confirmed',
   'payment_password_guessed',
@@ -71,7 +69,7 @@ const BY_NETWORK = [
 ] as const satisfies readonly (typeof WARNING_KINDS)[number][];
 
 /** A user, and what one browser of that user need not be warned of. */
-export interface SeenByUser {
+interface SeenByUser {
   readonly userId: string;
   /** Events up to here: microseconds since 1970. */
   readonly micros: string;
@@ -100,13 +98,11 @@ export interface WarningRow extends HistoryRow {
   readonly found: number;
 }
 
-// By `audit_events_warnings_idx`, in the months of these days: the newest of each kind, so that no kind pushes another away, and
-// of those the newest of each application and network; where there are too many, one of each kind comes first. `now()`, unlike
-// the clock, is known before partitions are chosen; there are some for months to come. `kind in` is there for the index, whose
-// condition PostgreSQL would not see to be met without it.
+// By `audit_events_warnings_idx`, which PostgreSQL takes only where the statement says `kind in` itself. `now()` prunes
+// partitions. Each kind is read apart, so that none pushes another away.
 /**
- * What a user is to be warned of, newest first, at most so many: of the last days, and not what the browser has seen. Of each
- * kind, application and, where a person with a password did it, network only the newest.
+ * Warnings of the last days that the browser has not seen, newest first, at most so many: of each kind and application, and of
+ * kinds that take a password each network, the newest.
  */
 export const findWarningEvents = findAll<SeenByUser & { most: number }, WarningRow>(
   'history-find-warnings',

@@ -9,7 +9,7 @@ import { decision, momentOf } from '../database/deadline.ts';
 import { write } from '../database/query.ts';
 
 /** A change of a user's passwords, by that user. */
-export interface PasswordChange {
+interface PasswordChange {
   readonly userId: string;
   /** The session that asks: it goes on, all others end. */
   readonly sessionHash: Digest;

@@ -10,7 +10,7 @@ import { findAll, write } from '../database/query.ts';
 const SESSION_ID = sessionIdOf('s.session_hash');
 
 /** A session as its user sees it. */
-export interface ListedSession extends Device {
+interface ListedSession extends Device {
   readonly sessionId: string;
   /** It is the one that asks. */
   readonly isCurrent: boolean;

@@ -25,7 +25,7 @@ export interface Approval extends Decision {
   readonly maxInstances: number;
 }
 
-export type ApprovalVerdict =
+type ApprovalVerdict =
   /** Its code is there, now or since the same form was sent before, and can be exchanged. */
   | 'written'
   /** The client or the user is blocked. */
@@ -52,21 +52,12 @@ type ApprovalResult = {
 /** Of an approval `r`, its user `u` and session `s`: what spends needs the payment password, if there is one (contract 5.1). */
 const PAYMENT_IS_CONFIRMED = `(u.payment_password_hash is null or not ${spendsIn('r.scope')} or ${IS_CONFIRMED})`;
 
-// A page gives one code, whatever sums the user typed on it, so that a second Allow finds the first, and Reject, too
-// (rejections.ts). With other sums it is not the same decision: its page is stale.
+// A page gives one code, whatever sums the user typed on it: a second Allow, or Reject (rejections.ts), finds the first. With
+// other sums it is another decision, whose page is stale.
 //
-// The guard is `revision = what the page showed`: of many forms for one key exactly one writes, and what it writes takes
-// the place of the earlier code and token (contract section 3). `judged` reads rows as they are and locks none. Then users,
-// sessions and grants are locked, each kind in the order of its keys; the user's lock makes the user's approvals wait for
-// each other, so that `may_hold` counts what the one before has written, and the session with its confirmation by the payment
-// password is read again under it.
-//
-// No deadlock: every statement that locks rows of several of these tables takes users before sessions before grants, and all
-// of a kind in order; those that don't (sign-out, removing a user) lock rows of one user, of whom a batch holds one session.
-// A removed client is blocked first, so only approvals from before that can meet its removal; each is retried after a deadlock,
-// alone (see `batch.ts`).
-// A session is locked as strongly as its update needs: beside a `key share`, PostgreSQL lets two confirmations by payment
-// password deadlock, which each lock the newest version of the row and then update it by way of an older one.
+// An optimistic lock: of many forms for one key the one writes whose `revision` is still that of the row (contract section 3).
+// `judged` locks nothing. Then users, sessions and grants are locked, each in the order of their keys: a user's approvals wait
+// for each other, so that `may_hold` counts the earlier ones. Why nothing deadlocks: docs/architecture.md, Locks.
 const approve = batchedDecision<ApprovalResult, Approval>(
   'grant-approve',
   {

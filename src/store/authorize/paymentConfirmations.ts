@@ -6,7 +6,7 @@ import { type Session, sessionIdOf } from '../common/sessions.ts';
 import { decision, momentOf } from '../database/deadline.ts';
 
 /** A payment password that is right, for one authorization request. */
-export interface PaymentConfirmation extends Pick<Session, 'sessionHash'> {
+interface PaymentConfirmation extends Pick<Session, 'sessionHash'> {
   readonly requestDigest: Digest;
   readonly clientId: string;
   /** The stored hash that the payment password was checked against. */

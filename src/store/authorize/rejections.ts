@@ -63,7 +63,7 @@ select case when allowed then 'allowed'
   from earlier, moment`,
 );
 
-export type RejectionVerdict =
+type RejectionVerdict =
   /** It is recorded, now or before. */
   | 'rejected'
   /** Allow on this very form was taken already, so that rejecting comes too late. */

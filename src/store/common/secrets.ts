@@ -32,7 +32,7 @@ export const noteUse = (owner: SecretOwner, used: string) => `
             where (${owner}_id, secret_hash) in (${used})
               for no key update skip locked)`;
 
-export interface Retirement {
+interface Retirement {
   /** The owner had such a secret, and it was accepted. */
   readonly found: boolean;
   /** It is retired now. */

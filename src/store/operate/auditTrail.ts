@@ -30,7 +30,7 @@ export interface AuditEvent {
 }
 
 /** Which events; null fields are ignored. */
-export interface AuditFilter extends Pick<AuditEvent, 'userId' | 'clientId' | 'resourceId' | 'reference'> {
+interface AuditFilter extends Pick<AuditEvent, 'userId' | 'clientId' | 'resourceId' | 'reference'> {
   readonly kind: AuditKind | null;
   readonly since: Date | null;
   /** Before this. */

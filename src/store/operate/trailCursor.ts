@@ -4,17 +4,14 @@ import { findRow, queryLong } from '../database/query.ts';
 import { statement } from '../database/statement.ts';
 import { type AuditEvent, selectEvents } from './auditTrail.ts';
 
-// A cursor delivers each event once. It can't be a time, since what is written first may be committed last; it is a transaction
-// id: of the transactions before the oldest that still runs, all are over, and what they wrote is there to be read.
-//
-// A failover, a restore or a crash may give ids once more that were read already. What such transactions write is from after
-// the cursor was made; what was read with it is from before, and comes once.
+// A cursor delivers each event once. It is a transaction id below the oldest transaction that still runs, not a time: commits
+// come in another order. `at` keeps apart the ids that a failover or restore gives out again.
 
 /** Transaction ids of 64 bits, and times in microseconds since 1970. */
 export interface TrailCursor {
   /** The first transaction that wasn't read. */
   readonly from: bigint;
-  /** Neither it nor a later one began before this time, unless it ran for a day when the first cursor was made. */
+  /** Unread transactions began at this time or later, but for those that ran for a day when the first cursor was made. */
   readonly since: bigint;
   /** When the cursor was made, and by which transaction. */
   readonly at: bigint;

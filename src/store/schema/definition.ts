@@ -73,7 +73,7 @@ export async function describeSchema(connection: pg.PoolClient): Promise<string[
 }
 
 /** The difference of a schema to this build's migrations; things that they don't name are left out. */
-export interface SchemaDifference {
+interface SchemaDifference {
   readonly lacking: readonly string[];
   readonly beside: readonly string[];
 }

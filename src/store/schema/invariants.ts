@@ -8,7 +8,7 @@ import { queryLong } from '../database/query.ts';
 const FILE = new URL('../../../migrations/invariants.sql', import.meta.url);
 
 /** The answer to one check. */
-export interface Broken {
+interface Broken {
   readonly check: string;
   /** Rows that break it; null where they could not be read. */
   readonly rows: number | null;

@@ -9,7 +9,7 @@ import { MigrationError } from './schemaState.ts';
 /** Key of the advisory lock that lets one process change the schema at a time. */
 const MIGRATION_LOCK = 7_274_825;
 
-/** About a minute and a half. */
+/** With the pauses between them, about a minute and a half. */
 const MAX_TRIES = 40;
 /** Between two tries, for statements that queued behind the last one; half of it at least. */
 const PAUSE_MS = 2_000;

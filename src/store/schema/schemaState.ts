@@ -47,7 +47,7 @@ const findOldestBuild = findRow<{ known: number }, { oldest: number }>(
 );
 
 /** Where a database's schema stands. */
-export interface SchemaState {
+interface SchemaState {
   readonly version: number;
   /** The version of this build. */
   readonly known: number;

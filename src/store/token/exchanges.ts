@@ -56,7 +56,7 @@ const CHECKS = [
 /** Why no token was issued. */
 export type ExchangeRefusal = Exclude<(typeof CHECKS)[number][1], 'issued' | 'late'>;
 
-export type ExchangeResult =
+type ExchangeResult =
   /** `scope` is what was granted, where that is less than what was asked; null otherwise. */
   | { readonly verdict: 'issued'; readonly issuedAt: Date; readonly scope: string | null }
   | { readonly verdict: ExchangeRefusal; readonly issuedAt: null; readonly scope: null };

@@ -7,7 +7,7 @@ import { batchStatement } from '../database/statement.ts';
 import { IS_FIRST_USE_OF_GRANT, noteGrantUses } from './grantUse.ts';
 
 /** A resource server's introspection of a token. */
-export interface IntrospectionRequest {
+interface IntrospectionRequest {
   readonly resourceId: string;
   /** SHA-256 of the resource server's secret. */
   readonly secretHash: Digest;
@@ -16,8 +16,8 @@ export interface IntrospectionRequest {
   readonly tokenHash: Digest;
 }
 
-/** An issued token, neither annulled nor revoked. It may have expired: that is judged elsewhere. */
-export interface LiveToken {
+/** An issued token, neither annulled nor revoked. The caller judges whether it has expired. */
+export interface IssuedToken {
   readonly grantId: string;
   readonly scope: string;
   readonly clientId: string;
@@ -29,9 +29,9 @@ export interface LiveToken {
 }
 
 /** `authenticated`: the resource server is; the token is null when it stands for nothing. */
-export interface TokenResult {
+interface TokenResult {
   readonly authenticated: boolean;
-  readonly token: LiveToken | null;
+  readonly token: IssuedToken | null;
 }
 
 // One indexed read: the resource server and its secret, the grant, its client and its user by their primary keys.
@@ -59,7 +59,7 @@ select input.n::int as n, r.resource_id is not null as authenticated, r.first_us
   ) g on r.resource_id is not null`,
 );
 
-interface TokenRow extends LiveToken {
+interface TokenRow extends IssuedToken {
   readonly authenticated: boolean;
   /** Of the resource server's secret, today. */
   readonly firstUse: boolean | null;
