@@ -1,4 +1,4 @@
-// Every lifetime, with unit and reason, by the database's clock. Time limits of a request are in `timeouts.ts`, of arriving
+// The lifetimes of what we issue and keep, with unit and reason, by the database's clock. Time limits of a request are in `timeouts.ts`, of arriving
 // requests in `http/app.ts`, of connections in `http/connections/`.
 
 const MINUTE_MS = 60 * 1_000;
