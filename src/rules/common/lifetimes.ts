@@ -1,5 +1,5 @@
-// The lifetimes of what we issue and keep, with unit and reason, by the database's clock. Time limits of a request are in `timeouts.ts`, of arriving
-// requests in `http/app.ts`, of connections in `http/connections/`.
+// Lifetimes of what we issue and keep, with unit and reason, by the database's clock. Time limits of a request are in
+// `timeouts.ts`, of arriving requests in `http/app.ts`, of connections in `http/connections/`.
 
 const MINUTE_MS = 60 * 1_000;
 
