@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { signedIn } from '../support/account.ts';
 import { Agent, formWith } from '../support/agent.ts';
+import { commandsOn } from '../support/commands.ts';
 import {
   codeOf,
   decide,
@@ -11,9 +13,9 @@ import {
   requestOf,
   tokenRequestOf,
 } from '../support/flow.ts';
-import { onDatabase, runAssent } from '../support/process.ts';
+import { onDatabase } from '../support/process.ts';
 import { type TestClient, useServer } from '../support/server.ts';
-import { contentsOf, expireCode, isLive } from '../support/state.ts';
+import { contentsOf, isLive } from '../support/state.ts';
 import {
   basic,
   type Changes,
@@ -24,20 +26,17 @@ import {
   expectTokenError,
   postToken,
 } from '../support/tokenRequests.ts';
-import { linkTo, open, signedIn } from './browsers.ts';
+import { linkTo, open } from './browsers.ts';
 
 // An attacker has somebody else's code or token, or wants one that was never meant for them.
 
 const server = await useServer();
-let shop: TestClient;
-let evil: TestClient;
-
 const victim = await server.createUser({ paymentPassword: null });
 const attacker = await server.createUser({ paymentPassword: null });
 const resource = await server.createResource();
-[shop, evil] = [await server.createClient(), await server.createClient()];
+const [shop, evil] = [await server.createClient(), await server.createClient()];
 const evilPublic = await server.createClient({ verified: false });
-const browser = await signedIn(server, shop, victim);
+const browser = await signedIn(server, victim);
 
 describe('a code of one application in the hands of another', () => {
   it('gives no token, however the other one names itself and whichever secret it has', async () => {
@@ -47,13 +46,11 @@ describe('a code of one application in the hands of another', () => {
     const asEvil = basic(evil.clientId, evil.clientSecret ?? '');
     const attempts: [changes: Changes, headers?: Record<string, string>][] = [
       [own],
-      [{ ...own, client_id: evilPublic.clientId }],
       [{ ...own, client_id: evilPublic.clientId, client_secret: undefined }],
       [{ ...own, client_id: shop.clientId }],
       [{ ...own, client_id: shop.clientId, client_secret: undefined }],
       [withoutId, asEvil],
       [{ ...withoutId, client_id: shop.clientId }, asEvil],
-      [{ ...withoutId, client_id: evil.clientId }, asEvil],
       [{ ...own, client_id: shop.clientId }, asEvil],
       [withoutId, basic(shop.clientId, evil.clientSecret ?? '')],
       [{ ...withoutId, client_secret: evil.clientSecret ?? '' }, basic(shop.clientId, '')],
@@ -65,15 +62,6 @@ describe('a code of one application in the hands of another', () => {
     }
     const token = expectToken(await exchange(server, shop, code));
     expect(await introspect(server, resource, token)).toMatchObject({ client_id: shop.clientId });
-  });
-
-  it('is refused for the application alone, and an expired one for its age alone', async () => {
-    const client = await server.createClient({ verified: false });
-    const fresh = await obtainCode(browser, requestOf(client), victim);
-    expectTokenError(await exchange(server, evilPublic, fresh), 'invalid_grant');
-    await expireCode(server, client);
-    expectTokenError(await exchange(server, client, fresh), 'invalid_grant');
-    expectTokenError(await exchange(server, evilPublic, fresh), 'invalid_grant');
   });
 });
 
@@ -116,13 +104,6 @@ describe.each([true, false])('a code of an application that uses PKCE (verified:
     expect([answer.status, answer.location?.includes('code=')]).toEqual([303, false]);
     expect(await contentsOf(server)).toEqual(before);
   });
-
-  it('is worth nothing in the flow of somebody else, who has another verifier', async () => {
-    const mallory = await signedIn(server, client, attacker);
-    const injected = await obtainCode(mallory, requestOf(client, challengeOf(THEIRS)), attacker);
-    expectTokenError(await exchange(server, client, injected, { code_verifier: MINE }), 'invalid_grant');
-    expectToken(await exchange(server, client, injected, { code_verifier: THEIRS }));
-  });
 });
 
 describe('a code that somebody else waits for', () => {
@@ -130,7 +111,7 @@ describe('a code that somebody else waits for', () => {
     const request = requestOf(shop, { state: 'of the victim' });
     const page = await reachConsent(browser, request, victim);
     const code = codeOf(await decide(browser, page, 'allow'));
-    const mallory = await signedIn(server, shop, attacker);
+    const mallory = await signedIn(server, attacker);
     for (const spy of [mallory, new Agent(server.baseUrl)]) {
       const shown = await spy.get(linkTo(request));
       const decided = await decide(spy, page, 'allow');
@@ -147,21 +128,13 @@ describe('a code that somebody else waits for', () => {
 describe('what an exchange can’t change', () => {
   it('gives no right that was not on the page and no other user, whatever the exchange asks for', async () => {
     const code = await obtainCode(browser, requestOf(shop, { scope: 'account-info' }), victim);
-    const wishes = {
-      scope: 'payment-p2p.limit(9999,999999999999)',
-      username: attacker.login,
-      user_id: attacker.userId,
-      sub: attacker.userId,
-      instance_name: 'other',
-      audience: 'everything',
-      expires_in: '999999999',
-    };
+    const { login: username, userId: sub } = attacker;
+    const wishes = { scope: 'payment-p2p', username, sub, instance_name: 'other', expires_in: '999999999' };
     const token = expectToken(await exchange(server, shop, code, wishes));
     const told = await introspect(server, resource, token);
     expect(told).toMatchObject({ scope: 'account-info', sub: victim.userId, payment_limits: [] });
     expect(told).not.toHaveProperty('instance_name');
-    const years = (Number(told.exp) - Number(told.iat)) / (365.25 * 24 * 3600);
-    expect(years).toBeCloseTo(3, 2);
+    expect((Number(told.exp) - Number(told.iat)) / (365.25 * 24 * 3600)).toBeCloseTo(3, 2);
   });
 });
 
@@ -171,11 +144,7 @@ describe('a token after the end of what it was for', () => {
     const token = await obtainToken(browser, client, victim);
     const code = await obtainCode(browser, requestOf(client, { instance_name: 'phone' }), victim);
     expect(await isLive(server, resource, token)).toBe(true);
-    const run = await runAssent(
-      ['client', 'delete', client.clientId, '--yes'],
-      onDatabase(server.database.url),
-    );
-    expect(run).toMatchObject({ code: 0 });
+    await commandsOn(onDatabase(server.database.url)).json(`client delete ${client.clientId} --yes`);
     expect(await introspect(server, resource, token)).toEqual({ active: false });
     expectTokenError(await exchange(server, client, code), 'unauthorized_client');
     expectTokenError(await exchange(server, evilPublic, code), 'invalid_grant');
@@ -201,26 +170,5 @@ describe('a token after the end of what it was for', () => {
     } finally {
       await pool.query('drop trigger fail on grants; drop function fail');
     }
-  });
-
-  it('can’t be taken back by another user of the same application, by its id, its form or its token', async () => {
-    const client = await server.createClient();
-    const token = await obtainToken(browser, client, victim);
-    const account = await browser.get('/account');
-    const forms = account.forms.filter(({ action }) => action === '/account/disconnect');
-    const mallory = await signedIn(server, client, attacker);
-    await obtainToken(mallory, client, attacker);
-    const [own] = (await mallory.get('/account')).forms.filter(
-      ({ action }) => action === '/account/disconnect',
-    );
-    const own_token = own?.fields.form_token ?? '';
-    expect(forms.length).toBeGreaterThan(0);
-    for (const { fields } of forms) {
-      for (const form_token of [fields.form_token ?? '', own_token, ''])
-        await mallory.post('/account/disconnect', { ...fields, form_token });
-      const asked = await mallory.get(`/account?disconnected=${fields.grant_id}`);
-      expect(asked.text).not.toMatch(/is disconnected|stopped at once/);
-    }
-    expect(await isLive(server, resource, token)).toBe(true);
   });
 });

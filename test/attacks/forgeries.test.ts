@@ -1,13 +1,13 @@
 import { createHash, createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { grantIdFor } from '../../src/secrets/grantId.ts';
 import { KeyRing } from '../../src/secrets/keyRing.ts';
-import { Agent, formWith } from '../support/agent.ts';
-import { codeOf, decide, introspect, obtainToken, reachConsent, requestOf } from '../support/flow.ts';
+import { signedIn } from '../support/account.ts';
+import { formWith } from '../support/agent.ts';
+import { codeOf, decide, introspect } from '../support/flow.ts';
 import { useServer } from '../support/server.ts';
 import { contentsOf } from '../support/state.ts';
-import { exchange, expectTokenError } from '../support/tokenRequests.ts';
-import { open, sessionOf, signedIn } from './browsers.ts';
+import { exchange, expectToken, expectTokenError } from '../support/tokenRequests.ts';
+import { open, sessionOf } from './browsers.ts';
 
 // Our pages carry signed values. An attacker makes such a value, spoils one, or shows one where another belongs.
 
@@ -19,7 +19,7 @@ const SIGNATURE_BYTES = 32;
 const victim = await server.createUser();
 const resource = await server.createResource();
 const shop = await server.createClient();
-const browser = await signedIn(server, shop, victim);
+const browser = await signedIn(server, victim);
 
 /** The parts of a signed value: which key, what it says, and the HMAC over it. */
 function partsOf(signed: string): { keyId: Buffer; payload: Buffer; signature: Buffer } {
@@ -37,7 +37,7 @@ const PLACE_BYTES = 17;
 
 const join = (...parts: Buffer[]) => Buffer.concat(parts).toString('base64url');
 
-/** What can be made of a signed value without its key. */
+/** What can be made of a signed value without its key; test/secrets/keyRing.test.ts has every bit and spelling. */
 function forgeriesOf(signed: string): Record<string, string> {
   const { keyId, payload, signature } = partsOf(signed);
   const hmac = (key: string | Buffer) => createHmac('sha256', key).update(payload).digest();
@@ -45,22 +45,14 @@ function forgeriesOf(signed: string): Record<string, string> {
   later.writeUInt8(255, later.length - 3); // a later expiry
   return {
     'no signature': join(keyId, payload),
-    'an empty signature': join(keyId, payload, Buffer.alloc(SIGNATURE_BYTES)),
     'a plain digest as signature': join(keyId, payload, createHash('sha256').update(payload).digest()),
     'an empty key': join(keyId, payload, hmac('')),
     'the public key id as key': join(keyId, payload, hmac(keyId)),
-    'the client id as key': join(keyId, payload, hmac(shop.clientId)),
     'the client secret as key': join(keyId, payload, hmac(shop.clientSecret ?? '')),
     'the session cookie as key': join(keyId, payload, hmac(sessionOf(browser) ?? '')),
-    'another key id': join(Buffer.alloc(KEY_ID_BYTES), payload, signature),
     'the entry of another service': new KeyRing(['x'.repeat(40)]).sign('form', payload),
     'a later expiry': join(keyId, later, signature),
-    'a signature cut short': signed.slice(0, -4),
     'a signature that goes on': `${signed}AAAA`,
-    'nothing but a key id': join(keyId),
-    'padding behind it': `${signed}=`,
-    'another alphabet': Buffer.from(signed, 'base64url').toString('base64'),
-    'a space in it': `${signed.slice(0, 9)} ${signed.slice(9)}`,
     'a JSON Web Token without algorithm': `${Buffer.from('{"alg":"none"}').toString('base64url')}.${join(payload)}.`,
   };
 }
@@ -71,14 +63,9 @@ describe('a decision that was not made by our page', () => {
     const form = formWith(await open(browser, client), 'decision');
     const before = await contentsOf(server);
     for (const [forgery, decision_token] of Object.entries(forgeriesOf(form.fields.decision_token ?? ''))) {
-      if (decision_token === form.fields.decision_token) continue; // two spellings may be one
       for (const decision of ['allow', 'reject']) {
         const answer = await browser.post(form.action, { ...form.fields, decision_token, decision });
-        expect([forgery, answer.status, answer.location?.includes(client.redirectUri)]).toEqual([
-          forgery,
-          303,
-          false,
-        ]);
+        expect([answer.status, answer.location?.includes(client.redirectUri)], forgery).toEqual([303, false]);
       }
     }
     expect(await contentsOf(server)).toEqual(before);
@@ -89,7 +76,7 @@ describe('a decision that was not made by our page', () => {
 describe('a code or a token that was not issued', () => {
   it('can’t be made from what a page, a code or a token shows, nor by writing one kind as the other', async () => {
     const client = await server.createClient();
-    const page = await reachConsent(browser, requestOf(client), victim);
+    const page = await open(browser, client);
     const { payload, signature } = partsOf(formWith(page, 'decision').fields.decision_token ?? '');
     const code = codeOf(await decide(browser, page, 'allow'));
     const grantId = bytesOf(code).subarray(0, 16);
@@ -101,28 +88,19 @@ describe('a code or a token that was not issued', () => {
     }
     for (const other of [code, code.replace('assent_ac_', 'assent_at_')])
       expect(await introspect(server, resource, other)).toEqual({ active: false });
-    const token = JSON.parse((await exchange(server, client, code)).body).access_token as string;
+    const token = expectToken(await exchange(server, client, code));
     for (const other of [token.replace('assent_at_', 'assent_ac_'), token])
       expectTokenError(await exchange(server, client, other), 'invalid_grant');
     expect(await introspect(server, resource, token)).toMatchObject({ active: true });
-  });
-
-  it('names its grant and in which 256th of all users its user is (docs/scaling.md), and no more', async () => {
-    const client = await server.createClient();
-    const token = await obtainToken(new Agent(server.baseUrl), client, victim);
-    const place = grantIdFor(victim.userId, client.clientId, null) + victim.userId.slice(0, 2);
-    expect(bytesOf(token).subarray(0, PLACE_BYTES).toString('hex')).toBe(place.replaceAll('-', ''));
   });
 
   it('has bits enough that no other code, token, session or secret of ours shares or comes near', async () => {
     const secrets: Buffer[] = [];
     for (let times = 0; times < 6; times += 1) {
       const client = await server.createClient();
-      const session = await signedIn(server, client, victim);
-      const code = codeOf(
-        await decide(session, await reachConsent(session, requestOf(client), victim), 'allow'),
-      );
-      const token = JSON.parse((await exchange(server, client, code)).body).access_token as string;
+      const session = await signedIn(server, victim);
+      const code = codeOf(await decide(session, await open(session, client), 'allow'));
+      const token = expectToken(await exchange(server, client, code));
       for (const bearer of [code, token]) secrets.push(bytesOf(bearer).subarray(PLACE_BYTES));
       secrets.push(Buffer.from(sessionOf(session) ?? '', 'base64url'));
       secrets.push(Buffer.from(client.clientSecret ?? '', 'hex'));
