@@ -1,4 +1,5 @@
-import { type Agent, type Answer, formWith } from '../support/agent.ts';
+import type { Agent } from '../support/agent.ts';
+import { decide, goOnToConsent } from '../support/flow.ts';
 import type { TestUser } from '../support/server.ts';
 
 // What all tests of clients share: who asks, and the user in front of the browser.
@@ -21,35 +22,15 @@ export function callerOf(authorization: string): Caller {
   return { id, secret, authentication: 'client_secret_basic' };
 }
 
-/** Opens an address like the user's browser and goes on up to the consent page, signing in where asked. */
-export async function openConsent(agent: Agent, url: string, user: TestUser): Promise<Answer> {
-  let answer = await agent.get(url);
-  for (let steps = 0; steps < 8 && answer.page !== 'consent'; steps += 1) {
-    if (answer.location !== null) answer = await agent.get(answer.location);
-    else if (answer.page === 'sign-in') answer = await signIn(agent, answer, user);
-    else answer = await confirmPayment(agent, answer, user);
-  }
-  formWith(answer, 'decision'); // says what the page is when it isn't the consent page
-  return answer;
-}
-
-function signIn(agent: Agent, page: Answer, { login, password }: TestUser): Promise<Answer> {
-  return agent.submit(page, 'login', { login, password });
-}
-
-function confirmPayment(agent: Agent, page: Answer, { paymentPassword }: TestUser): Promise<Answer> {
-  return agent.submit(page, 'payment_password', { payment_password: paymentPassword ?? '' });
-}
-
-/** The user's whole part. @returns the address that the browser is sent back to */
+/** The user's whole part, from the address on that an application sends the browser to. @returns the address that the browser is sent back to */
 export async function decideAt(
   agent: Agent,
   url: string,
   user: TestUser,
   decision: 'allow' | 'reject' = 'allow',
 ): Promise<URL> {
-  const consent = await openConsent(agent, url, user);
-  const { status, location } = await agent.submit(consent, 'decision', { decision });
+  const consent = await goOnToConsent(agent, await agent.get(url), user);
+  const { status, location } = await decide(agent, consent, decision);
   if (status !== 302 || location === null) throw new Error(`no redirect back, but ${status}`);
   return new URL(location);
 }

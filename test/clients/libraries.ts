@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
 import { AuthorizationCode } from 'simple-oauth2';
 import type { TestServer } from '../support/server.ts';
@@ -39,14 +38,6 @@ export interface Library {
   codeOf(error: unknown): unknown;
 }
 
-/** A library that finds the endpoints by itself, compares `state`, and asks about tokens. */
-export interface FullLibrary extends Library {
-  introspect(server: TestServer, resource: Caller, token: string): Promise<Record<string, unknown>>;
-}
-
-// The servers of the tests speak plain HTTP, which both libraries want to be told.
-const plainHttp = { [oauth.allowInsecureRequests]: true };
-
 const openidAuthentication = {
   client_secret_post: openid.ClientSecretPost,
   client_secret_basic: openid.ClientSecretBasic,
@@ -57,19 +48,18 @@ function discover(server: TestServer, { id, secret, authentication }: Caller): P
   const method = openidAuthentication[authentication](secret);
   return openid.discovery(new URL(server.baseUrl), id, undefined, method, {
     algorithm: 'oauth2',
-    execute: [openid.allowInsecureRequests],
+    execute: [openid.allowInsecureRequests], // the servers of the tests speak plain HTTP
   });
 }
 
-export const openidClient: FullLibrary = {
+/** Finds the endpoints by itself, and compares `state`. */
+export const openidClient: Library = {
   name: 'openid-client',
   async connect(server, caller) {
     const configuration = await discover(server, caller);
     return {
       async urlOf({ redirectUri, scope, state, verifier }) {
-        const challenge =
-          verifier === null ? {} : challengeOf(await openid.calculatePKCECodeChallenge(verifier));
-        const parameters = { redirect_uri: redirectUri, scope, state, ...challenge };
+        const parameters = { redirect_uri: redirectUri, scope, state, ...challengeOf(verifier) };
         return openid.buildAuthorizationUrl(configuration, parameters).href;
       },
       async finish({ state, verifier }, answer) {
@@ -82,68 +72,16 @@ export const openidClient: FullLibrary = {
       revoke: (token) => openid.tokenRevocation(configuration, token),
     };
   },
-  async introspect(server, resource, token) {
-    return await openid.tokenIntrospection(await discover(server, resource), token);
+  codeOf(error) {
+    if (error instanceof openid.AuthorizationResponseError) return error.error;
+    return error instanceof openid.ResponseBodyError && error.status === 400 ? error.error : undefined;
   },
-  codeOf: codeOfPanva,
 };
 
-const oauthAuthentication = {
-  client_secret_post: oauth.ClientSecretPost,
-  client_secret_basic: oauth.ClientSecretBasic,
-  none: oauth.None,
-};
-
-async function discoverBare(server: TestServer): Promise<oauth.AuthorizationServer> {
-  const issuer = new URL(server.baseUrl);
-  const response = await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...plainHttp });
-  return oauth.processDiscoveryResponse(issuer, response);
+/** What a resource server is told of a token, by the same library. */
+export async function introspectAs(server: TestServer, resource: Caller, token: string) {
+  return await openid.tokenIntrospection(await discover(server, resource), token);
 }
-
-export const oauth4webapi: FullLibrary = {
-  name: 'oauth4webapi',
-  async connect(server, { id, secret, authentication }) {
-    const as = await discoverBare(server);
-    const client = { client_id: id };
-    const method = oauthAuthentication[authentication](secret);
-    return {
-      async urlOf({ redirectUri, scope, state, verifier }) {
-        const challenge =
-          verifier === null ? {} : challengeOf(await oauth.calculatePKCECodeChallenge(verifier));
-        const url = new URL(as.authorization_endpoint ?? 'metadata:without-authorization-endpoint');
-        const parameters = { response_type: 'code', client_id: id, redirect_uri: redirectUri, scope, state };
-        url.search = new URLSearchParams({ ...parameters, ...challenge }).toString();
-        return url.href;
-      },
-      async finish({ redirectUri, state, verifier }, answer) {
-        const parameters = oauth.validateAuthResponse(as, client, answer, state);
-        const proof = verifier ?? oauth.nopkce;
-        const response = await oauth.authorizationCodeGrantRequest(
-          as,
-          client,
-          method,
-          parameters,
-          redirectUri,
-          proof,
-          plainHttp,
-        );
-        return tokenOf(await oauth.processAuthorizationCodeResponse(as, client, response));
-      },
-      async revoke(token) {
-        const response = await oauth.revocationRequest(as, client, method, token, plainHttp);
-        return oauth.processRevocationResponse(response);
-      },
-    };
-  },
-  async introspect(server, { id, secret, authentication }, token) {
-    const as = await discoverBare(server);
-    const client = { client_id: id };
-    const method = oauthAuthentication[authentication](secret);
-    const response = await oauth.introspectionRequest(as, client, method, token, plainHttp);
-    return await oauth.processIntrospectionResponse(as, client, response);
-  },
-  codeOf: codeOfPanva,
-};
 
 /** Builds the URL and makes the calls; reading the answer, `state` and PKCE are left to the application. */
 export const simpleOauth2: Library = {
@@ -156,9 +94,7 @@ export const simpleOauth2: Library = {
     });
     return {
       async urlOf({ redirectUri, scope, state, verifier }) {
-        const challenge =
-          verifier === null ? {} : challengeOf(createHash('sha256').update(verifier).digest('base64url'));
-        return client.authorizeURL({ redirect_uri: redirectUri, scope, state, ...challenge });
+        return client.authorizeURL({ redirect_uri: redirectUri, scope, state, ...challengeOf(verifier) });
       },
       async finish({ redirectUri, state, verifier }, answer) {
         const { code, error, ...rest } = Object.fromEntries(answer.searchParams);
@@ -193,13 +129,10 @@ class AnswerError extends Error {
   }
 }
 
-function codeOfPanva(error: unknown): unknown {
-  if (error instanceof oauth.AuthorizationResponseError) return error.error;
-  return error instanceof oauth.ResponseBodyError && error.status === 400 ? error.error : undefined;
-}
-
-function challengeOf(challenge: string): Record<string, string> {
-  return { code_challenge: challenge, code_challenge_method: 'S256' };
+function challengeOf(verifier: string | null): Record<string, string> {
+  if (verifier === null) return {};
+  const code_challenge = createHash('sha256').update(verifier).digest('base64url');
+  return { code_challenge, code_challenge_method: 'S256' };
 }
 
 function tokenOf(token: Record<string, unknown>): Token {

@@ -42,7 +42,12 @@ async function submitPassword(agent: Agent, page: Answer, name: string, fields: 
 
 /** Sends the request and walks over sign-in and payment password as `user`, up to the consent page. */
 export async function reachConsent(agent: Agent, fields: Fields, user: TestUser): Promise<Answer> {
-  let answer = await agent.post('/oauth/authorize', fields);
+  return goOnToConsent(agent, await agent.post('/oauth/authorize', fields), user);
+}
+
+/** The same from an answer on, however the request was sent. */
+export async function goOnToConsent(agent: Agent, from: Answer, user: TestUser): Promise<Answer> {
+  let answer = from;
   for (let steps = 0; steps < 8 && answer.page !== 'consent'; steps += 1)
     answer = await nextPage(agent, answer, user);
   if (answer.page !== 'consent') {
