@@ -40,9 +40,7 @@ function settingsOf({ clientId, clientSecret }: TestClient): Record<string, stri
   return { ASSENT_URL: server.baseUrl, CLIENT_ID: clientId, ...secret };
 }
 
-function introspected(token: string): Promise<Record<string, unknown>> {
-  return introspect(server, resource, token);
-}
+const introspected = (token: string) => introspect(server, resource, token);
 
 it('The guide has the examples that are run here and no others', () => {
   const shell = ['introspect', 'revoke', 'revoke-by-bearer', 'curl'];
@@ -79,21 +77,15 @@ function describeWebExample(name: string, command: string, file: string): void {
       return (await agent.post(action, fields)).location ?? '';
     }
 
-    async function comeBack(decision: 'allow' | 'reject'): Promise<URL> {
-      return decideAt(agent, await connect(), user, decision);
-    }
+    const comeBack = async (decision: 'allow' | 'reject') => decideAt(agent, await connect(), user, decision);
+    const isConnected = ({ text }: Answer) => text === 'Your account is connected.';
+    const savedToken = () => readFileSync(join(folder, 'access-token'), 'utf8');
 
-    function isConnected(answer: Answer): boolean {
-      return answer.text === 'Your account is connected.';
-    }
-
-    function savedToken(): string {
-      return readFileSync(join(folder, 'access-token'), 'utf8');
-    }
-
-    it('ends with a token that is active, in a file that nobody else reads', async () => {
-      const answer = await agent.get((await comeBack('allow')).href);
+    it('ends with a token that is active, in a file that nobody else reads, also when the page is loaded again', async () => {
+      const callback = (await comeBack('allow')).href;
+      const answer = await agent.get(callback);
       expect(isConnected(answer), example?.stderr.text).toBe(true);
+      expect((await agent.get(callback)).status).toBe(400);
       expect(await introspected(savedToken())).toMatchObject({
         active: true,
         client_id: client.clientId,
@@ -102,13 +94,6 @@ function describeWebExample(name: string, command: string, file: string): void {
       });
       expect(statSync(join(folder, 'access-token')).mode & 0o077).toBe(0);
       expect(`${answer.body}${example?.stdout.text}${example?.stderr.text}`).not.toContain(savedToken());
-    });
-
-    it('keeps its token when the callback page is loaded again', async () => {
-      const callback = (await comeBack('allow')).href;
-      expect(isConnected(await agent.get(callback))).toBe(true);
-      expect((await agent.get(callback)).status).toBe(400);
-      expect((await introspected(savedToken())).active).toBe(true);
     });
 
     it('takes a refusal kindly', async () => {
@@ -150,13 +135,9 @@ describeWith(['bash', 'curl'], 'The commands', () => {
     const client = await server.createClient();
     const fields = { scope: String(printed.scope), instance_name: String(printed.instance_name) };
     const token = await obtainToken(new Agent(server.baseUrl), client, user, fields);
-    const { id, secret } = callerOf(resource);
-    const credentials = { RESOURCE_ID: id, RESOURCE_SECRET: secret };
-    const answer = await run('introspect', {
-      ASSENT_URL: server.baseUrl,
-      ...credentials,
-      ACCESS_TOKEN: token,
-    });
+    const { id: RESOURCE_ID, secret: RESOURCE_SECRET } = callerOf(resource);
+    const variables = { ASSENT_URL: server.baseUrl, RESOURCE_ID, RESOURCE_SECRET, ACCESS_TOKEN: token };
+    const answer = await run('introspect', variables);
     expect(answer).toEqual({
       ...printed,
       client_id: client.clientId,
@@ -181,14 +162,8 @@ describeWith(['bash', 'curl'], 'The commands', () => {
 describeWith(['bash', 'curl', 'openssl'], 'The curl example', () => {
   const REDIRECT_URI = 'http://localhost:8080/callback';
 
-  interface Outcome {
-    readonly code: number | null;
-    readonly stdout: string;
-    readonly stderr: string;
-  }
-
   /** Runs the script; `decide` is the user's part, up to the address that is pasted. */
-  async function run(client: TestClient, decide: (url: string) => Promise<URL>): Promise<Outcome> {
+  async function run(client: TestClient, decide: (url: string) => Promise<URL>) {
     writeFileSync(join(folder, 'connect.sh'), block('example: curl'));
     const example = startExample('bash', 'connect.sh', folder, settingsOf(client));
     try {
@@ -200,13 +175,9 @@ describeWith(['bash', 'curl', 'openssl'], 'The curl example', () => {
     }
   }
 
-  function allow(url: string): Promise<URL> {
-    return decideAt(new Agent(server.baseUrl), url, user, 'allow');
-  }
-
-  function reject(url: string): Promise<URL> {
-    return decideAt(new Agent(server.baseUrl), url, user, 'reject');
-  }
+  const allow = (url: string) => decideAt(new Agent(server.baseUrl), url, user, 'allow');
+  const reject = (url: string) => decideAt(new Agent(server.baseUrl), url, user, 'reject');
+  const forge = async () => new URL(`${REDIRECT_URI}?state=another&code=assent_ac_other`);
 
   it.each(KINDS)('ends with a token that is active, for %s', async (_kind, verified) => {
     const client = await server.createClient({ verified, redirectUri: REDIRECT_URI });
@@ -218,18 +189,13 @@ describeWith(['bash', 'curl', 'openssl'], 'The curl example', () => {
     expect(introspection).toMatchObject({ active: true, client_id: client.clientId, scope: SCOPE });
   });
 
-  it('ends without a token when the user says no', async () => {
+  it.each([
+    ['the user says no', reject, 'You said no.'],
+    ['the answer has a foreign state', forge, 'not the answer to our question'],
+  ])('ends without a token when %s', async (_what, decide, said) => {
     const client = await server.createClient({ redirectUri: REDIRECT_URI });
-    const outcome = await run(client, reject);
-    expect(outcome).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('You said no.') });
-  });
-
-  it('takes no answer with a foreign state', async () => {
-    const client = await server.createClient({ redirectUri: REDIRECT_URI });
-    const forged = new URL(`${REDIRECT_URI}?state=another&code=assent_ac_other`);
-    const outcome = await run(client, async () => forged);
-    const stderr = expect.stringContaining('not the answer to our question');
-    expect(outcome).toMatchObject({ code: 1, stdout: '', stderr });
+    const outcome = await run(client, decide);
+    expect(outcome).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(said) });
   });
 
   it('ends with what the server said when the secret is wrong', async () => {

@@ -19,7 +19,6 @@ interface Attempt {
   readonly grant: string;
   readonly iat?: number;
   readonly key: string;
-  readonly request?: string;
   readonly budget?: string;
   readonly amount: string;
   /** Null for a one-time payment. */
@@ -27,16 +26,9 @@ interface Attempt {
   readonly most: string;
 }
 
-const valuesOf = ({
-  grant,
-  iat = 1,
-  key,
-  request,
-  budget = 'payment-shop',
-  amount,
-  days = 1,
-  most,
-}: Attempt) => [...[grant, iat, key, request ?? `${amount} for 337`, budget, amount, days, most]];
+function valuesOf({ grant, iat = 1, key, budget = 'payment-shop', amount, days = 1, most }: Attempt) {
+  return [...[grant, iat, key, `${amount} for 337`], ...[budget, amount, days, most]];
+}
 
 /** As the document says: again while it says `again`. */
 async function reserve(attempt: Attempt): Promise<string> {
