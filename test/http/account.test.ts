@@ -151,29 +151,6 @@ describe('disconnecting all of an application', () => {
     expect(text).toContain('Disconnect Corner Shop completely (37 connections)?');
     expect(text).toContain('Disconnect Other Shop completely (2 connections)?');
   });
-
-  it('takes no form of another user, session or application', async () => {
-    const other = await server.createClient();
-    await connect(client, 2);
-    await connect(other, 2);
-    const page = await agent.get('/account');
-    const [first, second] = formsTo(page, '/account/disconnect-all').map(({ fields }) => fields);
-    const single = fieldsFor(page, '/account/disconnect');
-    const before = await rowsOf(server.database);
-    for (const fields of [
-      { ...first, client_id: second?.client_id ?? '' },
-      { ...first, form_token: single.form_token ?? '' },
-      { client_id: first?.client_id ?? '' },
-    ]) {
-      const answer = await agent.post('/account/disconnect-all', fields);
-      expect([answer.status, answer.location]).toEqual([303, `${server.baseUrl}/account?undone=disconnect`]);
-    }
-    const stranger = await signedIn(server, await server.createUser());
-    const before2 = await rowsOf(server.database);
-    await stranger.post('/account/disconnect-all', first ?? {});
-    expect(before2).not.toBe(before); // the sign-in
-    expect(await rowsOf(server.database)).toBe(before2);
-  });
 });
 
 describe('Disconnect that is pressed when the session is over', () => {

@@ -2,12 +2,13 @@ import { fastifyCookie } from '@fastify/cookie';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AUTHORIZATION_PARAMETERS } from '../../src/rules/request/authorizationRequest.ts';
+import { fieldsFor } from '../support/account.ts';
 import { Agent } from '../support/agent.ts';
 import { signIn } from '../support/flow.ts';
 import { FUZZ_TIMEOUT_MS, fuzz } from '../support/fuzz.ts';
 import { needOf, type RawRequest, sendRequest, withNeed, writeRequest } from '../support/rawRequest.ts';
 import { forgetTries, rowsOf } from '../support/rows.ts';
-import { prepareSamples, type Route } from '../support/samples.ts';
+import { prepareSamples, ROUTES, type Route } from '../support/samples.ts';
 import { useServer } from '../support/server.ts';
 import { contentOf, expectDone, expectSound, faultsOf } from '../support/sound.ts';
 import { splice, spliced } from '../support/splice.ts';
@@ -20,19 +21,13 @@ const server = await useServer({ codeLifetimeSeconds: 3600 });
 const samples = await prepareSamples(server);
 const ofSomebodyElse = await prepareSamples(server);
 
+/** What a form is carried out without, or with another value of. */
+const FREE = ['new_password', 'page'];
+const needsOf = (route: Route) => samples[route].needs.filter((need) => !FREE.includes(need));
+
 /** The routes that somebody has to have a right to. */
-const GUARDED: readonly Route[] = [
-  'POST /sign-in',
-  'POST /payment-password',
-  'POST /consent',
-  'GET /account',
-  'POST /account/disconnect',
-  'POST /sign-out',
-  'POST /oauth/token',
-  'POST /oauth/introspect',
-  'POST /oauth/revoke',
-  'POST /api/revoke',
-];
+const GUARDED = ROUTES.filter((route) => needsOf(route).length > 0);
+const OWN_FORMS = GUARDED.filter((route) => route.startsWith('POST ') && samples[route].reader === 'person');
 
 /** Where it is nobody's business whose the one thing is: who holds it has the right. */
 const BEARERS_ONLY: readonly Route[] = ['GET /account', 'POST /oauth/introspect', 'POST /api/revoke'];
@@ -63,22 +58,29 @@ describe('a request that is right but for one thing', () => {
     'which is the right one of somebody else is not carried out by %s',
     async (route) => {
       const [own, others] = [samples[route], ofSomebodyElse[route]];
-      const needs = own.needs.filter((need) => needOf(own, need) !== needOf(others, need));
+      const needs = needsOf(route).filter((need) => needOf(own, need) !== needOf(others, need));
       expect(needs).not.toHaveLength(0);
       for (const need of needs) await expectNotDoneWith(route, need, needOf(others, need));
     },
   );
 
-  it.each(['POST /consent', 'POST /sign-out'] as const)(
+  it.each([
+    'POST /consent',
+    'POST /account/disconnect',
+    'POST /account/disconnect-all',
+    'POST /sign-out',
+  ] as const)(
     'which is the right one of another session of the same user is not carried out by %s',
     async (route) => {
       const { login = '', password = '' } = samples['POST /sign-in'].fields;
       const elsewhere = new Agent(server.baseUrl);
       await signIn(elsewhere, login, password);
-      const page = await elsewhere.get(`/oauth/authorize?${samples['POST /consent'].fields.request}`);
-      const { fields } = page.forms.find(({ action }) => route.endsWith(action)) ?? {};
+      const consent = `/oauth/authorize?${samples['POST /consent'].fields.request}`;
+      const page = await elsewhere.get(route === 'POST /consent' ? consent : '/account');
       const token = route === 'POST /consent' ? 'decision_token' : 'form_token';
-      await expectNotDoneWith(route, token, fields?.[token] ?? '');
+      const { [token]: foreign = '' } = fieldsFor(page, route.replace('POST ', ''));
+      expect(foreign).not.toBe('');
+      await expectNotDoneWith(route, token, foreign);
       await expectNotDoneWith(
         route,
         'header cookie',
@@ -87,10 +89,15 @@ describe('a request that is right but for one thing', () => {
     },
   );
 
+  it.each(OWN_FORMS)('which comes from another site is not carried out by %s', async (route) => {
+    const elsewhere = { ...samples[route].headers, 'sec-fetch-site': 'cross-site' };
+    await expectNotDone(route, writeRequest(route, { ...samples[route], headers: elsewhere }));
+  });
+
   it.each(GUARDED.filter((route) => route.startsWith('POST ')))(
     'which is there twice is not carried out by %s',
     async (route) => {
-      for (const need of samples[route].needs.filter((name) => !name.startsWith('header '))) {
+      for (const need of needsOf(route).filter((name) => !name.startsWith('header '))) {
         const again = `${need}=${encodeURIComponent(needOf(samples[route], need))}&`;
         const edit = { place: 'body', splice: { at: 0, drop: 0, insert: again } };
         await expectNotDone(route, writeRequest(route, samples[route], [edit]));
@@ -102,8 +109,7 @@ describe('a request that is right but for one thing', () => {
     'which is anything at all is not carried out by %s, and the right one is',
     async (route) => {
       const right = samples[route];
-      expect(right.needs).not.toHaveLength(0);
-      for (const need of right.needs) {
+      for (const need of needsOf(route)) {
         const value = needOf(right, need);
         const runs = /password|sign-in/.test(`${route} ${need}`) ? SLOW_RUNS : RUNS;
         const check = async (changed: string) => {
@@ -159,7 +165,7 @@ function otherRequests(value: string): string[] {
   ];
 }
 
-const READS_ONLY: readonly Route[] = ['GET /account', 'POST /oauth/introspect'];
+const READS_ONLY: readonly Route[] = ['GET /account', 'POST /account/warnings', 'POST /oauth/introspect'];
 
 /** What the server makes of a value: two of the same meaning are the same. */
 function meaningOf(need: string, value: string): string {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { fieldsFor, isSignedIn } from '../support/account.ts';
+import { isSignedIn } from '../support/account.ts';
 import { Agent, type Answer, formWith } from '../support/agent.ts';
-import { decide, reachConsent, requestOf } from '../support/flow.ts';
+import { reachConsent, requestOf } from '../support/flow.ts';
 import { useServer } from '../support/server.ts';
 
 // Every form of ours belongs to the browser it was shown to and to what it is about: what does not fit changes nothing.
@@ -93,33 +93,6 @@ describe('a form from another site', () => {
     const { login, password } = user;
     await browser.post(action, { ...fields, login, password }, headers);
     expect(await isSignedIn(browser)).toBe(false);
-  });
-
-  it('decides, confirms, disconnects and signs out nothing', async () => {
-    const owner = await server.createUser();
-    const browser = newBrowser();
-    const fromElsewhere = async (action: string, fields: Record<string, string>) => {
-      const answers: Answer[] = [];
-      for (const headers of ELSEWHERE) answers.push(await browser.post(action, fields, headers));
-      return answers;
-    };
-    const spending = requestOf(client, { scope: 'payment-shop' });
-    const consent = await reachConsent(browser, spending, owner);
-    const { fields } = formWith(consent, 'decision');
-    for (const { status, location } of await fromElsewhere('/consent', { ...fields, decision: 'allow' }))
-      expect([status, location?.startsWith(server.baseUrl)]).toEqual([303, true]);
-    await decide(browser, consent, 'allow');
-
-    const payment = await open(browser, { scope: 'payment-shop' });
-    const confirmation = formWith(payment, 'payment_password').fields;
-    const typed = { ...confirmation, payment_password: owner.paymentPassword ?? '' };
-    await fromElsewhere('/payment-password', typed);
-    expect((await open(browser, { scope: 'payment-shop' })).page).toBe('payment-password');
-
-    const account = await browser.get('/account');
-    for (const action of ['/account/disconnect', '/sign-out'])
-      await fromElsewhere(action, fieldsFor(account, action));
-    expect((await browser.get('/account')).text).toContain('Test Shop');
   });
 
   it('may be the application’s own request, wherever that comes from', async () => {

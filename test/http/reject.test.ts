@@ -143,16 +143,6 @@ describe('Reject on the page of the payment password', () => {
 });
 
 describe('a form that rejects and does not fit any more', () => {
-  it('decides nothing when the session is over: the request is shown again', async () => {
-    const page = await reachReject();
-    const before = await contentsOf(server);
-    browser.cookies.delete('assent_session');
-    const answer = await decide(browser, page, 'reject');
-    expect(answer.status).toBe(303);
-    expect((await browser.get(answer.location ?? '')).page).toBe('sign-in');
-    expect(await contentsOf(server)).toEqual(before);
-  });
-
   it('decides nothing in the session of somebody else', async () => {
     const page = await reachReject();
     const elsewhere = await signedIn(server, await server.createUser());
