@@ -1,17 +1,18 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { intercept } from '../support/intercept.ts';
 import { type ServerOptions, startServer, type TestServer } from '../support/server.ts';
+import { useSockets } from '../support/sockets.ts';
 
 let server: TestServer;
-const sockets: Socket[] = [];
+const { sockets, open: openAt } = useSockets();
 const databases: TestDatabase[] = [];
 
 afterEach(async () => {
-  for (const socket of sockets.splice(0)) socket.destroy();
+  for (const socket of sockets) socket.destroy();
   await server.close();
   for (const database of databases.splice(0)) await database.drop();
 });
@@ -22,15 +23,8 @@ async function start(options: ServerOptions): Promise<void> {
 
 const LIVE = 'GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
-/** Opens a connection and sends what is given, which may be nothing. */
 async function open(sent = '', localAddress = '127.0.0.1'): Promise<Socket> {
-  const port = Number(new URL(server.baseUrl).port);
-  const socket = connect({ host: '127.0.0.1', port, localAddress });
-  sockets.push(socket);
-  socket.on('error', () => {}); // reset by the server
-  await once(socket, 'connect');
-  if (sent !== '') socket.write(sent);
-  return socket;
+  return (await openAt(server.baseUrl.replace('localhost', '127.0.0.1'), sent, localAddress)).socket;
 }
 
 /** @returns whether a request on it is answered; what was turned away is closed before */

@@ -1,96 +1,56 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { converse } from '../support/rawHttp.ts';
 import { startServer, type TestServer } from '../support/server.ts';
+import { useSockets } from '../support/sockets.ts';
 
 /** As `localhost` is two addresses on most machines; Linux has all of 127.0.0.0/8. */
 const ADDRESSES = ['127.0.0.1', '127.0.0.2'];
 const MOST = 5;
-const FORM = 'Content-Type: application/x-www-form-urlencoded\r\n';
+const LIVE = 'GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n';
 
-/** Whether a new connection is taken. */
-function isOpen(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, ADDRESSES[0], () => resolve(true));
-    socket.once('error', () => resolve(false));
-    socket.once('connect', () => socket.destroy());
-  });
-}
+const { open, isTaken } = useSockets();
+const at = (host: string, { baseUrl }: TestServer) => baseUrl.replace('localhost', host);
 
-describe.runIf(process.platform === 'linux')('a server at two addresses', () => {
+describe.runIf(process.platform === 'linux').each(ADDRESSES)('a server at two addresses, at %s', (host) => {
   let server: TestServer;
-  let port: number;
-
   beforeAll(async () => {
     server = await startServer({ addresses: ADDRESSES, maxConnections: MOST });
-    port = Number(new URL(server.baseUrl).port);
+  });
+  afterAll(() => server?.close());
+
+  const statusesOf = async (text: string) =>
+    (await converse(at(host, server), text)).answers.map(({ status }) => status);
+
+  it('answers in turn, and garbage behind the last request', async () => {
+    expect(await statusesOf(`${LIVE}${LIVE}garbage\r\n\r\n`)).toEqual([200, 200, 400]);
   });
 
-  afterAll(async () => {
-    await server?.close();
+  it('says that it is no proxy', async () => {
+    expect(await statusesOf('CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n')).toEqual([400]);
   });
 
-  /** Sends `text` and reads until the server closes. */
-  function ask(host: string, text: string): Promise<string> {
-    return new Promise((resolve, reject) => {
-      let answer = '';
-      const socket = connect(port, host, () => socket.write(text));
-      socket.on('data', (chunk) => {
-        answer += chunk;
-      });
-      socket.once('close', () => resolve(answer));
-      socket.once('error', reject);
-    });
-  }
-
-  const statuses = (answer: string) => [...answer.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
-  const live = 'GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n';
-
-  it.each(ADDRESSES)('answers in turn, and garbage behind the last request, at %s', async (host) => {
-    expect(statuses(await ask(host, `${live}${live}garbage\r\n\r\n`))).toEqual(['200', '200', '400']);
-  });
-
-  it.each(ADDRESSES)('says that it is no proxy, at %s', async (host) => {
-    expect(statuses(await ask(host, 'CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n'))).toEqual(['400']);
-  });
-
-  it.each(ADDRESSES)('counts the connections at %s together with those at the other', async (host) => {
-    const open = Array.from({ length: MOST - 1 }, () =>
-      connect(
-        port,
-        ADDRESSES.find((one) => one !== host),
-      ),
-    );
-    await Promise.all(open.map((socket) => new Promise((resolve) => socket.once('connect', resolve))));
-    const closed = Promise.race(
-      open.map((socket) => new Promise((resolve) => socket.once('close', resolve))),
-    );
-    expect(statuses(await ask(host, `${live}garbage\r\n\r\n`))).toEqual(['200', '400']);
+  it('counts the connections together with those at the other', async () => {
+    const other = at(ADDRESSES.find((one) => one !== host) ?? '', server);
+    const idle = await Promise.all(Array.from({ length: MOST - 1 }, () => open(other)));
+    const closed = Promise.race(idle.map(({ socket }) => once(socket, 'close')));
+    expect(await statusesOf(`${LIVE}garbage\r\n\r\n`)).toEqual([200, 400]);
     await closed;
-    for (const socket of open) socket.destroy();
   });
 
-  it.each(ADDRESSES)(
-    'answers what is under way at %s before it is closed, and ends the connection',
-    async (host) => {
-      const own = await startServer({ addresses: ADDRESSES });
-      const ownPort = Number(new URL(own.baseUrl).port);
-      const socket = connect(ownPort, host);
-      let received = '';
-      socket.on('data', (chunk) => {
-        received += chunk;
-      });
-      socket.write(
-        `POST /oauth/token HTTP/1.1\r\nHost: x\r\n${FORM}Content-Length: 3\r\nExpect: 100-continue\r\n\r\n`,
-      );
-      await expect.poll(() => received).toContain('100 Continue'); // from here on the request is under way
-      const closed = own.close();
-      await expect.poll(() => isOpen(ownPort)).toBe(false);
-      socket.write('a=b');
-      await once(socket, 'close');
-      expect(statuses(received)).toEqual(['100', '400']);
-      expect(received).toMatch(/\r\nconnection: close\r\n/i); // or closing would wait until it is idle for too long
-      await closed;
-    },
-  );
+  it('answers what is under way before it is closed, and ends the connection', async () => {
+    const own = await startServer({ addresses: ADDRESSES });
+    const lines =
+      'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 3\r\nExpect: 100-continue';
+    const head = `POST /oauth/token HTTP/1.1\r\nHost: x\r\n${lines}\r\n\r\n`;
+    const { socket, received } = await open(at(host, own), head);
+    await expect.poll(received).toContain('100 Continue'); // from here on the request is under way
+    const closed = own.close();
+    await expect.poll(() => isTaken(at(host, own))).toBe(false);
+    socket.write('a=b');
+    await once(socket, 'close');
+    expect(received().match(/(?<=HTTP\/1\.1 )\d+/g)).toEqual(['100', '400']);
+    expect(received()).toMatch(/\r\nconnection: close\r\n/i); // or closing would wait until it is idle for too long
+    await closed;
+  });
 });

@@ -1,26 +1,19 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance } from 'fastify';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { endSlowReaders } from '../../src/http/connections/slowReaders.ts';
 import { insertGrants, signedIn } from '../support/account.ts';
 import { Agent } from '../support/agent.ts';
 import { useServer } from '../support/server.ts';
+import { useSockets } from '../support/sockets.ts';
 
-const sockets: Socket[] = [];
-
-afterEach(() => {
-  for (const socket of sockets.splice(0)) socket.destroy();
-});
+const sockets = useSockets();
 
 /** Opens a connection that reads nothing until it is told to. */
 async function open(baseUrl: string): Promise<Socket> {
-  const { hostname, port } = new URL(baseUrl);
-  const socket = connect(Number(port), hostname).pause();
-  socket.on('error', () => {});
-  sockets.push(socket);
-  await once(socket, 'connect');
-  return socket;
+  const { socket } = await sockets.open(baseUrl);
+  return socket.pause();
 }
 
 const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${more}\r\n`;
@@ -113,16 +106,10 @@ describe('a connection on which pages are asked for and not read', async () => {
   );
 
   it('is answered when a few are asked for together and read', async () => {
-    const socket = await open(server.baseUrl);
-    let received = '';
-    socket.setEncoding('latin1').on('data', (chunk) => {
-      received += chunk;
-    });
-    socket.resume();
-    for (let turn = 0; turn < 3; turn += 1) {
-      received = '';
+    const { socket, received } = await sockets.open(server.baseUrl);
+    for (const answered of [16, 32, 48]) {
       socket.write(get('/account', cookie).repeat(16));
-      await expect.poll(() => received.match(/<\/html>/g)?.length).toBe(16);
+      await expect.poll(() => received().match(/<\/html>/g)?.length).toBe(answered);
     }
   });
 });

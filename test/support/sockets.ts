@@ -1,0 +1,37 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterEach } from 'vitest';
+
+/** A connection, and what came on it while it was read. */
+export interface Opened {
+  readonly socket: Socket;
+  received(): string;
+}
+
+/** Opens connections that end with their test. @returns also all of the test, in order */
+export function useSockets() {
+  const sockets: Socket[] = [];
+  afterEach(() => {
+    for (const socket of sockets.splice(0)) socket.destroy();
+  });
+  const open = async (baseUrl: string, sent = '', localAddress?: string): Promise<Opened> => {
+    const { hostname: host, port } = new URL(baseUrl);
+    const socket = connect({ host, port: Number(port), ...(localAddress ? { localAddress } : {}) });
+    sockets.push(socket);
+    let received = '';
+    socket.on('data', (chunk) => {
+      received += chunk;
+    });
+    await once(socket, 'connect');
+    socket.on('error', () => {}); // reset by the server
+    socket.write(sent);
+    return { socket, received: () => received };
+  };
+  /** Whether a new connection is taken. */
+  const isTaken = (baseUrl: string) =>
+    open(baseUrl).then(
+      () => true,
+      () => false,
+    );
+  return { sockets, open, isTaken };
+}
