@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Agent, type Answer } from '../support/agent.ts';
 import { requestOf, tokenRequestOf } from '../support/flow.ts';
 import { converse } from '../support/rawHttp.ts';
+import { rowsOf } from '../support/rows.ts';
 import { useServer } from '../support/server.ts';
 
 const server = await useServer();
@@ -11,23 +12,8 @@ const agent = new Agent(server.baseUrl);
 
 const FORM = 'application/x-www-form-urlencoded';
 
-/** What can be done to the value of a parameter, as it goes over the wire. */
-const SPOILED: Record<string, string> = {
-  'percent without digits': '%ZZ',
-  'cut-off percent': 'a%',
-  'a byte that is not UTF-8': '%FF',
-  'an overlong encoding': '%C0%AF',
-  'a lone surrogate': '%ED%A0%80',
-  NUL: 'a%00b',
-};
-
-/** Everything that was ever written: nothing here may change it. */
-async function rowCount(): Promise<number> {
-  const { rows } = await server.database.pool.query<{ count: number }>(
-    `select ((select count(*) from grants) + (select count(*) from audit_events where operator is null) + (select count(*) from sessions))::int as count`,
-  );
-  return rows[0]?.count ?? -1;
-}
+/** Nothing here may change anything. */
+const before = await rowsOf(server.database);
 
 async function expectErrorPage(answer: Answer, code: string): Promise<void> {
   expect(answer.status).toBe(400);
@@ -35,7 +21,7 @@ async function expectErrorPage(answer: Answer, code: string): Promise<void> {
   expect(answer.text).toContain(code);
   expect(answer.location).toBeNull();
   expect(answer.body).not.toMatch(/node_modules|\.ts:\d/);
-  expect(await rowCount()).toBe(0);
+  expect(await rowsOf(server.database)).toBe(before);
 }
 
 async function expectJson(answer: Answer, error: string): Promise<void> {
@@ -45,7 +31,7 @@ async function expectJson(answer: Answer, error: string): Promise<void> {
   expect(body.error).toBe(error);
   expect(body.error_description).toMatch(/^[A-Z].{10,}\.$/);
   expect(body).not.toHaveProperty('access_token');
-  expect(await rowCount()).toBe(0);
+  expect(await rowsOf(server.database)).toBe(before);
 }
 
 function encode(fields: Record<string, string>, name: string, raw: string): string {
@@ -62,7 +48,7 @@ describe.each([
     right: requestOf(client),
     more: { instance_name: 'a', state: 'b', code_challenge: LETTERS },
     long: 'state',
-    lengths: [7_000, 9_000, 20_000, 100_000],
+    lengths: [7_000, 9_000],
     expectRefused: expectErrorPage,
   },
   {
@@ -75,16 +61,17 @@ describe.each([
   },
 ])('bad input at $path', ({ path, right, more, long, lengths, expectRefused }) => {
   const parameters = Object.keys({ ...right, ...more });
-  const cases = parameters.flatMap((name) => Object.keys(SPOILED).map((what) => [name, what] as const));
 
   async function expectEncodedRefused(encoded: string, code = 'invalid_request'): Promise<void> {
     await expectRefused(await agent.post(path, encoded), code);
     if (path === '/oauth/authorize') await expectRefused(await agent.get(`${path}?${encoded}`), code);
   }
 
-  it.each(cases)('refuses a %s with %s, posted and in the URL', async (name, what) => {
-    const encoded = encode(right, name, SPOILED[what] ?? '');
-    await expectEncodedRefused(encoded, name === 'scope' ? 'invalid_scope' : 'invalid_request');
+  it.each(parameters)('refuses a %s that is not UTF-8, posted and in the URL', async (name) => {
+    await expectEncodedRefused(
+      encode(right, name, '%FF'),
+      name === 'scope' ? 'invalid_scope' : 'invalid_request',
+    );
   });
 
   it.each(parameters)('refuses a %s that was sent twice', async (name) => {
@@ -96,22 +83,12 @@ describe.each([
     await expectEncodedRefused(encode(right, long, 'x'.repeat(length)));
   });
 
-  it.each([
-    ['JSON', 'application/json', '{"client_id":"x","code":"x"}'],
-    [
-      'multipart',
-      'multipart/form-data; boundary=b',
-      '--b\r\nContent-Disposition: form-data; name="client_id"\r\n\r\nx\r\n--b--\r\n',
-    ],
-    ['text', 'text/plain', 'client_id=x'],
-    ['an unreadable type', ';;', 'client_id=x'],
-  ])('refuses a body of %s', async (_what, type, body) => {
-    const init = { method: 'POST', body, headers: { 'content-type': type } };
-    await expectRefused(await agent.send(path, init), 'invalid_request');
-  });
-
-  it('refuses a post without a body', async () => {
-    await expectRefused(await agent.send(path, { method: 'POST', headers: {} }), 'invalid_request');
+  it.each<[string, RequestInit & { headers: Record<string, string> }]>([
+    ['of JSON', { body: '{"client_id":"x","code":"x"}', headers: { 'content-type': 'application/json' } }],
+    ['of an unreadable type', { body: 'client_id=x', headers: { 'content-type': ';;' } }],
+    ['that is not there', { headers: {} }],
+  ])('refuses a body %s', async (_what, init) => {
+    await expectRefused(await agent.send(path, { method: 'POST', ...init }), 'invalid_request');
   });
 
   it('refuses raw bytes that are not UTF-8', async () => {
@@ -121,31 +98,21 @@ describe.each([
   });
 });
 
-describe('bad input at /oauth/authorize', () => {
-  it.each(['scope[a]=b', 'scope[]=account-info', 'scope.a=b'])(
-    'takes the nested key %s for no scope at all',
-    async (nested) => {
-      const { scope: _left, ...rest } = requestOf(client);
-      await expectErrorPage(
-        await agent.post('/oauth/authorize', `${new URLSearchParams(rest)}&${nested}`),
-        'invalid_scope',
-      );
-    },
-  );
+it.each(['scope[a]=b', 'scope.a=b'])('takes the nested key %s for no scope at all', async (nested) => {
+  const { scope: _left, ...rest } = requestOf(client);
+  const answer = await agent.post('/oauth/authorize', `${new URLSearchParams(rest)}&${nested}`);
+  await expectErrorPage(answer, 'invalid_scope');
 });
 
 describe('bad input elsewhere', () => {
   it.each([
     ['PUT', '/oauth/token', 405],
-    ['DELETE', '/oauth/authorize', 405],
     ['PATCH', '/consent', 405],
-    ['POST', '/health/ready', 405],
     ['POST', '/nothing', 404],
-    ['POST', '/:a(', 404],
     ['POST', '/*/*/:x-:y(', 404],
   ])('answers %s %s the same whatever its body', async (method, path, status) => {
     const bodies = ['{}', 'a=b', 'x'.repeat(100_000)];
-    for (const type of [FORM, 'application/json', 'multipart/form-data; boundary=b', ';;']) {
+    for (const type of [FORM, 'application/json', ';;']) {
       for (const body of bodies) {
         const answer = await agent.send(path, { method, body, headers: { 'content-type': type } });
         expect(answer.status).toBe(status);
@@ -170,21 +137,10 @@ describe('bad input elsewhere', () => {
   );
 });
 
-const HEADERS =
-  'POST /oauth/token HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\n';
-
-describe('a request that never ends', () => {
-  it('is ended by the server, calmly, whether its headers or its body are missing', {
-    timeout: 60_000,
-  }, async () => {
-    const unfinished = [
-      'GET /account HTTP/1.1\r\nHost: local',
-      HEADERS,
-      `${HEADERS}Content-Length: 50\r\n\r\ngrant_type=`,
-    ];
-    for (const { answers } of await Promise.all(unfinished.map((bytes) => converse(server.baseUrl, bytes))))
-      expect(answers).toMatchObject([{ status: 408, body: /It took too long to arrive\./ }]);
-  });
+it('a request that never ends is ended by the server, calmly: its headers are in pages/deadEnds, here is its body', async () => {
+  const head = `POST /oauth/token HTTP/1.1\r\nHost: x\r\nContent-Type: ${FORM}\r\nContent-Length: 50\r\n\r\n`;
+  const { answers } = await converse(server.baseUrl, `${head}grant_type=`);
+  expect(answers).toMatchObject([{ status: 408, body: /It took too long to arrive\./ }]);
 });
 
 describe('a request of more parameters than anything needs', () => {
