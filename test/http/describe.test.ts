@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type DescribedRight, describeLimit, describeRights } from '../../src/http/describe/describe.ts';
+import { type DescribedRight, describeRights } from '../../src/http/describe/describe.ts';
 import { BUILT_IN_CATALOGUE, type Catalogue } from '../../src/languages/catalogue.ts';
 import { TEXTS } from '../../src/languages/languages.ts';
 import { BUILT_IN_BRAND } from '../../src/rules/face/brand.ts';
 import { EMPTY_DIRECTORY } from '../../src/rules/face/directory.ts';
 import { spends } from '../../src/rules/scope/scope.ts';
 import { rights } from '../rules/arbitraries.ts';
-import { parseScope, rubles } from '../rules/rubles.ts';
+import { parseScope } from '../rules/rubles.ts';
 
 const BUILT_IN = {
   catalogue: BUILT_IN_CATALOGUE,
@@ -95,14 +95,6 @@ describe('contract 1.2: the user sees the requested rights and the payment limit
     expect(marked).toEqual(marks);
   });
 
-  it('keeps the order of the scope', () => {
-    const titles = describeScope('operation-history account-info').map(([title]) => title);
-    expect(titles).toEqual([
-      'See the list of your transactions',
-      'See your account number, balance and status',
-    ]);
-  });
-
   it.each(['$&', '$1', "$'", '$`', '$$', '{target}', '<b>'])('shows the target %s as it is', (target) => {
     expect(describeScope(`payment.to-pattern("${target}")`)[0]?.[0]).toBe(`Pay the shop “${target}”`);
     expect(describeScope(`payment.to-account("${target}")`)[0]?.[0]).toBe(
@@ -131,26 +123,5 @@ describe('contract 1.2: the user sees the requested rights and the payment limit
         });
       }),
     );
-  });
-});
-
-describe('amounts', () => {
-  it('loses no digit of any sum', () => {
-    const digits = fc.integer({ min: 1, max: 999_999_999_999 });
-    fc.assert(
-      fc.property(digits, fc.integer({ min: 1, max: 99 }), (whole, decimals) => {
-        const sum = `${whole}.${String(decimals).padStart(2, '0')}`;
-        expect(TEXTS.en.formats.amount({ sum, currency: 'RUB' }).replaceAll(/[^0-9.]/g, '')).toBe(sum);
-      }),
-    );
-  });
-
-  it('describes one day, several days and one payment differently', () => {
-    const of = (days: number | null) => plain(describeLimit(rubles(days, '5'), TEXTS.en));
-    expect([of(1), of(9999), of(null)]).toEqual([
-      'At most RUB 5 a day',
-      'At most RUB 5 in any 9,999 days',
-      'One payment of exactly RUB 5',
-    ]);
   });
 });

@@ -40,15 +40,6 @@ describe('the language of a page', () => {
     expect(page.text).not.toMatch(/[A-Za-z]{12}/);
   });
 
-  it.each(['/nowhere', '/%zz', '/oauth/authorize', '/oauth/authorize?client_id=none&redirect_uri=x'])(
-    'is Russian on the error page of %s',
-    async (path) => {
-      const page = await russian().get(path);
-      expect([page.page, page.headers.get('content-language')]).toEqual(['error', 'ru']);
-      expect(page.text).toMatch(/Такой страницы нет|нельзя выполнить|не может просить/);
-    },
-  );
-
   it('is English in JSON, whatever the caller prefers', async () => {
     const { body } = await russian().post('/oauth/token', { grant_type: 'authorization_code' });
     expect(JSON.parse(body)).toMatchObject({ error: 'invalid_request', error_description: /^[\x20-\x7e]+$/ });
@@ -79,25 +70,6 @@ describe('the form for another language', () => {
     expect([again.status, again.page]).toEqual([400, 'error']);
     expect(again.text).toContain('invalid_scope');
     expect(again.text).toContain('противоречат');
-  });
-
-  it('leads from a doubled parameter to no other answer', async () => {
-    const browser = new Agent(server.baseUrl);
-    const doubled = `${new URLSearchParams(requestOf(client))}&scope=account-info`;
-    const page = await browser.post('/oauth/authorize', doubled);
-    const { location } = await browser.submit(page, 'language', { language: 'ru' });
-    const again = await browser.get(location ?? '');
-    expect([again.status, again.text.includes('повторяется')]).toEqual([400, true]);
-  });
-
-  it('repeats what a page after a decision says', async () => {
-    const browser = new Agent(server.baseUrl);
-    const consent = await reachConsent(browser, requestOf(client), user);
-    await browser.submit(consent, 'decision', { decision: 'allow' });
-    const notice = await browser.submit(consent, 'decision', { decision: 'reject' });
-    expect(heading(notice.body)).toBe('You already allowed this');
-    const again = await browser.submit(notice, 'language', { language: 'ru' });
-    expect(heading(again.body)).toBe('Вы уже разрешили это');
   });
 
   it.each([

@@ -3,7 +3,7 @@ import { revokeByBearer } from '../../src/flows/token/revoke.ts';
 import { Agent } from '../support/agent.ts';
 import { introspect, obtainToken } from '../support/flow.ts';
 import { intercept } from '../support/intercept.ts';
-import { CALLER, startServer, type TestServer, useServer } from '../support/server.ts';
+import { CALLER, startServer, type TestClient, type TestServer, useServer } from '../support/server.ts';
 
 // What one caller may ask thousands of times a second must not cost the database a statement each.
 
@@ -23,6 +23,14 @@ beforeAll(async () => {
   return () => counted.close();
 });
 
+/** A token of the application for each of so many users. */
+const tokensOf = (client: TestClient, count: number) =>
+  Promise.all(
+    Array.from({ length: count }, async () =>
+      obtainToken(new Agent(server.baseUrl), client, await server.createUser()),
+    ),
+  );
+
 const times = (name: string) => statements.filter((statement) => statement === name).length;
 
 describe('many callers at once', () => {
@@ -39,15 +47,10 @@ describe('many callers at once', () => {
 
   it('give their tokens back, each its own and no other', async () => {
     const client = await server.createClient();
-    const tokens = await Promise.all(
-      Array.from({ length: 40 }, async () => {
-        const user = await server.createUser();
-        return obtainToken(new Agent(server.baseUrl), client, user);
-      }),
-    );
+    const tokens = await tokensOf(client, 40);
     const [kept, foreign, ...given] = tokens as [string, string, ...string[]];
     const other = await server.createClient();
-    const idsOf = ({ clientId, clientSecret }: typeof client) => ({
+    const idsOf = ({ clientId, clientSecret }: TestClient) => ({
       client_id: clientId,
       client_secret: clientSecret ?? '',
     });
@@ -77,12 +80,7 @@ describe('many callers at once', () => {
 
   it('share a statement when they give tokens back at the same moment', async () => {
     const client = await server.createClient();
-    const tokens = await Promise.all(
-      Array.from({ length: 10 }, async () => {
-        const user = await server.createUser();
-        return obtainToken(new Agent(server.baseUrl), client, user);
-      }),
-    );
+    const tokens = await tokensOf(client, 10);
     statements = [];
     await Promise.all(tokens.map((token) => revokeByBearer(counted.context, token, CALLER)));
     expect(times('grant-revoke-by-token')).toBe(1);

@@ -46,29 +46,17 @@ describe('a method that an address does not take', () => {
     expect(await rowsOf(server.database)).toBe(rows);
   });
 
-  it.each([
-    'get',
-    'Post',
-    'FOO',
-    'GETS',
-    'POS',
-    'G',
-    '',
-    '"GET"',
-    'GET\t',
-    'GET\0',
-    'P\xd6ST',
-    'GET\n',
-    '{}',
-    'X'.repeat(40_000),
-  ])('is refused when it is none: %j', async (method) => {
-    const logged = server.logLines.length;
-    const bytes = `${method} /account HTTP/1.1\r\n${HEADERS}\r\n${BODY}`;
-    const { answers } = await converse(server.baseUrl, bytes);
-    expect(answers).toMatchObject([{ status: 400, body: /This request can’t be read/ }]);
-    for (const answer of answers) expect(answer.body).not.toContain('echo-this');
-    expect(server.logLines.slice(logged).join('')).not.toContain('/account');
-  });
+  it.each(['get', 'FOO', 'POS', '', 'GET\t', 'GET\0', 'P\xd6ST', 'X'.repeat(40_000)])(
+    'is refused when it is none: %j',
+    async (method) => {
+      const logged = server.logLines.length;
+      const bytes = `${method} /account HTTP/1.1\r\n${HEADERS}\r\n${BODY}`;
+      const { answers } = await converse(server.baseUrl, bytes);
+      expect(answers).toMatchObject([{ status: 400, body: /This request can’t be read/ }]);
+      for (const answer of answers) expect(answer.body).not.toContain('echo-this');
+      expect(server.logLines.slice(logged).join('')).not.toContain('/account');
+    },
+  );
 });
 
 describe('HEAD', () => {

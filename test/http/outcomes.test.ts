@@ -4,7 +4,7 @@ import { timeAfter } from '../../src/http/describe/describe.ts';
 import { en } from '../../src/languages/en.ts';
 import { fieldsFor, whileLocked } from '../support/account.ts';
 import { Agent, type Answer, formWith } from '../support/agent.ts';
-import { decide, reachConsent, requestOf, signIn } from '../support/flow.ts';
+import { decide, reachConsent, requestOf } from '../support/flow.ts';
 import { useServer } from '../support/server.ts';
 
 // What a page says of the form before it, and where "Try again" leads: nothing that is not so, and nothing to anybody else.
@@ -200,11 +200,4 @@ describe('the end of a wait', () => {
   ])('of %d seconds at %s is told as %s', (seconds, now, told) => {
     expect(timeAfter(seconds, en, 'UTC', at(now))).toBe(told);
   });
-});
-
-it('names nobody’s application on a form of ours that was damaged', async () => {
-  const browser = newBrowser();
-  await signIn(browser, user.login, user.password);
-  const answer = await browser.post('/consent', { request: 'client_id=%FF', decision: 'allow' });
-  expect([answer.status, answer.text.includes('This form can’t be read')]).toEqual([400, true]);
 });

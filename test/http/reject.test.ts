@@ -75,15 +75,6 @@ describe('Reject on the page of the payment password', () => {
     ]);
   });
 
-  it('is a rejection of its own beside that on the consent page of another tab', async () => {
-    const page = await reachReject();
-    const consent = await reachConsent(browser, spending(), user);
-    await decide(browser, consent, 'reject');
-    expect((await decide(browser, page, 'reject')).location).toBe(backAtApplication());
-    const rejected = { kind: 'rejected', scope: SPENDING };
-    expect(await events()).toEqual([{ kind: 'payment_confirmed', scope: null }, rejected, rejected]);
-  });
-
   it('sends nothing that was typed, and changes nothing by itself', async () => {
     const before = await contentsOf(server);
     const asked = await browser.get(linkOf());
@@ -102,22 +93,15 @@ describe('Reject on the page of the payment password', () => {
     expect(await isLive(server, resource, token)).toBe(true);
   });
 
-  it('is one decision when it is pressed twice, and another when the page came again', async () => {
+  it('is one decision when it is pressed twice, and another on each page: when it came again, and in another tab', async () => {
     const page = await reachReject();
-    const answers = [await decide(browser, page, 'reject'), await decide(browser, page, 'reject')];
-    expect(await events()).toHaveLength(1);
-    const again = await reachReject();
-    answers.push(await decide(browser, again, 'reject'));
-    expect(answers.map(({ location }) => location)).toEqual(Array(3).fill(backAtApplication()));
-    expect(await events()).toHaveLength(2);
-  });
-
-  it('counts among the decisions of its user', async () => {
-    await decide(browser, await reachReject(), 'reject');
-    const { rows } = await server.database.pool.query('select decisions from users where user_id = $1', [
-      user.userId,
-    ]);
-    expect(rows).toEqual([{ decisions: 1 }]);
+    const [again, consent] = [await reachReject(), await reachConsent(browser, spending(), user)];
+    const answers = [];
+    for (const pressed of [page, page, again, consent])
+      answers.push(await decide(browser, pressed, 'reject'));
+    expect(answers.map(({ location }) => location)).toEqual(Array(4).fill(backAtApplication()));
+    const rejected = { kind: 'rejected', scope: SPENDING };
+    expect(await events()).toEqual([{ kind: 'payment_confirmed', scope: null }, ...Array(3).fill(rejected)]);
   });
 
   it('leads whoever goes Back to the request, which says what was answered and can be rejected again', async () => {

@@ -43,34 +43,19 @@ describe('a request that two readers could cut differently', () => {
   it.each([
     ['both lengths', post(`Content-Length: ${END.length}\r\nTransfer-Encoding: chunked\r\n`, END)],
     [
-      'both, the other way round',
-      post('Transfer-Encoding: chunked\r\nContent-Length: 3\r\n', `1\r\nx\r\n${END}`),
-    ],
-    [
       'both, with a request hidden behind the last chunk',
       post(`Transfer-Encoding: chunked\r\nContent-Length: ${END.length + HIDDEN.length}\r\n`, END + HIDDEN),
     ],
     ['two lengths', post('Content-Length: 0\r\nContent-Length: 42\r\n', HIDDEN)],
     ['one length twice', post('Content-Length: 3\r\nContent-Length: 3\r\n', 'a=b')],
     ['a list of lengths', post('Content-Length: 3, 3\r\n', 'a=b')],
-    ['a length with a sign', post('Content-Length: +3\r\n', 'a=b')],
-    ['a negative length', post('Content-Length: -1\r\n')],
-    ['a hexadecimal length', post('Content-Length: 0x3\r\n', 'a=b')],
-    ['a length in two words', post('Content-Length: 0 42\r\n', HIDDEN)],
-    ['a length without a number', post('Content-Length: \r\n')],
     ['a length beyond 64 bits', post('Content-Length: 18446744073709551619\r\n', 'a=b')],
     ['an unknown encoding', post('Transfer-Encoding: xchunked\r\n', END)],
     ['chunks that are not the last encoding', post('Transfer-Encoding: chunked, identity\r\n', END)],
     ['two encodings', post('Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n', END)],
-    ['chunks twice', post('Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n', END)],
     ['an encoding behind a vertical tab', post('Transfer-Encoding: \x0bchunked\r\n', END)],
-    ['an encoding behind a NUL', post('Transfer-Encoding: \0chunked\r\n', END)],
-    ['an encoding in quotes', post('Transfer-Encoding: "chunked"\r\n', END)],
     ['a space before the colon', post('Transfer-Encoding : chunked\r\n', END)],
-    ['a tab before the colon', post('Content-Length\t: 0\r\n')],
-    ['a name that begins with a space', post(' Content-Length: 0\r\n')],
     ['a folded line', post('X: a\r\n Content-Length: 42\r\nContent-Length: 0\r\n')],
-    ['a folded encoding', post('Transfer-Encoding:\r\n chunked\r\n', END)],
     ['a line without a colon', post('Content-Length\r\n')],
     ['a line without a name', post(': 0\r\n')],
     ['a bare LF behind a line', post('X: a\nContent-Length: 42\r\n')],
@@ -83,14 +68,9 @@ describe('a request that two readers could cut differently', () => {
     ['a NUL in a value', get('X: a\0b\r\n')],
     ['a NUL in a name', get('X\0Y: a\r\n')],
     ['a control character in a value', get('X: a\x01b\r\n')],
-    ['a DEL in a value', get('X: a\x7fb\r\n')],
     ['a chunk size that is no number', chunked(`z\r\na=b\r\n${END}`)],
-    ['a chunk size with a sign', chunked(`+3\r\na=b\r\n${END}`)],
-    ['a negative chunk size', chunked(`-3\r\na=b\r\n${END}`)],
-    ['a chunk size as in a program', chunked(`0x3\r\na=b\r\n${END}`)],
     ['a chunk size beyond 64 bits', chunked(`10000000000000003\r\na=b\r\n${END}`)],
     ['a chunk size with a space before it', chunked(` 3\r\na=b\r\n${END}`)],
-    ['no chunk size', chunked(`\r\na=b\r\n${END}`)],
     ['a chunk with less in it than it says', chunked(`4\r\na=b\r\n${END}`)],
     ['a chunk with more in it than it says', chunked(`3\r\na=b&c=d\r\n${END}`)],
     ['chunks that end in bare LFs', chunked('3\na=b\n0\n\n')],
@@ -99,7 +79,6 @@ describe('a request that two readers could cut differently', () => {
     ['a length among the trailers', chunked('3\r\na=b\r\n0\r\nContent-Length: 42\r\n\r\n')],
     ['a trailer that is no header', chunked('3\r\na=b\r\n0\r\nGET /hidden HTTP/1.1\r\n\r\n')],
     ['a version in small letters', get('', '/health/live', 'http/1.1')],
-    ['a version before its time', get('', '/health/live', 'HTTP/1.2')],
     ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
     ['a space in the address', get('', '/health/live /hidden')],
     ['a NUL in the address', get('', '/health\0/live')],
@@ -135,7 +114,6 @@ describe('a request that there is one way to cut', () => {
     ['such a body where nothing is', get(hidden, '/nothing') + HIDDEN, 404],
     ['such a body in chunks', post(inChunks, hiddenChunk), 400],
     ['such chunks where none are read', get('Transfer-Encoding: chunked\r\n') + hiddenChunk, 200],
-    ['an encoding in capitals', post(`${FORM}Transfer-Encoding: CHUNKED\r\n`, `3\r\na=b\r\n${END}`), 400],
     ['an encoding behind a tab', post(`${FORM}Transfer-Encoding:\tchunked\r\n`, `3\r\na=b\r\n${END}`), 400],
     ['chunk extensions', post(inChunks, '3;a="\\"b";c\r\na=b\r\n0;d\r\n\r\n'), 400],
     ['zeros before the size of a chunk', post(inChunks, `0003\r\na=b\r\n${END}`), 400],
@@ -358,11 +336,4 @@ describe('a request for something that is no path', () => {
       expect(answers.map(({ status }) => status)).toEqual([400]);
     },
   );
-
-  it('is none when the whole address is named', async () => {
-    const { answers } = await converse(server.baseUrl, [
-      get('Connection: close\r\n', `${server.baseUrl}/health/live`),
-    ]);
-    expect(answers.map(({ status }) => status)).toEqual([200]);
-  });
 });
