@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { fieldsFor, follow, isSignedIn, press, signedIn } from '../support/account.ts';
+import { follow, isSignedIn, press, signedIn } from '../support/account.ts';
 import { Agent, type Answer } from '../support/agent.ts';
-import { decide, introspect, obtainToken, reachConsent, requestOf, signIn } from '../support/flow.ts';
+import { decide, introspect, obtainToken, reachConsent, requestOf } from '../support/flow.ts';
 import { type TestClient, type TestUser, useServer } from '../support/server.ts';
 
 const server = await useServer();
@@ -46,18 +46,6 @@ describe('the account page', () => {
     await age(29);
     expect((await agent.get('/account')).text).toContain('Ends soon');
   });
-
-  it('tells somebody without connections what it is for', async () => {
-    const { text } = await agent.get('/account');
-    expect(text).toContain('No application is connected to your account.');
-    expect(text).toContain('What you allow is listed here');
-  });
-
-  it('asks once before it disconnects, and names what it is about', async () => {
-    await obtainToken(agent, client, user, { instance_name: 'tablet' });
-    const { text } = await agent.get('/account');
-    expect(text).toContain('Disconnect Corner Shop (tablet)? This access ends at once');
-  });
 });
 
 describe('the history', () => {
@@ -91,23 +79,6 @@ describe('the history', () => {
     expect(text.match(/Check this: [^.]+? used twice/g)).toHaveLength(1);
     expect(body.match(/<li class="warning">/g)).toHaveLength(1);
     expect(body.match(/<details/g)).toHaveLength(1);
-  });
-
-  it('has the sessions that its user ended', async () => {
-    const other = new Agent(server.baseUrl);
-    for (let n = 0; n < 2; n += 1) {
-      await signIn(other, user.login, user.password);
-      other.cookies.clear();
-    }
-    const end = async (action: string) => {
-      await agent.post(action, fieldsFor(await agent.get('/account/security'), action));
-    };
-    for (const action of ['/account/sessions/end', '/account/sessions/end-others', '/sign-out'])
-      await end(action);
-    await signIn(agent, user.login, user.password);
-    expect((await agent.get('/account/history')).text).toMatch(
-      /You signed in .+You signed out .+You signed out every other browser .+You signed out another browser/,
-    );
   });
 
   it('is read in pages', async () => {

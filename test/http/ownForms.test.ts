@@ -30,21 +30,6 @@ describe('the sign-in form', () => {
     expect((await browser.submit(second, 'login', credentials())).location).toContain('another%20tab');
   });
 
-  it.each<[string, (form: Record<string, string>, page: Answer) => Record<string, string>]>([
-    ['without its token', ({ form_token: _left, ...rest }) => rest],
-    ['with an empty token', (form) => ({ ...form, form_token: '' })],
-    ['with a token that is cut', (form) => ({ ...form, form_token: form.form_token?.slice(0, -2) ?? '' })],
-    ['on the way to another request', (form) => ({ ...form, request: `${form.request}&state=other` })],
-    ['on the way to the account instead', ({ request: _left, ...rest }) => rest],
-  ])('signs nobody in %s', async (_how, change) => {
-    const browser = newBrowser();
-    const page = await open(browser);
-    const { action, fields } = formWith(page, 'login');
-    const answer = await browser.post(action, { ...change(fields, page), ...credentials() });
-    expect(answer.status).toBe(303);
-    expect(await isSignedIn(browser)).toBe(false);
-  });
-
   it('signs nobody in with the token of another browser, which is how a stranger would sign a victim in', async () => {
     const [stranger, victim] = [newBrowser(), newBrowser()];
     const { action, fields } = formWith(await open(stranger), 'login');
@@ -125,17 +110,6 @@ describe('a page of ours inside another page, or asked for by a script', () => {
       expect(answer.forms.map(({ action }) => action)).toEqual(['/language']);
       expect(answer.headers.get('x-frame-options')).toBe('DENY');
     }
-  });
-
-  it('takes no decision there', async () => {
-    const consent = await reachConsent(browser, requestOf(client), user);
-    const { action, fields } = formWith(consent, 'decision');
-    const answer = await browser.post(
-      action,
-      { ...fields, decision: 'allow' },
-      { 'sec-fetch-dest': 'iframe' },
-    );
-    expect([answer.status, answer.location]).toEqual([403, null]);
   });
 
   it('is a page like any other when a browser opens it, or a program that is none', async () => {

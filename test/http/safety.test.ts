@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { stopEverything, stopToken } from '../../src/flows/account/disconnect.ts';
 import { TooLateError } from '../../src/store/database/errors.ts';
 import { fieldsFor, insertGrants, isSignedIn, press, sessionOf, signedIn } from '../support/account.ts';
-import { Agent } from '../support/agent.ts';
+import { Agent, type Answer } from '../support/agent.ts';
 import { introspect, obtainToken, reachConsent, requestOf, signIn } from '../support/flow.ts';
 import { rowsOf } from '../support/rows.ts';
 import { CALLER, type TestClient, type TestUser, useServer } from '../support/server.ts';
@@ -25,11 +25,28 @@ beforeEach(async () => {
 
 const PAGES = ['/account', '/account/security'];
 
-const note = (kind: string) =>
-  pool.query('insert into audit_events (kind, user_id, client_id, address) values ($1, $2, $3, $4)', [
-    ...[kind, user.userId],
-    ...[kind === 'replayed' ? client.clientId : null, '203.0.113.77'],
-  ]);
+/** On which of the pages a browser reads some words. */
+const areSaid = async (by: Agent, words: string) =>
+  (await Promise.all(PAGES.map((path) => by.get(path)))).map(({ text }) => text.includes(words));
+
+/** The links of the box of warnings. */
+const linksOf = ({ body }: Answer) =>
+  /<section class="warnings"[\s\S]+?<\/section>/.exec(body)?.[0].match(/(?<=href=")[^"]+/g);
+
+interface Noted {
+  readonly count?: number;
+  readonly days?: number;
+  readonly by?: Pick<TestClient, 'clientId'> | null;
+  readonly from?: string;
+}
+
+/** Notes events of the user, the newest so many days ago, the others a minute apart before it. */
+const note = (kind: string, { count = 1, days = 0, by = null, from = '203.0.113.77' }: Noted = {}) =>
+  pool.query(
+    `insert into audit_events (at, kind, user_id, client_id, address)
+     select now() - make_interval(days => $5, mins => n - 1), $1, $2, $3, $4 from generate_series(1, $6::int) n`,
+    [kind, user.userId, by?.clientId ?? null, from, days, count],
+  );
 
 describe('a warning', () => {
   it('names the payment password that was used elsewhere, what to do, and where', async () => {
@@ -40,12 +57,11 @@ describe('a warning', () => {
     elsewhere.cookies.set('assent_device', agent.cookies.get('assent_device') ?? '');
     await reachConsent(elsewhere, spending, user);
     for (const path of PAGES) {
-      const { text, body } = await agent.get(path);
-      expect(text).toMatch(
+      const page = await agent.get(path);
+      expect(page.text).toMatch(
         /In another session, your payment password was used for Corner Shop on .+, from an address that begins 127\.0\.0\. If that was not you, disconnect Corner Shop if it is connected, and change both passwords\./,
       );
-      const box = /<section class="warnings"[\s\S]+?<\/section>/.exec(body)?.[0];
-      expect(box?.match(/(?<=href=")[^"]+/g)).toEqual([
+      expect(linksOf(page)).toEqual([
         '/account#stop',
         ...(path === '/account' ? [] : ['/account']),
         '/account/password',
@@ -66,7 +82,7 @@ describe('a warning', () => {
     ['replayed', /A one-time code for Corner Shop was used twice on [^(]+ UTC, so we took the access back/],
     ['user_password_set', /We set a new password for you on [^(]+ UTC/],
   ])('tells of %s', async (kind, sentence) => {
-    await note(kind);
+    await note(kind, { by: kind === 'replayed' ? client : null });
     for (const path of PAGES) expect((await agent.get(path)).text).toMatch(sentence);
   });
 
@@ -74,17 +90,11 @@ describe('a warning', () => {
     'is said no more on any page of a browser that has seen it on %s, and still in another',
     async (path) => {
       const other = await signedIn(server, user);
-      await note('replayed');
+      await note('replayed', { by: client });
       const after = await press(agent, await agent.get(path), '/account/warnings');
       expect(after.page).toBe(path === '/account' ? 'account' : 'security');
-      const says = async (by: Agent) =>
-        (await Promise.all(PAGES.map((one) => by.get(one)))).map(({ text }) =>
-          text.includes('used twice on'),
-        );
-      expect([await says(agent), await says(other)]).toEqual([
-        [false, false],
-        [true, true],
-      ]);
+      const says = (by: Agent) => areSaid(by, 'used twice on');
+      expect([...(await says(agent)), ...(await says(other))]).toEqual([false, false, true, true]);
       await note('user_password_set');
       expect((await agent.get(path)).text).toContain('We set a new password for you on');
       expect(await says(agent)).toEqual([false, false]);
@@ -92,29 +102,13 @@ describe('a warning', () => {
   );
 });
 
-/** So many events that somebody else has caused, a minute apart, the newest a minute ago. */
-const noteMany = (kind: string, count: number, clientId: string | null, address: string) =>
-  pool.query(
-    `insert into audit_events (at, kind, user_id, client_id, address)
-     select now() - make_interval(mins => n), $1, $2, $3, $4 from generate_series(1, $5::int) n`,
-    [kind, user.userId, clientId, address, count],
-  );
-
-/** What was done a day ago. */
-const noteEarlier = (kind: string, clientId: string | null, address: string) =>
-  pool.query(
-    `insert into audit_events (at, kind, user_id, client_id, address) values (now() - interval '1 day', $1, $2, $3, $4)`,
-    [kind, user.userId, clientId, address],
-  );
-
 const MORE = 'There is more in your history.';
 
 describe('nobody hides a warning', () => {
   it('by guessing passwords, however often', async () => {
-    await noteEarlier('payment_confirmed', client.clientId, '203.0.113.77');
-    await noteMany('password_guessed', 300, null, '198.51.100.7');
-    await noteMany('password_guessed', 300, null, '192.0.2.7');
-    await noteMany('password_guessed', 300, null, '2001:db8:1::7');
+    await note('payment_confirmed', { days: 1, by: client });
+    for (const from of ['198.51.100.7', '192.0.2.7', '2001:db8:1::7'])
+      await note('password_guessed', { count: 300, from });
     for (const path of PAGES) {
       const { text } = await agent.get(path);
       expect(text).toContain('your payment password was used for Corner Shop');
@@ -124,12 +118,12 @@ describe('nobody hides a warning', () => {
 
   it('by using the payment password often for another application: it says that there is more', async () => {
     const harmless = await server.createClient({ name: 'Harmless' });
-    await noteEarlier('payment_confirmed', client.clientId, '203.0.113.77');
-    await noteMany('payment_confirmed', 50, harmless.clientId, '203.0.113.77');
+    await note('payment_confirmed', { days: 1, by: client });
+    await note('payment_confirmed', { count: 50, by: harmless });
     const { text } = await agent.get('/account');
     expect(text).toContain('your payment password was used for Corner Shop');
     expect(text).toContain(MORE);
-    await noteMany('payment_confirmed', 300, harmless.clientId, '203.0.113.77');
+    await note('payment_confirmed', { count: 300, by: harmless });
     expect((await agent.get('/account')).text).toContain(MORE);
   });
 
@@ -137,22 +131,22 @@ describe('nobody hides a warning', () => {
     ['203.0.113.77', '203.0.113'],
     ['2001:db8:1::7', '2001:db8:1'],
   ])('by what the owner does afterwards elsewhere (%s)', async (address, beginning) => {
-    await noteEarlier('payment_confirmed', client.clientId, address);
+    await note('payment_confirmed', { days: 1, by: client, from: address });
     expect((await agent.get('/account')).text).not.toContain(MORE);
-    await noteMany('payment_confirmed', 1, client.clientId, '198.51.100.7');
+    await note('payment_confirmed', { by: client, from: '198.51.100.7' });
     const { text } = await agent.get('/account');
     expect(text).toContain(`from an address that begins ${beginning}.`);
     expect(text).toContain('from an address that begins 198.51.100.');
     expect(text).not.toContain(MORE);
-    await noteMany('payment_confirmed', 1, client.clientId, '198.51.100.8');
+    await note('payment_confirmed', { by: client, from: '198.51.100.8' });
     const again = (await agent.get('/account')).text;
     expect(again.match(/In another session/g)).toHaveLength(2);
     expect(again).toContain(MORE);
   });
 
   it('by using the payment password in many networks', async () => {
-    await noteEarlier('replayed', client.clientId, '203.0.113.77');
-    for (const n of [1, 2, 3, 4]) await noteMany('payment_confirmed', 1, client.clientId, `198.51.10${n}.7`);
+    await note('replayed', { days: 1, by: client });
+    for (const n of [1, 2, 3, 4]) await note('payment_confirmed', { by: client, from: `198.51.10${n}.7` });
     const { text } = await agent.get('/account');
     expect(text).toContain('A one-time code for Corner Shop was used twice');
     expect(text.match(/In another session/g)).toHaveLength(2);
@@ -160,7 +154,7 @@ describe('nobody hides a warning', () => {
   });
 
   it('by the form of a page that was opened earlier', async () => {
-    await noteEarlier('replayed', client.clientId, '203.0.113.77');
+    await note('replayed', { days: 1, by: client });
     const earlier = await agent.get('/account');
     await note('user_password_set');
     await press(agent, await agent.get('/account'), '/account/warnings');
@@ -172,25 +166,19 @@ describe('nobody hides a warning', () => {
 describe('a sign-in', () => {
   const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
   const WARNED = 'Somebody signed in as you';
-  const says = async (by: Agent) =>
-    (await Promise.all(PAGES.map((path) => by.get(path)))).map(({ text }) => text.includes(WARNED));
+  const says = (by: Agent) => areSaid(by, WARNED);
 
   it('in a browser that was not known is told in the others, with what, where and what to do', async () => {
     const thief = new Agent(server.baseUrl, { 'user-agent': FIREFOX });
     expect(await says(agent)).toEqual([false, false]);
     await signIn(thief, user.login, user.password);
     for (const path of PAGES) {
-      const { text, body } = await agent.get(path);
-      expect(text).toMatch(
+      const page = await agent.get(path);
+      expect(page.text).toMatch(
         /Somebody signed in as you on .+ UTC with Firefox on Linux, from an address that begins 127\.0\.0, in a browser that we did not recognise\. If that was not you, stop everything and change your passwords\./,
       );
-      const box = /<section class="warnings"[\s\S]+?<\/section>/.exec(body)?.[0];
-      expect(box?.match(/(?<=href=")[^"]+/g)).toEqual([
-        '/account#stop',
-        '/account/password',
-        '/account/payment-password',
-      ]);
-      expect(box).toContain('That was me');
+      expect(linksOf(page)).toEqual(['/account#stop', '/account/password', '/account/payment-password']);
+      expect(page.text).toContain('That was me');
     }
   });
 
@@ -231,13 +219,8 @@ const ACTION = '/account/stop';
 describe('stopping everything', () => {
   it('is not said to be done while an authorization lives that is older than thousands which do not', async () => {
     await obtainToken(agent, client, user);
-    await pool.query(
-      `insert into grants (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri, code_hash,
-                           code_expires_at, confirmed_at, revoked_at)
-       select gen_random_uuid(), $1, $2, 'later ' || n, 1, 'account-info', 'x', sha256('x'), now(), now() + n * interval '1 second', now()
-         from generate_series(1, 3000) n`,
-      [user.userId, client.clientId],
-    );
+    await pool.query("update grants set confirmed_at = confirmed_at - interval '1 day'");
+    await insertGrants(server, { user, client, count: 3_000, expired: true });
     expect((await agent.get('/account?stopped=everything')).text).toContain('Not everything is stopped yet');
     const after = await press(agent, await agent.get('/account'), ACTION);
     expect(after.text).toContain('Everything is stopped');
@@ -264,12 +247,8 @@ describe('stopping everything', () => {
     expect(after.text).toContain('No application is connected to your account.');
     for (const token of tokens) expect(await introspect(server, resource, token)).toEqual({ active: false });
     expect(await introspect(server, resource, kept)).toMatchObject({ active: true });
-    expect(await Promise.all([agent, ...others, stranger].map(isSignedIn))).toEqual([
-      true,
-      false,
-      false,
-      true,
-    ]);
+    const signedInStill = await Promise.all([agent, ...others, stranger].map(isSignedIn));
+    expect(signedInStill).toEqual([true, false, false, true]);
     const { rows } = await pool.query(
       `select kind, count(*)::int from audit_events
         where user_id = $1 and kind in ('revoked_by_user', 'other_sessions_ended') and address is not null and reference is not null
