@@ -1,13 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { pino } from 'pino';
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { listenAt } from '../../src/http/connections/listen.ts';
 import { buildMetricsApp } from '../../src/http/metrics/server.ts';
 import { actorsAt, press } from '../support/account.ts';
 import { Agent } from '../support/agent.ts';
 import { askAndCut } from '../support/askAndCut.ts';
 import {
-  codeOf,
   decide,
   obtainCode,
   obtainToken,
@@ -17,7 +16,8 @@ import {
   tokenRequestOf,
 } from '../support/flow.ts';
 import { growth, namesOf, readSeries, type Series } from '../support/metrics.ts';
-import { freePort, startServer, useServer } from '../support/server.ts';
+import { freePort, startServer, type TestClient, type TestUser, useServer } from '../support/server.ts';
+import { expireCode } from '../support/state.ts';
 
 const server = await useServer({ trustProxy: 1 });
 
@@ -26,6 +26,17 @@ const PAYS = { scope: 'payment.to-account("410011161616877").limit(30,200)' };
 async function scrape(): Promise<Series> {
   return readSeries((await new Agent(server.baseUrl).get('/metrics')).body);
 }
+
+let client: TestClient;
+let user: TestUser;
+let agent: Agent;
+beforeEach(async () => {
+  ({ client, user, agent } = await actorsAt(server));
+});
+
+const exchange = (code: string, fields = {}) =>
+  agent.post('/oauth/token', tokenRequestOf(client, code, fields));
+const giveBack = (token: string) => agent.post('/api/revoke', {}, { authorization: `Bearer ${token}` });
 
 const HAPPENED = /^assent_(decisions|grants_ended|exchanges|sign_ins|payment_confirmations|throttled)_total/;
 
@@ -41,27 +52,20 @@ async function counted(work: () => Promise<unknown>, pattern = HAPPENED): Promis
 
 describe('/metrics', () => {
   it('counts requests by route, status and refusal, and tells nothing of what they carried', async () => {
-    const own = await startServer();
-    const client = await own.createClient();
-    const agent = new Agent(own.baseUrl);
-    await agent.get(
-      `/oauth/authorize?${new URLSearchParams(requestOf(client, { state: 'not-to-be-told' }))}`,
-    );
-    await agent.post('/oauth/token', tokenRequestOf(client, 'not-to-be-told'));
+    const before = await scrape();
+    const query = new URLSearchParams(requestOf(client, { state: 'not-to-be-told' }));
+    await agent.get(`/oauth/authorize?${query}`);
+    await exchange('not-to-be-told');
     await agent.get('/not-to-be-told');
-    const { status, body } = await agent.get('/metrics');
-    await own.close();
-    expect(status).toBe(200);
-    expect(body).toContain(
-      'assent_requests_total{method="GET",route="/oauth/authorize",status="200",error=""} 1',
-    );
-    expect(body).toContain(
-      'assent_requests_total{method="POST",route="/oauth/token",status="400",error="invalid_grant"} 1',
-    );
-    expect(body).toContain(
-      'assent_requests_total{method="GET",route="none",status="404",error="not_found"} 1',
-    );
-    expect(body).toContain('assent_request_seconds_count{route="/oauth/token"} 1');
+    const { body } = await agent.get('/metrics');
+    expect(
+      growth(before, readSeries(body), /requests_total.+route="(?!\/metrics)|seconds_count.+token"/),
+    ).toEqual({
+      'assent_requests_total{method="GET",route="/oauth/authorize",status="200",error=""}': 1,
+      'assent_requests_total{method="POST",route="/oauth/token",status="400",error="invalid_grant"}': 1,
+      'assent_requests_total{method="GET",route="none",status="404",error="not_found"}': 1,
+      'assent_request_seconds_count{route="/oauth/token"}': 1,
+    });
     expect(body).not.toContain('not-to-be-told');
     expect(body).not.toContain(client.clientId);
   });
@@ -125,12 +129,7 @@ it('every metric that the alerts ask for is there', async () => {
 
 describe('what happens is counted once, by its outcome', () => {
   it('a whole flow', async () => {
-    const { client, user, agent } = await actorsAt(server);
-    const flow = async () => {
-      const code = await obtainCode(agent, requestOf(client, PAYS), user);
-      await agent.post('/oauth/token', tokenRequestOf(client, code));
-    };
-    expect(await counted(flow)).toEqual({
+    expect(await counted(() => obtainToken(agent, client, user, PAYS))).toEqual({
       'sign_ins: signed_in': 1,
       'payment_confirmations: confirmed': 1,
       'decisions: approved': 1,
@@ -139,52 +138,43 @@ describe('what happens is counted once, by its outcome', () => {
   });
 
   it('a decision whose button is pressed twice', async () => {
-    const { client, user, agent } = await actorsAt(server);
-    const allowing = await reachConsent(agent, requestOf(client), user);
-    expect(await counted(() => Promise.all([1, 2].map(() => decide(agent, allowing, 'allow'))))).toEqual({
-      'decisions: approved': 1,
-    });
-    const rejecting = await reachConsent(agent, requestOf(client), user);
-    expect(await counted(() => Promise.all([1, 2].map(() => decide(agent, rejecting, 'reject'))))).toEqual({
-      'decisions: rejected': 1,
-    });
+    for (const [decision, told] of [
+      ['allow', 'approved'],
+      ['reject', 'rejected'],
+    ] as const) {
+      const page = await reachConsent(agent, requestOf(client), user);
+      const twice = () => Promise.all([1, 2].map(() => decide(agent, page, decision)));
+      expect(await counted(twice)).toEqual({ [`decisions: ${told}`]: 1 });
+    }
   });
 
   it('an approval that annuls the one before, be that a code or a token, and one that finds nothing to annul', async () => {
-    const { client, user, agent } = await actorsAt(server);
     const again = () => obtainCode(agent, requestOf(client), user);
     await again();
     expect(await counted(again)).toEqual({ 'decisions: approved': 1, 'grants_ended: approval': 1 });
     await obtainToken(agent, client, user);
     expect(await counted(again)).toEqual({ 'decisions: approved': 1, 'grants_ended: approval': 1 });
     const token = await obtainToken(agent, client, user);
-    await agent.post('/api/revoke', {}, { authorization: `Bearer ${token}` });
+    await giveBack(token);
     expect(await counted(again)).toEqual({ 'decisions: approved': 1 });
   });
 
   it('a code that comes twice, and a third time', async () => {
-    const { client, user, agent } = await actorsAt(server);
     const code = await obtainCode(agent, requestOf(client), user);
-    const exchange = () => agent.post('/oauth/token', tokenRequestOf(client, code));
-    await exchange();
-    expect(await counted(exchange)).toEqual({ 'exchanges: code_replayed': 1, 'grants_ended: replay': 1 });
-    expect(await counted(exchange)).toEqual({ 'exchanges: code_used': 1 });
+    await exchange(code);
+    const again = () => counted(() => exchange(code));
+    expect(await again()).toEqual({ 'exchanges: code_replayed': 1, 'grants_ended: replay': 1 });
+    expect(await again()).toEqual({ 'exchanges: code_used': 1 });
   });
 
   it('a code that has expired, one that nobody gave, a wrong secret, another redirect_uri', async () => {
-    const { client, user, agent } = await actorsAt(server);
     const code = await obtainCode(agent, requestOf(client), user);
-    const ask = (code: string, fields = {}) =>
-      agent.post('/oauth/token', tokenRequestOf(client, code, fields));
     const refusals = async () => {
-      await ask('nobody gave this');
-      await ask(code, { client_secret: 'x'.repeat(64) });
-      await ask(code, { redirect_uri: 'http://127.0.0.1:9/other' });
-      await server.database.pool.query(
-        `update grants set code_expires_at = clock_timestamp() where client_id = $1`,
-        [client.clientId],
-      );
-      await ask(code);
+      await exchange('nobody gave this');
+      await exchange(code, { client_secret: 'x'.repeat(64) });
+      await exchange(code, { redirect_uri: 'http://127.0.0.1:9/other' });
+      await expireCode(server, client);
+      await exchange(code);
     };
     expect(await counted(refusals)).toEqual({
       'exchanges: code_unknown': 1,
@@ -195,12 +185,9 @@ describe('what happens is counted once, by its outcome', () => {
   });
 
   it('a token that is given back, twice, and what the user disconnects, alone and all of it', async () => {
-    const { client, user, agent } = await actorsAt(server);
     const token = await obtainToken(agent, client, user, { instance_name: 'one' });
-    const giveBack = () => agent.post('/api/revoke', {}, { authorization: `Bearer ${token}` });
-    expect(await counted(() => Promise.all([giveBack(), giveBack()]))).toEqual({
-      'grants_ended: application': 1,
-    });
+    const twice = () => Promise.all([giveBack(token), giveBack(token)]);
+    expect(await counted(twice)).toEqual({ 'grants_ended: application': 1 });
     for (const instance_name of ['two', 'three', 'four'])
       await obtainToken(agent, client, user, { instance_name });
     const pressOnPage = async (action: string) => press(agent, await agent.get('/account'), action);
@@ -209,7 +196,6 @@ describe('what happens is counted once, by its outcome', () => {
   });
 
   it('passwords that are wrong, and by which counter the next has to wait', async () => {
-    const user = await server.createUser();
     const guess = () =>
       signIn(new Agent(server.baseUrl, { 'x-forwarded-for': '198.51.100.7' }), user.login, 'wrong');
     const guesses = async () => {
@@ -227,27 +213,21 @@ describe('what happens is counted once, by its outcome', () => {
   });
 
   it('a sign-in form that does not fit, and a payment password that is wrong', async () => {
-    const { client, user, agent } = await actorsAt(server);
     const page = await agent.get('/account');
     const stale = { login: user.login, password: user.password, form_token: 'x'.repeat(40) };
     expect(await counted(() => agent.submit(page, 'login', stale))).toEqual({ 'sign_ins: stale': 1 });
     await signIn(agent, user.login, user.password);
     const asked = await agent.post('/oauth/authorize', requestOf(client, PAYS));
     const form = await agent.get(asked.location ?? '');
-    expect(
-      await counted(() => agent.submit(form, 'payment_password', { payment_password: 'wrong' })),
-    ).toEqual({
-      'payment_confirmations: wrong': 1,
-    });
+    const wrong = () => agent.submit(form, 'payment_password', { payment_password: 'wrong' });
+    expect(await counted(wrong)).toEqual({ 'payment_confirmations: wrong': 1 });
   });
 
   it('an exchange whose first answer was lost with the connection', async () => {
-    const { client, user, agent } = await actorsAt(server);
     const code = await obtainCode(agent, requestOf(client), user);
     const lock = `select from grants where client_id = '${client.clientId}' for update`;
     const cutOnce = async () => {
-      const exchange = () => agent.post('/oauth/token', tokenRequestOf(client, code));
-      expect((await askAndCut(server.database.pool, lock, exchange)).status).toBe(200);
+      expect((await askAndCut(server.database.pool, lock, () => exchange(code))).status).toBe(200);
     };
     expect(await counted(cutOnce, /exchanges_total|failures_total.*grant-exchange/)).toEqual({
       'exchanges: issued': 1,
@@ -258,17 +238,12 @@ describe('what happens is counted once, by its outcome', () => {
 
 describe('statements, batches and passwords are measured', () => {
   it('by the names of the statements, with how many requests shared one', async () => {
-    const { client, user, agent } = await actorsAt(server);
     const codes: string[] = [];
     for (const instance_name of ['one', 'two', 'three']) {
-      codes.push(
-        codeOf(
-          await decide(agent, await reachConsent(agent, requestOf(client, { instance_name }), user), 'allow'),
-        ),
-      );
+      codes.push(await obtainCode(agent, requestOf(client, { instance_name }), user));
     }
     const before = await scrape();
-    await Promise.all(codes.map((code) => agent.post('/oauth/token', tokenRequestOf(client, code))));
+    await Promise.all(codes.map((code) => exchange(code)));
     const after = await scrape();
     const grown = growth(before, after, /grant-exchange/);
     const statements = grown['assent_statements_total{statement="grant-exchange"}'];
@@ -280,13 +255,12 @@ describe('statements, batches and passwords are measured', () => {
   });
 
   it('by what a statement failed of: here a lock that somebody holds', async () => {
-    const { client, user, agent } = await actorsAt(server);
     const code = await obtainCode(agent, requestOf(client), user);
     const holder = await server.database.pool.connect();
     await holder.query('begin');
     await holder.query(`select from grants where client_id = '${client.clientId}' for update`);
     const failed = await counted(async () => {
-      expect((await agent.post('/oauth/token', tokenRequestOf(client, code))).status).toBe(503);
+      expect((await exchange(code)).status).toBe(503);
     }, /failures_total/);
     await holder.query('rollback');
     holder.release();
@@ -296,7 +270,6 @@ describe('statements, batches and passwords are measured', () => {
   });
 
   it('by queue: strangers in one, known devices in the other', async () => {
-    const { user, agent } = await actorsAt(server);
     const asked = /^assent_password_wait_seconds_count/;
     expect(await counted(() => signIn(agent, user.login, user.password), asked)).toEqual({
       'password_wait_seconds_count: stranger': 1,
@@ -314,19 +287,8 @@ describe('a token for the metrics', () => {
   it('is asked for, and nothing is told without it', async () => {
     const guarded = await startServer({ metrics: { onThisPort: true, token: TOKEN } });
     const agent = new Agent(guarded.baseUrl);
-    const wrong = [
-      undefined,
-      `Bearer ${TOKEN}x`,
-      `Bearer ${TOKEN.slice(1)}`,
-      'Bearer',
-      TOKEN,
-      `Basic ${btoa(`:${TOKEN}`)}`,
-    ];
-    for (const authorization of wrong) {
-      const { status, headers, body } = await agent.get(
-        '/metrics',
-        authorization === undefined ? {} : { authorization },
-      );
+    for (const authorization of ['', `Bearer ${TOKEN}x`, 'Bearer', TOKEN, `Basic ${btoa(`:${TOKEN}`)}`]) {
+      const { status, headers, body } = await agent.get('/metrics', { authorization });
       expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="metrics"']);
       expect(body).not.toContain('assent_');
     }
