@@ -8,6 +8,7 @@ import { setClientStatus } from '../support/state.ts';
 // What the cards of the account page say before and after they are opened, and how everything on them is called.
 
 const server = await useServer();
+const { pool } = server.database;
 
 let user: TestUser;
 let agent: Agent;
@@ -24,7 +25,7 @@ async function connect(name: string, ...scopes: readonly string[]) {
   const client = await server.createClient({ name });
   for (const [at, scope] of scopes.entries()) {
     minutes += 1;
-    await server.database.pool.query(
+    await pool.query(
       `insert into grants (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri, code_hash,
                            code_expires_at, token_hash, token_issued_at, confirmed_at)
        select gen_random_uuid(), $1, $2, $3, 1, $4, 'x', sha256('x'), at, sha256('x'), at, at
@@ -90,7 +91,7 @@ describe('a closed card', () => {
     const others = Array.from({ length: 19 }, () => 'account-info');
     await connect('Spender', WEEKLY, ...others, WEEKLY);
     expect(await cards()).toEqual([['Spender', 'Can spend your money']]);
-    await server.database.pool.query(`update grants set scope = 'account-info' where instance_name is null`);
+    await pool.query(`update grants set scope = 'account-info' where instance_name is null`);
     expect(await cards()).toEqual([['Spender', 'The connections on this page can’t spend your money']]);
   });
 
@@ -110,7 +111,7 @@ describe('a closed card', () => {
     ]);
     await connect('Diary', 'account-info');
     expect(await sums()).toHaveLength(4);
-    await server.database.pool.query(`update clients set status = 'blocked' where name = 'Shop'`);
+    await pool.query(`update clients set status = 'blocked' where name = 'Shop'`);
     expect(new Set(await sums())).toEqual(new Set(['Nothing while it is blocked', 'Nothing']));
   });
 });

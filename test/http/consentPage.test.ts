@@ -12,6 +12,7 @@ import { type TestClient, type TestUser, useServer } from '../support/server.ts'
 // What the pages of a request say beside the rights and limits themselves.
 
 const server = await useServer();
+const { pool } = server.database;
 
 let client: TestClient;
 let user: TestUser;
@@ -42,7 +43,7 @@ describe('other connections of the same application', () => {
 
   /** Writes so many live authorizations of the user, the newest of all, without the pages. */
   const connect = (count: number, scope: string, clientId = client.clientId) =>
-    server.database.pool.query(
+    pool.query(
       `insert into grants (grant_id, user_id, client_id, instance_name, revision, scope, redirect_uri, confirmed_at,
                            code_hash, code_expires_at)
        select gen_random_uuid(), $1, $2, gen_random_uuid(), 1, $4, 'x:', now(), sha256('x'), now() + interval '1 hour'
@@ -89,7 +90,7 @@ describe('other connections of the same application', () => {
     expect(besides(await consentFor())).toBe(`${CAN}at most RUB 2,700,000 a day, all together`);
     await connect(1, long);
     expect((await consentFor()).text).toContain(unknown);
-    await server.database.pool.query('delete from grants');
+    await pool.query('delete from grants');
     await connect(1, 'payment-shop');
     const other = await server.createClient();
     await connect(1_098, 'account-info', other.clientId);
@@ -102,7 +103,7 @@ describe('other connections of the same application', () => {
     await allow({ scope: 'payment-shop' });
     await allow({ instance_name: 'reader', scope: 'account-info' });
     await allow({ instance_name: 'ended', scope: 'payment-shop' });
-    await server.database.pool.query("update grants set revoked_at = now() where instance_name = 'ended'");
+    await pool.query("update grants set revoked_at = now() where instance_name = 'ended'");
     await obtainToken(browser, await server.createClient(), user, { scope: 'payment-shop' });
     const other = await server.createUser({ paymentPassword: null });
     const elsewhere = new Agent(server.baseUrl);
@@ -210,10 +211,9 @@ describe('the page', () => {
   });
 
   it('says since when an application is known that the user has never allowed anything', async () => {
-    const created = server.database.pool.query(
-      "update clients set created_at = '2026-05-03T12:00Z' where client_id = $1",
-      [client.clientId],
-    );
+    const created = pool.query("update clients set created_at = '2026-05-03T12:00Z' where client_id = $1", [
+      client.clientId,
+    ]);
     await created;
     const { text } = await consentFor();
     const { host } = new URL(client.redirectUri);

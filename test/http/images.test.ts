@@ -9,6 +9,7 @@ import { useServer } from '../support/server.ts';
 const brandLogo = logoOf(svg('<circle r="9"/>'));
 const path = `/brand/logo-${brandLogo.file}`;
 const server = await useServer({ brand: { ...BUILT_IN_BRAND, logo: { ...brandLogo, path } } });
+const { pool } = server.database;
 
 /** Of the same database, with nothing kept. */
 const fresh = await useServer({ database: server.database });
@@ -65,7 +66,7 @@ describe('the logo of an application', async () => {
   const { clientId } = await server.createClient({ logo: drawn });
   const { clientId: other } = await server.createClient({ logo: taken });
   const { clientId: none } = await server.createClient();
-  const change = (logo: Logo | null) => changeClient(server.database.pool, clientId, { logo }, 'tests');
+  const change = (logo: Logo | null) => changeClient(pool, clientId, { logo }, 'tests');
 
   it('is served under the application and its hash, again and again', async () => {
     for (const _ of [1, 2]) {
@@ -104,7 +105,7 @@ describe('the logo of an application', async () => {
     const { clientId: loved } = await server.createClient({ logo: drawn });
     const address = `/logo/${loved}-${drawn.file}`;
     await expectImage(await get(address), 'image/svg+xml; charset=utf-8', drawn.body);
-    await server.database.pool.query('delete from client_logos where client_id = $1', [loved]);
+    await pool.query('delete from client_logos where client_id = $1', [loved]);
     await expectImage(await get(address), 'image/svg+xml; charset=utf-8', drawn.body);
     // 256 others, and it is forgotten.
     for (let count = 0; count < 256; count += 1) {
@@ -127,7 +128,7 @@ describe('the logo of an application', async () => {
 
   it('goes with the application', async () => {
     const { clientId: gone } = await server.createClient({ logo: taken });
-    await server.database.pool.query('delete from clients where client_id = $1', [gone]);
+    await pool.query('delete from clients where client_id = $1', [gone]);
     await expectNone(await get(`/logo/${gone}-${taken.file}`));
   });
 });

@@ -1,15 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
 import { obtainToken } from '../support/flow.ts';
-import { type TestClient, type TestUser, useServer } from '../support/server.ts';
+import { type TestUser, useServer } from '../support/server.ts';
 
 const server = await useServer();
-let resource: string;
-let client: TestClient;
-let user: TestUser;
-
+const { pool } = server.database;
 const agent = new Agent(server.baseUrl);
-[resource, client, user] = await Promise.all([
+const [resource, client, user] = await Promise.all([
   server.createResource(),
   server.createClient(),
   server.createUser({ paymentPassword: null }),
@@ -18,10 +15,9 @@ const agent = new Agent(server.baseUrl);
 const ask = (token: string, authorization = resource) =>
   agent.post('/oauth/introspect', { token }, { authorization });
 
-interface Told {
-  readonly active: boolean;
-  readonly grant_id?: string;
-}
+/** What introspection tells of a token. */
+const told = async (token: string) =>
+  JSON.parse((await ask(token)).body) as { active: boolean; grant_id?: string; username?: string };
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -37,8 +33,8 @@ describe('RFC 7662: introspection', () => {
     const token = await obtainToken(agent, client, user, { scope, instance_name: 'phone' });
     const answer = await ask(token);
     expect(answer.headers.get('cache-control')).toBe('no-store');
-    const { iat, exp, ...told } = JSON.parse(answer.body) as Record<string, unknown>;
-    expect(told).toEqual({
+    const { iat, exp, ...document } = JSON.parse(answer.body) as Record<string, unknown>;
+    expect(document).toEqual({
       active: true,
       scope,
       client_id: client.clientId,
@@ -57,18 +53,15 @@ describe('RFC 7662: introspection', () => {
   });
 
   it('has no instance_name where there is none, and no null anywhere', async () => {
-    const told = JSON.parse((await ask(await obtainToken(agent, client, user))).body) as Record<
-      string,
-      unknown
-    >;
-    expect(told).not.toHaveProperty('instance_name');
-    expect(told).toMatchObject({ payment_limits: [], money_sources: [] });
-    expect(Object.values(told)).not.toContain(null);
+    const document = await told(await obtainToken(agent, client, user));
+    expect(document).not.toHaveProperty('instance_name');
+    expect(document).toMatchObject({ payment_limits: [], money_sources: [] });
+    expect(Object.values(document)).not.toContain(null);
   });
 
   it('tells one grant_id for all authorizations of a user, an application and an instance', async () => {
     const [other, someone] = await Promise.all([server.createClient(), server.createUser()]);
-    const idOf = async (token: string) => (JSON.parse((await ask(token)).body) as Told).grant_id;
+    const idOf = async (token: string) => (await told(token)).grant_id;
     const authorize = async (fields: Record<string, string> = {}, as = client) =>
       idOf(await obtainToken(agent, as, user, fields));
     const first = await authorize();
@@ -81,7 +74,7 @@ describe('RFC 7662: introspection', () => {
     ];
     expect(new Set([first, ...others]).size).toBe(5);
     expect(await authorize({ instance_name: 'two' })).toBe(others[1]);
-    const { rows } = await server.database.pool.query(
+    const { rows } = await pool.query(
       'select 1 from grants where user_id = $1 and client_id = $2 and grant_id = $3 and instance_name is null',
       [user.userId, client.clientId, first],
     );
@@ -90,12 +83,11 @@ describe('RFC 7662: introspection', () => {
 
   it('tells the grant_id of its row, or nothing, while a new authorization takes the place of the token', async () => {
     const instance = { instance_name: 'raced' };
-    const told = async (token: string) => JSON.parse((await ask(token)).body) as Told;
     let token = await obtainToken(agent, client, user, instance);
     const { grant_id } = await told(token);
     for (let round = 0; round < 5; round += 1) {
       const next = obtainToken(agent, client, user, instance);
-      const seen: Told[] = [];
+      const seen: Awaited<ReturnType<typeof told>>[] = [];
       do seen.push(await told(token));
       while (seen.at(-1)?.active);
       expect(seen.slice(0, -1).filter((one) => one.grant_id !== grant_id)).toEqual([]);
@@ -107,23 +99,18 @@ describe('RFC 7662: introspection', () => {
 
   it('tells the rights of a grant from before a target could have no white space', async () => {
     const token = await obtainToken(agent, client, user, { scope: 'payment.to-pattern("1").limit(1,1)' });
-    const scope = 'payment.to-pattern("1 account-info\u00a0\u3164 incoming-transfers 1").limit(1,1)';
-    await server.database.pool.query('update grants set scope = $1 where user_id = $2 and client_id = $3', [
-      scope,
-      user.userId,
-      client.clientId,
-    ]);
+    const target = '1 account-info\u00a0\u3164 incoming-transfers 1';
+    const scope = `payment.to-pattern("${target}").limit(1,1)`;
+    const { grant_id } = await told(token);
+    await pool.query('update grants set scope = $1 where grant_id = $2', [scope, grant_id]);
     const limit = { period_days: 1, amount: '1', currency: 'RUB' };
-    const right = {
-      right: 'payment.to-pattern',
-      target: '1 account-info\u00a0\u3164 incoming-transfers 1',
-      ...limit,
-    };
-    const answer = await ask(token);
-    expect([answer.status, JSON.parse(answer.body)]).toMatchObject([
-      200,
-      { active: true, scope, rights: [right], payment_limits: [right] },
-    ]);
+    const right = { right: 'payment.to-pattern', target, ...limit };
+    expect(await told(token)).toMatchObject({
+      active: true,
+      scope,
+      rights: [right],
+      payment_limits: [right],
+    });
   });
 
   it('answers many at once, each its own', async () => {
@@ -132,17 +119,13 @@ describe('RFC 7662: introspection', () => {
     const answers = await Promise.all(
       tokens.flatMap((token) => [ask(token), ask(`${token.slice(0, -1)}!`), ask(token, 'Basic eDp5')]),
     );
-    const told = answers.map(({ status, body }) => [
-      status,
-      (JSON.parse(body) as { username?: string }).username,
-    ]);
-    expect(told).toEqual(
-      users.flatMap(({ login }) => [
-        [200, login],
-        [200, undefined],
-        [401, undefined],
-      ]),
-    );
+    const logins = answers.map(({ status, body }) => [status, JSON.parse(body).username]);
+    const each = ({ login }: TestUser) => [
+      [200, login],
+      [200, undefined],
+      [401, undefined],
+    ];
+    expect(logins).toEqual(users.flatMap(each));
   });
 
   it.each(['', 'Basic', 'Basic !!!', `Basic ${btoa('x:')}`, `Basic ${btoa('x:y')}`, 'Bearer x'])(

@@ -20,6 +20,7 @@ import { freePort, startServer, type TestClient, type TestUser, useServer } from
 import { expireCode } from '../support/state.ts';
 
 const server = await useServer({ trustProxy: 1 });
+const { pool } = server.database;
 
 const PAYS = { scope: 'payment.to-account("410011161616877").limit(30,200)' };
 
@@ -95,7 +96,7 @@ describe('/metrics', () => {
     const series = await scrape();
     const states = ['assent_database_up', 'assent_ready', 'assent_draining', 'assent_audit_months_ahead'];
     expect(states.map((name) => series.get(name))).toEqual([1, 1, 0, 12]);
-    expect(series.get('assent_pool_max_connections{pool="primary"}')).toBe(server.database.pool.options.max);
+    expect(series.get('assent_pool_max_connections{pool="primary"}')).toBe(pool.options.max);
     const open = series.get('assent_pool_connections{pool="primary"}') ?? 0;
     expect(open).toBeGreaterThan(0);
     expect(series.get('assent_pool_idle_connections{pool="primary"}')).toBeLessThanOrEqual(open);
@@ -200,7 +201,7 @@ describe('what happens is counted once, by its outcome', () => {
       signIn(new Agent(server.baseUrl, { 'x-forwarded-for': '198.51.100.7' }), user.login, 'wrong');
     const guesses = async () => {
       for (let times = 0; times < 5; times += 1) await guess();
-      await server.database.pool.query(
+      await pool.query(
         `update throttles set free_at = clock_timestamp() + interval '25 seconds' where free_at > counted_at`,
       );
       await guess();
@@ -227,7 +228,7 @@ describe('what happens is counted once, by its outcome', () => {
     const code = await obtainCode(agent, requestOf(client), user);
     const lock = `select from grants where client_id = '${client.clientId}' for update`;
     const cutOnce = async () => {
-      expect((await askAndCut(server.database.pool, lock, () => exchange(code))).status).toBe(200);
+      expect((await askAndCut(pool, lock, () => exchange(code))).status).toBe(200);
     };
     expect(await counted(cutOnce, /exchanges_total|failures_total.*grant-exchange/)).toEqual({
       'exchanges: issued': 1,
@@ -256,7 +257,7 @@ describe('statements, batches and passwords are measured', () => {
 
   it('by what a statement failed of: here a lock that somebody holds', async () => {
     const code = await obtainCode(agent, requestOf(client), user);
-    const holder = await server.database.pool.connect();
+    const holder = await pool.connect();
     await holder.query('begin');
     await holder.query(`select from grants where client_id = '${client.clientId}' for update`);
     const failed = await counted(async () => {

@@ -5,6 +5,7 @@ import { decide, introspect, obtainToken, reachConsent, requestOf } from '../sup
 import { type TestClient, type TestUser, useServer } from '../support/server.ts';
 
 const server = await useServer();
+const { pool } = server.database;
 const resource = await server.createResource();
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
@@ -37,7 +38,7 @@ describe('the account page', () => {
   it('says that one ends within 30 days, and not of one that has longer', async () => {
     await obtainToken(agent, client, user);
     const age = (days: number) =>
-      server.database.pool.query(
+      pool.query(
         `update grants set token_issued_at = clock_timestamp() - interval '3 years' + $2 * interval '1 day' where user_id = $1`,
         [user.userId, days],
       );
@@ -68,10 +69,10 @@ describe('the history', () => {
     await reachConsent(agent, requestOf(client), user);
     const scope = 'payment-shop.limit(7,3000)';
     await decide(agent, await reachConsent(agent, requestOf(client, { scope }), user), 'allow');
-    await server.database.pool.query(
-      `insert into audit_events (kind, user_id, client_id) values ('replayed', $1, $2)`,
-      [user.userId, client.clientId],
-    );
+    await pool.query(`insert into audit_events (kind, user_id, client_id) values ('replayed', $1, $2)`, [
+      user.userId,
+      client.clientId,
+    ]);
     const { text, body } = await agent.get('/account/history');
     expect(text).toContain(
       'What you allowed Spend your money, within these limits Pay any shop At most RUB 3,000',
@@ -82,7 +83,7 @@ describe('the history', () => {
   });
 
   it('is read in pages', async () => {
-    await server.database.pool.query(
+    await pool.query(
       `insert into audit_events (kind, user_id, client_id) select 'rejected', $1, $2 from generate_series(1, 45)`,
       [user.userId, client.clientId],
     );

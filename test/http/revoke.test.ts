@@ -1,13 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
 import { introspect, obtainToken } from '../support/flow.ts';
-import { type TestClient, type TestUser, useServer } from '../support/server.ts';
+import { type TestClient, useServer } from '../support/server.ts';
 
 const server = await useServer();
-let resource: string;
-let user: TestUser;
-
-[resource, user] = await Promise.all([server.createResource(), server.createUser()]);
+const [resource, user] = [await server.createResource(), await server.createUser()];
 const agent = new Agent(server.baseUrl);
 
 const isActive = async (token: string) => (await introspect(server, resource, token)).active;
