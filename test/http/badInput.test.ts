@@ -121,12 +121,6 @@ describe('bad input elsewhere', () => {
     }
   });
 
-  it('answers a program in JSON however it spells the path', async () => {
-    const answer = await agent.post('/oauth/tok%65n', tokenRequestOf(client, 'x'));
-    expect(answer.headers.get('content-type')).toBe('application/json');
-    expect(JSON.parse(answer.body)).toMatchObject({ error: 'invalid_grant' });
-  });
-
   it.each(['/consent', '/payment-password', '/sign-in', '/sign-out'])(
     'answers a spoiled form to %s with an error page',
     async (path) => {

@@ -127,25 +127,18 @@ describe('the address that is noted for a decision', () => {
   });
 });
 
-describe('claims about the address', () => {
-  it(
-    'are answered whatever they are, also by a server behind a proxy',
-    async () => {
-      const route = 'POST /oauth/token';
-      const sample = spoiled(samplesOf.get(behindNetworks)?.[route] as Sample);
-      const value = fc.oneof(bytes, fc.ipV4(), fc.ipV6());
-      await fuzz('X-Forwarded-For', 150, fc.array(value, { maxLength: 4 }), async (values) => {
-        const headers = { ...sample.headers, 'x-forwarded-for': values.join(', ') };
-        const answers = await sendRequest(
-          behindNetworks.baseUrl,
-          writeRequest(route, { ...sample, headers }),
-        );
-        for (const answer of answers) expectSound(behindNetworks, answer, 'program');
-      });
-      expect(faultsOf(behindNetworks)).toEqual([]);
-    },
-    FUZZ_TIMEOUT_MS,
-  );
+describe('claims about the address', { timeout: FUZZ_TIMEOUT_MS }, () => {
+  it('are answered whatever they are, also by a server behind a proxy', async () => {
+    const route = 'POST /oauth/token';
+    const sample = spoiled(samplesOf.get(behindNetworks)?.[route] as Sample);
+    const value = fc.oneof(bytes, fc.ipV4(), fc.ipV6());
+    await fuzz('X-Forwarded-For', 150, fc.array(value, { maxLength: 4 }), async (values) => {
+      const headers = { ...sample.headers, 'x-forwarded-for': values.join(', ') };
+      const answers = await sendRequest(behindNetworks.baseUrl, writeRequest(route, { ...sample, headers }));
+      for (const answer of answers) expectSound(behindNetworks, answer, 'program');
+    });
+    expect(faultsOf(behindNetworks)).toEqual([]);
+  });
 });
 
 /** Everything that a request leads to, without what is different each time and the address, which has tests of its own. */

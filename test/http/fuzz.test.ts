@@ -39,52 +39,44 @@ async function expectAnswered(route: Route, edits: readonly Edit[]): Promise<voi
   for (const answer of await sendRequest(server.baseUrl, request)) expectSound(server, answer, reader);
 }
 
-describe('anything in any place', () => {
-  it.each(ROUTES)(
-    'of a request to %s is answered, and changes nothing',
-    async (route) => {
-      const rows = await rowsOf(server.database);
-      for (const place of placesOf(samples[route])) {
-        await forgetTries(server.database);
-        const runs = isSlow(route) ? SLOW_RUNS : RUNS;
-        const check = (change: Splice) => expectAnswered(route, [{ place, splice: change }]);
-        await fuzz(
-          `${place} of ${route}`,
-          runs,
-          splice,
-          check,
-          /^field |^credentials$/.test(place) ? NO_TEXT : [],
-        );
-        expect(await rowsOf(server.database), place).toBe(rows);
-      }
-      expect(faultsOf(server)).toEqual([]);
-    },
-    FUZZ_TIMEOUT_MS,
-  );
-
-  it(
-    'and in several places at once is answered, and changes nothing',
-    async () => {
-      const routes = ROUTES.filter((route) => !isSlow(route));
-      const changes = fc.array(fc.tuple(fc.nat(), splice), { minLength: 2, maxLength: 4 });
-      const rows = await rowsOf(server.database);
+describe('anything in any place', { timeout: FUZZ_TIMEOUT_MS }, () => {
+  it.each(ROUTES)('of a request to %s is answered, and changes nothing', async (route) => {
+    const rows = await rowsOf(server.database);
+    for (const place of placesOf(samples[route])) {
+      await forgetTries(server.database);
+      const runs = isSlow(route) ? SLOW_RUNS : RUNS;
+      const check = (change: Splice) => expectAnswered(route, [{ place, splice: change }]);
       await fuzz(
-        'several places',
-        SEVERAL_RUNS,
-        fc.tuple(fc.constantFrom(...routes), changes),
-        async ([route, edits]) => {
-          const places = placesOf(samples[route]);
-          await expectAnswered(
-            route,
-            edits.map(([which, change]) => ({ place: places[which % places.length] ?? '', splice: change })),
-          );
-          expect(await rowsOf(server.database)).toBe(rows);
-        },
+        `${place} of ${route}`,
+        runs,
+        splice,
+        check,
+        /^field |^credentials$/.test(place) ? NO_TEXT : [],
       );
-      expect(faultsOf(server)).toEqual([]);
-    },
-    FUZZ_TIMEOUT_MS,
-  );
+      expect(await rowsOf(server.database), place).toBe(rows);
+    }
+    expect(faultsOf(server)).toEqual([]);
+  });
+
+  it('and in several places at once is answered, and changes nothing', async () => {
+    const routes = ROUTES.filter((route) => !isSlow(route));
+    const changes = fc.array(fc.tuple(fc.nat(), splice), { minLength: 2, maxLength: 4 });
+    const rows = await rowsOf(server.database);
+    await fuzz(
+      'several places',
+      SEVERAL_RUNS,
+      fc.tuple(fc.constantFrom(...routes), changes),
+      async ([route, edits]) => {
+        const places = placesOf(samples[route]);
+        await expectAnswered(
+          route,
+          edits.map(([which, change]) => ({ place: places[which % places.length] ?? '', splice: change })),
+        );
+        expect(await rowsOf(server.database)).toBe(rows);
+      },
+    );
+    expect(faultsOf(server)).toEqual([]);
+  });
 });
 
 describe('what is fuzzed', () => {

@@ -18,58 +18,50 @@ const samples = await prepareSamples(server);
 /** Those that look at a password are read like the other forms. */
 const FAST_ROUTES = ROUTES.filter((route) => !isSlow(route));
 
-describe('a connection', () => {
-  it(
-    'with anything at all on it is answered or closed, and changes nothing',
-    async () => {
-      const rows = await rowsOf(server.database);
-      await fuzz('a connection', 150, fc.array(bytes, { maxLength: 8 }), async (pieces) => {
-        const { answers } = await converse(server.baseUrl, pieces.join('') + FILLER, { answers: 1 });
+describe('a connection', { timeout: FUZZ_TIMEOUT_MS }, () => {
+  it('with anything at all on it is answered or closed, and changes nothing', async () => {
+    const rows = await rowsOf(server.database);
+    await fuzz('a connection', 150, fc.array(bytes, { maxLength: 8 }), async (pieces) => {
+      const { answers } = await converse(server.baseUrl, pieces.join('') + FILLER, { answers: 1 });
+      for (const answer of answers) expectSound(server, answer, 'anybody');
+    });
+    await fuzz(
+      'the bytes of a request',
+      600,
+      fc.tuple(fc.constantFrom(...FAST_ROUTES), fc.array(splice, { minLength: 1, maxLength: 3 })),
+      async ([route, changes]) => {
+        const { text } = writeRequest(route, spoiled(samples[route]));
+        const changed = changes.reduce(spliced, text);
+        const { answers } = await converse(server.baseUrl, changed + FILLER, { answers: 1 });
         for (const answer of answers) expectSound(server, answer, 'anybody');
-      });
-      await fuzz(
-        'the bytes of a request',
-        600,
-        fc.tuple(fc.constantFrom(...FAST_ROUTES), fc.array(splice, { minLength: 1, maxLength: 3 })),
-        async ([route, changes]) => {
-          const { text } = writeRequest(route, spoiled(samples[route]));
-          const changed = changes.reduce(spliced, text);
-          const { answers } = await converse(server.baseUrl, changed + FILLER, { answers: 1 });
-          for (const answer of answers) expectSound(server, answer, 'anybody');
-        },
-      );
-      expect(await rowsOf(server.database)).toBe(rows);
-      expect(faultsOf(server)).toEqual([]);
-      await expectDone(server, 'POST /consent', samples['POST /consent']);
-    },
-    FUZZ_TIMEOUT_MS,
-  );
+      },
+    );
+    expect(await rowsOf(server.database)).toBe(rows);
+    expect(faultsOf(server)).toEqual([]);
+    await expectDone(server, 'POST /consent', samples['POST /consent']);
+  });
 
-  it(
-    'with several requests on it gives each the answer that it gets alone, however they are cut into packets and chunks',
-    async () => {
-      const alone = new Map<string, string>();
-      for (const route of FAST_ROUTES) {
-        for (const asked of route.startsWith('GET ') ? [route, headOf(route)] : [route]) {
-          const { answers } = await converse(server.baseUrl, requestTo(route, asked), {
-            methods: [verbOf(asked)],
-          });
-          alone.set(asked, gist(answers)[0] ?? '');
-        }
+  it('with several requests on it gives each the answer that it gets alone, however they are cut into packets and chunks', async () => {
+    const alone = new Map<string, string>();
+    for (const route of FAST_ROUTES) {
+      for (const asked of route.startsWith('GET ') ? [route, headOf(route)] : [route]) {
+        const { answers } = await converse(server.baseUrl, requestTo(route, asked), {
+          methods: [verbOf(asked)],
+        });
+        alone.set(asked, gist(answers)[0] ?? '');
       }
-      await fuzz('a connection with several requests', 120, conversation, async ({ asked, cuts, chunks }) => {
-        const requests = asked.map(({ route, head }) => (head ? headOf(route) : route));
-        const texts = asked.map(({ route }, index) =>
-          requestTo(route, requests[index] ?? '', index === asked.length - 1 ? 'close' : 'keep-alive'),
-        );
-        const pieces = cut(texts.map((text) => inChunks(text, chunks)).join(''), cuts);
-        const { answers } = await converse(server.baseUrl, pieces, { methods: requests.map(verbOf) });
-        expect(gist(answers)).toEqual(requests.map((request) => alone.get(request)));
-      });
-      expect(faultsOf(server)).toEqual([]);
-    },
-    FUZZ_TIMEOUT_MS,
-  );
+    }
+    await fuzz('a connection with several requests', 120, conversation, async ({ asked, cuts, chunks }) => {
+      const requests = asked.map(({ route, head }) => (head ? headOf(route) : route));
+      const texts = asked.map(({ route }, index) =>
+        requestTo(route, requests[index] ?? '', index === asked.length - 1 ? 'close' : 'keep-alive'),
+      );
+      const pieces = cut(texts.map((text) => inChunks(text, chunks)).join(''), cuts);
+      const { answers } = await converse(server.baseUrl, pieces, { methods: requests.map(verbOf) });
+      expect(gist(answers)).toEqual(requests.map((request) => alone.get(request)));
+    });
+    expect(faultsOf(server)).toEqual([]);
+  });
 });
 
 const conversation = fc.record({

@@ -53,7 +53,7 @@ async function expectNotDone(route: Route, request: RawRequest): Promise<void> {
   expect(await rowsOf(server.database)).toBe(rows);
 }
 
-describe('a request that is right but for one thing', () => {
+describe('a request that is right but for one thing', { timeout: FUZZ_TIMEOUT_MS }, () => {
   it.each(GUARDED.filter((route) => !BEARERS_ONLY.includes(route)))(
     'which is the right one of somebody else is not carried out by %s',
     async (route) => {
@@ -130,7 +130,6 @@ describe('a request that is right but for one thing', () => {
       expect((await rowsOf(server.database)) === rows).toBe(READS_ONLY.includes(route));
       expect(faultsOf(server)).toEqual([]);
     },
-    FUZZ_TIMEOUT_MS,
   );
 });
 

@@ -117,12 +117,8 @@ describe('where a user is signed in', () => {
     expect(after.text).toContain('Done. You are still signed in here.');
     expect((await Promise.all(browsers.map(isSignedIn))).filter(Boolean)).toHaveLength(2);
     await press(agent, after, '/account/sessions/end-others');
-    expect([await isSignedIn(agent), ...(await Promise.all(browsers.map(isSignedIn)))]).toEqual([
-      true,
-      false,
-      false,
-      false,
-    ]);
+    const left = await Promise.all([agent, ...browsers].map(isSignedIn));
+    expect(left).toEqual([true, false, false, false]);
   });
 });
 
@@ -203,12 +199,10 @@ it('sets a first payment password by the password', async () => {
   const page = await agent.get('/account/payment-password');
   expect(page.text).toContain('Set a payment password');
   expect((await agent.get('/account/security')).text).toContain('You have no payment password');
-  const same = await agent.submit(page, 'new_password', {
-    password: user.password,
-    new_password: user.password,
-  });
+  const { password } = user;
+  const same = await agent.submit(page, 'new_password', { password, new_password: password });
   expect(same.text).toContain('the same as the password you sign in with');
-  const answer = await agent.submit(page, 'new_password', { password: user.password, new_password: NEW });
+  const answer = await agent.submit(page, 'new_password', { password, new_password: NEW });
   const after = await follow(agent, answer);
   expect(after.text).toContain('Change payment password');
   expect(after.text).not.toContain('You have no payment password');

@@ -263,16 +263,10 @@ describe('what is not HTTP behind a request', () => {
     expect(answers).toMatchObject([{ status: 200, body: /"access_token":/ }]);
   });
 
-  it.each([
-    ['behind several', `${READY.repeat(3)}garbage\r\n\r\n`, [200, 200, 200, 400]],
-    [
-      'in the body of the second of two',
-      READY + post(`${FORM}Transfer-Encoding: chunked\r\n`, 'z\r\n'),
-      [200, 400],
-    ],
-  ])('comes after the answers before it: %s', async (_where, bytes, statuses) => {
-    const { answers } = await converse(server.baseUrl, bytes);
-    expect(answers.map(({ status }) => status)).toEqual(statuses);
+  it('comes after the answers before it: in the body of the second of two', async () => {
+    const broken = post(`${FORM}Transfer-Encoding: chunked\r\n`, 'z\r\n');
+    const { answers } = await converse(server.baseUrl, READY + broken);
+    expect(answers.map(({ status }) => status)).toEqual([200, 400]);
   });
 });
 
@@ -295,12 +289,6 @@ describe('a connection', () => {
     const { answers } = await converse(server.baseUrl, wish + NEXT);
     expect(answers[0]?.status).toBe(200);
     if (answers.length === 1) expect(answers[0]?.headers.get('connection')).toEqual(['close']);
-  });
-
-  it.each(['evil.example:443', '/account'])('CONNECT %s is answered and not just dropped', async (target) => {
-    const { answers } = await converse(server.baseUrl, `CONNECT ${target} HTTP/1.1\r\nHost: x\r\n\r\n`);
-    expect(answers).toHaveLength(1);
-    expect([400, 405]).toContain(answers[0]?.status);
   });
 
   it('of HTTP/1.0 ends after chunks (RFC 9112 section 6.1)', async () => {
