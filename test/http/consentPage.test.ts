@@ -122,50 +122,42 @@ describe('other connections of the same application', () => {
   });
 });
 
-describe('where the money comes from', () => {
-  it('is told when it changes, and when it is new', async () => {
-    await allow({ scope: 'payment-shop money-source("card")' });
-    expect(changesOf(await consentFor({ scope: 'payment-shop' }))).toEqual([
-      'Changed Paid from: your wallet Before: your linked card',
-    ]);
-    expect(changesOf(await consentFor({ scope: 'payment-shop money-source("card")' }))).toEqual([]);
-    await allow({ scope: 'account-info' });
-    expect(changesOf(await consentFor({ scope: 'payment-shop account-info' }))).toEqual([
-      'New Pay any shop At most RUB 3,000 a day',
-      'New Paid from: your wallet',
-    ]);
-  });
+it('where the money comes from is told when it changes, and when it is new', async () => {
+  await allow({ scope: 'payment-shop money-source("card")' });
+  expect(changesOf(await consentFor({ scope: 'payment-shop' }))).toEqual([
+    'Changed Paid from: your wallet Before: your linked card',
+  ]);
+  expect(changesOf(await consentFor({ scope: 'payment-shop money-source("card")' }))).toEqual([]);
+  await allow({ scope: 'account-info' });
+  expect(changesOf(await consentFor({ scope: 'payment-shop account-info' }))).toEqual([
+    'New Pay any shop At most RUB 3,000 a day',
+    'New Paid from: your wallet',
+  ]);
 });
 
-describe('what changes', () => {
-  it('begins with money and ends with what is dropped, and says it of the time of each limit', async () => {
-    await allow({ scope: 'operation-history payment-shop.limit(1,500)' });
-    const page = await consentFor({ scope: 'account-info payment-p2p payment-shop.limit(7,3000)' });
-    expect(changesOf(page)).toEqual([
-      'New Transfer money to anyone At most RUB 3,000 a day',
-      'Changed Pay any shop Before: at most RUB 500 a day After: at most RUB 3,000 in any 7 days ' +
-        'In any day: at most RUB 500 before, RUB 3,000 after ' +
-        'In any 7 days: at most RUB 3,500 before, RUB 3,000 after',
-      'New See your account number, balance and status',
-      'No longer See the list of your transactions',
-    ]);
-  });
+it('what changes begins with money and ends with what is dropped, and says it of the time of each limit', async () => {
+  await allow({ scope: 'operation-history payment-shop.limit(1,500)' });
+  const page = await consentFor({ scope: 'account-info payment-p2p payment-shop.limit(7,3000)' });
+  expect(changesOf(page)).toEqual([
+    'New Transfer money to anyone At most RUB 3,000 a day',
+    'Changed Pay any shop Before: at most RUB 500 a day After: at most RUB 3,000 in any 7 days ' +
+      'In any day: at most RUB 500 before, RUB 3,000 after ' +
+      'In any 7 days: at most RUB 3,500 before, RUB 3,000 after',
+    'New See your account number, balance and status',
+    'No longer See the list of your transactions',
+  ]);
 });
 
-describe('a limit for longer than the access lives', () => {
-  it('is told as what can be spent in that time', async () => {
-    const { text } = await consentFor({ scope: 'payment-shop.limit(9999,5000) payment-p2p.limit(1,100)' });
-    expect(text).toMatch(/At most RUB 114,[56]00 in all, and nothing after \d+ \w+ \d{4}/);
-  });
+it('a limit for longer than the access lives is told as what can be spent in that time', async () => {
+  const { text } = await consentFor({ scope: 'payment-shop.limit(9999,5000) payment-p2p.limit(1,100)' });
+  expect(text).toMatch(/At most RUB 114,[56]00 in all, and nothing after \d+ \w+ \d{4}/);
 });
 
-describe('a request for one payment', () => {
-  it('says no day until which it is good', async () => {
-    const { text } = await consentFor({ scope: 'payment.to-pattern("337").limit(,500)' });
-    expect(text).toContain('One payment of exactly RUB 500, now or later, and nothing more');
-    expect(text).not.toContain('Valid until');
-    expect(text.replaceAll(/registered with us on \d+ \w+ \d{4}/g, '')).not.toMatch(/\b20[23]\d\b/);
-  });
+it('a request for one payment says no day until which it is good', async () => {
+  const { text } = await consentFor({ scope: 'payment.to-pattern("337").limit(,500)' });
+  expect(text).toContain('One payment of exactly RUB 500, now or later, and nothing more');
+  expect(text).not.toContain('Valid until');
+  expect(text.replaceAll(/registered with us on \d+ \w+ \d{4}/g, '')).not.toMatch(/\b20[23]\d\b/);
 });
 
 describe('the page', () => {

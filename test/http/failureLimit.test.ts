@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
 import { obtainCode, requestOf, tokenRequestOf } from '../support/flow.ts';
 import { useServer } from '../support/server.ts';
@@ -23,25 +23,23 @@ async function repeat(
   return statuses;
 }
 
-describe('failures at the token endpoint', () => {
-  it('are limited for each address, and say when to come back; what is right is answered all the same', async () => {
-    const [client, user] = [await server.createClient(), await server.createUser()];
-    const guesser = new Agent(server.baseUrl, { 'x-forwarded-for': '198.51.100.1' });
-    const wrong = tokenRequestOf(client, 'never issued');
-    expect(await repeat(MOST, guesser, wrong)).toEqual(new Map([[400, MOST]]));
+it('failures at the token endpoint are limited for each address, and say when to come back; what is right is answered all the same', async () => {
+  const [client, user] = [await server.createClient(), await server.createUser()];
+  const guesser = new Agent(server.baseUrl, { 'x-forwarded-for': '198.51.100.1' });
+  const wrong = tokenRequestOf(client, 'never issued');
+  expect(await repeat(MOST, guesser, wrong)).toEqual(new Map([[400, MOST]]));
 
-    const refused = await guesser.post('/oauth/token', wrong);
-    expect(refused.status).toBe(429);
-    expect(refused.headers.get('content-type')).toBe('application/json');
-    expect(refused.headers.get('cache-control')).toBe('no-store');
-    const wait = Number(refused.headers.get('retry-after'));
-    expect(wait).toBeGreaterThan(0);
-    expect(wait).toBeLessThanOrEqual(60);
-    expect(JSON.parse(refused.body)).toMatchObject({ error: 'temporarily_unavailable' });
+  const refused = await guesser.post('/oauth/token', wrong);
+  expect(refused.status).toBe(429);
+  expect(refused.headers.get('content-type')).toBe('application/json');
+  expect(refused.headers.get('cache-control')).toBe('no-store');
+  const wait = Number(refused.headers.get('retry-after'));
+  expect(wait).toBeGreaterThan(0);
+  expect(wait).toBeLessThanOrEqual(60);
+  expect(JSON.parse(refused.body)).toMatchObject({ error: 'temporarily_unavailable' });
 
-    const elsewhere = new Agent(server.baseUrl, { 'x-forwarded-for': '198.51.100.2' });
-    expect((await elsewhere.post('/oauth/token', wrong)).status).toBe(400);
-    const code = await obtainCode(elsewhere, requestOf(client), user);
-    expect((await guesser.post('/oauth/token', tokenRequestOf(client, code))).status).toBe(200);
-  });
+  const elsewhere = new Agent(server.baseUrl, { 'x-forwarded-for': '198.51.100.2' });
+  expect((await elsewhere.post('/oauth/token', wrong)).status).toBe(400);
+  const code = await obtainCode(elsewhere, requestOf(client), user);
+  expect((await guesser.post('/oauth/token', tokenRequestOf(client, code))).status).toBe(200);
 });

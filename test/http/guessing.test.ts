@@ -275,52 +275,48 @@ describe('a known device', () => {
   });
 });
 
-describe('a neighbour behind the same address', () => {
-  it('can’t tell who has signed in there, nor whose login there is or is blocked', async () => {
-    const place = newPlace();
-    const [here, elsewhere, blocked] = [
-      await server.createUser(),
-      await server.createUser(),
-      await server.createUser(),
-    ];
-    expect((await guess(place, here.login, here.password)).status).toBe(303);
-    await setUserStatus(server, blocked.login, 'blocked');
-    const seen = [];
-    for (const login of [here.login, elsewhere.login, blocked.login, 'nobody-has-this-login']) {
-      const answers = await guessTimes(FREE_TRIES, place, login);
-      await lengthenWaits();
-      const { status, text } = await guess(place, login);
-      seen.push(JSON.stringify([answers, status, text.replace(/\d+ seconds/, '')]));
-      await passTime('1 hour');
-    }
-    expect(new Set(seen).size).toBe(1);
-  });
+it('a neighbour behind the same address can’t tell who has signed in there, nor whose login there is or is blocked', async () => {
+  const place = newPlace();
+  const [here, elsewhere, blocked] = [
+    await server.createUser(),
+    await server.createUser(),
+    await server.createUser(),
+  ];
+  expect((await guess(place, here.login, here.password)).status).toBe(303);
+  await setUserStatus(server, blocked.login, 'blocked');
+  const seen = [];
+  for (const login of [here.login, elsewhere.login, blocked.login, 'nobody-has-this-login']) {
+    const answers = await guessTimes(FREE_TRIES, place, login);
+    await lengthenWaits();
+    const { status, text } = await guess(place, login);
+    seen.push(JSON.stringify([answers, status, text.replace(/\d+ seconds/, '')]));
+    await passTime('1 hour');
+  }
+  expect(new Set(seen).size).toBe(1);
 });
 
-describe('many at once', () => {
-  it('are told to come back later when too many wait, and such a try does not count', async () => {
-    const user = await server.createUser();
-    const [crowd, home] = [newPlace(), newPlace()];
-    const slow = hash('of this thread, and therefore at the real cost');
-    let crowded = true;
-    const attempts: Promise<unknown>[] = [];
-    /** Takes each place of the queue that becomes free, as a crowd in that network would. */
-    const keepFull = () => {
-      const ticket = { queue: 'stranger', client: crowd, until: Number.POSITIVE_INFINITY } as const;
-      const attempt = verifyPassword(slow, 'x', ticket);
-      attempts.push(attempt.catch((error) => expect(error).toBeInstanceOf(BusyError)));
-      if (crowded) setImmediate(keepFull);
-    };
-    for (let place = 0; place <= 100; place += 1) keepFull();
-    const refused = [];
-    for (let n = 0; n <= FREE_TRIES; n += 1) refused.push(await guess(crowd, user.login, user.password));
-    crowded = false;
-    expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([503]));
-    expect(refused[0]?.headers.get('retry-after')).toBe('5');
-    expect((await guess(home, user.login, user.password)).status).toBe(303);
-    await Promise.all(attempts); // those that still wait would keep the next ones waiting
-    expect(await guessTimes(FREE_TRIES, crowd, user.login)).toEqual(USED_UP);
-  });
+it('many at once are told to come back later when too many wait, and such a try does not count', async () => {
+  const user = await server.createUser();
+  const [crowd, home] = [newPlace(), newPlace()];
+  const slow = hash('of this thread, and therefore at the real cost');
+  let crowded = true;
+  const attempts: Promise<unknown>[] = [];
+  /** Takes each place of the queue that becomes free, as a crowd in that network would. */
+  const keepFull = () => {
+    const ticket = { queue: 'stranger', client: crowd, until: Number.POSITIVE_INFINITY } as const;
+    const attempt = verifyPassword(slow, 'x', ticket);
+    attempts.push(attempt.catch((error) => expect(error).toBeInstanceOf(BusyError)));
+    if (crowded) setImmediate(keepFull);
+  };
+  for (let place = 0; place <= 100; place += 1) keepFull();
+  const refused = [];
+  for (let n = 0; n <= FREE_TRIES; n += 1) refused.push(await guess(crowd, user.login, user.password));
+  crowded = false;
+  expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([503]));
+  expect(refused[0]?.headers.get('retry-after')).toBe('5');
+  expect((await guess(home, user.login, user.password)).status).toBe(303);
+  await Promise.all(attempts); // those that still wait would keep the next ones waiting
+  expect(await guessTimes(FREE_TRIES, crowd, user.login)).toEqual(USED_UP);
 });
 
 describe('guessing a payment password', () => {
@@ -410,18 +406,16 @@ describe('the counters', () => {
   });
 });
 
-describe('right passwords', () => {
-  it('have to wait as well after a thousand, so that nobody fills the trail with them', async () => {
-    const [place, user] = [newPlace(), await server.createUser()];
-    expect((await guess(place, user.login, user.password)).status).toBe(303);
-    // The counter that is counted last, a thousand times, without waiting for all of them.
-    await pool.query(
-      'update throttles set level = 1000 where slot = (select slot from throttles where level > 0 order by counted_at desc limit 1)',
-    );
-    expect((await guess(newPlace(), user.login, user.password)).status).toBe(303);
-    await lengthenWaits();
-    expect((await guess(newPlace(), user.login, user.password)).status).toBe(429);
-  });
+it('right passwords have to wait as well after a thousand, so that nobody fills the trail with them', async () => {
+  const [place, user] = [newPlace(), await server.createUser()];
+  expect((await guess(place, user.login, user.password)).status).toBe(303);
+  // The counter that is counted last, a thousand times, without waiting for all of them.
+  await pool.query(
+    'update throttles set level = 1000 where slot = (select slot from throttles where level > 0 order by counted_at desc limit 1)',
+  );
+  expect((await guess(newPlace(), user.login, user.password)).status).toBe(303);
+  await lengthenWaits();
+  expect((await guess(newPlace(), user.login, user.password)).status).toBe(429);
 });
 
 describe('the audit trail', () => {

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
 import { requestOf, signIn } from '../support/flow.ts';
-import { startServer, type TestServer, useServer } from '../support/server.ts';
+import { useServer } from '../support/server.ts';
 
 const PATHS = [
   '/account',
@@ -31,12 +31,8 @@ describe('every answer', async () => {
   });
 });
 
-describe('over https', () => {
-  let server: TestServer;
-  beforeAll(async () => {
-    server = await startServer({ baseUrl: 'https://assent.example', trustProxy: 1 });
-  });
-  afterAll(() => server.close());
+describe('over https', async () => {
+  const server = await useServer({ baseUrl: 'https://assent.example', trustProxy: 1 });
 
   it.each(PATHS.filter((path) => path !== '/%zz'))(
     'tells browsers never to come without it: %s',

@@ -17,6 +17,7 @@ const fresh = await useServer({ database: server.database });
 const get = (address: string, headers: Record<string, string> = {}): Promise<Response> =>
   fetch(server.baseUrl + address, { headers, redirect: 'manual' });
 
+const SVG = 'image/svg+xml; charset=utf-8';
 const HEADERS = {
   'cache-control': 'public, max-age=31536000, immutable',
   'x-content-type-options': 'nosniff',
@@ -38,7 +39,7 @@ async function expectNone(answer: Response): Promise<void> {
 
 describe('the logo of the service', () => {
   it('is served under its hash, as it is, with headers that let it do nothing', async () => {
-    await expectImage(await get(path), 'image/svg+xml; charset=utf-8', brandLogo.body);
+    await expectImage(await get(path), SVG, brandLogo.body);
   });
 
   it.each([
@@ -70,11 +71,7 @@ describe('the logo of an application', async () => {
 
   it('is served under the application and its hash, again and again', async () => {
     for (const _ of [1, 2]) {
-      await expectImage(
-        await get(`/logo/${clientId}-${drawn.file}`),
-        'image/svg+xml; charset=utf-8',
-        drawn.body,
-      );
+      await expectImage(await get(`/logo/${clientId}-${drawn.file}`), SVG, drawn.body);
       await expectImage(await get(`/logo/${other}-${taken.file}`), 'image/png', taken.body);
     }
   });
@@ -95,7 +92,7 @@ describe('the logo of an application', async () => {
   it('is another under another address after a change, at a server that kept the first, too', async () => {
     const next = logoOf(svg('<rect width="3" height="4"/>'));
     await change(next);
-    await expectImage(await get(`/logo/${clientId}-${next.file}`), 'image/svg+xml; charset=utf-8', next.body);
+    await expectImage(await get(`/logo/${clientId}-${next.file}`), SVG, next.body);
     await change(null);
     await expectNone(await fetch(`${fresh.baseUrl}/logo/${clientId}-${next.file}`));
     await expectNone(await fetch(`${fresh.baseUrl}/logo/${clientId}-${drawn.file}`));
@@ -104,18 +101,14 @@ describe('the logo of an application', async () => {
   it('is read once from the database while it is asked for', async () => {
     const { clientId: loved } = await server.createClient({ logo: drawn });
     const address = `/logo/${loved}-${drawn.file}`;
-    await expectImage(await get(address), 'image/svg+xml; charset=utf-8', drawn.body);
+    await expectImage(await get(address), SVG, drawn.body);
     await pool.query('delete from client_logos where client_id = $1', [loved]);
-    await expectImage(await get(address), 'image/svg+xml; charset=utf-8', drawn.body);
+    await expectImage(await get(address), SVG, drawn.body);
     // 256 others, and it is forgotten.
     for (let count = 0; count < 256; count += 1) {
       const other = logoOf(svg(`<desc>${count}</desc>`));
       const { clientId: another } = await server.createClient({ logo: other });
-      await expectImage(
-        await get(`/logo/${another}-${other.file}`),
-        'image/svg+xml; charset=utf-8',
-        other.body,
-      );
+      await expectImage(await get(`/logo/${another}-${other.file}`), SVG, other.body);
     }
     await expectNone(await get(address));
   });

@@ -1,33 +1,22 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { press, signedIn } from '../support/account.ts';
 import { Agent, type Answer } from '../support/agent.ts';
-import { createDatabase, type TestDatabase } from '../support/database.ts';
-import { decide, introspect, obtainToken, reachConsent, requestOf } from '../support/flow.ts';
+import { decide, obtainToken, reachConsent, requestOf } from '../support/flow.ts';
 import { rowsOf } from '../support/rows.ts';
-import { startServer, type TestClient, type TestServer, type TestUser } from '../support/server.ts';
+import { startServer, type TestClient, type TestUser, useServer } from '../support/server.ts';
+import { isLive } from '../support/state.ts';
 
 // One user and one application: any number of names, and so many live authorizations.
 
 const MOST = 3;
 
-let database: TestDatabase;
-let server: TestServer;
-let replica: TestServer;
+const server = await useServer({ maxInstances: MOST });
+const { database } = server;
+const replica = await useServer({ database, maxInstances: MOST });
+
 let client: TestClient;
 let user: TestUser;
 let agent: Agent;
-
-beforeAll(async () => {
-  database = await createDatabase();
-  server = await startServer({ database, maxInstances: MOST });
-  replica = await startServer({ database, maxInstances: MOST });
-});
-
-afterAll(async () => {
-  await server?.close();
-  await replica?.close();
-  await database?.drop();
-});
 
 const named = (instance_name: string) => requestOf(client, { instance_name });
 const open = (fields: Record<string, string>, by = agent) =>
@@ -79,9 +68,8 @@ describe('as many live authorizations of one user and application as one may hav
       `update grants set code_expires_at = clock_timestamp() where instance_name = 'added'`,
     );
     expect((await open(named('one more'))).page).toBe('consent');
-    expect(
-      await Promise.all(tokens.map(async (token) => (await introspect(server, resource, token)).active)),
-    ).toEqual([true, true, false]);
+    const live = await Promise.all(tokens.map((token) => isLive(server, resource, token)));
+    expect(live).toEqual([true, true, false]);
   });
 
   it('are never one more, however many sessions allow at once at two servers', async () => {

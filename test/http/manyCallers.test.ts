@@ -1,27 +1,22 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { revokeByBearer } from '../../src/flows/token/revoke.ts';
 import { Agent } from '../support/agent.ts';
-import { introspect, obtainToken } from '../support/flow.ts';
+import { obtainToken } from '../support/flow.ts';
 import { intercept } from '../support/intercept.ts';
-import { CALLER, startServer, type TestClient, type TestServer, useServer } from '../support/server.ts';
+import { CALLER, type TestClient, useServer } from '../support/server.ts';
+import { isLive } from '../support/state.ts';
 
 // What one caller may ask thousands of times a second must not cost the database a statement each.
 
 const server = await useServer();
-/** On the same database, with its statements counted by their names. */
-let counted: TestServer;
+const resource = await server.createResource();
 let statements: string[] = [];
-let resource: string;
-
-beforeAll(async () => {
-  const pool = intercept(server.database.pool, (statement, run) => {
-    statements.push(statement.name ?? '');
-    return run();
-  });
-  counted = await startServer({ database: { ...server.database, pool } });
-  resource = await server.createResource();
-  return () => counted.close();
+const pool = intercept(server.database.pool, (statement, run) => {
+  statements.push(statement.name ?? '');
+  return run();
 });
+/** On the same database, with its statements counted by their names. */
+const counted = await useServer({ database: { ...server.database, pool } });
 
 /** A token of the application for each of so many users. */
 const tokensOf = (client: TestClient, count: number) =>
@@ -66,9 +61,7 @@ describe('many callers at once', () => {
       agent.post('/api/revoke', {}, { authorization: `Bearer ${kept}x` }),
     ]);
     expect(answers.map(({ status }) => status)).toEqual([...given.map(() => 200), 200, 400, 200]);
-    const active = await Promise.all(
-      tokens.map(async (token) => (await introspect(server, resource, token)).active),
-    );
+    const active = await Promise.all(tokens.map((token) => isLive(server, resource, token)));
     expect(active).toEqual(tokens.map((token) => token === kept || token === foreign));
     const { rows } = await server.database.pool.query<{ count: number; references: number }>(
       `select count(*)::int as count, count(distinct reference)::int as references from audit_events
@@ -84,6 +77,6 @@ describe('many callers at once', () => {
     statements = [];
     await Promise.all(tokens.map((token) => revokeByBearer(counted.context, token, CALLER)));
     expect(times('grant-revoke-by-token')).toBe(1);
-    for (const token of tokens) expect((await introspect(server, resource, token)).active).toBe(false);
+    for (const token of tokens) expect(await isLive(server, resource, token)).toBe(false);
   });
 });

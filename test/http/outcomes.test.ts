@@ -1,8 +1,8 @@
 import * as cheerio from 'cheerio';
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { timeAfter } from '../../src/http/describe/describe.ts';
 import { en } from '../../src/languages/en.ts';
-import { fieldsFor, whileLocked } from '../support/account.ts';
+import { fieldsFor, follow, whileLocked } from '../support/account.ts';
 import { Agent, type Answer, formWith } from '../support/agent.ts';
 import { decide, reachConsent, requestOf } from '../support/flow.ts';
 import { useServer } from '../support/server.ts';
@@ -13,6 +13,10 @@ const client = await server.createClient();
 const user = await server.createUser({ paymentPassword: null });
 const request = (fields = {}) => `/oauth/authorize?${new URLSearchParams(requestOf(client, fields))}`;
 const newBrowser = () => new Agent(server.baseUrl);
+let browser: Agent;
+beforeEach(() => {
+  browser = newBrowser();
+});
 
 const ALLOWED = 'You have just allowed this request';
 const NOT_ACCEPTED = 'your answer was not accepted';
@@ -26,14 +30,12 @@ async function foreignForm(state: string): Promise<Record<string, string>> {
 
 describe('what came of a form', () => {
   it('is said on the page of its own request only', async () => {
-    const browser = newBrowser();
     await decide(browser, await reachConsent(browser, requestOf(client), user), 'allow');
     expect((await browser.get(request())).text).toContain(ALLOWED);
     expect((await browser.get(request({ state: 'other' }))).text).not.toContain(ALLOWED);
   });
 
   it('is said again on a reload and in another language, until the next form went well', async () => {
-    const browser = newBrowser();
     await reachConsent(browser, requestOf(client), user);
     await browser.post('/consent', await foreignForm('x'));
     for (let times = 0; times < 2; times += 1) {
@@ -46,7 +48,6 @@ describe('what came of a form', () => {
   });
 
   it('is nothing that the next user of the browser reads', async () => {
-    const browser = newBrowser();
     const consent = await reachConsent(browser, requestOf(client), user);
     await decide(browser, consent, 'allow');
     await browser.post('/sign-out', fieldsFor(consent, '/sign-out'));
@@ -56,7 +57,6 @@ describe('what came of a form', () => {
   });
 
   it('is not said of a form from another site, which would choose the moment', async () => {
-    const browser = newBrowser();
     await reachConsent(browser, requestOf(client), user);
     const answer = await browser.post('/consent', await foreignForm('y'), { 'sec-fetch-site': 'cross-site' });
     expect([answer.status, answer.headers.getSetCookie()]).toEqual([303, []]);
@@ -72,7 +72,6 @@ describe('what came of a form', () => {
   it.each(['x', 'W10', 'WzEsMiwzXQ', Buffer.from('["constructor","",""]').toString('base64url')])(
     'is nothing when the cookie is none of ours: %s',
     async (value) => {
-      const browser = newBrowser();
       browser.cookies.set('assent_outcome', value);
       const page = await browser.get('/account');
       expect([page.status, page.text.includes('You are not signed in yet')]).toEqual([200, false]);
@@ -80,7 +79,6 @@ describe('what came of a form', () => {
   );
 
   it('keeps nothing of what was typed, and is over when the next form went well', async () => {
-    const browser = newBrowser();
     const page = await browser.get(request());
     browser.cookies.clear();
     const typed = { login: user.login, password: user.password };
@@ -97,7 +95,6 @@ describe('what came of a form', () => {
 
 describe('cookies that are switched off', () => {
   it('are found out on the way to the account page, too, and only there', async () => {
-    const browser = newBrowser();
     const page = await browser.get('/account');
     browser.cookies.clear();
     const answer = await browser.submit(page, 'login', { login: user.login, password: user.password });
@@ -115,26 +112,19 @@ describe('cookies that are switched off', () => {
 const linkOf = ({ body }: Answer) => cheerio.load(body)('main a').attr('href') ?? '';
 
 describe('"Try again"', () => {
-  it('leads after an Allow that did not get through to the request, shown afresh', async () => {
-    const browser = newBrowser();
-    const consent = await reachConsent(browser, requestOf(client, { state: 'a b' }), user);
+  it('leads after an Allow that did not get through to the request, shown afresh; that and another language decide nothing', async () => {
+    const fields = requestOf(client, { state: 'a b', instance_name: 'undecided' });
+    const consent = await reachConsent(browser, fields, user);
     const answer = await whileLocked(server, 'clients', () => decide(browser, consent, 'allow'));
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
     const again = await browser.get(linkOf(answer));
     expect(again.page).toBe('consent');
     expect(formWith(again, 'decision').fields.request).toBe(formWith(consent, 'decision').fields.request);
-    expect((await decide(browser, again, 'allow')).status).toBe(302);
-  });
-
-  it('decides nothing, and neither does another language there', async () => {
-    const browser = newBrowser();
-    const consent = await reachConsent(browser, requestOf(client, { instance_name: 'undecided' }), user);
-    const answer = await whileLocked(server, 'clients', () => decide(browser, consent, 'allow'));
-    const { location } = await browser.submit(answer, 'language', { language: 'ru' });
-    const again = await browser.get(location ?? '');
-    expect([again.page, again.headers.get('content-language')]).toEqual(['consent', 'ru']);
+    const russian = await follow(browser, await browser.submit(answer, 'language', { language: 'ru' }));
+    expect([russian.page, russian.headers.get('content-language')]).toEqual(['consent', 'ru']);
     const { rows } = await server.database.pool.query(`select from grants where instance_name = 'undecided'`);
     expect(rows).toHaveLength(0);
+    expect((await decide(browser, again, 'allow')).status).toBe(302);
   });
 
   it('keeps of a request only what belongs to one', async () => {

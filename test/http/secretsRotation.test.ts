@@ -1,34 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { copyOf } from '../support/account.ts';
 import { Agent, type Answer } from '../support/agent.ts';
-import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { codeOf, decide, obtainToken, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
-import { startServer, type TestClient, type TestServer, type TestUser } from '../support/server.ts';
+import { type TestServer, useServer } from '../support/server.ts';
 
 // The three roll-outs of docs/operating.md, on one database: what a page of the one before carries goes on in the next.
 const [OLD, NEW] = ['the entry that goes, of 32 characters', 'the entry that comes, of 32 characters'];
-const ROLL_OUTS = { before: [OLD], first: [OLD, NEW], second: [NEW, OLD], third: [NEW] } as const;
-
-let database: TestDatabase;
-let servers: Record<keyof typeof ROLL_OUTS, TestServer>;
-let client: TestClient;
-let user: TestUser;
-
-beforeAll(async () => {
-  database = await createDatabase();
-  const started = Object.entries(ROLL_OUTS).map(async ([name, secrets]) => [
-    name,
-    await startServer({ database, secrets }),
-  ]);
-  servers = Object.fromEntries(await Promise.all(started));
-  client = await servers.before.createClient();
-  user = await servers.before.createUser();
-});
-
-afterAll(async () => {
-  for (const server of Object.values(servers)) await server.close();
-  await database.drop();
-});
+const before = await useServer({ secrets: [OLD] });
+const { database } = before;
+const servers = {
+  before,
+  first: await useServer({ database, secrets: [OLD, NEW] }),
+  second: await useServer({ database, secrets: [NEW, OLD] }),
+  third: await useServer({ database, secrets: [NEW] }),
+};
+const [client, user] = [await before.createClient(), await before.createUser()];
 
 /** The same browser, sent to another replica from now on. */
 const movedTo = ({ baseUrl }: TestServer, agent: Agent) => copyOf(agent, baseUrl);
@@ -63,22 +49,20 @@ describe.each([
   });
 });
 
-describe('an entry of SECRETS that is gone', () => {
-  it('makes its pages stale and nothing worse: the user stays signed in, tokens stay live', async () => {
-    const agent = new Agent(servers.before.baseUrl);
-    const token = await obtainToken(agent, client, user, { instance_name: 'kept' });
-    const page = await reachConsent(agent, requestOf(client, FIELDS), user);
-    const later = movedTo(servers.third, agent);
-    const answer = await decide(later, page, 'allow');
-    expect([answer.status, answer.location?.includes('/oauth/authorize?')]).toEqual([303, true]);
-    expect((await later.get('/account')).text).toContain('kept');
-    const { clientId: client_id, clientSecret } = client;
-    const revoked = await later.post('/oauth/revoke', {
-      token,
-      client_id,
-      client_secret: clientSecret ?? '',
-    });
-    expect(revoked.status).toBe(200);
-    expect((await later.get('/account')).text).not.toContain('kept');
+it('an entry of SECRETS that is gone makes its pages stale and nothing worse: the user stays signed in, tokens stay live', async () => {
+  const agent = new Agent(servers.before.baseUrl);
+  const token = await obtainToken(agent, client, user, { instance_name: 'kept' });
+  const page = await reachConsent(agent, requestOf(client, FIELDS), user);
+  const later = movedTo(servers.third, agent);
+  const answer = await decide(later, page, 'allow');
+  expect([answer.status, answer.location?.includes('/oauth/authorize?')]).toEqual([303, true]);
+  expect((await later.get('/account')).text).toContain('kept');
+  const { clientId: client_id, clientSecret } = client;
+  const revoked = await later.post('/oauth/revoke', {
+    token,
+    client_id,
+    client_secret: clientSecret ?? '',
   });
+  expect(revoked.status).toBe(200);
+  expect((await later.get('/account')).text).not.toContain('kept');
 });

@@ -1,17 +1,16 @@
 import * as cheerio from 'cheerio';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { copyOf } from '../support/account.ts';
 import { Agent, type Answer, formWith } from '../support/agent.ts';
 import { codeOf, introspect, obtainCode, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
 import { rowsOf } from '../support/rows.ts';
-import { startServer, type TestClient, type TestUser, useServer } from '../support/server.ts';
+import { type TestClient, type TestUser, useServer } from '../support/server.ts';
 
 // Where the operator lets them, users grant smaller sums than are asked.
 
 const server = await useServer();
 const { pool } = server.database;
-const replica = await startServer({ database: server.database });
-afterAll(() => replica.close());
+const replica = await useServer({ database: server.database });
 const resource = await server.createResource();
 
 const SCOPE = 'account-info payment-shop.limit(30, 45000) payment-p2p';
