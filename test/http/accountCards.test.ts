@@ -41,6 +41,12 @@ async function account() {
   return cheerio.load(body.replaceAll(/[\u2068\u2069]/g, '').replaceAll('\u00a0', ' '));
 }
 
+/** What elements say, in order. */
+const textsOf = ($: cheerio.CheerioAPI, selector: string) =>
+  $(selector)
+    .toArray()
+    .map((element) => $(element).text());
+
 /** The name and the line of each closed card, in order. */
 async function cards(): Promise<(readonly [name: string, line: string])[]> {
   const $ = await account();
@@ -97,12 +103,7 @@ describe('a closed card', () => {
 
   it('has a sum for each connection inside, where there are several', async () => {
     await connect('Shop', WEEKLY, 'payment-p2p', 'account-info', ONCE);
-    const sums = async () => {
-      const $ = await account();
-      return $('.connection dt:contains("Can spend") + dd')
-        .toArray()
-        .map((dd) => $(dd).text());
-    };
+    const sums = async () => textsOf(await account(), '.connection dt:contains("Can spend") + dd');
     expect(await sums()).toEqual([
       'At most RUB 3,000 in any 7 days',
       'At most RUB 3,000 a day',
@@ -129,14 +130,9 @@ describe('on the account page', () => {
       ['Shop, no. 1', 'no. 1'],
       [undefined, ''],
     ]);
-    const levels = $('.card :is(h2, h3, h4)')
-      .toArray()
-      .map(({ tagName }) => tagName);
-    expect(levels.join(' ')).toBe('h2 h3 h4 h3 h4 h2');
-    const facts = $('.connection dt:contains("Connection name") + dd')
-      .toArray()
-      .map((dd) => $(dd).text());
-    expect(facts).toEqual(['no. 1']);
+    const headings = $('.card :is(h2, h3, h4)').toArray();
+    expect(headings.map(({ tagName }) => tagName).join(' ')).toBe('h2 h3 h4 h3 h4 h2');
+    expect(textsOf($, '.connection dt:contains("Connection name") + dd')).toEqual(['no. 1']);
   });
 
   it('nothing to press is called like anything else, and each name begins with what is seen', async () => {

@@ -46,7 +46,6 @@ describe('the logo of the service', () => {
     `/brand/logo-${'0'.repeat(32)}.svg`,
     path.replace('.svg', '.png'),
     '/brand/brand.json',
-    '/brand/..%2Fbrand.json',
     '/brand/__proto__',
   ])('is the only thing there: %s is not', async (address) => {
     await expectNone(await get(address));
@@ -81,10 +80,8 @@ describe('the logo of an application', async () => {
     `/logo/${other}-${drawn.file}`,
     `/logo/${clientId}-${drawn.file.replace('svg', 'png')}`,
     `/logo/${clientId}-${'0'.repeat(32)}.svg`,
-    `/logo/${'0'.repeat(32)}-${drawn.file}`,
     `/logo/${clientId}`,
     '/logo/%00',
-    `/logo/${'x'.repeat(99)}`,
   ])('is none of another, and nothing else: %s', async (address) => {
     await expectNone(await get(address));
   });

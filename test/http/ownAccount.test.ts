@@ -206,8 +206,6 @@ it('sets a first payment password by the password', async () => {
   const after = await follow(agent, answer);
   expect(after.text).toContain('Change payment password');
   expect(after.text).not.toContain('You have no payment password');
-  const asked = await agent.get(
-    `/oauth/authorize?${new URLSearchParams(requestOf(client, { scope: 'payment-p2p' }))}`,
-  );
-  expect(asked.page).toBe('payment-password');
+  const asked = await agent.post('/oauth/authorize', requestOf(client, { scope: 'payment-p2p' }));
+  expect((await follow(agent, asked)).page).toBe('payment-password');
 });
