@@ -9,28 +9,27 @@ import { type TestClient, type TestUser, useServer } from '../support/server.ts'
 const server = await useServer();
 const { pool } = server.database;
 
-let shop: TestClient;
-let anna: TestUser;
+let client: TestClient;
+let user: TestUser;
 let agent: Agent;
 
 beforeEach(async () => {
-  shop = await server.createClient({ name: 'Corner Shop' });
-  anna = await server.createUser();
-  agent = await signedIn(server, anna);
+  client = await server.createClient({ name: 'Corner Shop' });
+  user = await server.createUser();
+  agent = await signedIn(server, user);
 });
 
 async function connect(...names: readonly (string | undefined)[]): Promise<void> {
   for (const name of names)
-    await obtainToken(agent, shop, anna, name === undefined ? {} : { instance_name: name });
+    await obtainToken(agent, client, user, name === undefined ? {} : { instance_name: name });
 }
 
-/** Presses a button whose accessible name holds `name`. @returns the link that follows */
+/** Presses the button that says Yes to what its accessible name says further. @returns the link that follows */
 async function press(name: string): Promise<string> {
   const { body, forms } = await agent.get('/account');
-  const names = [...body.matchAll(/<button type="submit" aria-label="([^"]*)"/g)].map(([, found]) =>
-    plain(found),
-  );
-  const form = forms.filter(({ action }) => action.startsWith('/account/disconnect'))[names.indexOf(name)];
+  const found = body.matchAll(/<button type="submit" aria-label="Yes, ([^"]*)"/g);
+  const place = [...found].map(([, words]) => plain(words)).indexOf(name);
+  const form = forms.filter(({ action }) => action.startsWith('/account/disconnect'))[place];
   const { location } = await agent.post(form?.action ?? '', form?.fields ?? {});
   return location ?? '';
 }
@@ -55,29 +54,29 @@ const ALL_STOPPED = [
 describe('after a disconnection the page', () => {
   it('names what was disconnected and says what is left, in its title too', async () => {
     await connect('tablet', 'phone', undefined);
-    expect(await said(await press('Yes, disconnect: Corner Shop, tablet'))).toEqual([
+    expect(await said(await press('disconnect: Corner Shop, tablet'))).toEqual([
       'Disconnected: Corner Shop, tablet',
       'The connection tablet of Corner Shop is disconnected. Corner Shop still has 2 connections.',
     ]);
-    expect(await said(await press('Yes, disconnect: Corner Shop, connection without a name'))).toEqual([
+    expect(await said(await press('disconnect: Corner Shop, connection without a name'))).toEqual([
       'Disconnected: Corner Shop, connection without a name',
       'The connection of Corner Shop without a name is disconnected. Corner Shop still has 1 connection.',
     ]);
-    expect(await said(await press('Yes, disconnect: Corner Shop, phone'))).toEqual(ALL_STOPPED);
+    expect(await said(await press('disconnect: Corner Shop, phone'))).toEqual(ALL_STOPPED);
   });
 
   it('says of the only one, and of all together, that all access stopped', async () => {
     await connect(undefined);
-    expect(await said(await press('Yes, disconnect: Corner Shop'))).toEqual(ALL_STOPPED);
+    expect(await said(await press('disconnect: Corner Shop'))).toEqual(ALL_STOPPED);
     await connect('tablet', 'phone');
-    expect(await said(await press('Yes, disconnect all: Corner Shop'))).toEqual(ALL_STOPPED);
+    expect(await said(await press('disconnect all: Corner Shop'))).toEqual(ALL_STOPPED);
   });
 
   it('counts what is left when it is looked at, and calls the application as it is called then', async () => {
     await connect('tablet', 'phone');
-    const link = await press('Yes, disconnect: Corner Shop, tablet');
+    const link = await press('disconnect: Corner Shop, tablet');
     await connect('watch');
-    await pool.query(`update clients set name = 'New Corner' where client_id = $1`, [shop.clientId]);
+    await pool.query(`update clients set name = 'New Corner' where client_id = $1`, [client.clientId]);
     expect(await said(link)).toEqual([
       'Disconnected: New Corner, tablet',
       'The connection tablet of New Corner is disconnected. New Corner still has 2 connections.',
@@ -86,17 +85,17 @@ describe('after a disconnection the page', () => {
 
   it('claims nothing of all access where more was allowed than it reads', async () => {
     await connect('tablet');
-    await insertGrants(server, { user: anna, client: shop, count: 1_000 });
+    await insertGrants(server, { user, client, count: 1_000 });
     await pool.query("update grants set revoked_at = now() where instance_name like 'instance %'");
-    const link = await press('Yes, disconnect: Corner Shop, tablet');
+    const link = await press('disconnect: Corner Shop, tablet');
     expect((await said(link))[1]).toBe('The connection tablet of Corner Shop is disconnected.');
     await connect('phone');
     expect((await said(link))[1]).toMatch(
       /tablet of Corner Shop is disconnected. Corner Shop still has 1 connection or more.$/,
     );
-    const all = `/account?disconnected_all=${shop.clientId}`;
+    const all = `/account?disconnected_all=${client.clientId}`;
     expect(await said(all)).toEqual(NOTHING);
-    await press('Yes, disconnect: Corner Shop, phone');
+    await press('disconnect: Corner Shop, phone');
     expect((await said(all))[1]).toBe(
       'The access of Corner Shop that you disconnected has ended. If connections of Corner Shop are still listed, disconnect it once more.',
     );
@@ -104,13 +103,13 @@ describe('after a disconnection the page', () => {
 
   it('says nothing any more once it is connected anew, or the application is deleted', async () => {
     await connect('tablet');
-    const single = await press('Yes, disconnect: Corner Shop, tablet');
-    const all = `/account?disconnected_all=${shop.clientId}`;
+    const single = await press('disconnect: Corner Shop, tablet');
+    const all = `/account?disconnected_all=${client.clientId}`;
     expect(await said(all)).toEqual(ALL_STOPPED);
     await connect('tablet');
     expect([await said(single), await said(all)]).toEqual([NOTHING, NOTHING]);
-    expect(await said(await press('Yes, disconnect: Corner Shop, tablet'))).toEqual(ALL_STOPPED);
-    await pool.query('delete from clients where client_id = $1', [shop.clientId]);
+    expect(await said(await press('disconnect: Corner Shop, tablet'))).toEqual(ALL_STOPPED);
+    await pool.query('delete from clients where client_id = $1', [client.clientId]);
     expect([await said(single), await said(all)]).toEqual([NOTHING, NOTHING]);
   });
 });
@@ -118,19 +117,19 @@ describe('after a disconnection the page', () => {
 describe('a link that somebody made up', () => {
   it('tells nothing of another user’s connections, and nothing of what is connected', async () => {
     await connect('tablet', 'phone');
-    const theirs = await press('Yes, disconnect: Corner Shop, tablet');
+    const theirs = await press('disconnect: Corner Shop, tablet');
     const boris = await signedIn(server, await server.createUser());
     const never = await server.createClient({ name: 'Never Met' });
     const own = /name="grant_id" value="([^"]+)"/.exec((await agent.get('/account')).body)?.[1];
     for (const link of [
       theirs,
-      `/account?disconnected_all=${shop.clientId}`,
+      `/account?disconnected_all=${client.clientId}`,
       `/account?disconnected_all=${never.clientId}`,
     ]) {
       expect(await said(link, boris)).toEqual(NOTHING);
       expect((await boris.get(link)).body).not.toMatch(/Corner Shop|Never Met|tablet/);
     }
-    for (const link of [`=${own}`, `_all=${shop.clientId}`, `_all=${never.clientId}`])
+    for (const link of [`=${own}`, `_all=${client.clientId}`, `_all=${never.clientId}`])
       expect(await said(`/account?disconnected${link}`)).toEqual(NOTHING);
   });
 
@@ -138,9 +137,9 @@ describe('a link that somebody made up', () => {
     await connect('tablet');
     const { rows } = await pool.query(
       `update grants set token_issued_at = now() - interval '4 years' where user_id = $1 returning grant_id as id`,
-      [anna.userId],
+      [user.userId],
     );
     expect(await said(`/account?disconnected=${rows[0].id}`)).toEqual(NOTHING);
-    expect(await said(`/account?disconnected_all=${shop.clientId}`)).toEqual(NOTHING);
+    expect(await said(`/account?disconnected_all=${client.clientId}`)).toEqual(NOTHING);
   });
 });

@@ -16,19 +16,18 @@ const PATHS = [
 describe('every answer', async () => {
   const server = await useServer();
 
-  it.each(PATHS)('carries the reference of its log line: %s', async (path) => {
-    const answer = await new Agent(server.baseUrl).get(path);
-    const reference = answer.headers.get('x-request-id');
-    expect(reference).toMatch(/^[0-9a-f]{10}$/);
-    if (answer.page === 'error') expect(answer.text).toContain(reference);
-    const lines = () => server.logLines.filter((line) => line.includes(`"ref":"${reference}"`)).length;
-    await expect.poll(lines).toBe(1); // written once the answer is sent
-  });
-
-  it('never asks for https where there is none', async () => {
-    const answer = await new Agent(server.baseUrl).get('/account');
-    expect(answer.headers.get('strict-transport-security')).toBeNull();
-  });
+  it.each(PATHS)(
+    'carries the reference of its log line, and asks for no https where there is none: %s',
+    async (path) => {
+      const answer = await new Agent(server.baseUrl).get(path);
+      const reference = answer.headers.get('x-request-id');
+      expect(reference).toMatch(/^[0-9a-f]{10}$/);
+      expect(answer.headers.get('strict-transport-security')).toBeNull();
+      if (answer.page === 'error') expect(answer.text).toContain(reference);
+      const lines = () => server.logLines.filter((line) => line.includes(`"ref":"${reference}"`)).length;
+      await expect.poll(lines).toBe(1); // written once the answer is sent
+    },
+  );
 });
 
 describe('over https', async () => {

@@ -4,10 +4,12 @@ import * as resources from '../../src/operations/resources.ts';
 import { SECRETS } from '../../src/store/common/secrets.ts';
 import { Agent } from '../support/agent.ts';
 import { obtainToken } from '../support/flow.ts';
-import { registerResource, removeResource, setResourceStatus } from '../support/operators.ts';
+import { agree, registerResource, removeResource, setResourceStatus } from '../support/operators.ts';
 import { useServer } from '../support/server.ts';
 
 const server = await useServer();
+const { pool } = server.database;
+const olga = { db: pool, operator: 'olga' };
 
 const agent = new Agent(server.baseUrl);
 const token = await obtainToken(agent, await server.createClient(), await server.createUser());
@@ -17,7 +19,7 @@ interface Known {
   readonly resourceSecret: string;
 }
 
-const register = (): Promise<Known> => registerResource(server.database.pool, 'payment API', 'olga');
+const register = (): Promise<Known> => registerResource(pool, 'payment API', 'olga');
 const ask = async ({ resourceId, resourceSecret }: Known) => {
   const authorization = `Basic ${btoa(`${resourceId}:${resourceSecret}`)}`;
   const { status, body } = await agent.post('/oauth/introspect', { token }, { authorization });
@@ -27,31 +29,22 @@ const wrongSecret = async () => ask({ ...(await register()), resourceSecret: 'wr
 
 describe('a resource server', () => {
   it('has several secrets at a time; a retired one is as a wrong one', async () => {
-    const { pool } = server.database;
     const first = await register();
     const { resourceId } = first;
-    const added = await perform(resources.addSecret, { db: pool, operator: 'olga' }, { resourceId });
+    const added = await perform(resources.addSecret, olga, { resourceId });
     const second = { resourceId, resourceSecret: String(added.resourceSecret) };
     for (const secret of [first, second]) expect((await ask(secret)).body).toContain('"active":true');
     const [one] = await SECRETS.resource.list(pool, { ownerId: resourceId });
-    const agreed: boolean[] = [];
-    const confirm = async () => {
-      if (agreed.push(true) === 1) throw new Error('nothing was done');
-    };
-    const retire = (secretId = '') =>
-      perform(resources.retireSecret, { db: pool, operator: 'olga', confirm }, { resourceId, secretId });
-    await retire(one?.secretId);
-    expect(agreed).toEqual([]);
+    await perform(resources.retireSecret, olga, { resourceId, secretId: one?.secretId ?? '' });
     expect(await ask(first)).toEqual(await wrongSecret());
+    const last = { resourceId, secretId: added.secretId };
+    await expect(perform(resources.retireSecret, olga, last)).rejects.toThrow('not confirmed');
     expect((await ask(second)).status).toBe(200);
-    await expect(retire(added.secretId)).rejects.toThrow('nothing was done');
-    expect((await ask(second)).status).toBe(200);
-    await retire(added.secretId);
+    await perform(resources.retireSecret, { ...olga, confirm: agree }, last);
     expect(await ask(second)).toEqual(await wrongSecret());
   });
 
   it('is as one with a wrong secret while it is blocked, and once it is deleted', async () => {
-    const { pool } = server.database;
     const resource = await register();
     await setResourceStatus(pool, resource.resourceId, 'blocked', 'olga');
     expect(await ask(resource)).toEqual(await wrongSecret());
@@ -74,10 +67,9 @@ describe('a resource server', () => {
   });
 
   it('has the day noted on which each secret was last used, and only of the one that was', async () => {
-    const { pool } = server.database;
     const resource = await register();
     const { resourceId } = resource;
-    await perform(resources.addSecret, { db: pool, operator: 'olga' }, { resourceId });
+    await perform(resources.addSecret, olga, { resourceId });
     const used = async () =>
       (await SECRETS.resource.list(pool, { ownerId: resourceId })).map(({ lastUsedOn }) => lastUsedOn);
     await ask({ resourceId, resourceSecret: 'wrong' });
