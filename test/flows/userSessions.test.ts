@@ -1,27 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { endSession, findUserSessions } from '../../src/flows/account/userSessions.ts';
-import { currentSession, type Session, signOut, signOutToken } from '../../src/flows/signIn/session.ts';
-import { sessionOf } from '../support/account.ts';
-import { Agent } from '../support/agent.ts';
-import { signIn } from '../support/flow.ts';
+import { type Session, signOut, signOutToken } from '../../src/flows/signIn/session.ts';
+import { isSignedIn } from '../support/account.ts';
 import { CALLER, type TestUser, useServer } from '../support/server.ts';
+import { type SignedIn, signedInUser } from './signedIn.ts';
 
 const server = await useServer({ trustProxy: 1 });
 
-interface SignedIn {
-  readonly cookie: string;
-  readonly session: Session;
-}
-
-async function signedIn(user: TestUser, headers: Record<string, string> = {}): Promise<SignedIn> {
-  const agent = new Agent(server.baseUrl, headers);
-  await signIn(agent, user.login, user.password);
-  const cookie = agent.cookies.get('assent_session') ?? '';
-  return { cookie, session: await sessionOf(server, agent) };
-}
-
+const signedIn = (user: TestUser) => signedInUser(server, user);
 const list = ({ session }: SignedIn) => findUserSessions(server.context, session);
-const lives = async ({ cookie }: SignedIn) => (await currentSession(server.context, cookie)) !== null;
+const lives = ({ agent }: SignedIn) => isSignedIn(agent);
 
 const endOthers = (session: Session, formToken: string | undefined) =>
   endSession(server.context, session, { sessionId: null, formToken }, CALLER);
@@ -61,13 +49,9 @@ describe('the sessions of a user', () => {
     const [user, other] = [await server.createUser(), await server.createUser()];
     const all = [await signedIn(user), await signedIn(user), await signedIn(other), await signedIn(user)];
     const here = all[3] as SignedIn;
-    expect(await endOthers(here.session, undefined)).toEqual({
-      outcome: 'stale',
-    });
+    expect(await endOthers(here.session, undefined)).toEqual({ outcome: 'stale' });
     const token = (await list(here)).endOthersToken ?? '';
-    expect(await endOthers(all[0]?.session as Session, token)).toEqual({
-      outcome: 'stale',
-    });
+    expect(await endOthers(all[0]?.session as Session, token)).toEqual({ outcome: 'stale' });
     expect(await endOthers(here.session, token)).toEqual({ outcome: 'ended' });
     expect(await Promise.all(all.map(lives))).toEqual([false, false, true, true]);
   });
@@ -79,9 +63,7 @@ describe('the sessions of a user', () => {
     const [, later] = sessions;
     const sent = { sessionId: later?.sessionId ?? '', formToken: later?.endToken ?? undefined };
     for (let n = 0; n < 2; n += 1) await endSession(server.context, here.session, sent, CALLER);
-    for (let n = 0; n < 2; n += 1) {
-      await endOthers(here.session, endOthersToken ?? '');
-    }
+    for (let n = 0; n < 2; n += 1) await endOthers(here.session, endOthersToken ?? '');
     const token = signOutToken(server.context, here.session);
     for (let n = 0; n < 2; n += 1) await signOut(server.context, here.session, token, CALLER);
     const { rows } = await server.database.pool.query(

@@ -1,0 +1,35 @@
+import type { Session } from '../../src/flows/signIn/session.ts';
+import { sha256 } from '../../src/secrets/digest.ts';
+import type { NewSession } from '../../src/store/common/sessions.ts';
+import { findUserByLogin } from '../../src/store/common/users.ts';
+import { sessionOf, signedIn } from '../support/account.ts';
+import type { Agent } from '../support/agent.ts';
+import type { TestServer, TestUser } from '../support/server.ts';
+
+/** A user, a browser, and what the server knows of its session. */
+export interface SignedIn {
+  readonly user: TestUser;
+  readonly agent: Agent;
+  readonly session: Session;
+}
+
+export async function signedInUser(
+  server: TestServer,
+  given?: TestUser,
+  headers: Record<string, string> = {},
+): Promise<SignedIn> {
+  const user = given ?? (await server.createUser());
+  const agent = await signedIn(server, user, headers);
+  return { user, agent, session: await sessionOf(server, agent) };
+}
+
+/** A sign-in by the password that the user has now, as it is handed to the store. */
+export async function newSessionOf(
+  { database }: TestServer,
+  { login }: TestUser,
+  cookie: string,
+): Promise<NewSession> {
+  const { userId = '', passwordHash = '' } = (await findUserByLogin(database.pool, login)) ?? {};
+  const origin = { browser: null, system: null, network: null, knownDevice: false };
+  return { sessionHash: sha256(cookie), userId, passwordHash, earlierHash: null, ...origin };
+}
