@@ -3,7 +3,7 @@ import { loadAuthorizationRequest } from '../../src/flows/authorize/authorize.ts
 import { decisionForm } from '../../src/flows/authorize/decisionForms.ts';
 import { signForm } from '../../src/flows/common/signedForm.ts';
 import { Parameters } from '../../src/rules/request/parameters.ts';
-import { type Digest, hexOf, sha256 } from '../../src/secrets/digest.ts';
+import { hexOf, sha256 } from '../../src/secrets/digest.ts';
 import { grantIdFor } from '../../src/secrets/grantId.ts';
 import { type Approval, approveGrant } from '../../src/store/authorize/approvals.ts';
 import { setSessionConfirmed } from '../../src/store/authorize/paymentConfirmations.ts';
@@ -33,6 +33,9 @@ beforeEach(async () => {
   [client, user, agent] = [await server.createClient(), await server.createUser(), new Agent(server.baseUrl)];
 });
 
+/** Asks the database about the user. */
+const ask = (text: string) => pool.query(text, [user.userId]);
+
 /** Presses Allow with a token that the consent page would have had `ago` milliseconds before now, whether it was shown or not. */
 async function allow(fields: Record<string, string> = SPENDING, ago = 0): Promise<Answer> {
   const request = new URLSearchParams(requestOf(client, fields)).toString().replaceAll('+', '%20');
@@ -47,15 +50,10 @@ const confirm = (fields: Record<string, string> = SPENDING, browser = agent) =>
   reachConsent(browser, requestOf(client, fields), user);
 
 const age = (interval: string) =>
-  pool.query('update sessions set confirmed_at = confirmed_at - $2::interval where user_id = $1', [
-    user.userId,
-    interval,
-  ]);
+  ask(`update sessions set confirmed_at = confirmed_at - interval '${interval}' where user_id = $1`);
 
-async function approved(): Promise<number> {
-  const events = `select from audit_events where user_id = $1 and kind like 'approved%'`;
-  return (await pool.query(events, [user.userId])).rowCount ?? -1;
-}
+const approved = async () =>
+  (await ask(`select from audit_events where user_id = $1 and kind like 'approved%'`)).rowCount;
 
 describe('Allow without the payment password', () => {
   const REASONS: Record<string, () => Promise<unknown>> = {
@@ -71,18 +69,21 @@ describe('Allow without the payment password', () => {
     },
     'its confirmation was used up': async () => {
       await decide(agent, await confirm(), 'allow');
-      await pool.query('delete from grants where user_id = $1', [user.userId]);
+      await ask('delete from grants where user_id = $1');
     },
   };
 
-  it.each(Object.keys(REASONS))('gives no code when %s, and leads to the payment password', async (why) => {
-    await REASONS[why]?.();
-    const before = await rowsOf(server.database);
-    const answer = await allow();
-    expect([answer.status, answer.location?.includes('/oauth/authorize?')]).toEqual([303, true]);
-    expect((await agent.get(answer.location ?? '')).page).toBe('payment-password');
-    expect(await rowsOf(server.database)).toBe(before);
-  });
+  it.each(Object.entries(REASONS))(
+    'gives no code when %s, and leads to the payment password',
+    async (_, make) => {
+      await make();
+      const before = await rowsOf(server.database);
+      const answer = await allow();
+      expect([answer.status, answer.location?.includes('/oauth/authorize?')]).toEqual([303, true]);
+      expect((await agent.get(answer.location ?? '')).page).toBe('payment-password');
+      expect(await rowsOf(server.database)).toBe(before);
+    },
+  );
 
   it('gives one where nothing is spent, or the user has no payment password', async () => {
     await signIn(agent, user.login, user.password);
@@ -112,47 +113,36 @@ describe('a confirmation by the payment password', () => {
     const requests = ['one', 'two', 'three'].map((name) => ({ ...SPENDING, instance_name: name }));
     for (const request of requests) await confirm(request);
     for (const request of requests) expect(codeOf(await allow(request))).toMatch(/^assent_ac_/);
-    await pool.query('delete from grants where user_id = $1', [user.userId]);
+    await ask('delete from grants where user_id = $1');
     for (const request of requests) expect((await allow(request)).status).toBe(303);
   });
 
   it('is kept beside a few others only', async () => {
     await confirm();
-    const { rows } = await pool.query<{ session: Digest; hash: string }>(
-      `select session_hash::text as session, payment_password_hash as hash from sessions join users using (user_id) where user_id = $1`,
-      [user.userId],
-    );
-    const { session: sessionHash = sha256(''), hash: paymentPasswordHash = '' } = rows[0] ?? {};
+    const { sessionHash, paymentPasswordHash } = await sessionOf(server, agent);
+    const confirmation = { sessionHash, paymentPasswordHash: paymentPasswordHash ?? '', ...CALLER };
     for (let n = 0; n < 12; n += 1) {
-      const request = {
-        sessionHash,
-        requestDigest: sha256(`${n}`),
-        clientId: client.clientId,
-        paymentPasswordHash,
-      };
-      expect(await setSessionConfirmed(pool, { ...request, ...CALLER })).toMatchObject({ valid: true });
+      const request = { requestDigest: sha256(`${n}`), clientId: client.clientId };
+      expect(await setSessionConfirmed(pool, { ...request, ...confirmation })).toMatchObject({ valid: true });
     }
-    const kept = 'select jsonb_object_keys(confirmed_before) as request from sessions where user_id = $1';
-    const found = await pool.query<{ request: string }>(kept, [user.userId]);
+    const kept = await ask(
+      'select jsonb_object_keys(confirmed_before) as request from sessions where user_id = $1',
+    );
     const before = [3, 4, 5, 6, 7, 8, 9, 10].map((n) => hexOf(sha256(`${n}`)));
-    expect(found.rows.map(({ request }) => request).toSorted()).toEqual(before.toSorted());
+    expect(kept.rows.map(({ request }) => request).toSorted()).toEqual(before.toSorted());
   });
 
   it('is good for one of two approvals that wait for each other, at two servers', async () => {
-    const consent = await confirm();
-    expect(consent.page).toBe('consent');
-    const { rows } = await pool.query<{ session: Digest; request: Digest }>(
-      `select session_hash::text as session, confirmed_request::text as request from sessions where user_id = $1`,
-      [user.userId],
-    );
+    await confirm();
+    const { sessionHash, confirmedRequest } = await sessionOf(server, agent);
     const approvalFor = (instanceName: string): Approval => ({
       ...approvalOf(client, user),
       grantId: grantIdFor(user.userId, client.clientId, instanceName),
       instanceName,
       ...SPENDING,
       codeHash: sha256(instanceName),
-      sessionHash: rows[0]?.session ?? sha256(''),
-      requestDigest: rows[0]?.request ?? sha256(''),
+      sessionHash,
+      requestDigest: confirmedRequest ?? sha256(''),
     });
     const lock = 'select from users where user_id = $1 for update';
     const verdicts = await whileHeld(pool, lock, [user.userId], async () => {
