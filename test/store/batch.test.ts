@@ -10,17 +10,29 @@ function slowStatement(rowOf?: (request: number) => string | null) {
   const batches: { requests: readonly number[]; answer(): void; fail(error: Error): void }[] = [];
   const ask = (_pool: pg.Pool, requests: readonly number[]) =>
     new Promise<string[]>((resolve, reject) => {
-      const answer = () => resolve(requests.map((request) => `answer ${request}`));
-      batches.push({ requests, answer, fail: reject });
+      batches.push({ requests, answer: () => resolve(requests.map(String)), fail: reject });
     });
   const one = batched('test', ask, rowOf);
-  const answerNext = async (count: number) => {
-    for (let next = 0; next < count; next += 1) {
-      batches[next]?.answer();
+  return {
+    asked: () => batches.map(({ requests }) => requests),
+    /** Sends requests at once. @returns the result of each, or its error */
+    async send(...requests: number[]) {
+      const results = requests.map((request) => settled(one(POOL, request)));
+      await turn();
+      return results;
+    },
+    /** Answers statements by their numbers, one after the other. */
+    async answer(...numbers: number[]) {
+      for (const number of numbers) {
+        batches[number]?.answer();
+        await turns();
+      }
+    },
+    async fail(number: number, error: Error) {
+      batches[number]?.fail(error);
       await turns();
-    }
+    },
   };
-  return { batches, one, answerNext, asked: () => batches.map(({ requests }) => requests) };
 }
 
 /** The error that PostgreSQL raises about one caller's data. */
@@ -34,55 +46,39 @@ async function turns(): Promise<void> {
 }
 
 const settled = (promise: Promise<unknown>) => promise.catch((error: unknown) => error);
+const upTo = (count: number) => Array.from({ length: count }, (_, number) => number);
 
 describe('requests that share a statement', () => {
   it('get each its own result', async () => {
-    const { batches, asked, one } = slowStatement();
-    const results = [1, 2, 3].map((request) => one(POOL, request));
-    await turn();
+    const { asked, send, answer } = slowStatement();
+    const results = await send(1, 2, 3);
     expect(asked()).toEqual([[1, 2, 3]]);
-    batches[0]?.answer();
-    expect(await Promise.all(results)).toEqual(['answer 1', 'answer 2', 'answer 3']);
-  });
-
-  it('are no more than one when nothing else waits, which leaves at once', async () => {
-    const { batches, one } = slowStatement();
-    const result = one(POOL, 7);
-    await turn();
-    batches[0]?.answer();
-    expect(await result).toBe('answer 7');
+    await answer(0);
+    expect(await Promise.all(results)).toEqual(['1', '2', '3']);
   });
 
   it('wait while two statements are in flight, and then go together, at most 128 at a time', async () => {
-    const { answerNext, asked, one } = slowStatement();
-    const results = Array.from({ length: 500 }, (_, request) => one(POOL, request));
-    await turn();
+    const { asked, send, answer } = slowStatement();
+    const results = await send(...upTo(500));
     expect(asked().map(({ length }) => length)).toEqual([128, 128]);
-    await answerNext(4);
+    await answer(0, 1, 2, 3);
     expect(asked().map(({ length }) => length)).toEqual([128, 128, 128, 116]);
-    expect(await Promise.all(results)).toEqual(
-      Array.from({ length: 500 }, (_, request) => `answer ${request}`),
-    );
+    expect(await Promise.all(results)).toEqual(upTo(500).map(String));
   });
 
   it('are about different rows: a second one about a row waits until the first is answered', async () => {
-    const { batches, asked, one } = slowStatement((request) =>
+    const { asked, send, answer } = slowStatement((request) =>
       request >= 100 ? null : String(request % 10),
     );
-    const results = [1, 2, 11, 100, 100, 21].map((request) => one(POOL, request));
-    await turn();
+    const results = await send(1, 2, 11, 100, 100, 21);
     expect(asked()).toEqual([[1, 2, 100, 100]]);
-    results.push(one(POOL, 3), one(POOL, 12));
-    await turn();
-    expect(asked()).toEqual([[1, 2, 100, 100], [3]]);
-    batches[0]?.answer();
-    await turns();
+    results.push(...(await send(3, 12)));
+    expect(asked().slice(1)).toEqual([[3]]);
+    await answer(0);
     expect(asked().slice(2)).toEqual([[11, 12]]);
-    batches[2]?.answer();
-    await turns();
+    await answer(2);
     expect(asked().slice(3)).toEqual([[21]]);
-    batches[1]?.answer();
-    batches[3]?.answer();
+    await answer(1, 3);
     expect(await Promise.all(results)).toHaveLength(8);
   });
 
@@ -106,18 +102,14 @@ describe('requests that share a statement', () => {
   it('are turned away after two seconds, also behind one about the same row', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
     try {
-      const { batches, asked, one } = slowStatement((request) => String(request % 10));
-      const first = one(POOL, 1);
-      await turn();
-      const behind = [11, 21].map((request) => settled(one(POOL, request)));
+      const { asked, send, answer } = slowStatement((request) => String(request % 10));
+      const [first, ...behind] = await send(1, 11, 21);
       vi.advanceTimersByTime(4_001);
       expect(await Promise.all(behind)).toEqual([new OverloadedError(), new OverloadedError()]);
-      batches[0]?.answer();
-      expect(await first).toBe('answer 1');
-      const later = one(POOL, 31);
-      await turn();
-      batches[1]?.answer();
-      expect(await later).toBe('answer 31');
+      await answer(0);
+      const [later] = await send(31);
+      await answer(1);
+      expect(await Promise.all([first, later])).toEqual(['1', '31']);
       expect(asked()).toEqual([[1], [31]]);
     } finally {
       vi.useRealTimers();
@@ -125,11 +117,13 @@ describe('requests that share a statement', () => {
   });
 
   it('are those for one database', async () => {
-    const { asked, one } = slowStatement();
-    void one(POOL, 1);
-    void one({} as pg.Pool, 2);
-    await turn();
-    expect(asked()).toEqual([[1], [2]]);
+    const asked: (readonly number[])[] = [];
+    const one = batched('test', async (_pool, requests: readonly number[]) => {
+      asked.push(requests);
+      return requests;
+    });
+    await Promise.all([one(POOL, 1), one({} as pg.Pool, 2)]);
+    expect(asked).toEqual([[1], [2]]);
   });
 
   it('are asked one by one after an error that one of them caused, which stays its own', async () => {
@@ -145,66 +139,51 @@ describe('requests that share a statement', () => {
   });
 
   it('all fail with an error that none of them caused, and later ones do not', async () => {
-    const { batches, asked, one } = slowStatement(String);
-    const results = [1, 2].map((request) => settled(one(POOL, request)));
-    await turn();
-    batches[0]?.fail(new Error('out of luck'));
-    expect(await Promise.all(results)).toEqual([new Error('out of luck'), new Error('out of luck')]);
-    const later = one(POOL, 1);
-    await turns();
-    batches[1]?.answer();
-    expect(await later).toBe('answer 1');
+    const { asked, send, answer, fail } = slowStatement(String);
+    const results = await send(1, 2);
+    const error = new Error('out of luck');
+    await fail(0, error);
+    expect(await Promise.all(results)).toEqual([error, error]);
+    const [later] = await send(1);
+    await answer(1);
+    expect(await later).toBe('1');
     expect(asked()).toEqual([[1, 2], [1]]);
   });
 
   it('are asked once more when the connection was lost', async () => {
-    const { batches, asked, one } = slowStatement();
-    const result = one(POOL, 1);
-    await turn();
-    batches[0]?.fail(Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }));
-    await turns();
-    batches[1]?.answer();
-    expect(await result).toBe('answer 1');
+    const { asked, send, answer, fail } = slowStatement();
+    const [result] = await send(1);
+    await fail(0, Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }));
+    await answer(1);
+    expect(await result).toBe('1');
     expect(asked()).toEqual([[1], [1]]);
   });
 
   it('are turned away when too many wait', async () => {
-    const { answerNext, one } = slowStatement();
-    const results = Array.from({ length: 2_001 }, (_, request) => settled(one(POOL, request)));
+    const { send, answer } = slowStatement();
+    const results = await send(...upTo(2_001));
     expect(await results[2_000]).toBeInstanceOf(OverloadedError);
-    await turn();
-    await answerNext(16);
-    expect(await results[1_999]).toBe('answer 1999');
+    await answer(...upTo(16));
+    expect(await results[1_999]).toBe('1999');
   });
 
-  it('are turned away when too many wait about their row, and leave those about other rows alone', async () => {
-    const { batches, answerNext, asked, one } = slowStatement((request) => String(request % 100));
-    const flood = Array.from({ length: 2_500 }, (_, index) => settled(one(POOL, 100 * index)));
-    expect(await flood.at(-1)).toBeInstanceOf(OverloadedError);
-    await turn();
-    const other = one(POOL, 1);
-    await turn();
-    expect(asked()).toEqual([[0], [1]]);
-    batches[1]?.answer();
-    expect(await other).toBe('answer 1');
-    await answerNext(260);
-    const answered = (await Promise.all(flood)).filter((result) => typeof result === 'string');
-    expect(answered).toHaveLength(1 + 256);
-  });
-
-  it('of many rows that others crowd leave alone those about any other row', async () => {
-    const { batches, answerNext, one } = slowStatement((request) => String(request % 100));
-    const flood = Array.from({ length: 5_000 }, (_, index) => settled(one(POOL, 2 * index)));
-    expect(await flood.at(-1)).toBeInstanceOf(OverloadedError);
-    await turn();
-    const other = one(POOL, 1);
-    await turn();
-    batches[1]?.answer();
-    expect(await other).toBe('answer 1');
-    await answerNext(100);
-    const answered = (await Promise.all(flood)).filter((result) => typeof result === 'string');
-    expect(answered).toHaveLength(50 + 2_000);
-  });
+  it.each([
+    ['one row', upTo(2_500).map((n) => 100 * n), 1 + 256],
+    ['many rows', upTo(5_000).map((n) => 2 * n), 50 + 2_000],
+  ])(
+    'are turned away when too many wait about their row, and leave those about other rows alone: %s',
+    async (_what, requests, accepted) => {
+      const { send, answer } = slowStatement((request) => String(request % 100));
+      const flood = await send(...requests);
+      expect(await flood.at(-1)).toBeInstanceOf(OverloadedError);
+      const [other] = await send(1);
+      await answer(1);
+      expect(await other).toBe('1');
+      await answer(...upTo(260));
+      const answered = (await Promise.all(flood)).filter((result) => typeof result === 'string');
+      expect(answered).toHaveLength(accepted);
+    },
+  );
 
   it('fail loudly when one is left without a result', async () => {
     const one = batched('test', async () => [] as string[]);

@@ -9,37 +9,31 @@ import { useDatabase } from '../support/database.ts';
 
 const database = await useDatabase();
 
-async function errorOf(promise: Promise<unknown>): Promise<unknown> {
-  return promise.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
-}
+const meansAway = async (promise: Promise<unknown>) =>
+  isDatabaseAway(await promise.catch((error: unknown) => error));
 
 describe('a database that is away', () => {
   it('is told from a fault of ours by what PostgreSQL says', async () => {
     const { pool } = database;
-    expect(isDatabaseAway(await errorOf(pool.query('select 1/0')))).toBe(false);
-    expect(isDatabaseAway(await errorOf(pool.query('select * from nothing')))).toBe(false);
+    expect(await meansAway(pool.query('select 1/0'))).toBe(false);
+    expect(await meansAway(pool.query('select * from nothing'))).toBe(false);
     const cancelled = pool.query("set statement_timeout = '10ms'; select pg_sleep(10)");
-    expect(isDatabaseAway(await errorOf(cancelled))).toBe(true);
-    expect(isDatabaseAway(await errorOf(pool.query('select pg_terminate_backend(pg_backend_pid())')))).toBe(
-      true,
-    );
+    expect(await meansAway(cancelled)).toBe(true);
+    expect(await meansAway(pool.query('select pg_terminate_backend(pg_backend_pid())'))).toBe(true);
   });
 
   it('is told by the network too, and not by a file that is missing', async () => {
     const nowhere = new pg.Pool({ host: '127.0.0.1', port: 9 });
-    expect(isDatabaseAway(await errorOf(nowhere.query('select 1')))).toBe(true);
+    expect(await meansAway(nowhere.query('select 1'))).toBe(true);
     const noSocket = new pg.Pool({ host: '/nonexistent' });
-    expect(isDatabaseAway(await errorOf(noSocket.query('select 1')))).toBe(true);
+    expect(await meansAway(noSocket.query('select 1'))).toBe(true);
     expect(isDatabaseAway(Object.assign(new Error(), { code: 'ENOENT', syscall: 'open' }))).toBe(false);
   });
 });
 
 it('reads digests and times alike, however the database is set to write them', async () => {
   const { pool } = database;
-  const name = (await pool.query<{ name: string }>('select current_database() as name')).rows[0]?.name;
+  const name = new URL(database.url).pathname.slice(1);
   const habits = ["bytea_output = 'escape'", "datestyle = 'SQL, DMY'", "timezone = 'Asia/Kolkata'"];
   for (const habit of habits) await pool.query(`alter database ${name} set ${habit}`);
   const accustomed = openDatabase(database.url);
@@ -88,8 +82,7 @@ it('takes a connection that is ended in the moment in which it is opened for a d
   const { port } = postgres.address() as AddressInfo;
   const pool = openDatabase({ host: '127.0.0.1', port, user: 'assent', database: 'assent' });
   onTestFinished(() => pool.end());
-  const error = await errorOf(withConnection(pool, (connection) => connection.query('select 1')));
-  expect(isDatabaseAway(error)).toBe(true);
+  expect(await meansAway(withConnection(pool, (connection) => connection.query('select 1')))).toBe(true);
 });
 
 describe('a transaction', () => {
@@ -111,7 +104,7 @@ describe('a transaction', () => {
       await pool.query('select pg_terminate_backend($1)', [rows[0]?.pid]);
       await gone;
     });
-    expect(isDatabaseAway(await errorOf(cut))).toBe(true);
+    expect(await meansAway(cut)).toBe(true);
     expect((await pool.query('select 1')).rowCount).toBe(1);
   });
 });

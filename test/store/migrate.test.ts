@@ -1,18 +1,14 @@
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { sha256 } from '../../src/secrets/digest.ts';
 import { openDatabase, transaction } from '../../src/store/database/database.ts';
 import { compareSchema, describeSchema } from '../../src/store/schema/definition.ts';
 import { migrate } from '../../src/store/schema/migrate.ts';
-import {
-  listMigrations,
-  MigrationError,
-  schemaState,
-  schemaVersion,
-} from '../../src/store/schema/schemaState.ts';
+import { listMigrations, schemaState, schemaVersion } from '../../src/store/schema/schemaState.ts';
 import { findToken } from '../../src/store/token/introspection.ts';
 import { ownDatabase, useDatabase } from '../support/database.ts';
+import { waitForLocks, whileHeld } from '../support/locks.ts';
 import { withClient } from '../support/postgres.ts';
 
 const database = await useDatabase();
@@ -30,23 +26,18 @@ describe('migrations', () => {
     expect(inOrder).toEqual(await listMigrations());
   });
 
-  it('refuse a database that is newer than this build', async () => {
-    const newer = await ownDatabase();
-    await newer.pool.query(`insert into schema_migrations (version, name) values (9999, 'later')`);
-    await expect(migrate(newer.pool)).rejects.toThrow(MigrationError);
-    await expect(migrate(newer.pool)).rejects.toThrow(/9999.*newer build/);
-  });
-
   it.each([
-    ['serves this build', 0, true],
-    ['serves only builds after it', 1, false],
-  ])('leave a newer schema as it is, and know whether it %s', async (_, after, serves) => {
+    ['serves this build', 0],
+    ['serves only builds after it', 1],
+    ['does not say which builds it serves', null],
+  ])('leave a newer schema as it is, and know whether it does: one that %s', async (_, after) => {
     const newer = await ownDatabase();
     const { known } = await schemaState(newer.pool);
     await newer.pool.query(
       `insert into schema_migrations (version, name, oldest_build) values ($1, 'later', 1), ($1 + 1, 'latest', $2)`,
-      [known + 1, known + after],
+      [known + 1, after === null ? null : known + after],
     );
+    const serves = after === 0;
     expect(await schemaState(newer.pool)).toEqual({ version: known + 2, known, serves });
     if (serves) expect(await migrate(newer.pool)).toEqual([]);
     else await expect(migrate(newer.pool)).rejects.toThrow(/does not serve it: run a newer build/);
@@ -67,22 +58,19 @@ describe('migrations', () => {
 
   it('don’t stop requests behind them while they wait for a lock, and go on when it is free', async () => {
     const older = await ownDatabase();
-    const holder = new pg.Client(older.url);
-    onTestFinished(() => holder.end());
-    await holder.connect();
     await beginAgain(older.pool, 8);
-    await holder.query('begin; lock table clients in access share mode'); // as a long report does; 0009 alters it
-    const migrated = migrate(older.pool);
-    const waits = `select count(*)::int from pg_stat_activity
-                    where datname = current_database() and wait_event_type = 'Lock'`;
-    const count = async () => (await older.pool.query<{ count: number }>(waits)).rows[0]?.count;
-    for (const turn of [1, 2]) {
-      await expect.poll(count, { interval: 10 }).toBe(1);
-      const { rows } = await older.pool.query('select count(*)::int from clients'); // queues behind it
-      expect({ turn, rows }).toEqual({ turn, rows: [{ count: 0 }] });
-    }
-    await holder.query('commit');
-    expect((await migrated).map(({ version }) => version)).toContain(9);
+    // As a long report does; 0009 alters that table.
+    const report = 'lock table clients in access share mode';
+    const [migrated] = await whileHeld(older.pool, report, [], async () => {
+      const migrating = migrate(older.pool);
+      for (const turn of [1, 2]) {
+        await waitForLocks(older.pool, 1);
+        const { rows } = await older.pool.query('select count(*)::int from clients'); // queues behind it
+        expect({ turn, rows }).toEqual({ turn, rows: [{ count: 0 }] });
+      }
+      return [migrating];
+    });
+    expect((await migrated)?.map(({ version }) => version)).toContain(9);
   });
 
   it('refuse a database that can’t hold every letter', async () => {
@@ -120,10 +108,9 @@ describe('migrations', () => {
       `select relname as name from pg_inherits join pg_class on oid = inhrelid
         where inhparent in ('audit_events_at_idx'::regclass, 'audit_events_warnings_idx'::regclass)`,
     );
-    const names = ['audit_events_2020_02', 'audit_events_rest'].flatMap((name) => [
-      `${name}_at_idx`,
-      `${name}_warnings_idx`,
-    ]);
+    const names = ['2020_02_at_idx', '2020_02_warnings_idx', 'rest_at_idx', 'rest_warnings_idx'].map(
+      (name) => `audit_events_${name}`,
+    );
     expect(made.rows.map(({ name }) => name)).toEqual(expect.arrayContaining(names));
     expect(rows).toHaveLength(names.length);
   });

@@ -5,9 +5,12 @@ import { migrate } from '../../src/store/schema/migrate.ts';
 import { listMigrations } from '../../src/store/schema/schemaState.ts';
 import { Agent } from '../support/agent.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
-import { introspect, obtainCode, requestOf, tokenRequestOf } from '../support/flow.ts';
+import { obtainCode, obtainToken, requestOf } from '../support/flow.ts';
+import { whileHeld } from '../support/locks.ts';
 import { type Pooler, poolerVersion, startPooler } from '../support/pooler.ts';
-import { startServer, type TestServer } from '../support/server.ts';
+import { startServer, type TestServer, type TestUser } from '../support/server.ts';
+import { isLive } from '../support/state.ts';
+import { exchange, expectToken } from '../support/tokenRequests.ts';
 
 const REPLICAS = 2;
 const PEOPLE = 6;
@@ -56,39 +59,26 @@ describe.runIf(poolerVersion).each(['session', 'transaction'] as const)(
       const client = await first.createClient();
       const resource = await first.createResource();
       const people = await Promise.all(Array.from({ length: PEOPLE }, () => first.createUser()));
-      const tokens = people.map(async (user, index) => {
+      const tokens = people.map((user, index) => {
         const agent = new Agent([first, ...others][index % REPLICAS]?.baseUrl ?? '');
-        const code = await obtainCode(agent, requestOf(client, { scope: 'payment-shop' }), user);
-        const answer = await agent.post('/oauth/token', tokenRequestOf(client, code));
-        return JSON.parse(answer.body).access_token as string;
+        return obtainToken(agent, client, user, { scope: 'payment-shop' });
       });
-      for (const token of await Promise.all(tokens)) {
-        expect(await introspect(first, resource, token)).toMatchObject({ active: true });
-      }
+      for (const token of await Promise.all(tokens)) expect(await isLive(first, resource, token)).toBe(true);
     });
 
     it('keeps the time limits: a grant that somebody locks by hand delays its own exchange only', async () => {
       const [server] = replicas as [TestServer];
       const client = await server.createClient();
       const [stuck, free] = [await server.createUser(), await server.createUser()];
-      const agents = [new Agent(server.baseUrl), new Agent(server.baseUrl)] as const;
-      const stuckCode = await obtainCode(agents[0], requestOf(client), stuck);
-      const freeCode = await obtainCode(agents[1], requestOf(client), free);
-      const holder = await database.pool.connect();
-      try {
-        await holder.query('begin');
-        await holder.query('select from grants where user_id = $1 for update', [stuck.userId]);
-        const [held, other] = await Promise.all([
-          agents[0].post('/oauth/token', tokenRequestOf(client, stuckCode)),
-          agents[1].post('/oauth/token', tokenRequestOf(client, freeCode)),
-        ]);
-        expect([held.status, other.status]).toEqual([503, 200]);
+      const codeOf = (user: TestUser) => obtainCode(new Agent(server.baseUrl), requestOf(client), user);
+      const codes = [await codeOf(stuck), await codeOf(free)];
+      const lock = 'select from grants where user_id = $1 for update';
+      await whileHeld(database.pool, lock, [stuck.userId], async () => {
+        const answers = await Promise.all(codes.map((code) => exchange(server, client, code)));
+        expect(answers.map(({ status }) => status)).toEqual([503, 200]);
         expect(server.logLines.join('')).toContain('a lock was not free in time (55P03)');
-        await holder.query('rollback');
-      } finally {
-        holder.release();
-      }
-      expect((await agents[0].post('/oauth/token', tokenRequestOf(client, stuckCode))).status).toBe(200);
+      });
+      expectToken(await exchange(server, client, codes[0] ?? ''));
     });
   },
 );

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { Agent } from '../support/agent.ts';
+import { transaction } from '../../src/store/database/database.ts';
+import { actorsAt } from '../support/account.ts';
 import { introspect, obtainToken, reachConsent, requestOf } from '../support/flow.ts';
 import { useServer } from '../support/server.ts';
 
@@ -9,39 +10,33 @@ const MANY = 20_000;
 
 it('pages, exchanges and questions about tokens are answered when PostgreSQL believes that full tables are empty', async () => {
   const { pool } = server.database;
-  const [client, user] = [await server.createClient(), await server.createUser()];
+  const { client, user, agent } = await actorsAt(server);
   const resource = await server.createResource();
   for (const table of ['users', 'grants', 'sessions']) {
     await pool.query(`alter table ${table} set (autovacuum_enabled = off)`); // it would mend what is tried here
   }
-  const loading = await pool.connect();
-  try {
+  await transaction(pool, async (loading) => {
     // An ANALYZE in the middle of a load finds pages and no rows in them, and says so until the next one.
-    await loading.query('begin');
     await loading.query(
       `insert into users (user_id, login, login_key, name, password_hash)
        select md5('user ' || n)::uuid, 'loaded ' || n, 'loaded ' || n, 'Loaded', 'none' from generate_series(1, ${MANY}) n`,
     );
     await loading.query(
       `insert into grants (grant_id, user_id, client_id, revision, scope, redirect_uri, code_hash, code_expires_at, confirmed_at)
-       select md5('grant ' || n)::uuid, md5('user ' || n)::uuid, $1, 1, 'account-info', $2, sha256(n::text::bytea), now(), now()
+       select md5('grant ' || n)::uuid, md5('user ' || n)::uuid, $1, 1, 'account-info', 'x', sha256(n::text::bytea), now(), now()
          from generate_series(1, ${MANY}) n`,
-      [client.clientId, client.redirectUri],
+      [client.clientId],
     );
     await loading.query(
       `insert into sessions (session_hash, user_id)
        select sha256(n::text::bytea), md5('user ' || n)::uuid from generate_series(1, ${MANY}) n`,
     );
     await pool.query('analyze users, grants, sessions');
-    await loading.query('commit');
-  } finally {
-    loading.release();
-  }
+  });
   const believedEmpty = await pool.query(
     `select relname from pg_class where reltuples = 0 and relpages > 0 and relname in ('grants', 'sessions')`,
   );
   expect(believedEmpty.rowCount).toBe(2);
-  const agent = new Agent(server.baseUrl);
   const token = await obtainToken(agent, client, user);
   expect((await reachConsent(agent, requestOf(client), user)).page).toBe('consent');
   expect(await introspect(server, resource, token)).toMatchObject({ active: true });
