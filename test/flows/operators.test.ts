@@ -29,10 +29,8 @@ import { exchange, expectToken, expectTokenError } from '../support/tokenRequest
 const server = await useServer();
 const { pool } = server.database;
 
-type Row = Record<string, unknown>;
-
-async function ask(text: string, values: unknown[] = []): Promise<Row[]> {
-  return (await pool.query<Row>(text, values)).rows;
+async function ask(text: string, values: unknown[] = []) {
+  return (await pool.query(text, values)).rows;
 }
 
 const OLGA = { db: pool, operator: 'olga', progress() {} };

@@ -10,7 +10,7 @@ import { setSessionConfirmed } from '../../src/store/authorize/paymentConfirmati
 import { openDatabase } from '../../src/store/database/database.ts';
 import { sessionOf } from '../support/account.ts';
 import { Agent, type Answer } from '../support/agent.ts';
-import { codeOf, decide, reachConsent, requestOf, signIn } from '../support/flow.ts';
+import { codeOf, reachConsent, requestOf, signIn } from '../support/flow.ts';
 import { waitForLocks, whileHeld } from '../support/locks.ts';
 import { rowsOf } from '../support/rows.ts';
 import { approvalOf } from '../support/samples.ts';
@@ -66,10 +66,6 @@ describe('Allow without the payment password', () => {
     'it was confirmed five minutes before the page': async () => {
       await confirm();
       await age('5 minutes');
-    },
-    'its confirmation was used up': async () => {
-      await decide(agent, await confirm(), 'allow');
-      await ask('delete from grants where user_id = $1');
     },
   };
 

@@ -15,13 +15,8 @@ const client = await server.createClient();
 const user = await server.createUser();
 const agent = new Agent(server.baseUrl, { 'x-forwarded-for': ADDRESS });
 
-type Row = Record<string, unknown>;
-
-async function ask<Result extends object = Row>(
-  statement: string,
-  values: unknown[] = [],
-): Promise<Result[]> {
-  return (await pool.query<Result>(statement, values)).rows;
+async function ask(statement: string, values: unknown[] = []) {
+  return (await pool.query(statement, values)).rows;
 }
 
 const eventsOf = (instance: string) =>
@@ -46,14 +41,8 @@ describe('the audit trail', () => {
     const rejected = await decide(agent, await reachConsent(agent, fields, user), 'reject');
     const allowed = await decide(agent, await reachConsent(agent, fields, user), 'allow');
     const again = await decide(agent, await reachConsent(agent, fields, user), 'allow');
-    const about = {
-      user_id: user.userId,
-      client_id: client.clientId,
-      instance_name: 'decisions',
-      scope: SCOPE,
-      limits: [LIMIT],
-      address: ADDRESS,
-    };
+    const whose = { user_id: user.userId, client_id: client.clientId, instance_name: 'decisions' };
+    const about = { ...whose, scope: SCOPE, limits: [LIMIT], address: ADDRESS };
     expect(await eventsOf('decisions')).toMatchObject([
       { ...about, kind: 'rejected', reference: referenceOf(rejected) },
       { ...about, kind: 'approved', reference: referenceOf(allowed) },
@@ -141,7 +130,7 @@ describe('the audit trail', () => {
     const { months: more } = await pruneAuditPartitions(pool, 1, 'tests');
     expect(more).not.toContain(new Date().toISOString().slice(0, 7));
     expect((await eventsOf('decisions')).length).toBe(3);
-    const pruned = await ask<{ months: string[] }>(
+    const pruned = await ask(
       `select detail -> 'months' as months from audit_events
         where kind = 'trail_pruned' and operator = 'tests' and (detail ->> 'kept')::int = 36 order by at`,
     );

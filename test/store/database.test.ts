@@ -38,8 +38,9 @@ it('reads digests and times alike, however the database is set to write them', a
   for (const habit of habits) await pool.query(`alter database ${name} set ${habit}`);
   const accustomed = openDatabase(database.url);
   onTestFinished(() => accustomed.end());
-  const text = `select sha256('abc') as digest, timestamptz '2026-11-02 23:30:00.25+00' as time, current_setting('timezone') as zone`;
-  const { rows } = await accustomed.query(text);
+  const { rows } = await accustomed.query(
+    `select sha256('abc') as digest, timestamptz '2026-11-02 23:30:00.25+00' as time, current_setting('timezone') as zone`,
+  );
   const time = new Date('2026-11-02T23:30:00.250Z');
   expect(rows).toEqual([{ digest: sha256('abc'), time, zone: 'Asia/Kolkata' }]);
 });
@@ -67,11 +68,8 @@ it('runs under its own settings, whatever the URL and the database say, and leav
 });
 
 it('takes a connection that is ended in the moment in which it is opened for a database that is away', async () => {
-  const message = (type: string, body: string) => {
-    const length = Buffer.alloc(4);
-    length.writeInt32BE(4 + body.length);
-    return `${type}${length.toString('latin1')}${body}`;
-  };
+  const message = (type: string, body: string) =>
+    `${type}\0\0\0${String.fromCharCode(4 + body.length)}${body}`;
   const [welcome, ready] = [message('R', '\0\0\0\0'), message('Z', 'I')];
   const farewell = message('E', 'SFATAL\0C57P01\0Mterminating connection\0\0');
   const postgres = createServer((socket) => {

@@ -6,22 +6,21 @@ const { pool } = await useDatabase();
 
 const HOUR_MICROS = 3_600_000_000n;
 
-/** Writes events of these references in a transaction of their own; `commit` ends it. */
-async function begin(references: readonly string[], ago = '0') {
+/** Writes events of these references in a transaction of their own. @returns what ends it */
+async function begin(references: readonly string[], ago = '0'): Promise<() => Promise<void>> {
   const connection = await pool.connect();
   await connection.query('begin');
   const write = `insert into audit_events (kind, reference, at) values ('signed_in', $1, clock_timestamp() - $2::interval)`;
   for (const reference of references) await connection.query(write, [reference, ago]);
-  return {
-    async commit() {
-      await connection.query('commit');
-      connection.release();
-    },
+  return async () => {
+    await connection.query('commit');
+    connection.release();
   };
 }
 
 async function write(...references: string[]): Promise<void> {
-  await (await begin(references)).commit();
+  const commit = await begin(references);
+  await commit();
 }
 
 const start = async (): Promise<TrailCursor> => (await findTrailPart(pool, null, 1)).cursor;
@@ -66,29 +65,29 @@ describe('whoever follows the trail', () => {
 
   it('misses none that is committed after a later one, and reads none twice for it', async () => {
     const follower = new Follower(await start());
-    const slow = await begin(['slow']);
+    const commit = await begin(['slow']);
     await write('quick');
     await follower.read();
     await follower.read();
-    await slow.commit();
+    await commit();
     expect((await follower.readUntil(2)).slice(-2)).toEqual(['slow', 'quick']);
   });
 
   it('misses none of a transaction that takes hours', async () => {
     const { since, at, ...ids } = await start();
     const follower = new Follower({ since: since - HOUR_MICROS, at: at - HOUR_MICROS, ...ids });
-    const hours = await begin(['hours'], '1 hour');
+    const commit = await begin(['hours'], '1 hour');
     await follower.read();
     await follower.read();
     expect(follower.found).not.toContain('hours');
-    await hours.commit();
+    await commit();
     await expect.poll(() => follower.read().then(() => follower.found)).toContain('hours');
   });
 
   it('misses none of a transaction that took long before it began to follow', async () => {
-    const long = await begin(['long'], '10 minutes');
+    const commit = await begin(['long'], '10 minutes');
     const follower = new Follower(await start());
-    await long.commit();
+    await commit();
     await expect.poll(() => follower.read().then(() => follower.found)).toContain('long');
   });
 
@@ -116,7 +115,8 @@ describe('whoever follows the trail', () => {
 
   it('gets none over and over after the clock was set back', async () => {
     const follower = new Follower(await start());
-    await (await begin(['ahead'], '-1 hour')).commit();
+    const commit = await begin(['ahead'], '-1 hour');
+    await commit();
     await follower.readUntil(1);
     await follower.read();
     expect(follower.found).toEqual(['ahead']);
