@@ -58,24 +58,20 @@ interface SignedIn {
   readonly cookie: string;
 }
 
-/** Users with a browser each; nobody has to type a password for that. */
+/** Users with a browser each, who typed no password for that. */
 async function signIn(count: number): Promise<SignedIn[]> {
-  const users = Array.from({ length: count }, () => ({
-    login: `user-${randomBytes(6).toString('hex')}`,
-    cookie: randomBytes(32).toString('base64url'),
-  }));
-  const { rows } = await database.pool.query<{ userId: string }>(
+  const { rows } = await database.pool.query<SignedIn>(
     `with u as (
-       insert into users (login, login_key, name, password_hash) select login, login, 'Test User', 'none' from unnest($1::text[]) login
-       returning user_id, login
+       insert into users (login, login_key, name, password_hash)
+       select login, login, 'Test User', 'none' from (select gen_random_uuid()::text as login from generate_series(1, $1::int)) l
+       returning user_id as "userId", md5(login) as cookie
      ), s as (
-       insert into sessions (session_hash, user_id)
-       select session_hash, user_id from unnest($1::text[], $2::bytea[]) as s (login, session_hash) join u using (login)
+       insert into sessions (session_hash, user_id) select sha256(cookie::bytea), "userId" from u
      )
-     select user_id as "userId" from unnest($1::text[]) with ordinality as a (login, n) join u using (login) order by n`,
-    [users.map(({ login }) => login), users.map(({ cookie }) => sha256(cookie))],
+     select * from u`,
+    [count],
   );
-  return users.map(({ cookie }, index) => ({ cookie, userId: rows[index]?.userId ?? '' }));
+  return rows;
 }
 
 async function signInAs<Name extends string>(names: readonly Name[]): Promise<Record<Name, SignedIn>> {

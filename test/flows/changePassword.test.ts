@@ -47,11 +47,8 @@ const hashesOf = async ({ login }: TestUser) => {
 };
 
 /** Waits of a second become longer than any test. */
-async function prolongWaits(): Promise<void> {
-  await pool.query(
-    `update throttles set free_at = free_at + interval '20 seconds' where free_at > counted_at`,
-  );
-}
+const prolongWaits = () =>
+  pool.query(`update throttles set free_at = free_at + interval '20 seconds' where free_at > counted_at`);
 
 describe('a user who changes the password', () => {
   it('is known in this browser with the new one, and in no other any more', async () => {

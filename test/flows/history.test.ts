@@ -37,12 +37,8 @@ async function historyOf(session: Session): Promise<HistoryEvent[][]> {
   return pages;
 }
 
-/** So many events of a user, a minute apart or at one moment, newest first, called by their number. */
-async function fill(
-  { userId }: TestUser,
-  count: number,
-  at = `now() - make_interval(mins => n)`,
-): Promise<void> {
+/** So many events of a user at one moment, called by their number. */
+async function fill({ userId }: TestUser, count: number, at: string): Promise<void> {
   await pool.query(
     `insert into audit_events (at, kind, user_id, instance_name)
      select ${at}, 'approved', $1, n::text from generate_series(1, $2::int) n`,
@@ -117,7 +113,7 @@ describe('the history of a user', () => {
 
   it('has no event of anybody else, and of applications that are gone only the id', async () => {
     const [{ user, session }, other] = [await signedIn(), await signedIn()];
-    await fill(other.user, 5);
+    await fill(other.user, 5, 'now()');
     await pool.query(`insert into audit_events (kind, user_id, client_id) values ('approved', $1, 'gone')`, [
       user.userId,
     ]);

@@ -8,13 +8,14 @@ import { isDatabaseAway } from '../../src/store/database/errors.ts';
 import { useDatabase } from '../support/database.ts';
 
 const database = await useDatabase();
+const { pool } = database;
+const name = new URL(database.url).pathname.slice(1);
 
 const meansAway = async (promise: Promise<unknown>) =>
   isDatabaseAway(await promise.catch((error: unknown) => error));
 
 describe('a database that is away', () => {
   it('is told from a fault of ours by what PostgreSQL says', async () => {
-    const { pool } = database;
     expect(await meansAway(pool.query('select 1/0'))).toBe(false);
     expect(await meansAway(pool.query('select * from nothing'))).toBe(false);
     const cancelled = pool.query("set statement_timeout = '10ms'; select pg_sleep(10)");
@@ -32,8 +33,6 @@ describe('a database that is away', () => {
 });
 
 it('reads digests and times alike, however the database is set to write them', async () => {
-  const { pool } = database;
-  const name = new URL(database.url).pathname.slice(1);
   const habits = ["bytea_output = 'escape'", "datestyle = 'SQL, DMY'", "timezone = 'Asia/Kolkata'"];
   for (const habit of habits) await pool.query(`alter database ${name} set ${habit}`);
   const accustomed = openDatabase(database.url);
@@ -46,15 +45,14 @@ it('reads digests and times alike, however the database is set to write them', a
 });
 
 it('runs under its own settings, whatever the URL and the database say, and leaves the others as they are', async () => {
-  const name = new URL(database.url).pathname.slice(1);
-  await database.pool.query(`alter database ${name} set lock_timeout = '1h'`);
-  const given = `-c datestyle=German -c plan_cache_mode=auto -c default_transaction_isolation=serializable
+  await pool.query(`alter database ${name} set lock_timeout = '1h'`);
+  const options = `-c datestyle=German -c plan_cache_mode=auto -c default_transaction_isolation=serializable
                  -c statement_timeout=1h -c search_path=public,pg_temp`;
   const address = new URL(database.url);
-  address.searchParams.set('options', given.replaceAll(/\s+/g, ' '));
-  const pool = openDatabase(address.href);
-  onTestFinished(() => pool.end());
-  const { rows } = await pool.query(`
+  address.searchParams.set('options', options.replaceAll(/\s+/g, ' '));
+  const given = openDatabase(address.href);
+  onTestFinished(() => given.end());
+  const { rows } = await given.query(`
     select name, setting from pg_settings
      where name = any ('{DateStyle,plan_cache_mode,transaction_isolation,statement_timeout,lock_timeout,search_path}')`);
   expect(Object.fromEntries(rows.map(({ name, setting }) => [name, setting]))).toEqual({
@@ -78,14 +76,13 @@ it('takes a connection that is ended in the moment in which it is opened for a d
   onTestFinished(() => void postgres.close());
   await once(postgres, 'listening');
   const { port } = postgres.address() as AddressInfo;
-  const pool = openDatabase({ host: '127.0.0.1', port, user: 'assent', database: 'assent' });
-  onTestFinished(() => pool.end());
-  expect(await meansAway(withConnection(pool, (connection) => connection.query('select 1')))).toBe(true);
+  const opened = openDatabase({ host: '127.0.0.1', port, user: 'assent', database: 'assent' });
+  onTestFinished(() => opened.end());
+  expect(await meansAway(withConnection(opened, (connection) => connection.query('select 1')))).toBe(true);
 });
 
 describe('a transaction', () => {
   it('is undone as a whole, and its connection is not used again', async () => {
-    const { pool } = database;
     const failed = transaction(pool, async (db) => {
       await db.query(`insert into resources (resource_id, name) values ('r', 'n')`);
       throw new Error('in the middle');
@@ -95,7 +92,6 @@ describe('a transaction', () => {
   });
 
   it('fails, and nothing else does, when its connection is cut between two statements', async () => {
-    const { pool } = database;
     const cut = transaction(pool, async (db) => {
       const { rows } = await db.query<{ pid: number }>('select pg_backend_pid() as pid');
       const gone = new Promise((resolve) => db.once('end', resolve));

@@ -1,33 +1,22 @@
-import type pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { openDatabase } from '../../src/store/database/database.ts';
 import { AddressError, parseAddresses } from '../../src/store/database/databaseUrl.ts';
 import { query } from '../../src/store/database/query.ts';
 import { OwnPostgres } from '../support/ownPostgres.ts';
 import { onDatabase, runAssent } from '../support/process.ts';
 
+const [first, second] = [new OwnPostgres(), new OwnPostgres()];
+afterAll(() => Promise.all([first.remove(), second.remove()]));
+await Promise.all([first.start(), second.start()]);
+const hosts = [first, second].map(({ place }) => `${encodeURIComponent(place.host)}:${place.port}`);
+const url = `postgres://assent@${hosts.join(',')}/postgres?target_session_attrs=read-write`;
+await first.stop();
+first.becomeStandby();
+await first.start();
+
 describe('an address with several hosts', () => {
-  const [first, second] = [new OwnPostgres(), new OwnPostgres()];
-  let pool: pg.Pool;
-  let url: string;
-
-  beforeAll(async () => {
-    await Promise.all([first.start(), second.start()]);
-    const hosts = [first, second].map((postgres) => {
-      const parameters = new URL(postgres.url()).searchParams;
-      return `${encodeURIComponent(parameters.get('host') ?? '')}:${parameters.get('port')}`;
-    });
-    url = `postgres://assent@${hosts.join(',')}/postgres?target_session_attrs=read-write`;
-    await first.stop();
-    first.becomeStandby();
-    await first.start();
-    pool = openDatabase(url);
-  });
-
-  afterAll(async () => {
-    await pool?.end();
-    await Promise.all([first.remove(), second.remove()]);
-  });
+  const pool = openDatabase(url);
+  afterAll(() => pool.end());
 
   /** Which of the two a statement gets to. */
   async function reached(): Promise<string> {
@@ -36,10 +25,8 @@ describe('an address with several hosts', () => {
     return row?.folder.replaceAll('"', '') ?? '';
   }
 
-  const folderOf = (postgres: OwnPostgres) => new URL(postgres.url()).searchParams.get('host');
-
   it('leads to the one that takes writes, for servers and commands', async () => {
-    expect(await reached()).toBe(folderOf(second));
+    expect(await reached()).toBe(second.place.host);
     expect(await runAssent(['client', 'list'], onDatabase(url))).toMatchObject({ code: 0 });
   });
 
@@ -52,7 +39,7 @@ describe('an address with several hosts', () => {
 
   it('leads to the next one after a failover', async () => {
     await first.run('select pg_promote()');
-    await vi.waitFor(async () => expect(await reached()).toBe(folderOf(first)), { timeout: 60_000 });
+    await vi.waitFor(async () => expect(await reached()).toBe(first.place.host), { timeout: 60_000 });
   });
 });
 
