@@ -98,7 +98,7 @@ describe('a user who changes the password', () => {
       old = `a guess, number ${n}`;
     }
     await prolongWaits();
-    // Nothing is compared now, so that whoever guesses at it keeps nobody from changing the other: right and wrong are alike.
+    // Nothing is compared now, so that guesses at it keep no user from changing the other: right and wrong are alike.
     expect((await guess(right, old)).outcome).toBe('changed');
     expect((await guess('a guess, the last', right)).outcome).toBe('changed');
     const kind = 'payment password';

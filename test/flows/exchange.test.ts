@@ -59,16 +59,15 @@ describe('the rule that an operator reads', () => {
     await expectRefused({ ...(await tokenRequest(fields)), codeVerifier }, rule);
   });
 
+  const MALFORMED = 'code never issued: it has not the form of ours';
+  const UNKNOWN = 'code never issued to this client, or annulled';
+
   it.each([
-    ['a code that was cut off', (code: string) => code.slice(0, -1), 'it has not the form of ours'],
-    ['an access token', (code: string) => code.replace('_ac_', '_at_'), 'it has not the form of ours'],
-    ['a code of nobody', (code: string) => `${code.slice(0, -4)}AAAA`, 'to this client, or annulled'],
+    ['a code that was cut off', (code: string) => code.slice(0, -1), MALFORMED],
+    ['an access token', (code: string) => code.replace('_ac_', '_at_'), MALFORMED],
+    ['a code never issued', (code: string) => `${code.slice(0, -4)}AAAA`, UNKNOWN],
   ])('tells %s from others', async (_what, change, rule) => {
     const request = await tokenRequest();
-    const code = change(request.code);
-    await expectRefused(
-      { ...request, code },
-      expect.stringMatching(new RegExp(`^code never issued.* ${rule}$`)),
-    );
+    await expectRefused({ ...request, code: change(request.code) }, rule);
   });
 });

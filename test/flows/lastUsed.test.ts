@@ -66,7 +66,7 @@ describe('the day of an authorization’s last use', () => {
     await expect.poll(days, { interval: 10 }).toEqual([null, true, true, true]);
   });
 
-  it('is not noted for a token that is expired, revoked, wrong, or asked for by nobody', async () => {
+  it('is not noted for a token that is expired, revoked, wrong, or asked for by an unknown resource', async () => {
     const [expired, revoked, asked] = [await authorized(), await authorized(), await authorized()];
     await pool.query(`update grants set token_issued_at = now() - interval '3 years' where grant_id = $1`, [
       expired.grantId,
@@ -99,7 +99,7 @@ describe('the day of an authorization’s last use', () => {
     expect(await isUsed(grantId)).toBe(true);
   });
 
-  it('costs no answer when it can’t be noted, and waits for nobody who holds the row', async () => {
+  it('costs no answer when it can’t be noted, and does not wait for a lock of the row', async () => {
     const [failing, locked] = [await authorized(), await authorized()];
     const [id = '', secret = ''] = atob(resource.slice('Basic '.length)).split(':');
     let notes = 0;

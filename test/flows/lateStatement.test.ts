@@ -39,10 +39,10 @@ function grantIdsOf(token: string): string[] {
   return [parseToken('token', token).grantId ?? ''];
 }
 
-/** What is asked while its statement is held back, and whether that did something when it got through. */
+/** A request whose statement is held back, and whether that did something when it got through. */
 interface Late {
   ask(): Promise<unknown>;
-  /** What is done by way of the other replica meanwhile. */
+  /** Done by way of the other replica while the statement is held back. */
   meanwhile?(): Promise<void>;
   isDone(): Promise<boolean>;
 }
@@ -125,7 +125,7 @@ const STATEMENTS: Record<string, (setting: Setting) => Promise<Late>> = {
   },
 };
 
-/** Must leave alone what is allowed anew meanwhile. */
+/** Must leave alone a token that was issued meanwhile. */
 async function disconnection(action: string, { agent, client, user }: Setting): Promise<Late> {
   await obtainToken(agent, client, user);
   const fields = fieldsFor(await agent.get('/account'), action);
@@ -147,24 +147,13 @@ interface Waiting {
 }
 
 const WAITING: Record<string, (user: TestUser) => Promise<Waiting>> = {
-  async 'a revocation'(user) {
-    const token = await obtainToken(new Agent(other.baseUrl), await other.createClient(), user);
-    const revocation = { grantIds: grantIdsOf(token), operator: 'tests' };
-    return {
-      table: 'grants',
-      ask: ({ decideBy }) => revokeGrants(pool, { ...revocation, decideBy }),
-      isDone: () => hasEnded(token),
-    };
-  },
+  'a revocation': (user) =>
+    revocationOf(user, (token, { decideBy }) =>
+      revokeGrants(pool, { grantIds: grantIdsOf(token), operator: 'tests', decideBy }),
+    ),
 
-  async 'a token given back'(user) {
-    const token = await obtainToken(new Agent(other.baseUrl), await other.createClient(), user);
-    return {
-      table: 'grants',
-      ask: (caller) => revokeByBearer(other.context, token, caller),
-      isDone: () => hasEnded(token),
-    };
-  },
+  'a token given back': (user) =>
+    revocationOf(user, (token, caller) => revokeByBearer(other.context, token, caller)),
 
   async 'a sign-in, which ends the earlier session'(user) {
     const { agent, session } = await signedInUser(other, user);
@@ -190,6 +179,13 @@ const WAITING: Record<string, (user: TestUser) => Promise<Waiting>> = {
     };
   },
 };
+
+type Revoke = (token: string, caller: Caller) => Promise<unknown>;
+
+async function revocationOf(user: TestUser, revoke: Revoke): Promise<Waiting> {
+  const token = await obtainToken(new Agent(other.baseUrl), await other.createClient(), user);
+  return { table: 'grants', ask: (caller) => revoke(token, caller), isDone: () => hasEnded(token) };
+}
 
 describe('a statement that waits for a lock until its caller was told 503', () => {
   it.each(Object.entries(WAITING))('does nothing: %s', async (_what, prepare) => {

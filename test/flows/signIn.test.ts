@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { changePassword, findPasswordForm } from '../../src/flows/account/changePassword.ts';
 import { currentSession } from '../../src/flows/signIn/session.ts';
 import { signIn, signInStep } from '../../src/flows/signIn/signIn.ts';
 import { BusyError } from '../../src/secrets/password.ts';
@@ -20,13 +19,11 @@ const password = 'another one';
 
 const CHANGES: Record<string, (by: SignedIn) => Promise<unknown>> = {
   'the operator': ({ user }) => setPasswords(pool, user.login, { password, paymentPassword: null }, 'tests'),
-  async 'the user'({ user, session }) {
-    const form = await findPasswordForm(server.context, session, 'password');
-    const passwords = { currentPassword: user.password, newPassword: password };
-    const deviceCookies = { password: null, 'payment password': null };
-    const sent = { kind: 'password', ...passwords, deviceCookies, formToken: form?.formToken } as const;
-    return changePassword(server.context, session, sent, CALLER);
-  },
+  'the user': async ({ user, agent }) =>
+    agent.submit(await agent.get('/account/password'), 'new_password', {
+      password: user.password,
+      new_password: password,
+    }),
 };
 
 describe.each(Object.entries(CHANGES))('a password that %s changes during a sign-in', (_who, change) => {

@@ -9,7 +9,7 @@ const server = await useServer();
 
 type Setting = Awaited<ReturnType<typeof actorsAt>> & { readonly code: string };
 
-/** Everything that raises the revision of a grant: a page from before it shows what is not so any more. */
+/** Everything that raises the revision of a grant: a page from before it is out of date. */
 const CHANGES: Record<string, (at: Setting) => Promise<unknown>> = {
   'a newer approval': ({ agent, client, user }) =>
     obtainCode(agent, requestOf(client, { state: 'newer' }), user),

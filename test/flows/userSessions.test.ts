@@ -6,6 +6,7 @@ import { CALLER, type TestUser, useServer } from '../support/server.ts';
 import { type SignedIn, signedInUser } from './signedIn.ts';
 
 const server = await useServer({ trustProxy: 1 });
+const { pool } = server.database;
 
 const signedIn = (user: TestUser) => signedInUser(server, user);
 const list = ({ session }: SignedIn) => findUserSessions(server.context, session);
@@ -18,13 +19,10 @@ describe('the sessions of a user', () => {
   it('are listed no more when they are over', async () => {
     const user = await server.createUser();
     const [idle, old, here] = [await signedIn(user), await signedIn(user), await signedIn(user)];
-    const set = (column: string, { session }: SignedIn, interval: string) =>
-      server.database.pool.query(
-        `update sessions set ${column} = now() - $2::interval where session_hash = $1`,
-        [session.sessionHash, interval],
-      );
-    await set('seen_at', idle, '31 minutes');
-    await set('created_at', old, '13 hours');
+    const age = ({ session }: SignedIn, change: string) =>
+      pool.query(`update sessions set ${change} where session_hash = $1`, [session.sessionHash]);
+    await age(idle, `seen_at = now() - interval '31 minutes'`);
+    await age(old, `created_at = now() - interval '13 hours'`);
     const { sessions, endOthersToken } = await list(here);
     expect([sessions.length, endOthersToken]).toEqual([1, null]);
   });
@@ -66,7 +64,7 @@ describe('the sessions of a user', () => {
     for (let n = 0; n < 2; n += 1) await endOthers(here.session, endOthersToken ?? '');
     const token = signOutToken(server.context, here.session);
     for (let n = 0; n < 2; n += 1) await signOut(server.context, here.session, token, CALLER);
-    const { rows } = await server.database.pool.query(
+    const { rows } = await pool.query(
       `select kind, address, reference from audit_events
         where user_id = $1 and kind not in ('signed_in', 'user_created') order by at`,
       [user.userId],

@@ -56,7 +56,7 @@ describe('a user is warned', () => {
     expect(rows).toEqual([{ detail: { session: sessions.find(({ isCurrent }) => isCurrent)?.sessionId } }]);
   });
 
-  it('of nothing that is not alarming, of nobody else’s, and of nothing older than 30 days', async () => {
+  it('of alarming events of the last 30 days alone, and of no other user’s', async () => {
     const [{ user, session }, other] = [await signedIn(), await signedIn()];
     const calm = HISTORY_KINDS.filter((kind) => !(WARNING_KINDS as readonly string[]).includes(kind));
     for (const kind of calm) await note(user, kind, '1 hour');

@@ -66,7 +66,7 @@ describe.runIf(poolerVersion).each(['session', 'transaction'] as const)(
       for (const token of await Promise.all(tokens)) expect(await isLive(first, resource, token)).toBe(true);
     });
 
-    it('keeps the time limits: a grant that somebody locks by hand delays its own exchange only', async () => {
+    it('keeps the time limits: a grant that is locked by hand delays its own exchange only', async () => {
       const [server] = replicas as [TestServer];
       const client = await server.createClient();
       const [stuck, free] = [await server.createUser(), await server.createUser()];

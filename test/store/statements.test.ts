@@ -42,17 +42,11 @@ async function findStatements(): Promise<Map<string, Query>> {
 
 const database = await useDatabase();
 
-/** What PostgreSQL says about a statement, without running it. */
-interface Description {
-  readonly parameters: readonly number[];
-  readonly columns: readonly pg.FieldDef[];
-}
-
 /** PostgreSQL's `Describe` (manual, 54.2.3), which `pg` sends only together with the statement's execution. */
-function describe(client: pg.Client, { text }: Query): Promise<Description> {
-  return new Promise((resolve, reject) => {
-    let parameters: readonly number[] = [];
-    let columns: readonly pg.FieldDef[] = [];
+function describe(client: pg.Client, { text }: Query) {
+  return new Promise<{ parameters: number[]; columns: pg.FieldDef[] }>((resolve, reject) => {
+    let parameters: number[] = [];
+    let columns: pg.FieldDef[] = [];
     const submit = (connection: pg.Connection) => {
       connection.once('parameterDescription', (message: { dataTypeIDs: number[] }) => {
         parameters = message.dataTypeIDs;

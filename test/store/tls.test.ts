@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../src/store/database/database.ts';
 import { onDatabase, runAssent } from '../support/process.ts';
 import { hasOpenssl, PASSWORD, startTlsPostgres } from '../support/tlsPostgres.ts';
@@ -25,12 +25,9 @@ describe.runIf(hasOpenssl)(`TLS to PostgreSQL means what it means to psql${found
     ['a certificate of our own instead of a password', 'assent@localhost', { ...OWN, ...CERTIFICATE }],
   ])('connects: %s', async (_what, address, parameters) => {
     const pool = openDatabase(urlOf(address, parameters));
-    try {
-      const { rows } = await pool.query('select ssl from pg_stat_ssl where pid = pg_backend_pid()');
-      expect(rows).toEqual([{ ssl: true }]);
-    } finally {
-      await pool.end();
-    }
+    onTestFinished(() => pool.end());
+    const { rows } = await pool.query('select ssl from pg_stat_ssl where pid = pg_backend_pid()');
+    expect(rows).toEqual([{ ssl: true }]);
   });
 
   it.each([

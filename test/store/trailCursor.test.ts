@@ -25,7 +25,7 @@ async function write(...references: string[]): Promise<void> {
 
 const start = async (): Promise<TrailCursor> => (await findTrailPart(pool, null, 1)).cursor;
 
-/** Somebody who follows the trail, and keeps the references of what was found. */
+/** Follows the trail, and keeps the references of the events that were found. */
 class Follower {
   readonly found: (string | null)[] = [];
   cursor: TrailCursor;
@@ -50,7 +50,7 @@ class Follower {
   }
 }
 
-describe('whoever follows the trail', () => {
+describe('a program that follows the trail', () => {
   it('gets each event once, from now on', async () => {
     await write('before');
     const follower = new Follower(await start());
