@@ -13,8 +13,10 @@ export interface Rule {
 
 export const RULES: readonly Rule[] = [...TOKEN_RULES, ...TRAIL_RULES, ...STORY_RULES, ...ANSWER_RULES];
 
-/** @returns what was found, by rule; empty where all is well */
-export function audit(evidence: Evidence): Record<string, string[]> {
-  const findings = RULES.map(({ name, find }) => [name, find(evidence)] as const);
+/** @returns what was found by each rule, without what is told already; empty where all is well */
+export function audit(evidence: Evidence, told: ReadonlySet<string> = new Set()): Record<string, string[]> {
+  const findings = RULES.map(
+    ({ name, find }) => [name, find(evidence).filter((finding) => !told.has(finding))] as const,
+  );
   return Object.fromEntries(findings.filter(([, found]) => found.length > 0));
 }

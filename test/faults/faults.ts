@@ -6,12 +6,14 @@ import { REPLICA_FAULTS } from './faults/replicas.ts';
 import type { EmbeddedHome, Home } from './home.ts';
 import type { Site } from './site.ts';
 
+/** Waits as long as the fault is to last, or for a share of it. */
+export type Hold = (share?: number) => Promise<void>;
+
 /** What a fault has to do its work on. */
 export interface Place<PlacesHome extends Home = EmbeddedHome> {
   readonly site: Site;
   readonly home: PlacesHome;
-  /** Waits as long as the fault is to last. */
-  readonly hold: (share?: number) => Promise<void>;
+  readonly hold: Hold;
 }
 
 /** Something that goes wrong, and is over when `happen` resolves: then all has to be well again by itself. */
@@ -24,8 +26,11 @@ export interface Fault<PlacesHome extends Home = EmbeddedHome> {
   happen(place: Place<PlacesHome>): Promise<void>;
 }
 
-/** Those of an embedded PostgreSQL, by the name that `--fault` knows; those of a cluster are in `test/ha`. */
-export const FAULTS: Readonly<Record<string, Fault>> = {
+/** Faults by the name that `--fault` knows. */
+export type Faults<PlacesHome extends Home = EmbeddedHome> = Readonly<Record<string, Fault<PlacesHome>>>;
+
+/** Those of an embedded PostgreSQL; those of a cluster are in `test/ha`. */
+export const FAULTS: Faults = {
   none: { what: 'nothing', happen: ({ hold }) => hold() },
   ...REPLICA_FAULTS,
   ...POSTGRES_FAULTS,

@@ -62,20 +62,15 @@ export interface Entry extends Asked {
 
 /** Everything that callers asked and were told, in the order of the answers; append-only, and in a file if there is one. */
 export class Journal {
-  readonly #entries: Entry[] = [];
-  readonly #file: string | null;
+  readonly entries: Entry[] = [];
+  readonly #file: string | undefined;
 
-  constructor(file: string | null = null) {
+  constructor(file?: string) {
     this.#file = file;
   }
 
-  get entries(): readonly Entry[] {
-    return this.#entries;
-  }
-
-  note(entry: Entry): Entry {
-    this.#entries.push(entry);
-    if (this.#file !== null) appendFileSync(this.#file, `${JSON.stringify(entry)}\n`);
-    return entry;
+  note(entry: Entry): void {
+    this.entries.push(entry);
+    if (this.#file !== undefined) appendFileSync(this.#file, `${JSON.stringify(entry)}\n`);
   }
 }

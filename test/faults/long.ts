@@ -1,23 +1,43 @@
-import { expect, it } from 'vitest';
+import { describe } from 'vitest';
+import { Cluster } from '../ha/cluster.ts';
 import { FAILOVERS } from '../ha/faults.ts';
+import { Dice } from './dice.ts';
 import { FAULTS } from './faults.ts';
-import { findingsOf } from './report.ts';
-import { runFaults, shuffled } from './suite.ts';
+import { makeHome } from './home.ts';
+import { testFaults } from './suite.ts';
 
 // The long form, run by `run.mjs`, which says by the environment what the command line said.
 
 const { FAULTS_SEED: seed = '1', FAULTS_NAMES, FAULTS_MINUTES = '8', FAULTS_JOURNAL } = process.env;
 const ALL_FAILOVERS = 'failover';
-const asked = FAULTS_NAMES?.split(',').flatMap((name) =>
-  name === ALL_FAILOVERS ? Object.keys(FAILOVERS) : [name],
-);
-const names = asked ?? shuffled(Object.keys(FAULTS), seed);
+const [ofCluster, others] = [Object.keys(FAILOVERS), Object.keys(FAULTS)];
+const asked = FAULTS_NAMES?.split(',').flatMap((name) => (name === ALL_FAILOVERS ? ofCluster : [name]));
+const names = asked ?? shuffled(others);
+const unknown = names.filter((name) => ![...others, ...ofCluster].includes(name));
+if (unknown.length > 0) {
+  throw new Error(
+    `there is no fault ${unknown.join(', ')}; there are ${[...others, ...ofCluster].join(', ')}`,
+  );
+}
+
 /** What a fault takes beside its own time: recovery, the audit. */
 const SHARE = 0.6;
 const ms = (Number(FAULTS_MINUTES) * 60_000 * SHARE) / names.length;
+const casting = { seed, users: 6, clients: 4, journalFile: FAULTS_JOURNAL };
 
-it('nothing is lost, doubled or untrue, whatever fails', { timeout: 24 * 60 * 60 * 1_000 }, async () => {
-  const options = { seed, faults: names, ms, users: 6, journalFile: FAULTS_JOURNAL ?? null };
-  const outcomes = await runFaults(options, (line) => process.stdout.write(`${line}\n`));
-  expect(outcomes.map(findingsOf).filter((findings) => findings !== '')).toEqual([]);
+const here = names.filter((name) => others.includes(name));
+describe.runIf(here.length > 0)('on one PostgreSQL', () => {
+  testFaults(makeHome, FAULTS, here, ms, casting);
 });
+
+const there = names.filter((name) => ofCluster.includes(name));
+describe.runIf(there.length > 0)('on a cluster', () => {
+  testFaults(Cluster.start, FAILOVERS, there, ms, casting);
+});
+
+/** The same in an order that the seed says. */
+function shuffled(all: readonly string[]): string[] {
+  const dice = new Dice(`${seed} order`);
+  const places = new Map(all.map((name) => [name, dice.next()]));
+  return all.toSorted((one, other) => (places.get(one) ?? 0) - (places.get(other) ?? 0));
+}

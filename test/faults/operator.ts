@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseToken } from '../../src/secrets/tokens.ts';
 import { runAssent } from '../support/process.ts';
-import type { TestClient, TestUser } from '../support/server.ts';
 import { Browser } from './browser.ts';
 import type { Dice } from './dice.ts';
 import type { Asked } from './journal.ts';
@@ -28,8 +27,8 @@ export class Operator {
   }
 
   async act(): Promise<void> {
-    const client = this.#dice.pick(this.#people.clients as [TestClient, ...TestClient[]]);
-    const user = this.#dice.pick(this.#people.users as [TestUser, ...TestUser[]]);
+    const client = this.#dice.pick(this.#people.clients);
+    const user = this.#dice.pick(this.#people.users);
     const { clientId } = client;
     const { userId, login } = user;
     switch (this.#dice.weighed({ blockClient: 3, blockUser: 2, revoke: 3 })) {

@@ -192,7 +192,7 @@ export class Person {
   }
 
   #anyClient(): TestClient {
-    return this.#dice.pick(this.#people.clients as [TestClient, ...TestClient[]]);
+    return this.#dice.pick(this.#people.clients);
   }
 
   #anyOf(held: readonly Held[]): Held | undefined {

@@ -6,12 +6,9 @@ import { vi } from 'vitest';
 import { ANSWER_MS } from '../../src/rules/common/timeouts.ts';
 import { FAULTS } from './faults.ts';
 import { makeHome } from './home.ts';
-import { type Entry, Journal } from './journal.ts';
-import { Load } from './load.ts';
-import { populate } from './population.ts';
-import { type Outcome, play } from './round.ts';
+import type { Entry } from './journal.ts';
+import { type Outcome, openStage, play } from './round.ts';
 import { groupBy } from './rules/tokens.ts';
-import { Site } from './site.ts';
 
 // The auditor is tried on servers that are wrong: builds in which one line is changed.
 
@@ -128,35 +125,22 @@ export async function playPlanted(plant: Plant): Promise<Outcome[]> {
   }
 }
 
-const SEED = '1';
 /** Against hanging only. */
 const PATIENCE = { timeout: 120_000, interval: 50 };
 
-/**
- * Plays on one site what shows each of these. It goes on until the situation has come that often, however busy the machine is.
- *
- * @param executable of another build than this checkout's
- */
+/** Plays on one site what shows each of these. It goes on until the situation has come that often, however busy the machine is. */
 export async function playEach(plants: readonly Plant[], executable?: string): Promise<Outcome[]> {
-  const home = await makeHome();
-  const site = new Site(home, new Journal(), executable);
+  const stage = await openStage(await makeHome(), FAULTS, { seed: '1', users: 3, clients: 3, executable });
   try {
-    await site.start();
-    const people = await populate(home.ownerUrl, 3, 3);
-    const losing = new Set(plants.map(({ fault }) => fault).filter((name) => FAULTS[name]?.losesAnswers));
-    const stage = { site, people, load: new Load(site, people, SEED), losing, told: new Set<string>() };
     const outcomes: Outcome[] = [];
     for (const { fault, situation, times } of plants) {
-      const { entries } = site.journal;
+      const { entries } = stage.site.journal;
       const since = entries.length;
-      const hold = async () => {
-        await vi.waitUntil(() => situation(entries.slice(since)) >= times, PATIENCE);
-      };
-      const happen = async () => FAULTS[fault]?.happen({ site, home, hold });
-      outcomes.push(await play(stage, { name: fault, ms: 0, happen }));
+      const hasCome = () => situation(entries.slice(since)) >= times;
+      outcomes.push(await play(stage, fault, () => vi.waitUntil(hasCome, PATIENCE).then(() => undefined)));
     }
     return outcomes;
   } finally {
-    await site.close();
+    await stage.site.close();
   }
 }

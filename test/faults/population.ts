@@ -1,15 +1,10 @@
 import { openDatabase } from '../../src/store/database/database.ts';
-import {
-  createClient,
-  createResource,
-  createUser,
-  type TestClient,
-  type TestUser,
-} from '../support/registrations.ts';
+import { createClient, createResource, createUser } from '../support/registrations.ts';
+import type { TestClient, TestUser } from '../support/server.ts';
 
 export interface Population {
-  readonly users: readonly TestUser[];
-  readonly clients: readonly TestClient[];
+  readonly users: readonly [TestUser, ...TestUser[]];
+  readonly clients: readonly [TestClient, ...TestClient[]];
   /** The `Authorization` header of a resource server. */
   readonly resource: string;
 }
@@ -18,7 +13,7 @@ export interface Population {
 export async function populate(ownerUrl: string, users: number, clients: number): Promise<Population> {
   const pool = openDatabase(ownerUrl);
   const each = <Made>(count: number, make: (index: number) => Promise<Made>) =>
-    Promise.all(Array.from({ length: count }, (_, index) => make(index)));
+    Promise.all(Array.from({ length: count }, (_, index) => make(index))) as Promise<[Made, ...Made[]]>;
   try {
     return {
       users: await each(users, () => createUser(pool)),

@@ -1,25 +1,39 @@
+import type { Entry } from './journal.ts';
 import type { Outcome } from './round.ts';
+import { doneAllTheSame } from './rules/trail.ts';
 
-const COLUMNS: [title: string, of: (outcome: Outcome) => string | number][] = [
-  ['fault', ({ fault }) => fault],
-  ['asked', ({ asked }) => asked],
-  ['503', ({ unavailable }) => unavailable],
-  ['not reached', ({ unreached }) => unreached],
-  ['no answer', ({ unanswered }) => unanswered],
-  ['503 and done', ({ doneThough503 }) => doneThough503],
-  ['no answer and done', ({ doneUnanswered }) => doneUnanswered],
-  ['outage in s', ({ outageSeconds }) => outageSeconds.toFixed(1)],
-  ['recovered in s', ({ recoverySeconds }) => recoverySeconds.toFixed(1)],
-  ['findings', ({ findings }) => Object.values(findings).flat().length],
-];
+const during = ({ fault, evidence }: Outcome) => evidence.entries.filter((entry) => entry.during === fault);
+const told = (what: Entry['told']) => (outcome: Outcome) =>
+  during(outcome).filter((entry) => entry.told === what).length;
+/** Carried out although the caller was told 503, or nothing. */
+const done = (what: Entry['told']) => (outcome: Outcome) =>
+  doneAllTheSame(outcome.evidence, what).filter((entry) => entry.during === outcome.fault).length;
+
+/** The longest time in which nothing at all was done. */
+function outageSeconds(outcome: Outcome): string {
+  const times = during(outcome).flatMap((entry) => (entry.told === 'done' ? entry.toldAt : []));
+  const gaps = times.slice(1).map((time, index) => time - (times[index] ?? time));
+  return (Math.max(0, ...gaps) / 1_000).toFixed(1);
+}
+
+const COLUMNS: Record<string, (outcome: Outcome) => string | number> = {
+  asked: (outcome) => during(outcome).length,
+  'got 503': told('unavailable'),
+  'not reached': told('unreached'),
+  'no answer': told('nothing'),
+  '503 and done': done('unavailable'),
+  'no answer and done': done('nothing'),
+  'outage in s': outageSeconds,
+  'recovered in s': ({ recoverySeconds }) => recoverySeconds.toFixed(1),
+  findings: ({ findings }) => Object.values(findings).flat().length,
+};
 
 /** One outcome as a line of columns; the first line is the head. */
 export function lineOf(outcome: Outcome | null): string {
-  const cells = COLUMNS.map(([title, of]) => {
-    const text = outcome === null ? title : String(of(outcome));
-    return title === 'fault' ? text.padEnd(18) : text.padStart(Math.max(8, title.length));
-  });
-  return cells.join('  ');
+  const cells = Object.entries(COLUMNS).map(([title, of]) =>
+    String(outcome === null ? title : of(outcome)).padStart(Math.max(8, title.length)),
+  );
+  return [(outcome?.fault ?? 'fault').padEnd(18), ...cells].join('  ');
 }
 
 const SHOWN = 5;

@@ -1,143 +1,137 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, vi } from 'vitest';
 import { ledger } from '../support/ledger.ts';
 import { audit } from './auditor.ts';
 import { Browser } from './browser.ts';
 import { Dice } from './dice.ts';
 import { type Evidence, readRows } from './evidence.ts';
-import type { Load } from './load.ts';
-import type { Population } from './population.ts';
-import { doneAllTheSame } from './rules/trail.ts';
-import { CODE_LIFETIME_MS, type Site } from './site.ts';
+import type { Faults, Hold } from './faults.ts';
+import type { EmbeddedHome, Home } from './home.ts';
+import { Journal } from './journal.ts';
+import { Load } from './load.ts';
+import { type Population, populate } from './population.ts';
+import { CODE_LIFETIME_MS, Site } from './site.ts';
 
 // One fault under load: it happens, all recovers, drivers pause, and the auditor looks at everything so far.
 
 export interface Outcome {
   readonly fault: string;
-  readonly asked: number;
-  readonly unavailable: number;
-  /** Nobody took the connection. */
-  readonly unreached: number;
-  /** The connection broke, or no answer came. */
-  readonly unanswered: number;
-  /** Carried out although the caller was told 503, or nothing. */
-  readonly doneThough503: number;
-  readonly doneUnanswered: number;
-  /** The longest time in which nothing at all was done. */
-  readonly outageSeconds: number;
+  readonly evidence: Evidence;
   /** From the end of the fault until both replicas served. */
   readonly recoverySeconds: number;
   readonly findings: Readonly<Record<string, string[]>>;
 }
 
-export interface Happening {
-  readonly name: string;
-  /** How long it is to last, as far as it has a choice. */
-  readonly ms: number;
-  happen(hold: (share?: number) => Promise<void>): Promise<void>;
-}
-
-/** Against hanging only: what does not recover by itself within this, does not recover. */
-const RECOVERY_DEADLINE_MS = 60_000;
-const POLL_MS = 50;
-
-export interface Stage {
+/** Two replicas and their drivers, and the faults that can happen to them. */
+export interface Stage<StagesHome extends Home = EmbeddedHome> {
+  readonly home: StagesHome;
+  readonly faults: Faults<StagesHome>;
   readonly site: Site;
   readonly people: Population;
   readonly load: Load;
-  /** Faults in which a 503 may be done. */
-  readonly losing: ReadonlySet<string>;
   /** What was found by now: each finding is told once. */
   readonly told: Set<string>;
 }
 
+export interface Casting {
+  readonly seed: string;
+  readonly users: number;
+  readonly clients: number;
+  /** Where the journal is written to, for looking into a finding. */
+  readonly journalFile?: string | undefined;
+  /** `assent` of another build than this checkout's. */
+  readonly executable?: string | undefined;
+}
+
+export async function openStage<StagesHome extends Home>(
+  home: StagesHome,
+  faults: Faults<StagesHome>,
+  { seed, users, clients, journalFile, executable }: Casting,
+): Promise<Stage<StagesHome>> {
+  const site = new Site(home, new Journal(journalFile), executable);
+  try {
+    await site.start();
+    const people = await populate(home.ownerUrl, users, clients);
+    return { home, faults, site, people, load: new Load(site, people, seed), told: new Set() };
+  } catch (error) {
+    await site.close();
+    throw error;
+  }
+}
+
+/** Against hanging only: what does not recover by itself within this, does not recover. */
+const RECOVERY = { timeout: 60_000, interval: 50 };
+
 /** @throws {Error} when it does not recover */
-export async function play(stage: Stage, { name, ms, happen }: Happening): Promise<Outcome> {
-  const { site, load } = stage;
-  site.during = name;
+export async function play<StagesHome extends Home>(
+  stage: Stage<StagesHome>,
+  fault: string,
+  hold: Hold,
+): Promise<Outcome> {
+  const { site, home, load, faults, told } = stage;
+  site.during = fault;
   load.go();
   let recoverySeconds: number;
   try {
-    await happen((share = 1) => sleep(ms * share));
+    await faults[fault]?.happen({ site, home, hold });
     const since = Date.now();
-    await recovered(site);
+    for (const index of [0, 1]) await vi.waitFor(() => expectToServe(site.front(index)), RECOVERY);
     recoverySeconds = (Date.now() - since) / 1_000;
   } finally {
     await load.pause();
   }
   const evidence = await gather(stage);
-  return { ...count(evidence, name), recoverySeconds, findings: news(audit(evidence), stage.told) };
+  const findings = audit(evidence, told);
+  for (const finding of Object.values(findings).flat()) told.add(finding);
+  return { fault, evidence, recoverySeconds, findings };
 }
 
-function news(findings: Outcome['findings'], told: Set<string>): Outcome['findings'] {
-  const fresh = Object.entries(findings).map(
-    ([rule, found]) => [rule, found.filter((finding) => !told.has(finding))] as const,
-  );
-  for (const found of Object.values(findings)) for (const finding of found) told.add(finding);
-  return Object.fromEntries(fresh.filter(([, found]) => found.length > 0));
-}
-
-/** Waits until each replica is ready, and says to a request that needs the database what it says when all is well. */
-async function recovered(site: Site): Promise<void> {
-  const deadline = Date.now() + RECOVERY_DEADLINE_MS;
-  for (const index of [0, 1]) {
-    while (!(await serves(site.front(index)))) {
-      if (Date.now() > deadline) throw new Error(`replica ${index} does not recover`);
-      await sleep(POLL_MS);
-    }
-  }
-}
-
-async function serves(address: string): Promise<boolean> {
-  const statusOf = async (path: string, init: RequestInit = {}) => {
+/** A replica that serves is ready, and says to a request that needs the database what it says when all is well. */
+async function expectToServe(address: string): Promise<void> {
+  const asked = { client_id: 'nobody', code: 'none', redirect_uri: 'https://no.example' };
+  const body = new URLSearchParams({ grant_type: 'authorization_code', ...asked });
+  const exchange = { method: 'POST', body };
+  for (const [path, status, init] of [
+    ['/health/ready', 200, {}],
+    ['/oauth/token', 400, exchange],
+  ] as const) {
     const answer = await fetch(address + path, { ...init, signal: AbortSignal.timeout(10_000) });
     await answer.arrayBuffer();
-    return answer.status;
-  };
-  const asked = {
-    client_id: 'nobody',
-    code: 'none',
-    grant_type: 'authorization_code',
-    redirect_uri: 'https://no.example',
-  };
-  const body = new URLSearchParams(asked);
-  try {
-    return (
-      (await statusOf('/health/ready')) === 200 &&
-      (await statusOf('/oauth/token', { method: 'POST', body })) === 400
-    );
-  } catch {
-    return false;
+    expect(answer.status, address + path).toBe(status);
   }
 }
 
 /** Lets all come to rest, asks for every token once more, and reads the rows. */
-export async function gather({ site, people, losing }: Stage): Promise<Evidence> {
+export async function gather<StagesHome extends Home>(stage: Stage<StagesHome>): Promise<Evidence> {
+  const { site, people, faults } = stage;
   await statementsEnd(site);
   const quietSince = Date.now();
   await askEveryToken(site, people);
-  const { grants, events } = await site.ask(readRows);
-  const { lives, journal, frozenAt } = site;
-  const leaks = lives.flatMap(({ name, output }) => ledger.search(name, output.split('\n')));
-  const { entries } = journal;
-  const judged = { entries, grants, events, lives, leaks };
-  return { ...judged, codeLifetimeMs: CODE_LIFETIME_MS, quietSince, losing, frozenAt };
+  const { lives, frozenAt } = site;
+  return {
+    ...(await site.ask(readRows)),
+    entries: site.journal.entries,
+    lives,
+    leaks: lives.flatMap(({ name, output }) => ledger.search(name, output.split('\n'))),
+    codeLifetimeMs: CODE_LIFETIME_MS,
+    quietSince,
+    losing: new Set(Object.keys(faults).filter((name) => faults[name]?.losesAnswers)),
+    frozenAt,
+  };
 }
 
-/** Waits for what nobody waits for any more: statements of replicas that were killed, say. */
+/** Waits for statements whose caller is gone: those of replicas that were killed, say. */
 async function statementsEnd(site: Site): Promise<void> {
   const busy = `select from pg_stat_activity where usename = 'assent_server' and state <> 'idle'`;
-  while (((await site.ask((client) => client.query(busy))).rowCount ?? 0) > 0) await sleep(POLL_MS);
+  while (((await site.ask((client) => client.query(busy))).rowCount ?? 0) > 0) await sleep(50);
 }
 
 const AT_ONCE = 32;
 
 /** Asks for every token that was ever told, when nothing else goes on. */
 async function askEveryToken(site: Site, { resource }: Population): Promise<void> {
-  const resourceServer = new Browser(
-    site,
-    { name: 'resource server', userId: null },
-    new Dice('resource server'),
-  );
+  const actor = { name: 'resource server', userId: null };
+  const resourceServer = new Browser(site, actor, new Dice(actor.name));
   const tokens = [...site.tokens];
   const askNext = async () => {
     for (let token = tokens.pop(); token !== undefined; token = tokens.pop()) {
@@ -145,27 +139,4 @@ async function askEveryToken(site: Site, { resource }: Population): Promise<void
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, askNext));
-}
-
-function count(evidence: Evidence, name: string): Omit<Outcome, 'recoverySeconds' | 'findings'> {
-  const during = evidence.entries.filter((entry) => entry.during === name);
-  const told = (what: string) => during.filter((entry) => entry.told === what).length;
-  const done = (what: 'unavailable' | 'nothing') =>
-    doneAllTheSame(evidence, what).filter((entry) => entry.during === name).length;
-  return {
-    fault: name,
-    asked: during.length,
-    unavailable: told('unavailable'),
-    unreached: told('unreached'),
-    unanswered: told('nothing'),
-    doneThough503: done('unavailable'),
-    doneUnanswered: done('nothing'),
-    outageSeconds:
-      longestGap(during.filter((entry) => entry.told === 'done').map(({ toldAt }) => toldAt)) / 1_000,
-  };
-}
-
-/** @param times in ascending order */
-function longestGap(times: readonly number[]): number {
-  return Math.max(0, ...times.slice(1).map((time, index) => time - (times[index] ?? time)));
 }

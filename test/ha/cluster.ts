@@ -6,11 +6,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import { signal } from '../faults/faults/make.ts';
 import type { Home } from '../faults/home.ts';
 import { ledger } from '../support/ledger.ts';
 import { freePort } from '../support/server.ts';
 import { type Common, Member } from './member.ts';
-import { PATH, type Programs } from './programs.ts';
+import { findPrograms, PATH } from './programs.ts';
 
 // PostgreSQL on three machines by Patroni, etcd and HAProxy: real processes, all on this machine.
 
@@ -34,7 +35,7 @@ export class Cluster implements Home {
   readonly #common: Common;
   readonly #haproxyPort: number;
   readonly #helpers: ChildProcess[] = [];
-  readonly #serverPassword = randomBytes(12).toString('hex');
+  readonly #serverPassword = newPassword();
 
   private constructor(common: Common, members: readonly Member[], haproxyPort: number) {
     this.#common = common;
@@ -43,13 +44,12 @@ export class Cluster implements Home {
   }
 
   /** Starts all, and waits until a primary has two standbys, one of them synchronous. */
-  static async start(programs: Programs): Promise<Cluster> {
+  static async start(): Promise<Cluster> {
+    const programs = findPrograms();
     const runAs = userOf('postgres');
     const folder = mkdtempSync(join(tmpdir(), 'assent-ha-'));
     chownSync(folder, runAs.uid, runAs.gid);
-    const newPassword = () => randomBytes(12).toString('hex');
     const passwords = { superuser: newPassword(), replication: newPassword(), rewind: newPassword() };
-    for (const password of Object.values(passwords)) ledger.note('database password', password);
     const common: Common = { programs, folder, etcdPort: await freePort(), passwords, runAs };
     const members: Member[] = [];
     for (const name of NAMES) {
@@ -74,7 +74,6 @@ export class Cluster implements Home {
     await client.connect();
     await client.query(`create role assent_server login password '${this.#serverPassword}'`);
     await client.end();
-    ledger.note('database password', this.#serverPassword);
   }
 
   async #startEtcd(): Promise<void> {
@@ -83,14 +82,8 @@ export class Cluster implements Home {
     this.#help(programs.etcd, [
       ...['--data-dir', join(folder, 'etcd'), '--name', 'one'],
       ...['--listen-client-urls', client, '--advertise-client-urls', client],
-      ...[
-        '--listen-peer-urls',
-        peer,
-        '--initial-advertise-peer-urls',
-        peer,
-        '--initial-cluster',
-        `one=${peer}`,
-      ],
+      ...['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer],
+      ...['--initial-cluster', `one=${peer}`],
     ]);
   }
 
@@ -129,54 +122,54 @@ export class Cluster implements Home {
   }
 
   /** The member that Patroni says is the primary; waits until there is one. */
-  async leader(): Promise<Member> {
-    for (const deadline = Date.now() + DEADLINE_MS; Date.now() < deadline; await sleep(POLL_MS)) {
-      const leader = (await this.#tell()).find(({ role, state }) => role === 'leader' && state === 'running');
+  leader(): Promise<Member> {
+    return this.#until('has no primary', async (told) => {
+      const leader = told.find(({ role, state }) => role === 'leader' && state === 'running');
       const member = this.members.find(({ machine }) => machine.name === leader?.name);
-      if (member !== undefined && (await this.#isPrimary(member))) return member;
-    }
-    throw this.#error('has no primary', await this.#tell());
+      return member !== undefined && (await this.#isPrimary(member)) ? member : undefined;
+    });
   }
 
   async takesOver(from: Member): Promise<void> {
-    const deadline = Date.now() + DEADLINE_MS;
-    while ((await this.leader()) === from) {
-      if (Date.now() > deadline)
-        throw this.#error(`keeps ${from.machine.name} as its primary`, await this.#tell());
-      await sleep(POLL_MS);
-    }
+    await this.#until(`keeps ${from.machine.name} as its primary`, async () => {
+      const leader = await this.leader();
+      return leader === from ? undefined : leader;
+    });
   }
 
   /** Waits until a primary has two standbys that follow it, one of them synchronous. */
   async isWhole(): Promise<void> {
+    await this.#until('does not become whole', async (told) => {
+      const follow = told.filter(({ state }) => state === 'streaming');
+      const roles = told.map(({ role }) => role);
+      const isSafe = roles.includes('leader') && roles.includes('sync_standby');
+      return (isSafe && follow.length === this.members.length - 1) || undefined;
+    });
+  }
+
+  /** Looks at what Patroni tells until there is something to be found. @throws {Error} that says what is wrong instead */
+  async #until<Found>(
+    what: string,
+    find: (told: readonly Told[]) => Promise<Found | undefined>,
+  ): Promise<Found> {
     for (const deadline = Date.now() + DEADLINE_MS; Date.now() < deadline; await sleep(POLL_MS)) {
-      const members = await this.#tell();
-      const follow = members.filter(({ state }) => state === 'streaming');
-      const isSafe = members.some(({ role }) => role === 'sync_standby');
-      if (
-        follow.length === this.members.length - 1 &&
-        isSafe &&
-        members.some(({ role }) => role === 'leader')
-      )
-        return;
+      const found = await find(await this.#tell());
+      if (found !== undefined) return found;
     }
-    throw this.#error('does not become whole', await this.#tell());
+    throw this.#error(what, await this.#tell());
   }
 
   /** With what Patroni tells of the members, and the ends of their logs. */
   #error(what: string, told: readonly Told[]): Error {
     const logs = this.members.map(({ machine: { name } }) => {
-      const lines = readFileSync(join(this.#common.folder, `${name}.log`), 'utf8')
-        .trimEnd()
-        .split('\n');
-      return [`${name}:`, ...lines.slice(-12)].join('\n  ');
+      const log = readFileSync(join(this.#common.folder, `${name}.log`), 'utf8').trimEnd();
+      return [`${name}:`, ...log.split('\n').slice(-12)].join('\n  ');
     });
     return new Error(`the cluster ${what}: ${JSON.stringify(told)}\n${logs.join('\n')}`);
   }
 
   /** Tells Patroni that another member is to be the primary. */
-  async switchOver(): Promise<void> {
-    const { machine } = await this.leader();
+  async switchOver({ machine }: Member): Promise<void> {
     const body = JSON.stringify({ leader: machine.name });
     const answer = await fetch(`http://${HOST}:${machine.restPort}/switchover`, { method: 'POST', body });
     if (!answer.ok) throw new Error(`no switchover: ${answer.status} ${await answer.text()}`);
@@ -207,13 +200,19 @@ export class Cluster implements Home {
   async close(): Promise<void> {
     for (const member of this.members) {
       const family = member.family();
-      member.signal(family, 'SIGCONT');
-      member.signal(family, 'SIGKILL');
+      signal(family, 'SIGCONT');
+      signal(family, 'SIGKILL');
     }
     for (const helper of this.#helpers) helper.kill('SIGKILL');
     while (this.members.some((member) => member.family().length > 0)) await sleep(POLL_MS);
     rmSync(this.#common.folder, { recursive: true, force: true });
   }
+}
+
+function newPassword(): string {
+  const password = randomBytes(12).toString('hex');
+  ledger.note('database password', password);
+  return password;
 }
 
 function userOf(name: string): { uid: number; gid: number } {

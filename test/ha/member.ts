@@ -87,19 +87,7 @@ export class Member {
   /** All its processes: what a machine without power, or a frozen one, takes along. */
   family(): number[] {
     const patroni = this.patroni();
-    return [
-      ...new Set([...(patroni === undefined ? [] : [patroni, ...descendants(patroni)]), ...this.postgres()]),
-    ];
-  }
-
-  /** Sends a signal to processes of its own that still run. */
-  signal(pids: readonly number[], signal: NodeJS.Signals): void {
-    for (const pid of pids) {
-      try {
-        process.kill(pid, signal);
-      } catch {
-        // It has ended meanwhile.
-      }
-    }
+    const own = patroni === undefined ? [] : [patroni, ...descendants(patroni)];
+    return [...new Set([...own, ...this.postgres()])];
   }
 }

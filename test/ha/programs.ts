@@ -14,7 +14,7 @@ const DEBIANS = '/usr/lib/postgresql';
 const MIN_PATRONI = 4;
 
 /** Debian keeps HAProxy where only root's path leads. */
-const PATH = `${process.env.PATH}:/usr/sbin`;
+export const PATH = `${process.env.PATH}:/usr/sbin`;
 
 function run(program: string, ...args: string[]): string | null {
   const { status, stdout } = spawnSync(program, args, { env: { PATH }, encoding: 'utf8' });
@@ -29,24 +29,22 @@ function findPostgres(): string | null {
   return existsSync(join(folder, 'pg_rewind')) ? folder : null;
 }
 
-/** @returns the programs, or a sentence that says what is missing and how to get it */
-export function findPrograms({ PATRONI = 'patroni' } = process.env): Programs | string {
+/** @throws {Error} that says what is missing and how to get it */
+export function findPrograms({ PATRONI = 'patroni' } = process.env): Programs {
   const postgres = findPostgres();
   const [, major] = /patroni (\d+)/.exec(run(PATRONI, '--version') ?? '') ?? [];
-  const missing = [
-    ...(postgres === null ? ['PostgreSQL (apt-get install postgresql)'] : []),
-    ...(run('etcd', '--version') === null ? ['etcd (apt-get install etcd-server)'] : []),
-    ...(run('haproxy', '-v') === null ? ['HAProxy (apt-get install haproxy)'] : []),
-    ...(Number(major ?? 0) < MIN_PATRONI
-      ? [
-          `Patroni ${MIN_PATRONI} or newer (python3 -m venv DIR && DIR/bin/pip install 'patroni[etcd3,psycopg3]>=4' ` +
-            `'psycopg[binary]', then PATRONI=DIR/bin/patroni)`,
-        ]
-      : []),
-    ...(process.getuid?.() === 0 ? [] : ['root, who runs PostgreSQL as its own user']),
+  const install = `python3 -m venv DIR && DIR/bin/pip install 'patroni[etcd3,psycopg3]>=4' 'psycopg[binary]'`;
+  const needs: readonly (readonly [isThere: boolean, what: string])[] = [
+    [postgres !== null, 'PostgreSQL (apt-get install postgresql)'],
+    [run('etcd', '--version') !== null, 'etcd (apt-get install etcd-server)'],
+    [run('haproxy', '-v') !== null, 'HAProxy (apt-get install haproxy)'],
+    [
+      Number(major) >= MIN_PATRONI,
+      `Patroni ${MIN_PATRONI} or newer (${install}, then PATRONI=DIR/bin/patroni)`,
+    ],
+    [process.getuid?.() === 0, 'root, who runs PostgreSQL as its own user'],
   ];
-  if (postgres === null || missing.length > 0) return `a cluster needs ${missing.join(', ')}`;
+  const missing = needs.filter(([isThere]) => !isThere).map(([, what]) => what);
+  if (postgres === null || missing.length > 0) throw new Error(`a cluster needs ${missing.join(', ')}`);
   return { etcd: 'etcd', haproxy: 'haproxy', patroni: PATRONI, postgres };
 }
-
-export { PATH };

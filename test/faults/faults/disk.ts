@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { OwnPostgres } from '../../support/ownPostgres.ts';
-import type { Fault, Place } from '../faults.ts';
+import type { Faults, Place } from '../faults.ts';
+import { losing } from './make.ts';
 
 // A disk that runs full: a file system in memory, in the place of the data, and a file that takes all that is left.
 
@@ -59,31 +60,29 @@ async function whileStopped(postgres: OwnPostgres, work: (cluster: string) => vo
   await postgres.start();
 }
 
-async function runFull({ site, home, hold }: Place): Promise<void> {
-  fill(home.postgres.cluster);
-  await hold(0.5);
-  // Tables can't grow by now. Without room for WAL PostgreSQL ends: with a new file of it, at once.
-  await site.ask((client) => client.query('select pg_switch_wal()')).catch(() => undefined);
-  await hold(0.5);
-}
-
-export const DISK_FAULTS: Readonly<Record<string, Fault>> = {
+export const DISK_FAULTS: Faults = {
   diskFull: {
-    what: 'no room on the disk of PostgreSQL, for tables and then for WAL; room again, and a start where it ended',
-    losesAnswers: true,
+    ...losing(
+      'no room on the disk of PostgreSQL, for tables and then for WAL; room again, and a start where it ended',
+      runFull,
+    ),
     whyNot: whyNoSmallDisk,
-    async happen(place) {
-      const { postgres } = place.home;
-      await whileStopped(postgres, moveToSmallDisk);
-      try {
-        await place.hold(0.2);
-        await runFull(place);
-      } finally {
-        rmSync(join(postgres.cluster, FILLER), { force: true });
-        if (!postgres.runs()) await postgres.start();
-        await place.hold(0.3);
-        await whileStopped(postgres, moveBack);
-      }
-    },
   },
 };
+
+async function runFull({ site, home: { postgres }, hold }: Place): Promise<void> {
+  await whileStopped(postgres, moveToSmallDisk);
+  try {
+    await hold(0.2);
+    fill(postgres.cluster);
+    await hold(0.5);
+    // Tables can't grow by now. Without room for WAL PostgreSQL ends: with a new file of it, at once.
+    await site.ask((client) => client.query('select pg_switch_wal()')).catch(() => undefined);
+    await hold(0.5);
+  } finally {
+    rmSync(join(postgres.cluster, FILLER), { force: true });
+    if (!postgres.runs()) await postgres.start();
+    await hold(0.3);
+    await whileStopped(postgres, moveBack);
+  }
+}

@@ -1,21 +1,21 @@
 import { runAssent } from '../../support/process.ts';
-import type { Fault, Place } from '../faults.ts';
+import type { Faults, Place } from '../faults.ts';
+import { repeat } from './make.ts';
 
 // Locks that somebody holds by hand, and commands beside the servers.
 
 /** Holds what a statement locks, for as long as the fault lasts. */
 const held =
   (statement: string) =>
-  async ({ site, hold }: Place) => {
-    await site.ask(async (client) => {
+  ({ site, hold }: Place) =>
+    site.ask(async (client) => {
       await client.query('begin');
       await client.query(statement);
       await hold();
       await client.query('rollback');
     });
-  };
 
-export const LOCK_FAULTS: Readonly<Record<string, Fault>> = {
+export const LOCK_FAULTS: Faults = {
   lockedRows: {
     what: 'somebody holds the rows of some users and grants, for update',
     happen: held(`select from (select user_id from users limit 2 for update) u,
@@ -32,27 +32,22 @@ export const LOCK_FAULTS: Readonly<Record<string, Fault>> = {
   migration: {
     what: 'a schema change holds its tables in a transaction, and `assent migrate` runs beside',
     async happen(place) {
-      const { home } = place;
-      const migrates = (async () => {
-        for (let times = 0; times < 4; times += 1) {
-          await runAssent(['migrate', '--server-role', 'assent_server'], { DATABASE_URL: home.ownerUrl });
-          await place.hold(0.1);
-        }
-      })();
+      const variables = { DATABASE_URL: place.home.ownerUrl };
+      const migrates = repeat(place, 4, () =>
+        runAssent(['migrate', '--server-role', 'assent_server'], variables),
+      );
       await held('alter table grants add column beside integer')(place);
       await migrates;
     },
   },
   vacuumFull: {
     what: 'VACUUM FULL of grants and sessions, again and again',
-    async happen({ site, hold }) {
-      await site.ask(async (client) => {
-        for (let times = 0; times < 5; times += 1) {
+    happen: (place) =>
+      place.site.ask((client) =>
+        repeat(place, 5, async () => {
           await client.query('vacuum full grants');
           await client.query('vacuum full sessions');
-          await hold(0.2);
-        }
-      });
-    },
+        }),
+      ),
   },
 };

@@ -1,0 +1,31 @@
+import type { Fault, Place } from '../faults.ts';
+import type { EmbeddedHome, Home } from '../home.ts';
+
+/** A fault in which answers of PostgreSQL can be lost or late. */
+export const losing = <PlacesHome extends Home = EmbeddedHome>(
+  what: string,
+  happen: Fault<PlacesHome>['happen'],
+): Fault<PlacesHome> => ({ what, losesAnswers: true, happen });
+
+/** Does something so many times within the time of the fault. */
+export async function repeat(
+  { hold }: Pick<Place, 'hold'>,
+  times: number,
+  work: (time: number) => unknown,
+): Promise<void> {
+  for (let time = 0; time < times; time += 1) {
+    await work(time);
+    await hold(1 / times);
+  }
+}
+
+/** Sends a signal to those of these processes that still run. */
+export function signal(pids: readonly number[], name: NodeJS.Signals): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, name);
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+}
