@@ -1,6 +1,6 @@
 import type { Rule } from '../auditor.ts';
 import type { EventRow, Evidence, GrantRow } from '../evidence.ts';
-import { issues } from './tokens.ts';
+import { groupBy, issues } from './tokens.ts';
 
 // The audit trail against the grants that it tells of.
 
@@ -43,18 +43,14 @@ function storiesOf({ events }: Evidence): Map<string, Story> {
   return stories;
 }
 
-function compare(grant: GrantRow | undefined, story: Story | undefined): string[] {
+const stateOf = (revision: number, hasToken: boolean, isRevoked: boolean) =>
+  `revision ${revision}, ${hasToken ? 'a' : 'no'} token, ${isRevoked ? 'revoked' : 'not revoked'}`;
+
+function compare(grant: GrantRow | undefined, story = BEGINNING): string[] {
   if (grant === undefined) return ['has rows in the trail and none of its own'];
-  const { revision, hasToken, isRevoked } = story ?? BEGINNING;
-  return [
-    ...(grant.revision === revision ? [] : [`has revision ${grant.revision} after ${revision} events`]),
-    ...((grant.tokenHash !== null) === hasToken
-      ? []
-      : [`${hasToken ? 'lost its' : 'has a'} token, says the trail`]),
-    ...((grant.revokedAt !== null) === isRevoked
-      ? []
-      : [`is ${isRevoked ? 'not ' : ''}revoked, unlike in the trail`]),
-  ];
+  const is = stateOf(grant.revision, grant.tokenHash !== null, grant.revokedAt !== null);
+  const said = stateOf(story.revision, story.hasToken, story.isRevoked);
+  return is === said ? [] : [`has ${is}; the trail says ${said}`];
 }
 
 export const STORY_RULES: Rule[] = [
@@ -89,10 +85,10 @@ export const STORY_RULES: Rule[] = [
   {
     name: 'a user, a client and an instance have one grant',
     find({ grants }) {
-      const keys = grants.map(({ userId, clientId, instanceName }) =>
+      const byKey = groupBy(grants, ({ userId, clientId, instanceName }) =>
         JSON.stringify([userId, clientId, instanceName]),
       );
-      return keys.filter((key, index) => keys.indexOf(key) !== index).map((key) => `${key} has two grants`);
+      return [...byKey].filter(([, all]) => all.length > 1).map(([key]) => `${key} has two grants`);
     },
   },
 ];

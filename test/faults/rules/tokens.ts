@@ -32,20 +32,10 @@ function reaches(entry: Entry, issue: Entry): boolean {
 }
 
 /** Whether an act, once done, ends this token for sure. */
-function ends(entry: Entry, issue: Entry): boolean {
-  switch (entry.act) {
-    case 'approve':
-      return entry.code !== issue.code;
-    case 'revoke':
-      return entry.token === issue.token;
-    case 'disconnect':
-    case 'disconnectAll':
-    case 'stop':
-    case 'revokeByOperator':
-      return true;
-    default:
-      return false;
-  }
+function ends({ act, code, token }: Entry, issue: Entry): boolean {
+  if (act === 'approve') return code !== issue.code;
+  if (act === 'revoke') return token === issue.token;
+  return act === 'disconnect' || act === 'disconnectAll' || act === 'stop' || act === 'revokeByOperator';
 }
 
 /** Whether an act may end this token: also the second exchange of its code, whatever that was told. */
@@ -56,20 +46,15 @@ function mayEnd(entry: Entry, issue: Entry): boolean {
 }
 
 const isReplay = ({ act, code, body, told, why }: Entry, issue: Entry): boolean =>
-  act === 'exchange' &&
-  told === 'refused' &&
-  why === 'invalid_grant' &&
-  code === issue.code &&
-  body === issue.body;
+  [act, told, why].join() === 'exchange,refused,invalid_grant' && code === issue.code && body === issue.body;
 
 export function groupBy<T>(all: readonly T[], keyOf: (each: T) => string | undefined): Map<string, T[]> {
   const groups = new Map<string, T[]>();
   for (const each of all) {
     const key = keyOf(each);
     if (key === undefined) continue;
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [each]);
-    else group.push(each);
+    if (!groups.has(key)) groups.set(key, []);
+    groups.get(key)?.push(each);
   }
   return groups;
 }
@@ -104,33 +89,26 @@ function livesOf(evidence: Evidence): TokenLife[] {
   });
 }
 
-/** When a user or a client may have been blocked, and when it was for sure. */
-function blocks({ entries }: Evidence, { userId, clientId }: Entry) {
-  const acts = entries.filter(
+/** What ended a block first, of what was told so. */
+const unblockOf = (entries: readonly Entry[], block: Entry, told: readonly Entry['told'][]) =>
+  entries.find(
     (entry) =>
-      (entry.act === 'block' || entry.act === 'unblock') &&
-      (entry.userId === userId || entry.clientId === clientId) &&
-      entry.told !== 'refused',
+      entry.act === 'unblock' &&
+      entry.userId === block.userId &&
+      entry.clientId === block.clientId &&
+      entry.askedAt >= block.askedAt &&
+      told.includes(entry.told),
   );
-  const open = (entry: Entry) =>
-    acts.find(
-      ({ act, told, askedAt, userId, clientId }) =>
-        act === 'unblock' &&
-        told === 'done' &&
-        askedAt >= entry.askedAt &&
-        userId === entry.userId &&
-        clientId === entry.clientId,
-    );
-  return acts.filter(({ act }) => act === 'block').map((block) => ({ block, unblock: open(block) }));
-}
+
+/** Whether this is a block of the user or the client of a token. */
+const blocks = (entry: Entry, { userId, clientId }: Entry) =>
+  entry.act === 'block' && (entry.userId === userId || entry.clientId === clientId);
 
 /** Whether the user or the client of this token may have been blocked while this was asked. */
-function isBlocked(evidence: Evidence, issue: Entry, { askedAt, toldAt }: Entry): boolean {
-  return blocks(evidence, issue).some(
-    ({ block, unblock }) =>
-      block.askedAt <= toldAt && askedAt <= (unblock?.toldAt ?? Number.POSITIVE_INFINITY),
-  );
-}
+const isBlocked = ({ entries }: Evidence, issue: Entry, { askedAt, toldAt }: Entry): boolean =>
+  entries
+    .filter((entry) => blocks(entry, issue) && entry.askedAt <= toldAt)
+    .some((block) => askedAt <= (unblockOf(entries, block, ['done'])?.toldAt ?? Number.POSITIVE_INFINITY));
 
 const AT_ONCE = 60_000;
 
@@ -159,67 +137,49 @@ export const TOKEN_RULES: Rule[] = [
   {
     name: 'a token that was told is live until something ends it',
     find: (evidence) =>
-      livesOf(evidence).flatMap(({ issue, mayEnd, questions }) => {
-        const refused = questions.filter(
-          ({ active, toldAt }) => active === false && !mayEnd.some(({ askedAt }) => askedAt <= toldAt),
-        );
-        return refused
+      livesOf(evidence).flatMap(({ issue, mayEnd, questions }) =>
+        questions
+          .filter(({ active, toldAt }) => !active && !mayEnd.some(({ askedAt }) => askedAt <= toldAt))
           .filter((question) => !isBlocked(evidence, issue, question))
-          .map((question) => `the token ${issue.token} of ${issue.key} was refused at ${question.askedAt}`);
-      }),
+          .map((question) => `the token ${issue.token} of ${issue.key} was refused at ${question.askedAt}`),
+      ),
   },
   {
     name: 'a token that was annulled or revoked stays dead',
     find: (evidence) =>
-      livesOf(evidence).flatMap(({ issue, ended, questions }) => {
-        const accepted = questions.find(
-          ({ active, askedAt }) => active === true && ended.some(({ toldAt }) => toldAt <= askedAt),
-        );
-        const end = accepted && ended.find(({ toldAt }) => toldAt <= accepted.askedAt);
-        return end
-          ? [`the token ${issue.token} of ${issue.key} was accepted after ${end.act} (${end.ref})`]
-          : [];
-      }),
+      livesOf(evidence).flatMap(({ issue, ended, questions }) =>
+        ended
+          .filter(({ toldAt }) => questions.some(({ active, askedAt }) => active && toldAt <= askedAt))
+          .slice(0, 1)
+          .map(
+            ({ act, ref }) => `the token ${issue.token} of ${issue.key} was accepted after ${act} (${ref})`,
+          ),
+      ),
   },
   {
     name: 'a token is dead once its code came again in time',
     find: (evidence) =>
-      livesOf(evidence).flatMap(({ issue, replays, questions }) => {
-        const replay = replays.find(
-          (each) =>
-            questions.some(({ active, askedAt }) => active && askedAt >= each.toldAt) &&
-            // While the user was blocked it may have been refused for that, before the code was used.
-            (each.askedAt >= issue.toldAt || !isBlocked(evidence, issue, each)),
-        );
-        return replay
-          ? [`the token ${issue.token} of ${issue.key} was accepted after a replay (${replay.ref})`]
-          : [];
-      }),
+      livesOf(evidence).flatMap(({ issue, replays, questions }) =>
+        replays
+          .filter(({ toldAt }) => questions.some(({ active, askedAt }) => active && askedAt >= toldAt))
+          // While the user was blocked it may have been refused for that, before the code was used.
+          .filter((each) => each.askedAt >= issue.toldAt || !isBlocked(evidence, issue, each))
+          .slice(0, 1)
+          .map(({ ref }) => `the token ${issue.token} of ${issue.key} was accepted after a replay (${ref})`),
+      ),
   },
   {
     name: 'a block holds on every replica at once',
-    find: (evidence) =>
-      evidence.entries
+    find: ({ entries }) =>
+      entries
         .filter(({ act, told }) => act === 'block' && told === 'done')
         .flatMap((block) => {
-          const unblock = evidence.entries.find(
-            ({ act, userId, clientId, askedAt }) =>
-              act === 'unblock' &&
-              userId === block.userId &&
-              clientId === block.clientId &&
-              askedAt >= block.askedAt,
-          );
+          const unblock = unblockOf(entries, block, ['done', 'nothing']);
           const until = unblock?.askedAt ?? block.toldAt + AT_ONCE;
-          return evidence.entries
-            .filter(
-              ({ act, active, askedAt, toldAt }) =>
-                act === 'introspect' && active && askedAt >= block.toldAt && toldAt <= until,
-            )
-            .filter(({ userId, clientId }) => userId === block.userId || clientId === block.clientId)
-            .map(
-              ({ token }) =>
-                `the token ${token} was accepted although ${block.userId ?? block.clientId} was blocked`,
-            );
+          return entries
+            .filter((entry) => entry.act === 'introspect' && entry.active && blocks(block, entry))
+            .filter(({ askedAt, toldAt }) => askedAt >= block.toldAt && toldAt <= until)
+            .map(({ token }) => `the token ${token} was accepted after ${block.ref}, a block`);
         }),
   },
   {

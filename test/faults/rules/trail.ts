@@ -1,20 +1,19 @@
 import type { Rule } from '../auditor.ts';
 import { decidedBy, type EventRow, type Evidence, SLACK_MS } from '../evidence.ts';
 import type { Act, Entry } from '../journal.ts';
+import { groupBy } from './tokens.ts';
 
 // The audit trail against what callers were told.
 
 /** Which acts leave which rows. What is not here (a user's registration, say) is no transition that drivers ask for. */
-const CAUSES: Readonly<Record<string, Act>> = {
-  approved: 'approve',
-  approved_again: 'approve',
-  rejected: 'reject',
-  exchanged: 'exchange',
-  replayed: 'exchange',
-  revoked_by_application: 'revoke',
-  signed_in: 'signIn',
-};
-const MANY: Readonly<Record<string, readonly Act[]>> = {
+const CAUSES: Readonly<Record<string, readonly Act[]>> = {
+  approved: ['approve'],
+  approved_again: ['approve'],
+  rejected: ['reject'],
+  exchanged: ['exchange'],
+  replayed: ['exchange'],
+  revoked_by_application: ['revoke'],
+  signed_in: ['signIn'],
   revoked_by_user: ['disconnect', 'disconnectAll', 'stop'],
   revoked_by_operator: ['revokeByOperator'],
   client_blocked: ['block'],
@@ -22,10 +21,9 @@ const MANY: Readonly<Record<string, readonly Act[]>> = {
   user_blocked: ['block'],
   user_unblocked: ['unblock'],
 };
-const causesOf = ({ kind }: EventRow): readonly Act[] => {
-  const one = CAUSES[kind];
-  return one === undefined ? (MANY[kind] ?? []) : [one];
-};
+const causesOf = ({ kind }: EventRow): readonly Act[] => CAUSES[kind] ?? [];
+/** Acts that may leave several rows. */
+const OF_MANY: readonly Act[] = ['stop', 'disconnectAll'];
 
 /** A row of the trail with the entry that asked for it; null where nobody did. */
 interface Cause {
@@ -40,9 +38,7 @@ interface Cause {
  */
 export function causes({ entries, events }: Evidence): Cause[] {
   // Of 100,000 references of 40 bits two may be the same.
-  const byRef = new Map<string, Entry[]>();
-  for (const entry of entries)
-    if (entry.ref !== null) byRef.set(entry.ref, [...(byRef.get(entry.ref) ?? []), entry]);
+  const byRef = groupBy(entries, ({ ref }) => ref ?? undefined);
   const unanswered = new Set(
     entries
       .filter(({ told, ref }) => told === 'nothing' && ref === null)
@@ -51,7 +47,7 @@ export function causes({ entries, events }: Evidence): Cause[] {
   const isAskedFor = (event: EventRow, entry: Entry) =>
     causesOf(event).includes(entry.act) &&
     entry.askedAt <= event.at + SLACK_MS &&
-    (event.kind === 'signed_in' || entry.act === 'stop' || entry.act === 'disconnectAll'
+    (event.kind === 'signed_in' || OF_MANY.includes(entry.act)
       ? entry.userId === event.userId
       : entry.key === event.grantId);
   return events
@@ -61,7 +57,7 @@ export function causes({ entries, events }: Evidence): Cause[] {
       if (known !== undefined)
         return { event, entry: known.find(({ act }) => causesOf(event).includes(act)) ?? null };
       const entry = [...unanswered].findLast((each) => isAskedFor(event, each)) ?? null;
-      if (entry !== null && entry.act !== 'stop' && entry.act !== 'disconnectAll') unanswered.delete(entry);
+      if (entry !== null && !OF_MANY.includes(entry.act)) unanswered.delete(entry);
       return { event, entry };
     });
 }
@@ -90,20 +86,14 @@ function wasReplayed({ events }: Evidence, { act, key, askedAt, toldAt }: Entry)
 
 /** Entries that were told "done", each of which has one row of its own; posts of one form have one in common. */
 function expectRows(evidence: Evidence): string[] {
-  const counts = new Map<string, number>();
   const decisionOf = ({ form, ref }: Entry) => form ?? ref ?? '';
-  for (const { entry } of causes(evidence)) {
-    if (entry !== null) counts.set(decisionOf(entry), (counts.get(decisionOf(entry)) ?? 0) + 1);
-  }
+  const rows = groupBy(causes(evidence), ({ entry }) => entry?.form ?? entry?.ref ?? undefined);
   const single: readonly Act[] = ['approve', 'reject', 'exchange', 'signIn', 'block', 'unblock'];
-  const told = evidence.entries.filter(
-    (entry) => entry.told === 'done' && single.includes(entry.act) && !entry.mayBeIdle,
-  );
-  return told
-    .filter((entry) => counts.get(decisionOf(entry)) !== 1)
-    .map(
-      (entry) => `${entry.act} (${entry.ref}) has ${counts.get(decisionOf(entry)) ?? 0} rows in the trail`,
-    );
+  return evidence.entries
+    .filter(({ told, act, mayBeIdle }) => told === 'done' && single.includes(act) && !mayBeIdle)
+    .map((entry) => ({ ...entry, rows: rows.get(decisionOf(entry))?.length ?? 0 }))
+    .filter((entry) => entry.rows !== 1)
+    .map(({ act, ref, rows }) => `${act} (${ref}) has ${rows} rows in the trail`);
 }
 
 export const TRAIL_RULES: Rule[] = [
@@ -113,8 +103,8 @@ export const TRAIL_RULES: Rule[] = [
       causes(evidence)
         .filter(({ entry }) => entry === null)
         .map(
-          ({ event }) =>
-            `nobody asked for ${event.kind} of ${event.grantId ?? event.userId} (${event.reference})`,
+          ({ event: { kind, grantId, userId, reference } }) =>
+            `nobody asked for ${kind} of ${grantId ?? userId} (${reference})`,
         ),
   },
   { name: 'everything that was told has its row in the trail', find: expectRows },
