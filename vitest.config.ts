@@ -20,8 +20,7 @@ const REST: Readonly<Record<string, string>> = {
   'test/attacks/texts.test.ts': 'each text in every field of every endpoint',
   'test/browser/{forms,limits,playground}.test.ts': 'a browser each; authorize.test.ts has the whole journey',
   'test/clients/{guide,notifyUsers}.test.ts': 'interpreters and libraries of others',
-  'test/deploy/{completion,prometheus,proxies,proxyFailures,proxyLimits,tracing}.test.ts':
-    'programs of others',
+  'test/deploy/{completion,prometheus,proxies,proxyLimits,tracing}.test.ts': 'programs of others',
   'test/faults/{faults,planted}.test.ts': 'two replicas under load, again and again',
   'test/flows/{lastUsed,lateStatement,lockedRow}.test.ts': 'wait for real deadlines',
   'test/http/{connections,fuzz,fuzzFraming,fuzzNeeds,smuggling,unreadAnswers}.test.ts':

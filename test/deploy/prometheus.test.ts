@@ -24,19 +24,9 @@ const { groups } = parse(read('deploy/prometheus/assent.rules.yml')) as { groups
 const rules = groups.flatMap((group) => group.rules);
 const alerts = rules.filter(({ alert }) => alert !== undefined);
 const records = rules.flatMap(({ record }) => record ?? []);
-
-interface Panel {
-  readonly type: string;
-  readonly title: string;
-  readonly targets?: readonly { expr: string }[];
-}
-interface Dashboard {
-  readonly panels: readonly Panel[];
-  readonly annotations: { readonly list: readonly { readonly expr: string }[] };
-}
-const { panels, annotations } = JSON.parse(read('deploy/grafana/assent.json')) as Dashboard;
+const { panels, annotations } = JSON.parse(read('deploy/grafana/assent.json'));
 const shown = [...panels.flatMap(({ targets = [] }) => targets), ...annotations.list];
-const expressions = [...rules, ...shown].map(({ expr }) => expr);
+const expressions: string[] = [...rules, ...shown].map(({ expr }) => expr);
 
 const server = await useServer();
 let told = '';

@@ -1,35 +1,27 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import { request as requestRaw } from 'node:https';
+import { request } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { APIRequestContext, Browser, BrowserContext, Page } from 'playwright-core';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { launchChromium } from '../support/chromium.ts';
+import { expectPage, useBrowser } from '../support/browsing.ts';
 import { commandsOn } from '../support/commands.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { requestOf, tokenRequestOf } from '../support/flow.ts';
 import { type Line, openLine } from '../support/line.ts';
 import { readSeries } from '../support/metrics.ts';
 import { onDatabase, type ServerProcess, spawnServer } from '../support/process.ts';
 import { PROXIES, type RunningProxy, startProxy } from '../support/proxies.ts';
-import { freePort } from '../support/server.ts';
-import { noteCookie, noteTyped } from '../support/traffic.ts';
+import { createClient, createUser } from '../support/registrations.ts';
+import { freePort, type TestClient, type TestUser } from '../support/server.ts';
+import { noteTyped } from '../support/traffic.ts';
 
 // The configurations of deploy/, in real proxies with TLS, in front of two replicas.
 
-const PASSWORD = 'a quiet password 7';
-const LOGIN = 'anna';
 /** Of a network that documentation uses: whoever believes it believes a caller. */
-const CLAIMED = '203.0.113.9';
+const CLAIMED = { 'x-forwarded-for': '203.0.113.9' };
 /** Proxies look after their servers once a second. */
 const WAITING = { timeout: 20_000, interval: 50 };
-
-/** Asks for a path exactly as it is written, which no browser and no `fetch` does. */
-async function statusOf(baseUrl: string, path: string): Promise<number> {
-  const asked = requestRaw(baseUrl, { path, agent: false, rejectUnauthorized: false }).end();
-  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
-  answer.resume();
-  return answer.statusCode ?? 0;
-}
 
 /** How often a replica was asked whether it is ready, and said no. */
 async function notReady(port: number): Promise<number> {
@@ -39,55 +31,54 @@ async function notReady(port: number): Promise<number> {
 }
 
 describe.each(PROXIES)('$name', (kind) => {
-  const { version } = kind;
-  const found = version ? `version ${version}` : 'not installed: skipped';
+  const { version, checks } = kind;
 
-  describe.runIf(version)(`in front of two replicas, ${found}`, () => {
+  describe.runIf(version)(`in front of two replicas, ${version ?? 'not installed: skipped'}`, () => {
+    const browsing = useBrowser({ ignoreHTTPSErrors: true, extraHTTPHeaders: CLAIMED });
     let database: TestDatabase;
     let line: Line;
     let replicas: ServerProcess[];
     let proxy: RunningProxy;
     let application: Server;
-    let client: Record<string, string>;
-    let browser: Browser;
-    let context: BrowserContext;
-    let request: APIRequestContext;
+    let client: TestClient;
+    let user: TestUser;
     let variables: Record<string, string>;
     let ports: [number, number];
 
     const start = (port: number) => spawnServer({ ...variables, PORT: String(port) });
-    const untilServing = () =>
-      vi.waitFor(async () => expect((await request.get('/account')).status()).toBe(200), WAITING);
-    const newContext = () =>
-      browser.newContext({
-        ignoreHTTPSErrors: true,
-        baseURL: proxy.baseUrl,
-        extraHTTPHeaders: { 'x-forwarded-for': CLAIMED },
+
+    /** Asks for a path exactly as it is written, which no browser and no `fetch` does. */
+    const ask = async (path: string, fields?: Record<string, string>, headers = {}) => {
+      const type = { 'content-type': 'application/x-www-form-urlencoded' };
+      const asked = request(proxy.baseUrl, {
+        ...{ path, agent: false, rejectUnauthorized: false, method: fields ? 'POST' : 'GET' },
+        headers: { ...CLAIMED, ...(fields ? type : {}), ...headers },
       });
+      const [answer] = (await once(asked.end(`${new URLSearchParams(fields)}`), 'response')) as [
+        IncomingMessage,
+      ];
+      return { status: answer.statusCode, headers: answer.headers, body: await text(answer) };
+    };
+    const untilServing = () =>
+      vi.waitFor(async () => expect((await ask('/account')).status).toBe(200), WAITING);
 
     beforeAll(async () => {
       database = await createDatabase();
       line = await openLine();
       ports = [await freePort(), await freePort()];
-      const port = await freePort();
-      proxy = await startProxy(kind, port, ports);
+      proxy = await startProxy(kind, await freePort(), ports);
       const address = { BASE_URL: proxy.baseUrl, TRUST_PROXY: '127.0.0.1' };
       variables = { ...onDatabase(line.url(database)), ...address };
-      [replicas, browser] = await Promise.all([Promise.all(ports.map(start)), launchChromium()]);
+      replicas = await Promise.all(ports.map(start));
       application = createServer((_request, response) => response.end('thank you'));
       await once(application.listen(0, '127.0.0.1'), 'listening');
       const redirectUri = `http://127.0.0.1:${(application.address() as AddressInfo).port}/callback`;
-      const { json } = commandsOn(variables);
-      client = await json(`client create --name Shop --redirect-uri ${redirectUri} --verified`);
-      await json(`user create ${LOGIN} --name Anna --password-stdin`, `${PASSWORD}\n`);
-      context = await newContext();
-      request = context.request;
+      client = await createClient(database.pool, { redirectUri });
+      user = await createUser(database.pool, { paymentPassword: null });
       await untilServing();
     });
 
     afterAll(async () => {
-      for (const { name, value } of (await context?.cookies()) ?? []) noteCookie(`${name}=${value}`);
-      await browser?.close();
       application?.close();
       await proxy?.stop();
       await Promise.all(replicas?.map((replica) => replica.stop()) ?? []);
@@ -95,29 +86,18 @@ describe.each(PROXIES)('$name', (kind) => {
       await database?.drop();
     });
 
-    const authorization = (fields: Record<string, string> = {}) => ({
-      response_type: 'code',
-      client_id: client.client_id ?? '',
-      redirect_uri: client.redirect_uri ?? '',
-      scope: 'account-info operation-history',
-      ...fields,
-    });
+    const authorization = (fields: Record<string, string> = {}) =>
+      `/oauth/authorize?${new URLSearchParams(requestOf(client, fields))}`;
 
-    const exchange = (code: string) => {
-      const { client_id = '', client_secret = '', redirect_uri = '' } = client;
-      const form = { grant_type: 'authorization_code', code, client_id, client_secret, redirect_uri };
-      return request.post('/oauth/token', { form });
-    };
-
-    /** Signs in and allows it. @returns what the application gets */
-    const authorize = async (page: Page, state: string) => {
-      const asked = new URLSearchParams(authorization({ state }));
-      const first = await page.goto(`/oauth/authorize?${asked}`);
+    /** Signs in and allows it in a browser. @returns what the application gets */
+    const authorize = async (state: string) => {
+      const page = await browsing.open({ baseURL: proxy.baseUrl });
+      const first = await page.goto(authorization({ state }));
       expect(first?.headers()['strict-transport-security']).toMatch(/max-age/);
-      await page.getByLabel('Login').fill(LOGIN);
-      await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+      await page.getByLabel('Login').fill(user.login);
+      await page.getByLabel('Password', { exact: true }).fill(user.password);
       await page.getByRole('button', { name: 'Sign in' }).click();
-      await page.locator('main[data-page="consent"]').waitFor();
+      await expectPage(page, 'consent');
       await page.getByRole('button', { name: 'Allow' }).click();
       await page.waitForURL(/\/callback\?/);
       const answer = new URL(page.url()).searchParams;
@@ -128,26 +108,21 @@ describe.each(PROXIES)('$name', (kind) => {
     };
 
     it('carries a whole authorization, and tells whose address it came from', async () => {
-      const state = 's'.repeat(5_000); // with the address nearly as long as a request may be
-      const code = await authorize(await context.newPage(), state);
-      const exchanged = await exchange(code);
-      expect(exchanged.status()).toBe(200);
-      const { access_token } = (await exchanged.json()) as { access_token: string };
+      const code = await authorize('s'.repeat(5_000)); // with the address nearly as long as a request may be
+      const { access_token } = JSON.parse((await ask('/oauth/token', tokenRequestOf(client, code))).body);
       noteTyped('token', access_token);
       expect(access_token).toMatch(/^assent_at_/);
 
-      const events = await commandsOn(variables).json<{ outcome: string; address: string | null }[]>(
-        `audit --login ${LOGIN}`,
-      );
-      const addresses = events.filter(({ outcome }) => outcome !== 'user_created');
-      expect(addresses.map(({ outcome }) => outcome)).toEqual(['signed_in', 'approved', 'exchanged']);
-      expect(new Set(addresses.map(({ address }) => address))).toEqual(new Set(['127.0.0.1']));
+      const { json } = commandsOn(variables);
+      const events = await json<{ outcome: string; address: string | null }[]>(`audit --login ${user.login}`);
+      expect(events.map(({ outcome, address }) => [outcome, address])).toEqual([
+        ['user_created', null],
+        ...['signed_in', 'approved', 'exchanged'].map((outcome) => [outcome, '127.0.0.1']),
+      ]);
     });
 
     it('carries the forms of a request that is encoded twice in them', async () => {
-      const other = await newContext();
-      await authorize(await other.newPage(), 'я'.repeat(900)); // 5,400 characters of the address, 9,000 of each form
-      await other.close();
+      await authorize('я'.repeat(900)); // 5,400 characters of the address, 9,000 of each form
     });
 
     it.each([
@@ -155,54 +130,35 @@ describe.each(PROXIES)('$name', (kind) => {
       ...['/METRICS', '/metrics/', '//metrics', '/%2Fmetrics', '/./metrics', '/x/../metrics', '/%256Detrics'],
       ...['/health/ready', '/health/live', '/%68ealth/ready', '/health/liv%65', '/health%2Fready'],
       ...['//health/ready', '/health/./ready'],
-    ])('gives nobody outside the metrics and the state of a replica: %s', async (path) => {
-      expect(await statusOf(proxy.baseUrl, path)).toBe(404);
+    ])('hides the metrics and the state of a replica from outside: %s', async (path) => {
+      expect((await ask(path)).status).toBe(404);
     });
 
     it.each(['/metrics#x', '*metrics', '*health/ready', '/%6Detrics%zz'])(
-      'nor where it is no path at all: %s',
+      'also where it is no path at all: %s',
       async (path) => {
-        expect([400, 404]).toContain(await statusOf(proxy.baseUrl, path));
+        expect([400, 404]).toContain((await ask(path)).status);
       },
     );
 
-    it.each([
-      [
-        'a query that is too long',
-        () =>
-          request.get(
-            `/oauth/authorize?${new URLSearchParams(authorization({ state: 's'.repeat(15_000) }))}`,
-          ),
-      ],
-      [
-        'many cookies',
-        () =>
-          request.get('/account', { headers: { cookie: `a=${'a'.repeat(15_000)}; b=${'b'.repeat(9_000)}` } }),
-      ],
-    ])('lets Assent answer %s', async (_what, send) => {
-      expect((await send()).headers()['x-request-id']).toMatch(/^[0-9a-f]{10}$/);
+    it('lets Assent answer a query that is too long, and many cookies', async () => {
+      const cookie = `a=${'a'.repeat(15_000)}; b=${'b'.repeat(9_000)}`;
+      for (const answer of [
+        await ask(authorization({ state: 's'.repeat(15_000) })),
+        await ask('/account', undefined, { cookie }),
+      ])
+        expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f]{10}$/);
     });
 
     it('leads to the other replica while one is gone, and to both when it is back', async () => {
       await replicas[0]?.stop('SIGKILL');
-      const statuses = new Set<number>();
-      for (let asked = 0; asked < 40; asked += 1) statuses.add((await request.get('/account')).status());
-      expect([...statuses]).toEqual([200]);
+      for (let asked = 0; asked < 40; asked += 1) expect((await ask('/account')).status).toBe(200);
 
       replicas[0] = await start(ports[0]);
       await replicas[1]?.stop('SIGKILL');
       await untilServing();
       replicas[1] = await start(ports[1]);
     });
-
-    it.each(['/oauth/token', '/consent', '/account'])(
-      'leaves no replica out because of a caller whose forms are far too long: %s',
-      async (path) => {
-        for (let turn = 0; turn < 12; turn += 1)
-          await request.post(path, { form: { a: 'a'.repeat(900_000) } }).catch(() => undefined);
-        expect((await request.get('/account')).status()).toBe(200);
-      },
-    );
 
     it('leads to Assent’s own calm answers while the database is away', async () => {
       const before = await Promise.all(ports.map(notReady));
@@ -212,14 +168,13 @@ describe.each(PROXIES)('$name', (kind) => {
         const after = await Promise.all(ports.map(notReady));
         expect(Math.min(...after.map((count, index) => count - (before[index] ?? 0)))).toBeGreaterThan(1);
       };
-      if (kind.checks) await vi.waitFor(knows, WAITING);
+      if (checks) await vi.waitFor(knows, WAITING);
 
-      const page = await request.get(`/oauth/authorize?${new URLSearchParams(authorization())}`);
-      expect([page.status(), page.headers()['retry-after']]).toEqual([503, '5']);
-      expect(await page.text()).toContain('data-page="error"');
-      const refused = await exchange('x');
-      expect([refused.status(), refused.headers()['retry-after']]).toEqual([503, '5']);
-      expect(await refused.json()).toMatchObject({ error: 'temporarily_unavailable' });
+      const calm = { status: 503, headers: { 'retry-after': '5' } };
+      const page = { ...calm, body: expect.stringContaining('data-page="error"') };
+      const document = { ...calm, body: expect.stringContaining('"temporarily_unavailable"') };
+      expect(await ask(authorization())).toMatchObject(page);
+      expect(await ask('/oauth/token', tokenRequestOf(client, 'x'))).toMatchObject(document);
     });
   });
 });
