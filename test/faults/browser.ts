@@ -15,8 +15,8 @@ export class Unanswered extends Error {
 
 export interface Actor {
   readonly name: string;
-  /** The user whose browser it is; null for an application or a resource server. */
-  readonly userId: string | null;
+  /** The user whose browser it is; absent for an application or a resource server. */
+  readonly userId?: string;
 }
 
 /**
@@ -37,27 +37,26 @@ export class Browser extends Agent {
 
   override async send(url: string, init: Init): Promise<Answer> {
     const { pathname, search } = new URL(url, this.baseUrl);
-    const [first, second] = this.#dice.hits(0.5) ? [0, 1] : [1, 0];
-    const path = pathname + search;
-    return (
-      (await this.#sendTo(first, path, init)) ?? (await this.#sendTo(second, path, init)) ?? this.#fail()
-    );
+    for (const replica of this.#dice.hits(0.5) ? [0, 1] : [1, 0]) {
+      const answer = await this.#sendTo(replica, pathname, search, init);
+      if (answer !== null) return answer;
+    }
+    throw new Unanswered('no replica takes a connection');
   }
 
   /** @returns null where nobody took the connection @throws {Unanswered} */
-  async #sendTo(replica: number, path: string, init: Init): Promise<Answer | null> {
-    const { during, journal, owners } = this.#site;
+  async #sendTo(replica: number, path: string, search: string, init: Init): Promise<Answer | null> {
+    const { during, journal, owners, tokens } = this.#site;
     const { name: actor, userId } = this.#actor;
     const fields = new URLSearchParams(typeof init.body === 'string' ? init.body : '');
-    const asked = whatIsAsked({ path: path.replace(/\?.*/, ''), fields, userId }, owners);
-    const askedAt = Date.now();
-    const note = { actor, during, askedAt, ...asked };
+    const asked = whatIsAsked({ path, fields, userId }, owners);
+    const note = { actor, during, askedAt: Date.now(), ...asked };
     try {
       const signal = AbortSignal.timeout(PATIENCE_MS);
-      const answer = await super.send(this.#site.front(replica) + path, { ...init, signal });
-      const { status, headers } = answer;
-      const token = /"access_token":"([^"]+)"/.exec(answer.body)?.[1];
-      if (token !== undefined) this.#site.tokens.add(token);
+      const answer = await super.send(this.#site.front(replica) + path + search, { ...init, signal });
+      const { status, headers, body } = answer;
+      const token = /"access_token":"([^"]+)"/.exec(body)?.[1];
+      if (token !== undefined) tokens.add(token);
       const ref = headers.get('x-request-id');
       const told = { ...whatIsTold(asked.act, answer), toldAt: Date.now() };
       journal.note({ ...note, ...told, status, ref, retryAfter: headers.get('retry-after') });
@@ -69,10 +68,6 @@ export class Browser extends Agent {
       if (told === 'unreached') return null;
       throw new Unanswered(why, { cause: error });
     }
-  }
-
-  #fail(): never {
-    throw new Unanswered('no replica takes a connection');
   }
 }
 

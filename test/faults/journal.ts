@@ -30,17 +30,17 @@ export interface Asked {
   /** The fault of that time. */
   readonly during: string;
   /** The grant, where the act is about one: its id. */
-  readonly key?: string;
-  readonly userId?: string;
-  readonly clientId?: string;
+  readonly key?: string | undefined;
+  readonly userId?: string | undefined;
+  readonly clientId?: string | undefined;
   /** The consent page whose form was sent: several posts of one are one decision. */
-  readonly form?: string;
-  readonly code?: string;
-  readonly token?: string;
+  readonly form?: string | undefined;
+  readonly code?: string | undefined;
+  readonly token?: string | undefined;
   /** Of an exchange: the hash of all that was sent, so that the same once more is known. */
-  readonly body?: string;
+  readonly body?: string | undefined;
   /** It may find nothing to do, as what it takes back was perhaps not done: then it leaves no row in the trail. */
-  readonly mayBeIdle?: boolean;
+  readonly mayBeIdle?: boolean | undefined;
 }
 
 /** One line of the journal. Times are milliseconds since 1970, of this machine's clock. */
@@ -55,9 +55,9 @@ export interface Entry extends Asked {
   /** `Retry-After` of the answer. */
   readonly retryAfter?: string | null;
   /** Of an introspection: what was told of the token. */
-  readonly active?: boolean;
+  readonly active?: boolean | undefined;
   /** Why, in the words of the answer: an error code, a page, an error of the connection. */
-  readonly why?: string;
+  readonly why?: string | undefined;
 }
 
 /** Everything that callers asked and were told, in the order of the answers; append-only, and in a file if there is one. */

@@ -23,28 +23,21 @@ export class Operator {
     this.#site = site;
     this.#people = people;
     this.#dice = dice;
-    this.#resourceServer = new Browser(site, { name: 'resource server', userId: null }, dice);
+    this.#resourceServer = new Browser(site, { name: 'resource server' }, dice);
   }
 
   async act(): Promise<void> {
-    const client = this.#dice.pick(this.#people.clients);
-    const user = this.#dice.pick(this.#people.users);
-    const { clientId } = client;
-    const { userId, login } = user;
-    switch (this.#dice.weighed({ blockClient: 3, blockUser: 2, revoke: 3 })) {
-      case 'blockClient':
-        return this.#blockForAWhile({ clientId }, ['client'], clientId);
-      case 'blockUser':
-        return this.#blockForAWhile({ userId }, ['user'], login);
-      case 'revoke': {
-        const args = ['grant', 'revoke', '--login', login, '--client', clientId, '--yes'];
-        await this.#run({ act: 'revokeByOperator', userId, clientId, args });
-      }
-    }
+    const { clientId } = this.#dice.pick(this.#people.clients);
+    const { userId, login } = this.#dice.pick(this.#people.users);
+    const action = this.#dice.weighed({ blockClient: 3, blockUser: 2, revoke: 3 });
+    if (action === 'blockClient') return this.#blockForAWhile({ clientId }, 'client', clientId);
+    if (action === 'blockUser') return this.#blockForAWhile({ userId }, 'user', login);
+    const args = ['grant', 'revoke', '--login', login, '--client', clientId, '--yes'];
+    await this.#run({ act: 'revokeByOperator', userId, clientId, args });
   }
 
   /** Ends only when it is unblocked: what is blocked for good is no load. */
-  async #blockForAWhile(subject: Partial<Asked>, [noun]: [string], id: string): Promise<void> {
+  async #blockForAWhile(subject: Partial<Asked>, noun: string, id: string): Promise<void> {
     const mayBeIdle = !(await this.#run({ ...subject, act: 'block', args: [noun, 'block', id] }));
     if (!mayBeIdle) await this.#askForTokensOf(subject);
     await sleep(this.#dice.below(300));
@@ -57,9 +50,10 @@ export class Operator {
   async #askForTokensOf(subject: Partial<Asked>): Promise<void> {
     const isTheirs = (token: string) => {
       const owner = this.#site.owners.get(parseToken('token', token).grantId ?? '');
-      return subject.clientId === undefined
-        ? owner?.userId === subject.userId
-        : owner?.clientId === subject.clientId;
+      return (
+        owner?.[subject.clientId === undefined ? 'userId' : 'clientId'] ===
+        (subject.clientId ?? subject.userId)
+      );
     };
     const tokens = [...this.#site.tokens].filter(isTheirs).slice(-MAX_ASKED);
     const asks = (token: string) =>
@@ -75,23 +69,11 @@ export class Operator {
   async #run({ args, ...task }: Task, name = this.#nextName()): Promise<boolean> {
     const { during, journal, home } = this.#site;
     const askedAt = Date.now();
-    const { code, stderr } = await runAssent([...args, '--json'], {
-      DATABASE_URL: home.ownerUrl,
-      ASSENT_OPERATOR: name,
-    });
+    const variables = { DATABASE_URL: home.ownerUrl, ASSENT_OPERATOR: name };
+    const { code, stderr: why } = await runAssent([...args, '--json'], variables);
     const told = code === 0 ? 'done' : 'nothing';
-    const times = { askedAt, toldAt: Date.now() };
-    journal.note({
-      ...task,
-      actor: 'operator',
-      during,
-      form: name,
-      ...times,
-      told,
-      status: null,
-      ref: name,
-      why: stderr,
-    });
-    return code === 0;
+    const asked = { ...task, actor: 'operator', during, form: name, ref: name, askedAt };
+    journal.note({ ...asked, toldAt: Date.now(), told, status: null, why });
+    return told === 'done';
   }
 }

@@ -49,17 +49,30 @@ export class Person {
     this.#people = people;
     this.#user = user;
     this.#browser = new Browser(site, { name, userId: user.userId }, dice);
-    this.#application = new Browser(site, { name: `${name}'s application`, userId: null }, dice);
+    this.#application = new Browser(site, { name: `${name}'s application` }, dice);
   }
 
   /** Does one thing. @throws {Unanswered} and what a page says instead of what was expected */
   async act(): Promise<void> {
-    const action = this.#dice.weighed(WEIGHTS);
-    await this[action]();
+    const held = this.#anyOf(this.#tokens);
+    const actions: Readonly<Record<keyof typeof WEIGHTS, () => Promise<unknown>>> = {
+      authorize: () => this.#authorize(),
+      introspect: () => this.#ask(held),
+      reject: () => this.#reject(),
+      replay: () => this.#exchangeAgain(this.#anyOf(this.#usedCodes)),
+      exchangeLate: () => this.#exchangeAgain(this.#lateCode()),
+      revoke: () => this.#revoke(held),
+      disconnect: () => this.#press('/account/disconnect'),
+      disconnectAll: () => this.#press('/account/disconnect-all'),
+      look: () => this.#browser.get(this.#dice.pick(['/account', '/account/history', '/account/security'])),
+      stop: () => this.#press('/account/stop'),
+      signOut: () => this.#press('/sign-out'),
+    };
+    await actions[this.#dice.weighed(WEIGHTS)]();
   }
 
-  async authorize(): Promise<void> {
-    const client = this.#anyClient();
+  async #authorize(): Promise<void> {
+    const client = this.#dice.pick(this.#people.clients);
     const way = this.#dice.weighed({ once: 60, together: 15, wrongFirst: 5, late: 8, never: 5 });
     const asked = {
       ...this.#request(client),
@@ -79,66 +92,37 @@ export class Person {
     keep(this.#usedCodes, held);
   }
 
-  async reject(): Promise<void> {
-    const consent = await reachConsent(this.#browser, this.#request(this.#anyClient()), this.#user);
+  async #reject(): Promise<void> {
+    const consent = await reachConsent(
+      this.#browser,
+      this.#request(this.#dice.pick(this.#people.clients)),
+      this.#user,
+    );
     await decide(this.#browser, consent, 'reject');
   }
 
-  introspect(): Promise<void> {
-    return this.#ask(this.#anyOf(this.#tokens));
-  }
-
-  async replay(): Promise<void> {
-    const held = this.#anyOf(this.#usedCodes);
+  async #exchangeAgain(held: Held | undefined): Promise<void> {
     if (held !== undefined) await this.#exchange(held);
   }
 
-  async exchangeLate(): Promise<void> {
+  /** One that has expired, and that is not asked for again. */
+  #lateCode(): Held | undefined {
     const index = this.#lateCodes.findIndex(({ at }) => Date.now() - at > CODE_LIFETIME_MS);
-    const [held] = index < 0 ? [] : this.#lateCodes.splice(index, 1);
-    if (held !== undefined) await this.#exchange(held);
+    return index < 0 ? undefined : this.#lateCodes.splice(index, 1)[0];
   }
 
   /** As the application does, or as a payment SDK. */
-  async revoke(): Promise<void> {
-    const held = this.#anyOf(this.#tokens);
+  async #revoke(held: Held | undefined): Promise<void> {
     if (held === undefined) return;
-    const { clientId: client_id, clientSecret } = held.client;
-    const fields = {
-      token: held.value,
-      client_id,
-      ...(clientSecret === null ? {} : { client_secret: clientSecret }),
-    };
-    await this.#application.post('/oauth/revoke', fields);
-  }
-
-  disconnect(): Promise<void> {
-    return this.#press('/account/disconnect');
-  }
-
-  disconnectAll(): Promise<void> {
-    return this.#press('/account/disconnect-all');
-  }
-
-  stop(): Promise<void> {
-    return this.#press('/account/stop');
-  }
-
-  signOut(): Promise<void> {
-    return this.#press('/sign-out');
-  }
-
-  async look(): Promise<void> {
-    await this.#browser.get(this.#dice.pick(['/account', '/account/history', '/account/security']));
+    const { clientId: client_id, clientSecret: client_secret } = held.client;
+    const credentials = client_secret === null ? { client_id } : { client_id, client_secret };
+    await this.#application.post('/oauth/revoke', { token: held.value, ...credentials });
   }
 
   async #ask(held: Held | undefined): Promise<void> {
-    if (held === undefined) return;
-    await this.#application.post(
-      '/oauth/introspect',
-      { token: held.value },
-      { authorization: this.#people.resource },
-    );
+    const { resource: authorization } = this.#people;
+    if (held !== undefined)
+      await this.#application.post('/oauth/introspect', { token: held.value }, { authorization });
   }
 
   /** The newest token of the authorization that this code is of. */
@@ -189,10 +173,6 @@ export class Person {
       ...(instance === undefined ? {} : { instance_name: instance }),
       ...(this.#dice.hits(0.06) ? { scope: SPENDING } : {}),
     });
-  }
-
-  #anyClient(): TestClient {
-    return this.#dice.pick(this.#people.clients);
   }
 
   #anyOf(held: readonly Held[]): Held | undefined {

@@ -130,7 +130,7 @@ const AT_ONCE = 32;
 
 /** Asks for every token that was ever told, when nothing else goes on. */
 async function askEveryToken(site: Site, { resource }: Population): Promise<void> {
-  const actor = { name: 'resource server', userId: null };
+  const actor = { name: 'resource server' };
   const resourceServer = new Browser(site, actor, new Dice(actor.name));
   const tokens = [...site.tokens];
   const askNext = async () => {

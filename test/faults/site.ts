@@ -11,7 +11,9 @@ export const CODE_LIFETIME_MS = 10_000;
 
 interface Replica {
   readonly port: number;
-  process: ServerProcess | null;
+  /** By which port the load balancer goes to it. */
+  front: number;
+  process?: ServerProcess;
 }
 
 /** Two replicas of `assent serve`, as processes of their own, on one database. */
@@ -26,7 +28,6 @@ export class Site {
   readonly frozenAt: number[] = [];
   readonly #replicas: Replica[] = [];
   readonly #lives: { name: string; process: ServerProcess; killed: boolean }[] = [];
-  readonly #fronts: (number | null)[] = [null, null];
   readonly #executable: string | undefined;
 
   /** @param executable another build's `assent` for the replicas */
@@ -42,27 +43,27 @@ export class Site {
       DATABASE_URL: this.home.ownerUrl,
     });
     if (code !== 0) throw new Error(`assent migrate failed: ${stderr}`);
-    for (const _ of [0, 1]) this.#replicas.push({ port: await freePort(), process: null });
+    for (const port of [await freePort(), await freePort()]) this.#replicas.push({ port, front: port });
     await Promise.all([0, 1].map((index) => this.startReplica(index)));
   }
 
   /** The public address of both. */
   get baseUrl(): string {
-    return `http://localhost:${this.#replicas[0]?.port}`;
+    return `http://localhost:${this.portOf(0)}`;
   }
 
   /** Where the load balancer finds a replica. */
   front(index: number): string {
-    return `http://localhost:${this.#fronts[index] ?? this.portOf(index)}`;
+    return `http://localhost:${this.#replica(index).front}`;
   }
 
-  /** Has the load balancer go another way to a replica; null: straight. */
-  leadBy(index: number, port: number | null): void {
-    this.#fronts[index] = port;
+  /** Has the load balancer go another way to a replica. */
+  leadBy(index: number, port: number): void {
+    this.#replica(index).front = port;
   }
 
   portOf(index: number): number {
-    return this.#replicas[index]?.port ?? 0;
+    return this.#replica(index).port;
   }
 
   async startReplica(index: number): Promise<void> {
@@ -91,12 +92,9 @@ export class Site {
   }
 
   get lives(): Life[] {
-    return this.#lives.map(({ name, process, killed }) => ({
-      name,
-      output: process.output(),
-      runs: process.isRunning(),
-      killed,
-    }));
+    return this.#lives.map(({ process, ...life }) => {
+      return { ...life, output: process.output(), runs: process.isRunning() };
+    });
   }
 
   /** Asks the database as its owner, past all lines; waits for it where it takes no connections now. */

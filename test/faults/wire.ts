@@ -2,7 +2,7 @@ import { hexOf, sha256 } from '../../src/secrets/digest.ts';
 import { grantIdFor } from '../../src/secrets/grantId.ts';
 import { parseToken } from '../../src/secrets/tokens.ts';
 import type { Answer } from '../support/agent.ts';
-import type { Act, Asked, Told } from './journal.ts';
+import type { Act, Asked, Entry } from './journal.ts';
 
 // What a request on the wire asks, and what an answer tells: the journal is written from these alone.
 
@@ -10,24 +10,47 @@ import type { Act, Asked, Told } from './journal.ts';
 export interface Request {
   readonly path: string;
   readonly fields: URLSearchParams;
-  /** Whose browser it is; null for an application or a resource server. */
-  readonly userId: string | null;
+  /** Whose browser it is; undefined for an application or a resource server. */
+  readonly userId: string | undefined;
 }
 
 type What = Omit<Asked, 'actor' | 'during'>;
 
 export const hashOf = (secret: string): string => hexOf(sha256(secret));
 
-/** What is asked of a grant by the code or token that names it. @param owners who has which grant */
-function ofBearer(kind: 'code' | 'token', bearer: string, owners: ReadonlyMap<string, What>) {
-  const key = parseToken(kind, bearer).grantId ?? undefined;
-  return { ...(key === undefined ? {} : { key, ...ownerOf(owners.get(key)) }), [kind]: hashOf(bearer) };
+/** Says what a request asks. Keeps in `owners` whose grant is whose, as decisions tell it. */
+export function whatIsAsked({ path, fields, userId }: Request, owners: Map<string, What>): What {
+  const field = (name: string) => fields.get(name) ?? '';
+  /** An act about the grant that a code or a token names. */
+  const ofBearer = (act: Act, kind: 'code' | 'token'): What => {
+    const key = parseToken(kind, field(kind)).grantId ?? undefined;
+    const { userId, clientId } = owners.get(key ?? '') ?? {};
+    return { act, key, userId, clientId, [kind]: hashOf(field(kind)) };
+  };
+  switch (path) {
+    case '/oauth/token':
+      return { ...ofBearer('exchange', 'code'), body: hashOf(fields.toString()) };
+    case '/oauth/introspect':
+      return ofBearer('introspect', 'token');
+    case '/oauth/revoke':
+      return ofBearer('revoke', 'token');
+    case '/consent': {
+      const decision = decisionOn(fields, userId ?? '');
+      owners.set(decision.key ?? '', decision);
+      return decision;
+    }
+    case '/sign-in':
+      return { act: 'signIn', userId };
+    case '/account/disconnect':
+      return { act: 'disconnect', userId, key: field('grant_id') };
+    case '/account/disconnect-all':
+      return { act: 'disconnectAll', userId, clientId: field('client_id') };
+    case '/account/stop':
+      return { act: 'stop', userId };
+    default:
+      return { act: 'look', userId };
+  }
 }
-
-const ownerOf = ({ userId, clientId }: Partial<What> = {}) => ({
-  ...(userId === undefined ? {} : { userId }),
-  ...(clientId === undefined ? {} : { clientId }),
-});
 
 /** The decision on a consent page: its form has the whole request. */
 function decisionOn(fields: URLSearchParams, userId: string): What {
@@ -42,43 +65,7 @@ function decisionOn(fields: URLSearchParams, userId: string): What {
   };
 }
 
-/** Says what a request asks. Keeps in `owners` whose grant is whose, as decisions tell it. */
-export function whatIsAsked({ path, fields, userId }: Request, owners: Map<string, What>): What {
-  const field = (name: string) => fields.get(name) ?? '';
-  if (path === '/oauth/token') {
-    return { act: 'exchange', ...ofBearer('code', field('code'), owners), body: hashOf(fields.toString()) };
-  }
-  if (path === '/oauth/introspect')
-    return { act: 'introspect', ...ofBearer('token', field('token'), owners) };
-  if (path === '/oauth/revoke') return { act: 'revoke', ...ofBearer('token', field('token'), owners) };
-  if (userId === null) return { act: 'look' };
-  const ofUser = (act: Act, more: Partial<What> = {}): What => ({ act, userId, ...more });
-  switch (path) {
-    case '/consent': {
-      const decision = decisionOn(fields, userId);
-      owners.set(decision.key ?? '', decision);
-      return decision;
-    }
-    case '/sign-in':
-      return ofUser('signIn');
-    case '/account/disconnect':
-      return ofUser('disconnect', { key: field('grant_id') });
-    case '/account/disconnect-all':
-      return ofUser('disconnectAll', { clientId: field('client_id') });
-    case '/account/stop':
-      return ofUser('stop');
-    default:
-      return ofUser('look');
-  }
-}
-
-interface Reading {
-  readonly told: Told;
-  readonly code?: string;
-  readonly token?: string;
-  readonly active?: boolean;
-  readonly why?: string;
-}
+type Reading = Pick<Entry, 'told' | 'code' | 'token' | 'active' | 'why'>;
 
 /** By which part of the address an answer leads on when the act is done. */
 const DONE_AT: Partial<Record<Act, string>> = {
@@ -101,21 +88,20 @@ export function whatIsTold(act: Act, answer: Answer): Reading {
   const sign = DONE_AT[act];
   if (sign === undefined) return { told: status < 400 ? 'done' : 'refused', why };
   if (!location?.includes(sign)) return { told: 'refused', why };
-  const code = act === 'approve' ? new URL(location).searchParams.get('code') : null;
-  return { told: 'done', ...(code === null ? {} : { code: hashOf(code) }) };
+  const code = new URL(location, 'http://localhost').searchParams.get('code');
+  return { told: 'done', code: code === null ? undefined : hashOf(code) };
 }
 
 function readDocument(act: Act, status: number, body: string): Reading {
   const document = parse(body);
-  const why = String(document.error ?? status);
-  if (status !== 200) return { told: 'refused', why };
+  if (status !== 200) return { told: 'refused', why: String(document.error ?? status) };
   if (act === 'exchange') return { told: 'done', token: hashOf(String(document.access_token)) };
   return act === 'introspect' ? { told: 'done', active: document.active === true } : { told: 'done' };
 }
 
 function parse(body: string): Record<string, unknown> {
   try {
-    return JSON.parse(body) as Record<string, unknown>;
+    return JSON.parse(body);
   } catch {
     return { error: `no JSON: ${body.slice(0, 80)}` };
   }

@@ -46,7 +46,7 @@ export const REPLICA_FAULTS: Faults = {
         for (const line of lines) line.loseAnswers(time % 2 === 0);
       });
       for (const [index, line] of lines.entries()) {
-        site.leadBy(index, null);
+        site.leadBy(index, site.portOf(index));
         line.close();
       }
     },
