@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { audit, RULES } from './auditor.ts';
-import type { EventRow, Evidence } from './evidence.ts';
+import type { EventRow, Evidence, GrantRow } from './evidence.ts';
 import type { Act, Entry } from './journal.ts';
 
 // Evidence in which all is well: two authorizations, an annulment, a revocation and a block. Tests spoil copies of it.
 
 const [USER, SHOP, BANK] = ['user', 'shop', 'bank'];
+const REFUSED = { told: 'refused', status: 400, why: 'invalid_grant' } as const;
 
 function entry(at: number, act: Act, ref: string, more: Partial<Entry> = {}): Entry {
-  const times = { askedAt: at, toldAt: at + 50 };
-  const asked = { act, actor: 'browser', during: 'fault', userId: USER, ...more };
-  return { told: 'done', status: 200, ref, ...times, ...asked };
+  const asked = { act, actor: 'browser', during: 'fault', userId: USER, askedAt: at };
+  return { ...asked, told: 'done', status: 200, ref, toldAt: at + 50, ...more };
 }
 
 const ofShop = { key: 'shop-grant', clientId: SHOP };
@@ -18,7 +18,7 @@ const ofBank = { key: 'bank-grant', clientId: BANK };
 const ask = (at: number, ref: string, token: string, active: boolean, of = ofShop) =>
   entry(at, 'introspect', ref, { ...of, token, active });
 
-const ENTRIES: readonly Entry[] = [
+const entries: readonly Entry[] = [
   entry(1_000, 'signIn', 'r0'),
   entry(1_100, 'approve', 'r1', { ...ofShop, form: 'f1', code: 'c1' }),
   entry(1_200, 'exchange', 'r2', { ...ofShop, code: 'c1', token: 't1' }),
@@ -26,36 +26,30 @@ const ENTRIES: readonly Entry[] = [
   entry(1_400, 'approve', 'r3', { ...ofShop, form: 'f2', code: 'c2' }),
   ask(1_500, 'q2', 't1', false),
   entry(1_600, 'exchange', 'r4', { ...ofShop, code: 'c2', token: 't2' }),
-  { ...entry(1_700, 'block', 'o1', { clientId: SHOP }), userId: undefined } as unknown as Entry,
+  entry(1_700, 'block', 'o1', { clientId: SHOP, userId: undefined }),
   ask(1_760, 'q3', 't2', false),
-  { ...entry(1_900, 'unblock', 'o2', { clientId: SHOP }), userId: undefined } as unknown as Entry,
+  entry(1_900, 'unblock', 'o2', { clientId: SHOP, userId: undefined }),
   entry(2_000, 'approve', 'r5', { ...ofBank, form: 'f3', code: 'c3' }),
   entry(2_100, 'exchange', 'r6', { ...ofBank, code: 'c3', token: 't3' }),
   entry(2_200, 'revoke', 'r7', { ...ofBank, token: 't3' }),
-  entry(2_300, 'exchange', 'r8', {
-    ...ofBank,
-    code: 'c3',
-    told: 'refused',
-    status: 400,
-    why: 'invalid_grant',
-  }),
+  entry(2_300, 'exchange', 'r8', { ...ofBank, code: 'c3', ...REFUSED }),
   ask(3_000, 'q4', 't1', false),
   ask(3_000, 'q5', 't2', true),
   ask(3_000, 'q6', 't3', false, ofBank),
 ];
 
-function event(at: number, kind: string, reference: string, more: Partial<EventRow> = {}): EventRow {
+function event(at: number, kind: string, reference: string | null, more: Partial<EventRow> = {}): EventRow {
   return { at, kind, reference, grantId: null, userId: USER, clientId: null, operator: null, ...more };
 }
 
-const EVENTS: readonly EventRow[] = [
+const events: readonly EventRow[] = [
   event(1_020, 'signed_in', 'r0'),
   event(1_120, 'approved', 'r1', { grantId: 'shop-grant' }),
   event(1_220, 'exchanged', 'r2', { grantId: 'shop-grant' }),
   event(1_420, 'approved_again', 'r3', { grantId: 'shop-grant' }),
   event(1_620, 'exchanged', 'r4', { grantId: 'shop-grant' }),
-  { ...event(1_720, 'client_blocked', ''), reference: null, operator: 'o1', clientId: SHOP },
-  { ...event(1_920, 'client_unblocked', ''), reference: null, operator: 'o2', clientId: SHOP },
+  event(1_720, 'client_blocked', null, { operator: 'o1', clientId: SHOP }),
+  event(1_920, 'client_unblocked', null, { operator: 'o2', clientId: SHOP }),
   event(2_020, 'approved', 'r5', { grantId: 'bank-grant' }),
   event(2_120, 'exchanged', 'r6', { grantId: 'bank-grant' }),
   event(2_220, 'revoked_by_application', 'r7', { grantId: 'bank-grant' }),
@@ -64,8 +58,8 @@ const EVENTS: readonly EventRow[] = [
 const grant = { userId: USER, instanceName: null, revision: 2 };
 
 const SOUND: Evidence = {
-  entries: ENTRIES,
-  events: EVENTS,
+  entries,
+  events,
   grants: [
     { ...grant, grantId: 'shop-grant', clientId: SHOP, codeHash: 'c2', tokenHash: 't2', revokedAt: null },
     { ...grant, grantId: 'bank-grant', clientId: BANK, codeHash: 'c3', tokenHash: 't3', revokedAt: 2_220 },
@@ -81,26 +75,19 @@ const SOUND: Evidence = {
   frozenAt: [],
 };
 
-/** Changes the entry, or the row, with this reference. */
-function changed<T extends { ref?: string | null; reference?: string | null }>(
-  all: readonly T[],
-  ref: string,
-  change: Partial<T>,
-): T[] {
-  return all.map((each) => ((each.ref ?? each.reference) === ref ? { ...each, ...change } : each));
-}
-
-const { entries, events, grants, lives } = SOUND;
-const [ofShopRow, ofBankRow] = grants as [Evidence['grants'][number], Evidence['grants'][number]];
+const { grants, lives } = SOUND;
+const [ofShopRow, ofBankRow] = grants as [GrantRow, GrantRow];
 type Change = Partial<Evidence>;
-const told = (ref: string, change: Partial<Entry>): Change => ({ entries: changed(entries, ref, change) });
+/** The entries with another one of this reference. */
+const changed = (ref: string, change: Partial<Entry>) =>
+  entries.map((each) => (each.ref === ref ? { ...each, ...change } : each));
+const told = (ref: string, change: Partial<Entry>): Change => ({ entries: changed(ref, change) });
 const asked = (...more: Entry[]): Change => ({ entries: [...entries, ...more] });
 const noted = (...more: EventRow[]): Change => ({ events: [...events, ...more] });
 const unnoted = (ref: string): Change => ({ events: events.filter(({ reference }) => reference !== ref) });
 
 const UNAVAILABLE = { told: 'unavailable', status: 503, retryAfter: '1' } as const;
 const LOST = { ...UNAVAILABLE, during: 'killPostgres' };
-const REFUSED = { told: 'refused', status: 400, why: 'invalid_grant' } as const;
 const UNANSWERED = { told: 'nothing', status: null, ref: null } as const;
 /** The exchange of `t2`, which is live, once more. */
 const raced = (more: Partial<Entry>, at = 1_590): Entry =>
@@ -109,7 +96,10 @@ const revoked = (at: number, more: Partial<Entry>): Entry =>
   entry(at, 'revoke', 'x', { ...ofShop, token: 't2', ...more });
 const exchangedAgain = event(1_630, 'exchanged', 'r4', { grantId: 'shop-grant' });
 /** A revocation that is carried out when its time is over. */
-const late = { ...told('r7', LOST), events: changed(events, 'r7', { at: 9_500 }) };
+const late = {
+  ...told('r7', LOST),
+  events: events.map((each) => (each.reference === 'r7' ? { ...each, at: 9_500 } : each)),
+};
 
 /** By each rule what breaks it; some break others, too. */
 const PLANTED: Readonly<Record<string, readonly Change[]>> = {
@@ -118,8 +108,8 @@ const PLANTED: Readonly<Record<string, readonly Change[]>> = {
   'a token that was told is live until something ends it': [
     told('q5', { active: false }),
     // A revocation that was not done, and one whose time was over before, though its answer was lost.
-    { entries: [...changed(entries, 'q5', { active: false }), revoked(1_650, UNAVAILABLE)] },
-    { entries: [...changed(entries, 'q5', { active: false }), revoked(-8_000, LOST)] },
+    { entries: [...changed('q5', { active: false }), revoked(1_650, UNAVAILABLE)] },
+    { entries: [...changed('q5', { active: false }), revoked(-8_000, LOST)] },
   ],
   'a token that was annulled or revoked stays dead': [
     told('q2', { active: true }),
@@ -164,7 +154,7 @@ const blocked = [
   entry(1_380, 'block', 'o3', { told: 'nothing', status: null }),
   entry(1_390, 'unblock', 'o4', { mayBeIdle: true }),
 ];
-const unanswered = changed(entries, 'r4', UNANSWERED).filter(({ ref }) => ref !== 'q5');
+const unanswered = changed('r4', UNANSWERED).filter(({ ref }) => ref !== 'q5');
 const lostRefusal = told('r4', { ...REFUSED, during: 'killPostgres' });
 
 /** What is no fault, see README.md. */

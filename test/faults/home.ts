@@ -18,8 +18,8 @@ export interface EmbeddedHome extends Home {
   readonly line: Line;
 }
 
-export async function makeHome(dataDir?: string): Promise<EmbeddedHome> {
-  const postgres = new OwnPostgres(dataDir);
+export async function makeHome(): Promise<EmbeddedHome> {
+  const postgres = new OwnPostgres();
   await postgres.start();
   await postgres.run(`create role ${SERVER_ROLE} login`);
   const line = await openLine(postgres.place);

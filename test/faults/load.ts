@@ -14,7 +14,7 @@ const OPERATORS_PAUSE_MS = 1_500;
 export class Load {
   /** What drivers gave up an action for, in the words of a page, and how often. */
   readonly gaveUp = new Map<string, number>();
-  readonly #steps: (() => Promise<void>)[];
+  readonly #drivers: (() => Promise<void>)[];
   #running: Promise<unknown> = Promise.resolve();
   #paused = true;
 
@@ -24,16 +24,16 @@ export class Load {
       ['a', 'b'].map((browser) => {
         const name = `user ${index}, browser ${browser}`;
         const dice = new Dice(`${seed} ${name}`);
-        return this.#stepOf(new Person(site, people, user, name, dice), dice, MAX_PAUSE_MS);
+        return this.#driver(new Person(site, people, user, name, dice), dice, MAX_PAUSE_MS);
       }),
     );
     const dice = new Dice(`${seed} operator`);
-    this.#steps = [...persons, this.#stepOf(new Operator(site, people, dice), dice, OPERATORS_PAUSE_MS)];
+    this.#drivers = [...persons, this.#driver(new Operator(site, people, dice), dice, OPERATORS_PAUSE_MS)];
   }
 
   go(): void {
     this.#paused = false;
-    this.#running = Promise.all(this.#steps.map((step) => this.#repeat(step)));
+    this.#running = Promise.all(this.#drivers.map((drive) => drive()));
   }
 
   /** Resolves when everybody has the last answer. @throws what no page and no broken connection explains */
@@ -42,20 +42,15 @@ export class Load {
     await this.#running;
   }
 
-  #stepOf(actor: { act(): Promise<void> }, dice: Dice, pauseMs: number): () => Promise<void> {
+  #driver(actor: { act(): Promise<void> }, dice: Dice, pauseMs: number): () => Promise<void> {
     return async () => {
-      try {
-        await actor.act();
-      } catch (error) {
-        if (!(error instanceof Error) || error instanceof TypeError) throw error;
-        const why = error instanceof Unanswered ? error.message : error.message.slice(0, 60);
-        this.gaveUp.set(why, (this.gaveUp.get(why) ?? 0) + 1);
+      for (; !this.#paused; await sleep(dice.below(pauseMs))) {
+        await actor.act().catch((error: unknown) => {
+          if (!(error instanceof Error) || error instanceof TypeError) throw error;
+          const why = error instanceof Unanswered ? error.message : error.message.slice(0, 60);
+          this.gaveUp.set(why, (this.gaveUp.get(why) ?? 0) + 1);
+        });
       }
-      await sleep(dice.below(pauseMs));
     };
-  }
-
-  async #repeat(step: () => Promise<void>): Promise<void> {
-    while (!this.#paused) await step();
   }
 }

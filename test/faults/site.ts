@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { vi } from 'vitest';
 import { onDatabase, runAssent, type ServerProcess, spawnServer } from '../support/process.ts';
 import { freePort } from '../support/server.ts';
 import type { Life } from './evidence.ts';
@@ -8,6 +8,9 @@ import type { Asked, Journal } from './journal.ts';
 
 /** A code is good for so long here, so that one can be late within a fault. */
 export const CODE_LIFETIME_MS = 10_000;
+
+/** Against hanging only. */
+const PATIENCE = { timeout: 180_000, interval: 100 };
 
 interface Replica {
   readonly port: number;
@@ -99,7 +102,7 @@ export class Site {
 
   /** Asks the database as its owner, past all lines; waits for it where it takes no connections now. */
   async ask<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
-    const client = await connected(this.home);
+    const client = await vi.waitFor(() => connect(this.home), PATIENCE);
     try {
       return await work(client);
     } finally {
@@ -121,21 +124,11 @@ export class Site {
   }
 }
 
-/** Against hanging only. */
-const PATIENCE_MS = 60_000;
-const POLL_MS = 100;
-
-async function connected(home: Home): Promise<pg.Client> {
-  for (const deadline = Date.now() + PATIENCE_MS; ; await sleep(POLL_MS)) {
-    const client = new pg.Client(await home.primaryUrl());
-    client.on('error', () => undefined);
-    try {
-      await client.connect();
-      return client;
-    } catch (error) {
-      if (Date.now() > deadline) throw error;
-    }
-  }
+async function connect(home: Home): Promise<pg.Client> {
+  const client = new pg.Client(await home.primaryUrl());
+  client.on('error', () => undefined);
+  await client.connect();
+  return client;
 }
 
 /** In a replica: SIGUSR2 sets its clock an hour ahead, then an hour back, then right. */

@@ -77,9 +77,9 @@ export class Cluster implements Home {
   }
 
   async #startEtcd(): Promise<void> {
-    const { programs, folder, etcdPort } = this.#common;
+    const { folder, etcdPort } = this.#common;
     const [client, peer] = [`http://${HOST}:${etcdPort}`, `http://${HOST}:${await freePort()}`];
-    this.#help(programs.etcd, [
+    this.#help('etcd', [
       ...['--data-dir', join(folder, 'etcd'), '--name', 'one'],
       ...['--listen-client-urls', client, '--advertise-client-urls', client],
       ...['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer],
@@ -93,7 +93,7 @@ export class Cluster implements Home {
       env[machine.name.toUpperCase()] = `${HOST}:${machine.port}`;
       env[`${machine.name.toUpperCase()}_REST`] = String(machine.restPort);
     }
-    this.#help(this.#common.programs.haproxy, ['-db', '-f', HAPROXY_SETTINGS], env);
+    this.#help('haproxy', ['-db', '-f', HAPROXY_SETTINGS], env);
   }
 
   #help(program: string, args: string[], env: Record<string, string> = {}): void {

@@ -3,8 +3,6 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface Programs {
-  readonly etcd: string;
-  readonly haproxy: string;
   readonly patroni: string;
   readonly postgres: string;
 }
@@ -46,5 +44,5 @@ export function findPrograms({ PATRONI = 'patroni' } = process.env): Programs {
   ];
   const missing = needs.filter(([isThere]) => !isThere).map(([, what]) => what);
   if (postgres === null || missing.length > 0) throw new Error(`a cluster needs ${missing.join(', ')}`);
-  return { etcd: 'etcd', haproxy: 'haproxy', patroni: PATRONI, postgres };
+  return { patroni: PATRONI, postgres };
 }
