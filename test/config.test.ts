@@ -1,11 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { ConfigError, describeVariables, readConfig, readDatabaseConfig } from '../src/config/config.ts';
 import { OPERATOR_VARIABLES, VARIABLES } from '../src/config/variables.ts';
 import { BUILT_IN_BRAND } from '../src/rules/face/brand.ts';
 import { EMPTY_DIRECTORY } from '../src/rules/face/directory.ts';
+import { makeDataDir, removeDataDir } from './support/folder.ts';
 import { png, svg } from './support/pictures.ts';
 
 const COMPLETE = {
@@ -13,6 +13,15 @@ const COMPLETE = {
   BASE_URL: 'https://pay.example',
   SECRETS: 'x'.repeat(32),
 };
+const { DATABASE_URL, BASE_URL, SECRETS } = COMPLETE;
+
+const folder = makeDataDir();
+afterAll(() => removeDataDir(folder));
+
+function write(name: string, content: string | Buffer): string {
+  writeFileSync(join(folder, name), content);
+  return join(folder, name);
+}
 
 function problems(
   environment: Record<string, string>,
@@ -54,80 +63,53 @@ describe('the environment', () => {
   });
 
   it('needs an address and secrets beside a database, and has no demo there', () => {
-    expect(problems({ DATABASE_URL: COMPLETE.DATABASE_URL })).toEqual([
+    expect(problems({ DATABASE_URL })).toEqual([
       'BASE_URL is required when DATABASE_URL is set.',
       'SECRETS is required when DATABASE_URL is set.',
     ]);
-    expect(readConfig(COMPLETE)).toMatchObject({
-      demo: false,
-      secrets: [COMPLETE.SECRETS],
-      baseUrl: 'https://pay.example',
-    });
+    expect(readConfig(COMPLETE)).toMatchObject({ demo: false, secrets: [SECRETS], baseUrl: BASE_URL });
   });
 
   it.each(['WORKERS', 'DATABASE_READ_URL', 'DATABASE_READ_URL_FILE', 'READ_LAG_MS'])(
     'no longer has %s: the start ends with what to do',
     (name) => {
-      const [said, ...others] = problems({ ...COMPLETE, [name]: '1' });
-      expect(others).toEqual([]);
-      expect(said).toMatch(
-        / is no longer read: .+\. Leave it out.+; see "Lighter" in docs\/operating\.md\.$/,
-      );
-      expect(said?.startsWith(`${name} `)).toBe(true);
+      expect(problems({ ...COMPLETE, [name]: '1' })).toEqual([
+        expect.stringMatching(
+          `^${name} is no longer read: .+\\. Leave it out.+; see "Lighter" in docs/operating\\.md\\.$`,
+        ),
+      ]);
       expect(readConfig({ ...COMPLETE, [name]: '' })).toEqual(readConfig(COMPLETE));
     },
   );
 
   it.each([
-    ['PORT', ['0', '65536', 'x', '-1', '1.5']],
-    [
-      'BASE_URL',
-      [
-        'pay.example',
-        'ftp://pay.example',
-        'https://pay.example/path',
-        'https://u@pay.example',
-        'https://pay.example?x',
-        'https://a\\b',
-      ],
-    ],
-    ['SECRETS', ['short', `${'x'.repeat(32)},short`, `${'x'.repeat(32)},`]],
-    ['CODE_LIFETIME_SECONDS', ['0', '60', 'x']],
-    ['TIME_ZONE', ['MSK', 'Moscow', '+03:00', 'UTC+3', 'Europe/Moskva', '3']],
-    ['DRAIN_SECONDS', ['-1', '61', '1.5', 'long']],
-    ['MAX_INSTANCES', ['0', '-1', 'many', '1.5']],
-    ['LOG_LEVEL', ['loud']],
-    [
-      'TRUST_PROXY',
-      [
-        'everybody',
-        '10.0.0.0/8,x',
-        '999.1.1.1',
-        '10.0.0.0/33',
-        '0.0.0.0/0',
-        '::/0',
-        '::1/129',
-        '1.2.3.4/8/8',
-      ],
-    ],
-    ['METRICS_PORT', ['0', '65536', 'x', '3000']],
-    ['METRICS_TOKEN', ['short', 'x'.repeat(31), `${'x'.repeat(32)} y`]],
-    ['DEMO', ['maybe']],
-    ['CURRENCY', ['rub', 'RUBL']],
-    ['DATABASE_URL', ['mysql://x/y', 'x']],
+    ['PORT', '0 65536 x -1 1.5'],
+    ['BASE_URL', 'pay.example ftp://a.example https://a.example/path https://u@a https://a?x https://a\\b'],
+    ['SECRETS', `short ${SECRETS},short ${SECRETS},`],
+    ['CODE_LIFETIME_SECONDS', '0 60 x'],
+    ['TIME_ZONE', 'MSK Moscow +03:00 UTC+3 Europe/Moskva 3'],
+    ['DRAIN_SECONDS', '-1 61 1.5 long'],
+    ['MAX_INSTANCES', '0 -1 many 1.5'],
+    ['LOG_LEVEL', 'loud'],
+    ['TRUST_PROXY', 'everybody 10.0.0.0/8,x 999.1.1.1 10.0.0.0/33 0.0.0.0/0 ::/0 ::1/129 1.2.3.4/8/8'],
+    ['METRICS_PORT', '0 65536 x 3000'],
+    ['METRICS_TOKEN', `short ${'x'.repeat(31)} ${'ö'.repeat(32)}`],
+    ['DEMO', 'maybe'],
+    ['CURRENCY', 'rub RUBL'],
+    ['DATABASE_URL', 'mysql://x/y x'],
   ])('refuses a wrong %s in one line that says what is allowed', (name, values) => {
-    for (const value of values) {
-      const said = problems({ ...COMPLETE, [name]: value });
-      expect(said).toHaveLength(1);
-      expect(said[0]).toMatch(new RegExp(`^${name} must .{10,}\\.$`));
-    }
+    for (const value of values.split(' '))
+      expect(problems({ ...COMPLETE, [name]: value })).toEqual([
+        expect.stringMatching(`^${name} must .{10,}\\.$`),
+      ]);
   });
 
   it('takes the secret of docker-compose.yml on this machine only', () => {
     const compose = readFileSync(new URL('../docker-compose.yml', import.meta.url), 'utf8');
-    const SECRETS = /SECRETS: \$\{SECRETS:-(.+)\}/.exec(compose)?.[1] ?? '';
-    expect(problems({ ...COMPLETE, SECRETS, BASE_URL: 'http://localhost:3000' })).toEqual([]);
-    expect(problems({ ...COMPLETE, SECRETS })).toEqual([expect.stringMatching(/^SECRETS must be your own/)]);
+    const [, published = ''] = /SECRETS: \$\{SECRETS:-(.+)\}/.exec(compose) ?? [];
+    const environment = { ...COMPLETE, SECRETS: published };
+    expect(problems({ ...environment, BASE_URL: 'http://localhost:3000' })).toEqual([]);
+    expect(problems(environment)).toEqual([expect.stringMatching(/^SECRETS must be your own/)]);
   });
 
   it('takes two secrets while they are being replaced', () => {
@@ -144,34 +126,25 @@ describe('the environment', () => {
     expect(readConfig({ ...COMPLETE, PGPASSWORD: 'p' }).databasePassword).toBe('p');
     expect(readDatabaseConfig({ ...COMPLETE, PGPASSWORD: '' }).databasePassword).toBeNull();
   });
+});
 
-  it('takes another catalogue from a file, and says what is wrong with it', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'assent-catalogue-'));
-    const file = join(folder, 'catalogue.json');
-    try {
-      writeFileSync(file, '{"account-info": "Look at your account"}');
-      expect(readConfig({ CATALOGUE: file }).catalogue).toEqual({
-        'account-info': { en: 'Look at your account', ru: 'Look at your account' },
-      });
-      writeFileSync(file, '{"account-info": {"en": "Look", "ru": "Смотреть"}}');
-      expect(readConfig({ CATALOGUE: file }).catalogue['account-info']).toEqual({
-        en: 'Look',
-        ru: 'Смотреть',
-      });
-      writeFileSync(file, '{"account-info": {"en": "Look"}}');
-      expect(problems({ CATALOGUE: file })[0]).toMatch(/account-info.+ru/);
-      writeFileSync(file, '{"payment.to-account": "Transfer money"}');
-      expect(problems({ CATALOGUE: file })[0]).toContain('{target}');
-      writeFileSync(file, '{"payment-p2p": " "}');
-      expect(problems({ CATALOGUE: file })[0]).toContain('only characters that can be seen');
-      writeFileSync(file, '{"payment.to-pattern": "{target} or {target}"}');
-      expect(problems({ CATALOGUE: file })[0]).toContain('once');
-      writeFileSync(file, '{"fly": "Fly"}');
-      expect(problems({ CATALOGUE: file })[0]).toMatch(/^CATALOGUE .+catalogue\.json/);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
-    expect(problems({ CATALOGUE: file })[0]).toMatch(/^CATALOGUE .+catalogue\.json/);
+describe('CATALOGUE', () => {
+  it.each([
+    ['{"account-info": "Look"}', { en: 'Look', ru: 'Look' }],
+    ['{"account-info": {"en": "Look", "ru": "Смотреть"}}', { en: 'Look', ru: 'Смотреть' }],
+  ])('names a file with one text for all languages, or one for each: %s', (text, sentence) => {
+    const CATALOGUE = write('catalogue.json', text);
+    expect(readConfig({ CATALOGUE }).catalogue).toEqual({ 'account-info': sentence });
+  });
+
+  it.each([
+    ['{"account-info": {"en": "Look"}}', /account-info.+ru/],
+    ['{"payment.to-account": "Transfer money"}', /\{target\}/],
+    ['{"payment-p2p": " "}', /only characters that can be seen/],
+    ['{"payment.to-pattern": "{target} or {target}"}', /once/],
+    ['{"fly": "Fly"}', /^CATALOGUE .+catalogue\.json/],
+  ])('is refused with what is wrong: %s', (text, problem) => {
+    expect(problems({ CATALOGUE: write('catalogue.json', text) })[0]).toMatch(problem);
   });
 });
 
@@ -211,36 +184,24 @@ describe('trial mode', () => {
 });
 
 describe('a variable that is mistyped', () => {
-  const { DATABASE_URL, BASE_URL, SECRETS } = COMPLETE;
   const told = (written: string, meant: string) =>
     `${written} is unknown, and looks like ${meant}, which is not set.`;
 
   it.each([
     ['DATABSE_URL', 'DATABASE_URL'],
     ['DATABASE_ULR', 'DATABASE_URL'],
-    ['DATABASEURL', 'DATABASE_URL'],
     ['database_url', 'DATABASE_URL'],
     ['DATBASE_URL_FILE', 'DATABASE_URL_FILE'],
-  ])(
-    'is a warning of the server, and an error of commands, which would work on other data: %s',
-    (written, meant) => {
-      expect(readConfig({ [written]: 'x' }).warnings).toEqual([told(written, meant)]);
-      expect(problems({ [written]: 'x' }, readDatabaseConfig)).toEqual([told(written, meant)]);
-    },
-  );
-
-  it.each([
-    ['CURENCY', 'CURRENCY'],
     ['TIMEZONE', 'TIME_ZONE'],
-    ['LOGLEVEL', 'LOG_LEVEL'],
     ['TRUST_PROXIES', null],
-    ['TRUST_PROXYS', 'TRUST_PROXY'],
     ['MAX_CONECTION', 'MAX_CONNECTIONS'],
     ['PG_PASSWORD', 'PGPASSWORD'],
-    ['METRIC_TOKEN_FILE', 'METRICS_TOKEN_FILE'],
   ])('is a warning with what it looks like: %s, %s', (written, meant) => {
-    const { warnings } = readConfig({ ...COMPLETE, [written]: 'x' });
-    expect(warnings).toEqual(meant === null ? [] : [told(written, meant)]);
+    expect(readConfig({ [written]: 'x' }).warnings).toEqual(meant === null ? [] : [told(written, meant)]);
+  });
+
+  it('is an error of commands where it is that of the database: they would work on other data', () => {
+    expect(problems({ DATABSE_URL: 'x' }, readDatabaseConfig)).toEqual([told('DATABSE_URL', 'DATABASE_URL')]);
   });
 
   it('is told beside what is wrong, as it may be why', () => {
@@ -256,30 +217,11 @@ describe('a variable that is mistyped', () => {
     expect(readConfig({ DATABSE_URL: '' }).warnings).toEqual([]);
   });
 
-  /** Names that are set on machines of all kinds, without anybody having thought of Assent. */
-  const ORDINARY = {
-    'a shell':
-      'HOME HOSTNAME HOST HOSTTYPE LOGNAME USER USERNAME SHELL PATH PWD OLDPWD TERM LANG LC_ALL TZ MAIL EDITOR PAGER DISPLAY COLORTERM SHLVL UID PORTS DEMOS BRANDS',
-    'a desktop':
-      'XDG_DATA_DIRS XDG_CONFIG_DIRS XDG_RUNTIME_DIR DBUS_SESSION_BUS_ADDRESS SSH_AUTH_SOCK SSH_CONNECTION GTK_MODULES DESKTOP_SESSION WINDOWID',
-    'proxies and TLS':
-      'http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS',
-    PostgreSQL:
-      'PGHOST PGHOSTADDR PGPORT PGUSER PGDATABASE PGPASSFILE PGSERVICE PGSSLMODE PGSSLROOTCERT PGOPTIONS PGDATA POSTGRES_USER POSTGRES_PASSWORD POSTGRES_DB POSTGRES_HOST DATABASE_HOST DATABASE_PORT DATABASE_USER DATABASE_NAME DATABASE_PASSWORD DATABASE_SSL METRICS_HOST METRICS_PATH',
-    Kubernetes:
-      'KUBERNETES_SERVICE_HOST KUBERNETES_PORT KUBERNETES_PORT_443_TCP_ADDR ASSENT_PORT ASSENT_PORT_3000_TCP ASSENT_SERVICE_HOST ASSENT_SERVICE_PORT ASSENT_SERVICE_PORT_HTTP POSTGRES_PORT REDIS_URL POD_NAME POD_IP NODE_NAME',
-    systemd:
-      'INVOCATION_ID JOURNAL_STREAM SYSTEMD_EXEC_PID CREDENTIALS_DIRECTORY STATE_DIRECTORY CACHE_DIRECTORY LOGS_DIRECTORY CONFIGURATION_DIRECTORY RUNTIME_DIRECTORY NOTIFY_SOCKET WATCHDOG_USEC LISTEN_FDS MAINPID',
-    'CI and platforms':
-      'CI GITHUB_WORKSPACE GITHUB_TOKEN GITHUB_BASE_REF RUNNER_TEMP WORKSPACE WORKDIR BUILD_URL JOB_URL JENKINS_URL CI_PROJECT_URL CI_JOB_TOKEN DYNO WEB_CONCURRENCY PUBLIC_URL API_URL APP_URL BASE_PATH SITE_URL AWS_REGION SENTRY_DSN',
-    'Node and npm':
-      'NODE_ENV NODE_OPTIONS NODE_PATH NVM_DIR NVM_BIN npm_config_prefix npm_config_cache npm_package_name npm_lifecycle_event npm_execpath INIT_CWD COLOR DEBUG LOG_FORMAT LOG_FILE UV_THREADPOOL_SIZE',
-    'Assent itself': 'ASSENT_OPERATOR',
-  };
-
-  it.each(Object.entries(ORDINARY))('is found in no ordinary environment: %s', (_what, names) => {
-    const environment = Object.fromEntries(names.split(' ').map((name) => [name, '1']));
-    expect(readConfig({ ...environment, HOST: '' }).warnings).toEqual([]);
+  it('is no ordinary variable with a name that is rather near, or short', () => {
+    const ordinary =
+      'PORTS DEMOS BRANDS HOSTNAME SSH_CONNECTION PGDATABASE DATABASE_HOST DATABASE_PORT DATABASE_USER DATABASE_SSL METRICS_HOST METRICS_PATH API_URL APP_URL SITE_URL BASE_PATH ASSENT_PORT ASSENT_OPERATOR';
+    const environment = Object.fromEntries(ordinary.split(' ').map((name) => [name, '1']));
+    expect(readConfig(environment).warnings).toEqual([]);
   });
 });
 
@@ -308,21 +250,15 @@ describe('what is in force', () => {
   });
 
   it('tells no secret, wherever one stands', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'assent-secrets-'));
-    const file = join(folder, 'url');
-    writeFileSync(
-      file,
-      'postgres://a:hid@den:x@h:1,i/db?sslmode=require&password=hidden&p%61ssword=hidden\n',
-    );
+    const address = 'postgres://a:hid@den:x@h:1,i/db?sslmode=require&password=hidden&p%61ssword=hidden\n';
     const environment = {
-      BASE_URL: COMPLETE.BASE_URL,
-      DATABASE_URL_FILE: file,
+      BASE_URL,
+      DATABASE_URL_FILE: write('url', address),
       PGPASSWORD: 'hidden',
       SECRETS: `${'hidden'.repeat(6)},${'hidden'.repeat(7)}`,
       METRICS_TOKEN: 'hidden'.repeat(6),
     };
     const said = of(environment);
-    rmSync(folder, { recursive: true });
     expect(JSON.stringify(said)).not.toMatch(/hid|den/);
     expect(said).toMatchObject({
       DATABASE_URL: ['postgres://a@h:1,i/db?sslmode=require&password=…&p%61ssword=…', 'DATABASE_URL_FILE'],
@@ -338,30 +274,16 @@ describe('what is in force', () => {
 });
 
 describe('a secret in a file', () => {
-  const { DATABASE_URL, BASE_URL } = COMPLETE;
-  let folder: string;
-  const write = (text: string) => {
-    const file = join(folder, 'secret');
-    writeFileSync(file, text);
-    return file;
-  };
-  beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'assent-secrets-'));
-  });
-  afterAll(() => {
-    rmSync(folder, { recursive: true });
-  });
-
   it('is as good as in the variable, without the end of its line', () => {
     const secret = ` it's ${'x'.repeat(32)}\n$HOME `;
     for (const end of ['', '\n', '\r\n']) {
-      const PGPASSWORD_FILE = write(secret + end);
+      const PGPASSWORD_FILE = write('secret', secret + end);
       expect(readConfig({ ...COMPLETE, PGPASSWORD_FILE }).databasePassword).toBe(secret);
     }
-    const SECRETS_FILE = write(`${'o'.repeat(32)},${'n'.repeat(32)}\n`);
+    const SECRETS_FILE = write('secret', `${'o'.repeat(32)},${'n'.repeat(32)}\n`);
     const fromFile = readConfig({ DATABASE_URL, BASE_URL, SECRETS: '', SECRETS_FILE });
     expect(fromFile.secrets).toEqual(['o'.repeat(32), 'n'.repeat(32)]);
-    const DATABASE_URL_FILE = write(`${DATABASE_URL}\n`);
+    const DATABASE_URL_FILE = write('secret', `${DATABASE_URL}\n`);
     expect(readDatabaseConfig({ DATABASE_URL_FILE }).databaseUrl).toBe(DATABASE_URL);
     expect(readConfig({ ...COMPLETE, DATABASE_URL: '', DATABASE_URL_FILE })).toMatchObject({
       databaseUrl: DATABASE_URL,
@@ -379,13 +301,10 @@ describe('a secret in a file', () => {
     expect(problems({ ...others, [variable]: folder })).toEqual([
       `${variable} ${folder} can't be read: EISDIR.`,
     ]);
-    const file = write('\n');
+    const file = write('secret', '\n');
     expect(problems({ ...others, [variable]: file })).toEqual([`${variable} ${file} is empty.`]);
-    const both = {
-      ...COMPLETE,
-      PGPASSWORD: 'secret',
-      [variable]: write(COMPLETE[name as 'SECRETS'] ?? 'x'),
-    };
+    const value = COMPLETE[name as 'SECRETS'] ?? 'x';
+    const both = { ...COMPLETE, PGPASSWORD: 'secret', [variable]: write('secret', value) };
     expect(problems(both)).toEqual([`${name} and ${variable} are both set: leave one of them out.`]);
   });
 
@@ -395,16 +314,10 @@ describe('a secret in a file', () => {
   });
 
   it('is judged like one in the variable, and not told', () => {
-    const [said, ...others] = problems({ DATABASE_URL, BASE_URL, SECRETS_FILE: write('hidden') });
-    expect(others).toEqual([]);
-    expect(said).toMatch(/^SECRETS from SECRETS_FILE must be entries of 32/);
-    const wrong = { ...COMPLETE, DATABASE_URL: '', DATABASE_URL_FILE: write('mysql://x:hidden@y') };
-    expect(problems(wrong)).toEqual([
-      expect.stringMatching(
-        /^DATABASE_URL from DATABASE_URL_FILE must look like postgres:\/\/user@host\/database/,
-      ),
+    expect(problems({ DATABASE_URL, BASE_URL, SECRETS_FILE: write('secret', 'hidden') })).toEqual([
+      expect.stringMatching(/^SECRETS from SECRETS_FILE must be entries of 32/),
     ]);
-    const known = write('for-trying-out-only-and-long-enough-to-be-taken');
+    const known = write('secret', 'for-trying-out-only-and-long-enough-to-be-taken');
     expect(problems({ DATABASE_URL, BASE_URL, SECRETS_FILE: known })).toEqual([
       expect.stringMatching(/^SECRETS must be your own/),
     ]);
@@ -416,17 +329,6 @@ describe('a secret in a file', () => {
 });
 
 describe('BRAND', () => {
-  let folder: string;
-  beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'assent-brand-'));
-  });
-  afterAll(() => rmSync(folder, { recursive: true }));
-
-  function write(name: string, content: string | Buffer): string {
-    writeFileSync(join(folder, name), content);
-    return join(folder, name);
-  }
-
   it('is Assent itself for an operator who says nothing, and an invented wallet in trial mode', () => {
     expect(readConfig(COMPLETE).brand).toBe(BUILT_IN_BRAND);
     const { name, logo, accent, support } = readConfig({}).brand;
@@ -436,27 +338,20 @@ describe('BRAND', () => {
   });
 
   it('names a file, and the logo stands beside it', () => {
-    const logo = write('face.png', png(32, 32));
+    const body = png(32, 32);
+    write('face.png', body);
     const BRAND = write('brand.json', JSON.stringify({ name: 'Pay', logo: 'face.png' }));
-    for (const environment of [{ BRAND }, { ...COMPLETE, BRAND }]) {
-      expect(readConfig(environment).brand).toMatchObject({
-        name: { en: 'Pay', ru: 'Pay' },
-        logo: {
-          body: readFileSync(logo),
-          width: 32,
-          path: expect.stringMatching(/^\/brand\/logo-\w{32}\.png$/),
-        },
-      });
-    }
+    const path = expect.stringMatching(/^\/brand\/logo-\w{32}\.png$/);
+    const brand = { name: { en: 'Pay', ru: 'Pay' }, logo: { body, width: 32, path } };
+    for (const environment of [{ BRAND }, { ...COMPLETE, BRAND }])
+      expect(readConfig(environment).brand).toMatchObject(brand);
   });
 
   it('is refused with a line for each mistake that names the file', () => {
-    const BRAND = write('wrong.json', JSON.stringify({ name: '', logo: 'x.svg', accent: {}, more: 1 }));
+    const BRAND = write('wrong.json', JSON.stringify({ name: '', logo: 'x.svg', more: 1 }));
     expect(problems({ ...COMPLETE, BRAND })).toEqual([
       `BRAND ${BRAND}: name.en must have 1 to 40 characters.`,
       `BRAND ${BRAND}: name.ru must have 1 to 40 characters.`,
-      `BRAND ${BRAND}: accent.light must be a colour such as #0b5e4a.`,
-      `BRAND ${BRAND}: accent.dark must be a colour such as #0b5e4a.`,
       `BRAND ${BRAND}: more is unknown.`,
       `BRAND ${BRAND}: logo x.svg can't be read: ENOENT.`,
     ]);
@@ -467,18 +362,14 @@ describe('BRAND', () => {
   });
 
   it.each([
-    ['missing', undefined, "can't be read: ENOENT"],
     ['too large', Buffer.alloc(65_537), 'has 65537 bytes, and may have 65536'],
-    [
-      'active',
-      svg('<script/>'),
-      'has <script>, which a logo must not have: save it as plain SVG, without effects',
-    ],
-  ])('is refused when its logo is %s', (what, body, problem) => {
-    const logo = `${what}.svg`;
-    if (body !== undefined) write(logo, body);
-    const BRAND = write('brand.json', JSON.stringify({ name: 'Pay', logo }));
-    expect(problems({ ...COMPLETE, BRAND })).toEqual([`BRAND ${BRAND}: logo ${logo} ${problem}.`]);
+    ['active', svg('<script/>'), 'has <script>, which a logo must not have: .+'],
+  ])('is refused when its logo is %s', (_what, body, problem) => {
+    write('logo.svg', body);
+    const BRAND = write('brand.json', '{"name":"Pay","logo":"logo.svg"}');
+    expect(problems({ ...COMPLETE, BRAND })).toEqual([
+      expect.stringMatching(`^BRAND ${BRAND}: logo logo.svg ${problem}.$`),
+    ]);
   });
 });
 
@@ -489,21 +380,16 @@ describe('DIRECTORY', () => {
   });
 
   it('names a file, whose mistakes are told beside those of the others', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'assent-directory-'));
-    const DIRECTORY = join(folder, 'names.json');
-    writeFileSync(DIRECTORY, '{"shops":{"1":"One"}}');
+    const DIRECTORY = write('names.json', '{"shops":{"1":"One"}}');
     expect(readConfig({ ...COMPLETE, DIRECTORY }).directory.nameOf('shop', '1')?.en).toBe('One');
-    writeFileSync(DIRECTORY, '{"shops":{"1":""},"more":1}');
+    write('names.json', '{"more":1}');
     expect(problems({ ...COMPLETE, DIRECTORY, BRAND: '/nowhere' })).toEqual([
       "BRAND /nowhere: can't be read: ENOENT.",
-      `DIRECTORY ${DIRECTORY}: shops.1.en must have 1 to 100 characters.`,
-      `DIRECTORY ${DIRECTORY}: shops.1.ru must have 1 to 100 characters.`,
       `DIRECTORY ${DIRECTORY}: more is unknown.`,
     ]);
-    writeFileSync(DIRECTORY, ' '.repeat(4 * 1024 * 1024 + 1));
+    write('names.json', ' '.repeat(4 * 1024 * 1024 + 1));
     expect(problems({ ...COMPLETE, DIRECTORY })).toEqual([
       `DIRECTORY ${DIRECTORY}: has 4194305 bytes, and may have 4194304.`,
     ]);
-    rmSync(folder, { recursive: true });
   });
 });
