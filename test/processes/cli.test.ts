@@ -1,75 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
 import { commandsOn } from '../support/commands.ts';
+import { ownDatabase } from '../support/database.ts';
 import { introspect, obtainToken, signIn } from '../support/flow.ts';
 import { onDatabase, runAssent, spawnAssent } from '../support/process.ts';
-import { type TestClient, type TestUser, useServer } from '../support/server.ts';
+import { useServer } from '../support/server.ts';
 
 const server = await useServer();
-const { assent, json, refused } = commandsOn(onDatabase(server.database.url));
-
-const redirectUri = 'https://shop.example/callback';
-const SHOP = `client create --name Shop --redirect-uri ${redirectUri}`;
-
-async function createClient(): Promise<TestClient> {
-  const { client_id: clientId = '', client_secret: clientSecret = '' } = await json(`${SHOP} --verified`);
-  return { clientId, clientSecret, redirectUri };
-}
-
-async function createUser(login: string): Promise<TestUser> {
-  const [password, paymentPassword] = ['the right one', 'for payments'];
-  const create = `user create ${login} --name Anna --password-stdin`;
-  const { user_id: userId = '' } = await json(create, `${password}\n${paymentPassword}\n`);
-  return { login, userId, password, paymentPassword };
-}
-
-describe('assent client', () => {
-  it('registers an application and shows its secret once, in hex, and none without verification', async () => {
-    const created = await json(`${SHOP} --verified`);
-    expect(created).toEqual({
-      client_id: expect.stringMatching(/^[0-9a-f]{32}$/),
-      name: 'Shop',
-      redirect_uri: redirectUri,
-      client_secret: expect.stringMatching(/^[0-9a-f]{64}$/),
-    });
-    const { stdout } = await assent('client list --json');
-    expect(stdout).toContain(created.client_id);
-    expect(stdout).not.toContain(created.client_secret);
-    expect(await json(SHOP)).not.toHaveProperty('client_secret');
-  });
-
-  it('refuses a redirect URI with a sentence', async () => {
-    const sentence = await refused('client create --name Shop --redirect-uri /relative', 1);
-    expect(sentence).toMatch(/^the redirect URI can't be registered: /);
-  });
-
-  it('says when there is no such application', async () => {
-    for (const command of ['show', 'block', 'unblock', 'delete'])
-      expect(await refused(`client ${command} nothing`, 1)).toBe('there is no client nothing\n');
-  });
-});
-
-describe('assent user', () => {
-  it('refuses a login that is taken, whatever its case, and an empty password', async () => {
-    await createUser('berta');
-    const create = (login: string, stdin: string) =>
-      assent(`user create ${login} --name B --password-stdin`, stdin);
-    expect(await create('Berta', 'long enough\n')).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: 'the login Berta is taken\n',
-    });
-    expect((await create('dora', '\n')).code).toBe(1);
-  });
-
-  it('asks for no password where there is no terminal', async () => {
-    expect(await refused('user create carl --name C', 2)).toContain('--password-stdin');
-  });
-});
+const variables = onDatabase(server.database.url);
+const { assent, json, refused } = commandsOn(variables);
 
 describe('a running server', () => {
   it('sees at once what the commands change', async () => {
-    const [client, user] = [await createClient(), await createUser('emil')];
+    const [client, user] = [await server.createClient(), await server.createUser()];
     const { resource_id, resource_secret } = await json('resource create --name API');
     const resource = `Basic ${btoa(`${resource_id}:${resource_secret}`)}`;
     const token = await obtainToken(new Agent(server.baseUrl), client, user, { instance_name: 'one' });
@@ -96,7 +39,7 @@ describe('a running server', () => {
   });
 
   it('ends the sessions of a user whose password is changed, or who is signed out', async () => {
-    const user = await createUser('frida');
+    const user = await server.createUser({ login: 'frida' });
     const agent = new Agent(server.baseUrl);
     const shown = async () => (await agent.get('/account')).page;
     await signIn(agent, 'FRIDA', user.password);
@@ -113,22 +56,7 @@ describe('a running server', () => {
 });
 
 describe('the command line', () => {
-  it.each(['', 'nothing', 'client', 'client create', 'client list --nothing', 'grant list'])(
-    'answers bad usage (%s) with exit code 2 and nothing on standard output',
-    async (line) => {
-      expect(await refused(line, 2)).not.toBe('');
-    },
-  );
-
-  it.each(['--help', 'client --help', 'user create --help', 'grant revoke --help'])(
-    'helps everywhere (%s)',
-    async (line) => {
-      expect(await assent(line)).toMatchObject({ code: 0, stdout: expect.stringContaining('Usage:') });
-    },
-  );
-
   it('is a process with these exit codes and streams', async () => {
-    const variables = onDatabase(server.database.url);
     expect(await spawnAssent(['nothing'], variables)).toMatchObject({ code: 2, stdout: '' });
     expect(await spawnAssent(['client', 'show', 'nothing'], variables)).toEqual({
       code: 1,
@@ -138,11 +66,6 @@ describe('the command line', () => {
     const user = ['user', 'create', 'piped', '--name', 'P', '--password-stdin', '--json'];
     const { code, stdout } = await spawnAssent(user, variables, 'a password by a pipe\n');
     expect([code, JSON.parse(stdout)]).toMatchObject([0, { login: 'piped' }]);
-  });
-
-  it('says where the schema stands', async () => {
-    expect((await assent('migrate --status')).stdout).toMatch(/^schema version (\d+), this build's is \1\n$/);
-    expect((await assent('migrate')).code).toBe(0);
   });
 
   it('names every wrong variable in a line of its own, and never a secret', async () => {
@@ -160,9 +83,31 @@ describe('the command line', () => {
     ]);
     expect(stderr).not.toContain('hidden');
   });
+});
 
-  it('says in one line that the database is away', async () => {
-    const away = commandsOn({ DATABASE_URL: 'postgres://nobody@127.0.0.1:9/nothing' });
-    expect(await away.refused('client list', 1)).toMatch(/^the database can't be reached: .+\n$/);
+describe('commands in one process', () => {
+  it('find their environment and their streams where they are told, at the same time', async () => {
+    const create = (operator: string) =>
+      commandsOn({ ...variables, ASSENT_OPERATOR: operator }).json(
+        `client create --redirect-uri https://shop.example/ --name ${operator}`,
+      );
+    const [night, day, wrong] = await Promise.all([
+      create('night'),
+      create('day'),
+      refused('client list --nothing', 2),
+    ]);
+    for (const { name, client_id } of [night, day])
+      expect(await json(`audit --client ${client_id}`)).toMatchObject([{ operator: name }]);
+    expect(wrong).toBe("error: unknown option '--nothing'\n");
+  });
+
+  it('leave no connection behind, also when they fail', async () => {
+    const { pool, url } = await ownDatabase();
+    for (const line of ['client list', 'client show nothing', 'doctor'])
+      await commandsOn(onDatabase(url)).assent(line);
+    const others = `select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`;
+    const count = async () => (await pool.query(others)).rowCount;
+    // Well before a pool that was left open would close its idle connections by itself.
+    await expect.poll(count, { timeout: 5_000 }).toBe(0);
   });
 });

@@ -96,7 +96,8 @@ describe('--json', () => {
   });
 
   it('no ceiling where there is none is no change, so that codes under way stay good', async () => {
-    const { client_id } = await create('Free');
+    const { client_id, client_secret } = await create('Free');
+    expect(client_secret).toBeUndefined(); // it was not registered with --verified
     const revision = 'select revision from clients where client_id = $1';
     const before = await server.database.pool.query(revision, [client_id]);
     expect((await assent(`client update ${client_id} --most none`)).stderr).toBe(NOTHING);
@@ -106,7 +107,12 @@ describe('--json', () => {
 
   it('is one from every command that does something to a user', async () => {
     const passwords = 'a password\nfor payments\n';
-    const { user_id } = await json('user create gerda --name Gerda --password-stdin', passwords);
+    const create = 'user create gerda --name Gerda --password-stdin';
+    const { user_id } = await json(create, passwords);
+    expect(await assent(create.replace('gerda', 'GERDA'), passwords)).toMatchObject({
+      code: 1,
+      stderr: 'the login GERDA is taken\n',
+    });
     const about = { user_id, login: 'gerda' };
     expect(await json('user show Gerda')).toEqual({ ...about, name: 'Gerda', status: 'active' });
     expect(await json('user block gerda')).toEqual({ ...about, status: 'blocked' });
@@ -139,6 +145,10 @@ describe('--json', () => {
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
     expect(await json('--version')).toEqual({ version });
     expect((await assent('--version')).stdout).toBe(`${version}\n`);
+    expect(await assent('user create --help')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('Usage:'),
+    });
     expect(await json('client list --help')).toEqual({
       help: expect.stringMatching(/^Usage: assent client list .*^Global Options:.* --json /ms),
     });
@@ -148,6 +158,8 @@ describe('--json', () => {
       applied: [],
       server_role: null,
     });
+    const standing = await assent('migrate --status');
+    expect(standing.stdout).toMatch(/^schema version (\d+), this build's is \1\n$/);
     expect(await json('audit prune --yes')).toEqual({ months: [] });
     await server.database.pool.query(`insert into audit_events (at, kind) values ('1700-01-01', 'approved')`);
     expect(await json('migrate')).toMatchObject({
@@ -169,12 +181,16 @@ describe('--json', () => {
   });
 
   it.each([
+    ['', 2, /^say which command/],
     ['nothing', 2, /^unknown command 'nothing'/],
     ['client', 2, /^say which command/],
     ['client create --name x', 2, /^required option '--redirect-uri <uri>' not specified/],
     ['client create --most 5', 2, /Not days and a sum/],
     ['client update x', 2, /^say what to change: --name, .*--no-logo/],
+    ['client create --name x --redirect-uri /y', 1, /^the redirect URI can't be registered: /],
     ['client update x --name y', 1, /^there is no client x$/],
+    ['client block x', 1, /^there is no client x$/],
+    ['client delete x', 1, /^there is no client x$/],
     ['client update x --reviewed --not-reviewed', 2, /cannot be used with option/],
     ['client update x --site http://shop.example', 1, /^the site must be https:\/\/, a host and at most 500/],
     ['client update x --logo /nowhere.svg', 1, /^the logo \/nowhere\.svg can't be read: ENOENT$/],
