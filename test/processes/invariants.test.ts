@@ -7,7 +7,7 @@ import { AUDIT_KINDS } from '../../src/store/common/auditEvents.ts';
 import { openDatabase } from '../../src/store/database/database.ts';
 import { findBroken, readInvariants } from '../../src/store/schema/invariants.ts';
 import { Agent } from '../support/agent.ts';
-import { createDatabase, createRole, type TestDatabase } from '../support/database.ts';
+import { createDatabase, createRole, ownDatabase, type TestDatabase } from '../support/database.ts';
 import { decide, obtainCode, obtainToken, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
 import { plant } from '../support/plant.ts';
 import { withClient } from '../support/postgres.ts';
@@ -48,14 +48,8 @@ async function beBusy(): Promise<void> {
   const { clientId: client_id, clientSecret } = client;
   const spending = { scope: 'payment-shop.limit(7,1500)', instance_name: 'till "1" \\ ключ' };
   await decide(agent, await reachConsent(agent, requestOf(client, spending), user), 'reject');
-  await obtainToken(agent, client, user, {
-    scope: 'payment-shop.limit(7,1500)',
-    instance_name: 'касса "1" \\',
-  });
-  await obtainToken(agent, client, user, {
-    scope: 'payment-shop.limit(7,1500)',
-    instance_name: 'касса "1" \\',
-  });
+  const till = { scope: 'payment-shop.limit(7,1500)', instance_name: 'касса "1" \\' };
+  for (let times = 0; times < 2; times += 1) await obtainToken(agent, client, user, till);
   const token = await obtainToken(agent, client, user, { instance_name: 'given back' });
   const form = { token, client_id, client_secret: clientSecret ?? '' };
   expect((await agent.post('/oauth/revoke', form)).status).toBe(200);
@@ -84,7 +78,6 @@ await pool.end();
 
 /** One fault each, and the check that has to find it. */
 const FAULTS: readonly [fault: string, check: string, ...statements: string[]][] = [
-  ['a primary key was dropped', 'definition', 'alter table grants drop constraint grants_pkey'],
   ['the trail may be changed', 'definition', 'alter table audit_events disable trigger append_only'],
   [
     'one month of the trail may be changed',
@@ -93,11 +86,6 @@ const FAULTS: readonly [fault: string, check: string, ...statements: string[]][]
       from pg_inherits where inhparent = 'audit_events'::regclass order by inhrelid::regclass::text limit 1); end $$`,
   ],
   ['foreign keys are not enforced', 'definition', 'alter table grants disable trigger all'],
-  [
-    'a function says something else',
-    'definition',
-    `create or replace function refuse_change() returns trigger language plpgsql as $$ begin return new; end $$`,
-  ],
   [
     'a token never expires',
     'definition',
@@ -112,11 +100,6 @@ const FAULTS: readonly [fault: string, check: string, ...statements: string[]][]
     `alter table users add constraint users_status_check check (status in ('active', 'blocked')) not valid`,
   ],
   ['a column has another type', 'definition', 'alter table grants alter column revision type bigint'],
-  [
-    'a trigger more',
-    'definition',
-    'create trigger mine before insert on grants for each row execute function refuse_change()',
-  ],
   ['a rule more', 'definition', 'create rule mine as on delete to sessions do instead nothing'],
   ['a table is lost in a crash', 'definition', 'alter table throttles set unlogged'],
   [
@@ -136,12 +119,6 @@ const FAULTS: readonly [fault: string, check: string, ...statements: string[]][]
     'a grant under another key',
     'grant_keys',
     `update grants set instance_name = 'mine' where instance_name = 'replayed'`,
-  ],
-  [
-    'two grants of a key',
-    'grant_doubles',
-    'alter table grants drop constraint grants_pkey',
-    'insert into grants select * from grants limit 1',
   ],
   [
     'two grants of a key, of which the index has one',
@@ -236,12 +213,6 @@ const FAULTS: readonly [fault: string, check: string, ...statements: string[]][]
     'revisions',
     `delete from audit_events where kind = 'approved' and instance_name = 'касса "1" \\'`,
   ],
-  ['a revision too many', 'revisions', `update grants set revision = 7 where instance_name = 'not used'`],
-  [
-    'an event too many',
-    'revisions',
-    `insert into audit_events (kind, grant_id, user_id) select 'revoked_by_user', grant_id, user_id from grants where instance_name = 'not used'`,
-  ],
   ['a grant of nobody', 'orphans', `delete from users where login = '${other.login}'`],
   [
     'a secret in clear',
@@ -319,36 +290,27 @@ describe('assent doctor --invariants', () => {
   });
 
   it.each(HARMLESS)('has nothing to say of: %s', async (_what, ...statements) => {
-    const copy = await copied(...statements);
-    try {
-      expect(troublesIn(await perform(checkInvariants, { db: copy.pool, operator: '' }, {}))).toEqual({});
-    } finally {
-      await copy.drop();
-    }
-  });
-
-  it('ends with 1 when it found something, and names a row', async () => {
-    const copy = await copied(`update grants set revision = 7 where instance_name = 'not used'`);
-    try {
-      const { code, findings } = await examine(copy.url);
-      expect([code, troublesIn(findings)]).toEqual([1, { revisions: 'error' }]);
-      expect(findings.find(({ check }) => check === 'revisions')?.text).toMatch(
-        /^1 grants .+, such as [0-9a-f-]{36}$/,
-      );
-    } finally {
-      await copy.drop();
-    }
+    expect(await troublesAfter(...statements)).toEqual({});
   });
 
   it.each(FAULTS)('finds: %s', async (_fault, check, ...statements) => {
-    const copy = await copied(...statements);
-    try {
-      const found = troublesIn(await perform(checkInvariants, { db: copy.pool, operator: '' }, {}));
-      expect(found).toMatchObject({ [check]: expect.stringMatching(/advice|error/) });
-    } finally {
-      await plant(copy, 'truncate audit_events, refusals'); // of what tests may leave behind, secrets are none
-      await copy.drop();
-    }
+    expect(await troublesAfter(...statements)).toMatchObject({
+      [check]: expect.stringMatching(/advice|error/),
+    });
+  });
+
+  it('ends with 1 when it found something, and names a row; the file itself finds the same, as psql runs it', async () => {
+    const copy = await copied(`update grants set revision = 7 where instance_name = 'not used'`);
+    const { code, findings } = await examine(copy.url);
+    expect([code, troublesIn(findings)]).toEqual([1, { revisions: 'error' }]);
+    expect(findings.find(({ check }) => check === 'revisions')?.text).toMatch(
+      /^1 grants .+, such as [0-9a-f-]{36}$/,
+    );
+    const results = await withClient(copy.url, (client) => client.query<object>(FILE));
+    const lines = [results].flat().flatMap(({ rows }) => rows);
+    const found = await findBroken(copy.pool, PATIENCE_SECONDS);
+    expect(lines).toHaveLength(found.length);
+    expect(lines).toEqual(expect.arrayContaining(found));
   });
 
   it('takes what it can’t look at for no proof', async () => {
@@ -357,36 +319,14 @@ describe('assent doctor --invariants', () => {
       `grant select on all tables in schema public to ${role.name}`,
       `revoke select on refusals from ${role.name}`,
     );
-    try {
-      const { code, findings } = await examine(role.urlOf(copy));
-      expect([code, troublesIn(findings)]).toMatchObject([
-        1,
-        { tokens_in_trail: 'error', tokens_in_refusals: 'error', trail_times: 'error' },
-      ]);
-      expect(findings.find(({ check }) => check === 'tokens_in_refusals')?.text).toMatch(
-        /^not looked at: permission denied for table refusals$/,
-      );
-    } finally {
-      await copy.drop();
-    }
-  });
-
-  it('finds the same as the file itself, as psql runs it', async () => {
-    const copy = await copied(`update grants set revision = 7 where instance_name = 'not used'`);
-    try {
-      const results = (await withClient(copy.url, (client) => client.query(FILE))) as unknown as {
-        rows: object[];
-      }[];
-      const lines = results.flatMap(({ rows }) => rows);
-      const found = await findBroken(copy.pool, PATIENCE_SECONDS);
-      expect(lines).toHaveLength(found.length);
-      expect(lines).toEqual(expect.arrayContaining(found));
-      expect(found.filter(({ rows }) => rows !== 0)).toMatchObject([
-        { check: 'revisions', rows: 1, level: 'error', remedy: expect.any(String) },
-      ]);
-    } finally {
-      await copy.drop();
-    }
+    const { code, findings } = await examine(role.urlOf(copy));
+    expect([code, troublesIn(findings)]).toMatchObject([
+      1,
+      { tokens_in_trail: 'error', tokens_in_refusals: 'error', trail_times: 'error' },
+    ]);
+    expect(findings.find(({ check }) => check === 'tokens_in_refusals')?.text).toBe(
+      'not looked at: permission denied for table refusals',
+    );
   });
 
   it('knows every kind of event, and the lifetimes of the rules', () => {
@@ -399,19 +339,21 @@ describe('assent doctor --invariants', () => {
 
   it('has a fault for each question', async () => {
     const { questions } = await readInvariants();
-    const asked = [
-      'definition',
-      'owners',
-      'privileges',
-      'partitions',
-      ...questions.flatMap(({ checks }) => checks),
-    ];
+    const ofFile = questions.flatMap(({ checks }) => checks);
+    const asked = ['definition', 'owners', 'privileges', 'partitions', ...ofFile];
     expect(new Set(FAULTS.map(([, check]) => check))).toEqual(new Set(asked));
   });
 });
 
 async function copied(...statements: string[]): Promise<TestDatabase> {
-  const copy = await createDatabase(`template ${new URL(database.url).pathname.slice(1)}`);
+  const copy = await ownDatabase(`template ${new URL(database.url).pathname.slice(1)}`);
   await plant(copy, ...statements);
   return copy;
+}
+
+async function troublesAfter(...statements: string[]) {
+  const copy = await copied(...statements);
+  const findings = await perform(checkInvariants, { db: copy.pool, operator: '' }, {});
+  await plant(copy, 'truncate audit_events, refusals'); // of what tests may leave behind, secrets are none
+  return troublesIn(findings);
 }
