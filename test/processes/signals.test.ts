@@ -9,6 +9,7 @@ import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ownDatabase } from '../support/database.ts';
 import { clusterOf, makeDataDir, postmasterOf, removeDataDir } from '../support/folder.ts';
 import { ASSENT, descendants, Launch, processesOf, stillRunning } from '../support/launch.ts';
+import { waitForLocks, whileHeld } from '../support/locks.ts';
 import { onDatabase } from '../support/process.ts';
 import { freePair } from '../support/trial.ts';
 
@@ -109,31 +110,40 @@ async function beginRequest(baseUrl: string): Promise<{ finish(): Promise<string
   };
 }
 
-async function acceptsNoMore(baseUrl: string): Promise<void> {
+interface BusyTrial extends Trial {
+  readonly request: { finish(): Promise<string> };
+}
+
+async function startBusyTrial(...how: Parameters<typeof startTrial>): Promise<BusyTrial> {
+  const trial = await startTrial(...how);
+  return { ...trial, request: await beginRequest(trial.baseUrl) };
+}
+
+async function acceptsNoMore({ baseUrl }: Trial): Promise<void> {
   await expect.poll(() => fetch(baseUrl).catch(() => 'closed'), { interval: 10 }).toBe('closed');
 }
 
-describe.skipIf(!hasTerminals)('npm start in a terminal (needs `script` of util-linux)', () => {
-  it('ends by Ctrl-C with all that it started, PostgreSQL in order', async () => {
-    const trial = await startTrial(terminal('exec npm start'));
-    trial.launch.type(CTRL_C);
-    expect(await trial.launch.end).toEqual({ code: 0, signal: null });
-    await nothingIsLeft(trial);
-    expect(trial.launch.output()).toContain('"msg":"stopped"');
-  });
+async function endsInOrder({ request, launch, ...trial }: BusyTrial): Promise<void> {
+  expect(await request.finish()).toMatch(/^HTTP\/1\.1 400 /);
+  await launch.end;
+  await nothingIsLeft(trial);
+  expect(launch.output()).toContain('"msg":"stopped"');
+}
 
-  it('ends by many times Ctrl-C like by one, and a request under way is answered', async () => {
-    const trial = await startTrial(terminal('exec npm start'));
-    const request = await beginRequest(trial.baseUrl);
+const byItself = (code: number) => ({ code, signal: null });
+const bySignal = (signal: NodeJS.Signals) => byItself(128 + constants.signals[signal]);
+
+describe.skipIf(!hasTerminals)('npm start in a terminal (needs `script` of util-linux)', () => {
+  it('ends by many times Ctrl-C like by one, with all that it started', async () => {
+    const trial = await startBusyTrial(terminal('exec npm start'));
     trial.launch.type(CTRL_C);
-    await acceptsNoMore(trial.baseUrl);
+    await acceptsNoMore(trial);
     for (let times = 2; times <= 5; times++) {
       trial.launch.type(CTRL_C);
       await expect.poll(() => trial.launch.output().split('^C')).toHaveLength(times + 1);
     }
-    expect(await request.finish()).toMatch(/^HTTP\/1\.1 400 /);
-    expect(await trial.launch.end).toEqual({ code: 0, signal: null });
-    await nothingIsLeft(trial);
+    await endsInOrder(trial);
+    expect(await trial.launch.end).toEqual(byItself(0));
   });
 
   it('ends when the terminal is closed', async () => {
@@ -145,7 +155,6 @@ describe.skipIf(!hasTerminals)('npm start in a terminal (needs `script` of util-
 
 describe('npm start', () => {
   it.each<[title: string, ...steps: ((launch: Launch) => void)[]]>([
-    ['its group gets SIGINT', (launch) => launch.killGroup('SIGINT')],
     [
       'its group gets SIGINT twice',
       (launch) => launch.killGroup('SIGINT'),
@@ -160,40 +169,31 @@ describe('npm start', () => {
     ['npm alone gets SIGTERM', (launch) => launch.kill('SIGTERM')],
     ['npm alone is killed', (launch) => launch.kill('SIGKILL')],
   ])('ends in order, after the request under way, when %s', async (_, first, ...more) => {
-    const trial = await startTrial(NPM_START);
-    const request = await beginRequest(trial.baseUrl);
+    const trial = await startBusyTrial(NPM_START);
     first?.(trial.launch);
-    await acceptsNoMore(trial.baseUrl);
+    await acceptsNoMore(trial);
     for (const step of more) step(trial.launch);
-    expect(await request.finish()).toMatch(/^HTTP\/1\.1 400 /);
-    await trial.launch.end;
-    await nothingIsLeft(trial);
-    expect(trial.launch.output()).toContain('"msg":"stopped"');
+    await endsInOrder(trial);
   });
 });
 
 describe('a server that is told to end', () => {
   it('takes every repeat for the same wish, whatever the signal, and answers the request under way', async () => {
-    const trial = await startTrial(SERVE);
-    const request = await beginRequest(trial.baseUrl);
+    const trial = await startBusyTrial(SERVE);
     trial.launch.kill('SIGTERM');
-    await acceptsNoMore(trial.baseUrl);
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGINT', 'SIGTERM'] as const) {
-      trial.launch.kill(signal);
-    }
-    expect(await request.finish()).toMatch(/^HTTP\/1\.1 400 /);
-    expect(await trial.launch.end).toEqual({ code: 0, signal: null });
-    await nothingIsLeft(trial);
+    await acceptsNoMore(trial);
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGINT'] as const) trial.launch.kill(signal);
+    await endsInOrder(trial);
+    expect(await trial.launch.end).toEqual(byItself(0));
   });
 
   it('is cut off by SIGQUIT, and leaves no PostgreSQL even then', async () => {
-    const trial = await startTrial(SERVE);
-    const request = await beginRequest(trial.baseUrl);
+    const trial = await startBusyTrial(SERVE);
     trial.launch.kill('SIGTERM');
-    await acceptsNoMore(trial.baseUrl);
+    await acceptsNoMore(trial);
     trial.launch.kill('SIGQUIT');
-    expect(await trial.launch.end).toEqual({ code: 128 + constants.signals.SIGQUIT, signal: null });
-    expect(await request.finish()).toBe('');
+    expect(await trial.launch.end).toEqual(bySignal('SIGQUIT'));
+    expect(await trial.request.finish()).toBe('');
     await nothingIsLeft(trial);
   });
 
@@ -214,7 +214,7 @@ describe('a server that is told to end', () => {
     const frozen = [postmaster, ...descendants(postmaster)];
     for (const pid of frozen) process.kill(pid, 'SIGSTOP');
     trial.launch.kill('SIGTERM');
-    expect(await trial.launch.end).toEqual({ code: 128 + constants.signals.SIGTERM, signal: null });
+    expect(await trial.launch.end).toEqual(bySignal('SIGTERM'));
     for (const pid of frozen) process.kill(pid, 'SIGCONT');
     await nothingIsLeft(trial);
   });
@@ -225,35 +225,21 @@ describe('a server that is told to end', () => {
   ])('ends $title, with exit code 1', async ({ errors, says }) => {
     const fault =
       'let n = 0; process.on("SIGUSR2", () => { throw new Error("nothing catches error " + ++n) })';
-    const trial = await startTrial(SERVE, {
-      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(fault)}`,
-    });
-    const request = await beginRequest(trial.baseUrl);
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(fault)}`;
+    const trial = await startBusyTrial(SERVE, { NODE_OPTIONS });
     for (let count = 1; count <= errors; count++) {
       trial.launch.kill('SIGUSR2');
       await trial.launch.says(`nothing catches error ${count}`);
     }
-    expect(await request.finish()).toMatch(errors === 1 ? /^HTTP\/1\.1 400 / : /^$/);
-    expect(await trial.launch.end).toEqual({ code: 1, signal: null });
+    expect(await trial.request.finish()).toMatch(errors === 1 ? /^HTTP\/1\.1 400 / : /^$/);
+    expect(await trial.launch.end).toEqual(byItself(1));
     await nothingIsLeft(trial);
     expect(trial.launch.output()).toContain(says);
   });
 });
 
-/** Holds the lock that migrations wait for, until `release`. */
-async function holdMigrationLock(client: pg.Client | pg.PoolClient) {
-  await client.query('select pg_advisory_lock(7274825)');
-  return {
-    waited: () =>
-      expect
-        .poll(async () => (await client.query(WAITING)).rows[0]?.count, { interval: 10 })
-        .toBeGreaterThan(0),
-    release: () => client.query('select pg_advisory_unlock(7274825)'),
-  };
-}
-
-/** Statements that wait for a lock that somebody else holds. */
-const WAITING = `select count(*)::int from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+/** What migrations wait for while it is held. */
+const LOCK = 'select pg_advisory_xact_lock(7274825)';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
 
@@ -262,22 +248,12 @@ describe('a command that waits', () => {
     ...SIGNALS.map((signal) => ({ what: 'assent migrate', command: MIGRATE, signal })),
     { what: 'assent serve, not ready yet', command: SERVE, signal: 'SIGTERM' as const },
   ])('ends at once by $signal, with 128 and its number: $what', async ({ command, signal }) => {
-    await whileMigrationsWait(command, async (launch) => {
-      launch.kill(signal);
-      expect(await launch.end).toEqual({ code: 128 + constants.signals[signal], signal: null });
-      expect(launch.output()).toBe('');
-    });
+    await endsWhileItWaits(command, signal);
   });
 
   it.skipIf(!hasContainers).each(SIGNALS)(
     'ends at once by %s as PID 1, too (needs `unshare` and the right to namespaces)',
-    async (signal) => {
-      await whileMigrationsWait([...CONTAINER, ...MIGRATE], async (launch) => {
-        const [first = 0] = launch.family();
-        process.kill(first, signal);
-        expect(await launch.end).toEqual({ code: 128 + constants.signals[signal], signal: null });
-      });
-    },
+    (signal) => endsWhileItWaits([...CONTAINER, ...MIGRATE], signal),
   );
 
   it.skipIf(!hasTerminals)('ends by Ctrl-C at a password, and the terminal is as before', async () => {
@@ -292,18 +268,16 @@ describe('a command that waits', () => {
   });
 });
 
-async function whileMigrationsWait(
-  command: readonly string[],
-  test: (launch: Launch) => Promise<void>,
-): Promise<void> {
-  const database = await ownDatabase();
-  const client = await database.pool.connect();
-  onTestFinished(() => client.release(true));
-  const lock = await holdMigrationLock(client);
-  const launch = start(command, { BASE_URL: 'http://localhost', ...onDatabase(database.url) });
-  await lock.waited();
-  await test(launch);
-  await lock.release();
+async function endsWhileItWaits(command: readonly string[], signal: NodeJS.Signals): Promise<void> {
+  const { url, pool } = await ownDatabase();
+  await whileHeld(pool, LOCK, [], async () => {
+    const launch = start(command, { BASE_URL: 'http://localhost', ...onDatabase(url) });
+    await waitForLocks(pool, 1);
+    const [inContainer] = launch.family();
+    process.kill(inContainer ?? launch.pid, signal);
+    expect(await launch.end).toEqual(bySignal(signal));
+    expect(launch.output()).toBe('');
+  });
 }
 
 describe('a command in trial mode', () => {
@@ -325,7 +299,7 @@ describe('a command in trial mode', () => {
     for (const pid of initdb()) process.kill(pid, 'SIGINT');
     await expect.poll(initdb, { interval: 5 }).toEqual([]);
     launch.kill('SIGINT');
-    expect(await launch.end, launch.output()).toEqual({ code: 130, signal: null });
+    expect(await launch.end, launch.output()).toEqual(bySignal('SIGINT'));
     expect(draftsOf(folder)).toEqual([]);
     expect(launch.output()).toBe('');
   });
@@ -348,8 +322,7 @@ describe('a command in trial mode', () => {
       const family = launch.family();
       if (toAll) launch.killGroup(signal);
       else launch.kill(signal);
-      const end = await launch.end;
-      expect(end, launch.output()).toEqual({ code: 128 + constants.signals[signal], signal: null });
+      expect(await launch.end, launch.output()).toEqual(bySignal(signal));
       await nothingIsLeft({ family, folder });
       expect(draftsOf(folder)).toEqual([]);
       expect(existsSync(clusterOf(folder)), 'data that were just made are not kept half-made').toBe(
@@ -363,13 +336,14 @@ describe('a command in trial mode', () => {
     const server = await startTrial(SERVE);
     server.launch.kill('SIGKILL');
     await server.launch.end;
-    const client = await connectTo(server.folder);
-    client.on('error', () => undefined);
-    const lock = await holdMigrationLock(client);
+    const pool = poolOf(server.folder);
+    const holder = await pool.connect();
+    holder.on('error', () => undefined);
+    await holder.query(`begin; ${LOCK}`);
     const launch = start([...ASSENT, 'client', 'list'], { DATA_DIR: server.folder });
-    await lock.waited();
+    await waitForLocks(pool, 1);
     launch.kill('SIGTERM');
-    expect(await launch.end).toEqual({ code: 143, signal: null });
+    expect(await launch.end).toEqual(bySignal('SIGTERM'));
     expect(launch.output()).toBe('');
     await nothingIsLeft(server);
   });
@@ -389,17 +363,15 @@ describe('a command in trial mode', () => {
   it('leaves PostgreSQL to the server that runs beside it', async () => {
     const trial = await startTrial(SERVE);
     const postmaster = postmasterOf(trial.folder);
-    const client = await connectTo(trial.folder);
-    try {
-      const lock = await holdMigrationLock(client);
+    const pool = poolOf(trial.folder);
+    await whileHeld(pool, LOCK, [], async () => {
       const launch = start([...ASSENT, 'client', 'list'], { DATA_DIR: trial.folder });
-      await lock.waited();
+      await waitForLocks(pool, 1);
       launch.kill('SIGINT');
-      expect(await launch.end).toEqual({ code: 130, signal: null });
+      expect(await launch.end).toEqual(bySignal('SIGINT'));
       expect(launch.output()).toBe('');
-    } finally {
-      await client.end();
-    }
+    });
+    await pool.end();
     expect((await fetch(`${trial.baseUrl}/health/ready`)).status).toBe(200);
     expect(postmasterOf(trial.folder)).toBe(postmaster);
     expect(trial.launch.output()).not.toContain('broke');
@@ -408,9 +380,9 @@ describe('a command in trial mode', () => {
   });
 });
 
-async function connectTo(folder: string): Promise<pg.Client> {
+function poolOf(folder: string): pg.Pool {
   const [, , , , host = ''] = readFileSync(join(clusterOf(folder), 'postmaster.pid'), 'utf8').split('\n');
-  const client = new pg.Client({ host, user: 'assent', database: 'postgres' });
-  await client.connect();
-  return client;
+  const pool = new pg.Pool({ host, user: 'assent', database: 'postgres' });
+  pool.on('error', () => undefined);
+  return pool;
 }
