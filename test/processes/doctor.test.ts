@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createDatabase } from '../support/database.ts';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { ownDatabase } from '../support/database.ts';
 import { OwnPostgres } from '../support/ownPostgres.ts';
 import { poolerKeepsNames, poolerVersion, startPooler } from '../support/pooler.ts';
 import { onDatabase, runAssent, spawnServer } from '../support/process.ts';
@@ -40,33 +40,17 @@ const troubles = ({ findings }: { findings: Finding[] }) =>
     findings.filter(({ level }) => level !== 'ok').map(({ check, level }) => [check, level]),
   );
 
-const CHECKS = [
-  'configuration',
-  'database',
-  'version',
-  'encoding',
-  'writes',
-  'durability',
-  'isolation',
-  'tls',
-  'pooler',
-  'clock',
-  'schema',
-  'role',
-  'trail',
-  'https',
-  'cookies',
-  'address',
-];
+const CHECKS =
+  'configuration database version encoding writes durability isolation tls pooler clock schema role trail https cookies address';
 
 describe('assent doctor', () => {
   it('has a line for everything, and advice is no error', async () => {
     const examined = await doctor(good);
-    expect(examined.findings.map(({ check }) => check)).toEqual(CHECKS);
+    expect(examined.findings.map(({ check }) => check).join(' ')).toBe(CHECKS);
     expect([examined.code, troubles(examined)]).toEqual([0, { address: 'advice' }]);
     const { stdout } = await runAssent(['doctor'], good);
     const lines = stdout.trimEnd().split('\n');
-    expect(lines).toHaveLength(CHECKS.length);
+    expect(lines).toHaveLength(examined.findings.length);
     for (const line of lines) expect(line).toMatch(/^(ok {6}|advice {2}|error {3})\S/);
     expect(lines.at(-1)).toMatch(/^advice {2}nothing that is Assent answers at .+: start the server/);
   });
@@ -74,17 +58,12 @@ describe('assent doctor', () => {
   it('finds the server at its address, and says what else is there', async () => {
     const server = await spawnServer(onDatabase(postgres.url('postgres', 'server')));
     const stranger = createServer((_request, response) => response.end('{}')).listen(0, 'localhost');
-    try {
-      const here = { ...good, BASE_URL: server.baseUrl };
-      expect(await doctor(here).then(troubles)).toEqual({ cookies: 'advice' });
-      const elsewhere = `http://localhost:${(stranger.address() as AddressInfo).port}`;
-      expect(await doctor({ ...here, BASE_URL: elsewhere }).then(troubles)).toMatchObject({
-        address: 'error',
-      });
-    } finally {
-      await server.stop();
-      stranger.close();
-    }
+    onTestFinished(() => void stranger.close());
+    const at = async (BASE_URL: string) => troubles(await doctor({ ...good, BASE_URL }));
+    expect(await at(server.baseUrl)).toEqual({ cookies: 'advice' });
+    const { port } = stranger.address() as AddressInfo;
+    expect(await at(`http://localhost:${port}`)).toMatchObject({ address: 'error' });
+    await server.stop();
   });
 
   it('looks at the rest when something is wrong, and ends with 1', async () => {
@@ -96,11 +75,14 @@ describe('assent doctor', () => {
     expect([away.code, troubles(away)]).toEqual([1, { database: 'error', address: 'advice' }]);
   });
 
-  it('is not content with a database that loses what was answered, or has none of our tables', async () => {
-    await postgres.run('create database empty', `alter role server set synchronous_commit = off`);
-    const lossy = { ...good, DATABASE_URL: postgres.url('empty', 'server') };
-    const examined = await doctor(lossy);
-    expect(troubles(examined)).toEqual({ durability: 'error', schema: 'error', address: 'advice' });
+  it('is not content with a database that loses what was answered, or letters, or has none of our tables', async () => {
+    await postgres.run(
+      `create database empty encoding 'LATIN1' locale 'C' template template0`,
+      'alter role server set synchronous_commit = off',
+    );
+    const examined = await doctor({ ...good, DATABASE_URL: postgres.url('empty', 'server') });
+    const expected = { encoding: 'error', durability: 'error', schema: 'error', address: 'advice' };
+    expect(troubles(examined)).toEqual(expected);
     const remedies = examined.findings.map(({ remedy }) => remedy);
     expect(remedies.filter((remedy) => remedy?.includes('assent migrate'))).toHaveLength(1);
   });
@@ -122,12 +104,6 @@ describe('assent doctor', () => {
     }
   });
 
-  it('names an encoding that lacks letters', async () => {
-    await postgres.run(`create database latin encoding 'LATIN1' locale 'C' template template0`);
-    const latin = { ...good, DATABASE_URL: postgres.url('latin') };
-    expect(await doctor(latin).then(troubles)).toMatchObject({ encoding: 'error' });
-  });
-
   it('is not content with a standby', async () => {
     await postgres.stop();
     postgres.becomeStandby();
@@ -137,18 +113,13 @@ describe('assent doctor', () => {
   });
 
   it.runIf(poolerVersion)('names a pooler, and what it keeps', async () => {
-    const pooler = await startPooler('transaction');
-    const database = await createDatabase();
-    try {
-      const url = pooler.url(new URL(database.url).pathname.slice(1));
-      const { findings } = await doctor({ ...good, DATABASE_URL: url });
-      expect(findings.find(({ check }) => check === 'pooler')).toMatchObject({
-        level: poolerKeepsNames ? 'ok' : 'advice',
-        text: expect.stringMatching(/through a pooler/),
-      });
-    } finally {
-      await pooler.stop();
-      await database.drop();
-    }
+    const [pooler, database] = [await startPooler('transaction'), await ownDatabase()];
+    onTestFinished(() => pooler.stop());
+    const url = pooler.url(new URL(database.url).pathname.slice(1));
+    const { findings } = await doctor({ ...good, DATABASE_URL: url });
+    expect(findings.find(({ check }) => check === 'pooler')).toMatchObject({
+      level: poolerKeepsNames ? 'ok' : 'advice',
+      text: expect.stringMatching(/through a pooler/),
+    });
   });
 });
