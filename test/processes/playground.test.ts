@@ -59,14 +59,13 @@ describe('a connection', () => {
       'You allowed it: back with a code',
       'The exchange: a token for the code',
     ]);
-    expect(shown[0]?.text).toMatch(
-      /POST http:\/\/localhost:\d+\/oauth\/authorize.+code_challenge_method=S256/,
-    );
-    expect(shown[1]?.text).toMatch(/GET http:\/\/127\.0\.0\.1:\d+\/callback ?state=\S+ code=assent_ac_/);
-    expect(shown[2]?.text).toMatch(
+    const [request, back, exchange] = shown.map(({ text }) => text);
+    expect(request).toMatch(/POST http:\/\/localhost:\d+\/oauth\/authorize.+code_challenge_method=S256/);
+    expect(back).toMatch(/GET http:\/\/127\.0\.0\.1:\d+\/callback ?state=\S+ code=assent_ac_/);
+    expect(exchange).toMatch(
       /client_secret=•+ code_verifier=\S{14}…\S{4} .+"access_token": "assent_at_.{4}…/,
     );
-    expect(shown[2]?.text).not.toMatch(/assent_at_[\w-]{10}/);
+    expect(exchange).not.toMatch(/assent_at_[\w-]{10}/);
   });
 
   it('ends on an address without the code, and an answer that comes again does nothing', async () => {
@@ -152,63 +151,24 @@ describe('a token', () => {
     const name = instance();
     await person.connect('account-info', name);
     expect(last(await person.connect('account-info', name)).title).toBe('The earlier token has ended');
-    expect(last(await person.connect('account-info', instance())).title).toBe(
-      'The earlier token still works',
-    );
+    const other = await person.connect('account-info', instance());
+    expect(last(other).title).toBe('The earlier token still works');
   });
 });
 
 describe('the payment API of the demo', () => {
-  it('lets payments through up to the limit of the period, to the last hundredth', async () => {
-    const person = player();
-    await person.connect('payment-shop.limit(7,100)', instance());
-    expect(last(await person.pay('99.99')).title).toBe('Paid');
-    expect(last(await person.pay('0.02')).text).toMatch(/Not paid.+limit_exceeded.+"spent_before": "99\.99"/);
-    expect(last(await person.pay('0,01')).title).toBe('Paid');
-  });
-
-  it('counts on after a new authorization, and each connection by itself', async () => {
+  it('lets payments through up to the limit of the period, and counts on after a new authorization', async () => {
     const person = player();
     const name = instance();
     await person.connect('payment-shop.limit(7,100)', name);
-    await person.pay('80');
+    expect(last(await person.pay('79.99')).title).toBe('Paid');
+    expect(last(await person.pay('0,01')).title).toBe('Paid');
+    expect(last(await person.pay('20.01')).text).toMatch(
+      /Not paid.+limit_exceeded.+"spent_before": "80\.00"/,
+    );
     await person.connect('payment-shop.limit(7,150)', name);
     expect(last(await person.pay('71')).text).toContain('limit_exceeded');
     expect(last(await person.pay('70')).title).toBe('Paid');
-    await person.connect('payment-shop.limit(7,150)', instance());
-    expect(last(await person.pay('150')).title).toBe('Paid');
-  });
-
-  it('lets a one-time payment through once and for exactly its sum', async () => {
-    const person = player();
-    await person.connect('payment-shop.limit(,50)', instance());
-    expect(last(await person.pay('49')).text).toContain('"other_sum"');
-    expect(last(await person.pay('50')).title).toBe('Paid');
-    expect(last(await person.pay('50')).text).toContain('"used_up"');
-  });
-
-  it('uses the right for exactly this payee, and no other one', async () => {
-    const person = player();
-    const scope =
-      'payment.to-pattern("337").limit(1,10) payment.to-account("79161234567","phone").limit(1,20)';
-    await person.connect(scope, instance());
-    expect(last(await person.pay('11')).text).toContain('"limit_exceeded"');
-    expect(last(await person.pay('10')).title).toBe('Paid');
-    expect(last(await person.pay('1', { payee: '338' })).text).toContain('"insufficient_scope"');
-    const phone = { to: 'phone', payee: '79161234567' };
-    expect(last(await person.pay('20', phone)).title).toBe('Paid');
-    expect(last(await person.pay('1', { ...phone, to: 'account' })).text).toContain('"insufficient_scope"');
-  });
-
-  it.each([
-    ['another source', '1', { source: 'card' }, 'other_source'],
-    ['no amount', '0.00', {}, 'invalid_amount'],
-    ['more than two decimals', '1.001', {}, 'invalid_amount'],
-    ['an exponent', '1e3', {}, 'invalid_amount'],
-  ])('pays nothing for %s', async (_what, amount, fields, verdict) => {
-    const person = player();
-    await person.connect('payment-shop.limit(7,100)', instance());
-    expect(last(await person.pay(amount, fields)).text).toContain(`"${verdict}"`);
   });
 
   it('pays nothing once the token is given back', async () => {

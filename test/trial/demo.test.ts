@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, expectTypeOf, it } from 'vitest';
 import { buildDemo } from '../../demo/src/app.ts';
 import { type Payment, PaymentApi } from '../../demo/src/paymentApi.ts';
 import { Recorder } from '../../demo/src/recorder.ts';
@@ -11,69 +11,76 @@ import type { BuildDemo } from '../../src/trial/startTrial.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-describe('the ledger of the payment API', () => {
-  const payment: Payment = { to: 'shop', payee: '337', amount: '60', source: 'wallet' };
-  const told = { active: true, grant_id: 'g', iat: 1, money_sources: ['wallet'], rights: [] as object[] };
+describe('the payment API', () => {
+  const week = { right: 'payment-shop', period_days: 7, amount: '100' };
+  const told = { active: true, grant_id: 'g', iat: 1, money_sources: ['wallet'], rights: [week] as object[] };
   let now = 0;
   let payments: PaymentApi;
 
   beforeEach(() => {
     now = 1_800_000_000_000;
-    payments = new PaymentApi(
-      { server: 'http://server', resourceId: 'id', resourceSecret: 'secret' },
-      () => now,
-    );
+    const resource = { server: 'http://server', resourceId: 'id', resourceSecret: 'secret' };
+    payments = new PaymentApi(resource, () => now);
   });
 
-  /** Pays by a token of which the server says this. */
-  async function pay(amount: string, said: object): Promise<string> {
+  /** Pays from the wallet to a shop, unless it says otherwise, by a token of which the server says this. */
+  async function pay(amount: string, said: object = {}, payment: Partial<Payment> = {}): Promise<string> {
     const answer = async () => Response.json({ ...told, ...said });
-    return (await payments.pay('token', { ...payment, amount }, answer)).verdict;
+    const whole: Payment = { to: 'shop', payee: '337', source: 'wallet', ...payment, amount };
+    return (await payments.pay('token', whole, answer)).verdict;
   }
 
   it('looks back from each payment, so many times 24 hours and not a moment more', async () => {
-    const week = { rights: [{ right: 'payment-shop', period_days: 7, amount: '100', currency: 'RUB' }] };
-    expect(await pay('60', week)).toBe('paid');
+    expect(await pay('60')).toBe('paid');
     now += 7 * DAY_MS - 1;
-    expect(await pay('60', week)).toBe('limit_exceeded');
+    expect(await pay('60')).toBe('limit_exceeded');
     now += 1;
-    expect(await pay('60', week)).toBe('paid');
-    expect(await pay('40.01', week)).toBe('limit_exceeded');
+    expect(await pay('60')).toBe('paid');
+    expect(await pay('40.01')).toBe('limit_exceeded');
+    expect(await pay('40.00')).toBe('paid');
   });
 
-  it('allows another one-time payment when the user allowed it anew', async () => {
-    const once = { rights: [{ right: 'payment-shop', amount: '60', currency: 'RUB' }] };
+  it('lets a one-time payment through once, for exactly its sum, until the user allows it anew', async () => {
+    const once = { rights: [{ right: 'payment-shop', amount: '60' }] };
+    expect(await pay('59', once)).toBe('other_sum');
     expect(await pay('60', once)).toBe('paid_once');
     expect(await pay('60', once)).toBe('used_up');
     expect(await pay('60', { ...once, iat: 2 })).toBe('paid_once');
   });
 
-  it('counts each grant by itself, and each right', async () => {
+  it('counts each grant by itself, and each right, of which the one for exactly this payee goes first', async () => {
+    const rights = [week, { ...week, right: 'payment.to-pattern', target: '337', amount: '10' }];
+    expect(await pay('11', { rights })).toBe('limit_exceeded');
+    expect(await pay('10', { rights })).toBe('paid');
+    expect(await pay('100', { rights }, { payee: '338' })).toBe('paid');
+    expect(await pay('1', { rights }, { payee: '338' })).toBe('limit_exceeded');
+    expect(await pay('100', { rights, grant_id: 'another' }, { payee: '338' })).toBe('paid');
+  });
+
+  it.each<[what: string, amount: string, payment: Partial<Payment>, verdict: string]>([
+    ['another payee', '1', { payee: '338' }, 'insufficient_scope'],
+    ['an account of another kind', '1', { to: 'account', payee: '7916' }, 'insufficient_scope'],
+    ['another source', '1', { to: 'phone', payee: '7916', source: 'card' }, 'other_source'],
+    ['no amount', '0.00', {}, 'invalid_amount'],
+    ['more than two decimals', '1.001', {}, 'invalid_amount'],
+    ['an exponent', '1e3', {}, 'invalid_amount'],
+  ])('pays nothing for %s', async (_what, amount, payment, verdict) => {
     const rights = [
-      { right: 'payment.to-pattern', target: '337', period_days: 1, amount: '60', currency: 'RUB' },
-      { right: 'payment-shop', period_days: 1, amount: '60', currency: 'RUB' },
+      { ...week, right: 'payment.to-pattern', target: '337' },
+      { ...week, right: 'payment.to-account', target: '7916', target_type: 'phone' },
     ];
-    expect(await pay('60', { rights })).toBe('paid');
-    expect(await pay('60', { rights })).toBe('limit_exceeded');
-    expect(await pay('60', { rights: rights.slice(1) })).toBe('paid');
-    expect(await pay('60', { rights, grant_id: 'another' })).toBe('paid');
+    expect(await pay(amount, { rights }, payment)).toBe(verdict);
   });
 
   it('lets nothing through when the server can’t say', async () => {
     const away = async () => new Response('', { status: 503 });
+    const payment: Payment = { to: 'shop', payee: '337', amount: '60', source: 'wallet' };
     await expect(payments.pay('token', payment, away)).rejects.toThrow('introspection: 503');
   });
 });
 
-it('takes the settings that trial mode gives, by their type too', async () => {
-  const build: BuildDemo = buildDemo;
-  const server = 'http://server';
-  const application = { server, clientId: 'c', clientSecret: 's', redirectUri: 'http://shop/callback' };
-  const resource = { server, resourceId: 'r', resourceSecret: 's' };
-  const users = [{ login: 'anna', name: 'Anna', password: 'p', paymentPassword: null }] as const;
-  const app = await build({ url: 'http://shop', application, resource, users, timeZone: 'UTC' });
-  const { body } = await app.inject({ url: '/', headers: { host: 'shop' } });
-  expect(body).toContain('anna');
+it('the demo application takes the settings that trial mode gives', () => {
+  expectTypeOf(buildDemo).toExtend<BuildDemo>();
 });
 
 describe('what the demo application keeps', () => {
