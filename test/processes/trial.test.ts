@@ -5,6 +5,7 @@ import { Client } from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { joinEmbeddedPostgres } from '../../src/trial/postgres/join.ts';
 import { Agent } from '../support/agent.ts';
+import { commandsOn } from '../support/commands.ts';
 import { signIn } from '../support/flow.ts';
 import { clusterOf, makeDataDir, postmasterOf, removeDataDir } from '../support/folder.ts';
 import { Player } from '../support/playground.ts';
@@ -26,6 +27,14 @@ async function start(variables: Record<string, string>): Promise<ServerProcess> 
     await server.stop();
   });
   return server;
+}
+
+/** One of a free pair, which another server has. */
+async function takenPort(host: string, index = 0): Promise<number> {
+  const port = (await freePair()) + index;
+  const taker = createServer().listen(port, host);
+  onTestFinished(() => void taker.close());
+  return port;
 }
 
 /** Again when the server, which has only just started, asks for that. */
@@ -74,10 +83,12 @@ describe('trial mode', () => {
     expect((await person.pay('10')).at(-1)?.title).toBe('Paid');
   });
 
-  it('keeps its data, and survives that server and PostgreSQL are killed', async () => {
+  it('says what to do when its PostgreSQL was killed, and keeps its data, also when it is killed itself', async () => {
     const variables = await newTrial();
     const first = await start(variables);
     const before = credentials(first);
+    process.kill(postmasterOf(variables.DATA_DIR), 'SIGKILL');
+    await expect.poll(() => first.output()).toContain('stop Assent and start it again');
     await first.stop('SIGKILL');
     const second = await start(variables);
     expect(credentials(second)).toEqual(before);
@@ -96,25 +107,10 @@ describe('trial mode', () => {
     expect(credentials(third)).toEqual(credentials(second));
   });
 
-  it('says what to do when its PostgreSQL was killed, and works again after that', async () => {
-    const variables = await newTrial();
-    const server = await start(variables);
-    const before = credentials(server);
-    process.kill(postmasterOf(variables.DATA_DIR), 'SIGKILL');
-    await expect.poll(() => server.output()).toContain('stop Assent and start it again');
-    expect(await server.stop()).toBe(0);
-    const again = await start(variables);
-    expect(credentials(again)).toEqual(before);
-    await expectSignIn(again, before);
-  });
-
   it('lets commands work before, beside and after the server, on the same data', async () => {
     const variables = await newTrial();
-    const list = async () => {
-      const { code, stdout, stderr } = await runAssent(['client', 'list', '--json'], variables);
-      expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
-      return (JSON.parse(stdout) as { name: string }[]).map(({ name }) => name);
-    };
+    const list = async () =>
+      (await commandsOn(variables).json<{ name: string }[]>('client list')).map(({ name }) => name);
     expect(await list()).toEqual([]);
     const server = await start(variables);
     expect(await list()).toEqual(['Demo Shop']);
@@ -155,20 +151,14 @@ describe('trial mode', () => {
   });
 
   it('loses one line, not the start, when the port of the demo application is taken', async () => {
-    const port = await freePair();
-    const taker = createServer().listen(port + 1, '127.0.0.1');
-    onTestFinished(() => void taker.close());
+    const port = (await takenPort('127.0.0.1', 1)) - 1;
     const server = await start({ PORT: String(port), DATA_DIR: newFolder() });
-    expect(server.output()).toMatch(
-      new RegExp(`the demo application can't listen on http://127.0.0.1:${port + 1}`),
-    );
+    expect(server.output()).toContain(`the demo application can't listen on http://127.0.0.1:${port + 1}`);
     expect((await fetch(`${server.baseUrl}/health/ready`)).status).toBe(200);
   });
 
   it('says in one line that its own port is taken, and leaves nothing running', async () => {
-    const port = await freePair();
-    const taker = createServer().listen(port, 'localhost');
-    onTestFinished(() => void taker.close());
+    const port = await takenPort('localhost');
     const { code, stderr } = await runAssent(['serve'], { PORT: String(port), DATA_DIR: newFolder() });
     expect(code).toBe(1);
     expect(stderr).toMatch(/^can't listen on port \d+ of localhost: it is taken: .+\n$/);
