@@ -91,18 +91,7 @@ describe('assent audit', () => {
     expect((await assent('audit --outcome refused')).code).toBe(2);
   });
 
-  it('shows an event of a kind that only a newer build knows', async () => {
-    const { cursor } = await json<{ cursor: string }>('audit next');
-    const user = await server.createUser();
-    const note = `insert into audit_events (kind, user_id) values ('of_a_newer_build', $1)`;
-    await server.database.pool.query(note, [user.userId]);
-    const kinds = (events: readonly Record<string, unknown>[]) => events.map(({ outcome }) => outcome);
-    expect(kinds(await eventsOf(`--login ${user.login}`))).toContain('of_a_newer_build');
-    const next = () => json<{ events: Record<string, unknown>[] }>(`audit next ${cursor}`);
-    await expect.poll(async () => kinds((await next()).events)).toContain('of_a_newer_build');
-  });
-
-  it('gives programs that follow the trail each event once', async () => {
+  it('gives programs that follow the trail each event once, also of a kind that only a newer build knows', async () => {
     const next = (cursor = '') =>
       json<{ events: Record<string, unknown>[]; cursor: string }>(`audit next ${cursor}`);
     const first = await next();
@@ -111,21 +100,24 @@ describe('assent audit', () => {
       cursor: expect.stringMatching(/^\d+(\.\d+){3}$/),
       place: first.cursor,
     });
-    const user = await server.createUser();
+    const { userId, login } = await server.createUser();
+    const note = `insert into audit_events (kind, user_id) values ('of_a_newer_build', $1)`;
+    await server.database.pool.query(note, [userId]);
     let { cursor } = first;
     const found: Record<string, unknown>[] = [];
     const read = async () => {
       const part = await next(cursor);
       cursor = part.cursor;
-      found.push(...part.events.filter(({ user_id }) => user_id === user.userId));
+      found.push(...part.events.filter(({ user_id }) => user_id === userId));
       return found;
     };
     // Transactions of other tests may hold it back.
-    await expect.poll(read).toHaveLength(1);
-    expect(await read()).toEqual(await eventsOf(`--login ${user.login}`));
+    await expect.poll(read).toHaveLength(2);
+    expect(found.at(-1)).toMatchObject({ outcome: 'of_a_newer_build' });
+    expect(await read()).toEqual(await eventsOf(`--login ${login}`));
     const forPeople = await assent(`audit next ${first.cursor}`);
     expect(forPeople.stdout).toMatch(
-      new RegExp(`"user_created".*"login":"${user.login}"[^]*\n\\d+(\\.\\d+){3}\n$`),
+      new RegExp(`"user_created".*"login":"${login}"[^]*\n\\d+(\\.\\d+){3}\n$`),
     );
   });
 
@@ -164,7 +156,6 @@ describe('assent audit', () => {
     ['audit', 2, 'say whose events'],
     ['audit --login nobody', 1, 'there is no user nobody'],
     ['audit --user anna', 2, '--login takes logins'],
-    ['audit --since 7', 2, 'Not a day or a time'],
     ['audit --since 2026-02-31', 2, 'Not a day or a time'],
     ['audit --until 2026-02-01T12:00:00', 2, 'Not a day or a time'],
     ['audit --limit 0', 2, 'Not a number from 1 to'],

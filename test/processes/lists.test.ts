@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { listUsers, type UserFilter } from '../../src/store/common/users.ts';
 import { commandsOn } from '../support/commands.ts';
 import { useDatabase } from '../support/database.ts';
 import { ASSENT } from '../support/launch.ts';
@@ -32,26 +31,12 @@ await plant(
 const variables = onDatabase(database.url);
 const { assent, json, refused } = commandsOn(variables);
 
-async function all<Row>(pages: AsyncIterable<Row[]>): Promise<Row[]> {
-  const rows: Row[] = [];
-  for await (const page of pages) rows.push(...page);
-  return rows;
-}
-
 const rowsOf = (line: string) => json<Record<string, string>[]>(line);
-
-/** A process of its own, with standard output that is read as it comes. */
-function spawnList(more = {}) {
-  const [program = '', ...args] = ASSENT;
-  return spawn(program, [...args, 'user', 'list'], { env: { ...variables, ...more } });
-}
 
 describe('a list that is longer than memory', () => {
   it('of users is a table with a row for each', async () => {
-    const child = spawnList(SMALL);
-    let lines = 0;
-    for await (const chunk of child.stdout) lines += String(chunk).split('\n').length - 1;
-    expect([lines, child.exitCode ?? (await once(child, 'exit'))[0]]).toEqual([MANY + 1, 0]);
+    const { code, stdout } = await spawnAssent(['user', 'list'], { ...variables, ...SMALL });
+    expect([code, stdout.trimEnd().split('\n').length]).toEqual([0, MANY + 1]);
   });
 
   it('of events is a table that begins anew where a column gets its first value', async () => {
@@ -76,7 +61,8 @@ describe('a list that is longer than memory', () => {
   });
 
   it('ends when its reader has enough, and that is no failure', async () => {
-    const child = spawnList();
+    const [program = '', ...args] = ASSENT;
+    const child = spawn(program, [...args, 'user', 'list'], { env: variables });
     let said = '';
     child.stderr.on('data', (chunk) => {
       said += chunk;
@@ -88,24 +74,20 @@ describe('a list that is longer than memory', () => {
 });
 
 describe('assent user list', () => {
-  const logins = async (filter: UserFilter) =>
-    (await all(listUsers(database.pool, filter))).map(({ login }) => login);
+  const logins = async (how: string) => (await rowsOf(`user list ${how}`)).map(({ login }) => login);
 
   it('gives a page behind a login, in any spelling, in the order of logins', async () => {
     const page = await rowsOf('user list --after PERSON-100005 --limit 2');
     expect(page.map(({ login }) => login)).toEqual(['Person-100006', 'Person-100007']);
     expect(Object.keys(page[0] ?? {})).toEqual(['user_id', 'login', 'name', 'status']);
-    expect(await logins({ after: 'person-229998' })).toEqual(['Person-229999', 'Person-230000']);
+    expect(await logins('--after person-229998')).toEqual(['Person-229999', 'Person-230000']);
   });
 
   it('finds users by a part of their login or name', async () => {
-    expect(await logins({ login: 'N-1234', limit: 2 })).toEqual(['Person-123400', 'Person-123401']);
-    expect(await logins({ name: '123456' })).toEqual(['Person-123456']);
-    expect(await logins({ name: 'Пётр', login: '23000' })).toEqual([
-      'Person-123000',
-      'Person-223000',
-      'Person-230000',
-    ]);
+    expect(await logins('--login N-1234 --limit 2')).toEqual(['Person-123400', 'Person-123401']);
+    expect(await logins('--name 123456')).toEqual(['Person-123456']);
+    const both = ['Person-123000', 'Person-223000', 'Person-230000'];
+    expect(await logins('--name Пётр --login 23000')).toEqual(both);
     expect((await assent('user list --login nobody')).stderr).toBe('no users\n');
   });
 });

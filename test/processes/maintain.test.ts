@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { commandsOn } from '../support/commands.ts';
 import { createRole, useDatabase } from '../support/database.ts';
+import { whileHeld } from '../support/locks.ts';
 import { plant } from '../support/plant.ts';
 import { onDatabase } from '../support/process.ts';
 
@@ -65,17 +66,12 @@ describe('assent maintain', () => {
   it('makes nobody wait for a partition that a reader of the whole trail keeps from being made', async () => {
     const { rows } = await database.pool.query<{ name: string }>(LAST);
     await database.pool.query(`drop table ${rows[0]?.name}`);
-    const reader = await database.pool.connect();
-    try {
-      await reader.query('begin; select from audit_events_rest limit 1');
+    await whileHeld(database.pool, 'select from audit_events_rest limit 1', [], async () => {
       expect(await maintain()).toMatchObject({
         made: [],
         left_undone: [expect.stringContaining('try again later')],
       });
-      await reader.query('commit');
-    } finally {
-      reader.release();
-    }
+    });
     expect(await maintain()).toMatchObject({ made: [rows[0]?.name], left_undone: [] });
   });
 
@@ -87,10 +83,8 @@ describe('assent maintain', () => {
       ),
     );
     const [oldest, other] = (await maintain()).made as string[];
-    const reader = await database.pool.connect();
-    try {
-      await reader.query(`begin; select from ${other}`);
-      const monthOf = (name = '') => name.replace('audit_events_', '').replace('_', '-');
+    const monthOf = (name = '') => name.replace('audit_events_', '').replace('_', '-');
+    await whileHeld(database.pool, `select from ${other}`, [], async () => {
       expect(await maintain('--keep 3 --yes')).toMatchObject({
         pruned: [monthOf(oldest)],
         analyzed: true,
@@ -98,13 +92,8 @@ describe('assent maintain', () => {
       });
       const prune = await assent('audit prune --keep 3 --yes');
       expect([prune.code, prune.stderr]).toEqual([1, expect.stringContaining('try again later')]);
-      await reader.query('commit');
-      expect(await maintain('--keep 3 --yes')).toMatchObject({
-        pruned: [monthOf(other)],
-        left_undone: [],
-      });
-    } finally {
-      reader.release();
-    }
+    });
+    const pruned = [monthOf(other)];
+    expect(await maintain('--keep 3 --yes')).toMatchObject({ pruned, left_undone: [] });
   });
 });

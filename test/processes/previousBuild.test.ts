@@ -1,5 +1,4 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Agent } from '../support/agent.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
@@ -31,7 +30,7 @@ describe.runIf(commit !== undefined)(`a build of schema version ${version}`, () 
   beforeAll(async () => {
     previous = buildOf(commit ?? '', version);
     database = await createDatabase(`template template0 encoding 'UTF8' locale 'C'`);
-    await register();
+    register();
     const port = await freePort();
     baseUrl = `http://localhost:${port}`;
     const variables = { ...onDatabase(database.url), PORT: String(port), BASE_URL: baseUrl };
@@ -48,35 +47,26 @@ describe.runIf(commit !== undefined)(`a build of schema version ${version}`, () 
   });
 
   /** Runs a command of the previous build. @returns its JSON document */
-  async function earlier(args: readonly string[], stdin = ''): Promise<Record<string, string>> {
+  function earlier(args: readonly string[], input = ''): Record<string, string> {
     const [program = '', ...first] = previous.command;
     const env = { PATH: process.env.PATH, ...onDatabase(database.url) };
-    const child = spawn(program, [...first, ...args, '--json'], { env });
-    child.stdin.end(stdin);
-    let [stdout, stderr] = ['', ''];
-    child.stdout.on('data', (chunk) => {
-      stdout += chunk;
-    });
-    child.stderr.on('data', (chunk) => {
-      stderr += chunk;
-    });
-    const [code] = await once(child, 'close');
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    noteShown(stdout);
-    return JSON.parse(stdout);
+    const run = spawnSync(program, [...first, ...args, '--json'], { env, input, encoding: 'utf8' });
+    expect(run).toMatchObject({ status: 0, stderr: '' });
+    noteShown(run.stdout);
+    return JSON.parse(run.stdout);
   }
 
-  async function register(): Promise<void> {
+  function register(): void {
     const redirectUri = 'https://shop.example/callback';
     const shop = ['client', 'create', '--name', 'Shop', '--redirect-uri', redirectUri, '--verified'];
-    const { client_id: clientId = '', client_secret: clientSecret = '' } = await earlier(shop);
+    const { client_id: clientId = '', client_secret: clientSecret = '' } = earlier(shop);
     client = { clientId, clientSecret, redirectUri };
     const secrets = { password: 'correct horse battery', paymentPassword: 'staple for payments' };
     const passwords = `${secrets.password}\n${secrets.paymentPassword}\n`;
     const anna = ['user', 'create', 'anna', '--name', 'Anna', '--password-stdin'];
-    const { user_id: userId = '' } = await earlier(anna, passwords);
+    const { user_id: userId = '' } = earlier(anna, passwords);
     user = { userId, login: 'anna', ...secrets };
-    const api = await earlier(['resource', 'create', '--name', 'API']);
+    const api = earlier(['resource', 'create', '--name', 'API']);
     resource = basic(api.resource_id ?? '', api.resource_secret ?? '').authorization ?? '';
   }
 

@@ -4,8 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Agent, type Answer, type Form, formWith } from '../support/agent.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { codeOf, introspect, obtainCode, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
+import { whileHeld } from '../support/locks.ts';
 import { onDatabase, type ServerProcess, spawnServer } from '../support/process.ts';
-import { startServer, type TestServer } from '../support/server.ts';
+import { startServer, type TestClient, type TestServer, type TestUser } from '../support/server.ts';
 
 // Two servers as processes of their own on one database, like two replicas behind a load balancer.
 
@@ -30,18 +31,26 @@ afterAll(async () => {
 
 /** The same browser before every replica: one cookie jar, several addresses. */
 function agents(): [Agent, Agent] {
-  const [first, second] = replicas.map(({ baseUrl }) => new Agent(baseUrl));
-  if (first === undefined || second === undefined) throw new Error('there are two replicas');
+  const [first, second] = replicas.map(({ baseUrl }) => new Agent(baseUrl)) as [Agent, Agent];
   return [first, Object.assign(second, { cookies: first.cookies })];
 }
 
-/** Does something with each at once, in turn on both replicas. */
-function race<One>(all: One[], attempt: (agent: Agent, one: One) => Promise<Answer>, both = agents()) {
-  return Promise.all(all.map((one, index) => attempt(both[index % 2] as Agent, one)));
+/** Does something so many times at once, in turn on both replicas. */
+function race(times: number, attempt: (agent: Agent, index: number) => Promise<Answer>, both = agents()) {
+  return Promise.all(Array.from({ length: times }, (_, index) => attempt(both[index % 2] as Agent, index)));
 }
 
-const allow = (both: [Agent, Agent], forms: Form[]) =>
-  race(forms, (agent, { fields }) => agent.post('/consent', { ...fields, decision: 'allow' }), both);
+const allow = (agent: Agent, { fields }: Form) => agent.post('/consent', { ...fields, decision: 'allow' });
+
+const people = async () => [await registry.createClient(), await registry.createUser()] as const;
+
+/** The consent form of a request. */
+const formOf = async (agent: Agent, fields: Record<string, string>, user: TestUser) =>
+  formWith(await reachConsent(agent, fields, user), 'decision');
+
+/** How many events of a kind an application has. */
+const events = (kind: string, { clientId }: TestClient) =>
+  count('select count(*)::int from audit_events where kind like $1 and client_id = $2', [kind, clientId]);
 
 async function count(statement: string, values: unknown[]): Promise<number> {
   const { rows } = await database.pool.query<{ count: number }>(statement, values);
@@ -50,72 +59,59 @@ async function count(statement: string, values: unknown[]): Promise<number> {
 
 describe('races between two processes', () => {
   it('gives one token for 50 parallel exchanges of one code', async () => {
-    const [client, user] = [await registry.createClient(), await registry.createUser()];
+    const [client, user] = await people();
     const code = await obtainCode(agents()[0], requestOf(client), user);
     const request = tokenRequestOf(client, code);
-    const answers = await race(Array(50).fill(request), (agent, fields) =>
-      agent.post('/oauth/token', fields),
-    );
+    const answers = await race(50, (agent) => agent.post('/oauth/token', request));
     const bodies = answers.map(({ body }) => JSON.parse(body) as { access_token?: string; error?: string });
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(bodies.filter(({ error }) => error === 'invalid_grant')).toHaveLength(49);
-    const exchanged = `select count(*)::int from audit_events where kind = 'exchanged' and client_id = $1`;
-    expect(await count(exchanged, [client.clientId])).toBe(1);
+    expect(await events('exchanged', client)).toBe(1);
   });
 
   it('answers 20 posts of one consent form with twenty equal redirects', async () => {
-    const [client, user] = [await registry.createClient(), await registry.createUser()];
-    const [first, second] = agents();
-    const form = formWith(await reachConsent(first, requestOf(client), user), 'decision');
-    const answers = await allow([first, second], Array(20).fill(form));
+    const [client, user] = await people();
+    const both = agents();
+    const form = await formOf(both[0], requestOf(client), user);
+    const answers = await race(20, (agent) => allow(agent, form), both);
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([302]));
     expect(new Set(answers.map(({ location }) => location)).size).toBe(1);
     const [answer] = answers as [Answer];
-    expect((await second.post('/oauth/token', tokenRequestOf(client, codeOf(answer)))).status).toBe(200);
-    const approved = `select count(*)::int from audit_events where kind like 'approved%' and client_id = $1`;
-    expect(await count(approved, [client.clientId])).toBe(1);
+    expect((await both[1].post('/oauth/token', tokenRequestOf(client, codeOf(answer)))).status).toBe(200);
+    expect(await events('approved%', client)).toBe(1);
   });
 
   it('takes one of 20 forms for one key that were opened first and posted together, and shows the others afresh', async () => {
-    const [client, user] = [await registry.createClient(), await registry.createUser()];
-    const [first, second] = agents();
+    const [client, user] = await people();
+    const both = agents();
+    const [first] = both;
     await reachConsent(first, requestOf(client), user);
-    const forms = [];
-    for (let index = 0; index < 20; index += 1) {
-      forms.push(
-        formWith(await reachConsent(first, requestOf(client, { state: String(index) }), user), 'decision'),
-      );
-    }
-    const answers = await allow([first, second], forms);
+    const forms: Form[] = [];
+    for (let index = 0; index < 20; index += 1)
+      forms.push(await formOf(first, requestOf(client, { state: String(index) }), user));
+    const answers = await race(20, (agent, index) => allow(agent, forms[index] as Form), both);
     const taken = answers.filter(({ status }) => status === 302);
     expect(taken).toHaveLength(1);
-    expect(answers.filter(({ status }) => status === 303)).toHaveLength(19);
-    for (const { status, location } of answers) {
-      if (status === 303) expect(location).toMatch(/\/oauth\/authorize\?client_id=/);
-    }
+    const others = answers.filter(({ status }) => status === 303);
+    expect(others).toHaveLength(19);
+    for (const { location } of others) expect(location).toMatch(/\/oauth\/authorize\?client_id=/);
     expect(await count('select count(*)::int from grants where client_id = $1', [client.clientId])).toBe(1);
     const [winner] = taken as [Answer];
     expect((await first.post('/oauth/token', tokenRequestOf(client, codeOf(winner)))).status).toBe(200);
   });
 
   it('never issues a token for a code that a new authorization annulled at the same moment', async () => {
-    const [client, user, resource] = [
-      await registry.createClient(),
-      await registry.createUser(),
-      await registry.createResource(),
-    ];
+    const [client, user] = await people();
+    const resource = await registry.createResource();
     const [first, second] = agents();
     let issued = 0;
     // Half of the rounds let the exchange go first, so that there is a token that must be dead.
     for (let round = 0; round < 10; round += 1) {
       const code = await obtainCode(first, requestOf(client, { state: `a${round}` }), user);
-      const form = formWith(
-        await reachConsent(first, requestOf(client, { state: `b${round}` }), user),
-        'decision',
-      );
+      const form = await formOf(first, requestOf(client, { state: `b${round}` }), user);
       const exchanging = second.post('/oauth/token', tokenRequestOf(client, code));
       if (round % 2 === 0) await exchanging;
-      const approval = await first.post('/consent', { ...form.fields, decision: 'allow' });
+      const approval = await allow(first, form);
       const exchange = await exchanging;
       expect(approval.status).toBe(302);
       const { access_token } = JSON.parse(exchange.body) as { access_token?: string };
@@ -132,14 +128,12 @@ describe('races between two processes', () => {
     const [, second] = agents();
     const victim = await spawnServer(onDatabase(database.url));
     const dying = Object.assign(new Agent(victim.baseUrl), { cookies: second.cookies });
-    const codes = [];
+    const codes: { client: TestClient; code: string }[] = [];
     for (const client of clients)
       codes.push({ client, code: await obtainCode(second, requestOf(client), user) });
-    const holder = await database.pool.connect();
-    try {
-      // The exchanges wait for this lock, so the victim dies in the middle of them.
-      await holder.query('begin');
-      await holder.query('select from grants where user_id = $1 for update', [user.userId]);
+    // The exchanges wait for this lock, so the victim dies in the middle of them.
+    const lock = 'select from grants where user_id = $1 for update';
+    await whileHeld(database.pool, lock, [user.userId], async () => {
       const answers = codes.map(({ client, code }) =>
         dying.post('/oauth/token', tokenRequestOf(client, code)).then(
           ({ status }) => status,
@@ -149,16 +143,12 @@ describe('races between two processes', () => {
       await expect.poll(() => count(WAITING, []), { interval: 10 }).toBeGreaterThan(0);
       await victim.stop('SIGKILL');
       expect(new Set(await Promise.all(answers))).toEqual(new Set(['lost']));
-      await holder.query('commit');
-    } finally {
-      holder.release();
-    }
+    });
     for (const { client, code } of codes) {
       // PostgreSQL finishes what had reached it: then the repeat is refused, and the user is asked again. What
       // had not reached it is exchanged now.
       expect([200, 400]).toContain((await second.post('/oauth/token', tokenRequestOf(client, code))).status);
-      const issued = `select count(*)::int from audit_events where kind = 'exchanged' and client_id = $1`;
-      expect(await count(issued, [client.clientId])).toBe(1);
+      expect(await events('exchanged', client)).toBe(1);
     }
   });
 
@@ -168,21 +158,16 @@ describe('races between two processes', () => {
     const socket = connect(Number(port), hostname);
     await once(socket, 'connect');
     socket.on('error', () => undefined);
-    socket.write(
-      'POST /oauth/token HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n',
-    );
-    socket.write('Content-Length: 100\r\n\r\ncode=');
+    const head = 'POST /oauth/token HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n';
+    socket.write(`${head}Content-Type: application/x-www-form-urlencoded\r\n\r\ncode=`);
     expect(await stopping.stop('SIGTERM')).toBe(0);
     socket.destroy();
   });
 
-  it.each(['SIGILL', 'SIGBUS', 'SIGSEGV'] as const)(
-    'ends at once by %s: no handler keeps a broken engine going',
-    async (signal) => {
-      const broken = await spawnServer(onDatabase(database.url));
-      expect(await broken.stop(signal)).toBe(null);
-    },
-  );
+  it('ends at once by SIGSEGV: no handler keeps a broken engine going', async () => {
+    const broken = await spawnServer(onDatabase(database.url));
+    expect(await broken.stop('SIGSEGV')).toBe(null);
+  });
 });
 
 /** Statements that wait for a lock that somebody else holds. */

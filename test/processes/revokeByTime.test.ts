@@ -1,10 +1,10 @@
-import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
 import { commandsOn } from '../support/commands.ts';
 import { introspect, obtainToken } from '../support/flow.ts';
-import { makeDataDir } from '../support/folder.ts';
+import { makeDataDir, removeDataDir } from '../support/folder.ts';
 import { plant } from '../support/plant.ts';
 import { onDatabase } from '../support/process.ts';
 import { useServer } from '../support/server.ts';
@@ -12,37 +12,29 @@ import { useServer } from '../support/server.ts';
 const server = await useServer();
 const { database } = server;
 const folder = makeDataDir();
-afterAll(() => rmSync(folder, { recursive: true }));
+afterAll(() => removeDataDir(folder));
 const client = await server.createClient();
 const user = await server.createUser();
 const agent = new Agent(server.baseUrl);
-let resource: string;
-
-beforeAll(async () => {
-  resource = await server.createResource();
-});
+const resource = await server.createResource();
 
 const { assent, json, refused } = commandsOn(onDatabase(database.url));
 const revoke = (which: string) => json(`grant revoke ${which}`);
 
-const isActive = async (token: string) => (await introspect(server, resource, token)).active;
-const now = async () =>
-  (await database.pool.query<{ now: Date }>('select clock_timestamp() as now')).rows[0]?.now.toISOString() ??
-  '';
+const active = (...tokens: string[]) =>
+  Promise.all(tokens.map(async (token) => (await introspect(server, resource, token)).active));
 
 describe('assent grant revoke, by time', () => {
   it('takes back what was given before, or from then on', async () => {
-    const [first, between, last] = [
-      await obtainToken(agent, client, user, { instance_name: 'first' }),
-      await now(),
-      await obtainToken(agent, client, user, { instance_name: 'last' }),
-    ];
+    const first = await obtainToken(agent, client, user, { instance_name: 'first' });
+    const { rows } = await database.pool.query<{ now: Date }>('select clock_timestamp() as now');
+    const between = rows[0]?.now.toISOString();
+    const last = await obtainToken(agent, client, user, { instance_name: 'last' });
     expect(await revoke(`--until ${between} --yes`)).toMatchObject({ revoked: 1, until: between });
-    expect([await isActive(first), await isActive(last)]).toEqual([false, true]);
-    expect(await revoke(`--since ${between} --client ${client.clientId} --yes`)).toMatchObject({
-      revoked: 1,
-    });
-    expect(await isActive(last)).toBe(false);
+    expect(await active(first, last)).toEqual([false, true]);
+    const since = `--since ${between} --client ${client.clientId}`;
+    expect(await revoke(`${since} --yes`)).toMatchObject({ revoked: 1 });
+    expect(await active(last)).toEqual([false]);
   });
 
   it('revokes nothing of everybody without --yes, and says how much it would be', async () => {
@@ -50,7 +42,7 @@ describe('assent grant revoke, by time', () => {
     expect(await refused('grant revoke --until 2999-01-01', 2)).toBe(
       'nothing was done: this would revoke 1 authorization; say --yes to do it\n',
     );
-    expect(await isActive(token)).toBe(true);
+    expect(await active(token)).toEqual([true]);
   });
 });
 
@@ -80,7 +72,7 @@ describe('assent grant revoke --trail, after a restore', () => {
     appendFileSync(file, '{"torn');
 
     await plant(database, 'delete from grants', 'insert into grants select * from saved', 'drop table saved');
-    expect(await Promise.all([kept, revoked, replaced].map(isActive))).toEqual([true, true, true]);
+    expect(await active(kept, revoked, replaced)).toEqual([true, true, true]);
     const anew = await tokenOf('again'); // given after the restore: not of the past
     const asked = await refused(`grant revoke --trail ${file}`, 2);
     expect(asked).toContain('would revoke 2 authorizations; say --yes');
@@ -89,13 +81,8 @@ describe('assent grant revoke --trail, after a restore', () => {
       trail: file,
       warnings: [expect.stringMatching(/^lines that can't be read: 1 in /)],
     });
-    expect(await Promise.all([kept, revoked, replaced, again, anew].map(isActive))).toEqual([
-      true,
-      false,
-      false,
-      false,
-      true,
-    ]);
+    const isLeft = [true, false, false, false, true];
+    expect(await active(kept, revoked, replaced, again, anew)).toEqual(isLeft);
     expect(await revoke(`--trail ${file} --yes`)).toMatchObject({ revoked: 0 });
   });
 
