@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ownDatabase } from '../support/database.ts';
 import { ASSENT, Launch } from '../support/launch.ts';
 import { whileHeld } from '../support/locks.ts';
@@ -10,16 +10,11 @@ import { freePort } from '../support/server.ts';
 // Servers that are started before their database is there, on a real PostgreSQL that is away, comes, or refuses them.
 
 const postgres = new OwnPostgres();
-const servers: ServerProcess[] = [];
 
 beforeAll(async () => {
   await postgres.start();
   await postgres.admit('local all guarded scram-sha-256');
   await postgres.run('create role guarded login', 'create database early');
-});
-
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server.stop();
 });
 
 afterAll(async () => {
@@ -29,7 +24,7 @@ afterAll(async () => {
 /** Starts a server that need not become ready. */
 async function begin(url: string): Promise<ServerProcess> {
   const server = await spawnServer({ ...onDatabase(url), LOG_LEVEL: 'info' }, 'live');
-  servers.push(server);
+  onTestFinished(async () => void (await server.stop()));
   return server;
 }
 
@@ -112,7 +107,6 @@ describe('a server whose migrations take long', () => {
     await expect.poll(() => ready(server)).toBe(200);
     expect(server.output()).toContain('its schema is being migrated');
     expect(server.output()).not.toContain('the database is away');
-    await server.stop();
   });
 });
 
@@ -138,6 +132,5 @@ describe('a build before the newest migration', () => {
     await add(2, 1);
     const { code, stderr } = await runAssent(['serve'], await variablesFor(database.url));
     expect([code, stderr]).toEqual([1, expect.stringMatching(/and does not serve it: run a newer build/)]);
-    await server.stop();
   });
 });

@@ -5,13 +5,7 @@ import { ownDatabase } from '../support/database.ts';
 import { OwnPostgres } from '../support/ownPostgres.ts';
 import { poolerKeepsNames, poolerVersion, startPooler } from '../support/pooler.ts';
 import { onDatabase, runAssent, spawnServer } from '../support/process.ts';
-
-interface Finding {
-  readonly check: string;
-  readonly level: 'ok' | 'advice' | 'error';
-  readonly text: string;
-  readonly remedy: string | null;
-}
+import { doctor, troublesIn } from './findings.ts';
 
 const postgres = new OwnPostgres();
 let good: Record<string, string>;
@@ -25,21 +19,6 @@ beforeAll(async () => {
 
 afterAll(() => postgres.remove());
 
-/** What the doctor says, and how it ends. */
-async function doctor(
-  variables: Record<string, string>,
-): Promise<{ code: number | null; findings: Finding[] }> {
-  const { code, stdout, stderr } = await runAssent(['doctor', '--json'], variables);
-  expect(stderr).toBe('');
-  return { code, findings: JSON.parse(stdout) };
-}
-
-/** The checks that are not well. */
-const troubles = ({ findings }: { findings: Finding[] }) =>
-  Object.fromEntries(
-    findings.filter(({ level }) => level !== 'ok').map(({ check, level }) => [check, level]),
-  );
-
 const CHECKS =
   'configuration database version encoding writes durability isolation tls pooler clock schema role trail https cookies address';
 
@@ -47,7 +26,7 @@ describe('assent doctor', () => {
   it('has a line for everything, and advice is no error', async () => {
     const examined = await doctor(good);
     expect(examined.findings.map(({ check }) => check).join(' ')).toBe(CHECKS);
-    expect([examined.code, troubles(examined)]).toEqual([0, { address: 'advice' }]);
+    expect([examined.code, troublesIn(examined.findings)]).toEqual([0, { address: 'advice' }]);
     const { stdout } = await runAssent(['doctor'], good);
     const lines = stdout.trimEnd().split('\n');
     expect(lines).toHaveLength(examined.findings.length);
@@ -59,7 +38,7 @@ describe('assent doctor', () => {
     const server = await spawnServer(onDatabase(postgres.url('postgres', 'server')));
     const stranger = createServer((_request, response) => response.end('{}')).listen(0, 'localhost');
     onTestFinished(() => void stranger.close());
-    const at = async (BASE_URL: string) => troubles(await doctor({ ...good, BASE_URL }));
+    const at = async (BASE_URL: string) => troublesIn((await doctor({ ...good, BASE_URL })).findings);
     expect(await at(server.baseUrl)).toEqual({ cookies: 'advice' });
     const { port } = stranger.address() as AddressInfo;
     expect(await at(`http://localhost:${port}`)).toMatchObject({ address: 'error' });
@@ -68,11 +47,11 @@ describe('assent doctor', () => {
 
   it('looks at the rest when something is wrong, and ends with 1', async () => {
     const unconfigured = await doctor({ ...good, SECRETS: 'short', BASE_URL: '' });
-    expect([unconfigured.code, troubles(unconfigured)]).toEqual([1, { configuration: 'error' }]);
+    expect([unconfigured.code, troublesIn(unconfigured.findings)]).toEqual([1, { configuration: 'error' }]);
     const open = await doctor({ ...good, BASE_URL: 'http://pay.invalid' });
-    expect([open.code, troubles(open)]).toMatchObject([1, { https: 'error' }]);
+    expect([open.code, troublesIn(open.findings)]).toMatchObject([1, { https: 'error' }]);
     const away = await doctor({ ...good, DATABASE_URL: 'postgres://a@127.0.0.1:9/b' });
-    expect([away.code, troubles(away)]).toEqual([1, { database: 'error', address: 'advice' }]);
+    expect([away.code, troublesIn(away.findings)]).toEqual([1, { database: 'error', address: 'advice' }]);
   });
 
   it('is not content with a database that loses what was answered, or letters, or has none of our tables', async () => {
@@ -82,7 +61,7 @@ describe('assent doctor', () => {
     );
     const examined = await doctor({ ...good, DATABASE_URL: postgres.url('empty', 'server') });
     const expected = { encoding: 'error', durability: 'error', schema: 'error', address: 'advice' };
-    expect(troubles(examined)).toEqual(expected);
+    expect(troublesIn(examined.findings)).toEqual(expected);
     const remedies = examined.findings.map(({ remedy }) => remedy);
     expect(remedies.filter((remedy) => remedy?.includes('assent migrate'))).toHaveLength(1);
   });
@@ -100,7 +79,11 @@ describe('assent doctor', () => {
     await postgres.run('create role powerful superuser login', 'create role owning login in role assent');
     for (const role of ['assent', 'powerful', 'owning']) {
       const mighty = await doctor({ ...good, DATABASE_URL: postgres.url('postgres', role) });
-      expect([role, mighty.code, troubles(mighty)]).toEqual([role, 1, { role: 'error', address: 'advice' }]);
+      expect([role, mighty.code, troublesIn(mighty.findings)]).toEqual([
+        role,
+        1,
+        { role: 'error', address: 'advice' },
+      ]);
     }
   });
 
@@ -109,7 +92,7 @@ describe('assent doctor', () => {
     postgres.becomeStandby();
     await postgres.start();
     const standby = await doctor(good);
-    expect([standby.code, troubles(standby)]).toMatchObject([1, { writes: 'error' }]);
+    expect([standby.code, troublesIn(standby.findings)]).toMatchObject([1, { writes: 'error' }]);
   });
 
   it.runIf(poolerVersion)('names a pooler, and what it keeps', async () => {

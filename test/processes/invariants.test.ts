@@ -13,29 +13,13 @@ import { plant } from '../support/plant.ts';
 import { withClient } from '../support/postgres.ts';
 import { onDatabase, runAssent } from '../support/process.ts';
 import { startServer } from '../support/server.ts';
+import { doctor, troublesIn } from './findings.ts';
 
 // A database can be copied while nobody is connected to it, so the server is closed before.
 const database = await createDatabase();
 const pool = openDatabase(database.url);
 const server = await startServer({ database: { ...database, pool } });
 afterAll(() => database.drop());
-
-interface Finding {
-  readonly check: string;
-  readonly level: 'ok' | 'advice' | 'error';
-  readonly text: string;
-}
-
-async function examine(url = database.url): Promise<{ code: number | null; findings: Finding[] }> {
-  const { code, stdout, stderr } = await runAssent(['doctor', '--invariants', '--json'], onDatabase(url));
-  expect(stderr).toBe('');
-  return { code, findings: JSON.parse(stdout) as Finding[] };
-}
-
-const troublesIn = (findings: readonly Finding[]) =>
-  Object.fromEntries(
-    findings.filter(({ level }) => level !== 'ok').map(({ check, level }) => [check, level]),
-  );
 
 const client = await server.createClient();
 const lowering = await server.createClient({ userLimits: true });
@@ -280,9 +264,11 @@ const HARMLESS: readonly [what: string, ...statements: string[]][] = [
 const PATIENCE_SECONDS = 60;
 const FILE = readFileSync(new URL('../../migrations/invariants.sql', import.meta.url), 'utf8');
 
+const examine = (url: string) => doctor(onDatabase(url), '--invariants');
+
 describe('assent doctor --invariants', () => {
   it('has nothing to say of a database after a working day, not even to a server’s role', async () => {
-    expect(troublesIn((await examine()).findings)).toEqual({});
+    expect(troublesIn((await examine(database.url)).findings)).toEqual({});
     const role = await createRole();
     expect((await runAssent(['migrate', '--server-role', role.name], onDatabase(database.url))).code).toBe(0);
     const { code, findings } = await examine(role.urlOf(database));

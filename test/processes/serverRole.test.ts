@@ -30,6 +30,16 @@ async function asRole(sql: string): Promise<unknown[]> {
   return [await client.query(sql)].flat().at(-1)?.rows ?? [];
 }
 
+/** A live authorization of a user and an application, both of that name. */
+const plantGrant = (name: string) =>
+  database.pool.query(`
+    with shop as (insert into clients (client_id, name, redirect_uri, verified) values ('${name}', 'n', 'u:', false)
+                  returning client_id),
+         someone as (insert into users (login, login_key, name, password_hash) values ('${name}', '${name}', 'S', '')
+                     returning user_id)
+    insert into grants (grant_id, user_id, client_id, revision, scope, redirect_uri, code_hash, code_expires_at, confirmed_at)
+    select gen_random_uuid(), user_id, client_id, 1, 'account-info', 'u:', sha256(''), 'infinity', now() from shop, someone`);
+
 /** Of PostgreSQL, for what a role has no right to. */
 const MAY_NOT = { code: '42501' };
 
@@ -101,13 +111,7 @@ describe('a server whose role owns nothing', () => {
   });
 
   it('leaves a row for each authorization that goes with what it deletes', async () => {
-    await database.pool.query(`
-      with shop as (insert into clients (client_id, name, redirect_uri, verified) values ('shop', 'n', 'u:', false)
-                    returning client_id),
-           someone as (insert into users (login, login_key, name, password_hash) values ('s', 's', 'S', '')
-                       returning user_id)
-      insert into grants (grant_id, user_id, client_id, revision, scope, redirect_uri, code_hash, code_expires_at, confirmed_at)
-      select gen_random_uuid(), user_id, client_id, 1, 'account-info', 'u:', sha256(''), 'infinity', now() from shop, someone`);
+    await plantGrant('shop');
     await asRole(`delete from clients where client_id = 'shop'`);
     const { rows } = await database.pool.query(`select kind from audit_events where client_id = 'shop'`);
     expect(rows).toEqual([{ kind: 'revoked_by_operator' }]);
@@ -115,12 +119,7 @@ describe('a server whose role owns nothing', () => {
 
   it('runs no code as the owner and keeps no row from the trail, by a temporary table with the trail’s name', async () => {
     await database.pool.query(`grant temporary on database ${here} to ${role}`);
-    await database.pool.query(`
-      with someone as (insert into users (login, login_key, name, password_hash) values ('t', 't', 'T', '') returning user_id),
-           shop as (insert into clients (client_id, name, redirect_uri, verified) values ('taken', 'n', 'u:', false)
-                    returning client_id)
-      insert into grants (grant_id, user_id, client_id, revision, scope, redirect_uri, code_hash, code_expires_at, confirmed_at)
-      select gen_random_uuid(), user_id, client_id, 1, 'account-info', 'u:', sha256('t'), 'infinity', now() from shop, someone`);
+    await plantGrant('taken');
     const ran = await asRole(`
       create temporary table audit_events (like public.audit_events including defaults);
       create temporary table ran (by name);
@@ -128,7 +127,7 @@ describe('a server whose role owns nothing', () => {
       create function pg_temp.take() returns trigger language plpgsql as
         'begin insert into pg_temp.ran values (current_user); return new; end';
       create trigger take before insert on pg_temp.audit_events for each row execute function pg_temp.take();
-      delete from users where login = 't';
+      delete from users where login = 'taken';
       select by from ran`);
     await database.pool.query(`revoke temporary on database ${here} from ${role}`);
     expect(ran).toEqual([]);
