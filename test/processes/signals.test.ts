@@ -187,25 +187,18 @@ describe('a server that is told to end', () => {
     expect(await trial.launch.end).toEqual(byItself(0));
   });
 
-  it('is cut off by SIGQUIT, and leaves no PostgreSQL even then', async () => {
+  it('is cut off by SIGQUIT, and leaves no PostgreSQL even then, not even one that another server had started', async () => {
+    const first = await startTrial(SERVE);
+    first.launch.kill('SIGKILL');
+    await first.launch.end;
     const trial = await startBusyTrial(SERVE);
+    expect(postmasterOf(trial.folder)).toBe(postmasterOf(first.folder));
     trial.launch.kill('SIGTERM');
     await acceptsNoMore(trial);
     trial.launch.kill('SIGQUIT');
     expect(await trial.launch.end).toEqual(bySignal('SIGQUIT'));
     expect(await trial.request.finish()).toBe('');
     await nothingIsLeft(trial);
-  });
-
-  it('is cut off by SIGQUIT, and leaves no PostgreSQL that another one had started', async () => {
-    const first = await startTrial(SERVE);
-    first.launch.kill('SIGKILL');
-    await first.launch.end;
-    const second = await startTrial(SERVE);
-    expect(postmasterOf(second.folder)).toBe(postmasterOf(first.folder));
-    second.launch.kill('SIGQUIT');
-    await second.launch.end;
-    await nothingIsLeft(second);
   });
 
   it('ends when the time for it is over, and leaves no PostgreSQL even then', async () => {
@@ -346,18 +339,6 @@ describe('a command in trial mode', () => {
     expect(await launch.end).toEqual(bySignal('SIGTERM'));
     expect(launch.output()).toBe('');
     await nothingIsLeft(server);
-  });
-
-  it('may be a server that listens and is not ready yet, and has nothing to say of that either', async () => {
-    const [port, folder] = [String(await freePair()), newFolder()];
-    const launch = start(SERVE, { PORT: port, DATA_DIR: folder });
-    await launch.says('listening at');
-    const family = launch.family();
-    launch.kill('SIGTERM');
-    const { code } = await launch.end;
-    expect(code, 'it may have become ready meanwhile').toBeOneOf([0, 143]);
-    expect(launch.output()).not.toMatch(/broke|reached|"level":"(warn|error|fatal)"/);
-    await nothingIsLeft({ family, folder });
   });
 
   it('leaves PostgreSQL to the server that runs beside it', async () => {
