@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { Agent } from '../support/agent.ts';
+import { converse } from '../support/rawHttp.ts';
 
 // Secrets where they do not belong: people and programs make mistakes, and a log must not keep them.
 
@@ -111,8 +110,8 @@ function oddHeaders(text: string): Fields {
   };
 }
 
-/** Sends what is hardly HTTP, or ends in the middle of it. @returns the first line of each answer, empty for none */
-export async function sendBroken(baseUrl: string, secret: string): Promise<string[]> {
+/** Sends what is hardly HTTP, or ends in the middle of it. @returns the statuses of the answers */
+export async function sendBroken(baseUrl: string, secret: string): Promise<number[]> {
   const line = `token=${secret}`;
   const form = 'Host: x\r\nContent-Type: application/x-www-form-urlencoded\r\n';
   const texts = [
@@ -129,18 +128,6 @@ export async function sendBroken(baseUrl: string, secret: string): Promise<strin
     `GET / HTTP/1.1\r\nHost: x\r\nUpgrade: ${secret}\r\nConnection: upgrade\r\n\r\n`,
     `GET / HTTP/1.1\r\nHost: x\r\n${secret}: ${'x'.repeat(40_000)}\r\n\r\n`,
   ];
-  return Promise.all(texts.map((text) => firstLine(baseUrl, text)));
-}
-
-async function firstLine(baseUrl: string, text: string): Promise<string> {
-  const { hostname, port } = new URL(baseUrl);
-  const socket = connect(Number(port), hostname);
-  let answer = '';
-  socket.setEncoding('utf8').on('data', (chunk) => {
-    answer += chunk;
-  });
-  socket.on('error', () => undefined); // a server may close the line on what it can't read
-  socket.end(text);
-  await once(socket, 'close');
-  return answer.split('\r\n', 1)[0] ?? '';
+  const all = await Promise.all(texts.map((text) => converse(baseUrl, text, { hangUp: true })));
+  return all.flatMap(({ answers }) => answers.map(({ status }) => status));
 }

@@ -1,12 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
 import { commandsOn } from '../support/commands.ts';
-import { createDatabase, createRole, type TestDatabase } from '../support/database.ts';
+import { createDatabase, createRole } from '../support/database.ts';
 import { codeOf, decide, reachConsent, requestOf, signIn, tokenRequestOf } from '../support/flow.ts';
 import { KINDS, ledger } from '../support/ledger.ts';
-import { onDatabase, runAssent, type ServerProcess, spawnServer } from '../support/process.ts';
-import type { TestClient, TestUser } from '../support/server.ts';
+import { onDatabase, runAssent, spawnServer } from '../support/process.ts';
+import { createClient, createUser } from '../support/registrations.ts';
 import { basic } from '../support/tokenRequests.ts';
 import { misplaceEverywhere, PATHS, sendBroken } from './misplaced.ts';
 
@@ -14,31 +14,20 @@ import { misplaceEverywhere, PATHS, sendBroken } from './misplaced.ts';
 // is in the wrong place, and all of it again while the server itself is in trouble. Whatever it writes meanwhile is
 // searched when the database is dropped and when the server ends.
 
-let database: TestDatabase;
-let variables: Record<string, string>;
-let server: ServerProcess;
-let client: TestClient;
-let user: TestUser;
-let resource: { id: string; secret: string };
-/** By the name of the field that they belong into; filled by the first test. */
-let secrets: Record<string, string>;
-
-beforeAll(async () => {
-  database = await createDatabase();
-  const role = await createRole('superuser');
-  variables = { ...onDatabase(role.urlOf(database)), LOG_LEVEL: 'trace', TRUST_PROXY: '1' };
-  server = await spawnServer(variables);
-  const redirectUri = 'https://shop.example/callback';
-  const { json } = commandsOn(variables);
-  const app = await json(`client create --name Shop --redirect-uri ${redirectUri} --verified`);
-  client = { clientId: app.client_id ?? '', clientSecret: app.client_secret ?? '', redirectUri };
-  const api = await json('resource create --name API');
-  resource = { id: api.resource_id ?? '', secret: api.resource_secret ?? '' };
-  const [password, paymentPassword] = ['Pässword "of" Anna & 100%', 'Anna’s <payment> password'];
-  const passwords = `${password}\n${paymentPassword}\n`;
-  const { user_id: userId = '' } = await json('user create anna --name Anna --password-stdin', passwords);
-  user = { userId, login: 'anna', password, paymentPassword };
+const database = await createDatabase();
+const role = await createRole('superuser');
+const variables = { ...onDatabase(role.urlOf(database)), LOG_LEVEL: 'trace', TRUST_PROXY: '1' };
+const server = await spawnServer(variables);
+const client = await createClient(database.pool, { redirectUri: 'https://shop.example/callback' });
+const user = await createUser(database.pool, {
+  login: 'anna',
+  password: 'Pässword "of" Anna & 100%',
+  paymentPassword: 'Anna’s <payment> password',
 });
+const api = await commandsOn(variables).json('resource create --name API');
+const resource = { id: api.resource_id ?? '', secret: api.resource_secret ?? '' };
+/** By the name of the field that they belong into; filled by the first test. */
+let secrets: Record<'code' | 'code_verifier' | 'token' | 'payment_password', string> & Record<string, string>;
 
 function nearly(secret: string): string {
   return `${secret.slice(0, -1)}${secret.endsWith('x') ? 'y' : 'x'}`;
@@ -48,16 +37,12 @@ function nearly(secret: string): string {
 async function prepareRight(): Promise<() => Promise<number[]>> {
   const [stranger, anna] = [new Agent(server.baseUrl), new Agent(server.baseUrl)];
   const { login, password } = user;
-  const [payment_password, code, token] = [
-    user.paymentPassword ?? '',
-    secrets.code ?? '',
-    secrets.token ?? '',
-  ];
+  const { payment_password, code, code_verifier, token } = secrets;
   const signInPage = await stranger.get('/account');
   const consent = await reachConsent(anna, requestOf(client), user);
   const spending = requestOf(client, { scope: 'payment-shop.limit(7,5000)' });
   const payment = await anna.get((await anna.post('/oauth/authorize', spending)).location ?? '');
-  const exchange = tokenRequestOf(client, code, { code_verifier: secrets.code_verifier ?? '' });
+  const exchange = tokenRequestOf(client, code, { code_verifier });
   const authorization = `Bearer ${token}`;
   return async () => {
     const answers = [
@@ -93,9 +78,8 @@ describe('a server at LOG_LEVEL=trace', () => {
     const fields = requestOf(client, { scope, code_challenge, code_challenge_method: 'S256' });
     const code = codeOf(await decide(agent, await reachConsent(agent, fields, user), 'allow'));
     const request = tokenRequestOf(client, code, { code_verifier });
-    expect(
-      (await agent.post('/oauth/token', { ...request, code_verifier: nearly(code_verifier) })).status,
-    ).toBe(400);
+    const wrong = { ...request, code_verifier: nearly(code_verifier) };
+    expect((await agent.post('/oauth/token', wrong)).status).toBe(400);
     const answer = await agent.post('/oauth/token', request);
     const { access_token: token = '' } = JSON.parse(answer.body) as { access_token?: string };
     const asked = await agent.post('/oauth/introspect', { token }, basic(resource.id, resource.secret));
@@ -121,7 +105,7 @@ describe('a server at LOG_LEVEL=trace', () => {
     await signIn(agent, user.login, user.password);
     const spending = requestOf(client, { scope: 'payment-shop.limit(7,5000)', instance_name: 'other' });
     const page = await agent.get((await agent.post('/oauth/authorize', spending)).location ?? '');
-    const payment_password = nearly(user.paymentPassword ?? '');
+    const payment_password = nearly(secrets.payment_password);
     expect((await agent.submit(page, 'payment_password', { payment_password })).status).toBe(422);
     const consent = await reachConsent(agent, requestOf(client, { instance_name: 'third' }), user);
     const code = codeOf(await decide(agent, consent, 'allow'));
@@ -133,18 +117,18 @@ describe('a server at LOG_LEVEL=trace', () => {
       [bare, basic(client.clientId, wrong)],
       [right, basic(client.clientId, client.clientSecret ?? '')],
       [{ ...right, code: nearly(code) }, {}],
-      [{ ...right, code_verifier: nearly(secrets.code_verifier ?? '') }, {}],
+      [{ ...right, code_verifier: nearly(secrets.code_verifier) }, {}],
     ];
     for (const [fields, headers] of attempts) {
       expect((await agent.post('/oauth/token', fields, headers)).status).toBe(400);
     }
     expect((await agent.post('/oauth/token', right)).status).toBe(200);
     expect((await agent.post('/oauth/token', right)).status).toBe(400); // sent twice
-    const token = nearly(secrets.token ?? '');
-    expect(
-      (await agent.post('/oauth/introspect', { token }, basic(resource.id, resource.secret))).status,
-    ).toBe(200);
-    expect((await agent.post('/oauth/introspect', { token }, basic(resource.id, wrong))).status).toBe(401);
+    const token = nearly(secrets.token);
+    const introspect = (secret: string) =>
+      agent.post('/oauth/introspect', { token }, basic(resource.id, secret));
+    expect((await introspect(resource.secret)).status).toBe(200);
+    expect((await introspect(wrong)).status).toBe(401);
     const revoking = { token, client_id: client.clientId, client_secret: wrong };
     expect((await agent.post('/oauth/revoke', revoking)).status).toBe(400);
     await agent.send('/api/revoke', { method: 'POST', headers: { authorization: `Bearer ${token}` } });
@@ -159,8 +143,8 @@ describe('a server at LOG_LEVEL=trace', () => {
   });
 
   it('gets them in what is hardly HTTP', async () => {
-    const lines = await sendBroken(server.baseUrl, secrets.token ?? '');
-    expect(lines.filter((line) => /^HTTP\/1\.1 4/.test(line)).length).toBeGreaterThan(5);
+    const statuses = await sendBroken(server.baseUrl, secrets.token);
+    expect(statuses.filter((status) => status >= 400 && status < 500).length).toBeGreaterThan(5);
   });
 
   it('gets them while nothing works: first a row, then its tables, then its database is not taken', async () => {

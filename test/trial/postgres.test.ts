@@ -313,30 +313,28 @@ describe.each(root ? [me, nobody] : [me])('the embedded PostgreSQL of $name', (p
 
 /** Root may write where the modes say that nobody may. */
 describe.each(root ? [nobody] : [me])('$name, where nothing can be written', (person) => {
-  it.each(['a folder that is there', 'a folder that would have to be made'])(
-    'is told in one line what to do: %s',
-    async (which) => {
-      const dataDir = newDataDir(person);
-      if (which === 'a folder that is there') fs.mkdirSync(dataDir);
-      fs.chmodSync(which === 'a folder that is there' ? dataDir : path.dirname(dataDir), 0o555);
-      const expected = `${dataDir} can't be written, because the disk is read-only or this user may not: set DATA_DIR to a folder that can be written, or DATABASE_URL`;
-      await expect(Member.join(person, dataDir)).rejects.toThrow(expected);
-    },
-  );
-});
-
-/** Only root can become somebody else. */
-describe.each(root ? [stranger] : [])('$name', (person) => {
-  it('is told in one line', async () => {
-    const expected = /^EmbeddedPostgresError: [^\n]+ entry in \/etc\/passwd[^\n]+$/;
-    await expect(Member.join(person, newDataDir(person))).rejects.toThrow(expected);
+  it.each([
+    ['a folder that is there', (dataDir: string) => fs.mkdirSync(dataDir), (dataDir: string) => dataDir],
+    ['a folder that would have to be made', () => {}, path.dirname],
+  ])('is told in one line what to do: %s', async (_what, make, placeOf) => {
+    const dataDir = newDataDir(person);
+    make(dataDir);
+    fs.chmodSync(placeOf(dataDir), 0o555);
+    const expected = `${dataDir} can't be written, because the disk is read-only or this user may not: set DATA_DIR to a folder that can be written, or DATABASE_URL`;
+    await expect(Member.join(person, dataDir)).rejects.toThrow(expected);
   });
 });
 
-describe.each(root ? [nobody] : [])('root on the data of $name', (person) => {
-  it('is refused, rather than given a second database', async () => {
-    const dataDir = newDataDir(person);
-    await (await Member.join(person, dataDir)).leave();
+/** Only root can become somebody else. */
+describe.runIf(root)('as root', () => {
+  it('a user without an entry in /etc/passwd is told in one line', async () => {
+    const expected = /^EmbeddedPostgresError: [^\n]+ entry in \/etc\/passwd[^\n]+$/;
+    await expect(Member.join(stranger, newDataDir(stranger))).rejects.toThrow(expected);
+  });
+
+  it('root on the data of another user is refused, rather than given a second database', async () => {
+    const dataDir = newDataDir(nobody);
+    await (await Member.join(nobody, dataDir)).leave();
     await expect(Member.join(me, dataDir)).rejects.toThrow('was first used by an ordinary user');
   });
 });
