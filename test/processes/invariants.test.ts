@@ -27,12 +27,14 @@ const user = await server.createUser();
 const other = await server.createUser();
 const agent = new Agent(server.baseUrl);
 
+const TILL = 'касса "1" \\';
+
 /** A working day: every transition, twice where it can come twice. */
 async function beBusy(): Promise<void> {
   const { clientId: client_id, clientSecret } = client;
   const spending = { scope: 'payment-shop.limit(7,1500)', instance_name: 'till "1" \\ ключ' };
   await decide(agent, await reachConsent(agent, requestOf(client, spending), user), 'reject');
-  const till = { scope: 'payment-shop.limit(7,1500)', instance_name: 'касса "1" \\' };
+  const till = { scope: 'payment-shop.limit(7,1500)', instance_name: TILL };
   for (let times = 0; times < 2; times += 1) await obtainToken(agent, client, user, till);
   const token = await obtainToken(agent, client, user, { instance_name: 'given back' });
   const form = { token, client_id, client_secret: clientSecret ?? '' };
@@ -60,6 +62,16 @@ await beBusy();
 await server.close();
 await pool.end();
 
+const named = (instance: string) => `instance_name = '${instance}'`;
+/** Changes rows of grants, those with a token unless others are meant. */
+const setGrants = (set: string, whose = 'token_hash is not null') =>
+  `update grants set ${set} where ${whose}`;
+/** Removes events of a grant from the trail. */
+const forget = (kind: string, instance: string) =>
+  `delete from audit_events where kind like '${kind}' and ${named(instance)}`;
+const UNENDING_TOKENS = `create or replace function is_live(code_expires_at timestamptz, token_issued_at timestamptz, revoked_at timestamptz)
+  returns boolean language sql volatile return revoked_at is null`;
+
 /** One fault each, and the check that has to find it. */
 const FAULTS: readonly [fault: string, check: string, ...statements: string[]][] = [
   ['the trail may be changed', 'definition', 'alter table audit_events disable trigger append_only'],
@@ -70,12 +82,7 @@ const FAULTS: readonly [fault: string, check: string, ...statements: string[]][]
       from pg_inherits where inhparent = 'audit_events'::regclass order by inhrelid::regclass::text limit 1); end $$`,
   ],
   ['foreign keys are not enforced', 'definition', 'alter table grants disable trigger all'],
-  [
-    'a token never expires',
-    'definition',
-    `create or replace function is_live(code_expires_at timestamptz, token_issued_at timestamptz, revoked_at timestamptz)
-      returns boolean language sql volatile return revoked_at is null`,
-  ],
+  ['a token never expires', 'definition', UNENDING_TOKENS],
   ['a check is missing', 'definition', 'alter table grants drop constraint grants_code_hash_check'],
   [
     'a check is not valid',
@@ -99,11 +106,7 @@ const FAULTS: readonly [fault: string, check: string, ...statements: string[]][]
     'partitions',
     `do $$ begin execute (select format('alter table audit_events detach partition %s', to_char(now() at time zone 'UTC', '"audit_events_"YYYY_MM'))); end $$`,
   ],
-  [
-    'a grant under another key',
-    'grant_keys',
-    `update grants set instance_name = 'mine' where instance_name = 'replayed'`,
-  ],
+  ['a grant under another key', 'grant_keys', setGrants(`instance_name = 'mine'`, named('replayed'))],
   [
     'two grants of a key, of which the index has one',
     'grant_doubles',
@@ -120,83 +123,58 @@ const FAULTS: readonly [fault: string, check: string, ...statements: string[]][]
   [
     'a code in clear',
     'grant_hashes',
-    `update grants set code_hash = 'assent_ac_0123456789012345678901' where instance_name = 'replayed'`,
+    setGrants(`code_hash = 'assent_ac_0123456789012345678901'`, named('replayed')),
   ],
   [
     'a token that is no digest',
     'grant_hashes',
     'alter table grants drop constraint grants_token_hash_check',
-    `update grants set token_hash = 'abc' where token_hash is not null`,
+    setGrants(`token_hash = 'abc'`),
   ],
-  [
-    'a token of a time to come',
-    'grant_times',
-    `update grants set token_issued_at = now() + interval '1 year' where token_hash is not null`,
-  ],
+  ['a token of a time to come', 'grant_times', setGrants(`token_issued_at = now() + interval '1 year'`)],
   [
     'a token that was there before its approval',
     'grant_times',
-    `update grants set token_issued_at = token_issued_at - interval '1 day' where token_hash is not null`,
+    setGrants(`token_issued_at = token_issued_at - interval '1 day'`),
   ],
   [
     'a token past its lifetime',
     'grant_lifetimes',
-    `update grants set token_issued_at = now() - interval '4 years' where token_hash is not null`,
-    `create or replace function is_live(code_expires_at timestamptz, token_issued_at timestamptz, revoked_at timestamptz)
-      returns boolean language sql volatile return revoked_at is null`,
+    setGrants(`token_issued_at = now() - interval '4 years'`),
+    UNENDING_TOKENS,
   ],
   [
     'a code that lives for a day',
     'grant_lifetimes',
-    `update grants set code_expires_at = now() + interval '1 day' where token_hash is null and revoked_at is null`,
+    setGrants(`code_expires_at = now() + interval '1 day'`, 'token_hash is null and revoked_at is null'),
   ],
-  [
-    'a grant that nobody approved',
-    'trail_of_grants',
-    `delete from audit_events where kind like 'approved%' and instance_name = 'replayed'`,
-  ],
-  [
-    'a live token that nobody exchanged',
-    'trail_of_tokens',
-    `delete from audit_events where kind = 'exchanged' and instance_name = 'касса "1" \\'`,
-  ],
+  ['a grant that nobody approved', 'trail_of_grants', forget('approved%', 'replayed')],
+  ['a live token that nobody exchanged', 'trail_of_tokens', forget('exchanged', TILL)],
   [
     'a revocation that is not in the trail',
     'trail_of_revocations',
-    `update grants set revoked_at = now(), revision = revision + 1 where instance_name = 'not used'`,
+    setGrants('revoked_at = now(), revision = revision + 1', named('not used')),
   ],
-  [
-    'a revoked token that is live again',
-    'revived',
-    `update grants set revoked_at = null where instance_name = 'given back'`,
-  ],
-  [
-    'a replayed code whose token is live again',
-    'revived',
-    `update grants set revoked_at = null where instance_name = 'replayed'`,
-  ],
+  ['a revoked token that is live again', 'revived', setGrants('revoked_at = null', named('given back'))],
+  ['a replayed code whose token is live again', 'revived', setGrants('revoked_at = null', named('replayed'))],
   [
     'a scope wider than its approval',
     'trail_of_scopes',
-    `update grants set scope = 'payment-shop.limit(7,9500)' where instance_name = 'касса "1" \\'`,
+    setGrants(`scope = 'payment-shop.limit(7,9500)'`, named(TILL)),
   ],
   [
     'two exchanges after one approval',
     'trail_of_exchanges',
-    `insert into audit_events (kind, grant_id, user_id) select 'exchanged', grant_id, user_id from grants where instance_name = 'касса "1" \\'`,
+    `insert into audit_events (kind, grant_id, user_id) select 'exchanged', grant_id, user_id from grants where ${named(TILL)}`,
   ],
   [
     'an exchange without an approval',
     'trail_of_exchanges',
     `insert into audit_events (at, kind, grant_id, user_id)
-     select greatest(date_trunc('month', now() at time zone 'UTC') at time zone 'UTC', now() - interval '3 days') + interval '1 hour', 'exchanged', grant_id, user_id from grants where instance_name = 'not used'`,
-    `delete from audit_events where kind like 'approved%' and instance_name = 'not used'`,
+     select greatest(date_trunc('month', now() at time zone 'UTC') at time zone 'UTC', now() - interval '3 days') + interval '1 hour', 'exchanged', grant_id, user_id from grants where ${named('not used')}`,
+    forget('approved%', 'not used'),
   ],
-  [
-    'no beginning',
-    'revisions',
-    `delete from audit_events where kind = 'approved' and instance_name = 'касса "1" \\'`,
-  ],
+  ['no beginning', 'revisions', forget('approved', TILL)],
   ['a grant of nobody', 'orphans', `delete from users where login = '${other.login}'`],
   [
     'a secret in clear',
@@ -286,7 +264,7 @@ describe('assent doctor --invariants', () => {
   });
 
   it('ends with 1 when it found something, and names a row; the file itself finds the same, as psql runs it', async () => {
-    const copy = await copied(`update grants set revision = 7 where instance_name = 'not used'`);
+    const copy = await copied(setGrants('revision = 7', named('not used')));
     const { code, findings } = await examine(copy.url);
     expect([code, troublesIn(findings)]).toEqual([1, { revisions: 'error' }]);
     expect(findings.find(({ check }) => check === 'revisions')?.text).toMatch(
