@@ -55,13 +55,6 @@ describe('the environment', () => {
     });
   });
 
-  it('takes the port into the default address, and an empty value for none', () => {
-    expect(readConfig({ PORT: '4000', HOST: '', SECRETS: '' })).toMatchObject({
-      baseUrl: 'http://localhost:4000',
-      host: 'localhost',
-    });
-  });
-
   it('needs an address and secrets beside a database, and has no demo there', () => {
     expect(problems({ DATABASE_URL })).toEqual([
       'BASE_URL is required when DATABASE_URL is set.',
@@ -112,19 +105,20 @@ describe('the environment', () => {
     expect(problems(environment)).toEqual([expect.stringMatching(/^SECRETS must be your own/)]);
   });
 
-  it('takes two secrets while they are being replaced', () => {
-    const [old, fresh] = ['o'.repeat(32), 'n'.repeat(40)];
-    expect(readConfig({ ...COMPLETE, SECRETS: `${old}, ${fresh}` }).secrets).toEqual([old, fresh]);
-  });
+  const [old, fresh] = ['o'.repeat(32), 'n'.repeat(40)];
 
-  it('takes a hop count or networks for TRUST_PROXY', () => {
-    expect(readConfig({ TRUST_PROXY: '2' }).trustProxy).toBe(2);
-    expect(readConfig({ TRUST_PROXY: '10.0.0.0/8, ::1' }).trustProxy).toEqual(['10.0.0.0/8', '::1']);
-  });
-
-  it('knows the password for an address without one', () => {
-    expect(readConfig({ ...COMPLETE, PGPASSWORD: 'p' }).databasePassword).toBe('p');
-    expect(readDatabaseConfig({ ...COMPLETE, PGPASSWORD: '' }).databasePassword).toBeNull();
+  it.each([
+    [
+      { PORT: '4000', HOST: '', SECRETS: '' },
+      { baseUrl: 'http://localhost:4000', host: 'localhost' },
+    ],
+    [{ SECRETS: `${old}, ${fresh}` }, { secrets: [old, fresh] }],
+    [{ TRUST_PROXY: '2' }, { trustProxy: 2 }],
+    [{ TRUST_PROXY: '10.0.0.0/8, ::1' }, { trustProxy: ['10.0.0.0/8', '::1'] }],
+    [{ PGPASSWORD: 'p' }, { databasePassword: 'p' }],
+    [{ PGPASSWORD: '' }, { databasePassword: null }],
+  ])('is read, with an empty value for none: %o', (given: Record<string, string>, read) => {
+    expect(readConfig(given)).toMatchObject(read);
   });
 });
 

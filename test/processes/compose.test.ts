@@ -1,11 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { Client } from 'pg';
-import { afterAll, describe, expect, it } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { createRole, ownName, useDatabase } from '../support/database.ts';
-import { makeDataDir, removeDataDir } from '../support/folder.ts';
 import { urlOf } from '../support/postgres.ts';
 import { runAssent, spawnServer } from '../support/process.ts';
 
@@ -90,23 +87,15 @@ describe.skipIf(psqlVersion() < 14)(
   'its set-up of the database (with psql 14 or newer, if installed)',
   async () => {
     const database = await useDatabase();
-    const folder = makeDataDir();
-    afterAll(() => removeDataDir(folder));
-
     /** Runs the script as the image of PostgreSQL does, but with names of our own: roles by their names in the file. */
     async function setUp({ services, configs }: Compose) {
       const superuser = await createRole('superuser', services.postgres.environment.POSTGRES_PASSWORD);
       const names = { postgres: superuser.name, assent: ownName(), assent_server: ownName() };
-      const file = join(folder, 'roles.sql');
       const named = /(?<= (?:role|owner|database) )(postgres|assent_server|assent)\b/g;
-      writeFileSync(
-        file,
-        configs.roles.content.replaceAll(named, (name) => names[name as keyof typeof names]),
-      );
-      const { host, port } = new Client(database.url);
-      const name = decodeURIComponent(new URL(database.url).pathname.slice(1));
-      const where = ['--host', host, '--port', String(port), '--username', superuser.name, '--dbname', name];
-      const args = ['-v', 'ON_ERROR_STOP=1', ...where, '--no-password', '--no-psqlrc', '-f', file];
+      const { content } = configs.roles;
+      const input = content.replaceAll(named, (name) => names[name as keyof typeof names]);
+      const url = urlOf(database.url, { user: superuser.name, password: '' });
+      const args = ['-v', 'ON_ERROR_STOP=1', '--no-password', '--no-psqlrc', url];
       const { PATH = '' } = process.env;
       const ours = {
         LC_ALL: 'C.UTF-8',
@@ -114,7 +103,7 @@ describe.skipIf(psqlVersion() < 14)(
         PGOPTIONS: '-c password_encryption=scram-sha-256',
       };
       const env = { PATH, ...services.postgres.environment, ...ours };
-      execFileSync('psql', args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
+      execFileSync('psql', args, { env, input, stdio: ['pipe', 'ignore', 'pipe'] });
       return names;
     }
 

@@ -76,14 +76,10 @@ describe.runIf(commit !== undefined)(`a build of schema version ${version}`, () 
     const fields = { instance_name: instance, scope: 'account-info payment-p2p.limit(1,100)' };
     const token = await obtainToken(agent, client, user, fields);
     expect(await introspect({ baseUrl }, resource, token)).toMatchObject({ active: true });
-    const rejected = await decide(
-      agent,
-      await reachConsent(agent, requestOf(client, { instance_name: instance }), user),
-      'reject',
-    );
-    expect(rejected.location).toContain('error=access_denied');
-    for (const page of ['/account', '/account/history', '/account/security'])
-      expect({ page, status: (await agent.get(page)).status }).toEqual({ page, status: 200 });
+    const page = await reachConsent(agent, requestOf(client, { instance_name: instance }), user);
+    expect((await decide(agent, page, 'reject')).location).toContain('error=access_denied');
+    for (const path of ['/account', '/account/history', '/account/security'])
+      expect({ path, status: (await agent.get(path)).status }).toEqual({ path, status: 200 });
     const mine = { client_id: client.clientId, client_secret: client.clientSecret ?? '', token };
     expect((await agent.post('/oauth/revoke', mine)).status).toBe(200);
     expect(await introspect({ baseUrl }, resource, token)).toEqual({ active: false });

@@ -87,10 +87,10 @@ async function nothingIsLeft({ family, folder }: Pick<Trial, 'family' | 'folder'
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
 
 /**
- * Begins a request that is complete only when `finish` is called, which resolves with what is answered. The server has
- * read its head when it says to continue: before that it may close the connection as an idle one.
+ * Begins a request. The server has read its head when it says to continue: before that it may close the connection as an
+ * idle one. @returns completes it, and resolves with what is answered
  */
-async function beginRequest(baseUrl: string): Promise<{ finish(): Promise<string> }> {
+async function beginRequest(baseUrl: string): Promise<() => Promise<string>> {
   const { hostname, port } = new URL(baseUrl);
   const socket = connect(Number(port), hostname);
   await once(socket, 'connect');
@@ -99,32 +99,30 @@ async function beginRequest(baseUrl: string): Promise<{ finish(): Promise<string
   const type = 'Content-Type: application/x-www-form-urlencoded';
   socket.write([...head, type, '', 'code='].join('\r\n'));
   expect(String(await once(socket, 'data'))).toBe(CONTINUE);
-  return {
-    async finish() {
-      const answer: Buffer[] = [];
-      socket.on('data', (chunk) => answer.push(chunk));
-      socket.end('x');
-      if (!socket.destroyed) await new Promise((resolve) => socket.once('close', resolve));
-      return Buffer.concat(answer).toString();
-    },
+  return async () => {
+    const answer: Buffer[] = [];
+    socket.on('data', (chunk) => answer.push(chunk));
+    socket.end('x');
+    if (!socket.destroyed) await new Promise((resolve) => socket.once('close', resolve));
+    return Buffer.concat(answer).toString();
   };
 }
 
 interface BusyTrial extends Trial {
-  readonly request: { finish(): Promise<string> };
+  finishRequest(): Promise<string>;
 }
 
 async function startBusyTrial(...how: Parameters<typeof startTrial>): Promise<BusyTrial> {
   const trial = await startTrial(...how);
-  return { ...trial, request: await beginRequest(trial.baseUrl) };
+  return { ...trial, finishRequest: await beginRequest(trial.baseUrl) };
 }
 
 async function acceptsNoMore({ baseUrl }: Trial): Promise<void> {
   await expect.poll(() => fetch(baseUrl).catch(() => 'closed'), { interval: 10 }).toBe('closed');
 }
 
-async function endsInOrder({ request, launch, ...trial }: BusyTrial): Promise<void> {
-  expect(await request.finish()).toMatch(/^HTTP\/1\.1 400 /);
+async function endsInOrder({ finishRequest, launch, ...trial }: BusyTrial): Promise<void> {
+  expect(await finishRequest()).toMatch(/^HTTP\/1\.1 400 /);
   await launch.end;
   await nothingIsLeft(trial);
   expect(launch.output()).toContain('"msg":"stopped"');
@@ -197,7 +195,7 @@ describe('a server that is told to end', () => {
     await acceptsNoMore(trial);
     trial.launch.kill('SIGQUIT');
     expect(await trial.launch.end).toEqual(bySignal('SIGQUIT'));
-    expect(await trial.request.finish()).toBe('');
+    expect(await trial.finishRequest()).toBe('');
     await nothingIsLeft(trial);
   });
 
@@ -224,7 +222,7 @@ describe('a server that is told to end', () => {
       trial.launch.kill('SIGUSR2');
       await trial.launch.says(`nothing catches error ${count}`);
     }
-    expect(await trial.request.finish()).toMatch(errors === 1 ? /^HTTP\/1\.1 400 / : /^$/);
+    expect(await trial.finishRequest()).toMatch(errors === 1 ? /^HTTP\/1\.1 400 / : /^$/);
     expect(await trial.launch.end).toEqual(byItself(1));
     await nothingIsLeft(trial);
     expect(trial.launch.output()).toContain(says);
