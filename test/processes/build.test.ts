@@ -1,21 +1,16 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
+import { makeDataDir, removeDataDir } from '../support/folder.ts';
 
 const CHECKOUT = fileURLToPath(new URL('../../', import.meta.url));
-let folder: string;
+const folder = makeDataDir();
+afterAll(() => removeDataDir(folder));
 
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'assent-build-'));
-  for (const part of ['bin', 'prepare.mjs', 'package.json']) {
-    cpSync(join(CHECKOUT, part), join(folder, part), { recursive: true });
-  }
-});
-
-afterAll(() => rmSync(folder, { recursive: true }));
+for (const part of ['bin', 'prepare.mjs', 'package.json'])
+  cpSync(join(CHECKOUT, part), join(folder, part), { recursive: true });
 
 function run(...args: string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' });

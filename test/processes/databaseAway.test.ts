@@ -1,22 +1,23 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { commandsOn } from '../support/commands.ts';
 import { readSeries } from '../support/metrics.ts';
 import { OwnPostgres } from '../support/ownPostgres.ts';
-import { onDatabase, type ServerProcess, spawnServer } from '../support/process.ts';
+import { onDatabase, spawnServer } from '../support/process.ts';
 
 // A real server while its PostgreSQL is stopped, started, and turned into a standby: what an operator reads of it.
 
 const postgres = new OwnPostgres();
-let server: ServerProcess;
-
-beforeAll(async () => {
-  await postgres.start();
-});
-
-afterAll(async () => {
-  await server?.stop();
-  await postgres.remove();
-});
+afterAll(() => postgres.remove());
+await postgres.start();
+await postgres.admit('local all guarded scram-sha-256');
+await postgres.run(
+  'create role guarded login',
+  'create role crowded login connection limit 0',
+  'create database sealed',
+  'alter database sealed set default_transaction_read_only = on',
+);
+const server = await spawnServer({ ...onDatabase(postgres.url()), LOG_LEVEL: 'info' });
+afterAll(() => server.stop());
 
 type Line = Readonly<Record<string, unknown>>;
 
@@ -68,7 +69,6 @@ const UNAVAILABLE = 'assent_unavailable_total{reason="database"}';
 
 describe('a server whose PostgreSQL is stopped and started', () => {
   it('says once that it is away and once that it is back, with how many requests were refused meanwhile', async () => {
-    server = await spawnServer({ ...onDatabase(postgres.url()), LOG_LEVEL: 'info' });
     expect([await metric('assent_database_up'), await metric(UNAVAILABLE)]).toEqual([1, 0]);
     expect(await knock()).toBe(400);
     // Rules are for the log, and for trial mode.
@@ -143,16 +143,6 @@ describe('a server whose PostgreSQL is stopped and started', () => {
 });
 
 describe('a command says in one line what PostgreSQL refuses and what to do', () => {
-  beforeAll(async () => {
-    await postgres.admit('local all guarded scram-sha-256');
-    await postgres.run(
-      'create role guarded login',
-      'create role crowded login connection limit 0',
-      'create database sealed',
-      'alter database sealed set default_transaction_read_only = on',
-    );
-  });
-
   it.each([
     ['postgres', 'guarded:a-wrong-password', 'refuses the password', 'password'],
     ['postgres', 'stranger', 'does not admit this role', 'role "stranger" does not exist'],

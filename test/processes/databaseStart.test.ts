@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ownDatabase } from '../support/database.ts';
 import { whileHeld } from '../support/locks.ts';
 import { OwnPostgres } from '../support/ownPostgres.ts';
@@ -9,15 +9,10 @@ import { onDatabase, runAssent, type ServerProcess, spawnServer } from '../suppo
 
 const postgres = new OwnPostgres();
 
-beforeAll(async () => {
-  await postgres.start();
-  await postgres.admit('local all guarded scram-sha-256');
-  await postgres.run('create role guarded login', 'create database early');
-});
-
-afterAll(async () => {
-  await postgres.remove();
-});
+afterAll(() => postgres.remove());
+await postgres.start();
+await postgres.admit('local all guarded scram-sha-256');
+await postgres.run('create role guarded login', 'create database early');
 
 /** Starts a server that need not become ready. */
 async function begin(url: string): Promise<ServerProcess> {

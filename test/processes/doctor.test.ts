@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ownDatabase } from '../support/database.ts';
 import { OwnPostgres } from '../support/ownPostgres.ts';
 import { poolerKeepsNames, poolerVersion, startPooler } from '../support/pooler.ts';
@@ -8,16 +8,11 @@ import { onDatabase, runAssent, spawnServer } from '../support/process.ts';
 import { doctor, troublesIn } from './findings.ts';
 
 const postgres = new OwnPostgres();
-let good: Record<string, string>;
-
-beforeAll(async () => {
-  await postgres.start();
-  await postgres.run('create role server login');
-  good = { ...onDatabase(postgres.url('postgres', 'server')), BASE_URL: 'https://pay.invalid' };
-  await runAssent(['migrate', '--server-role', 'server'], onDatabase(postgres.url()));
-});
-
 afterAll(() => postgres.remove());
+await postgres.start();
+await postgres.run('create role server login');
+await runAssent(['migrate', '--server-role', 'server'], onDatabase(postgres.url()));
+const good = { ...onDatabase(postgres.url('postgres', 'server')), BASE_URL: 'https://pay.invalid' };
 
 const CHECKS =
   'configuration database version encoding writes durability isolation tls pooler clock schema role trail https cookies address';

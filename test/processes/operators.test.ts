@@ -169,6 +169,7 @@ describe('--json', () => {
     ['client create --name x', 2, /^required option '--redirect-uri <uri>' not specified/],
     ['client create --most 5', 2, /Not days and a sum/],
     ['client update x', 2, /^say what to change: --name, .*--no-logo/],
+    ['client create --redirect-uri https://x.example/ --force --name x\u200d', 1, /U\+200D at character 2/],
     ['client create --name x --redirect-uri /y', 1, /^the redirect URI can't be registered: /],
     ['client update x --name y', 1, /^there is no client x$/],
     ['client block x', 1, /^there is no client x$/],
@@ -278,11 +279,6 @@ describe('the name of an application', () => {
     expect(warnings).toEqual([
       'another application has the name “Tea House”, too: users can’t tell them apart',
     ]);
-  });
-
-  it('has no characters that can’t be seen, forced or not', async () => {
-    const sentence = await refused(`${CREATE} "My\u200dShop" --force`, 1);
-    expect(sentence).toMatch(/the name has U\+200D at character 3/);
   });
 });
 

@@ -1,26 +1,18 @@
 import { request } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
 import { makeDataDir, removeDataDir } from '../support/folder.ts';
 import { formTo, Player, type Shown } from '../support/playground.ts';
-import type { ServerProcess } from '../support/process.ts';
-import { type Credentials, credentials, freePair, startTrial } from '../support/trial.ts';
+import { credentials, freePair, startTrial } from '../support/trial.ts';
 
 // What the demo application of trial mode teaches, lesson by lesson, over HTTP.
 
 const DATA_DIR = makeDataDir();
-let server: ServerProcess;
-let trial: Credentials;
-
-beforeAll(async () => {
-  server = await startTrial({ PORT: String(await freePair()), DATA_DIR, CODE_LIFETIME_SECONDS: '20' });
-  trial = credentials(server);
-});
-
-afterAll(async () => {
-  await server?.stop();
-  removeDataDir(DATA_DIR);
-});
+afterAll(() => removeDataDir(DATA_DIR));
+const PORT = String(await freePair());
+const server = await startTrial({ PORT, DATA_DIR, CODE_LIFETIME_SECONDS: '20' });
+afterAll(() => server.stop());
+const trial = credentials(server);
 
 const player = (headers = {}) => new Player(trial, server.baseUrl, headers);
 const titles = (messages: Shown[]) => messages.map(({ title }) => title);
@@ -54,11 +46,6 @@ describe('the first page of the demo application', () => {
 describe('a connection', () => {
   it('shows the request, the way back and the exchange, with the secret and the token masked', async () => {
     const shown = await player().connect('account-info', instance());
-    expect(titles(shown)).toEqual([
-      'The request',
-      'You allowed it: back with a code',
-      'The exchange: a token for the code',
-    ]);
     const [request, back, exchange] = shown.map(({ text }) => text);
     expect(request).toMatch(/POST http:\/\/localhost:\d+\/oauth\/authorize.+code_challenge_method=S256/);
     expect(back).toMatch(/GET http:\/\/127\.0\.0\.1:\d+\/callback ?state=\S+ code=assent_ac_/);

@@ -1,33 +1,19 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { Agent, type Answer, type Form, formWith } from '../support/agent.ts';
-import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { useDatabase } from '../support/database.ts';
 import { codeOf, introspect, obtainCode, reachConsent, requestOf, tokenRequestOf } from '../support/flow.ts';
 import { whileHeld } from '../support/locks.ts';
-import { onDatabase, type ServerProcess, spawnServer } from '../support/process.ts';
-import { startServer, type TestClient, type TestServer, type TestUser } from '../support/server.ts';
+import { onDatabase, spawnServer } from '../support/process.ts';
+import { type TestClient, type TestUser, useServer } from '../support/server.ts';
 
 // Two servers as processes of their own on one database, like two replicas behind a load balancer.
 
-let database: TestDatabase;
-let registry: TestServer; // registers clients and users; takes no part in the races
-let replicas: ServerProcess[];
-
-beforeAll(async () => {
-  database = await createDatabase();
-  registry = await startServer({ database });
-  replicas = await Promise.all([
-    spawnServer(onDatabase(database.url)),
-    spawnServer(onDatabase(database.url)),
-  ]);
-});
-
-afterAll(async () => {
-  await Promise.all(replicas.map((replica) => replica.stop()));
-  await registry.close();
-  await database.drop();
-});
+const database = await useDatabase();
+const registry = await useServer({ database }); // registers clients and users; takes no part in the races
+const replicas = await Promise.all([1, 2].map(() => spawnServer(onDatabase(database.url))));
+afterAll(() => Promise.all(replicas.map((replica) => replica.stop())));
 
 /** The same browser before every replica: one cookie jar, several addresses. */
 function agents(): [Agent, Agent] {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { type Balancer, haproxy, hasHaproxy, tcpBalancer } from '../support/balancer.ts';
 import { useDatabase } from '../support/database.ts';
 import { startLoad } from '../support/load.ts';
@@ -21,12 +21,10 @@ const start = (port: number) =>
     TRUST_PROXY: '1',
   });
 
-beforeAll(async () => {
-  for (let count = 0; count < 2; count += 1) {
-    const port = await freePort();
-    replicas.push({ port, server: await start(port) });
-  }
-});
+for (let count = 0; count < 2; count += 1) {
+  const port = await freePort();
+  replicas.push({ port, server: await start(port) });
+}
 
 afterAll(async () => {
   await Promise.all(open.map((each) => each.close()));
