@@ -8,70 +8,21 @@ const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((fi
 const folders = [...new Set(files.map((file) => dirname(file)))].filter((folder) => folder !== '.');
 const demoFiles = readdirSync(join(SRC, '../demo/src')).map((file) => `../demo/src/${file}`);
 const text = (file: string) => readFileSync(join(SRC, file), 'utf8');
+/** What the first group of a pattern finds. */
+const namesIn = (file: string, pattern: RegExp) =>
+  [...text(file).matchAll(pattern)].map(([, name = '']) => name);
 
 /**
- * The parts of `src`, from the ground up, with those that each may import: `rules` stands for all of its parts, and
- * each part may import itself. docs/architecture.md has the table that is made of it.
+ * The parts of `src`, from the ground up, with those that each may import, as the document says: `rules` stands for all of
+ * its parts, and each part may import itself.
  */
-const MAY_IMPORT: Record<string, string[]> = {
-  'rules/common': [],
-  'rules/scope': ['rules/common'],
-  'rules/request': ['rules/common', 'rules/scope'],
-  'rules/spending': ['rules/common', 'rules/request', 'rules/scope'],
-  'rules/account': ['rules/common', 'rules/request', 'rules/scope'],
-  'rules/face': ['rules/common', 'rules/scope'],
-  signals: [],
-  languages: ['rules'],
-  secrets: ['rules/common', 'signals'],
-  'store/database': ['rules/common', 'signals'],
-  'store/common': ['rules', 'secrets', 'signals', 'store/database'],
-  'store/authorize': ['rules', 'secrets', 'signals', 'store/common', 'store/database'],
-  'store/token': ['rules', 'secrets', 'signals', 'store/common', 'store/database'],
-  'store/account': ['rules', 'secrets', 'store/common', 'store/database'],
-  'store/operate': ['rules', 'store/common', 'store/database'],
-  'store/schema': ['rules/common', 'store/common', 'store/database'],
-  'flows/common': ['languages', 'rules', 'secrets', 'store/database'],
-  'flows/signIn': ['flows/common', 'rules', 'secrets', 'signals', 'store'],
-  'flows/authorize': ['flows/common', 'flows/signIn', 'rules', 'secrets', 'signals', 'store'],
-  'flows/token': ['flows/common', 'rules', 'secrets', 'signals', 'store'],
-  'flows/account': ['flows/common', 'flows/signIn', 'rules', 'secrets', 'store'],
-  watch: ['flows/common', 'rules/common', 'secrets', 'signals', 'store'],
-  'http/request': ['flows/common', 'rules', 'watch'],
-  'http/browser': ['flows', 'http/request', 'languages', 'rules'],
-  'http/describe': ['flows', 'http/browser', 'languages', 'rules'],
-  'http/pages': ['flows', 'http/browser', 'http/describe', 'languages', 'rules', 'watch'],
-  'http/server': ['flows/common', 'http/browser', 'http/pages', 'http/request', 'rules', 'signals', 'watch'],
-  'http/connections': ['http/browser', 'http/pages', 'http/request', 'languages', 'rules', 'signals'],
-  'http/metrics': [
-    'flows/common',
-    'http/connections',
-    'http/request',
-    'secrets',
-    'signals',
-    'store',
-    'watch',
-  ],
-  'http/routes/authorize': ['flows', 'http/browser', 'http/pages', 'http/request', 'rules'],
-  'http/routes/token': ['flows', 'http/request', 'languages', 'rules'],
-  'http/routes/account': [
-    'flows',
-    'http/browser',
-    'http/describe',
-    'http/pages',
-    'http/request',
-    'languages',
-    'rules',
-  ],
-  'http/routes': ['flows', 'http/pages', 'http/request', 'http/server', 'rules', 'watch'],
-  http: ['flows/common', 'http'],
-  config: ['languages', 'rules', 'secrets', 'store/database'],
-  'trial/postgres': [],
-  operations: ['rules', 'secrets', 'store', 'watch'],
-  trial: ['config', 'operations', 'secrets', 'store', 'trial/postgres'],
-  process: ['config', 'flows', 'http', 'rules/common', 'secrets', 'store', 'trial'],
-  cli: ['config', 'operations', 'process', 'rules', 'store/database', 'store/schema'],
-  'cli.ts': ['cli'],
-};
+const layers = /^## Layers$.+?^## /ms.exec(text('../docs/architecture.md'))?.[0] ?? '';
+const MAY_IMPORT = Object.fromEntries(
+  [...layers.replaceAll('/`', '`').matchAll(/^\| `.+$/gm)].map(([row]) => {
+    const [part = '', ...allowed] = [...row.matchAll(/`(.+?)`/g)].map(([, name = '']) => name);
+    return [part, allowed];
+  }),
+);
 
 /** Packages without I/O: the rules may use them and stay pure. */
 const PURE_PACKAGES = [
@@ -94,9 +45,7 @@ const allows = (allowed: readonly string[], part: string) =>
   allowed.some((name) => part === name || part.startsWith(`${name}/`));
 
 function importsOf(file: string): string[] {
-  const specifiers = [...text(file).matchAll(/\b(?:from |import\()'(\.[^']+)'/g)].map(
-    (match) => match[1] ?? '',
-  );
+  const specifiers = namesIn(file, /\b(?:from |import\()'(\.[^']+)'/g);
   return specifiers.map((specifier) => relative(SRC, normalize(join(SRC, dirname(file), specifier))));
 }
 
@@ -126,18 +75,6 @@ describe('the layout', () => {
     expect(sizes.filter(([, size]) => size > 14)).toEqual([]);
   });
 
-  it('is the table of docs/architecture.md, which -u writes', async () => {
-    const path = fileURLToPath(new URL('../docs/architecture.md', import.meta.url));
-    const [before, , after] = readFileSync(path, 'utf8').split(/<!-- layers[^>]*-->/);
-    const code = (name: string) => `\`${name}${name.endsWith('.ts') ? '' : '/'}\``;
-    const rows = Object.entries(MAY_IMPORT).map(
-      ([part, allowed]) => `| ${code(part)} | ${allowed.map(code).join(', ') || 'nothing of ours'} |`,
-    );
-    const table = ['| Part of `src/`, from the ground up | may import |', '|---|---|', ...rows].join('\n');
-    const text = `${before}<!-- layers: written by test/architecture.test.ts -->\n${table}\n<!-- layers end -->${after}`;
-    await expect(text).toMatchFileSnapshot(path);
-  });
-
   it.each([...folders, '../demo'])(
     'introduces src/%s in a few lines: what it owns, what it leaves to others, where to start',
     (folder) => {
@@ -145,8 +82,7 @@ describe('the layout', () => {
       for (const word of ['Owns', 'Leaves', 'Start with'])
         expect(introduction).toMatch(new RegExp(`^${word}`, 'm'));
       expect(introduction.trim().split('\n').length).toBeLessThan(9);
-      const names = [...introduction.matchAll(/`([\w./]+(?:\.ts|\/))`/g)].map((match) => match[1] ?? '');
-      for (const name of names) {
+      for (const name of namesIn(`${folder}/README.md`, /`([\w./]+(?:\.ts|\/))`/g)) {
         const found = [SRC, join(SRC, folder), dirname(SRC)].some((from) => existsSync(join(from, name)));
         expect(found, name).toBe(true);
       }
@@ -177,7 +113,7 @@ describe('the layout', () => {
   it('keeps the rules pure', () => {
     const packages = files
       .filter((file) => file.startsWith('rules/'))
-      .flatMap((file) => [...text(file).matchAll(/from '([^.][^']*)'/g)].map((match) => match[1] ?? ''));
+      .flatMap((file) => namesIn(file, /from '([^.][^']*)'/g));
     expect(packages.filter((name) => !PURE_PACKAGES.includes(name))).toEqual([]);
   });
 
