@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { currentSession, type Session } from '../../src/flows/signIn/session.ts';
 import { Agent, type Answer } from './agent.ts';
 import { signIn } from './flow.ts';
+import { waiting, whileHeld } from './locks.ts';
 import type { TestClient, TestServer, TestUser } from './server.ts';
 
 // A signed-in user and the account pages.
@@ -89,24 +90,17 @@ export async function insertGrants(
 }
 
 /** Runs `work` while a table can't be read: each statement waits for the lock until that is given up. */
-export async function whileLocked(
-  { database }: Pick<TestServer, 'database'>,
+export function whileLocked(
+  { database: { pool } }: Pick<TestServer, 'database'>,
   table: string,
   work: () => Promise<Answer>,
 ): Promise<Answer> {
-  const holder = await database.pool.connect();
-  try {
-    await holder.query(`begin; lock table ${table}`);
+  return whileHeld(pool, `lock table ${table}`, [], async () => {
     const answer = work();
-    await expect.poll(async () => (await database.pool.query(CANCEL_WAITING)).rowCount).toBeGreaterThan(0);
-    return await answer;
-  } finally {
-    await holder.query('rollback');
-    holder.release();
-  }
+    // As `statement_timeout` does, but at once.
+    const giveUp = async () =>
+      pool.query('select pg_cancel_backend(unnest($1::int[]))', [await waiting(pool)]);
+    await expect.poll(async () => (await giveUp()).rowCount).toBeGreaterThan(0);
+    return answer;
+  });
 }
-
-/** As `statement_timeout` does, but at once. */
-const CANCEL_WAITING = `
-select pg_cancel_backend(pid) from pg_stat_activity
- where datname = current_database() and wait_event_type = 'Lock'`;

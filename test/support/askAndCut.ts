@@ -1,8 +1,6 @@
 import type pg from 'pg';
 import { expect } from 'vitest';
-
-const WAITING = `
-select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+import { waitForLocks, waiting, whileHeld } from './locks.ts';
 
 /** Asks while `lock` is held, and ends the connection on which the answer is being waited for. */
 export async function askAndCut<Answer>(
@@ -10,21 +8,14 @@ export async function askAndCut<Answer>(
   lock: string,
   ask: () => Promise<Answer>,
 ): Promise<Answer> {
-  const waiting = async () => (await pool.query<{ pid: number }>(WAITING)).rows.map(({ pid }) => pid);
-  const holder = await pool.connect();
-  try {
-    await holder.query('begin');
-    await holder.query(lock);
+  const { answer } = await whileHeld(pool, lock, [], async () => {
     const answer = ask();
-    await expect.poll(waiting, { interval: 10 }).toHaveLength(1);
-    const [cut] = await waiting();
+    await waitForLocks(pool, 1);
+    const [cut] = await waiting(pool);
     await pool.query('select pg_terminate_backend($1)', [cut]);
-    await expect
-      .poll(async () => (await waiting()).filter((pid) => pid !== cut), { interval: 10 })
-      .toHaveLength(1);
-    await holder.query('rollback');
-    return await answer;
-  } finally {
-    holder.release();
-  }
+    const others = async () => (await waiting(pool)).filter((pid) => pid !== cut);
+    await expect.poll(others, { interval: 10 }).toHaveLength(1);
+    return { answer };
+  });
+  return answer;
 }

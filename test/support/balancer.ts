@@ -1,9 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { listen, startProgram } from './program.ts';
 import { freePort } from './server.ts';
 
 // Balancers before some replicas, which are told by their ports. None tries a request again: what fails is counted.
@@ -65,8 +64,7 @@ export async function tcpBalancer(ports: readonly number[]): Promise<Balancer> {
       one.pipe(other);
     }
   });
-  const port = await freePort();
-  await once(server.listen(port, 'localhost'), 'listening');
+  const port = await listen(server, 'localhost');
   return {
     port,
     async close() {
@@ -87,18 +85,16 @@ export async function haproxy(ports: readonly number[], check: string): Promise<
   const config = [
     ...['defaults', 'mode http', 'timeout connect 5s', 'timeout client 50s', 'timeout server 50s'],
     'timeout check 5s',
-    ...['frontend front', `bind localhost:${port}`, 'default_backend back'],
+    ...['frontend front', `bind 127.0.0.1:${port}`, 'default_backend back'],
     ...['backend back', 'balance roundrobin', 'option httpchk GET /health/ready', ...servers],
   ];
   writeFileSync(join(folder, 'haproxy.cfg'), `${config.join('\n')}\n`);
-  const child = spawn(HAPROXY ?? '', ['-f', join(folder, 'haproxy.cfg'), '-db'], { stdio: 'ignore' });
-  const ended = once(child, 'exit');
+  const child = await startProgram([HAPROXY ?? '', '-f', join(folder, 'haproxy.cfg'), '-db'], port);
   while (!(await isReady(port))) await new Promise((resolve) => setTimeout(resolve, CHECK_MS));
   return {
     port,
     async close() {
-      child.kill('SIGKILL');
-      await ended;
+      await child.stop('SIGKILL');
       rmSync(folder, { recursive: true });
     },
   };

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from './program.ts';
 
 export interface Span {
   readonly traceId: string;
@@ -30,9 +30,9 @@ export async function openCollector(): Promise<Collector> {
     sent.push(body);
     response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const port = await listen(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${port}`,
     sent,
     spans: () =>
       sent.flatMap((body) =>

@@ -2,6 +2,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import pg from 'pg';
 import { inject } from 'vitest';
 import type { TestDatabase } from './database.ts';
+import { listen } from './program.ts';
 
 /** Where a line ends: a host, or the folder of a Unix socket. */
 export interface FarEnd {
@@ -69,9 +70,7 @@ export async function openLine(farEnd: FarEnd = new pg.Client(inject('postgres')
     near.on('close', () => connection.kept ?? far.end());
     far.on('close', () => near.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const ownPort = typeof address === 'object' && address !== null ? address.port : 0;
+  const ownPort = await listen(server);
   const holding = () => connections.filter(({ kept }) => kept !== undefined);
 
   return {

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import pg from 'pg';
 import { vi } from 'vitest';
 import { type EmbeddedPostgres, joinEmbeddedPostgres } from '../../src/trial/postgres/join.ts';
 import { clusterOf, makeDataDir, postmasterOf, removeDataDir } from './folder.ts';
 import { descendants, stillRunning } from './launch.ts';
+import { withClient } from './postgres.ts';
 
 /** Against hanging only: on a busy machine a checkpoint takes long. */
 const PATIENCE = { timeout: 60_000, interval: 10 };
@@ -87,13 +87,9 @@ export class OwnPostgres {
 
   /** Runs statements one by one, on a connection of their own. */
   async run(...statements: string[]): Promise<void> {
-    const client = new pg.Client({ connectionString: this.url() });
-    await client.connect();
-    try {
+    await withClient(this.url(), async (client) => {
       for (const statement of statements) await client.query(statement);
-    } finally {
-      await client.end();
-    }
+    });
   }
 
   async remove(): Promise<void> {

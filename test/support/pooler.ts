@@ -1,13 +1,11 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { chownSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { inject } from 'vitest';
+import { PATH, startProgram } from './program.ts';
 import { freePort } from './server.ts';
-
-/** Debian keeps it where only root's path leads. */
-const PATH = `${process.env.PATH}:/usr/sbin`;
 
 const [, major, minor] =
   /PgBouncer (\d+)\.(\d+)/.exec(
@@ -52,35 +50,12 @@ ${poolerKeepsNames ? 'max_prepared_statements = 100' : ''}`,
   const { uid, gid } = host.startsWith('/') ? statSync(host) : NOBODY;
   const runAs = process.getuid?.() === 0 ? { uid, gid } : {};
   if (process.getuid?.() === 0) for (const file of [folder, settings]) chownSync(file, uid, gid);
-  const pooler = spawn('pgbouncer', [settings], {
-    ...runAs,
-    env: { PATH },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  await untilListening(pooler);
+  const pooler = await startProgram(['pgbouncer', settings], ownPort, { ...runAs, env: { PATH } });
   return {
     url: (database) => `postgres://anybody@127.0.0.1:${ownPort}/${database}`,
     async stop() {
-      const ended = new Promise((resolve) => pooler.once('exit', resolve));
-      pooler.kill('SIGTERM');
-      pooler.kill('SIGTERM'); // at once, whoever is connected
-      await ended;
+      await pooler.stop('SIGKILL'); // at once, whoever is connected
       rmSync(folder, { recursive: true });
     },
   };
-}
-
-/** @throws {Error} with its log when it ends before */
-function untilListening(pooler: ChildProcess): Promise<void> {
-  let log = '';
-  return new Promise((resolve, reject) => {
-    pooler.once('error', reject);
-    pooler.once('exit', () => reject(new Error(`PgBouncer ended:\n${log}`)));
-    for (const stream of [pooler.stdout, pooler.stderr]) {
-      stream?.on('data', (chunk) => {
-        log += chunk;
-        if (log.includes('process up')) resolve();
-      });
-    }
-  });
 }

@@ -1,14 +1,10 @@
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { vi } from 'vitest';
+import { makeCertificate } from './certificates.ts';
+import { PATH, startProgram } from './program.ts';
 import { freePort } from './server.ts';
-
-/** Debian keeps them where only root's path leads. */
-const PATH = `${process.env.PATH}:/usr/sbin`;
 
 /** A proxy for which `deploy/` has a configuration. */
 export interface ProxyKind {
@@ -120,24 +116,23 @@ export async function startProxy(
 ): Promise<RunningProxy> {
   const folder = mkdtempSync(join(tmpdir(), 'assent-proxy-'));
   chmodSync(folder, 0o755);
-  makeCertificate(folder);
+  const [key = '', certificate = ''] = makeCertificate(
+    folder,
+    'localhost',
+    'localhost',
+    'subjectAltName=DNS:localhost',
+  );
+  const files = { 'privkey.pem': key, 'fullchain.pem': certificate, 'assent.pem': certificate + key };
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
   const place = { folder, port, plainPort: await freePort(), servers };
   const file = join(folder, 'configuration');
   const shipped = readFileSync(new URL(`../../deploy/${kind.file}`, import.meta.url), 'utf8');
   writeFileSync(file, change(shipped, [...kind.changes(place), ...more]));
-  const [program = '', ...args] = kind.command(file, place);
-  const env = { PATH, HOME: folder };
-  const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
-  const ended = once(child, 'exit');
-  await untilListening(child, port).catch((error: unknown) => {
-    child.kill('SIGTERM');
-    throw error;
-  });
+  const program = await startProgram(kind.command(file, place), port, { env: { PATH, HOME: folder } });
   return {
     baseUrl: `https://localhost:${port}`,
     async stop() {
-      child.kill('SIGTERM');
-      await ended;
+      await program.stop('SIGTERM');
       rmSync(folder, { recursive: true });
     },
   };
@@ -149,34 +144,6 @@ function change(text: string, changes: readonly (readonly [string, string])[]): 
     if (!changed.includes(from)) throw new Error(`the configuration has no "${from}"`);
     return changed.replaceAll(from, to);
   }, text);
-}
-
-function makeCertificate(folder: string): void {
-  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
-  const name = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
-  const files = ['-keyout', 'privkey.pem', '-out', 'fullchain.pem'];
-  execFileSync('openssl', ['req', '-x509', ...key, ...name, ...files], { cwd: folder, stdio: 'ignore' });
-  const both = ['fullchain.pem', 'privkey.pem'].map((file) => readFileSync(join(folder, file), 'utf8'));
-  writeFileSync(join(folder, 'assent.pem'), both.join(''));
-}
-
-/** @throws {Error} with what it printed when it ends before */
-async function untilListening(child: ChildProcess, port: number): Promise<void> {
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.on('data', (chunk) => {
-      output += chunk;
-    });
-  }
-  const answers = async () => {
-    const socket = connect(port, '127.0.0.1');
-    await once(socket, 'connect').finally(() => socket.destroy());
-  };
-  const ended = once(child, 'exit').then(() => {
-    throw new Error(`the proxy ended:\n${output}`);
-  });
-  ended.catch(() => {}); // the end of the test ends it as well
-  await Promise.race([vi.waitFor(answers, { timeout: 60_000, interval: 20 }), ended]);
 }
 
 function versionOf([program = '', ...args]: string[], pattern: RegExp): string | undefined {

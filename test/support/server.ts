@@ -16,6 +16,7 @@ import { KeyRing } from '../../src/secrets/keyRing.ts';
 import { createDatabase, type TestDatabase } from './database.ts';
 import { ledger, refuse } from './ledger.ts';
 import type { NewClient } from './operators.ts';
+import { listen } from './program.ts';
 import {
   createClient,
   createResource,
@@ -138,11 +139,9 @@ export async function useServer(options: ServerOptions = {}): Promise<TestServer
 
 export async function freePort(): Promise<number> {
   const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, 'localhost', resolve));
-  const address = probe.address();
+  const port = await listen(probe, 'localhost');
   await new Promise((resolve) => probe.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
+  return port;
 }
 
 /** Out of the tree that Fastify prints, the only place where it says what it has. */

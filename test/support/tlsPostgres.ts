@@ -1,5 +1,4 @@
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +7,9 @@ import { vi } from 'vitest';
 import { CLEAN_ENVIRONMENT, findBinaries, openBinaries } from '../../src/trial/postgres/binaries.ts';
 import { createCluster } from '../../src/trial/postgres/cluster.ts';
 import { findPlace } from '../../src/trial/postgres/place.ts';
+import { makeCertificate } from './certificates.ts';
 import { makeDataDir, removeDataDir } from './folder.ts';
+import { startProgram } from './program.ts';
 import { freePort } from './server.ts';
 
 /** Whether the program that makes certificates is installed. */
@@ -49,12 +50,8 @@ export async function startTlsPostgres(): Promise<TlsPostgres> {
     ssl_ca_file: join(folder, 'ca.crt'),
   };
   const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const postgres = spawn(join(binaries.folder, 'bin', 'postgres'), ['-D', place.cluster, ...options], {
-    ...place.runAs,
-    cwd: '/',
-    env: CLEAN_ENVIRONMENT,
-    stdio: 'ignore',
-  });
+  const command = [join(binaries.folder, 'bin', 'postgres'), '-D', place.cluster, ...options];
+  const postgres = await startProgram(command, port, { ...place.runAs, cwd: '/', env: CLEAN_ENVIRONMENT });
   await createRole(place.cluster, port);
   return {
     port,
@@ -62,7 +59,7 @@ export async function startTlsPostgres(): Promise<TlsPostgres> {
     cert: join(folder, 'client.crt'),
     key: join(folder, 'client.key'),
     async stop() {
-      await end(postgres);
+      await postgres.stop('SIGINT');
       rmSync(folder, { recursive: true });
       removeDataDir(dataDir);
     },
@@ -81,38 +78,13 @@ async function createRole(host: string, port: number): Promise<void> {
   await vi.waitFor(create, { timeout: 60_000, interval: 20 });
 }
 
-async function end(postgres: ChildProcess): Promise<void> {
-  const ended = once(postgres, 'exit');
-  postgres.kill('SIGINT');
-  await ended;
-}
-
 /** Each signed by the CA; PostgreSQL wants its own key to be nobody else's. */
 function makeCertificates(owner: number): string {
   const folder = mkdtempSync(join(tmpdir(), 'assent-tls-'));
   chmodSync(folder, 0o755);
-  const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'ignore' });
-  const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
-  openssl('req', '-x509', ...newKey, '-keyout', 'ca.key', '-out', 'ca.crt', '-subj', '/CN=a CA of the tests');
-  for (const [name, subject, more] of [
-    ['server', '/CN=localhost', 'subjectAltName=DNS:localhost'],
-    ['client', '/CN=assent', 'extendedKeyUsage=clientAuth'],
-  ] as const) {
-    openssl('req', ...newKey, '-keyout', `${name}.key`, '-out', `${name}.csr`, '-subj', subject);
-    writeFileSync(join(folder, `${name}.ext`), more);
-    const issuer = '-CA ca.crt -CAkey ca.key -CAcreateserial -days 2'.split(' ');
-    openssl(
-      'x509',
-      '-req',
-      '-in',
-      `${name}.csr`,
-      ...issuer,
-      '-extfile',
-      `${name}.ext`,
-      '-out',
-      `${name}.crt`,
-    );
-  }
+  makeCertificate(folder, 'ca', 'a CA of the tests', 'keyUsage=keyCertSign');
+  makeCertificate(folder, 'server', 'localhost', 'subjectAltName=DNS:localhost', 'ca');
+  makeCertificate(folder, 'client', 'assent', 'extendedKeyUsage=clientAuth', 'ca');
   if (process.getuid?.() === 0) chownSync(join(folder, 'server.key'), owner, -1 as number);
   return folder;
 }

@@ -1,0 +1,35 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/**
+ * Makes `<name>.key` and `<name>.crt` in a folder, good for two days.
+ *
+ * @param extension for example `subjectAltName=DNS:localhost`
+ * @param issuer the name of the certificate there that signs it; itself if left out
+ * @returns the key and the certificate
+ */
+export function makeCertificate(
+  folder: string,
+  name: string,
+  subject: string,
+  extension: string,
+  issuer?: string,
+): string[] {
+  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
+  const files = ['-keyout', `${name}.key`, '-out', `${name}.crt`];
+  const signer = issuer === undefined ? [] : ['-CA', `${issuer}.crt`, '-CAkey', `${issuer}.key`];
+  const args = [
+    'req',
+    '-x509',
+    ...kind,
+    ...files,
+    '-subj',
+    `/CN=${subject}`,
+    '-addext',
+    extension,
+    ...signer,
+  ];
+  execFileSync('openssl', args, { cwd: folder, stdio: 'ignore' });
+  return ['key', 'crt'].map((kind) => readFileSync(join(folder, `${name}.${kind}`), 'utf8'));
+}

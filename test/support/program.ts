@@ -1,0 +1,53 @@
+import { type SpawnOptions, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, connect, type Server } from 'node:net';
+import { vi } from 'vitest';
+
+/** Where programs of others are found: Debian keeps some where only root's path leads. */
+export const PATH = `${process.env.PATH}:/usr/sbin:/usr/local/sbin`;
+
+export interface Program {
+  stop(signal: NodeJS.Signals): Promise<void>;
+}
+
+/**
+ * Starts a program of others and waits until it takes connections at a port of 127.0.0.1.
+ *
+ * @throws {Error} with what it printed when it ends before
+ */
+export async function startProgram(
+  [program = '', ...args]: readonly string[],
+  port: number,
+  options: Omit<SpawnOptions, 'stdio'> = {},
+): Promise<Program> {
+  const child = spawn(program, args, { env: { PATH }, ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk) => {
+      output += chunk;
+    });
+  }
+  const ended = once(child, 'exit');
+  const stop = async (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    await ended;
+  };
+  const answers = async () => {
+    const socket = connect(port, '127.0.0.1');
+    await once(socket, 'connect').finally(() => socket.destroy());
+  };
+  const failed = ended.then(() => {
+    throw new Error(`${program} ended:\n${output}`);
+  });
+  await Promise.race([vi.waitFor(answers, { timeout: 60_000, interval: 20 }), failed]).catch((error) => {
+    child.kill();
+    throw error;
+  });
+  return { stop };
+}
+
+/** Has a server of the test listen on 127.0.0.1. @returns its port */
+export async function listen(server: Server, host = '127.0.0.1'): Promise<number> {
+  await once(server.listen(0, host), 'listening');
+  return (server.address() as AddressInfo).port;
+}
