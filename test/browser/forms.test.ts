@@ -1,7 +1,12 @@
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { contrast } from '../../src/rules/face/brand.ts';
-import { expectPage as expectPageIn, useBrowser } from '../support/browsing.ts';
+import {
+  confirmPayment,
+  expectPage as expectPageIn,
+  signIn as signInOn,
+  useBrowser,
+} from '../support/browsing.ts';
 import { requestOf } from '../support/flow.ts';
 import { useServer } from '../support/server.ts';
 
@@ -24,12 +29,7 @@ async function open(options: BrowserContextOptions = {}): Promise<void> {
 
 const expectPage = (name: string) => expectPageIn(page, name);
 
-async function signIn(): Promise<void> {
-  await page.locator('[name=login]').fill(user.login);
-  await page.locator('[name=password]').fill(user.password);
-  await page.keyboard.press('Enter');
-  await page.locator('main[data-page]:not([data-page="sign-in"])').waitFor();
-}
+const signIn = () => signInOn(page, user);
 
 async function reachConsent(): Promise<void> {
   await page.goto(request('account-info'));
@@ -100,50 +100,34 @@ describe('the button that shows a password', () => {
   it('is on the page of the payment password too', async () => {
     await page.goto(request());
     await signIn();
-    await page.getByRole('button', { name: 'Show password', exact: true }).click();
+    await show().click();
     expect(await page.locator('[name=payment_password]').getAttribute('type')).toBe('text');
   });
 
-  it('is not there when its script did not come', async () => {
-    await page.route('**/form-*.js', (route) => route.abort());
-    await page.goto(request());
-    expect(await page.locator('.password button').isVisible()).toBe(false);
-    await signIn();
-    await expectPage('payment-password');
-  });
-
-  it('is not there without JavaScript, where the forms do all the rest', async () => {
-    await open({ javaScriptEnabled: false });
-    await page.goto(request());
-    expect(await page.locator('.password button').isVisible()).toBe(false);
-    await signIn();
-    expect(await page.locator('.password button').isVisible()).toBe(false);
-    await page.locator('[name=payment_password]').fill(user.paymentPassword ?? '');
-    await page.keyboard.press('Enter');
-    await expectPage('consent');
-  });
+  it.each([true, false])(
+    'is not there when its script did not come, and the forms do all the rest (JavaScript: %s)',
+    async (javaScriptEnabled) => {
+      await open({ javaScriptEnabled });
+      await page.route('**/form-*.js', (route) => route.abort());
+      await page.goto(request());
+      expect(await page.locator('.password button').isVisible()).toBe(false);
+      await signIn();
+      expect(await page.locator('.password button').isVisible()).toBe(false);
+      await confirmPayment(page, user.paymentPassword);
+    },
+  );
 });
 
 describe('Caps Lock', () => {
   const hint = () => page.locator('.hint');
 
   /** Headless Chromium has no such key: the event is made here. */
-  async function press(type: string, isOn: boolean): Promise<void> {
-    await page
-      .locator('#password')
-      .evaluate(
-        (field, [name, on]) =>
-          field.dispatchEvent(new KeyboardEvent(name, { modifierCapsLock: on, bubbles: true })),
-        [type, isOn] as const,
-      );
-  }
+  const press = (type: string, modifierCapsLock: boolean) =>
+    page.locator('#password').dispatchEvent(type, { modifierCapsLock, bubbles: true });
 
   it('is said beside the field in the language of the page, while it is on and the field is used', async () => {
-    for (const [locale, text] of [
-      ['en', 'Caps Lock is on.'],
-      ['ru', 'Включён Caps Lock.'],
-    ]) {
-      await open({ locale: locale ?? '' });
+    for (const [locale, text] of Object.entries({ en: 'Caps Lock is on.', ru: 'Включён Caps Lock.' })) {
+      await open({ locale });
       await page.goto(request());
       await page.locator('#password').focus();
       expect(await hint().getAttribute('aria-live')).toBe('polite');
@@ -170,70 +154,52 @@ describe('the payment password', () => {
     await page.goto(request());
     await signIn();
     const form = page.locator('form[action="/payment-password"]');
-    const kinds = await form
-      .locator('input:not([type=hidden])')
-      .evaluateAll((fields) =>
-        (fields as HTMLInputElement[]).map(({ autocomplete, value }) => [autocomplete, value]),
-      );
-    expect(kinds).toEqual([
-      ['username', `${user.login} (payment)`],
-      ['current-password', ''],
-    ]);
-    expect(await form.locator('[autocomplete=username]').boundingBox()).toMatchObject({
-      width: 1,
-      height: 1,
-    });
+    const [keptAs, typed] = [
+      form.locator('[autocomplete=username]'),
+      form.locator('[name=payment_password]'),
+    ];
+    expect(await keptAs.inputValue()).toBe(`${user.login} (payment)`);
+    expect(await keptAs.boundingBox()).toMatchObject({ width: 1, height: 1 });
+    expect(await typed.getAttribute('autocomplete')).toBe('current-password');
     expect(await form.getByRole('textbox').count()).toBe(1);
-    await form.locator('[name=payment_password]').focus();
+    await typed.focus();
     await page.keyboard.press('Shift+Tab');
     expect(await page.evaluate(() => document.activeElement?.matches('form *'))).toBe(false);
     const posted = page.waitForRequest('**/payment-password');
-    await form.locator('[name=payment_password]').fill(user.paymentPassword ?? '');
-    await page.keyboard.press('Enter');
+    await typed.fill(user.paymentPassword ?? '');
+    await typed.press('Enter');
     const names = [...new URLSearchParams((await posted).postData() ?? '').keys()];
     expect(names).toEqual(['request', 'form_token', 'payment_password']);
   });
 });
 
 describe('a wrong password', () => {
-  it.each([
-    [true, 'with'],
-    [false, 'without'],
-  ])(
+  /** The field that has the focus, and what is read out with it. */
+  const described = () =>
+    page.evaluate(() => {
+      const field = document.activeElement;
+      const [id = ''] = field?.getAttribute('aria-describedby')?.split(' ') ?? [];
+      return [field?.id, field?.ariaInvalid, document.getElementById(id)?.textContent?.trim()];
+    });
+
+  it.each([true, false])(
     'leads back to its field, which says what is wrong, as does the title (JavaScript: %s)',
     async (javaScriptEnabled) => {
       await open({ javaScriptEnabled });
-      const described = () =>
-        page.evaluate(() => {
-          const field = document.activeElement;
-          const ids = field?.getAttribute('aria-describedby')?.split(' ') ?? [];
-          return [
-            field?.id,
-            field?.ariaInvalid,
-            ...ids.map((id) => document.getElementById(id)?.textContent?.trim()),
-          ];
-        });
       await page.goto(request());
       await page.locator('[name=login]').fill(user.login);
       await page.locator('[name=password]').fill('wrong');
       await page.keyboard.press('Enter');
       await page.getByRole('alert').waitFor();
-      expect((await described()).slice(0, 3)).toEqual([
-        'password',
-        'true',
-        'The login or the password is wrong. If you are sure of both, ask our support.',
-      ]);
+      const wrong = 'The login or the password is wrong. If you are sure of both, ask our support.';
+      expect(await described()).toEqual(['password', 'true', wrong]);
       expect(await page.title()).toMatch(/^Error: Sign in/);
       expect(await page.locator('[name=login]').inputValue()).toBe(user.login);
       await signIn();
       await page.locator('[name=payment_password]').fill('wrong');
       await page.keyboard.press('Enter');
       await page.getByRole('alert').waitFor();
-      expect((await described()).slice(0, 3)).toEqual([
-        'payment-password',
-        'true',
-        'The payment password is wrong.',
-      ]);
+      expect(await described()).toEqual(['payment-password', 'true', 'The payment password is wrong.']);
       expect(await page.title()).toMatch(/^Error: /);
     },
   );
@@ -250,6 +216,14 @@ describe('Allow in its first moment', () => {
     await devtools.send('Animation.setPlaybackRate', { playbackRate });
   }
 
+  /** The consent page, with Allow as it is in that moment. */
+  async function reachSleeping(): Promise<void> {
+    await reachConsent();
+    await setTime(0);
+    await page.reload();
+    expect(await isResting()).toBe(true);
+  }
+
   it.each([
     { reducedMotion: 'no-preference', javaScriptEnabled: true },
     { reducedMotion: 'reduce', javaScriptEnabled: true },
@@ -258,10 +232,7 @@ describe('Allow in its first moment', () => {
     'is pressed by no click, and by no key that was meant for something else: %j',
     async (options) => {
       await open(options);
-      await reachConsent();
-      await setTime(0);
-      await page.reload();
-      expect(await isResting()).toBe(true);
+      await reachSleeping();
       for (const key of ['Enter', 'Space']) await page.keyboard.press(key);
       expect([await focused(), await isResting()]).toEqual(['BODY', true]);
       await allow().click({ force: true });
@@ -272,9 +243,7 @@ describe('Allow in its first moment', () => {
   );
 
   it('is no less enabled for keys, which is what screen readers say of it', async () => {
-    await reachConsent();
-    await setTime(0);
-    await page.reload();
+    await reachSleeping();
     expect(await page.getByRole('button', { name: 'Allow', exact: true }).isEnabled()).toBe(true);
     await allow().focus();
     expect(await isResting()).toBe(true);
@@ -286,11 +255,8 @@ describe('Allow in its first moment', () => {
   it('has a contrast of 3 or more in both themes', async () => {
     for (const colorScheme of ['light', 'dark'] as const) {
       await open({ colorScheme });
-      await reachConsent();
-      await setTime(0);
-      await page.reload();
-      expect(await isResting()).toBe(true);
-      expect(await contrastOf('[value=allow]')).toBeGreaterThanOrEqual(3);
+      await reachSleeping();
+      expect(await contrastOfAllow()).toBeGreaterThanOrEqual(3);
     }
   });
 
@@ -302,7 +268,6 @@ describe('Allow in its first moment', () => {
     await setTime(0);
     await page.mouse.move(5, 5);
     await expect.poll(isResting).toBe(true);
-    expect(await contrastOf('[value=allow]')).toBeGreaterThanOrEqual(3);
     expect(await page.evaluate(() => document.activeElement?.getAttribute('value'))).toBe('allow');
     await allow().click({ force: true });
     await expectPage('consent');
@@ -315,22 +280,21 @@ describe('Allow in its first moment', () => {
 
   it('looks disabled in forced colours, too', async () => {
     await open({ forcedColors: 'active' });
-    await reachConsent();
     const border = () =>
       allow().evaluate((element) => {
         const { borderBottomStyle, borderBottomWidth } = getComputedStyle(element);
         return `${borderBottomWidth} ${borderBottomStyle}`;
       });
+    await reachSleeping();
+    expect(await border()).toBe('2px dashed');
+    await setTime(1);
     await expect.poll(isResting).toBe(false);
     expect(await border()).toBe('2px solid');
-    await setTime(0);
-    await page.reload();
-    expect(await border()).toBe('2px dashed');
   });
 
   /** The contrast of a button's text with it, and of the button with the page around it: the lower one. */
-  async function contrastOf(selector: string): Promise<number> {
-    const [text = '', button = '', around = ''] = await page.locator(selector).evaluate((element) => {
+  async function contrastOfAllow(): Promise<number> {
+    const [text = '', button = '', around = ''] = await allow().evaluate((element) => {
       const main = getComputedStyle(document.querySelector('main') as Element);
       const { color, backgroundColor, opacity } = getComputedStyle(element);
       if (opacity !== '1') throw new Error(`opacity ${opacity}`);
@@ -360,18 +324,11 @@ describe('Reject and Allow', () => {
         await page.evaluate((size) => {
           document.documentElement.style.fontSize = `${size}%`;
         }, percent);
-        const [reject, allow, icon] = await Promise.all(
-          ['[value=reject]', '[value=allow]', 'main svg >> nth=0'].map((part) =>
-            page.locator(part).boundingBox(),
-          ),
-        );
-        expect({ width, percent, stacked: (allow?.y ?? 0) > (reject?.y ?? 0) }).toEqual({
-          width,
-          percent,
-          stacked,
-        });
+        const box = (part: string) => page.locator(part).first().boundingBox();
+        const [reject, allow] = [await box('[value=reject]'), await box('[value=allow]')];
+        expect((allow?.y ?? 0) > (reject?.y ?? 0), `${percent} % on ${width} px`).toBe(stacked);
         expect([allow?.width, allow?.height]).toEqual([reject?.width, reject?.height]);
-        icons[percent] = icon?.height ?? 0;
+        icons[percent] = (await box('main svg'))?.height ?? 0;
       }
       expect(icons[200]).toBe(2 * icons[100]);
     }

@@ -1,6 +1,6 @@
 import type { Page, Response } from 'playwright-core';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { expectPage, useBrowser } from '../support/browsing.ts';
+import { confirmPayment, signIn, useBrowser } from '../support/browsing.ts';
 import { requestOf } from '../support/flow.ts';
 import { type TestClient, type TestUser, useServer } from '../support/server.ts';
 
@@ -26,12 +26,8 @@ beforeEach(async () => {
 async function reachConsent(): Promise<void> {
   const request = requestOf(client, { scope: 'payment-shop.limit(30,45000) payment-p2p' });
   await page.goto(`${server.baseUrl}/oauth/authorize?${new URLSearchParams(request)}`);
-  await page.getByLabel('Login').fill(user.login);
-  await page.getByLabel('Password', { exact: true }).fill(user.password);
-  await page.keyboard.press('Enter');
-  await page.getByLabel('Payment password').fill(user.paymentPassword ?? '');
-  await page.keyboard.press('Enter');
-  await expectPage(page, 'consent');
+  await signIn(page, user);
+  await confirmPayment(page, user.paymentPassword);
 }
 
 async function press(button: 'Allow' | 'Reject'): Promise<Response> {

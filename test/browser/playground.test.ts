@@ -1,27 +1,13 @@
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { useBrowser } from '../support/browsing.ts';
-import { makeDataDir, removeDataDir } from '../support/folder.ts';
-import type { ServerProcess } from '../support/process.ts';
-import { type Credentials, credentials, freePair, startTrial } from '../support/trial.ts';
+import { describe, expect, it } from 'vitest';
+import { confirmPayment, expectPage, signIn, useBrowser } from '../support/browsing.ts';
+import { useTrial } from '../support/trial.ts';
 
 // The five minutes of trial mode, in a real browser.
 
 const web = useBrowser({ locale: 'en-GB' });
-const dataDir = makeDataDir();
-let server: ServerProcess;
-let trial: Credentials;
+const trial = await useTrial();
 let page: Page;
-
-beforeAll(async () => {
-  server = await startTrial({ PORT: String(await freePair()), DATA_DIR: dataDir });
-  trial = credentials(server);
-});
-
-afterAll(async () => {
-  await server?.stop();
-  removeDataDir(dataDir);
-});
 
 async function open(options: BrowserContextOptions = {}): Promise<void> {
   page = await web.open(options);
@@ -42,16 +28,8 @@ async function connect(ask = 'Connect my account'): Promise<void> {
   await press(ask);
   await press('Send it');
   await page.locator('main[data-page]').waitFor();
-  if (await isOn('sign-in')) {
-    await page.getByLabel('Login').fill(trial.login);
-    await page.getByLabel('Password', { exact: true }).fill(trial.password);
-    await press('Sign in');
-    await page.locator('main[data-page]:not([data-page="sign-in"])').waitFor();
-  }
-  if (await isOn('payment-password')) {
-    await page.getByLabel('Payment password').fill(trial.payment);
-    await press('Continue');
-  }
+  if (await isOn('sign-in')) await signIn(page, trial);
+  if (await isOn('payment-password')) await confirmPayment(page, trial.payment);
   await press('Allow');
   await page.waitForURL(/\/story/);
 }
@@ -89,12 +67,9 @@ describe('the playground of trial mode', () => {
     await page.getByRole('link', { name: 'Ask for something else' }).click();
     await connect();
     await page.getByRole('link', { name: 'Your connected applications' }).click();
-    await page.locator('main[data-page="account"]').waitFor();
+    await expectPage(page, 'account');
     await page.getByText('Disconnect', { exact: true }).first().click();
-    await page
-      .getByRole('button', { name: /^Yes, disconnect: / })
-      .first()
-      .click();
+    await press(/^Yes, disconnect: /);
     await page.getByRole('status').waitFor();
     await page.goto(`${trial.open}/story`);
     await press('Pay');

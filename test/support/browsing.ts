@@ -58,3 +58,21 @@ export function useBrowser(standard: BrowserContextOptions = {}): Browsing {
 export async function expectPage(page: Page, name: string): Promise<void> {
   await page.locator(`main[data-page="${name}"]`).waitFor();
 }
+
+/** Signs in on the page that is open, with Enter in the field of the password. */
+export async function signIn(
+  page: Page,
+  { login, password }: { login: string; password: string },
+): Promise<void> {
+  await page.locator('[name=login]').fill(login);
+  await page.locator('[name=password]').fill(password);
+  await page.keyboard.press('Enter');
+  await page.locator('main[data-page]:not([data-page="sign-in"])').waitFor();
+}
+
+/** Types the payment password on the page that asks for it. */
+export async function confirmPayment(page: Page, paymentPassword: string | null): Promise<void> {
+  await page.locator('[name=payment_password]').fill(paymentPassword ?? '');
+  await page.keyboard.press('Enter');
+  await expectPage(page, 'consent');
+}

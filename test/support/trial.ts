@@ -1,6 +1,9 @@
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { afterAll } from 'vitest';
+import { makeDataDir, removeDataDir } from './folder.ts';
 import { ledger } from './ledger.ts';
 import { type ServerProcess, spawnServer } from './process.ts';
 import { freePort } from './server.ts';
@@ -11,6 +14,17 @@ export async function startTrial(variables: Record<string, string>): Promise<Ser
   while (!server.output().includes('trial mode')) await new Promise((resolve) => setTimeout(resolve, 10));
   if (variables.DATA_DIR !== undefined) noteFiles(variables.DATA_DIR);
   return server;
+}
+
+/** Starts it for all tests of a file. @returns what it says besides */
+export async function useTrial(variables: Record<string, string> = {}) {
+  const DATA_DIR = makeDataDir();
+  const server = await startTrial({ PORT: String(await freePair()), DATA_DIR, ...variables });
+  afterAll(async () => {
+    await server.stop();
+    removeDataDir(DATA_DIR);
+  });
+  return { baseUrl: server.baseUrl, ...credentials(server) };
 }
 
 /** Trial mode keeps what it made in files, so that it can show it again. */
@@ -32,26 +46,20 @@ function noteFiles(dataDir: string): void {
 export async function freePair(): Promise<number> {
   for (;;) {
     const port = await freePort();
-    const next = createServer();
-    const free = await new Promise<boolean>((resolve) => {
-      next.once('error', () => resolve(false));
-      next.listen(port + 1, '127.0.0.1', () => next.close(() => resolve(true)));
-    });
-    if (free) return port;
+    const next = createServer().listen(port + 1, '127.0.0.1');
+    const isFree = await once(next, 'listening').then(
+      () => true,
+      () => false,
+    );
+    next.close();
+    if (isFree) return port;
   }
 }
 
-export interface Credentials {
-  readonly open: string;
-  readonly login: string;
-  readonly password: string;
-  readonly payment: string;
-  /** Another user, without a payment password. */
-  readonly other: { readonly login: string; readonly password: string };
-}
+/** What a person reads in the output; empty where nothing was said. */
+export type Credentials = ReturnType<typeof credentials>;
 
-/** Reads them from the output like a person; empty where nothing was said. */
-export function credentials(server: ServerProcess): Credentials {
+export function credentials(server: ServerProcess) {
   const field = (name: string) => new RegExp(`^ *${name} {2,}(\\S+)$`, 'm').exec(server.output())?.[1] ?? '';
   const [, login = '', password = ''] =
     /^ *Another user {2,}(\S+), password (\S+)$/m.exec(server.output()) ?? [];
@@ -60,6 +68,7 @@ export function credentials(server: ServerProcess): Credentials {
     login: field('Login'),
     password: field('Password'),
     payment: field('Payment password'),
+    /** Another user, without a payment password. */
     other: { login, password },
   };
 }
