@@ -3,16 +3,9 @@ import { expect, vi } from 'vitest';
 import { CONSENT_FORM_MS } from '../../src/rules/common/lifetimes.ts';
 import { sha256 } from '../../src/secrets/digest.ts';
 import type { Approval } from '../../src/store/authorize/approvals.ts';
+import { fieldsFor, signedIn } from './account.ts';
 import { Agent, type Answer } from './agent.ts';
-import {
-  introspect,
-  obtainCode,
-  obtainToken,
-  reachConsent,
-  requestOf,
-  signIn,
-  tokenRequestOf,
-} from './flow.ts';
+import { introspect, obtainCode, obtainToken, reachConsent, requestOf, tokenRequestOf } from './flow.ts';
 import { CALLER, type TestClient, type TestServer, type TestUser } from './server.ts';
 
 type Values = Readonly<Record<string, string>>;
@@ -36,95 +29,102 @@ const VERIFIER = 'a-code-verifier-of-the-tests-with-43-letters-or-more';
 const CHALLENGE = createHash('sha256').update(VERIFIER).digest('base64url');
 const SPENDING = 'payment-shop.limit(7,5000) money-source("wallet")';
 
-/** Every route; what `GET` answers, `HEAD` answers too. In this order no request takes away what another needs. */
-export const ROUTES = [
-  'GET /',
-  'GET /sign-in',
-  'GET /payment-password',
-  'GET /oauth/authorize',
-  'POST /oauth/authorize',
-  'POST /sign-in',
-  'GET /reject',
-  'POST /reject',
-  'POST /payment-password',
-  'POST /consent',
-  'GET /account',
-  'POST /account/disconnect',
-  'POST /account/disconnect-all',
-  'GET /account/history',
-  'GET /account/security',
-  'POST /account/sessions/end',
-  'POST /account/sessions/end-others',
-  'POST /account/stop',
-  'POST /account/warnings',
-  'GET /account/password',
-  'POST /account/password',
-  'GET /account/payment-password',
-  'POST /account/payment-password',
-  'POST /sign-out',
-  'POST /language',
-  'GET /brand/:name',
-  'GET /logo/:name',
-  'POST /oauth/token',
-  'POST /oauth/introspect',
-  'POST /oauth/revoke',
-  'POST /api/revoke',
-  'GET /.well-known/oauth-authorization-server',
-  'GET /health/live',
-  'GET /health/ready',
-  'GET /metrics',
-] as const;
+/** A right request to every route, with each parameter that is read there. In this order none takes away what another needs. */
+const SAMPLES = {
+  'GET /': () => person({}, 303),
+  'GET /sign-in': () => person({}, 303),
+  'GET /payment-password': () => person({}, 303),
+  'GET /oauth/authorize': ({ look, session }) => person(look, 200, session),
+  'POST /oauth/authorize': ({ look, session }) => person(look, 303, session),
+  'POST /sign-in': ({ user: { login, password }, signIn, visit }) =>
+    form(signIn, '/sign-in', { login, password }, { ...visit, gives: /assent_session=[\w-]{43};/ }),
+  'GET /reject': ({ spend, session }) => person(spend, 200, session),
+  'POST /reject': ({ payment, session }) => form(payment, '/reject', {}, { ...session, needs: [] }),
+  'POST /payment-password': ({ user: { paymentPassword }, payment, session }) =>
+    form(payment, '/payment-password', { payment_password: paymentPassword ?? '' }, session),
+  'POST /consent': ({ consent, session }) => {
+    const more = { ...session, status: 302, gives: /[?&]code=/ };
+    const sample = form(consent, '/consent', { decision: 'allow' }, more);
+    return { ...sample, fields: { ...sample.fields, language: 'ru' } }; // it is read, and not needed
+  },
+  'GET /account': ({ session }) =>
+    person({ ...LOOK_AT, undone: 'x', stopped: 'x' }, 200, {
+      ...session,
+      gives: /action="\/account\/disconnect"/,
+      needs: ['header cookie'],
+    }),
+  'POST /account/disconnect': ({ account, session }) =>
+    form(account, '/account/disconnect', {}, { ...session, gives: /\?disconnected=/ }),
+  'POST /account/disconnect-all': ({ account, session }) =>
+    form(account, '/account/disconnect-all', {}, { ...session, gives: /\?disconnected_all=/ }),
+  'GET /account/history': (stage) => ownPage(stage, { from: 'x' }),
+  'GET /account/security': (stage) => ownPage(stage, { said: 'x' }),
+  'POST /account/sessions/end': (stage) => ownForm(stage, '/account/security', '/account/sessions/end'),
+  'POST /account/sessions/end-others': (stage) =>
+    ownForm(stage, '/account/security', '/account/sessions/end-others'),
+  'POST /account/stop': (stage) => ownForm(stage, '/account', '/account/stop'),
+  'POST /account/warnings': (stage) => ownForm(stage, '/account', '/account/warnings'),
+  'GET /account/password': (stage) => ownPage(stage),
+  'POST /account/password': (stage) =>
+    ownForm(stage, '/account/password', '/account/password', ({ password }) => ({
+      password,
+      new_password: 'a new password',
+    })),
+  'GET /account/payment-password': (stage) => ownPage(stage),
+  'POST /account/payment-password': (stage) =>
+    ownForm(stage, '/account/payment-password', '/account/payment-password', ({ paymentPassword }) => ({
+      payment_password: paymentPassword ?? '',
+      new_password: 'a new password',
+    })),
+  'POST /sign-out': ({ account, session }) =>
+    form(account, '/sign-out', {}, { ...session, gives: /assent_session=;/ }),
+  'POST /language': ({ account }) =>
+    form(account, '/language', { language: 'ru' }, { gives: /assent_language=ru;/, needs: [] }),
+  'GET /brand/:name': () => person({}, 404), // a picture of no such name; images.test.ts has those that are there
+  'GET /logo/:name': () => person({}, 404),
+  'POST /oauth/token': ({ exchange }) => program(exchange, {}, { gives: /"access_token":/ }),
+  'POST /oauth/introspect': ({ asked: token, asks }) => program({ token }, asks, { gives: /"active":true/ }),
+  'POST /oauth/revoke': async ({ exchange: { client_id = '', client_secret = '' }, issue }) =>
+    program({ token: await issue('revoked'), client_id, client_secret }),
+  'POST /api/revoke': async ({ issue }) => program({}, { authorization: `Bearer ${await issue('held')}` }),
+  'GET /.well-known/oauth-authorization-server': () => program(),
+  'GET /health/live': () => program(),
+  'GET /health/ready': () => program(),
+  'GET /metrics': () => program(),
+} satisfies Record<string, (stage: Stage) => Sample | Promise<Sample>>;
 
-export type Route = (typeof ROUTES)[number];
+export type Route = keyof typeof SAMPLES;
 export type Samples = Readonly<Record<Route, Sample>>;
+
+/** Every route; what `GET` answers, `HEAD` answers too. */
+export const ROUTES = Object.keys(SAMPLES) as Route[];
 
 /** Whether it looks at a password, which is slow on purpose, and where a wrong one makes others wait. */
 export const isSlow = (route: Route) => /^POST .*(sign-in|account\/.*password)$/.test(route);
 
-/** A right request to each route, with every parameter that is read there. */
 export async function prepareSamples(server: TestServer): Promise<Samples> {
-  const client = await server.createClient();
-  const user = await server.createUser();
-  const agent = new Agent(server.baseUrl);
-  return {
-    ...(await samplesOfPrograms(server, agent, client, user)),
-    ...(await samplesOfPeople(server, agent, client, user)),
-    ...(await samplesOfOwners(server)),
-  };
+  const stage = await setStage(server);
+  const samples: [string, Sample][] = [];
+  for (const route of ROUTES) samples.push([route, await SAMPLES[route](stage)]);
+  return Object.fromEntries(samples) as Samples;
 }
 
-async function samplesOfPrograms(server: TestServer, agent: Agent, client: TestClient, user: TestUser) {
-  const code = await obtainCode(agent, everythingAsked(client, 'code'), user);
-  const exchange = tokenRequestOf(client, code, { code_verifier: VERIFIER });
-  const { client_id = '', client_secret = '' } = exchange;
+type Stage = Awaited<ReturnType<typeof setStage>>;
+
+/** An application, a user, and the pages that both have come to. */
+async function setStage(server: TestServer) {
+  const [client, user] = [await server.createClient(), await server.createUser()];
+  const [agent, visitor] = [new Agent(server.baseUrl), new Agent(server.baseUrl)];
   const issue = (instance_name: string) => obtainToken(agent, client, user, { instance_name });
+  const code = await obtainCode(agent, everythingAsked(client, 'code'), user);
   const asks = { authorization: await server.createResource() };
-  const holds = { authorization: `Bearer ${await issue('held')}` };
   const asked = await issue('asked');
   // The first introspection of a day is noted, after its answer: the sample's changes nothing any more.
   await introspect(server, asks.authorization, asked);
-  await vi.waitFor(async () => expect(await isNotedAsUsed(server, client)).toBe(true));
-  return {
-    'POST /oauth/token': program(exchange, {}, /"access_token":/),
-    'POST /oauth/introspect': program({ token: asked }, asks, /"active":true/),
-    'POST /oauth/revoke': program({ token: await issue('revoked'), client_id, client_secret }),
-    'POST /api/revoke': program({}, holds),
-    'GET /.well-known/oauth-authorization-server': program(),
-    'GET /health/live': program(),
-    'GET /health/ready': program(),
-    'GET /metrics': program(),
-  };
-}
+  const noted = 'select from grants where client_id = $1 and last_used_on is not null';
+  const { pool } = server.database;
+  await vi.waitFor(async () => expect((await pool.query(noted, [client.clientId])).rowCount).toBe(1));
 
-async function isNotedAsUsed(server: TestServer, { clientId }: TestClient): Promise<boolean> {
-  const { rowCount } = await server.database.pool.query(
-    'select from grants where client_id = $1 and last_used_on is not null',
-    [clientId],
-  );
-  return rowCount === 1;
-}
-
-async function samplesOfPeople(server: TestServer, agent: Agent, client: TestClient, user: TestUser) {
   const look = everythingAsked(client, 'look');
   const spend = { ...everythingAsked(client, 'spend'), scope: SPENDING };
   const consent = await reachConsent(agent, everythingAsked(client, 'consent'), user);
@@ -132,99 +132,43 @@ async function samplesOfPeople(server: TestServer, agent: Agent, client: TestCli
   const other = await server.createClient(); // so that disconnecting takes nothing from the samples of programs
   for (const instance_name of ['one', 'two'])
     await obtainCode(agent, requestOf(other, { instance_name }), user);
-  const account = await agent.get('/account');
-  const visitor = new Agent(server.baseUrl);
-  const signIn = await visitor.get(`/oauth/authorize?${new URLSearchParams(look)}`);
-  const typed = { login: user.login, password: user.password };
-  const session = cookieOf(agent, 'assent_session');
-  const visit = cookieOf(visitor, 'assent_visit');
   return {
-    'GET /': person({}, 303),
-    'GET /sign-in': person({}, 303),
-    'GET /payment-password': person({}, 303),
-    'GET /brand/:name': person({}, 404), // a picture of no such name; images.test.ts has those that are there
-    'GET /logo/:name': person({}, 404),
-    'GET /oauth/authorize': person(look, 200, session),
-    'POST /oauth/authorize': person(look, 303, session),
-    'POST /sign-in': form(signIn, '/sign-in', typed, 303, { ...visit, gives: /assent_session=[\w-]{43};/ }),
-    'GET /reject': person(spend, 200, session),
-    'POST /reject': form(payment, '/reject', {}, 303, { ...session, needs: [] }),
-    'POST /payment-password': form(
-      payment,
-      '/payment-password',
-      { payment_password: user.paymentPassword ?? '' },
-      303,
-      session,
-    ),
-    'POST /consent': withField(
-      form(consent, '/consent', { decision: 'allow' }, 302, { ...session, gives: /[?&]code=/ }),
-      { language: 'ru' },
-    ),
-    'GET /account': person({ ...LOOK_AT, undone: 'x', stopped: 'x' }, 200, {
-      ...session,
-      gives: /action="\/account\/disconnect"/,
-      needs: ['header cookie'],
-    }),
-    'POST /account/disconnect': form(account, '/account/disconnect', {}, 303, {
-      ...session,
-      gives: /\?disconnected=/,
-    }),
-    'POST /account/disconnect-all': form(account, '/account/disconnect-all', {}, 303, {
-      ...session,
-      gives: /\?disconnected_all=/,
-    }),
-    'POST /sign-out': form(account, '/sign-out', {}, 303, { ...session, gives: /assent_session=;/ }),
-    'POST /language': form(account, '/language', { language: 'ru' }, 303, {
-      gives: /assent_language=ru;/,
-      needs: [],
-    }),
+    server,
+    user,
+    issue,
+    exchange: tokenRequestOf(client, code, { code_verifier: VERIFIER }),
+    asks,
+    asked,
+    look,
+    spend,
+    consent,
+    payment,
+    account: await agent.get('/account'),
+    session: cookieOf(agent, 'assent_session'),
+    signIn: await visitor.get(`/oauth/authorize?${new URLSearchParams(look)}`),
+    visit: cookieOf(visitor, 'assent_visit'),
   };
 }
 
-/** The forms that change what a user is signed in with, each of a user of its own. */
-async function samplesOfOwners(server: TestServer) {
-  const sampleOf = async (page: string, action: string, typed: (user: TestUser) => Values) => {
-    const user = await server.createUser();
-    const agent = new Agent(server.baseUrl);
-    for (const browser of [new Agent(server.baseUrl), agent])
-      await signIn(browser, user.login, user.password);
-    const kind = 'user_password_set';
-    await server.database.pool.query('insert into audit_events (kind, user_id) values ($1, $2)', [
-      kind,
-      user.userId,
-    ]);
-    const gives = { gives: /said=(ended|changed)|stopped=everything|assent_seen=/ };
-    const session = cookieOf(agent, 'assent_session');
-    return form(await agent.get(page), action, typed(user), 303, { ...session, ...gives });
-  };
-  const seen = async (path: string, fields: Values = {}) => {
-    const user = await server.createUser();
-    const agent = new Agent(server.baseUrl);
-    await signIn(agent, user.login, user.password);
-    return { [`GET ${path}`]: person(fields, 200, cookieOf(agent, 'assent_session')) };
-  };
-  const change = (path: string, name: string, old: (user: TestUser) => string) =>
-    sampleOf(path, path, (user) => ({ [name]: old(user), new_password: 'a new password' }));
-  return {
-    ...(await seen('/account/history', { from: 'x' })),
-    ...(await seen('/account/security', { said: 'x' })),
-    ...(await seen('/account/password')),
-    ...(await seen('/account/payment-password')),
-    'POST /account/sessions/end': await sampleOf('/account/security', '/account/sessions/end', () => ({})),
-    'POST /account/sessions/end-others': await sampleOf(
-      '/account/security',
-      '/account/sessions/end-others',
-      () => ({}),
-    ),
-    'POST /account/stop': await sampleOf('/account', '/account/stop', () => ({})),
-    'POST /account/warnings': await sampleOf('/account', '/account/warnings', () => ({})),
-    'POST /account/password': await change('/account/password', 'password', (user) => user.password),
-    'POST /account/payment-password': await change(
-      '/account/payment-password',
-      'payment_password',
-      (user) => user.paymentPassword ?? '',
-    ),
-  } as Record<Extract<Route, `${string} /account/${'h' | 's' | 'p' | 'w'}${string}`>, Sample>;
+/** A page of the account of a user of its own. */
+async function ownPage({ server }: Stage, fields: Values = {}): Promise<Sample> {
+  return person(fields, 200, cookieOf(await signedIn(server, await server.createUser()), 'assent_session'));
+}
+
+/** A form that changes what a user is signed in with, of a user of its own who is warned and has another session. */
+async function ownForm(
+  { server }: Stage,
+  page: string,
+  action: string,
+  typed: (user: TestUser) => Values = () => ({}),
+): Promise<Sample> {
+  const user = await server.createUser();
+  const [, agent] = [await signedIn(server, user), await signedIn(server, user)];
+  const warn = `insert into audit_events (kind, user_id) values ('user_password_set', $1)`;
+  await server.database.pool.query(warn, [user.userId]);
+  const gives = /said=(ended|changed)|stopped=everything|assent_seen=/;
+  const session = cookieOf(agent, 'assent_session');
+  return form(await agent.get(page), action, typed(user), { ...session, gives });
 }
 
 function everythingAsked(client: TestClient, instance_name: string): Record<string, string> {
@@ -237,9 +181,8 @@ function cookieOf(agent: Agent, name: string): { headers: Values } {
   return { headers: { cookie: `${name}=${agent.cookies.get(name)}` } };
 }
 
-function program(fields: Values = {}, headers: Values = {}, gives?: RegExp): Sample {
-  const sample = { reader: 'program', fields, headers, status: 200, needs: allOf(fields, headers) } as const;
-  return gives === undefined ? sample : { ...sample, gives };
+function program(fields: Values = {}, headers: Values = {}, more: Partial<Sample> = {}): Sample {
+  return { reader: 'program', fields, headers, status: 200, needs: allOf(fields, headers), ...more };
 }
 
 function person(fields: Values, status: number, more: Partial<Sample> = {}): Sample {
@@ -247,16 +190,9 @@ function person(fields: Values, status: number, more: Partial<Sample> = {}): Sam
 }
 
 /** A form as the page has it, filled in. */
-function form(page: Answer, action: string, typed: Values, status: number, more: Partial<Sample>): Sample {
-  const found = page.forms.find((candidate) => candidate.action === action);
-  if (found === undefined) throw new Error(`the page ${page.page} has no form for ${action}`);
-  const fields = { ...found.fields, ...typed };
-  return person(fields, status, { needs: allOf(fields, more.headers), ...more });
-}
-
-/** One that is read, and that the request can do without. */
-function withField(sample: Sample, field: Values): Sample {
-  return { ...sample, fields: { ...sample.fields, ...field } };
+function form(page: Answer, action: string, typed: Values, more: Partial<Sample>): Sample {
+  const fields = { ...fieldsFor(page, action), ...typed };
+  return person(fields, 303, { needs: allOf(fields, more.headers), ...more });
 }
 
 function allOf(fields: Values, headers: Values = {}): string[] {
