@@ -9,9 +9,12 @@ import { decide, obtainCode, reachConsent, requestOf, signIn } from '../support/
 import { expireCode } from '../support/state.ts';
 import {
   afterManyDecisions,
+  amid,
   asAnna,
   blockedAtTheLastMoment,
   endSessions,
+  fillIn,
+  onConsent,
   pressOn,
   queryOf,
   type Reach,
@@ -55,11 +58,7 @@ const ERRORS: Record<
     readonly nameless?: boolean;
   }
 > = {
-  unknown_application: {
-    code: 'unauthorized_client',
-    nameless: true,
-    reach: sent({ client_id: 'nobody' }),
-  },
+  unknown_application: { code: 'unauthorized_client', nameless: true, reach: sent({ client_id: 'x' }) },
   no_longer_possible: { code: 'unauthorized_client', reach: blockedAtTheLastMoment },
   wrong_return_address: { parameter: 'redirect_uri', reach: sent({ redirect_uri: 'https://evil.example/' }) },
   missing_parameter: { parameter: 'response_type', reach: sent({ response_type: '' }) },
@@ -73,10 +72,7 @@ const ERRORS: Record<
   too_long: { reach: sent({ state: 'x'.repeat(6_000) }) },
   no_rights: { ...SCOPE, reach: sent({ scope: '' }) },
   unreadable_rights: { ...SCOPE, reach: sent({ scope: 'make-coffee' }) },
-  right_not_offered: {
-    ...SCOPE,
-    reach: (browser, stage) => withoutAccountInfo(stage, () => sent({})(browser, stage)),
-  },
+  right_not_offered: { ...SCOPE, reach: amid(withoutAccountInfo, sent({})) },
   right_not_allowed: { ...SCOPE, reach: (browser, { limited }) => browser.get(queryOf(requestOf(limited))) },
   unclear_target: { ...SCOPE, reach: sent({ scope: 'payment.to-pattern("a b")' }) },
   contradiction: { ...SCOPE, reach: sent({ scope: 'account-info account-info' }) },
@@ -99,14 +95,8 @@ const ERRORS: Record<
       raw(server, `what is this?\r\nAccept-Language: ${headers['accept-language']}\r\n\r\n`),
   },
   late: { ...INVALID, status: 408, inEnglish: true, reach: (_browser, { late }) => late },
-  ourFault: {
-    status: 500,
-    reach: (browser, stage) => whileBroken(stage, () => sent({})(browser, stage)),
-  },
-  unavailable: {
-    status: 503,
-    reach: (browser, stage) => whileLocked('clients')(stage, () => sent({})(browser, stage)),
-  },
+  ourFault: { status: 500, reach: amid(whileBroken, sent({})) },
+  unavailable: { status: 503, reach: amid(whileLocked('clients'), sent({})) },
 };
 
 const REQUEST = '/oauth/authorize?client_id=x';
@@ -141,13 +131,14 @@ const unavailableOn = (page: string, action: string) =>
 const PRESSED: WithSample[] = [
   unavailable('/sign-in', async (browser, stage) => {
     const page = await sent({})(browser, stage);
-    const { login, password } = stage.anna;
-    return whileLocked('clients')(stage, () => browser.submit(page, 'login', { login, password }));
+    return whileLocked('clients')(stage, () => fillIn(browser, page, stage.anna));
   }),
-  unavailable('/consent', async (browser, stage) => {
-    const page = await reachConsent(browser, requestOf(stage.shop), stage.anna);
-    return whileLocked('clients')(stage, () => decide(browser, page, 'allow'));
-  }),
+  unavailable(
+    '/consent',
+    onConsent('anna', (page, browser, stage) =>
+      whileLocked('clients')(stage, () => decide(browser, page, 'allow')),
+    ),
+  ),
   unavailable('/payment-password', async (browser, stage) => {
     await signIn(browser, stage.anna.login, stage.anna.password);
     const page = await sent(SPENDING)(browser, stage);
@@ -196,11 +187,8 @@ const NOTICES: WithSample[] = [
     status: 409,
     sample: (texts) => {
       const { title, text } = texts.notices.full;
-      return noticeSample(
-        { title, text: text(SHOP) },
-        [toAccount(texts), toRequest(texts)],
-        texts.errors.tellUs,
-      );
+      const links = [toAccount(texts), toRequest(texts)];
+      return noticeSample({ title, text: text(SHOP) }, links, texts.errors.tellUs);
     },
     reach: async (browser, { shop, vera }) => {
       for (const name of ['phone', 'tablet'])
@@ -212,10 +200,9 @@ const NOTICES: WithSample[] = [
     name: 'notice, too many decisions',
     status: 429,
     sample: (texts) => noticeSample(texts.notices.tooMany, [toRequest(texts)], texts.errors.tellUs),
-    reach: async (browser, stage) => {
-      const page = await reachConsent(browser, requestOf(stage.shop), stage.anna);
-      return afterManyDecisions(stage, () => decide(browser, page, 'allow'));
-    },
+    reach: onConsent('anna', (page, browser, stage) =>
+      afterManyDecisions(stage, () => decide(browser, page, 'allow')),
+    ),
   },
   {
     name: 'notice, too many on the account page',
@@ -239,12 +226,11 @@ const NOTICES: WithSample[] = [
       const { title, spent } = texts.notices.allowed;
       return noticeSample({ title, text: spent(SHOP) }, [toAccount(texts)], null);
     },
-    reach: async (browser, { shop, server, anna }) => {
-      const page = await reachConsent(browser, requestOf(shop), anna);
+    reach: onConsent('anna', async (page, browser, { shop, server }) => {
       await decide(browser, page, 'allow');
       await expireCode(server, shop);
       return decide(browser, page, 'allow');
-    },
+    }),
   },
   {
     name: 'notice, rejected after Allow',
@@ -253,11 +239,10 @@ const NOTICES: WithSample[] = [
       const { title, allowed } = texts.notices.allowed;
       return noticeSample({ title, text: allowed(SHOP) }, [toAccount(texts)], null);
     },
-    reach: async (browser, { shop, anna }) => {
-      const page = await reachConsent(browser, requestOf(shop), anna);
+    reach: onConsent('anna', async (page, browser) => {
       await decide(browser, page, 'allow');
       return decide(browser, page, 'reject');
-    },
+    }),
   },
 ];
 
@@ -288,9 +273,8 @@ const SIGN_IN: DeadEnd[] = [
     reach: async (browser, stage) => {
       const page = await sent({})(browser, stage);
       browser.cookies.clear();
-      const { login, password } = stage.anna;
-      const answer = await follow(browser, await browser.submit(page, 'login', { login, password }));
-      expect(answer.body).not.toContain(password);
+      const answer = await follow(browser, await fillIn(browser, page, stage.anna));
+      expect(answer.body).not.toContain(stage.anna.password);
       return answer;
     },
   },
@@ -300,8 +284,7 @@ const SIGN_IN: DeadEnd[] = [
     reach: async (browser, stage) => {
       const page = await sent({})(browser, stage);
       browser.cookies.clear();
-      const { login, password } = stage.anna;
-      const answer = await browser.submit(page, 'login', { login, password });
+      const answer = await fillIn(browser, page, stage.anna);
       browser.cookies.clear();
       return follow(browser, answer);
     },
@@ -309,20 +292,18 @@ const SIGN_IN: DeadEnd[] = [
   {
     name: 'sign-in after an answer too late',
     status: 200,
-    reach: async (browser, stage) => {
-      const page = await reachConsent(browser, requestOf(stage.shop), stage.anna);
+    reach: onConsent('anna', async (page, browser, stage) => {
       await endSessions(stage);
       return follow(browser, await decide(browser, page, 'allow'));
-    },
+    }),
   },
   {
     name: 'sign-in after the session ended',
     status: 200,
-    reach: async (browser, stage) => {
-      await reachConsent(browser, requestOf(stage.shop), stage.anna);
+    reach: onConsent('anna', async (_page, browser, stage) => {
       await endSessions(stage);
       return browser.get('/account');
-    },
+    }),
   },
 ];
 
@@ -331,8 +312,7 @@ const OUTCOMES: Record<Outcome, Reach> = {
   not_signed_in: async (browser, stage) => {
     const page = await sent({})(browser, stage);
     browser.cookies.delete('assent_visit');
-    const { login, password } = stage.boris;
-    return asAnna(browser, stage, () => browser.submit(page, 'login', { login, password }));
+    return asAnna(browser, stage, () => fillIn(browser, page, stage.boris));
   },
   not_confirmed: async (browser, stage) => {
     const { shop, boris } = stage;
@@ -341,22 +321,20 @@ const OUTCOMES: Record<Outcome, Reach> = {
     const typed = { payment_password: boris.paymentPassword ?? '' };
     return asAnna(browser, stage, () => browser.submit(page, 'payment_password', typed));
   },
-  not_decided: async (browser, stage) => {
-    const page = await reachConsent(browser, requestOf(stage.shop), stage.boris);
-    return asAnna(browser, stage, () => decide(browser, page, 'allow'));
-  },
-  not_signed_out: async (browser, stage) => {
-    const page = await reachConsent(browser, requestOf(stage.shop), stage.boris);
-    return asAnna(browser, stage, () => browser.post('/sign-out', fieldsFor(page, '/sign-out')));
-  },
-  allowed: async (browser, { shop, anna }) => {
-    await obtainCode(browser, requestOf(shop), anna);
+  not_decided: onConsent('boris', (page, browser, stage) =>
+    asAnna(browser, stage, () => decide(browser, page, 'allow')),
+  ),
+  not_signed_out: onConsent('boris', (page, browser, stage) =>
+    asAnna(browser, stage, () => browser.post('/sign-out', fieldsFor(page, '/sign-out'))),
+  ),
+  allowed: onConsent('anna', async (page, browser, { shop }) => {
+    await decide(browser, page, 'allow');
     return browser.get(queryOf(requestOf(shop)));
-  },
-  rejected: async (browser, { shop, anna }) => {
-    await decide(browser, await reachConsent(browser, requestOf(shop), anna), 'reject');
+  }),
+  rejected: onConsent('anna', async (page, browser, { shop }) => {
+    await decide(browser, page, 'reject');
     return browser.get(queryOf(requestOf(shop)));
-  },
+  }),
 };
 
 const AFTER_FORMS: DeadEnd[] = (Object.keys(OUTCOMES) as Outcome[]).map((outcome) => ({

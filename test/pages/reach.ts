@@ -6,7 +6,7 @@ import { createDatabase } from '../support/database.ts';
 import { decide, obtainCode, reachConsent, requestOf } from '../support/flow.ts';
 import { openLine } from '../support/line.ts';
 import { converse } from '../support/rawHttp.ts';
-import { startServer, type TestServer } from '../support/server.ts';
+import { startServer, type TestServer, type TestUser } from '../support/server.ts';
 import { setUserStatus } from '../support/state.ts';
 
 // How a browser comes to a page that is not on the way of a request.
@@ -42,6 +42,21 @@ export const sent =
   (fields: Record<string, string>, encoded = ''): Reach =>
   (browser, { shop }) =>
     browser.get(queryOf(requestOf(shop, fields)) + encoded);
+
+/** A user comes to the consent page, and goes on. */
+export const onConsent =
+  (name: 'anna' | 'boris', go: (page: Answer, browser: Agent, stage: Stage) => Promise<Answer>): Reach =>
+  async (browser, stage) =>
+    go(await reachConsent(browser, requestOf(stage.shop), stage[name]), browser, stage);
+
+/** Sends the sign-in form of a page. */
+export const fillIn = (browser: Agent, page: Answer, { login, password }: TestUser) =>
+  browser.submit(page, 'login', { login, password });
+
+export const amid =
+  (around: Around, reach: Reach): Reach =>
+  (browser, stage) =>
+    around(stage, () => reach(browser, stage));
 
 /** Posts the form for `action` on an account page of Anna's, who has two connections and a further session. */
 export const pressOn =
