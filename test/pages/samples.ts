@@ -20,17 +20,7 @@ import {
 } from '../../src/http/describe/describeRequest.ts';
 import { toPasswords } from '../../src/http/describe/links.ts';
 import { describeWarnings } from '../../src/http/describe/warnings.ts';
-import type {
-  AccountPage,
-  ConsentPage,
-  HistoryPage,
-  Page,
-  PasswordPage,
-  PaymentPasswordPage,
-  RejectPage,
-  SecurityPage,
-  SignInPage,
-} from '../../src/http/pages/pages.ts';
+import type { Page } from '../../src/http/pages/pages.ts';
 import { BUILT_IN_CATALOGUE } from '../../src/languages/catalogue.ts';
 import { type Language, TEXTS } from '../../src/languages/languages.ts';
 import { BUILT_IN_BRAND } from '../../src/rules/face/brand.ts';
@@ -51,13 +41,15 @@ const LONG_WORD = 'w'.repeat(255);
 const HEBREW = 'חנות הספרים (2024) של דוד';
 const ARABIC = 'محمد عبد الله';
 
-const REQUEST = [
-  'client_id=5d41402abc4b2a76b9719d911017c592',
-  'response_type=code',
-  'redirect_uri=https%3A%2F%2Fshop.example%2Fback',
-  'scope=account-info%20payment-shop.limit(7%2C3000)',
-  'state=%22%3E%3Cb%3E',
-].join('&');
+const REQUEST = String(
+  new URLSearchParams({
+    client_id: '5d41402abc4b2a76b9719d911017c592',
+    response_type: 'code',
+    redirect_uri: 'https://shop.example/back',
+    scope: 'account-info payment-shop.limit(7,3000)',
+    state: '"><b>',
+  }),
+);
 
 const READ_ONLY = 'account-info operation-history operation-details';
 const ONE_TIME = 'account-info payment.to-account("+7-912-345-67-89","phone").limit(,123456789012.34)';
@@ -108,6 +100,13 @@ const WIDE_LOGO = logoOf(svg('<path fill="#b3541e" d="M0 0h96v32H0z"/>', 'viewBo
 export const LOGOS_OF_SAMPLES: Readonly<Record<string, Logo>> = Object.fromEntries(
   [LOGO, WIDE_LOGO].map((logo) => [logoPath({ ...CLIENT, logo: logo.file }), logo]),
 );
+
+type PageOf<Name> = Extract<Page, { name: Name }>;
+
+/** Makes what differs from `one` in some things. */
+const like =
+  <One>(one: One) =>
+  (changes: Partial<One> = {}): One => ({ ...one, ...changes });
 
 interface Asked {
   readonly client?: Partial<Client>;
@@ -166,7 +165,8 @@ const EARLIER: Asked = {
 };
 
 function access(asked: Asked): RequestedAccess {
-  const { scope = 'account-info operation-history payment-shop.limit(7,3000)', earlier } = asked;
+  const { scope = 'account-info operation-history payment-shop.limit(7,3000)', earlier, others = [] } = asked;
+  const { lastUsedOn = null, user = { name: 'Anna Petrova', login: 'anna' } } = asked;
   return {
     authorizationRequest: {
       client: { ...CLIENT, ...asked.client },
@@ -178,21 +178,13 @@ function access(asked: Asked): RequestedAccess {
       codeChallenge: null,
       canonicalQuery: REQUEST,
     },
-    user: {
-      ...(asked.user ?? { name: 'Anna Petrova', login: 'anna' }),
-      hasPaymentPassword: asked.hasPaymentPassword ?? true,
-    },
+    user: { ...user, hasPaymentPassword: asked.hasPaymentPassword ?? true },
     expiresAt: new Date('2029-11-20T12:00:00Z'),
     daysLeft: 1_096,
-    earlier:
-      earlier === undefined
-        ? null
-        : {
-            confirmedAt: new Date('2026-02-03T12:00:00Z'),
-            lastUsedOn: asked.lastUsedOn ?? null,
-            rights: parseScope(earlier),
-          },
-    others: asked.others === null ? null : (asked.others ?? []).map(parseScope),
+    earlier: earlier
+      ? { confirmedAt: new Date('2026-02-03T12:00:00Z'), lastUsedOn, rights: parseScope(earlier) }
+      : null,
+    others: others?.map(parseScope) ?? null,
     firstSeen: asked.firstSeen ?? false,
     signOutToken: 'sign-out.token',
   };
@@ -221,9 +213,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
 
   const asker = (client: Partial<Client> = {}) => describeClient({ client: { ...CLIENT, ...client } }, words);
 
-  const day = (date: string) => texts.formats.day(new Date(date), 'UTC');
-
-  const signIn = (changes: Partial<SignInPage> = {}): SignInPage => ({
+  const signIn = like<PageOf<'sign-in'>>({
     name: 'sign-in',
     request: REQUEST,
     formToken: 'form.token',
@@ -231,10 +221,10 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     login: '',
     undone: null,
     error: null,
-    ...changes,
   });
+  const signInToAccount = (undone: string | null) => signIn({ request: null, client: null, undone });
 
-  const paymentPassword = (asked: Asked = {}, error: string | null = null): PaymentPasswordPage => ({
+  const paymentPassword = (asked: Asked = {}, error: string | null = null): PageOf<'payment-password'> => ({
     name: 'payment-password',
     ...request(asked),
     keptAs: 'anna (payment)',
@@ -242,45 +232,43 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     error,
   });
 
-  const reject = (asked: Asked = {}): RejectPage => ({
+  const earlierDay = texts.formats.day(new Date('2026-02-03'), 'UTC');
+  const reject = (asked: Asked = {}): PageOf<'reject'> => ({
     ...request(asked),
     name: 'reject',
     decisionToken: 'reject.token',
     back: `/oauth/authorize?${REQUEST}`,
-    stays:
-      asked.earlier === undefined ? null : texts.reject.stays(asker(asked.client).name, day('2026-02-03')),
+    stays: asked.earlier ? texts.reject.stays(asker(asked.client).name, earlierDay) : null,
   });
 
-  const consent = (asked: Asked = {}, typed: TypedLimits | null = null): ConsentPage => ({
+  const consent = (asked: Asked = {}, typed: TypedLimits | null = null): PageOf<'consent'> => ({
     name: 'consent',
     ...request(asked),
     ...describeGuard(access(asked), words),
     decisionToken: 'decision.token',
     limits: describeLimitFields(access(asked), typed, words),
-    error: typed && TEXTS[language].consent.limits.undone,
+    error: typed && texts.consent.limits.undone,
   });
 
-  function authorization(
+  const authorization = (
     instanceName: string | null,
     scope: string,
     changes: Partial<LiveAuthorization> = {},
-  ) {
-    return {
-      grantId: '3d6f0a52-3f0c-4f0e-9a39-0d8f6c1f2b11',
-      clientId: CLIENT.clientId,
-      clientName: 'Demo Shop',
-      clientLogo: null,
-      isBlocked: false,
-      instanceName,
-      confirmedAt: new Date('2026-11-20T12:00:00Z'),
-      lastUsedOn: '2026-11-21',
-      expiresAt: new Date('2029-11-20T12:00:00Z'),
-      expiresSoon: false,
-      rights: parseScope(scope),
-      disconnectToken: 'disconnect.token',
-      ...changes,
-    };
-  }
+  ) => ({
+    grantId: '3d6f0a52-3f0c-4f0e-9a39-0d8f6c1f2b11',
+    clientId: CLIENT.clientId,
+    clientName: 'Demo Shop',
+    clientLogo: null,
+    isBlocked: false,
+    instanceName,
+    confirmedAt: new Date('2026-11-20T12:00:00Z'),
+    lastUsedOn: '2026-11-21',
+    expiresAt: new Date('2029-11-20T12:00:00Z'),
+    expiresSoon: false,
+    rights: parseScope(scope),
+    disconnectToken: 'disconnect.token',
+    ...changes,
+  });
 
   function connected(
     clientName: string,
@@ -304,28 +292,24 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
 
   const owner = { userName: 'Anna Petrova', userLogin: 'anna', signOutToken: 'sign-out.token' };
 
-  function account(
+  const account = (
     applications: readonly AuthorizedClient[],
-    changes: Partial<AccountPage> = {},
-  ): AccountPage {
-    const page = { authorizations: [], applications, newer: null, older: null };
-    const undone = changes.undone ?? null;
-    return {
-      name: 'account',
-      ...owner,
-      title: undone === null ? texts.account.title : texts.account.titleUndone,
-      applications: describeApplications(page, words),
-      place: { direction: 'older', grantId: null },
-      newer: null,
-      older: null,
-      warnings: null,
-      stopToken: 'stop.token',
-      done: null,
-      ways: [],
-      undone: null,
-      ...changes,
-    };
-  }
+    changes: Partial<PageOf<'account'>> = {},
+  ): PageOf<'account'> => ({
+    name: 'account',
+    ...owner,
+    title: changes.undone ? texts.account.titleUndone : texts.account.title,
+    applications: describeApplications({ authorizations: [], applications, newer: null, older: null }, words),
+    place: { direction: 'older', grantId: null },
+    newer: null,
+    older: null,
+    warnings: null,
+    stopToken: 'stop.token',
+    done: null,
+    ways: [],
+    undone: null,
+    ...changes,
+  });
 
   const warnings = (
     page: 'account' | 'security',
@@ -333,25 +317,16 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     changes: Partial<HistoryEvent> = {},
     hasMore = false,
   ) => {
-    const events = kinds.map((kind) => ({
-      ...eventOf(kind, changes),
-      kind,
-      device: { browser: 'Firefox', system: 'Linux' },
-    }));
+    const device = { browser: 'Firefox', system: 'Linux' };
+    const events = kinds.map((kind) => ({ ...eventOf(kind, changes), kind, device }));
     const found = { events, hasMore, newest: '1', seenToken: 'seen.token' };
     return describeWarnings(page, found, { hasPaymentPassword: true }, words);
   };
 
   /** What the page says after a disconnection. */
   const disconnected = (changes: Partial<DisconnectedAccess> = {}) => {
-    const after = {
-      what: 'connection',
-      clientName: 'Demo Shop',
-      instanceName: null,
-      live: 0,
-      orMore: false,
-    } as const;
-    return describeDisconnected({ ...after, ...changes }, texts);
+    const after = { what: 'connection', clientName: 'Demo Shop', instanceName: null } as const;
+    return describeDisconnected({ ...after, live: 0, orMore: false, ...changes }, texts);
   };
 
   const shop = authorization(null, 'account-info operation-history payment-shop.limit(7,3000)');
@@ -360,7 +335,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
   });
   const diary = connected('Spending Diary', [authorization(null, READ_ONLY, { lastUsedOn: null })]);
 
-  const session = (changes: Partial<UserSession> = {}): UserSession => ({
+  const session = like<UserSession>({
     sessionId: 'a1b2c3',
     isCurrent: false,
     createdAt: new Date('2026-11-20T08:00:00Z'),
@@ -369,10 +344,13 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     system: 'Linux',
     network: '203.0.113.0/24',
     endToken: 'end.token',
-    ...changes,
   });
+  const thisSession = session({ isCurrent: true, endToken: null });
 
-  const security = (sessions: readonly UserSession[], changes: Partial<SecurityPage> = {}): SecurityPage => ({
+  const security = (
+    sessions: readonly UserSession[],
+    changes: Partial<PageOf<'security'>> = {},
+  ): PageOf<'security'> => ({
     name: 'security',
     ...owner,
     sessions: describeSessions(sessions, new Date('2026-11-22T08:05:00Z'), words),
@@ -388,17 +366,16 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
   const event = (kind: HistoryKind, changes: Partial<HistoryEvent> = {}) =>
     describeEvent(eventOf(kind, changes), words);
 
-  const history = (events: HistoryPage['events'], changes: Partial<HistoryPage> = {}): HistoryPage => ({
+  const history = like<PageOf<'history'>>({
     name: 'history',
     ...owner,
     intro: texts.history.intro('UTC'),
-    events,
+    events: [],
     isLater: false,
     older: null,
-    ...changes,
   });
 
-  const password = (changes: Partial<PasswordPage> = {}): PasswordPage => ({
+  const password = like<PageOf<'password'>>({
     name: 'password',
     ...owner,
     which: 'password',
@@ -408,23 +385,20 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     minCharacters: 8,
     error: null,
     wrong: 'old',
-    ...changes,
   });
 
+  const tooManyTries = texts.tooManyTries(texts.wait.seconds(45), null);
   return {
     'sign-in': signIn(),
-    'sign-in to the account': signIn({ request: null, client: null }),
+    'sign-in to the account': signInToAccount(null),
     'sign-in after a wrong password': signIn({ login: 'anna', error: texts.signIn.wrong }),
     'sign-in after too many tries': signIn({
       login: LONG_WORD,
       client: asker(LONG_ASKED.client),
       error: texts.tooManyTries(texts.wait.minutes(15), '12:15 UTC'),
     }),
-    'sign-in after a Disconnect too late': signIn({
-      request: null,
-      client: null,
-      undone: texts.account.notSignedIn,
-    }),
+    'sign-in after a Disconnect too late': signInToAccount(texts.account.notSignedIn),
+    'sign-in after Stop everything too late': signInToAccount(texts.stop.notSignedIn),
     'sign-in after the session ended': signIn({ undone: texts.signIn.sessionOver }),
     'sign-in without cookies': signIn({ undone: texts.signIn.cookiesOff('pay.example') }),
     'sign-in after a stale form': signIn({ undone: texts.outcomes.not_signed_in }),
@@ -439,10 +413,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
 
     'payment-password': paymentPassword(),
     'payment-password after a wrong one': paymentPassword({}, texts.paymentPassword.wrong),
-    'payment-password after too many tries': paymentPassword(
-      {},
-      texts.tooManyTries(texts.wait.seconds(45), null),
-    ),
+    'payment-password after too many tries': paymentPassword({}, tooManyTries),
     'payment-password, default limit': paymentPassword({ scope: 'payment-p2p' }),
     'payment-password, one payment': paymentPassword({ scope: ONE_TIME }),
     'payment-password, earlier': paymentPassword(EARLIER),
@@ -469,10 +440,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     ),
     'consent, new to the user': consent({ firstSeen: true }),
     'consent, no payment password': consent({ hasPaymentPassword: false }),
-    'consent, another connection': consent({
-      instanceName: 'anna-phone',
-      others: ['payment-shop'],
-    }),
+    'consent, another connection': consent({ instanceName: 'anna-phone', others: ['payment-shop'] }),
     'consent, several other connections': consent({
       others: [
         'account-info payment-shop.limit(7,3000) payment-p2p.limit(1,500)',
@@ -487,9 +455,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     'consent, too many other connections': consent({ others: null }),
     'consent, reviewed': consent({ client: { site: 'https://www.shop.example/', reviewed: true } }),
     'consent, logo': consent({ client: { logo: LOGO.file } }),
-    'consent, nothing changes': consent({
-      earlier: 'account-info operation-history payment-shop.limit(7,3000)',
-    }),
+    'consent, nothing changes': consent({ earlier: access({}).authorizationRequest.scope }),
     'consent, lowered and dropped': consent({
       scope: 'account-info payment-p2p.limit(1,5000)',
       earlier: TWELVE,
@@ -500,13 +466,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     'consent, limits that can’t be granted': consent(
       { client: { userLimits: true }, scope: TWELVE },
       {
-        sums: new Map([
-          [4, 'a lot'],
-          [5, '300'],
-          [6, '1,000'],
-          [7, HOSTILE],
-          [8, '0'],
-        ]),
+        sums: new Map(['a lot', '300', '1,000', HOSTILE, '0'].map((sum, index) => [index + 4, sum])),
         problems: new Map([
           [4, 'higher_than_asked'],
           [6, 'too_many_decimals'],
@@ -601,7 +561,13 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     ),
     'account, one long and hostile': account(
       [connected(HOSTILE, [authorization(HOSTILE, TWELVE), authorization(LONG_WORD, ONE_TIME)])],
-      disconnected({ clientName: HOSTILE, instanceName: HOSTILE, live: 2 }),
+      {
+        ...disconnected({ clientName: HOSTILE, instanceName: HOSTILE, live: 2 }),
+        warnings: warnings('account', ['payment_confirmed', 'replayed'], {
+          clientName: HOSTILE,
+          network: null,
+        }),
+      },
     ),
 
     'account, warned': account([connected('Demo Shop', [shop])], {
@@ -609,12 +575,6 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     }),
     'account, warned of much': account([connected('Demo Shop', [shop, tablet]), diary], {
       warnings: warnings('account', ['user_password_set', 'replayed', 'payment_confirmed'], {}, true),
-    }),
-    'account, warned, hostile': account([], {
-      warnings: warnings('account', ['payment_confirmed', 'replayed'], {
-        clientName: HOSTILE,
-        network: null,
-      }),
     }),
     'account, everything stopped': account([], {
       title: texts.stop.titleDone,
@@ -629,18 +589,14 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
       title: texts.stop.titleUndone,
       undone: texts.stop.outOfDate,
     }),
-    'sign-in after Stop everything too late': signIn({
-      request: null,
-      client: null,
-      undone: texts.stop.notSignedIn,
+    history: history({
+      events: HISTORY_KINDS.map((kind) =>
+        event(kind, kind === 'approved' ? { rights: parseScope(TRANSFERS) } : {}),
+      ),
+      older: '/account/history?from=1-1',
     }),
-
-    history: history(
-      HISTORY_KINDS.map((kind) => event(kind, kind === 'approved' ? { rights: parseScope(TRANSFERS) } : {})),
-      { older: '/account/history?from=1-1' },
-    ),
-    'history, hostile': history(
-      [
+    'history, hostile': history({
+      events: [
         event('approved', { clientName: HOSTILE, instanceName: HOSTILE, rights: parseScope(TWELVE) }),
         event('replayed', { clientName: HOSTILE, network: null }),
         event('payment_confirmed', { clientName: LONG_WORD }),
@@ -648,43 +604,24 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
         event('rejected', { clientName: HEBREW, instanceName: ARABIC }),
         event('revoked_by_operator', { clientName: null, network: null }),
       ],
-      { isLater: true },
-    ),
-    'history, empty': history([]),
+      isLater: true,
+    }),
+    'history, empty': history(),
 
-    'history, an account that was attacked': history([
-      event('user_password_set', { network: null }),
-      event('payment_confirmed'),
-      event('approved', { rights: parseScope('account-info payment-shop.limit(7,3000)') }),
-      event('password_guessed'),
-      event('signed_in'),
-    ]),
-
-    security: security([
-      session({ isCurrent: true, endToken: null, seenAt: new Date('2026-11-22T08:05:00Z') }),
-      session(),
-      session(),
-    ]),
-    'security, warned': security([session({ isCurrent: true, endToken: null }), session()], {
+    security: security([{ ...thisSession, seenAt: new Date('2026-11-22T08:05:00Z') }, session(), session()]),
+    'security, warned': security([thisSession, session()], {
       warnings: warnings('security', ['payment_password_guessed', 'password_guessed', 'payment_confirmed']),
     }),
-    'security, this browser only': security([session({ isCurrent: true, endToken: null, network: null })], {
+    'security, this browser only': security([{ ...thisSession, network: null }], {
       hasPaymentPassword: false,
       done: texts.security.changed,
       ways: [{ href: '/account', text: texts.account.title }],
     }),
     'security, an unknown device': security(
-      [
-        session({ isCurrent: true, endToken: null }),
-        session({ browser: null, system: null, seenAt: new Date('2026-11-22T06:05:00Z') }),
-      ],
-      {
-        undone: texts.security.undone,
-      },
+      [thisSession, session({ browser: null, system: null, seenAt: new Date('2026-11-22T06:05:00Z') })],
+      { undone: texts.security.undone },
     ),
-    'security, ended': security([session({ isCurrent: true, endToken: null })], {
-      done: texts.security.ended,
-    }),
+    'security, ended': security([thisSession], { done: texts.security.ended }),
 
     password: password(),
     'password, the payment password': password({ which: 'payment-password', asked: 'payment-password' }),
