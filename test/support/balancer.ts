@@ -1,7 +1,8 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, createServer, type Socket } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { listen, startProgram } from './program.ts';
 import { freePort } from './server.ts';
 
@@ -15,35 +16,10 @@ export interface Balancer {
 /** How often each replica is asked whether it is ready. */
 const CHECK_MS = 50;
 
-class Ready {
-  #ready: readonly number[] = [];
-  #next = 0;
-  #stopped = false;
-
-  constructor(ports: readonly number[]) {
-    const check = async () => {
-      const answers = await Promise.all(ports.map(isReady));
-      this.#ready = ports.filter((_, index) => answers[index]);
-      if (!this.#stopped) setTimeout(check, CHECK_MS);
-    };
-    void check();
-  }
-
-  get next(): number {
-    this.#next += 1;
-    return this.#ready[this.#next % this.#ready.length] ?? 0;
-  }
-
-  stop(): void {
-    this.#stopped = true;
-  }
-}
-
 async function isReady(port: number): Promise<boolean> {
   try {
-    const answer = await fetch(`http://localhost:${port}/health/ready`, {
-      signal: AbortSignal.timeout(1_000),
-    });
+    const signal = AbortSignal.timeout(1_000);
+    const answer = await fetch(`http://localhost:${port}/health/ready`, { signal });
     await answer.arrayBuffer();
     return answer.ok;
   } catch {
@@ -53,25 +29,22 @@ async function isReady(port: number): Promise<boolean> {
 
 /** One that passes bytes on, a connection to a replica for each to itself. */
 export async function tcpBalancer(ports: readonly number[]): Promise<Balancer> {
-  const ready = new Ready(ports);
+  let [ready, turn] = [ports, 0];
   const server = createServer((inward) => {
-    const outward = connect(ready.next, 'localhost');
-    for (const [one, other] of [
-      [inward, outward],
-      [outward, inward],
-    ] as [Socket, Socket][]) {
-      one.on('error', () => other.destroy());
-      one.pipe(other);
-    }
+    turn += 1;
+    const outward = connect(ready[turn % ready.length] ?? 0, 'localhost');
+    inward.on('error', () => outward.destroy()).pipe(outward);
+    outward.on('error', () => inward.destroy()).pipe(inward);
   });
-  const port = await listen(server, 'localhost');
-  return {
-    port,
-    async close() {
-      ready.stop();
-      server.close();
-    },
+  const check = async () => {
+    for (; server.listening; await sleep(CHECK_MS)) {
+      const answers = await Promise.all(ports.map(isReady));
+      ready = ports.filter((_, index) => answers[index]);
+    }
   };
+  const port = await listen(server, 'localhost');
+  void check();
+  return { port, close: async () => void server.close() };
 }
 
 const HAPROXY = ['/usr/sbin/haproxy', '/usr/local/sbin/haproxy'].find((file) => existsSync(file));
@@ -90,7 +63,7 @@ export async function haproxy(ports: readonly number[], check: string): Promise<
   ];
   writeFileSync(join(folder, 'haproxy.cfg'), `${config.join('\n')}\n`);
   const child = await startProgram([HAPROXY ?? '', '-f', join(folder, 'haproxy.cfg'), '-db'], port);
-  while (!(await isReady(port))) await new Promise((resolve) => setTimeout(resolve, CHECK_MS));
+  while (!(await isReady(port))) await sleep(CHECK_MS);
   return {
     port,
     async close() {

@@ -35,12 +35,11 @@ export async function launchChromium(): Promise<Browser> {
     try {
       return await start(path === PACKAGE ? await packaged() : { executablePath: path });
     } catch (error) {
-      tried.push(`${path} (${reason(error)})`);
+      tried.push(`${path}: ${stripVTControlCharacters(String(error))}`);
     }
   }
   throw new Error(
-    `No Chromium starts. Tried ${tried.join(', ')}; looked for CHROME_PATH, and for ${COMMANDS.join(', ')} on PATH. ` +
-      'Install Chromium or Google Chrome, or set CHROME_PATH to one.',
+    `No Chromium starts: install Chromium or Google Chrome, or set CHROME_PATH to one.\n${tried.join('\n')}`,
   );
 }
 
@@ -126,16 +125,4 @@ function installedPaths(): string[] {
   const onPath = COMMANDS.flatMap((command) => folders.map((folder) => join(folder, command)));
   const named = process.env.CHROME_PATH ? [process.env.CHROME_PATH] : [];
   return [...named, ...[...onPath, ...MAC_APPS].filter((path) => existsSync(path))];
-}
-
-/** The line of a launch or unpacking error that tells why: Playwright's fill a page. */
-function reason(error: unknown): string {
-  const text = stripVTControlCharacters(String(error));
-  const telling = [
-    /\[err\] (.+)/,
-    /<(process did exit.+)>/,
-    /^\[?(?!.*Command failed)(\w*Error: .+)/m,
-    /(.*)/,
-  ];
-  return telling.map((pattern) => pattern.exec(text)?.[1]).find(Boolean) ?? '';
 }

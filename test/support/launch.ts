@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
+import { outputOf } from './program.ts';
 
 const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -19,8 +20,8 @@ export interface End {
 /** A command with all that it starts, in a process group of its own. */
 export class Launch {
   readonly end: Promise<End>;
+  readonly output: () => string;
   readonly #child: ChildProcess;
-  #output = '';
 
   constructor([program = '', ...args]: readonly string[], variables: Record<string, string>) {
     const env = {
@@ -30,11 +31,7 @@ export class Launch {
       ...variables,
     };
     this.#child = spawn(program, args, { cwd: CHECKOUT, env, detached: true });
-    for (const stream of [this.#child.stdout, this.#child.stderr]) {
-      stream?.on('data', (chunk) => {
-        this.#output += chunk;
-      });
-    }
+    this.output = outputOf(this.#child);
     this.end = once(this.#child, 'close').then(([code, signal]) => ({ code, signal }));
   }
 
@@ -43,12 +40,8 @@ export class Launch {
     return this.#child.pid;
   }
 
-  output(): string {
-    return this.#output;
-  }
-
   async says(text: string): Promise<void> {
-    await expect.poll(() => this.output(), { interval: 10 }).toContain(text);
+    await expect.poll(this.output, { interval: 10 }).toContain(text);
   }
 
   /** Presses keys, where its input is a terminal's. */

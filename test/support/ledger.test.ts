@@ -5,6 +5,7 @@ import { createDatabase } from './database.ts';
 import { type Kind, Ledger, ledger } from './ledger.ts';
 import { startServer } from './server.ts';
 
+const BYTES = randomBytes(32);
 const SECRET = 'Pässword "of" somebody & 100% secret';
 
 /** What is found of `SECRET` when all that was written is this. */
@@ -28,7 +29,7 @@ describe('the search for secrets', () => {
     ['percent-encoded', (secret) => `/?password=${encodeURIComponent(secret)}`],
     ['percent-encoded', (secret) => String(new URLSearchParams({ password: secret }))],
     ['escaped', (secret) => JSON.stringify({ password: secret })],
-    ['in base64', (secret) => Buffer.from(secret).toString('base64')],
+    ['in base64', (secret) => Buffer.from(secret).toString('base64url')],
     ['in base64', (secret) => `Basic ${Buffer.from(`a:${secret}`).toString('base64')}`],
     ['in base64', (secret) => `Basic ${Buffer.from(`ab:${secret}`).toString('base64')}`],
     ['in hex', (secret) => `\\x${Buffer.from(secret).toString('hex')}`],
@@ -43,22 +44,18 @@ describe('the search for secrets', () => {
     expect(others).toEqual([]);
   });
 
-  it.each<[Kind, (bytes: Buffer) => string]>([
-    ['client secret', (bytes) => bytes.toString('hex')],
-    ['session cookie', (bytes) => bytes.toString('base64url')],
-    ['code', (bytes) => `assent_ac_${Buffer.concat([randomBytes(16), bytes]).toString('base64url')}`],
-  ])('finds the bytes that a %s is made of', (kind, make) => {
-    const [bytes, own] = [randomBytes(32), new Ledger()];
-    own.note(kind, make(bytes));
-    expect(own.search('a row', [`\\x${bytes.toString('hex')}`])).toHaveLength(1);
-    expect(own.search('a row', [JSON.stringify(bytes)])).toHaveLength(1);
+  it.each<[Kind, string]>([
+    ['client secret', BYTES.toString('hex')],
+    ['session cookie', BYTES.toString('base64url')],
+    ['code', `assent_ac_${Buffer.concat([randomBytes(16), BYTES]).toString('base64url')}`],
+  ])('finds the bytes that a %s is made of', (kind, secret) => {
+    const own = new Ledger();
+    own.note(kind, secret);
+    expect(own.search('a row', [`\\x${BYTES.toString('hex')}`, JSON.stringify(BYTES)])).toHaveLength(2);
   });
 
-  it('finds one in base64url, and a code and a token that were not noted', () => {
-    const [secret, own] = ['???>>>???>>>???>>>', new Ledger()];
-    own.note('password', secret);
-    const row = [Buffer.from(secret).toString('base64url'), 'assent_ac_AAAA', 'assent_at_AAAA'];
-    expect(own.search('a row', row)).toHaveLength(3);
+  it('finds a code and a token that were not noted', () => {
+    expect(new Ledger().search('a row', ['assent_ac_AAAA', 'assent_at_AAAA'])).toHaveLength(2);
   });
 
   it('does not take a digest for the secret, nor a short word for one', () => {

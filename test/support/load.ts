@@ -1,4 +1,6 @@
-import { Agent, request } from 'node:http';
+import { once } from 'node:events';
+import { Agent, get, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
 
 // Many that ask at once, each again as soon as it has its answer, and count what failed.
 
@@ -41,17 +43,13 @@ export function startLoad(port: number, { connections = 16, keepAlive = true } =
   };
 }
 
-function knock(port: number, agent: Agent): Promise<string> {
-  return new Promise((resolve) => {
-    const asked = request(
-      { port, host: 'localhost', path: '/oauth/authorize?client_id=x', agent },
-      (answer) => {
-        answer.resume();
-        answer.on('end', () => resolve(String(answer.statusCode)));
-        answer.on('error', (error: NodeJS.ErrnoException) => resolve(`${error.code} in the answer`));
-      },
-    );
-    asked.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
-    asked.end();
-  });
+async function knock(port: number, agent: Agent): Promise<string> {
+  try {
+    const asked = get({ port, host: 'localhost', path: '/oauth/authorize?client_id=x', agent });
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+    await text(answer);
+    return String(answer.statusCode);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? String(error);
+  }
 }

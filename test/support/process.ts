@@ -2,8 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { vi } from 'vitest';
 import { callAssent } from './call.ts';
 import { ledger, refuse } from './ledger.ts';
+import { outputOf } from './program.ts';
 import { freePort, TEST_SECRET } from './server.ts';
 import { noteShown, noteTyped, noteVariables } from './traffic.ts';
 
@@ -86,31 +88,25 @@ export async function spawnServer(
   const port = variables.PORT ?? String(await freePort());
   const baseUrl = `http://localhost:${port}`;
   const child = start(['serve'], { PORT: port, BASE_URL: baseUrl, ...variables }, executable);
-  let output = '';
-  child.stdout.on('data', (chunk) => {
-    output += chunk;
-  });
-  child.stderr.on('data', (chunk) => {
-    output += chunk;
-  });
+  const output = outputOf(child);
   const isRunning = () => child.exitCode === null && child.signalCode === null;
   const ended = once(child, 'close') as Promise<[number | null]>;
   await Promise.race([
     untilHealthy(`${baseUrl}/health/${until}`),
     ended.then(() => {
-      throw new Error(`the server ended before it was ${until}:\n${output}`);
+      throw new Error(`the server ended before it was ${until}:\n${output()}`);
     }),
   ]);
   return {
     baseUrl,
     pid: child.pid ?? 0,
-    output: () => output,
+    output,
     isRunning,
     async stop(signal = 'SIGTERM') {
       const metrics = isRunning() ? await metricsOf(baseUrl) : '';
       child.kill(signal);
       const [code] = await ended;
-      const printed = output.replaceAll(GREETING, '').split('\n');
+      const printed = output().replaceAll(GREETING, '').split('\n');
       refuse([
         ...ledger.search('the metrics of a server', metrics.split('\n')),
         ...ledger.search('what a server printed', printed),
@@ -147,16 +143,9 @@ async function metricsOf(baseUrl: string): Promise<string> {
   return (await answer?.text()) ?? '';
 }
 
-const POLL_MS = 25;
 /** Against hanging only: a busy machine can take long. */
-const READY_DEADLINE_MS = 60_000;
+const READY = { timeout: 60_000, interval: 25 };
 
 async function untilHealthy(url: string): Promise<void> {
-  const deadline = Date.now() + READY_DEADLINE_MS;
-  while (Date.now() < deadline) {
-    const answer = await fetch(url).catch(() => undefined);
-    if (answer?.status === 200) return;
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-  }
-  throw new Error(`${url} did not become 200`);
+  await vi.waitUntil(async () => (await fetch(url).catch(() => undefined))?.status === 200, READY);
 }

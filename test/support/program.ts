@@ -1,10 +1,21 @@
-import { type SpawnOptions, spawn } from 'node:child_process';
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Server } from 'node:net';
 import { vi } from 'vitest';
 
 /** Where programs of others are found: Debian keeps some where only root's path leads. */
 export const PATH = `${process.env.PATH}:/usr/sbin:/usr/local/sbin`;
+
+/** What a process has printed so far, as it comes. */
+export function outputOf({ stdout, stderr }: ChildProcess): () => string {
+  let output = '';
+  for (const stream of [stdout, stderr]) {
+    stream?.on('data', (chunk) => {
+      output += chunk;
+    });
+  }
+  return () => output;
+}
 
 export interface Program {
   stop(signal: NodeJS.Signals): Promise<void>;
@@ -21,12 +32,7 @@ export async function startProgram(
   options: Omit<SpawnOptions, 'stdio'> = {},
 ): Promise<Program> {
   const child = spawn(program, args, { env: { PATH }, ...options, stdio: ['ignore', 'pipe', 'pipe'] });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.on('data', (chunk) => {
-      output += chunk;
-    });
-  }
+  const output = outputOf(child);
   const ended = once(child, 'exit');
   const stop = async (signal: NodeJS.Signals) => {
     child.kill(signal);
@@ -37,7 +43,7 @@ export async function startProgram(
     await once(socket, 'connect').finally(() => socket.destroy());
   };
   const failed = ended.then(() => {
-    throw new Error(`${program} ended:\n${output}`);
+    throw new Error(`${program} ended:\n${output()}`);
   });
   await Promise.race([vi.waitFor(answers, { timeout: 60_000, interval: 20 }), failed]).catch((error) => {
     child.kill();
