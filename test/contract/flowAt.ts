@@ -1,0 +1,47 @@
+import { expect } from 'vitest';
+import { Agent, type Answer } from '../support/agent.ts';
+import { decide, introspect, obtainCode, obtainToken, reachConsent, requestOf } from '../support/flow.ts';
+import type { TestClient, TestServer } from '../support/server.ts';
+import { contentsOf, isLive } from '../support/state.ts';
+import { type Changes, exchange, type Fields } from '../support/tokenRequests.ts';
+
+/** A user without a payment password at a browser, a resource server, and all that they and applications do. */
+export async function flowAt(server: TestServer) {
+  const user = await server.createUser({ name: 'Maria Petrova', paymentPassword: null });
+  const agent = new Agent(server.baseUrl);
+  const resource = await server.createResource();
+
+  const reachPage = (client: TestClient, fields: Fields = {}) =>
+    reachConsent(agent, requestOf(client, fields), user);
+
+  return {
+    user,
+    agent,
+    resource,
+    reachPage,
+    allow: async (client: TestClient, fields?: Fields) =>
+      decide(agent, await reachPage(client, fields), 'allow'),
+    reject: async (client: TestClient, fields?: Fields) =>
+      decide(agent, await reachPage(client, fields), 'reject'),
+    codeFor: (client: TestClient, fields: Fields = {}) => obtainCode(agent, requestOf(client, fields), user),
+    exchanged: (client: TestClient, code: string, changes?: Changes) =>
+      exchange(server, client, code, changes),
+    tokenFor: (client: TestClient, fields?: Fields) => obtainToken(agent, client, user, fields),
+    introspected: (token: string) => introspect(server, resource, token),
+    live: (token: string) => isLive(server, resource, token),
+
+    /** Expects that `work` writes nothing. */
+    async writingNothing<Result>(work: () => Promise<Result>): Promise<Result> {
+      const before = await contentsOf(server);
+      const result = await work();
+      expect(await contentsOf(server)).toEqual(before);
+      return result;
+    },
+  };
+}
+
+/** The page that a browser gets for a request, or the refusal. */
+export async function open(browser: Agent, request: Fields): Promise<Answer> {
+  const answer = await browser.post('/oauth/authorize', request);
+  return answer.status === 303 ? browser.get(answer.location ?? '') : answer;
+}
