@@ -5,6 +5,13 @@ import { isSpending, RIGHT_NAMES, RIGHTS } from '../../src/rules/scope/rights.ts
 import type { MoneySource, Right } from '../../src/rules/scope/scope.ts';
 import { DEFAULT, rubles } from './rubles.ts';
 
+/** Checks a property of any values of these kinds. */
+export function forAny<Values extends [unknown, ...unknown[]]>(
+  ...property: [...{ [At in keyof Values]: fc.Arbitrary<Values[At]> }, (...values: Values) => void]
+): void {
+  fc.assert(fc.property(...property));
+}
+
 /** One character of all there are, a third of them ASCII; fast-check's own `binary` takes a second to build. */
 export const character = fc
   .oneof(fc.nat({ max: 0x7f }), fc.nat({ max: 0xd7ff }), fc.integer({ min: 0xe000, max: 0x10ffff }))
@@ -61,29 +68,9 @@ export const rights: fc.Arbitrary<Right[]> = fc.array(right, { minLength: 1, max
 export const scopeLike = fc.string({
   unit: fc.constantFrom(
     ...RIGHT_NAMES.filter((name) => RIGHTS[name].names === undefined),
-    ...[
-      'payment',
-      '.to-pattern("7")',
-      '.to-account("1","phone")',
-      '.to-account(',
-      '.limit(1,5)',
-      '.limit(,5)',
-    ],
-    ...[
-      'money-source("wallet")',
-      'money-source(',
-      '"card"',
-      '"',
-      '\\',
-      '(',
-      ')',
-      ',',
-      '.',
-      ' ',
-      '0',
-      '12',
-      '\t',
-    ],
+    ...['payment', '.to-pattern("7")', '.to-account("1","phone")', '.to-account(', '.limit(1,5)'],
+    ...['.limit(,5)', 'money-source("wallet")', 'money-source(', '"card"', '0', '12', '\t'],
+    ...['"', '\\', '(', ')', ',', '.', ' '],
     ...['\0', '\n', '\u202e', 'é', '\u{1f4b3}'],
   ),
   maxLength: 12,

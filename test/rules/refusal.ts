@@ -1,4 +1,5 @@
 import { OAuthError } from '../../src/rules/common/error.ts';
+import { FileError } from '../../src/rules/common/operatorFile.ts';
 
 /** The refusal that `rule` ends in. Any other error passes through, so that a crash is never taken for a refusal. */
 export function refusalOf(rule: () => unknown): OAuthError {
@@ -18,6 +19,17 @@ export function verdictOf(rule: () => unknown): OAuthError['code'] | undefined {
     return undefined;
   } catch (error) {
     if (error instanceof OAuthError) return error.code;
+    throw error;
+  }
+}
+
+/** The mistakes that `parse` finds in an operator's file; none where it takes the file. */
+export function mistakesIn(file: unknown, parse: (json: string) => unknown): readonly string[] {
+  try {
+    parse(typeof file === 'string' ? file : JSON.stringify(file));
+    return [];
+  } catch (error) {
+    if (error instanceof FileError) return error.problems;
     throw error;
   }
 }

