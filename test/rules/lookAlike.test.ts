@@ -49,17 +49,8 @@ describe('a name that mixes scripts in one word', () => {
   });
 
   it.each([
-    ...[
-      'Demo Shop',
-      'Магазин «Ромашка»',
-      'Яндекс Pay',
-      'Ozon Банк',
-      'Tシャツ',
-      '東京カメラ',
-      'LG전자',
-      'متجر أحمد',
-      'חנות',
-    ],
+    ...['Demo Shop', 'Магазин «Ромашка»', 'Яндекс Pay', 'Ozon Банк', 'Tシャツ', '東京カメラ', 'LG전자'],
+    ...['متجر أحمد', 'חנות'],
     ...['Ελλάδα', 'Ещё-shop', '1С', 'H&M', 'naïve café', 'Ärzte', 'Œuvre', 'Straße'],
   ])('is not what words of different scripts beside each other are: %s', (name) => {
     expect(lookAlikeProblem(name, [])).toBeUndefined();
