@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { FileError } from '../../src/rules/common/operatorFile.ts';
 import { BACKGROUNDS, BUILT_IN_BRAND, contrast, logoNameIn, parseBrand } from '../../src/rules/face/brand.ts';
+import { mistakesIn } from './refusal.ts';
 
 const COMPLETE = {
   name: { en: 'Pay & Co', ru: 'Платёж и Ко' },
@@ -15,15 +15,7 @@ const COMPLETE = {
   legal: 'Pay & Co Ltd, licence 123',
 };
 
-function problems(file: unknown): readonly string[] {
-  try {
-    parseBrand(typeof file === 'string' ? file : JSON.stringify(file));
-    return [];
-  } catch (error) {
-    expect(error).toBeInstanceOf(FileError);
-    return (error as FileError).problems;
-  }
-}
+const problems = (file: unknown) => mistakesIn(file, parseBrand);
 
 const STYLE = readFileSync(new URL('../../views/style.css', import.meta.url), 'utf8');
 const THEMES = { light: STYLE.slice(0, STYLE.indexOf('@media')), dark: STYLE.slice(STYLE.indexOf('@media')) };
@@ -47,30 +39,23 @@ describe('the contrast of two colours', () => {
   });
 });
 
-describe('the backgrounds of an accent', () => {
-  it.each(['light', 'dark'] as const)('are those of the %s style', (theme) => {
-    for (const [name, colour] of Object.entries(BACKGROUNDS[theme])) {
-      expect([name, variableIn(THEMES[theme], name)]).toEqual([name, colour]);
-    }
-  });
-
-  it.each(['light', 'dark'] as const)('go with the accent of the %s style', (theme) => {
-    const accent = variableIn(THEMES[theme], 'accent') ?? '';
-    for (const colour of Object.values(BACKGROUNDS[theme]))
-      expect(contrast(accent, colour)).toBeGreaterThan(4.5);
-  });
-});
-
 /** What is written and drawn on each of the backgrounds, with the contrast that WCAG 2.2 asks for (1.4.3, 1.4.11). */
 const SHOWN = [
   ['text', 4.5, ['surface', 'page', 'tint', 'warn', 'bad']],
   ['muted', 4.5, ['surface', 'page', 'tint', 'warn', 'bad']],
+  ['accent', 4.5, ['surface', 'page', 'tint', 'warn', 'bad']],
   ['control', 3, ['surface', 'page']],
   ['warn-line', 3, ['surface', 'warn']],
   ['bad-line', 3, ['surface', 'bad']],
 ] as const;
 
 describe.each(['light', 'dark'] as const)('the %s style', (theme) => {
+  it('has the backgrounds that an accent is checked against', () => {
+    for (const [name, colour] of Object.entries(BACKGROUNDS[theme])) {
+      expect([name, variableIn(THEMES[theme], name)]).toEqual([name, colour]);
+    }
+  });
+
   it.each(SHOWN)('shows %s with a contrast of %s or more on %j', (name, least, backgrounds) => {
     const colour = variableIn(THEMES[theme], name) ?? '';
     for (const background of backgrounds) {

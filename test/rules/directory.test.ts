@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { FileError } from '../../src/rules/common/operatorFile.ts';
 import { EMPTY_DIRECTORY, nameOfTarget, parseDirectory } from '../../src/rules/face/directory.ts';
+import { mistakesIn } from './refusal.ts';
 import { parseScope } from './rubles.ts';
 
 const FILE = {
@@ -9,15 +9,7 @@ const FILE = {
 };
 const directory = parseDirectory(JSON.stringify(FILE));
 
-function problems(file: unknown): readonly string[] {
-  try {
-    parseDirectory(typeof file === 'string' ? file : JSON.stringify(file));
-    return [];
-  } catch (error) {
-    expect(error).toBeInstanceOf(FileError);
-    return (error as FileError).problems;
-  }
-}
+const problems = (file: unknown) => mistakesIn(file, parseDirectory);
 
 describe('a directory', () => {
   it('names shops and accounts apart, each in every language', () => {

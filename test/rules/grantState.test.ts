@@ -15,7 +15,6 @@ describe('contract 3: states of a grant', () => {
     ['code issued', 'until the code expires', approved, '2026-11-20T12:00:49.999', true],
     ['code expired', 'from the moment it expires', approved, '2026-11-20T12:00:50.000', false],
     ['active', 'once the token is issued', exchanged, '2026-11-20T12:00:10.000', true],
-    ['active', 'long after the code would have expired', exchanged, '2027-06-01T00:00:00.000', true],
     ['active', 'until 3 years have passed', exchanged, '2029-11-20T12:00:09.999', true],
     ['expired', 'from 3 years on', exchanged, '2029-11-20T12:00:10.000', false],
     ['revoked', 'whatever its token was', revoked, '2027-01-01T00:00:00.000', false],
@@ -30,11 +29,5 @@ describe('contract 3: states of a grant', () => {
   ] as const)('is %s %s', (state, _when, grant, now, live) => {
     expect(grantState(grant, time(now))).toBe(state);
     expect(isLive(state)).toBe(live);
-  });
-
-  it('6 months are the life of a token obtained before 7 February 2018', () => {
-    const early = { ...exchanged, tokenIssuedAt: time('2018-02-06T23:59:59.999') };
-    expect(grantState(early, time('2018-08-06T23:59:59.998'))).toBe('active');
-    expect(grantState(early, time('2018-08-06T23:59:59.999'))).toBe('expired');
   });
 });

