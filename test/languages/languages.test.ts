@@ -5,18 +5,12 @@ import { preferredLanguage } from '../../src/languages/languages.ts';
 describe('the language of a browser', () => {
   it.each([
     [undefined, 'en'],
-    ['', 'en'],
-    ['ru', 'ru'],
     ['ru-RU,ru;q=0.9,en-US;q=0.8,en;q=0.7', 'ru'],
     ['ru-KZ', 'ru'],
     ['RU-ru', 'ru'],
     ['en-US,en;q=0.9,ru;q=0.8', 'en'],
     ['de-DE,de;q=0.9,ru;q=0.5,en;q=0.4', 'ru'],
-    ['de,fr;q=0.9', 'en'],
-    ['en;q=0.1,ru;q=0.9', 'ru'],
-    ['ru;q=0,en', 'en'],
     ['ru;q=0', 'en'],
-    ['*', 'en'],
     ['constructor,__proto__;q=0.9', 'en'],
     ['ru;q=x,;;,=', 'en'],
     [`${'x,'.repeat(10_000)}ru`, 'en'],
