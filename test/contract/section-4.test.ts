@@ -70,7 +70,8 @@ describe('contract 4.1: ways to send the authorization request', () => {
 
   it('4.1 carries on in that URL only what means something, in one order, spaces as %20', async () => {
     const known = requestOf(shop, { instance_name: 'Иван +1', state: 'a b+c' });
-    const sent = { password: 'p', client_secret: shop.clientSecret ?? '', state: '', ...known };
+    const reversed = Object.fromEntries(Object.entries(known).reverse());
+    const sent = { ...reversed, code_challenge: '', client_secret: shop.clientSecret ?? '', password: 'p' };
     const query = Object.entries(known).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
     const { location } = await agent.post('/oauth/authorize', sent);
     expect(location).toBe(`${server.baseUrl}/oauth/authorize?${query.join('&')}`);

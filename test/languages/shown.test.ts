@@ -41,7 +41,7 @@ describe.each(LANGUAGES)('in %s', (language) => {
     expect(shown, wordings().join('\n')).toBe(true);
   });
 
-  it('no page has a word of another language, but for names, addresses and what is code', () => {
+  it('no page has a word of another language, but for names, addresses and code', () => {
     const foreign = language === 'ru' ? /[A-Za-z]+/g : /\p{Script=Cyrillic}+/gu;
     // Where hostile names are whole texts, no words are ours.
     const found = states
@@ -51,7 +51,7 @@ describe.each(LANGUAGES)('in %s', (language) => {
   });
 });
 
-/** What is read on a page and what is read out of it, but for the words of others. */
+/** The words that a reader sees on a page or hears from it, but for those of others. */
 function ownWords(html: string, language: string, page: Page): string {
   // Names are isolated in attributes too, which hold no elements.
   const $ = cheerio.load(html.replaceAll(/\u2068[^\u2069]*\u2069/g, ''));

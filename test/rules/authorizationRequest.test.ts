@@ -183,7 +183,7 @@ describe('the canonical query', () => {
     });
   });
 
-  it('refuses a request whose canonical query, without what is ignored, is longer than 6,000 bytes', () => {
+  it('refuses a canonical query of more than 6,000 bytes, which ignored parameters are no part of', () => {
     const room = 6000 - `${CANONICAL}&state=`.length;
     expect(read({ state: 'x'.repeat(room) }).canonicalQuery).toHaveLength(6000);
     expect(verdictOf(() => read({ state: 'x'.repeat(room + 1) }))).toBe('invalid_request');

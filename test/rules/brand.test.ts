@@ -39,7 +39,7 @@ describe('the contrast of two colours', () => {
   });
 });
 
-/** What is written and drawn on each of the backgrounds, with the contrast that WCAG 2.2 asks for (1.4.3, 1.4.11). */
+/** Texts and lines on each of the backgrounds, with the contrast that WCAG 2.2 asks for (1.4.3, 1.4.11). */
 const SHOWN = [
   ['text', 4.5, ['surface', 'page', 'tint', 'warn', 'bad']],
   ['muted', 4.5, ['surface', 'page', 'tint', 'warn', 'bad']],

@@ -28,6 +28,7 @@ describe('RFC 7636 section 4.3: code_challenge', () => {
     ['plain', CHALLENGE, 'plain'],
     ['s256 in lower case', CHALLENGE, 's256'],
     ['42 characters', CHALLENGE.slice(1), 'S256'],
+    ['44 characters', `${CHALLENGE}A`, 'S256'],
     ['padding', `${CHALLENGE}=`, 'S256'],
     ['the letters of plain base64', CHALLENGE.replace('-', '%2B'), 'S256'],
     ['a last letter that no SHA-256 ends with', `${CHALLENGE.slice(0, -1)}N`, 'S256'],

@@ -7,7 +7,7 @@ import { type LoweringProblem, lowerableLimits, lowerLimits } from '../../src/ru
 import { anyString, forAny, rights } from './arbitraries.ts';
 import { parseScope } from './rubles.ts';
 
-/** What is granted when `typed` stands in the field of the right at `index`, as a scope; or what is wrong with it. */
+/** The scope that is granted when `typed` stands in the field of the right at `index`, or the problem with it. */
 function granted(scope: string, typed: string, index = 0): string | LoweringProblem | undefined {
   const lowering = lowerLimits(parseScope(scope), new Map([[index, typed]]));
   return lowering.problems === null ? formatScope(lowering.rights) : lowering.problems.get(index);
@@ -69,7 +69,7 @@ describe('lowering a limit', () => {
     });
   });
 
-  it('says what is wrong at each place, and then grants nothing', () => {
+  it('names the problem at each place, and then grants nothing', () => {
     const asked = parseScope('payment-shop payment-p2p.limit(7,5) account-info');
     const { problems } = lowerLimits(asked, new Map(['1', '5.01', ''].entries()));
     expect(Object.fromEntries(problems ?? [])).toEqual({ 1: 'higher_than_asked', 2: 'no_period_limit' });

@@ -102,7 +102,7 @@ describe('empty, doubled and unknown parameters', () => {
     expect(new Parameters('State=a&state=b').get('state')).toBe('b');
   });
 
-  it('holds no parameters that nobody sent', () => {
+  it('holds no parameter that was not sent', () => {
     for (const name of ['__proto__', 'constructor', 'toString'])
       expect(new Parameters('a=b').get(name)).toBeUndefined();
   });

@@ -108,6 +108,7 @@ describe('contract 2.2: parameters appended at the end are ignored in the compar
     ['a space', PLAIN, '?x=a b'],
     ['a line break', PLAIN, '?x=1\r\nSet-Cookie: a=b'],
     ['a NUL', PLAIN, '?x=\0'],
+    ['DEL', PLAIN, '?x=\x7f'],
     ['a name that cannot be decoded', PLAIN, '?%FF=1'],
     ['a name with a broken escape', PLAIN, '?c%6=1'],
   ])('refuses %s', (_what, registered, appended) => {

@@ -51,13 +51,14 @@ describe('contract 2.1: registration of a redirect URI', () => {
   });
 
   it.each([
-    'javascript:alert(1)',
-    'JavaScript://app.example/%0Aalert(1)',
-    'data:text/html,x',
-    'vbscript:x',
-    'file:///etc/passwd',
-    'blob:https://app.example/x',
-    'view-source:https://app.example/',
+    ...['javascript:alert(1)', 'JavaScript://app.example/%0Aalert(1)', 'data:text/html,x', 'vbscript:x'],
+    ...[
+      'file:///etc/passwd',
+      'blob:https://app.example/x',
+      'about:blank',
+      'view-source:https://app.example/',
+    ],
+    ...['filesystem:https://app.example/x', 'mailto:x@y', 'tel:1', 'sms:1', 'ftp://x', 'ws://x', 'wss://x'],
   ])('refuses a scheme that does not lead to an application: %s', (uri) => {
     expect(redirectUriProblem(uri)).toContain('does not lead to an application');
   });
