@@ -36,7 +36,7 @@ export const sessionIdOf = (hash: string) => `substr(encode(sha256(${hash}), 'he
 export const SESSION_IS_VALID = `not ${HAS_ENDED}`;
 
 /** A sign-in whose password is right, and where it comes from. */
-interface NewSession extends Device {
+export interface NewSession extends Device {
   /** SHA-256 of the new cookie value. */
   readonly sessionHash: Digest;
   readonly userId: string;
