@@ -30,7 +30,10 @@ export function useSockets() {
   /** Whether a new connection is taken. */
   const isTaken = (baseUrl: string) =>
     open(baseUrl).then(
-      () => true,
+      ({ socket }) => {
+        socket.destroy(); // a server that ends waits for it
+        return true;
+      },
       () => false,
     );
   return { sockets, open, isTaken };
