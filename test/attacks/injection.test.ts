@@ -41,7 +41,9 @@ async function pagesWith(texts: typeof HARMLESS): Promise<Answer[]> {
   const wrong = await signIn(agent, signInPage, { ...someone, password: 'wrong' });
   await signIn(agent, wrong, someone);
   const payment = await open(agent, client, request);
-  const refused = await agent.submit(payment, 'payment_password', { payment_password: '<svg onload=confirm(2)>' });
+  const refused = await agent.submit(payment, 'payment_password', {
+    payment_password: '<svg onload=confirm(2)>',
+  });
   await obtainToken(agent, client, someone, request);
   const confirmed = { payment_password: someone.paymentPassword ?? '' };
   await agent.submit(await open(agent, client, request), 'payment_password', confirmed);
