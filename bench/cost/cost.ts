@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { expect, it } from 'vitest';
-import type { RawRequest } from '../support/rawRequest.ts';
-import { forgetTries } from '../support/rows.ts';
-import { isSlow, prepareSamples } from '../support/samples.ts';
-import { useServer } from '../support/server.ts';
-import { requestsWith } from './places.ts';
+import { requestsWith } from '../../test/attacks/places.ts';
+import type { RawRequest } from '../../test/support/rawRequest.ts';
+import { forgetTries } from '../../test/support/rows.ts';
+import { isSlow, prepareSamples } from '../../test/support/samples.ts';
+import { useServer } from '../../test/support/server.ts';
 
 // A measurement for a quiet machine: `npm run cost`. An attacker sends texts that look short on the wire and take long to
 // read, and everything else waits: there is one thread. Measured is the time in which that thread did nothing else, the
