@@ -5,7 +5,7 @@ import { decide, obtainCode, obtainToken, requestOf } from '../support/flow.ts';
 import { ledger } from '../support/ledger.ts';
 import { expectErrorPage } from '../support/pages.ts';
 import { startServer, useServer } from '../support/server.ts';
-import { setClientStatus } from '../support/state.ts';
+import { setClientStatus, setUserStatus } from '../support/state.ts';
 import { expectToken, expectTokenError, type Fields } from '../support/tokenRequests.ts';
 import { flowAt, open } from './flowAt.ts';
 
@@ -86,6 +86,13 @@ describe('contract 5.1: sessions', () => {
       [age],
     );
     expect((await openShop(browser)).page).toBe(page);
+  });
+
+  it('5.1 ends with the block of its user', async () => {
+    const blocked = await server.createUser();
+    const browser = await signedIn(server, blocked);
+    await setUserStatus(server, blocked.login, 'blocked');
+    expect((await openShop(browser)).page).toBe('sign-in');
   });
 
   it('5.1 gives a new session at each sign-in and ends the one that the browser had', async () => {

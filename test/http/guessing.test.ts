@@ -130,6 +130,12 @@ describe('guessing a password', () => {
     expect((await guess(place, `\u200b${login}`)).status).toBe(429);
   });
 
+  it('is counted for a blocked user also when it is right, so that no wait tells that it is', async () => {
+    const [place, { login, password }] = [newPlace(), await server.createUser()];
+    await setUserStatus(server, login, 'blocked');
+    expect(await tryToTheEnd(() => guess(place, login, password))).toEqual([...USED_UP, 429]);
+  });
+
   it('gets no further with a hundred tries at once', async () => {
     const [place, user] = [newPlace(), await server.createUser()];
     await pool.query(LONG_WAITS);
