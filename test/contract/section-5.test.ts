@@ -47,6 +47,15 @@ describe('contract 5.1: signing in on the service’s own page', () => {
     expect((await browser.get(answer.location ?? '')).page).toBe('consent');
   });
 
+  it('5.1 signs in on the way to no request but the one of the page', async () => {
+    const browser = new Agent(server.baseUrl);
+    const { fields } = formWith(await openShop(browser), 'login');
+    const { request = '' } = formWith(await openShop(browser, { state: 'other' }), 'login').fields;
+    const { login, password } = user;
+    await browser.post('/sign-in', { ...fields, request, login, password });
+    expect((await openShop(browser)).page).toBe('sign-in');
+  });
+
   it('5.1 shows the form again, 422, when the password is wrong, and keeps the login only', async () => {
     const browser = new Agent(server.baseUrl);
     const page = await openShop(browser);
