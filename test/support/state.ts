@@ -1,4 +1,5 @@
 import { introspect } from './flow.ts';
+import { rowsOf } from './rows.ts';
 import type { TestClient, TestServer } from './server.ts';
 
 // What the database holds, and how a test changes it.
@@ -8,13 +9,7 @@ export async function isLive(server: TestServer, resource: string, token: string
 }
 
 /** Everything that an authorization can write. Equal before and after: nothing was written. */
-export async function contentsOf(server: TestServer): Promise<unknown> {
-  const { rows } = await server.database.pool.query(`
-    select (select json_agg(g order by grant_id) from grants g) as grants,
-           (select json_agg(s order by session_hash) from sessions s) as sessions,
-           (select json_agg(e order by at) from audit_events e where operator is null) as events`);
-  return rows[0];
-}
+export const contentsOf = ({ database }: TestServer) => rowsOf(database);
 
 export async function expireCode(server: TestServer, client: TestClient): Promise<void> {
   await server.database.pool.query(
