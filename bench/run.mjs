@@ -18,7 +18,7 @@ import { judge, targetsFor } from './targets.mjs';
 
 const ALONE = [start, core, flows, rest, flood, soak, growth];
 /** Beside other builds only the hot path. */
-const STAGES = process.argv.includes('--against') ? [against] : ALONE;
+const STAGES = process.argv.some((arg) => arg.startsWith('--against')) ? [against] : ALONE;
 
 const settings = settingsOrExit();
 mkdirSync(RESULTS, { recursive: true });

@@ -7,13 +7,12 @@ import { joinEmbeddedPostgres } from '../dist/trial/postgres/join.js';
 import { OURS } from './build.mjs';
 import { Loader } from './loader.mjs';
 import { startProgram } from './program.mjs';
-import { CHECKOUT } from './settings.mjs';
 import { parentOf } from './usage.mjs';
 
 /** @param {{ checkout: string }} build */
 const programOf = ({ checkout }) => join(checkout, 'bin/assent.js');
 /** What Node is told to run. */
-export const SERVE = [programOf({ checkout: CHECKOUT }), 'serve'];
+export const SERVE = [programOf(OURS), 'serve'];
 const SECRET = 'a secret of the benchmark with more than 32 characters';
 
 /**
@@ -112,10 +111,7 @@ export class Site {
     await this.createEmptyDatabase(name);
     const url = this.urlOf(name);
     const env = { PATH: process.env.PATH, DATABASE_URL: url };
-    execFileSync(process.execPath, [programOf(build), 'migrate'], {
-      env,
-      stdio: ['ignore', 'ignore', 'inherit'],
-    });
+    execFileSync(process.execPath, [programOf(build), 'migrate'], { env, stdio: 'pipe' });
     const db = await this.connect(name);
     await build.fill(db, grants);
     return { name, grants, db, url, build };

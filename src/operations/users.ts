@@ -200,7 +200,7 @@ async function hashPasswords(
   if (!allowWeak) {
     const { isCommonPassword, isOwnName } = await import('../rules/account/commonPassword.ts'); // it takes 15 MB
     const names = [login, name, ...serviceNames];
-    const ticket = { queue: 'stranger', client: '', until: Number.POSITIVE_INFINITY } as const;
+    const ticket = { queue: 'stranger', key: '', until: Number.POSITIVE_INFINITY } as const;
     const isSame = await verifyPassword(paymentHash ?? paymentPasswordHash, password, ticket);
     const isWeak = (one: string | null) => one !== null && (isCommonPassword(one) || isOwnName(one, names));
     const weak = 'is among those that are tried first, or a name of the user or the service';

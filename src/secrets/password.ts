@@ -49,8 +49,8 @@ export class BusyError extends Error {
 export interface QueueTicket {
   /** Known devices and signed-in users have a queue of their own: strangers can't fill it. */
   readonly queue: PasswordQueue;
-  /** A network or a login: its checks wait behind each other, and clients take turns. */
-  readonly client: string;
+  /** A network or a login: its checks wait behind each other, and keys take turns. */
+  readonly key: string;
   /** Time of `performance.now()` after which the caller no longer waits for the result. */
   readonly until: number;
 }
@@ -74,8 +74,8 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /** Fails early when another check would not be taken. @throws {BusyError} */
-export function requireRoom({ queue, client }: QueueTicket): void {
-  if (!QUEUES[queue].hasRoom(client)) throw refusal(queue);
+export function requireRoom({ queue, key }: QueueTicket): void {
+  if (!QUEUES[queue].hasRoom(key)) throw refusal(queue);
 }
 
 function refusal(queue: PasswordQueue): BusyError {
@@ -113,9 +113,9 @@ export async function verifyPassword(
 }
 
 /** Waits until a thread is free, which is then the caller's. */
-function turn({ queue, client, until }: QueueTicket): Promise<void> {
+function turn({ queue, key, until }: QueueTicket): Promise<void> {
   return new Promise((start, reject) => {
-    const displaced = QUEUES[queue].push(client, { queue, until, since: performance.now(), start, reject });
+    const displaced = QUEUES[queue].push(key, { queue, until, since: performance.now(), start, reject });
     displaced?.reject(refusal(queue));
     startChecks();
   });

@@ -309,7 +309,7 @@ it('many at once are told to come back later when too many wait, and such a try 
   const attempts: Promise<unknown>[] = [];
   /** Takes each place of the queue that becomes free, as a crowd in that network would. */
   const keepFull = () => {
-    const ticket = { queue: 'stranger', client: crowd, until: Number.POSITIVE_INFINITY } as const;
+    const ticket = { queue: 'stranger', key: crowd, until: Number.POSITIVE_INFINITY } as const;
     const attempt = verifyPassword(slow, 'x', ticket);
     attempts.push(attempt.catch((error) => expect(error).toBeInstanceOf(BusyError)));
     if (crowded) setImmediate(keepFull);

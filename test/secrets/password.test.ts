@@ -9,7 +9,7 @@ import {
 } from '../../src/secrets/password.ts';
 import { hash } from '../../src/secrets/passwordThread.js';
 
-const TICKET: QueueTicket = { queue: 'stranger', client: 'a network', until: Number.POSITIVE_INFINITY };
+const TICKET: QueueTicket = { queue: 'stranger', key: 'a network', until: Number.POSITIVE_INFINITY };
 
 function check(stored: string | null, password: string, ticket: Partial<QueueTicket> = {}): Promise<boolean> {
   return verifyPassword(stored, password, { ...TICKET, ...ticket });
@@ -83,11 +83,7 @@ describe('passwords', async () => {
   });
 
   it('are looked at for every network while one of them floods, and for known devices while strangers do', async () => {
-    const flooded = [
-      ...times(130, {}),
-      { client: 'another network' },
-      { queue: 'known', client: 'anna' } as const,
-    ];
+    const flooded = [...times(130, {}), { key: 'another network' }, { queue: 'known', key: 'anna' } as const];
     const ends = await flood(flooded);
     expect(ends.slice(0, 130)).toContain('turned away');
     expect(ends.slice(130)).toEqual(['looked at', 'looked at']);
@@ -95,7 +91,7 @@ describe('passwords', async () => {
 
   it('are turned away before anything else is done when there is no room', async () => {
     const flooding = flood(times(130, {}));
-    expect(() => requireRoom({ ...TICKET, client: 'another network' })).not.toThrow();
+    expect(() => requireRoom({ ...TICKET, key: 'another network' })).not.toThrow();
     await expect.poll(() => isFull(), { interval: 1 }).toBe(true);
     await flooding;
     expect(isFull()).toBe(false);

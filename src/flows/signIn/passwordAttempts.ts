@@ -75,8 +75,8 @@ function ticketFor(
   device: string | null,
 ): QueueTicket {
   return device !== null || guarded === 'payment password'
-    ? { queue: 'known', client: login, until: decideBy }
-    : { queue: 'stranger', client: networkOf(address), until: decideBy };
+    ? { queue: 'known', key: login, until: decideBy }
+    : { queue: 'stranger', key: networkOf(address), until: decideBy };
 }
 
 /** Compares a password. @returns the user of the login and, when it is right, the hash it was compared with */
