@@ -1,14 +1,10 @@
 import cookie from '@fastify/cookie';
 import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { Context } from '../flows/common/context.ts';
+import { newReference } from '../secrets/random.ts';
 import { limitConnections } from './connections/connectionLimit.ts';
 import { prepareDraining } from './connections/draining.ts';
-import {
-  answerBadPath,
-  answerClientError,
-  answerConnect,
-  newReference,
-} from './connections/malformedRequests.ts';
+import { answerBadPath, answerClientError, answerConnect } from './connections/malformedRequests.ts';
 import { preventSmuggling } from './connections/requestSmuggling.ts';
 import { endSlowReaders } from './connections/slowReaders.ts';
 import { collectMetrics } from './metrics/registry.ts';
@@ -85,7 +81,6 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
   app.decorate('context', context).decorate('branding', brandingOf(context));
   // Hooks of one phase run in the order of these lines, each phase by itself; the two that look at routes come before them.
   prepareDraining(app);
-  app.decorateRequest('chosenLanguage', null).decorateRequest('limitFields');
   endSlowReaders(app);
   addResponseHeaders(app, context.baseUrl);
   preventSmuggling(app);
@@ -100,6 +95,7 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
   await app.register(async (pages) => {
     answerWith(pages, 'page');
     refuseEmbedding(pages);
+    pages.decorateRequest('chosenLanguage').decorateRequest('limitFields');
     await pages.register(cookie);
     for (const addRoutes of FOR_PEOPLE) addRoutes(pages, context);
     await pages.register(async (decisions) => {

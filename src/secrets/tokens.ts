@@ -39,7 +39,8 @@ const NOWHERE = { grantId: null, userSlot: null } as const;
 
 /** Never fails: a malformed token is judged like every other unknown one. */
 export function parseToken(kind: TokenKind, token: string): TokenLookup {
-  return { ...(placeIn(kind, token) ?? NOWHERE), hash: sha256(token) };
+  const { grantId, userSlot } = placeIn(kind, token) ?? NOWHERE;
+  return { grantId, userSlot, hash: sha256(token) } as TokenLookup;
 }
 
 function placeIn(kind: TokenKind, token: string): TokenPlace | null {

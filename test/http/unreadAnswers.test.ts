@@ -100,7 +100,7 @@ describe('a connection on which pages are asked for and not read', async () => {
       const closed = lines.filter((line) => line.includes('connection closed'));
       expect(closed).toHaveLength(1);
       expect(closed[0]).toContain('more than 16 requests of one connection');
-      expect(lines.length).toBeLessThanOrEqual(17);
+      expect(lines.length).toBeLessThanOrEqual(18); // one that was finished at once, 16 that were not, and the closing
       expect((await new Agent(server.baseUrl).get('/health/live')).status).toBe(200);
     },
   );

@@ -20,12 +20,13 @@ export async function introspect(
   const lookup = { resourceId: id, secretHash: sha256(secret ?? ''), grantId, tokenHash: hash };
   const { authenticated, token } = await findToken(context.db, lookup);
   if (!authenticated) return null;
-  const isActive = token !== null && token.now < tokenExpiresAt(token.tokenIssuedAt);
-  return isActive ? describe(token, context.currency) : { active: false };
+  if (token === null) return { active: false };
+  const expiresAt = tokenExpiresAt(token.tokenIssuedAt);
+  return token.now < expiresAt ? describe(token, expiresAt, context.currency) : { active: false };
 }
 
 /** An active token, with its scope as data too. */
-function describe(token: IssuedToken, currency: string) {
+function describe(token: IssuedToken, expiresAt: Date, currency: string) {
   const granted = grantedRights(token, currency);
   const rights = rightData(granted);
   return {
@@ -38,7 +39,7 @@ function describe(token: IssuedToken, currency: string) {
     token_type: 'bearer',
     ...(token.instanceName === null ? {} : { instance_name: token.instanceName }),
     iat: secondsSince1970(token.tokenIssuedAt),
-    exp: secondsSince1970(tokenExpiresAt(token.tokenIssuedAt)),
+    exp: secondsSince1970(expiresAt),
     rights, // all that the token allows, so that `scope` need not be parsed: a target in it may look like a right
     payment_limits: limitsAmong(rights),
     money_sources: moneySources(granted),

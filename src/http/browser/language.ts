@@ -18,7 +18,7 @@ import { isFromOwnPage } from './forms.ts';
 declare module 'fastify' {
   interface FastifyRequest {
     /** By the form of this very request. */
-    chosenLanguage: Language | null;
+    chosenLanguage?: Language;
     /** The fields of limits that the consent form of this request has. */
     limitFields?: readonly string[];
   }

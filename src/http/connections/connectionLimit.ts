@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { networkOf } from '../../rules/common/network.ts';
 import { onceAMinute } from '../../signals/onceAMinute.ts';
 import { addressOf } from '../request/caller.ts';
-import { newestResponseOf } from './requestSmuggling.ts';
+import { newestResponseOf } from './responses.ts';
 
 /** Between two requests of a connection. Node says so in each response (`Keep-Alive`). */
 const IDLE_MS = 5_000;

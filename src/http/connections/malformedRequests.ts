@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Language, TEXTS } from '../../languages/languages.ts';
+import { newReference } from '../../secrets/random.ts';
 import { languageOf } from '../browser/language.ts';
 import { type DeadEnd, errorPage, wordsOf } from '../pages/deadEnds.ts';
 import type { Branding } from '../pages/look.ts';
@@ -17,11 +17,6 @@ import { limitPipelining } from './slowReaders.ts';
 // Responses to requests that no route ever sees.
 
 const UNREAD: Omit<DeadEnd, 'cause'> = { code: null, clientName: null, parameter: null };
-
-/** A request id: 10 hexadecimal digits. */
-export function newReference(): string {
-  return randomUUID().slice(-10); // cheap, since Node draws many UUIDs at once; their last digits are all random
-}
 
 /** Answers a path that can't be decoded. Fastify calls no hook for it, so the log line is written here. */
 export function answerBadPath(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
@@ -82,7 +77,7 @@ function languageIn(packet: unknown): Language {
   const text = Buffer.isBuffer(packet) ? packet.toString('latin1') : '';
   const header = (name: string) => new RegExp(`^${name}:[ \\t]*([^\\r\\n]*)`, 'im').exec(text)?.[1];
   const headers = { 'accept-language': header('accept-language'), cookie: header('cookie') };
-  return languageOf({ headers, chosenLanguage: null });
+  return languageOf({ headers });
 }
 
 function endWithPage(

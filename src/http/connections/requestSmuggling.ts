@@ -2,23 +2,18 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { invalidRequest, type OAuthError } from '../../rules/common/error.ts';
+import { newestResponseOf, noteResponse } from './responses.ts';
 
 /** Node before 22.23.2, 24.18.1 and 26.5.1 drops headers above a thousand, but frames by them (CVE-2026-58044). */
 const MAX_HEADERS = 999;
 
-/** The response to the newest request of each connection. */
-const newest = new WeakMap<Socket, ServerResponse>();
 /** Connections on which something was not HTTP: further input is ignored. */
 const broken = new WeakSet<Socket>();
-
-export function newestResponseOf(socket: Socket): ServerResponse | undefined {
-  return newest.get(socket);
-}
 
 /** One response per request, in order; the connection is closed where a proxy may have framed it differently. */
 export function preventSmuggling(app: FastifyInstance): void {
   app.server.prependListener('request', (request, response) => {
-    newest.set(request.socket, response);
+    noteResponse(request.socket, response);
     request.method ??= 'QUERY'; // the one method that early versions of Node 20.19 and 22 read without naming it
   });
   app.addHook('onRequest', ({ raw, headers }, reply, done) => {
@@ -54,7 +49,7 @@ function problemOfTarget(target = ''): OAuthError | undefined {
 export function afterEarlierResponses(socket: Socket, refuse: () => void): void {
   if (broken.has(socket)) return;
   broken.add(socket);
-  const response = newest.get(socket);
+  const response = newestResponseOf(socket);
   if (response?.req.complete) whenFinished(response, refuse);
   else if (response?.headersSent) whenFinished(response, () => socket.destroySoon());
   else if (response?.socket === null) response.once('socket', refuse);

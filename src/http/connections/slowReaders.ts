@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { countUnfinished } from './responses.ts';
 
 /** The limits on a connection whose client does not read; those of a test may be shorter. */
 const LIMITS = {
@@ -42,16 +43,10 @@ function limitReadTime(app: FastifyInstance, { maxReadMs, checkEveryMs }: typeof
   app.addHook('onClose', async () => clearInterval(timer));
 }
 
-/** How many requests of each connection have no finished response. */
-const pipelined = new WeakMap<Socket, number>();
-
 /** Node parses all of a packet, thousands of requests. @returns false when there is one too many: the connection is closed */
 export function limitPipelining(request: FastifyRequest, reply: FastifyReply): boolean {
   const { socket } = request.raw;
-  const count = pipelined.get(socket) ?? 0;
-  pipelined.set(socket, count + 1);
-  reply.raw.once('finish', () => pipelined.set(socket, (pipelined.get(socket) ?? 1) - 1));
-  if (count < MAX_PIPELINED) return true;
+  if (countUnfinished(socket) <= MAX_PIPELINED) return true;
   reply.hijack();
   if (!socket.destroyed) {
     socket.destroy();

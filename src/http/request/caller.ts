@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { isIP, isIPv4 } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../../rules/common/caller.ts';
 import { DECISION_MS } from '../../rules/common/timeouts.ts';
@@ -13,7 +13,8 @@ export function callerOf(request: FastifyRequest): Caller {
 }
 
 /** The IP address: IPv4 also where the socket is IPv6; `unknown` where a proxy sent something else. */
-export function addressOf({ ip }: { ip?: string | undefined }): string {
-  const address = (ip ?? '').replace(/^::ffff:(?=\d+\.)/i, '');
+export function addressOf({ ip = '' }: { ip?: string | undefined }): string {
+  if (isIPv4(ip)) return ip;
+  const address = ip.replace(/^::ffff:(?=\d+\.)/i, '');
   return isIP(address) === 0 ? 'unknown' : address;
 }

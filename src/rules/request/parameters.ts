@@ -4,14 +4,17 @@ import type { RuleId } from '../common/remedies.ts';
 /** Several times what any request and any form sends, but for a form with limits. */
 export const MAX_PARAMETERS = 64;
 
+/** Faults of a parameter, which have no text. */
+const DOUBLED = Symbol('sent more than once');
+const UNDECODABLE = Symbol('no percent-encoded UTF-8');
+type Fault = typeof DOUBLED | typeof UNDECODABLE;
+
 /**
  * The parameters of one request in `application/x-www-form-urlencoded`, UTF-8 (contract section 4). A fault is raised when its
  * parameter is read: unknown ones are ignored whatever they hold, and the order of checks stays the contract's.
  */
 export class Parameters {
-  /** Undefined for a value that can't be decoded. */
-  readonly #values = new Map<string, string | undefined>();
-  readonly #doubled = new Set<string>();
+  readonly #values = new Map<string, string | Fault>();
   readonly #pairs: readonly string[];
 
   /** @param encoded the form body or the query string, without the leading `?` @throws {OAuthError} above `most` */
@@ -22,8 +25,7 @@ export class Parameters {
     for (const pair of this.#pairs) {
       const [name, value] = splitPair(pair);
       if (name === undefined) continue;
-      if (this.#values.has(name)) this.#doubled.add(name);
-      this.#values.set(name, value);
+      this.#values.set(name, this.#values.has(name) ? DOUBLED : (value ?? UNDECODABLE));
     }
   }
 
@@ -37,12 +39,12 @@ export class Parameters {
    * @throws {OAuthError} `invalid_request` when it was given twice, `malformed` (the contract gives `scope` its own) for no UTF-8
    */
   get(name: string, malformed: OAuthErrorCode = 'invalid_request'): string | undefined {
-    if (this.#doubled.has(name)) {
+    const value = this.#values.get(name);
+    if (value === DOUBLED) {
       const message = `The parameter ${name} was sent more than once.`;
       throw invalidRequest('doubled_parameter', message, { parameter: name });
     }
-    const value = this.#values.get(name);
-    if (value === undefined && this.#values.has(name)) {
+    if (value === UNDECODABLE) {
       const message = `The parameter ${name} is not text in percent-encoded UTF-8.`;
       throw new OAuthError(malformed, 'undecodable_parameter', message, { parameter: name });
     }
@@ -78,11 +80,12 @@ function splitPair(pair: string): [name: string | undefined, value: string | und
 
 /** Stricter than usual parsers, for which `%ZZ` and `%FF` are literal text. @returns undefined for no UTF-8, and for a NUL */
 export function decodeForm(encoded: string): string | undefined {
+  // Most names and values have nothing to decode; decoding them all would be a twentieth of an exchange's work.
+  if (/^[\w.~:/-]*$/.test(encoded)) return encoded;
   // U+FFFD before decoding stands for bytes that were not UTF-8 and are lost already.
   if (encoded.includes('\uFFFD')) return undefined;
   try {
-    // Most names and values have nothing to decode; decoding them all would be a twentieth of an exchange's work.
-    const text = /[%+]/.test(encoded) ? decodeURIComponent(encoded.replaceAll('+', ' ')) : encoded;
+    const text = decodeURIComponent(encoded.replaceAll('+', ' '));
     return text.includes('\0') ? undefined : text;
   } catch {
     return undefined;

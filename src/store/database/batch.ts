@@ -13,13 +13,14 @@ export const BATCHES = new Set<string>();
  * has batches of its own.
  *
  * @param name of the batch: its statement's, where it has one
- * @param runBatch gives the results in the order of the requests; it is run again after a lost connection
+ * @param runBatch gives the results in the order of the requests, an error for one that fails alone; it is run again after a
+ *   lost connection
  * @param rowOf the row that a request changes: two about one row are never in flight together
  * @returns rejects with {@link OverloadedError} when there is no hope of an answer in time
  */
 export function batched<Request, Result>(
   name: string,
-  runBatch: (pool: pg.Pool, requests: readonly Request[]) => Promise<readonly Result[]>,
+  runBatch: (pool: pg.Pool, requests: readonly Request[]) => Promise<readonly (Result | Error)[]>,
   rowOf: (request: Request) => string | null = () => null,
 ): (pool: pg.Pool, request: Request) => Promise<Result> {
   BATCHES.add(name);

@@ -20,8 +20,8 @@ interface Statement<Request, Result> {
    * to judge a request by what another one in it does. Null when any may share.
    */
   rowOf(request: Request): string | null;
-  /** Gives the results in the order of the requests. */
-  run(requests: readonly Request[]): Promise<readonly Result[]>;
+  /** Gives the results in the order of the requests; an error is that of one request. */
+  run(requests: readonly Request[]): Promise<readonly (Result | Error)[]>;
 }
 
 interface Call<Request, Result> {
@@ -37,7 +37,9 @@ export class Batcher<Request, Result> {
   readonly #statement: Statement<Request, Result>;
   /** Requests for the next statement, each row once. */
   #ready: Call<Request, Result>[] = [];
-  /** By row of what is ready or in flight: the requests that wait for it to be answered. */
+  /** The rows of what is ready or in flight; texts alone, because V8 can keep for long what such a table once held. */
+  readonly #taken = new Set<string>();
+  /** By such a row: the requests that wait for it to be answered. */
   readonly #behind = new Map<string, Call<Request, Result>[]>();
   /** How many those are. */
   #behindCount = 0;
@@ -60,17 +62,21 @@ export class Batcher<Request, Result> {
 
   /** @returns false when there is no room */
   #enqueue(call: Call<Request, Result>): boolean {
-    const behind = call.row === null ? undefined : this.#behind.get(call.row);
-    if (behind !== undefined) {
-      if (behind.length >= MAX_BEHIND_ROW || this.#behindCount >= MAX_BEHIND) return false;
-      this.#behindCount += 1;
-      behind.push(call);
-      return true;
-    }
+    if (call.row !== null && this.#taken.has(call.row)) return this.#waitBehind(call.row, call);
     if (this.#ready.length >= MAX_READY) return false;
-    if (call.row !== null) this.#behind.set(call.row, []);
+    if (call.row !== null) this.#taken.add(call.row);
     this.#ready.push(call);
     this.#schedule();
+    return true;
+  }
+
+  /** @returns false when there is no room */
+  #waitBehind(row: string, call: Call<Request, Result>): boolean {
+    const behind = this.#behind.get(row) ?? [];
+    if (behind.length >= MAX_BEHIND_ROW || this.#behindCount >= MAX_BEHIND) return false;
+    this.#behindCount += 1;
+    behind.push(call);
+    this.#behind.set(row, behind);
     return true;
   }
 
@@ -117,6 +123,7 @@ export class Batcher<Request, Result> {
         const result = results[index];
         this.#release(call);
         if (result === undefined) call.reject(new Error('a request was left without an answer'));
+        else if (result instanceof Error) call.reject(result);
         else call.resolve(result);
       });
     } catch (error) {
@@ -134,9 +141,11 @@ export class Batcher<Request, Result> {
   /** Makes the next request about the same row ready. */
   #release({ row }: Call<Request, Result>): void {
     if (row === null) return;
-    const next = this.#behind.get(row)?.shift();
+    const behind = this.#behind.get(row);
+    const next = behind?.shift();
+    if (behind?.length === 0) this.#behind.delete(row);
     if (next === undefined) {
-      this.#behind.delete(row);
+      this.#taken.delete(row);
       return;
     }
     this.#behindCount -= 1;

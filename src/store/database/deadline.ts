@@ -45,10 +45,12 @@ export function batchedDecision<Row extends object, Request extends { readonly c
     const batch = made(requests);
     const decideBy = Math.min(...requests.map(({ caller }) => caller.decideBy));
     const rows = await decide<Row & { n: number }>(pool, batch, decideBy);
-    return inOrder(batch, rows).map((row) => required(row, name));
+    return inOrder(batch, rows).map((found) => {
+      const row = required(found, name);
+      return row.late ? new TooLateError() : row;
+    });
   };
-  const decideInBatch = batched(name, run, rowOf);
-  return async (pool, request) => inTime(await decideInBatch(pool, request));
+  return batched<Request, Row>(name, run, rowOf);
 }
 
 /** Makes a {@link statement} that decides, and gives one row, a function that rejects with {@link TooLateError}, too. */
@@ -59,14 +61,10 @@ export function decision<Values extends Pick<Caller, 'decideBy'>, Row extends ob
   const made = statement<Values>(name, text);
   return async (db, values) => {
     const [first = null] = await decide<Row>(db, made(values), values.decideBy);
-    return inTime(required(first, name));
+    const row = required(first, name);
+    if (row.late) throw new TooLateError();
+    return row;
   };
-}
-
-/** @throws {TooLateError} */
-function inTime<Row extends Decided>(row: Row): Row {
-  if (row.late) throw new TooLateError();
-  return row;
 }
 
 function decide<Row extends object>(

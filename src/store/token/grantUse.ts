@@ -1,7 +1,6 @@
 import type pg from 'pg';
 import type { Digest } from '../../secrets/digest.ts';
 import { IS_LIVE } from '../common/grants.ts';
-import { batched } from '../database/batch.ts';
 import { execute } from '../database/query.ts';
 import { batchStatement } from '../database/statement.ts';
 
@@ -30,15 +29,26 @@ update grants set last_used_on = ${TODAY}
 );
 
 /** Rows that one statement holds: an exchange or an approval of one of them waits for some tens of milliseconds. */
-const MAX_NOTED = 500;
+const MAX_ROWS = 500;
+/** Uses wait so long for others, so that noting them takes few statements. */
+const NOTED_EVERY_MS = 250;
+/** Of more of them, some are noted with their next use. */
+const MAX_WAITING = 10 * MAX_ROWS;
 
-/** Of very many at once some are noted with their next use. */
-const note = batched('grant-mark-used', async (db, uses: readonly (readonly GrantUse[])[]) => {
-  await execute(db, markUsed(uses.flat().slice(0, MAX_NOTED)));
-  return uses.map(() => null);
-});
+const waiting = new WeakMap<pg.Pool, GrantUse[]>();
 
 /** Notes today as the day of last use of some grants. It is not awaited, and a use that can't be noted is lost. */
 export function noteGrantUses(db: pg.Pool, uses: readonly GrantUse[]): void {
-  if (uses.length > 0) note(db, uses).catch(() => {});
+  if (uses.length === 0) return;
+  const others = waiting.get(db);
+  if (others === undefined) setTimeout(() => void noteWaiting(db).catch(() => {}), NOTED_EVERY_MS).unref();
+  waiting.set(db, [...(others ?? []), ...uses].slice(0, MAX_WAITING));
+}
+
+async function noteWaiting(db: pg.Pool): Promise<void> {
+  const uses = waiting.get(db) ?? [];
+  waiting.delete(db);
+  for (let first = 0; first < uses.length; first += MAX_ROWS) {
+    await execute(db, markUsed(uses.slice(first, first + MAX_ROWS)));
+  }
 }
