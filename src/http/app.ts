@@ -88,6 +88,7 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
   const watch = runInBackground(app);
   answerErrors(app, watch);
   answerUnknownRoutes(app);
+  app.decorateRequest('address');
   limitAnswerTime(app);
   collectMetrics(app, context, watch);
   limitConnections(app, maxConnections, trustProxy === false);

@@ -877,11 +877,10 @@ insert into audit_events (kind, user_id, address, reference)
 update throttles t set level = input.level, counted_at = input.counted_at, free_at = input.free_at
   from unnest($1::int[], $2::float8[], $3::timestamptz[], $4::timestamptz[]) with ordinality as input (slot, level, counted_at, free_at, n) where t.slot = input.slot;
 
--- token-find(text[], bytea[], uuid[], bytea[]) → n integer, authenticated boolean, firstUse boolean, live boolean, grantId uuid, scope text, clientId text, instanceName text, userId uuid, login text, tokenIssuedAt timestamp with time zone, firstUseOfGrant boolean, now timestamp with time zone
-select input.n::int as n, r.resource_id is not null as authenticated, r.first_use as "firstUse", g.grant_id is not null as live,
-       g.grant_id as "grantId", g.scope,
-       g.client_id as "clientId", g.instance_name as "instanceName", g.user_id as "userId", g.login,
-       g.token_issued_at as "tokenIssuedAt", g.first_use as "firstUseOfGrant", clock_timestamp() as now
+-- token-find(text[], bytea[], uuid[], bytea[]) → n integer, firstUse boolean, grantId uuid, scope text, clientId text, instanceName text, userId uuid, login text, tokenIssuedAt timestamp with time zone, firstUseOfGrant boolean, now timestamp with time zone
+select input.n::int as n, r.first_use as "firstUse", g.grant_id as "grantId", g.scope, g.client_id as "clientId",
+       g.instance_name as "instanceName", g.user_id as "userId", g.login, g.token_issued_at as "tokenIssuedAt",
+       g.first_use as "firstUseOfGrant", clock_timestamp() as now
   from unnest($1::text[], $2::bytea[], $3::uuid[], $4::bytea[]) with ordinality as input (resource_id, secret_hash, grant_id, token_hash, n)
   left join (
     select s.resource_id, s.secret_hash, s.last_used_on is distinct from current_date as first_use

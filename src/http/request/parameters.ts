@@ -43,7 +43,10 @@ export function pathOf(request: FastifyRequest): string {
   return decodeURI(path ?? ''); // what can't be decoded was answered before
 }
 
-/** The route's path, for the log. An unknown path is not logged: secrets get into URLs by mistake. */
+/** In place of an unknown path, which is not logged: secrets get into URLs by mistake. */
+export const NO_ROUTE = '(no address of ours)';
+
+/** The route's path, for the log. */
 export function loggedPathOf(request: FastifyRequest): string {
-  return request.routeOptions.url ?? '(no address of ours)';
+  return request.routeOptions.url ?? NO_ROUTE;
 }

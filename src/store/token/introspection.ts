@@ -40,10 +40,9 @@ const find = batchStatement<IntrospectionRequest>(
   'token-find',
   { resource_id: 'text', secret_hash: 'bytea', grant_id: 'uuid', token_hash: 'bytea' },
   (input) => `
-select input.n::int as n, r.resource_id is not null as authenticated, r.first_use as "firstUse", g.grant_id is not null as live,
-       g.grant_id as "grantId", g.scope,
-       g.client_id as "clientId", g.instance_name as "instanceName", g.user_id as "userId", g.login,
-       g.token_issued_at as "tokenIssuedAt", g.first_use as "firstUseOfGrant", clock_timestamp() as now
+select input.n::int as n, r.first_use as "firstUse", g.grant_id as "grantId", g.scope, g.client_id as "clientId",
+       g.instance_name as "instanceName", g.user_id as "userId", g.login, g.token_issued_at as "tokenIssuedAt",
+       g.first_use as "firstUseOfGrant", clock_timestamp() as now
   from ${input}
   left join (
     select s.resource_id, s.secret_hash, ${IS_FIRST_USE} as first_use
@@ -59,12 +58,12 @@ select input.n::int as n, r.resource_id is not null as authenticated, r.first_us
   ) g on r.resource_id is not null`,
 );
 
-interface TokenRow extends IssuedToken {
-  readonly authenticated: boolean;
-  /** Of the resource server's secret, today. */
+/** The columns of a token are null where there is none. */
+interface TokenRow extends Omit<IssuedToken, 'grantId'> {
+  readonly grantId: string | null;
+  /** Of the resource server's secret, today; null for no such secret. */
   readonly firstUse: boolean | null;
-  readonly live: boolean;
-  /** Today; never of a token that has expired. */
+  /** Of the authorization, today; never of a token that has expired. */
   readonly firstUseOfGrant: boolean | null;
 }
 
@@ -82,10 +81,14 @@ export const findToken = batched(
     await noteUses(db, requests, rows);
     return rows.map((found) => {
       const row = required(found, 'token-find');
-      return { authenticated: row.authenticated, token: row.live ? row : null };
+      return { authenticated: row.firstUse !== null, token: hasToken(row) ? row : null };
     });
   },
 );
+
+function hasToken(row: TokenRow): row is TokenRow & IssuedToken {
+  return row.grantId !== null;
+}
 
 /** Notes first uses. That a use could not be noted is no reason to leave a request without its result. */
 async function noteUses(
