@@ -1,7 +1,6 @@
 import cookie from '@fastify/cookie';
 import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { Context } from '../flows/common/context.ts';
-import { newReference } from '../secrets/random.ts';
 import { limitConnections } from './connections/connectionLimit.ts';
 import { prepareDraining } from './connections/draining.ts';
 import { answerBadPath, answerClientError, answerConnect } from './connections/malformedRequests.ts';
@@ -12,6 +11,7 @@ import { metricsRoutes } from './metrics/route.ts';
 import { brandingOf } from './pages/look.ts';
 import { refuseEmbedding } from './pages/notices.ts';
 import { CONTRACT_BODY_LIMIT_BYTES, MAX_LIMIT_FIELDS, parseForms } from './request/parameters.ts';
+import { newReference } from './request/reference.ts';
 import { RequestLog } from './request/requestLog.ts';
 import { accountRoutes } from './routes/account/account.ts';
 import { historyRoutes } from './routes/account/history.ts';

@@ -12,29 +12,16 @@ export function randomId(): string {
   return randomHex(ID_BYTES);
 }
 
-/** Secrets and request ids are drawn many at once: a call to OpenSSL costs ten times more than the bytes. */
-const DRAWN_TOGETHER = 128;
-
 const SECRET_BYTES = 32;
+/** Secrets are drawn many at once: a call to OpenSSL costs ten times more than the bytes. */
+const DRAWN_BYTES = 128 * SECRET_BYTES;
 
 let drawn = Buffer.alloc(0);
 
 /** @returns 32 random bytes, given out once */
 export function randomSecret(): Buffer {
-  if (drawn.length === 0) drawn = randomBytes(DRAWN_TOGETHER * SECRET_BYTES);
+  if (drawn.length === 0) drawn = randomBytes(DRAWN_BYTES);
   const secret = drawn.subarray(0, SECRET_BYTES);
   drawn = drawn.subarray(SECRET_BYTES);
   return secret;
-}
-
-const REFERENCE_DIGITS = 10;
-
-let drawnDigits = '';
-
-/** A request id: 10 hexadecimal digits. */
-export function newReference(): string {
-  if (drawnDigits === '') drawnDigits = randomHex((DRAWN_TOGETHER * REFERENCE_DIGITS) / 2);
-  const reference = drawnDigits.slice(0, REFERENCE_DIGITS);
-  drawnDigits = drawnDigits.slice(REFERENCE_DIGITS);
-  return reference;
 }

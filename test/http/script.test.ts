@@ -54,3 +54,29 @@ describe('the script of pages that ask for a password', async () => {
     );
   });
 });
+
+describe('the style of all pages', async () => {
+  const { body, headers } = await new Agent(server.baseUrl).get('/nothing');
+  const path = /<link rel="stylesheet" href="([^"]+)">/.exec(body)?.[1] ?? '';
+
+  it('is the one file of theirs that may style them, kept for good under a hash of it', async () => {
+    const answer = await get(path);
+    expect(path).toMatch(/^\/style-[0-9a-f]{32}\.css$/);
+    expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'self';/);
+    expect(body).not.toMatch(/<style|style=/);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'content-type': 'text/css; charset=utf-8',
+      'cache-control': 'public, max-age=31536000, immutable',
+      'x-content-type-options': 'nosniff',
+      'cross-origin-resource-policy': 'same-origin',
+    });
+    expect(await answer.text()).toContain(':root {');
+  });
+
+  it('is had under the hash of another replica amid an upgrade, and not kept', async () => {
+    const [own, other] = await Promise.all([get(path), get(`/style-${'0'.repeat(32)}.css`)]);
+    expect([other.status, other.headers.get('cache-control')]).toEqual([200, 'no-store']);
+    expect(await other.text()).toBe(await own.text());
+    expect((await get('/style-other.css')).status).toBe(404);
+  });
+});

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { LANGUAGES } from '../../src/languages/languages.ts';
-import { LOOKS, PICTURES } from './looks.ts';
+import { ASSETS, LOOKS } from './looks.ts';
 import { type State, statesOf } from './states.ts';
 
 const THEMES = ['light', 'dark'] as const;
@@ -13,7 +13,7 @@ export function writeGallery(folder: string): void {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), content);
   };
-  for (const [path, { body }] of PICTURES) write(path, body);
+  for (const [path, { body }] of ASSETS) write(path, body);
   for (const language of LANGUAGES) {
     for (const brand of Object.keys(LOOKS)) {
       for (const state of statesOf(language, brand)) {
@@ -29,9 +29,13 @@ function fileOf({ name }: Pick<State, 'name'>): string {
   return `${name.replaceAll(/\W+/g, '-')}.html`;
 }
 
-/** The page, in a theme whatever the reader's own is, with its pictures beside it. */
+/** The page, in a theme whatever the reader's own is, with its style in it and its pictures beside it. */
 function inTheme({ html }: State, theme: (typeof THEMES)[number]): string {
   return html
+    .replace(
+      /<link rel="stylesheet" href="([^"]+)">/,
+      (_, path) => `<style>${ASSETS.get(path)?.body}</style>`,
+    )
     .replaceAll('(prefers-color-scheme: dark)', theme === 'dark' ? 'all' : 'not all')
     .replaceAll(/color-scheme(: |" content=")light dark/g, `color-scheme$1${theme}`)
     .replaceAll(/(src|href)="\/(brand|logo)\//g, '$1="../../../$2/');

@@ -41,18 +41,23 @@ export const LOOKS: Readonly<Record<string, Branding>> = Object.fromEntries(
 
 export const BUILT_IN_LOOK = brandingOf({ brand: BUILT_IN_BRAND, baseUrl: BASE_URL });
 
-interface Picture {
+interface Asset {
   readonly contentType: string;
   readonly body: Buffer;
 }
 
-/** What the pages show besides themselves, by its path. */
-export const PICTURES: ReadonlyMap<string, Picture> = new Map([
+/** What the pages need besides themselves, by its path. */
+export const ASSETS: ReadonlyMap<string, Asset> = new Map([
+  ...[...Object.values(LOOKS), BUILT_IN_LOOK].map(({ style }) => styleOf(style)),
   ...Object.values(BRANDS).flatMap(({ logo }) => (logo === null ? [] : [pictureAt(logo.path, logo)])),
   [FORM_SCRIPT.path, { contentType: 'text/javascript', body: Buffer.from(FORM_SCRIPT.body) }],
   ...Object.entries(LOGOS_OF_SAMPLES).map(([path, logo]) => pictureAt(path, logo)),
 ]);
 
-function pictureAt(path: string, { file, body }: Logo): [path: string, picture: Picture] {
+function styleOf({ path, body }: Branding['style']): [path: string, style: Asset] {
+  return [path, { contentType: 'text/css', body }];
+}
+
+function pictureAt(path: string, { file, body }: Logo): [path: string, picture: Asset] {
   return [path, { contentType: contentTypeOf(file), body }];
 }

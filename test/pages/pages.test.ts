@@ -44,6 +44,7 @@ describe.each(pages)('in %s the page sample "%s"', (language, _name, page) => {
     expect(/script-src ([^;]*)/.exec(policy)?.[1]).toBe(
       asksForPassword ? `https://pay.example${FORM_SCRIPT.path}` : undefined,
     );
+    expect($('style')).toHaveLength(0);
     const all = $('*').toArray();
     expect(all.flatMap((element) => Object.keys($(element).attr() ?? {})).join()).not.toMatch(
       /(^|,)(on|style)/,

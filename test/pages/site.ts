@@ -1,9 +1,9 @@
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { launchChromium } from '../support/chromium.ts';
-import { BASE_URL, PICTURES } from './looks.ts';
+import { ASSETS, BASE_URL } from './looks.ts';
 import { type State, titleOf } from './states.ts';
 
-/** Shows states in a real browser, with their real headers and pictures, on a site that exists in it only. */
+/** Shows states in a real browser, with their real headers, style and pictures, on a site that exists in it only. */
 export interface Site {
   open(options?: BrowserContextOptions): Promise<Page>;
   show(page: Page, state: State): Promise<void>;
@@ -30,8 +30,8 @@ export async function openSite(): Promise<Site> {
       const state = shown.get(route.request().frame().page());
       if (pathname === '/' && state)
         return route.fulfill({ headers: { ...state.headers }, body: state.html });
-      const picture = PICTURES.get(pathname);
-      if (picture) return route.fulfill(picture);
+      const asset = ASSETS.get(pathname);
+      if (asset) return route.fulfill(asset);
       complaints.push(`${state && titleOf(state)} asks for ${route.request().url()}`);
       return route.abort();
     });

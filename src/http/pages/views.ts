@@ -41,7 +41,7 @@ export function renderPage(page: Page, language: Language, branding: Branding, f
     texts: TEXTS[language],
     html,
     icons: ICONS,
-    style: branding.style,
+    style: branding.style.path,
     documentHead: branding.documentHead[language],
     language,
     languages: OWN_NAMES,

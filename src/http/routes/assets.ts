@@ -4,7 +4,7 @@ import type { Context } from '../../flows/common/context.ts';
 import { contentTypeOf } from '../../rules/face/logo.ts';
 import { FORM_SCRIPT } from '../pages/look.ts';
 
-/** The logos and the one script of our own pages. Their addresses have a hash of the bytes. */
+/** The logos, the style and the one script of our own pages. Their addresses have a hash of the bytes. */
 export function assetRoutes(app: FastifyInstance, context: Context): void {
   const { logo } = context.brand;
   const brandLogo = logo && { contentType: contentTypeOf(logo.file), body: logo.body };
@@ -21,6 +21,16 @@ export function assetRoutes(app: FastifyInstance, context: Context): void {
   app.get(FORM_SCRIPT.path, async (_request, reply) =>
     reply.headers(HEADERS).type('text/javascript; charset=utf-8').send(FORM_SCRIPT.body),
   );
+
+  // Amid an upgrade another replica's page asks for its own style: it gets this one, but doesn't keep it.
+  app.get<{ Params: { hash: string } }>('/style-:hash([0-9a-f]{32}).css', async ({ url }, reply) => {
+    const { path, body } = app.branding.style;
+    const caching = url === path ? HEADERS['cache-control'] : 'no-store';
+    return reply
+      .headers({ ...HEADERS, 'cache-control': caching })
+      .type('text/css; charset=utf-8')
+      .send(body);
+  });
 }
 
 /** Kept for good; other sites can't show or run it. */
