@@ -20,17 +20,22 @@ export function formatsOf(tag: string, currencyDisplay: 'code' | 'symbol') {
   const plain = new Intl.NumberFormat(tag, { ...DECIMALS, useGrouping: false });
   const relative = new Intl.RelativeTimeFormat(tag, { numeric: 'auto' });
   const lists = new Intl.ListFormat(tag, { type: 'disjunction' });
-  const amountsIn = kept(
-    (currency) => new Intl.NumberFormat(tag, { style: 'currency', currency, currencyDisplay, ...DECIMALS }),
+  const currencies = kept(
+    (currency: string) =>
+      new Intl.NumberFormat(tag, { style: 'currency', currency, currencyDisplay, ...DECIMALS }),
   );
-  const calendarIn = kept((timeZone) => calendarOf(tag, timeZone));
+  // Node formats the decimal exactly; the type of `format` here knows numbers only.
+  const amountsIn = kept((currency: string) =>
+    kept((sum: string) => currencies(currency).format(sum as `${number}`)),
+  );
+  const calendarIn = kept((timeZone: string) => calendarOf(tag, timeZone));
   return {
     /** A whole number, for example `1,000`. */
     number: (value: number) => numbers.format(value),
-    /** A sum with its currency. Node formats the decimal exactly; the type of `format` here knows numbers only. */
-    amount: ({ sum, currency }: Money) => amountsIn(currency).format(sum as `${number}`),
+    /** A sum with its currency. */
+    amount: ({ sum, currency }: Money) => amountsIn(currency)(sum),
     /** A currency by itself, as beside an amount: `RUB` or `₽`. */
-    currency: (currency: string) => partOf(amountsIn(currency).formatToParts(0), 'currency') ?? currency,
+    currency: (currency: string) => partOf(currencies(currency).formatToParts(0), 'currency') ?? currency,
     /** An exact decimal as one types it, for example `9000.50`. */
     plain: (sum: string) => plain.format(sum as `${number}`),
     /** The day that it is in a time zone (an IANA name), for example `20 November 2029`. */
@@ -54,15 +59,23 @@ export function formatsOf(tag: string, currencyDisplay: 'code' | 'symbol') {
   };
 }
 
-/** Making a format takes a hundred times longer than using it. */
-function kept<Format>(make: (name: string) => Format): (name: string) => Format {
-  const formats = new Map<string, Format>();
-  return (name) => {
-    const format = formats.get(name) ?? make(name);
-    formats.set(name, format);
-    return format;
+const MAX_KEPT = 1_000;
+
+/** Making a format takes a hundred times longer than using it, and that a hundred times longer than finding its text. */
+function kept<Key, Made>(make: (key: Key) => Made): (key: Key) => Made {
+  const made = new Map<Key, Made>();
+  return (key) => {
+    const found = made.get(key);
+    if (found !== undefined) return found;
+    if (made.size >= MAX_KEPT) made.clear();
+    const one = make(key);
+    made.set(key, one);
+    return one;
   };
 }
+
+/** The clocks of all time zones differ by whole ones (since 1972). */
+const QUARTER_HOUR_MS = 15 * 60_000;
 
 function calendarOf(tag: string, timeZone: string) {
   const format = (options: Intl.DateTimeFormatOptions) =>
@@ -72,9 +85,10 @@ function calendarOf(tag: string, timeZone: string) {
   const zones = format({ timeZoneName: 'short' });
   const zoneOf = (time: Date, by = zones) => partOf(by.formatToParts(time), 'timeZoneName') ?? '';
   const withZone = (times: Intl.DateTimeFormat) => (time: Date) => `${times.format(time)} ${zoneOf(time)}`;
+  const dayIn = kept((quarter: number) => days.format(quarter * QUARTER_HOUR_MS));
   const now = new Date();
   return {
-    day: (time: Date) => days.format(time),
+    day: (time: Date) => dayIn(Math.floor(time.getTime() / QUARTER_HOUR_MS)),
     time: withZone(format({ dateStyle: 'long', timeStyle: 'short' })),
     clock: withZone(format({ timeStyle: 'short' })),
     zone: zoneOf(now) === 'UTC' ? 'UTC' : zoneOf(now, format({ timeZoneName: 'longGeneric' })),
@@ -104,10 +118,13 @@ const [FIRST_STRONG_ISOLATE, POP_ISOLATE] = ['\u2068', '\u2069'];
  * change the order of the words around it; templates write `<bdi>` for it.
  */
 export function say(sentence: TemplateStringsArray, ...names: readonly string[]): string {
-  const isolated = names.map(
-    (name) => FIRST_STRONG_ISOLATE + name.replaceAll(/[\u2068\u2069]/g, '') + POP_ISOLATE,
-  );
+  const isolated = names.map((name) => FIRST_STRONG_ISOLATE + withoutIsolates(name) + POP_ISOLATE);
   return String.raw({ raw: sentence }, ...isolated);
+}
+
+/** A name as {@link say} writes it. */
+export function withoutIsolates(name: string): string {
+  return name.replaceAll(/[\u2068\u2069]/g, '');
 }
 
 /** Escaped text as HTML, with `<bdi>` for what {@link say} isolated. */

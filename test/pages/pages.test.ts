@@ -1,7 +1,7 @@
 import * as cheerio from 'cheerio';
 import { describe, expect, it } from 'vitest';
 import { brandingOf, FORM_SCRIPT } from '../../src/http/pages/look.ts';
-import { pageHeaders, renderPage } from '../../src/http/pages/views.ts';
+import { pageBytes, pageHeaders, renderPage } from '../../src/http/pages/views.ts';
 import { LANGUAGES } from '../../src/languages/languages.ts';
 import { BUILT_IN_BRAND } from '../../src/rules/face/brand.ts';
 import { pageSamplesIn } from './samples.ts';
@@ -24,6 +24,34 @@ describe.each(pages)('in %s the page sample "%s"', (language, _name, page) => {
   const $ = cheerio.load(renderPage(page, language, LOOK, FORM));
   const policy = pageHeaders(page, language, LOOK)['content-security-policy'] ?? '';
   const saysAddressAtField = page.name === 'sign-in' || page.name === 'payment-password';
+
+  it('is the same when it is put together of what is kept of another caller’s', () => {
+    const hostile = {
+      userName: `"<b>&'\u2068$&`,
+      userLogin: '$1</dd>',
+      request: 'a=%3C&b=+',
+      signOutToken: 'x.y',
+    };
+    const all = {
+      ...hostile,
+      formToken: 'f',
+      decisionToken: 'd',
+      keptAs: '<k>',
+      back: '/?"',
+      reference: 'r',
+    };
+    const others = Object.entries(all).filter(
+      ([name]) => typeof page[name as keyof typeof page] === 'string',
+    );
+    const other = { ...page, ...Object.fromEntries(others) } as typeof page;
+    const otherForm = { ...FORM, fields: { back: 'L2E"' } };
+    for (const [one, form] of [
+      [page, FORM],
+      [other, otherForm],
+      [page, FORM],
+    ] as const)
+      expect(pageBytes(one, language, LOOK, form).toString()).toBe(renderPage(one, language, LOOK, form));
+  });
 
   it('says its name and its language, offers the others, and leaves no text unfinished', () => {
     expect($('main').attr('data-page')).toBe(page.name);

@@ -30,8 +30,8 @@ export interface Branding {
   /** Added on pages that ask for a password. */
   readonly scriptPolicy: string;
   readonly documentHead: PerLanguage<DocumentHead>;
-  /** Pages in pieces, between the caller's own values (`views.ts`). */
-  readonly kept: Map<string, readonly Buffer[]>;
+  /** Pages in pieces: what stands between the caller's own values, and their names (`views.ts`). */
+  readonly kept: Map<string, readonly (Buffer | string)[]>;
 }
 
 /** The words of head and foot. */

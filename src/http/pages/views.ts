@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Eta } from 'eta';
 import type { FastifyReply } from 'fastify';
-import { isolatesAsHtml } from '../../languages/formats.ts';
+import { isolatesAsHtml, withoutIsolates } from '../../languages/formats.ts';
 import { LANGUAGES, type Language, TEXTS } from '../../languages/languages.ts';
 import { type LanguageForm, languageForm, languageOf } from '../browser/language.ts';
 import { ICONS } from './icons.ts';
@@ -31,7 +31,7 @@ export function showPage(reply: FastifyReply, page: Page, status = reply.statusC
   return reply
     .code(status)
     .headers(pageHeaders(page, language, server.branding))
-    .send(bytesOf(page, language, server.branding, languageForm(request, status)));
+    .send(pageBytes(page, language, server.branding, languageForm(request, status)));
 }
 
 /** @param form for another language */
@@ -50,29 +50,60 @@ export function renderPage(page: Page, language: Language, branding: Branding, f
   });
 }
 
-/** Stands for a caller's own values in a page that is kept: random, so that no text has it. */
+/**
+ * The values by which two callers' pages differ, each no more than a text in the template. Pages are rendered with marks in
+ * their place and kept, since describing and rendering the rest again would be half of a page's cost.
+ */
+const OWN_VALUES: Partial<Record<Page['name'], readonly string[]>> = {
+  error: ['reference'],
+  'sign-in': ['request', 'formToken'],
+  'payment-password': ['request', 'userName', 'userLogin', 'keptAs', 'formToken', 'signOutToken'],
+  reject: ['request', 'userName', 'userLogin', 'decisionToken', 'back', 'signOutToken'],
+  consent: ['request', 'userName', 'userLogin', 'decisionToken', 'signOutToken'],
+};
+/** Random, so that no text has it. */
 const MARK = randomUUID();
-const MAX_KEPT = 64;
+const MARKED = new RegExp(`${MARK}(\\w+);`);
+const MAX_KEPT = 256;
 
-/** Pages for strangers differ in a reference or a token and the way back below it: the rest is rendered once and kept. */
-function bytesOf(page: Page, language: Language, branding: Branding, form: LanguageForm): Buffer | string {
-  const own = ownValueOf(page);
-  const { back } = form.fields;
-  if (own === null || back === undefined) return renderPage(page, language, branding, form);
-  const forAll = { ...page, reference: MARK, formToken: MARK };
-  const key = JSON.stringify([forAll, language]);
-  const render = () => renderPage(forAll, language, branding, { ...form, fields: { back: MARK } });
-  const pieces = branding.kept.get(key) ?? Array.from(render().split(MARK), (piece) => Buffer.from(piece));
-  branding.kept.set(key, pieces);
-  if (branding.kept.size > MAX_KEPT) branding.kept.clear();
-  const values = [own, back, ''].map((value) => Buffer.from(value));
-  return Buffer.concat(pieces.flatMap((piece, at) => [piece, values[at] ?? piece]));
+/** The page in UTF-8, put together from a kept one with the same words where there is one. */
+export function pageBytes(page: Page, language: Language, branding: Branding, form: LanguageForm): Buffer {
+  const names = OWN_VALUES[page.name];
+  const { back: wayBack } = form.fields;
+  // A form that is shown again has what its user typed.
+  const isShownAgain = 'error' in page && page.error !== null;
+  if (names === undefined || wayBack === undefined || isShownAgain)
+    return Buffer.from(renderPage(page, language, branding, form));
+  const own: Record<string, unknown> = { wayBack };
+  const marked: Record<string, unknown> = { ...page };
+  for (const name of names.filter((one) => typeof marked[one] === 'string')) {
+    own[name] = marked[name];
+    marked[name] = `${MARK}${name};`;
+  }
+  const pieces = keptPieces(branding.kept, JSON.stringify([marked, language, form.action]), () => {
+    const fields = { ...form.fields, back: `${MARK}wayBack;` };
+    return renderPage(marked as unknown as Page, language, branding, { ...form, fields });
+  });
+  // Every second piece is the name of a value, written as templates write it.
+  return Buffer.concat(
+    pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(escaped(own[piece])) : piece)),
+  );
 }
 
-/** The value by which two such pages differ, which needs no escapes; null for any other page. */
-function ownValueOf(page: Page): string | null {
-  if (page.name === 'error') return page.reference;
-  return page.name === 'sign-in' && page.request === null && page.login === '' ? page.formToken : null;
+function keptPieces(kept: Branding['kept'], key: string, render: () => string): readonly (Buffer | string)[] {
+  const found = kept.get(key);
+  if (found !== undefined) return found;
+  const pieces = render()
+    .split(MARKED)
+    .map((piece, at) => (at % 2 === 0 ? Buffer.from(piece) : piece));
+  const [oldest] = kept.keys();
+  if (oldest !== undefined && kept.size >= MAX_KEPT) kept.delete(oldest);
+  kept.set(key, pieces);
+  return pieces;
+}
+
+function escaped(value: unknown): string {
+  return eta.config.escapeFunction(withoutIsolates(String(value)));
 }
 
 const OWN_NAMES = LANGUAGES.map((language) => ({ language, ownName: TEXTS[language].ownName }));
