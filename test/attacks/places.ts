@@ -17,11 +17,8 @@ const SECRETS =
   / (client_id|client_secret|code|code_verifier|login|(payment_)?password|(\w+_)?token|cookie|authorization)$/;
 
 /**
- * Puts a text into every such place of every route's request. Nothing is written for any: the text stands where a
- * secret belongs, or beside one that is spoiled.
- *
- * @param from the address that a proxy tells
- * @param most to how many characters the text is cut, in a body and in a URL or header
+ * Puts a text into every such place of every route's request, in place of a secret or beside a spoiled one: nothing is written.
+ * @param from the address that a proxy tells @param most to how many characters it is cut, in a body and in a URL or header
  */
 export function* requestsWith(
   samples: Samples,

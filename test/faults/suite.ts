@@ -14,9 +14,7 @@ function say(line: string): void {
 
 /**
  * Has these faults happen one after the other, each under load, audited, and a test of its own.
- *
- * @param ms how long each is to last, as far as it has a choice
- * @returns the stage on which they happen, for tests after them
+ * @param ms how long each lasts, as far as it has a choice @returns their stage, for tests after them
  */
 export function testFaults<StagesHome extends Home>(
   makeHome: () => Promise<StagesHome>,

@@ -7,11 +7,7 @@ import { type State, titleOf } from './states.ts';
 export interface Site {
   open(options?: BrowserContextOptions): Promise<Page>;
   show(page: Page, state: State): Promise<void>;
-  /**
-   * Visits each of the states, with all that it unfolds.
-   *
-   * @returns what pages asked for in vain, and did against their own policy
-   */
+  /** Visits each of the states, with all that it unfolds. @returns what pages asked for in vain, or did against their policy */
   walk(states: readonly State[], visit: (page: Page, state: State) => Promise<void>): Promise<string[]>;
   close(): Promise<void>;
 }

@@ -28,11 +28,8 @@ interface Misplacement {
 }
 
 /**
- * Sends secrets to every address in every place of a request.
- *
- * @param secrets by the name of the field that they belong into
- * @param others the other fields of right requests
- * @returns the status of each answer
+ * Sends secrets to every address in every place of a request. @returns the status of each answer
+ * @param secrets by the name of their field @param others the other fields of right requests
  */
 export async function misplaceEverywhere(
   baseUrl: string,

@@ -3,11 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Makes `<name>.key` and `<name>.crt` in a folder, good for two days.
- *
- * @param extension for example `subjectAltName=DNS:localhost`
- * @param issuer the name of the certificate there that signs it; itself if left out
- * @returns the key and the certificate
+ * Makes `<name>.key` and `<name>.crt` in a folder, good for two days, and gives both.
+ * @param extension for example `subjectAltName=DNS:localhost` @param issuer the certificate there that signs it; left out, itself
  */
 export function makeCertificate(
   folder: string,

@@ -7,11 +7,8 @@ import { delimiter, join } from 'node:path';
 import { promisify, stripVTControlCharacters } from 'node:util';
 import { type Browser, chromium, type LaunchOptions } from 'playwright-core';
 
-/**
- * Added to Playwright's own arguments, which already switch off first-run pages, sync, background networking
- * and component updates. Nothing here may loosen web security: CORS, CSP and SameSite are what is tested.
- * No --disable-features either: Chromium heeds only the last one, so it would undo Playwright's.
- */
+// Added to Playwright's own. Nothing here may loosen web security: CORS, CSP and SameSite are what is tested. No
+// --disable-features either: Chromium heeds only the last one, so it would undo Playwright's.
 const ARGS = [
   '--site-per-process',
   '--disable-gpu',

@@ -12,10 +12,7 @@ console.log(`fuzzing with FUZZ_SEED=${SEED} FUZZ_RUNS=${TIMES}`);
 export const FUZZ_TIMEOUT_MS = 60_000 * Math.max(1, TIMES);
 
 /**
- * Checks something for random input.
- *
- * @param name says what is fuzzed: each name has an input of its own from the same seed
- * @param examples what is checked every time, before anything random
+ * Checks something for random input; each `name` has an input of its own from the same seed. `examples` are checked every time.
  * @throws what `check` threw, for the smallest input found, with how to repeat it
  */
 export async function fuzz<Input>(

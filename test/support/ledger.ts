@@ -50,9 +50,7 @@ export class Ledger {
   }
 
   /**
-   * Looks for everything that is noted.
-   *
-   * @param where whose lines these are, for example "the log"
+   * Looks for everything that is noted. @param where whose lines these are, for example "the log"
    * @returns a sentence for each line that tells a secret, without telling it
    */
   search(where: string, lines: readonly string[]): string[] {

@@ -15,11 +15,7 @@ export interface Load {
   stop(): Promise<Tally>;
 }
 
-/**
- * Asks for a page that looks into the database and is 400 when all is well.
- *
- * @param keepAlive whether connections are used again, or each request has one of its own
- */
+/** Asks for a page that looks into the database and is 400 when all is well. @param keepAlive or a connection for each request */
 export function startLoad(port: number, { connections = 16, keepAlive = true } = {}): Load {
   const agent = new Agent({ keepAlive, maxSockets: connections });
   const tally: Tally = { asked: 0, failures: {} };

@@ -67,19 +67,13 @@ export interface ServerProcess {
   output(): string;
   isRunning(): boolean;
   /**
-   * Sends a signal and waits for the end.
-   *
-   * @returns the exit code, null when the signal ended it
+   * Sends a signal and waits for the end. @returns the exit code, null when the signal ended it
    * @throws {Error} when its output or its metrics tell a secret that the tests know
    */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/**
- * Starts `assent serve` and waits until it is ready, or only until it lives: it may wait for its database.
- *
- * @throws {Error} with its output when it ends before
- */
+/** Starts `assent serve` and waits until it is ready, or only lives. @throws {Error} with its output when it ends before */
 export async function spawnServer(
   variables: Variables,
   until: 'ready' | 'live' = 'ready',

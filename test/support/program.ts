@@ -21,11 +21,7 @@ export interface Program {
   stop(signal: NodeJS.Signals): Promise<void>;
 }
 
-/**
- * Starts a program of others and waits until it takes connections at a port of 127.0.0.1.
- *
- * @throws {Error} with what it printed when it ends before
- */
+/** Starts a program of others and waits for its port on 127.0.0.1. @throws {Error} with what it printed when it ends before */
 export async function startProgram(
   [program = '', ...args]: readonly string[],
   port: number,

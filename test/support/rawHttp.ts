@@ -32,9 +32,7 @@ export interface Manner {
 const DEADLINE_MS = 28_000;
 
 /**
- * Sends bytes on a connection of its own and reads the answers.
- *
- * @param pieces what is sent; several arrive one by one
+ * Sends bytes on a connection of its own and reads the answers. @param pieces what is sent; several arrive one by one
  * @throws {Error} when what comes back is not HTTP, or does not come
  */
 export function converse(

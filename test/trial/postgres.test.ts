@@ -1,9 +1,6 @@
-/**
- * Real processes, each with the compiled module (`npm test` builds first), on real folders. As root everything is run
- * for root and for `nobody`; as an ordinary user for that user. The processes run from a copy of the checkout, because
- * `nobody` may be unable to enter the original, and because the copy of the programs that root makes is then named
- * after a version of our own: it can be removed, and the one a server may be running from is left alone.
- */
+// Real processes with the compiled module on real folders: as root for root and for `nobody`, else for that user. They run from
+// a copy of the checkout: `nobody` may be unable to enter the original, and the copy of the programs that root makes is then
+// named after a version of our own, which can be removed while a server runs from another.
 import { type ChildProcess, fork, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';

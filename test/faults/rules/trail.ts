@@ -32,9 +32,8 @@ interface Cause {
 }
 
 /**
- * Finds who asked for each row: by the reference that the answer told, or else, one row each, the last of those
- * who had asked by then and were told none.
- * Rows of registrations and of other things that drivers don't do are left out.
+ * Finds who asked for each row: by the reference that the answer told, else one row each, the last of those who had asked by then
+ * and were told none. Rows of what drivers don't do are left out.
  */
 export function causes({ entries, events }: Evidence): Cause[] {
   // Of 100,000 references of 40 bits two may be the same.
