@@ -12,10 +12,7 @@ const text = (file: string) => readFileSync(join(SRC, file), 'utf8');
 const namesIn = (file: string, pattern: RegExp) =>
   [...text(file).matchAll(pattern)].map(([, name = '']) => name);
 
-/**
- * The parts of `src`, from the ground up, with those that each may import, as the document says: `rules` stands for all of
- * its parts, and each part may import itself.
- */
+/** The parts of `src` from the ground up, with those that each may import beside itself; `rules` stands for all of its parts. */
 const layers = /^## Layers$.+?^## /ms.exec(text('../docs/architecture.md'))?.[0] ?? '';
 const MAY_IMPORT = Object.fromEntries(
   [...layers.replaceAll('/`', '`').matchAll(/^\| `.+$/gm)].map(([row]) => {

@@ -10,10 +10,7 @@ export interface TimeMachine {
   travelTo(time: string | Date): Promise<void>;
 }
 
-/**
- * Every lifetime counts by `clock_timestamp()` of the database; here a function of that name stands before
- * PostgreSQL's own. Only years before this one: the times of a session stay real, and must not look old.
- */
+/** Lifetimes count by `clock_timestamp()`, of which one of ours is found first. The past only: times of a session stay real. */
 export async function useTimeMachine(): Promise<TimeMachine> {
   const database = await createDatabase();
   await database.pool.query(`

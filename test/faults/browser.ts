@@ -19,10 +19,7 @@ export interface Actor {
   readonly userId?: string;
 }
 
-/**
- * A browser, or an application's HTTP client, in front of a load balancer: each request goes to either replica, and to the
- * other one where nobody takes the connection. All that it asks and is told is noted in the journal.
- */
+/** A browser or an application in front of a balancer: a request goes to either replica, and its answer into the journal. */
 export class Browser extends Agent {
   readonly #site: Site;
   readonly #actor: Actor;

@@ -101,10 +101,7 @@ async function whole(link: string): Promise<string | undefined> {
   }
 }
 
-/**
- * Has the package unpack itself, in a process of its own: it takes from the environment where to (TMPDIR),
- * and whether its shared libraries are wanted, which it believes only on AWS Lambda.
- */
+/** Has the package unpack itself, in a process of its own: the environment says where, and that it is on AWS Lambda. */
 async function unpack(dir: string): Promise<void> {
   const env = { ...process.env, TMPDIR: dir, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs20.x' };
   const script = `import chromium from '${PACKAGE}'; await chromium.executablePath();`;

@@ -28,10 +28,7 @@ interface Needle extends Spelling {
   readonly kind: Kind;
 }
 
-/**
- * The secrets that the tests of a file made and saw, to be looked for in everything that was written meanwhile: what is
- * hashed is not found, what is not hashed is.
- */
+/** The secrets that the tests of a file made and saw: whatever is written meanwhile may hold them hashed only. */
 export class Ledger {
   readonly #noted = new Map<string, Kind>();
   /** By their first letters, so that a megabyte of log is read once and not once for each secret. */

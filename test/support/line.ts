@@ -119,10 +119,7 @@ function reset({ near, far }: Connection): void {
   far.destroy();
 }
 
-/**
- * What comes afterwards flows again. The last byte of an answer is the state in which PostgreSQL is ready for the next:
- * idle.
- */
+/** What comes afterwards flows again. The last byte of an answer is the state in which PostgreSQL waits for more: idle. */
 async function deliver(connection: Connection): Promise<void> {
   const { near, far, kept = [] } = connection;
   connection.kept = undefined;
