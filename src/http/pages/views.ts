@@ -50,10 +50,8 @@ export function renderPage(page: Page, language: Language, branding: Branding, f
   });
 }
 
-/**
- * The values by which two callers' pages differ, each no more than a text in the template. Pages are rendered with marks in
- * their place and kept, since describing and rendering the rest again would be half of a page's cost.
- */
+// Rendering is dear, so pages that say the same share it: rendered with marks in place of these values of their callers, kept
+// in pieces, and put together for each. A template may do no more with such a value than show it.
 const OWN_VALUES: Partial<Record<Page['name'], readonly string[]>> = {
   error: ['reference'],
   'sign-in': ['request', 'formToken'],
