@@ -7,9 +7,7 @@ import { revokeToken } from '../../store/token/revocations.ts';
 import type { Context } from '../common/context.ts';
 
 /**
- * An application revokes an access token (RFC 7009). A token of another application is left as it is, and the answer does
- * not tell whether the token existed.
- *
+ * An application revokes an access token (RFC 7009). Another application's stays, and the answer does not tell whether it exists.
  * @throws {OAuthError} `unauthorized_client` for an application that is unknown, blocked or not authenticated
  */
 export async function revokeByClient(
@@ -33,6 +31,5 @@ export async function revokeByClient(
 export async function revokeByBearer(context: Context, accessToken: string, caller: Caller): Promise<void> {
   const { grantId, hash } = parseToken('token', accessToken);
   if (grantId === null) return;
-  const given = { grantId, tokenHash: hash, clientId: null, secretHash: null, caller };
-  await revokeToken(context.db, given);
+  await revokeToken(context.db, { grantId, tokenHash: hash, clientId: null, secretHash: null, caller });
 }
