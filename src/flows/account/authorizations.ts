@@ -19,7 +19,7 @@ const MAX_SHOWN = 20;
 /** Characters of their scopes together; the first authorization is shown whatever its length. */
 const MAX_SCOPE = 16_000;
 
-/** A page of what can act on the user's account, newest first; `newer` and `older` are where further pages begin, null for none. */
+/** A page of what can act on the user's account, newest first; `newer` and `older`: where further pages begin, null for none. */
 export type AuthorizationsPage = Awaited<ReturnType<typeof findAuthorizationsPage>>;
 
 /** One live authorization: what it allows, since when, until when, last used on which day (UTC), and its state. */

@@ -50,10 +50,7 @@ export async function findPasswordForm(context: Context, session: Session, kind:
 
 /**
  * The user changes a password by the old one, or sets a payment password by the password. Attempts are counted as elsewhere.
- * A change ends every other session of the user, and gives a new device cookie of its kind.
- *
- * @throws {BusyError} when too many passwords are being checked
- * @throws {TooLateError}
+ * A change ends every other session of the user, and gives a new device cookie of its kind. @throws {BusyError | TooLateError}
  */
 export async function changePassword(
   context: Context,

@@ -41,9 +41,7 @@ export async function disconnect(
 }
 
 /**
- * Revokes all that the user allowed an application, or every application, batch by batch until the caller can't wait any longer.
- *
- * @param clientId null for every application
+ * Revokes all that the user allowed one application (null: every one), batch by batch until the caller can't wait longer.
  * @returns false when the user has decided too much in a short time: this may look through all that was ever allowed
  * @throws {TooLateError} when not even the first batch came in time
  */
@@ -81,17 +79,14 @@ function stopForm(session: Session): Form {
   return { action: 'stop-everything', owner: session, subject: [] };
 }
 
-/** The token of the form that stops everything. */
 export function stopToken(context: Context, session: Session): string {
   return signForm(context, stopForm(session));
 }
 
 /**
- * Ends every other session, then disconnects every application: sessions first, so that none can allow anything anew meanwhile.
- * Of many thousands of authorizations some may be left at the deadline: {@link isEverythingStopped} tells.
- *
+ * Ends every other session first, so that none can allow anything meanwhile, then disconnects every application. Some of many
+ * thousands may be left at the deadline: {@link isEverythingStopped} tells. @throws {TooLateError}
  * @returns `too_many` when the user has decided too much in a short time: then only the sessions have ended
- * @throws {TooLateError}
  */
 export async function stopEverything(
   context: Context,

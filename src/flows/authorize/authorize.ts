@@ -20,10 +20,9 @@ import { decisionForm, grantIdOf, type PendingAuthorization, rejectForm } from '
 // 1. The application posts its request, which is checked and redirected to itself as a GET: its URL is its state.
 // 2. `authorize` checks it again. Without a session the next page is sign-in (`signIn.ts`), which leads back to the request.
 // 3. With one, `nextStep` decides: a notice, when the user has as many instances of this application as one may have;
-// 4. or the payment password, when a right spends money (`confirmPayment.ts`); it leads back to the request as well. Reject
-//    is possible without typing it, on a page of its own;
+// 4. or the payment password, when a right spends money (`confirmPayment.ts`); a form beside it can reject without typing it;
 // 5. or the consent page, with a form token over what it shows.
-// 6. Allow writes the grant with the hash of a code, Reject a row of `rejections` (`decide.ts`); the browser goes to the application.
+// 6. Allow writes the grant with a code's hash, Reject a row of `rejections` (`decide.ts`); both lead to the application.
 // 7. The application exchanges the code for a token (`exchange.ts`).
 
 /** A page between a checked request and its answer: all that it shows, and the tokens of its forms. */
@@ -49,11 +48,7 @@ export async function authorize(
   return nextStep(context, { authorizationRequest, session });
 }
 
-/**
- * Checks a request against what is registered now, at every step anew: a client that is blocked meanwhile counts at once.
- *
- * @throws {OAuthError} `unauthorized_client`, `invalid_request` or `invalid_scope`
- */
+/** Checks a request anew at every step, since its client may be blocked meanwhile. @throws {OAuthError} */
 export async function loadAuthorizationRequest(
   context: Context,
   parameters: Parameters,
@@ -68,10 +63,7 @@ export async function loadAuthorizationRequest(
   }
 }
 
-/**
- * The one function that decides which page a signed-in user sees next (contract 1.2). Pages post to their own paths and
- * lead back to the request; none of them knows what follows it.
- */
+/** The one place that decides which page a signed-in user sees next (contract 1.2): pages only lead back to the request. */
 export async function nextStep(context: Context, pending: PendingAuthorization) {
   const { authorizationRequest, session } = pending;
   const { clientId } = authorizationRequest.client;
@@ -113,10 +105,7 @@ function requestedAccess(
       lastUsedOn: earlier.lastUsedOn,
       rights: grantedRights(earlier, context.currency),
     },
-    /**
-     * The rights of all other connections of the application to this account that are live and spend; null where they are
-     * too many to read. Allowing leaves them as they are, and no decision depends on them.
-     */
+    /** The rights of the application's other live connections that spend, which stay; null for too many to read. */
     others: others?.map((scope) => grantedRights({ clientId, scope }, context.currency)) ?? null,
     /** The user never allowed this application anything before. */
     firstSeen,

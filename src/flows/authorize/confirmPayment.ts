@@ -9,10 +9,7 @@ import { type Form, verifyForm } from '../common/signedForm.ts';
 import { type Attempt, attemptPassword } from '../signIn/passwordAttempts.ts';
 import type { PendingAuthorization } from './decisionForms.ts';
 
-/**
- * True while the payment password has to be typed before the consent page (contract 5.1): a right spends money, the user has
- * one, and it has not confirmed this very request just now. A confirmation is good for one authorization.
- */
+/** True for a request to spend that the user's payment password, if there is one, has not just confirmed (contract 5.1). */
 export function needsPaymentPassword({ authorizationRequest, session }: PendingAuthorization): boolean {
   if (!spends(authorizationRequest.rights) || !session.user.hasPaymentPassword) return false;
   const { confirmedRequest, confirmedAt, now } = session;
@@ -20,17 +17,13 @@ export function needsPaymentPassword({ authorizationRequest, session }: PendingA
   return now.getTime() - confirmedAt.getTime() >= PAYMENT_CONFIRMATION_MS;
 }
 
-/** The form that confirms the request by the payment password. */
 export function paymentPasswordForm({ authorizationRequest, session }: PendingAuthorization): Form {
   return { action: 'payment-password', owner: session, subject: [authorizationRequest.canonicalQuery] };
 }
 
 /**
- * Confirms a request by the payment password. Its attempts are counted apart from those at the password.
- *
- * @param sent the form, and the device cookie that an earlier confirmation gave this browser
- * @returns `stale` when the form does not fit any more; after a confirmation the new device cookie
- * @throws {BusyError} when too many passwords are being checked
+ * Confirms a request by the payment password, whose attempts are counted apart from those at the password.
+ * @returns `stale` when the form does not fit any more; after a confirmation the new device cookie @throws {BusyError}
  */
 export const confirmPayment = telling(
   'paymentConfirmation',

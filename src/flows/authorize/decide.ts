@@ -21,9 +21,8 @@ export type DecisionOutcome =
   /** Sums that can't be granted, by the index of their rights. Nothing was decided. */
   | { readonly outcome: 'wrong_limits'; readonly problems: ReadonlyMap<number, LoweringProblem> }
   /**
-   * Nothing was decided. `stale`: the form does not fit any more, or the session is over; `too_many`: the user decides faster
-   * than a person can read; `full`: there are as many live instances of this application as there may be; `spent`: Allow was
-   * taken from this very page, and its code is used or too old; `allowed`: likewise, and rejecting would not undo that.
+   * Nothing was decided. `stale`: the form or session is over; `too_many`: faster than a person can read; `full`: as many live
+   * instances as may be; `spent`: this page was allowed, its code used or too old; `allowed`: so too, and Reject can't undo it.
    */
   | { readonly outcome: 'stale' | 'too_many' | 'full' | 'spent' | 'allowed' };
 
@@ -33,11 +32,8 @@ export function limitsToLower({ client, rights }: AuthorizationRequest) {
 }
 
 /**
- * The user decides on a request, on exactly what the consent page showed (contract section 3, first two rows). Allowing
- * writes the grant, which annuls an earlier one; rejecting leaves that as it is.
- *
+ * The user decides on what the consent page showed (contract section 3): Allow annuls an earlier grant, Reject leaves it.
  * Pressing twice is one decision: the code is computed from it, so the second press finds its own code in the row.
- *
  * @throws {OAuthError} `unauthorized_client` when the client or the user was blocked at the last moment
  */
 export async function decide(

@@ -36,10 +36,7 @@ export function rejectForm(pending: PendingAuthorization): Form {
   return { ...decisionForm(pending), action: 'reject' };
 }
 
-/**
- * Verifies a decision's form token. That of the consent page allows and rejects; that of the page that only rejects counts as
- * one of the consent page of the same grant, so that an earlier Allow is found. @returns null for an invalid one
- */
+/** Verifies a decision's token. One that only rejects counts as the consent page's, so that an earlier Allow is found. */
 export function verifyDecision(
   context: Context,
   { choice, decisionToken }: SentDecision,

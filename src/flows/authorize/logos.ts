@@ -3,7 +3,6 @@ import { parseLogoPath } from '../../rules/request/client.ts';
 import { findLogo } from '../../store/operate/clientLogos.ts';
 import type { Context } from '../common/context.ts';
 
-/** A picture as it is served. */
 export type ServedLogo = Readonly<{ contentType: string; body: Buffer }>;
 
 /** Logos that a server keeps in memory, 16 MB at most: to read one anew takes milliseconds. */

@@ -39,8 +39,7 @@ export type SignedForm = NonNullable<ReturnType<typeof verifyForm>>;
 
 /**
  * The CSRF token of a form: signed, so that no other site, browser, session or request can send the form.
- *
- * @param revision of the grant that the page shows, 0 for none: of a decision, so that its page gets a token that no other has
+ * @param revision of the grant that a decision's page shows, 0 for none: such a page gets a token that no other has
  */
 export function signForm({ keyRing }: Context, form: Form, revision?: number): string {
   const expiresAt = form.owner.now.getTime() + LIFETIMES_MS[form.action];

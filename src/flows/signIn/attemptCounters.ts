@@ -19,9 +19,8 @@ import { transaction } from '../../store/database/database.ts';
 import type { Context } from '../common/context.ts';
 import type { Guarded } from './device.ts';
 
-// Counts attempts at passwords by login, network and device. An attempt is counted before the password is checked, so that a
-// hundred at once are a hundred; one that was right, or was not checked, is taken back. An attempt that has to wait is not
-// counted and writes nothing, so that trying all the time makes no wait longer.
+// Counts attempts by login, network and device before passwords are checked, so that a hundred at once are a hundred. One that
+// was right or unchecked is taken back; one that has to wait is not counted and writes nothing, so that trying lengthens no wait.
 
 /** The counters that an attempt raises, and the one that it raises when it is right. */
 type Counters = ReturnType<typeof countersOf>;
@@ -49,10 +48,7 @@ export function countersOf(
   return { attempt, right: counter('right', login) };
 }
 
-/**
- * Counts attempts, any number in one transaction, unless they have to wait: those are found before anything is written.
- * Counted twice after a lost connection, an attempt only makes a wait begin earlier.
- */
+/** Counts attempts in one transaction, unless they have to wait. Counted twice after a lost connection, one waits earlier. */
 export const recordAttempt = batched(
   'throttle-record',
   async (db, asked: readonly Counters[]): Promise<Recorded[]> => {

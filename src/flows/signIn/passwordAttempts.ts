@@ -8,7 +8,6 @@ import type { Context } from '../common/context.ts';
 import { countersOf, recordAttempt, takeBackAttempt } from './attemptCounters.ts';
 import { type Guarded, knownDevice, newDeviceCookie } from './device.ts';
 
-/** An attempt at a password. */
 export interface Attempt {
   readonly guarded: Guarded;
   /** In its normal form, whether it exists or not. */
@@ -30,7 +29,6 @@ const GUESSED = { password: 'password_guessed', 'payment password': 'payment_pas
 
 /**
  * Makes an attempt at a password, unless it has to wait. Many wrong ones are recorded in the audit trail.
- *
  * @returns of a right one the hash that it was checked against, whether this device knew it before, and its new cookie
  * @throws {BusyError} when too many passwords are being checked: then the attempt does not count
  */

@@ -35,10 +35,7 @@ function signOutForm(session: Session): Form {
 
 const PRE_LOGIN_BYTES = 16;
 
-/**
- * The pre-login session of a browser, which ties sign-in forms to it (login CSRF): a signed random value in a cookie, shared
- * by all tabs. `newCookie` is null where the one that was sent is ours.
- */
+/** The pre-login session ties sign-in forms to a browser (login CSRF). `newCookie` is null where the one sent is ours. */
 export function preLoginSession(
   { keyRing }: Context,
   sent: string | null,

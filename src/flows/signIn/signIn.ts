@@ -22,14 +22,12 @@ export interface SentSignIn {
   readonly password: string;
 }
 
-/** The cookies that a browser sent with a sign-in, null for none: its session (which ends), pre-login session, device, and seen. */
+/** The cookies that a browser sent with a sign-in, null for none: its session (which ends), pre-login session, device, seen. */
 export type SentCookies = Readonly<Record<'session' | 'preLogin' | 'device' | 'seen', string | null>>;
 
 /**
  * Signs a user in (contract 5.1). Unknown login, wrong password and blocked user are one answer after the same work.
- *
- * @returns `stale` when the form was not shown in this browser on the way to this very request; the values of new cookies
- * @throws {BusyError} when too many passwords are being checked
+ * @returns `stale` for a form that this browser was not shown for this very request; values of new cookies @throws {BusyError}
  */
 export const signIn = telling(
   'signIn',
