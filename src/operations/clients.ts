@@ -28,7 +28,6 @@ const CEILING = z
   .object({ days: z.int(), sum: z.string() })
   .refine(({ days, sum }) => parseCeiling(`${days},${sum}`), 'not a period of whole days and a sum');
 
-/** The settings of an application. */
 const SETTINGS = {
   name: z.string().meta({ title: 'name', description: 'the name that users see' }),
   redirectUri: z.string().meta({
@@ -202,12 +201,8 @@ async function requireClient(db: pg.Pool, clientId: string) {
 }
 
 /**
- * Checks settings before they are written; a name must not be mistaken for another.
- *
- * @param force accepts one that could be
- * @param clientId of the application that is changed; undefined for a new one
- * @returns warnings of settings that are taken all the same
- * @throws {RegistrationError}
+ * Checks settings before they are written; `force` accepts a name that could be mistaken for another.
+ * @returns warnings of settings that are taken all the same @throws {RegistrationError}
  */
 async function checkSettings(
   { db, serviceNames }: Caller,

@@ -151,7 +151,7 @@ function lossFrom({ grants, people }: { readonly grants: number; readonly people
 
 type Revoker = Pick<Caller, 'db' | 'operator' | 'progress'>;
 
-/** Revokes all live grants that fit. Each batch is a transaction of its own, so that this can be interrupted. @returns how many */
+/** Revokes all live grants that fit, each batch in its own transaction, so that it can be interrupted. @returns how many */
 export async function revokeAll(caller: Revoker, filter: GrantFilter): Promise<number> {
   let revoked = 0;
   for await (const page of findLiveGrants(caller.db, filter)) {

@@ -15,11 +15,8 @@ const REVOCATIONS: readonly string[] = [
 ] satisfies AuditKind[];
 
 /**
- * Finds grants that a restore made live again.
- *
- * @param lines an event each, as `assent audit next` prints them; cursors between them are skipped
- * @returns their ids in the order of their keys, and the numbers of their users, of events that are ends, and of lines that
- *   begin like an event and can't be read
+ * Finds grants that a restore made live again. @param lines as `assent audit next` prints them; their cursors are skipped
+ * @returns sorted ids; the numbers of their users, of events that are ends, and of lines that begin like an event and are torn
  */
 export async function findRevived(pool: pg.Pool, lines: AsyncIterable<string>) {
   const owners = new Map<string, string>();

@@ -13,12 +13,7 @@ const SECRET_ID_BYTES = 4;
 
 const SECRET_ID = z.string().meta({ title: 'secret-id' });
 
-/**
- * `client.secret.…` and `resource.secret.…`: several may be live, so that one can be changed without a break.
- *
- * @param requireOwner throws when there is none
- * @param checkUse throws for an owner that is never asked for a secret
- */
+/** Several secrets may be live, so that one is changed without a break. @param checkUse throws for an owner that needs none */
 export function secretOperations<Owner>(
   owner: SecretOwner,
   requireOwner: (db: pg.Pool, id: string) => Promise<Owner>,

@@ -167,10 +167,7 @@ async function setStatus(pool: pg.Pool, login: string, status: User['status'], o
   return { ...done, login, status };
 }
 
-/**
- * Changes a user and, but for unblocking, ends the sessions: in a second statement, so that it sees a sign-in that the first
- * waited for. Only an actual change is audited. @throws {NotFoundError}
- */
+/** Ends sessions in a second statement, so that it sees a sign-in that the first waited for. @throws {NotFoundError} */
 function changeUser(
   pool: pg.Pool,
   login: string,
