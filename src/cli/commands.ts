@@ -29,7 +29,6 @@ export type Options = Readonly<Record<string, any>>;
 /** As they were given; undefined for an optional one that was not. */
 export type Arguments = readonly (string | undefined)[];
 
-/** Adds the commands of a table, in its order. */
 export function addCommands(program: Command, table: CommandTable, shell: Shell): void {
   for (const [usage, row] of Object.entries(table)) {
     const { summary, options = [], run } = typeof row === 'function' ? row(usage) : row;
@@ -65,7 +64,7 @@ interface CommandSettings<Input extends z.ZodObject, Output extends z.ZodType, R
   readonly table?: () => (rows: readonly z.output<Output>[]) => readonly object[];
 }
 
-/** The command of an operation. The first fields of the input are its arguments, as many as the usage has, and the others options. */
+/** The command of an operation: the first fields of its input are arguments, as many as the usage has, and the others options. */
 export function command<Input extends z.ZodObject, Output extends z.ZodType, Result>(
   operation: Operation<Input, Output, Result>,
   settings: CommandSettings<Input, Output, Result> = {},

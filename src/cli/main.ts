@@ -14,10 +14,7 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 };
 
 /**
- * Runs one command. Several calls in one process share nothing but code; `serve` alone needs a process of its own, whose
- * signals and environment it takes.
- *
- * @param argv what stands behind `assent`
+ * Runs one command. Calls in one process share only code; `serve` needs a process of its own, whose signals it takes.
  * @returns the exit code: 0 only on success, 2 for a call that can't be understood
  */
 export async function main(argv: readonly string[], streams: Streams): Promise<number> {

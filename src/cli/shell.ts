@@ -58,10 +58,7 @@ export class Shell {
     else this.print(row, alignColumns(Object.entries(row).map(([name, value]) => [name, text(value)])));
   }
 
-  /**
-   * Prints a list at the pace of its reader: a JSON array, or a table as wide as its first page. Where a page has other columns,
-   * another table begins. @param none is said when the list is empty
-   */
+  /** Prints a list at its reader's pace: JSON, or a table as wide as its first page, and another where the columns change. */
   async printList<Thing>(
     pages: AsyncIterable<readonly Thing[]> | Iterable<readonly Thing[]>,
     rowsOf: (page: readonly Thing[]) => readonly object[],

@@ -10,11 +10,8 @@ import type { Shell } from './shell.ts';
 const canAsk = ({ streams, inJson }: Shell) => streams.stdin.isTTY === true && !inJson;
 
 /**
- * Asks before something is lost for good; only `y` or `yes` goes on. A script has to say `--yes` also where nothing would be
- * lost, so that it isn't refused on the first day that something is.
- *
- * @throws {UsageError} when there is no terminal to ask at
- * @throws {Error} when the answer is no
+ * Asks before something is lost for good. A script says `--yes` also for no loss, so that it isn't refused on the day of one.
+ * @throws {UsageError} without a terminal to ask at @throws {Error} for any answer but `y` and `yes`
  */
 export async function confirm(shell: Shell, { deed, count }: Loss): Promise<void> {
   if (!canAsk(shell)) throw new UsageError(`nothing was done: this would ${deed}; say --yes to do it`);
@@ -40,11 +37,7 @@ export const ASKING = {
   read: askPasswords,
 };
 
-/**
- * Asks for the passwords of a user. They are never arguments, which every process on the machine can list.
- *
- * @throws {UsageError} when there is no terminal to ask at
- */
+/** Passwords are never arguments, which every process on the machine can list. @throws {UsageError} without a terminal */
 async function askPasswords({ passwordStdin = false }: { passwordStdin?: boolean }, shell: Shell) {
   if (!passwordStdin && !canAsk(shell)) {
     throw new UsageError('passwords are asked for at a terminal, without --json: use --password-stdin');

@@ -4,7 +4,6 @@ import { openMigratedStore, type Store, type StoreLog } from '../process/openSto
 import type { Shell } from './shell.ts';
 import { confirm } from './terminal.ts';
 
-/** How the database is opened. */
 export type Open = (config: DatabaseConfig, log: StoreLog) => Promise<Store>;
 
 /** Messages about the database; results go to standard output. */
@@ -13,11 +12,7 @@ export function storeLog(shell: Shell): StoreLog {
   return { info: say, warn: say };
 }
 
-/**
- * Opens the database for a command, with or without a running server, and closes it again.
- *
- * @param yes whether what is lost is agreed to beforehand
- */
+/** Opens the database for a command, with or without a running server. @param yes whether a loss is agreed to beforehand */
 export async function withStore(
   shell: Shell,
   work: (caller: Caller) => Promise<void>,

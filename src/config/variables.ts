@@ -59,7 +59,6 @@ export const DATABASE_VARIABLES = {
 
 export const DEFAULT_PORT = '3000';
 
-/** Variables of the server. */
 export const VARIABLES = {
   ...DATABASE_VARIABLES,
   PORT: wholeNumber(1, 65535).default(Number(DEFAULT_PORT)),
