@@ -42,10 +42,7 @@ export interface Demo {
   readonly resource: Resource & { readonly server: string };
 }
 
-/**
- * Registers the demo application, its users and its payment API. Null where the database has others and no demo.
- * The redirect URI's port may have changed since the last start.
- */
+/** Registers the demo, and at each start its redirect URI, whose port may change. Null where there are others and no demo. */
 export function prepareDemo(
   pool: pg.Pool,
   dataDir: string,

@@ -5,9 +5,7 @@ import { hasCode } from './error.ts';
 import { SOCKET_NUMBER, socketFolder } from './socket.ts';
 
 /**
- * Reads `postmaster.pid`; `host` is the folder of the socket. Connections are accepted where it is `ready`, but a file that a
- * crash left behind may say so too.
- *
+ * Reads `postmaster.pid`; `host` is the folder of the socket. A file that a crash left behind may say `ready`, too.
  * @returns undefined when there is no such file, or it came along when the folder was copied from elsewhere
  */
 export function readPostmaster(cluster: string) {
@@ -27,10 +25,7 @@ export function isPostmaster(pid: number, cluster: string): boolean {
   return commandLine(pid)?.includes(`/postgres -D ${cluster} `) ?? false;
 }
 
-/**
- * Removes lock files whose number belongs to another program since a crash: PostgreSQL would refuse to start. Those of a
- * living PostgreSQL are never touched. @returns true when there was one
- */
+/** Removes lock files whose process id another program has since a crash: PostgreSQL would not start. @returns whether any was */
 export function removeRecycledLocks(cluster: string): boolean {
   const socketLock = path.join(socketFolder(cluster), `.s.PGSQL.${SOCKET_NUMBER}.lock`);
   const recycled = [pidFile(cluster), socketLock].filter((file) => namesAnotherProgram(file, cluster));

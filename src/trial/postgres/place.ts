@@ -23,7 +23,6 @@ export interface Place {
 
 /**
  * The place of a `dataDir`, the same for every process: inside it, or for root in {@link ROOTS_LIBRARY}.
- *
  * @throws EmbeddedPostgresError when this user cannot run PostgreSQL or write its data, or they belong to another kind of user
  */
 export function findPlace(dataDir: string): Place {

@@ -12,10 +12,7 @@ import { makeSocketFolder, removeSocketFolder, SOCKET_NUMBER, socketFolder } fro
 const STOP_DEADLINE_MS = 30_000;
 const POLL_MS = 20;
 
-/**
- * Starts PostgreSQL without TCP, in a process group of its own: a Ctrl-C in the terminal must not reach it before the
- * server has answered its last requests.
- */
+/** Starts PostgreSQL without TCP, in its own process group: a terminal's Ctrl-C must not end it before the last answer. */
 export function startPostmaster(cluster: Cluster): ChildProcess {
   const { place, binaries } = cluster;
   makeSocketFolder(place);

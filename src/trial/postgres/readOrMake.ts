@@ -1,10 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 
-/**
- * Reads a file, or makes it: written aside and linked into place, so that it is whole whenever it exists, and of several
- * processes that come first at once one makes it and all read the same.
- */
+/** Reads a file, or makes it aside and links it into place: it is whole, and of several processes one makes it for all. */
 export function readOrMake(file: string, make: () => string): string {
   if (existsSync(file)) return readFileSync(file, 'utf8');
   const draft = `${file}.${randomBytes(6).toString('hex')}`;

@@ -7,15 +7,12 @@ import type { Place } from './place.ts';
 /** Part of the name of the socket, no TCP port: the usual one. */
 export const SOCKET_NUMBER = 5432;
 
-/**
- * The folder of a cluster's socket, the same after a restart. In `/tmp`, as PostgreSQL's own by default: the path of a
- * Unix socket must be short, 103 bytes on macOS.
- */
+/** A socket's folder is the same after a restart, and in `/tmp`, since its path must be short: 103 bytes on macOS. */
 export function socketFolder(cluster: string): string {
   return `/tmp/assent-${userInfo().uid}-${hash('sha256', cluster, 'hex').slice(0, 16)}`;
 }
 
-/** Makes the socket's folder, open to PostgreSQL's user and root alone. @throws EmbeddedPostgresError when another user made it */
+/** Makes the socket's folder, open to PostgreSQL's user and root alone. @throws EmbeddedPostgresError for another user's */
 export function makeSocketFolder({ cluster, runAs }: Place): void {
   const folder = socketFolder(cluster);
   mkdirSync(folder, { mode: 0o700, recursive: true });
@@ -30,7 +27,6 @@ export function makeSocketFolder({ cluster, runAs }: Place): void {
   if (entry.uid !== uid) chownSync(folder, uid, runAs.gid ?? gid);
 }
 
-/** Removes the folder of the socket. */
 export function removeSocketFolder(cluster: string): void {
   try {
     rmdirSync(socketFolder(cluster));
