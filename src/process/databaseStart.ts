@@ -12,9 +12,7 @@ const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 4_000;
 
 /**
- * Queues all statements of a pool until its database is migrated, by another pool. Call it before anything uses the pool.
- * Trial mode's database was migrated by its owner when it was opened.
- *
+ * Queues all statements of a pool, before its first use, until another pool has migrated its database; trial mode's owner has.
  * @returns migrates it as soon as it is there; throws what does not pass by waiting
  */
 export function queueUntilMigrated(

@@ -1,20 +1,14 @@
-/**
- * How the process ends before its work is done.
- *
- * SIGINT, SIGTERM and SIGHUP mean the same, and repeats change nothing: a terminal and npm both pass a Ctrl-C on.
- * SIGQUIT (Ctrl-\) ends at once. Every command handles them, because the kernel ignores unhandled signals for PID 1.
- * Fatal signals (SIGSEGV, SIGTRAP …) keep their default action: a handler would return to the same fault.
- */
 import { constants } from 'node:os';
 import { endMs } from '../rules/common/timeouts.ts';
 
+// Repeats change nothing: a terminal and npm both pass a Ctrl-C on. Every command handles these, since PID 1 has no default for
+// them. Fatal signals (SIGSEGV, SIGTRAP …) keep their default: a handler would return to the same fault.
 const END_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const QUIT_SIGNAL = 'SIGQUIT';
 
 const PARENT = process.ppid;
 const PARENT_CHECK_MS = 1_000;
 
-/** How the process ends. */
 export interface End {
   /** Null for an error. */
   readonly signal: NodeJS.Signals | null;

@@ -1,7 +1,4 @@
-/**
- * The first version of Node's HTTP parser without request smuggling: earlier ones accept other line ends
- * (CVE-2025-23167) or overlook a Content-Length after a space (CVE-2024-27982).
- */
+/** The first HTTP parser of Node without request smuggling by line ends (CVE-2025-23167) or by a space (CVE-2024-27982). */
 const SAFE_PARSER = '9.2.1';
 
 type Versions = Readonly<{ node: string; llhttp?: string | undefined }>;

@@ -6,7 +6,6 @@ import { schemaState } from '../store/schema/schemaState.ts';
 import { ensureServerRole } from '../store/schema/serverRole.ts';
 import { onEnd } from './ending.ts';
 
-/** An open database, whichever it is. */
 export interface Store {
   readonly pool: pg.Pool;
   /** Leaves the database when what is under way is done; the last one out of the embedded PostgreSQL stops it. */

@@ -14,11 +14,7 @@ import { queueUntilMigrated } from './databaseStart.ts';
 import { closeAll, endInOrder, onEnd } from './ending.ts';
 import { openStore, type Store } from './openStore.ts';
 
-/**
- * Serves in this process until a signal: HTTP, database, then drain and close.
- *
- * @throws what kept it from starting and does not pass by waiting; nothing is left running then
- */
+/** Serves in this process until a signal. @throws what does not pass by waiting; nothing is left running then */
 export async function runServer(config: Config, log: Logger): Promise<void> {
   try {
     await start(config, log);

@@ -26,10 +26,7 @@ interface Trouble {
   reported?: unknown;
 }
 
-/**
- * Logs once that the database is away and once that it is back, however many requests fail between. An error starts it: a
- * failed statement or a broken connection alone does not mean that the database is away, so it checks. Otherwise it is idle.
- */
+/** Logs once that the database is away and once that it is back. Idle until an error, which alone proves nothing, so it checks. */
 export class DatabaseWatch {
   readonly #db: pg.Pool;
   readonly #log: WatchLog;

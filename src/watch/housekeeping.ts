@@ -13,7 +13,7 @@ import { preparePartitions } from '../store/schema/migrate.ts';
 const ROUND_MS = 60_000;
 const HOURLY = 60;
 const DAILY = 24 * HOURLY;
-/** How many rounds apart each table is cleaned. Those that are hourly have a fixed number of rows, and are read from end to end. */
+/** How many rounds apart each table is cleaned. Hourly ones have a fixed number of rows, and are read from end to end. */
 const ROUNDS: Record<ExpiringTable, number> = {
   sessions: 1,
   rejections: 1,
@@ -27,10 +27,7 @@ const MIN_MONTHS_AHEAD = 3;
 
 type Log = Record<'info' | 'warn', (text: string) => void>;
 
-/**
- * Removes expired rows, and makes partitions of the trail for the months to come. Every replica has one; of several at the same
- * moment one works. A round that fails is made up for by the next.
- */
+/** Removes expired rows and makes partitions of the trail, in one replica at a time. A later round makes up for a failed one. */
 export class Housekeeping {
   readonly #db: pg.Pool;
   readonly #log: Log;

@@ -20,8 +20,8 @@ const MAX_A_WRITE = 20;
 const MAX_OF_A_NETWORK_A_WRITE = 5;
 
 /**
- * Keeps why requests were refused, for `assent explain`. Limits for each batch keep a flood from loading the database; that on
- * each network, in `store/operate/refusals.ts`, holds in all processes together and keeps it from pushing out the refusals of others.
+ * Keeps why requests were refused, for `assent explain`. Limits of a batch bound the load of a flood; that of a network, for all
+ * processes together (`store/operate/refusals.ts`), keeps it from pushing out the refusals of others.
  */
 export class RefusalLog {
   readonly #db: pg.Pool;
