@@ -26,7 +26,7 @@ interface Trouble {
   reported?: unknown;
 }
 
-/** Logs once that the database is away and once that it is back. Idle until an error, which alone proves nothing, so it checks. */
+/** Logs once that the database is away and once that it is back. Idle until an error, which proves nothing yet: it checks. */
 export class DatabaseWatch {
   readonly #db: pg.Pool;
   readonly #log: WatchLog;
