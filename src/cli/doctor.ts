@@ -12,7 +12,7 @@ const ADDRESS_TIMEOUT_MS = 5_000;
 
 /** `assent doctor` looks at what usually is wrong before a person has to. */
 export async function examine(shell: Shell, { invariants = false, patience }: Options): Promise<void> {
-  if (invariants) readDatabaseConfig(shell.streams.env); // what is wrong with it is no finding there, and ends the command
+  if (invariants) readDatabaseConfig(shell.streams.env); // its mistakes are no finding there, and end the command
   const findings = invariants
     ? await checkStore(shell, (caller) => perform(checkInvariants, caller, { patience }))
     : await checkAll(shell);

@@ -28,7 +28,7 @@ export class RefusalLog {
   readonly #keyRing: KeyRing;
   #waiting: RefusalOf[] = [];
   #timer: NodeJS.Timeout | undefined;
-  /** Counts by network: what is not kept later must not fill a batch. */
+  /** Counts by network: refusals that are not kept later must not fill a batch. */
   readonly #noted = new Map<number, number>();
   #windowEnds = 0;
 

@@ -8,7 +8,7 @@ export type ServedLogo = Readonly<{ contentType: string; body: Buffer }>;
 /** Logos that a server keeps in memory, 16 MB at most: to read one anew takes milliseconds. */
 const MAX_KEPT = 256;
 
-/** The logos of applications. A name holds a hash of the bytes, so what is kept is never stale. */
+/** The logos of applications. A name holds a hash of the bytes, so a kept logo is never stale. */
 export class ClientLogos {
   readonly #context: Context;
   /** Those asked for last are last; null for one that an earlier build took, and that is not shown any more. */
