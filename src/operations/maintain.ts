@@ -17,7 +17,7 @@ import { operation } from './operation.ts';
 const NOT_OWNER = 'the months of the trail: only the owner of the tables may make, drop and analyze them';
 const BUSY = 'a partition of the trail: somebody reads it, most likely a backup; try again later';
 
-/** Each step is a transaction of its own, harmless beside servers and another one of these, and can be repeated. */
+/** Does what a database needs from time to time. Each step is its own transaction, harmless beside servers, and repeatable. */
 export const maintain = operation({
   name: 'maintain',
   summary:

@@ -167,7 +167,7 @@ async function setStatus(pool: pg.Pool, login: string, status: User['status'], o
   return { ...done, login, status };
 }
 
-/** Ends sessions in a second statement, so that it sees a sign-in that the first waited for. @throws {NotFoundError} */
+/** Changes a user; sessions end in a second statement, which sees a sign-in that the first waited for. @throws {NotFoundError} */
 function changeUser(
   pool: pg.Pool,
   login: string,

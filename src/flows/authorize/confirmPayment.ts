@@ -9,7 +9,7 @@ import { type Form, verifyForm } from '../common/signedForm.ts';
 import { type Attempt, attemptPassword } from '../signIn/passwordAttempts.ts';
 import type { PendingAuthorization } from './decisionForms.ts';
 
-/** True for a request to spend that the user's payment password, if there is one, has not just confirmed (contract 5.1). */
+/** A right spends money, and the user has a payment password that has not just confirmed this very request (contract 5.1). */
 export function needsPaymentPassword({ authorizationRequest, session }: PendingAuthorization): boolean {
   if (!spends(authorizationRequest.rights) || !session.user.hasPaymentPassword) return false;
   const { confirmedRequest, confirmedAt, now } = session;
