@@ -4,10 +4,7 @@ import { eachLanguage, type PerLanguage, perLanguage } from '../rules/common/per
 import { RIGHT_NAMES, RIGHTS, type RightName } from '../rules/scope/rights.ts';
 import { TEXTS } from './languages.ts';
 
-/**
- * The rights that this service offers, each with the sentence that users read after "Demo Shop will be able to".
- * `{target}` stands for the shop or account that the right names.
- */
+/** The rights on offer, each with the sentence after "Demo Shop will be able to"; `{target}` stands for the shop or account. */
 export type Catalogue = Readonly<Partial<Record<RightName, PerLanguage>>>;
 
 /** All rights of this API family. An operator's file (`CATALOGUE`) replaces it, and may offer fewer. */

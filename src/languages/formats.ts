@@ -10,11 +10,7 @@ const DECIMALS = {
   maximumFractionDigits: 2,
 } as const;
 
-/**
- * Numbers, amounts, days and lists as a language writes them, by `Intl`.
- *
- * @param tag BCP 47 @param currencyDisplay how readers of the language know currencies
- */
+/** Numbers, amounts, days and lists in a language. @param tag BCP 47 @param currencyDisplay how its readers know currencies */
 export function formatsOf(tag: string, currencyDisplay: 'code' | 'symbol') {
   const numbers = new Intl.NumberFormat(tag);
   const plain = new Intl.NumberFormat(tag, { ...DECIMALS, useGrouping: false });
@@ -113,10 +109,7 @@ export function inSentence(text: string): string {
 
 const [FIRST_STRONG_ISOLATE, POP_ISOLATE] = ['\u2068', '\u2069'];
 
-/**
- * A sentence with names in it. Each is isolated (Unicode's bidirectional algorithm), so that a Hebrew or Arabic name doesn't
- * change the order of the words around it; templates write `<bdi>` for it.
- */
+/** A sentence with names, each isolated as by `<bdi>`: a Hebrew or Arabic name doesn't change the order of words around it. */
 export function say(sentence: TemplateStringsArray, ...names: readonly string[]): string {
   const isolated = names.map((name) => FIRST_STRONG_ISOLATE + withoutIsolates(name) + POP_ISOLATE);
   return String.raw({ raw: sentence }, ...isolated);

@@ -89,9 +89,7 @@ export function waitingChecks(queue: PasswordQueue): number {
 }
 
 /**
- * Compares `password` with the hash `stored`. Without one, or with a password that is too long, a decoy is
- * checked instead: the time of an answer doesn't tell that a login exists.
- *
+ * Checks a password, or a decoy when `stored` is null or the password too long: the time doesn't tell that a login exists.
  * @throws {BusyError} when the queue is full, or the turn did not come in time
  */
 export async function verifyPassword(

@@ -1,9 +1,6 @@
 import type { RuleId } from './remedies.ts';
 
-/**
- * The error codes for requests that are refused (contract 7.1 and 7.2). `access_denied` is not among them: it is the
- * user's answer, and no error of a request.
- */
+/** The error codes of refused requests (contract 7.1 and 7.2). `access_denied` is not among them: it is the user's answer. */
 export type OAuthErrorCode = 'invalid_request' | 'invalid_scope' | 'unauthorized_client' | 'invalid_grant';
 
 /** The reason on the page of a refused authorization request (`errors.reasons`), by its rule; `unreadable` for every other. */

@@ -1,7 +1,6 @@
 /**
- * Characters that can't be seen or told apart: white space, default-ignorable, control and format characters, unassigned and
- * private-use ones (all the same box), those drawn as nothing (braille blank, object replacement, null notehead, fillers),
- * and a combining mark at the beginning, which is drawn over the text before it.
+ * Characters that can't be seen or told apart: white space, default-ignorable, control, format, unassigned and private-use ones,
+ * those drawn as nothing (braille blank, null notehead, fillers), and a combining mark at the beginning, over the text before.
  */
 const UNCLEAR =
   /^\p{M}|[\p{White_Space}\p{Default_Ignorable_Code_Point}\p{C}\u2800\uFFFC\u{13441}\u{13442}\u{16FE4}\u{1D159}]/u;

@@ -28,10 +28,7 @@ export function postedParameters(query: Parameters, body: Parameters): Parameter
   return query;
 }
 
-/**
- * Checks the application (contract 7.1), then the parameters (contract 2.2), the redirect URI first.
- * @throws {OAuthError} `unauthorized_client`, `invalid_request` or `invalid_scope`, shown as a page (contract 4.1)
- */
+/** Checks the application (contract 7.1), then parameters (2.2), the redirect URI first. @throws {OAuthError} for a page (4.1) */
 export function parseAuthorizationRequest(parameters: Parameters, registered: Client | null, offer: Offer) {
   const client = checkClient(registered);
   const redirectUri = checkRedirectUri(parameters.require('redirect_uri'), client);
@@ -63,10 +60,7 @@ function checkRedirectUri(sent: string, client: Client): string {
   throw invalidRequest(ruleId, message, { parameter: 'redirect_uri', rule });
 }
 
-/**
- * The query that our URL and our forms carry, always in the same form: the known parameters in one order, without empty ones
- * and a client secret sent here by mistake; spaces as `%20`.
- */
+/** The query in the one form of our URL and forms: known parameters in one order, no empty ones, no secret; spaces as `%20`. */
 function formatCanonicalQuery(parameters: Parameters): string {
   const query = AUTHORIZATION_PARAMETERS.flatMap((name) => {
     const value = parameters.get(name);

@@ -20,10 +20,7 @@ export function lowerableLimits(rights: readonly Right[]) {
   });
 }
 
-/**
- * Puts a user's own sums, by index, in place of those that are asked. A right without a lower sum stays as written.
- * @returns problems by the index of their right or, without any, the rights to grant
- */
+/** Puts a user's lower sums, by index, in place of those asked. @returns problems by index or, without any, the granted rights */
 export function lowerLimits(rights: readonly Right[], typed: ReadonlyMap<number, string>) {
   const asked = new Map(lowerableLimits(rights).map(({ index, limit }) => [index, limit]));
   const problems = new Map<number, LoweringProblem>();
