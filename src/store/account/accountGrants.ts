@@ -57,11 +57,7 @@ const FIND = {
   newer: find('account-grant-find-newer', '>', 'asc'),
 };
 
-/**
- * The next live grants of a user, in the direction of the cursor.
- *
- * @returns at most `most`, and the id to go on from when there may be more
- */
+/** The next live grants of a user in the cursor's direction, at most `most`, and the id to go on from when there may be more. */
 export async function findAccountGrants(
   db: Database,
   userId: string,

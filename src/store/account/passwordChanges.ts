@@ -53,11 +53,9 @@ select exists (select from changed) as changed, late from moment`,
 );
 
 /**
- * Changes passwords, and ends every other session of the user. The user is locked by a statement of its own, so that the
- * next one sees a sign-in by the old password that this waited for.
- *
+ * Changes passwords, and ends every other session of the user. A statement before locks the user, so that the next one sees a
+ * sign-in by the old password that this waited for. @throws {TooLateError}
  * @returns false when the session or the passwords are not as they were, or the user is blocked
- * @throws {TooLateError}
  */
 export function changePasswords(
   pool: pg.Pool,

@@ -30,9 +30,7 @@ returning slot, level, counted_at as "countedAt", free_at as "freeAt", clock_tim
 );
 
 /**
- * Locks counters until the end of the transaction; missing ones are created at zero. So of concurrent attempts each sees
- * the one before it, on whichever replica that was.
- *
+ * Locks counters until the transaction ends, so that of concurrent attempts each sees the one before it, on whichever replica.
  * @param slots each once, sorted: transactions that lock in one order can't deadlock
  */
 export async function lockThrottles(
@@ -58,11 +56,7 @@ export async function updateThrottles(db: Database, throttles: readonly Throttle
 }
 
 // A statement of its own, not part of counting: an attempt that is cleared again must not use up the hour's event.
-/**
- * Records that a user's password is being guessed, at most once an hour for each counter.
- *
- * `userId` is null for an unknown login: it takes nearly the same time and records nothing.
- */
+/** Records guessing of a password, hourly at most for each counter; for a null `userId` nothing, in nearly the same time. */
 export const recordGuessing = write<
   RequestMeta & { slot: number; kind: GuessingKind; userId: string | null }
 >(

@@ -52,12 +52,9 @@ type ApprovalResult = {
 /** Of an approval `r`, its user `u` and session `s`: what spends needs the payment password, if there is one (contract 5.1). */
 const PAYMENT_IS_CONFIRMED = `(u.payment_password_hash is null or not ${spendsIn('r.scope')} or ${IS_CONFIRMED})`;
 
-// A page gives one code, whatever sums the user typed on it: a second Allow, or Reject (rejections.ts), finds the first. With
-// other sums it is another decision, whose page is stale.
-//
+// A page gives one code, whatever sums were typed: a second Allow, or Reject, finds the first; with other sums its page is stale.
 // An optimistic lock: of many forms for one key the one writes whose `revision` is still that of the row (contract section 3).
-// `judged` locks nothing. Then users, sessions and grants are locked, each in the order of their keys: a user's approvals wait
-// for each other, so that `may_hold` counts the earlier ones. Why nothing deadlocks: docs/architecture.md, Locks.
+// `judged` locks nothing. A user's approvals wait for each other: `may_hold` counts earlier ones (docs/architecture.md, Locks).
 const approve = batchedDecision<ApprovalResult, Approval>(
   'grant-approve',
   {
@@ -163,11 +160,7 @@ select j.n::int as n,
   ({ userId }) => userId,
 );
 
-/**
- * Writes an approval, unless it is there already: the same form twice is one approval and one answer.
- *
- * @throws {TooLateError}
- */
+/** Writes an approval, unless it is there already: the same form twice is one approval and one answer. @throws {TooLateError} */
 export async function approveGrant(pool: pg.Pool, approval: Approval): Promise<ApprovalVerdict> {
   const first = await approve(pool, approval);
   const again = first.verdict === 'changed_since_read';

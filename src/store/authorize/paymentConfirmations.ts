@@ -33,11 +33,7 @@ const BEFORE = `(select coalesce(jsonb_object_agg(request, at), '{}') from (
         as earlier (request, at)
      where at::timestamptz > clock_timestamp() - ${KEPT} order by at desc limit ${MAX_BEFORE}) kept)`;
 
-/**
- * Records that the payment password confirmed this very request.
- *
- * @returns `valid`: false when the session ended or the payment password was changed while it was being checked
- */
+/** Records that this request was confirmed. @returns `valid`: false when the session ended or the payment password changed */
 export const setSessionConfirmed = decision<PaymentConfirmation & Caller, { valid: boolean }>(
   'session-mark-confirmed',
   `

@@ -78,11 +78,7 @@ type RejectionVerdict =
 /** `noted`: whether this statement recorded it. */
 type RejectionResult = { readonly verdict: RejectionVerdict; readonly noted: boolean };
 
-/**
- * Records a rejection, once. It annuls nothing.
- *
- * @throws {TooLateError}
- */
+/** Records a rejection, once. It annuls nothing. @throws {TooLateError} */
 export async function rejectGrant(db: Database, rejection: Rejection): Promise<RejectionVerdict> {
   const { verdict, noted } = await reject(db, { ...rejection, ...rejection.caller });
   if (noted) tell('decision', 'rejected');

@@ -60,7 +60,6 @@ const update = findRow<ClientRow, Client>(
 
 /**
  * Changes an application, within a transaction. Its new revision makes pages shown before and codes not yet exchanged stale.
- *
  * @returns the application before and after, the same object when there was nothing to change; null when there is none
  */
 export async function updateClient(

@@ -1,8 +1,6 @@
 /**
- * The `where` condition of a filter. Only what is asked for stands in the statement, so that its plan is made for that.
- *
- * @param conditions by their parameter, such as `{ since: 'a.at >= @since' }`
- * @param filter values; null and undefined ones ask for nothing
+ * A `where` condition with only what is asked for, so that its plan is made for that. @param conditions by their parameter, such
+ * as `{ since: 'a.at >= @since' }` @param filter values; null and undefined ones ask for nothing
  */
 export function whereOf<Name extends string>(
   conditions: Readonly<Record<Name, string>>,

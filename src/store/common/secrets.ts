@@ -19,12 +19,7 @@ export const IS_ACCEPTED = 's.retired_at is null';
 /** Of secrets `s`: whether a use now is the first of the day. */
 export const IS_FIRST_USE = 's.last_used_on is distinct from current_date';
 
-/**
- * The statement that notes today as the day of some secrets' last use. Concurrent ones don't wait for each other: a row
- * that is locked is being noted.
- *
- * @param used a query for the owners' ids and the hashes of the secrets
- */
+/** Notes today as the last use of secrets; a locked one is being noted. @param used a query for their owners' ids and hashes */
 export const noteUse = (owner: SecretOwner, used: string) => `
   update ${owner}_secrets set last_used_on = current_date
    where (${owner}_id, secret_hash) in (

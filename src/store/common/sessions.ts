@@ -55,10 +55,8 @@ const ORIGIN = `jsonb_build_object('known_device', @knownDevice::boolean, 'brows
   'session', ${sessionIdOf('@sessionHash::bytea')})`;
 
 /**
- * Signs a user in. The browser's earlier session ends, and expired sessions of the user are deleted. The share lock makes a
- * change of the password wait for this sign-in, or this sign-in fail because of it.
- *
- * @returns `valid`: false when the password was changed or the user blocked while it was being checked
+ * Signs a user in: the browser's earlier session and the user's expired ones end. A change of the password waits for the share
+ * lock, or this fails. @returns `valid`: false when the password was changed or the user blocked while it was being checked
  */
 export const insertSession = decision<NewSession & Caller, { valid: boolean }>(
   'session-insert',
@@ -83,9 +81,8 @@ with locked as (
 select exists (select from locked) as valid, late from moment`,
 );
 
-// `offset 0` keeps a subquery from being merged into a join, so that each row is looked up by its key, whatever PostgreSQL's
-// statistics say: an ANALYZE in the middle of a bulk load finds a table empty, and a join planned by that reads all of the
-// table for each request.
+// `offset 0` makes PostgreSQL look up each row by its key, whatever its statistics say: an ANALYZE in the middle of a bulk load
+// finds a table empty, and a join planned by that reads all of the table for each request.
 const find = findBatched<Digest, Omit<Session, 'user'> & User>(
   'session-find',
   { session_hash: ['bytea', (hash) => hash] },

@@ -88,11 +88,7 @@ const setPasswords = findOne<PasswordHashes & { key: string }, Pick<User, 'userI
     where login_key = @key returning user_id as "userId"`,
 );
 
-/**
- * Sets a new password, and a new payment password unless it is null.
- *
- * @returns the user's id, null when there is no such user
- */
+/** Sets a password, and a payment password unless it is null. @returns the user's id, null when there is no such user */
 export async function updateUserPasswords(
   db: Database,
   login: string,

@@ -8,13 +8,9 @@ import { batchStatement, type Columns } from './statement.ts';
 export const BATCHES = new Set<string>();
 
 /**
- * Makes a statement over arrays a function for one caller. Requests that arrive while statements are in flight share the
- * next one, and so one commit. Nothing is held back for that: a single request leaves at the end of the same turn. Each pool
- * has batches of its own.
- *
- * @param name of the batch: its statement's, where it has one
- * @param runBatch gives the results in the order of the requests, an error for one that fails alone; it is run again after a
- *   lost connection
+ * Makes a statement over arrays a function for one caller. Requests that arrive while statements are in flight share the next
+ * one, and so one commit; a single request leaves at the end of the same turn. Each pool has batches of its own.
+ * @param runBatch gives results in the requests' order, an error for one that fails alone; runs again after a lost connection
  * @param rowOf the row that a request changes: two about one row are never in flight together
  * @returns rejects with {@link OverloadedError} when there is no hope of an answer in time
  */

@@ -47,11 +47,7 @@ select pg_backend_pid() = $1 as "ownSession", current_setting('transaction_read_
        (select count(set_config(name, value, false)) from unnest($2::text[], $3::text[]) as setting (name, value)
          where pg_backend_pid() = $1)`;
 
-/**
- * Finds out what kind of connection this is and makes its settings; once, before its first use.
- *
- * @returns `takesWrites`: whether it is no standby
- */
+/** Finds out the kind of a connection and makes its settings, before its first use. @returns `takesWrites`: it is no standby */
 export async function prepareConnection(connection: pg.ClientBase): Promise<{ takesWrites: boolean }> {
   const { processID } = connection as pg.ClientBase & { processID: number };
   const settings = [Object.keys(SETTINGS), Object.values(SETTINGS)];
@@ -79,10 +75,7 @@ export async function compareClocks(connection: pg.ClientBase): Promise<void> {
   traitsOf(connection).clockAheadMs = await measureClock(connection);
 }
 
-/**
- * True when a pooler keeps prepared statements for its clients. It then gives them names of its own, so that those of two
- * clients don't collide in one session.
- */
+/** True when a pooler keeps clients' prepared statements: it renames them, so that those of two don't collide in one session. */
 async function translatesNames(connection: pg.ClientBase): Promise<boolean> {
   const name = `assent-${randomUUID()}`;
   const text = `select '${name}'`;
@@ -132,10 +125,7 @@ async function timed<Result>(name: string, result: Promise<Result>): Promise<Res
   }
 }
 
-/**
- * Runs a statement as a transaction of its own. Behind a pooler, `begin` with the settings, the statement and `commit` are
- * pipelined, so that the settings hold in whatever session it is carried out.
- */
+/** Runs a statement as a transaction of its own. Behind a pooler its settings are pipelined with it, to hold in any session. */
 export async function runAlone<Row extends pg.QueryResultRow>(
   connection: pg.ClientBase,
   query: pg.QueryConfig,
@@ -149,13 +139,7 @@ export async function runAlone<Row extends pg.QueryResultRow>(
   return result;
 }
 
-/**
- * Translates a moment of our clock to PostgreSQL's. It may come out a little early, never late: what PostgreSQL does before
- * the result was done before the moment.
- *
- * @param moment of `performance.now()`
- * @returns for a `timestamptz`
- */
+/** Translates a moment of `performance.now()` to a `timestamptz` of PostgreSQL's clock: a little early at times, never late. */
 export function inDatabaseTime(connection: pg.ClientBase, moment: number): string {
   return new Date(traitsOf(connection).clockAheadMs + moment).toISOString();
 }

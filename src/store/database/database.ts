@@ -20,10 +20,7 @@ TYPES.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (time) => new Date(time));
 
 /**
  * Opens the pool. It connects when first used, and again by itself after an outage.
- *
- * @param where a `postgres://` URL, or the one PostgreSQL to connect to
- * @param password for an address that holds none
- * @throws {AddressError}
+ * @param password for an address that holds none @throws {AddressError}
  */
 export function openDatabase(where: string | Address, password: string | null = null): pg.Pool {
   const addresses = typeof where === 'string' ? parseAddresses(where) : [where];

@@ -26,11 +26,8 @@ const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full', 'no-verify'
 const SESSIONS = ['read-write', 'primary', 'any'];
 
 /**
- * Reads a `postgres://` URL as libpq does: `sslmode` means what it means to `psql`, and there may be several hosts, of
- * which the one that takes writes is used. Other parameters than those of {@link Address} have no effect.
- *
- * @returns an address for each host, in order
- * @throws {AddressError}
+ * Reads a `postgres://` URL as libpq does, such as `sslmode`; of several hosts the one that takes writes is used. Parameters
+ * that are none of {@link Address} have no effect. @returns an address for each host, in order @throws {AddressError}
  */
 export function parseAddresses(url: string): readonly [Address, ...Address[]] {
   const [, scheme, access = '', hosts = '', database = '', parameters = ''] =

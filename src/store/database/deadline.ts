@@ -8,9 +8,8 @@ import { TooLateError } from './errors.ts';
 import { inOrder, onConnection, required } from './query.ts';
 import { batchStatement, type Columns, type Query, statement } from './statement.ts';
 
-// Deciding statements. A caller that gets 503 is told "not done". That has to stay true when its statement reaches PostgreSQL
-// later: otherwise it could undo what the caller has done since. So each takes `@deadline`, reads the clock when it holds its
-// locks, and says in its column `late` that it came after the deadline and did nothing.
+// Deciding statements. A caller that gets 503 is told "not done", also when its statement reaches PostgreSQL later. So each takes
+// `@deadline`, reads the clock when it holds its locks, and says in its column `late` that it came too late and did nothing.
 
 /** Every deciding statement has this in its rows. */
 interface Decided {
@@ -18,10 +17,8 @@ interface Decided {
 }
 
 /**
- * The table `moment` of a deciding statement, with its one column `late`. It is read when every row of the locking
- * queries is locked, because PostgreSQL has to count them first: after it only the commit is left to wait for.
- *
- * @param locked the queries that lock rows
+ * The table `moment` of a deciding statement, with its column `late`. It is read when every row of the queries `locked` is
+ * locked, because PostgreSQL has to count them first: after it only the commit is left to wait for.
  */
 export const momentOf = (...locked: readonly string[]) => `moment as materialized (
   select clock_timestamp() >= @deadline::timestamptz as late
@@ -30,9 +27,7 @@ export const momentOf = (...locked: readonly string[]) => `moment as materialize
 
 /**
  * Makes a {@link batchStatement} that decides a function for one caller, see {@link batched}. It runs in the time of the caller
- * who gives up first.
- *
- * @returns rejects with {@link TooLateError}, too
+ * who gives up first. @returns rejects with {@link TooLateError}, too
  */
 export function batchedDecision<Row extends object, Request extends { readonly caller: Caller }>(
   name: string,

@@ -53,9 +53,8 @@ export function messageOf(error: unknown): string {
 }
 
 /**
- * SQLSTATEs of a database that can't answer now but may answer the same statement later: connection lost (08),
- * no resources (53), shutting down or statement cancelled (57), closed to us by its operator (28, 3D000, 55000),
- * deadlock and lock timeout, a replica that takes no writes.
+ * SQLSTATEs of a database that may answer the same statement later: connection lost (08), no resources (53), shutting down or
+ * cancelled (57), closed to us by its operator (28, 3D000, 55000), deadlock and lock timeout, a replica that takes no writes.
  */
 const AWAY = /^(08|28|53|57|3D000$|40001$|40P01$|55000$|55P03$|25006$)/;
 const NETWORK_ERROR = /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|EPIPE|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/;
@@ -111,10 +110,7 @@ export function failureOf(error: unknown): StatementFailure {
 /** SQLSTATEs of what has to be corrected by hand: the role, its password, the name of the database. */
 const TO_BE_CORRECTED = /^(28|3D000$)/;
 
-/**
- * True when a server that starts should wait for the database. It should not for what it was given wrongly: a role, a
- * password, a database's name, a certificate.
- */
+/** True when a server that starts should wait for the database: not for a wrong role, password, database name or certificate. */
 export function passesByWaiting(error: unknown): boolean {
   return !TO_BE_CORRECTED.test(codeOf(error)) && isUnanswered(error);
 }

@@ -44,11 +44,7 @@ export class Hosts {
     };
   }
 
-  /**
-   * Connects to the first of the hosts that admits us.
-   *
-   * @throws {ConnectError}
-   */
+  /** Connects to the first of the hosts that admits us. @throws {ConnectError} */
   async connect(pool: pg.Pool): Promise<pg.PoolClient> {
     for (let left = this.#addresses.length; ; left -= 1) {
       const tried = this.#current;

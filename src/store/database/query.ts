@@ -74,10 +74,7 @@ export function onConnection<Result>(
     : work(db, runWithin);
 }
 
-/**
- * A text that is compared with what is registered, which is visible ASCII. Any other matches nothing, and is left empty: by
- * a letter that PostgreSQL refuses, one caller could make the statement of a whole batch fail.
- */
+/** Empty unless visible ASCII, as all that is registered is: a letter that PostgreSQL refuses could make a whole batch fail. */
 export function asciiOnly(text: string): string {
   return /^[\x21-\x7e]*$/.test(text) ? text : '';
 }
@@ -90,11 +87,7 @@ export async function executeLong(connection: pg.PoolClient, text: string): Prom
   await connection.query({ text, query_timeout: MAX_RUN_MS } as pg.QueryConfig);
 }
 
-/**
- * Like {@link query}, for operators, without the time limit of requests. A pool gives it a transaction of its own.
- *
- * @param limitMs how long it may take; 0 for as long as it takes
- */
+/** Like {@link query}, for operators: without a time limit where `limitMs` is 0. A pool gives it a transaction of its own. */
 export async function queryLong<Row extends object>(db: Database, query: Query, limitMs = 0): Promise<Row[]> {
   if (db instanceof pg.Pool)
     return transaction(db, (connection) => queryLong<Row>(connection, query, limitMs));

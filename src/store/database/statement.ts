@@ -14,9 +14,8 @@ export const STATEMENTS = new Set<string>();
 const DEADLINE = 'deadline';
 
 /**
- * One SQL statement. Its parameters are the names in `text`; `Values` has them, and may have more.
- *
- * @returns gives the statement its values (objects are sent as JSON, arrays as PostgreSQL's); throws when one is missing
+ * One SQL statement. Its parameters are the names in `text`; `Values` has them, and may have more. Objects are sent as JSON,
+ * arrays as PostgreSQL's. @returns gives the statement its values; throws when one is missing
  */
 export function statement<Values = void>(name: string, text: string): (values: Values) => Query {
   const compiled = compile(text);
@@ -33,10 +32,7 @@ function valueIn(given: unknown, property: string, statement: string): unknown {
   return value;
 }
 
-/**
- * The columns of a batch, each with its PostgreSQL type. The value of `grant_id` is a request's property `grantId`, unless a
- * function gets it.
- */
+/** The columns of a batch by PostgreSQL type. The value of `grant_id` is a request's `grantId`, unless a function gets it. */
 export type Columns<Request> = Readonly<
   Record<string, string | readonly [type: string, get: (request: Request) => string | number | null]>
 >;
@@ -47,11 +43,9 @@ export interface BatchQuery extends Query {
 }
 
 /**
- * One SQL statement for any number of requests. They reach it as a table: `input` has a row for each, numbered by its
- * column `n` from 1 on. A column on its own is a parameter too: an array of that name, such as `@grant_id`.
- *
- * @param textOf gets the table, for the statement's `from`
- * @returns gives the statement its requests; throws when one lacks a value
+ * One SQL statement for any number of requests. They reach it as a table: `input` has a row for each, numbered by its column `n`
+ * from 1 on. A column on its own is a parameter too: an array of that name, such as `@grant_id`.
+ * @param textOf gets the table, for its `from` @returns gives the statement its requests; throws when one lacks a value
  */
 export function batchStatement<Request>(
   name: string,

@@ -47,12 +47,7 @@ const CONDITIONS = {
   until: 'a.at < @until',
 };
 
-/**
- * The part of a statement that reads events.
- *
- * @param from a query with the columns of `audit_events`
- * @param more a further column of it, as text
- */
+/** The SQL to read events. @param from a query with the columns of `audit_events` @param more a further column of it, as text */
 export const selectEvents = (from: string, more?: string): string => `
 select md5(concat_ws(' ', extract(epoch from a.at), a.kind, a.user_id, a.client_id, a.resource_id, a.grant_id, a.reference))
          as id,

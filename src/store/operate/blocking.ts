@@ -11,9 +11,5 @@ const setStatus = (kind: SecretOwner) =>
      select exists (select from changed) as changed from ${kind}s where ${kind}_id = @id`,
   );
 
-/**
- * Blocks or unblocks; every endpoint sees it with its next statement.
- *
- * @returns `changed`: the status was another before; null when there is no such client or resource server
- */
+/** Blocks or unblocks; every endpoint sees it at once. @returns `changed`: the status was another; null without such a row */
 export const updateStatus = { client: setStatus('client'), resource: setStatus('resource') };

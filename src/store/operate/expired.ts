@@ -45,11 +45,7 @@ delete from ${table} where ${key} = any (array(
   ]),
 ) as Record<ExpiringTable, ReturnType<typeof write<void>>>;
 
-/**
- * Removes expired rows of a table, at most {@link MAX_EXPIRED_AT_ONCE}. None while another process does so.
- *
- * @returns how many
- */
+/** Removes expired rows, at most {@link MAX_EXPIRED_AT_ONCE}; none while another process does so. @returns how many */
 export function removeExpired(db: Database, table: ExpiringTable): Promise<number> {
   return removals[table](db);
 }

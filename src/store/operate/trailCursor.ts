@@ -58,10 +58,7 @@ select * from (
 );
 
 /**
- * The events since a cursor, at most about so many: those of one transaction stay together.
- *
- * @param cursor null for now, which has no events yet
- * @returns the events in the order of their transactions, and the next cursor
+ * The events since a cursor (null for now) and the next cursor; at most about so many, as those of one transaction stay together.
  * @throws {Error} when the cursor is of another database, or of this one before it was restored, whose ids are still behind
  */
 export function findTrailPart(

@@ -100,7 +100,6 @@ export async function countStrays(db: Database) {
 
 /**
  * Makes the next partition, up to {@link MONTHS_AHEAD} months from now, and moves its rows there, which may take long.
- *
  * @returns its name; null when there was nothing to do, or the tables aren't ours to change
  * @throws when a reader holds the trail for longer: queuing for its lock would block later readers
  */

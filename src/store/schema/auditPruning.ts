@@ -7,9 +7,7 @@ import { untilDoneOrBusy } from './migrationLock.ts';
 /**
  * Drops the partitions of months that ended `months` or more months ago, and rows of those months outside of any. Writers of
  * the trail wait while a partition is dropped: each is a transaction of its own, which gives up soon.
- *
  * @returns the months dropped, as `2026-11`, oldest first; `busy` when a reader of the trail kept others from being dropped
- * @throws {Error} when the tables aren't ours to change
  */
 export async function pruneAuditPartitions(pool: pg.Pool, months: number, operator: string) {
   if (!(await ownsTables(pool))) {

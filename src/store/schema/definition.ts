@@ -62,10 +62,7 @@ with ours as (
 select trim(replace(line, @schema || '.', '')) as line from parts order by name collate "C", part, n, line collate "C"`,
 );
 
-/**
- * Everything that a migration may define, a line each. Within a transaction, whose settings it changes so that PostgreSQL
- * writes times and names in one way.
- */
+/** All that a migration may define, a line each. It changes the transaction's settings, so that times and names have one form. */
 export async function describeSchema(connection: pg.PoolClient): Promise<string[]> {
   const ours = await findPlace(connection);
   await connection.query(`set local search_path = pg_catalog; set local timezone = 'UTC'`);

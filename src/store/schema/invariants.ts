@@ -35,11 +35,7 @@ export async function readInvariants() {
   };
 }
 
-/**
- * Everything that must be true of all rows together. Reads only, beside running servers.
- *
- * @param seconds that each statement may take; one that takes longer or is refused leaves its checks without rows
- */
+/** Checks all rows, reading beside running servers. @param seconds for each statement: a slower one leaves its checks unread */
 export async function findBroken(pool: pg.Pool, seconds: number): Promise<Broken[]> {
   const { settings, questions } = await readInvariants();
   const found: Broken[] = [];

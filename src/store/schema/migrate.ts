@@ -19,10 +19,8 @@ const ADVICE: Readonly<Record<string, string>> = {
 const SERVES = /^-- Serves builds from schema version (\d+) on\.\n/;
 
 /**
- * Brings the database to this build's version, and the audit trail's partitions to this month: one transaction a step, once
- * for all servers that start together. A newer schema that serves this build is left as it is.
- *
- * @returns the applied migrations, in order
+ * Brings the database to this build's version and the audit trail's partitions to this month: one transaction a step, once for
+ * all servers that start together. A newer schema that serves this build stays. @returns the applied migrations, in order
  * @throws {MigrationError} when the database is newer than this build and does not serve it, or older and not ours to change
  */
 export async function migrate(pool: pg.Pool): Promise<Migration[]> {

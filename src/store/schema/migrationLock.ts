@@ -41,11 +41,7 @@ export async function withMigrationLock<Result>(
   }
 }
 
-/**
- * Repeats a step, each time {@link withMigrationLock}, until it gives null or a lock isn't free.
- *
- * @returns what was done; `busy` when a lock kept the rest from being done
- */
+/** Repeats a step {@link withMigrationLock} until it gives null, or until a lock isn't free (`busy`). @returns what was done */
 export async function untilDoneOrBusy<Done>(
   pool: pg.Pool,
   step: Step<Done | null>,

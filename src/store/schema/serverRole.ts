@@ -22,9 +22,8 @@ const findColumns = findRow<{ table: string; clocked: string | null }, { columns
 );
 
 /**
- * Gives a role exactly the server's rights on our tables. TEMPORARY, which PostgreSQL gives every role, is taken from PUBLIC
- * and the role where the database is the owner's.
- *
+ * Gives a role exactly the server's rights on our tables. TEMPORARY, which PostgreSQL gives every role, is taken from PUBLIC and
+ * the role where the database is the owner's.
  * @throws {Error} when there is no such role, or it can do more by another way; then nothing has changed
  */
 export function grantServerRole(pool: pg.Pool, role: string, operator: string): Promise<void> {

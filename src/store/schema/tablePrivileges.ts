@@ -49,11 +49,7 @@ select needed as lacks,
  where has <> needed group by oid, cells.privilege, needed, most order by oid::regclass::text, cells.privilege`,
 );
 
-/**
- * How the privileges of a role differ from what a server needs, each such as `INSERT on grants`.
- *
- * @param role undefined for the one that we are connected as; `public` for what every role may
- */
+/** How a role (undefined for ours, or `public`) differs from what a server needs, each difference such as `INSERT on grants`. */
 export async function findDeviations(
   db: Database,
   role?: string,

@@ -23,9 +23,8 @@ export interface ExchangeRequest {
 }
 
 /**
- * The checks of a token request in the contract's order (4.2, 7.2), each with the verdict of the first that holds; a request
- * that passes all is issued its token. In the SQL of the statement: `r` is the request, `c`, `s`, `g`, `u` are the rows of
- * client, secret, grant and user. What each verdict answers: `REFUSALS` in `flows/token/exchange.ts`.
+ * The checks of a token request in the contract's order (4.2, 7.2). The first that holds gives the verdict, and a request that
+ * passes all gets its token. `r` is the request; `c`, `s`, `g`, `u` are rows of client, secret, grant, user. `REFUSALS` answers.
  */
 const CHECKS = [
   [IS_UNKNOWN_OR_BLOCKED, 'client_unknown_or_blocked'],
@@ -61,17 +60,11 @@ type ExchangeResult =
   | { readonly verdict: 'issued'; readonly issuedAt: Date; readonly scope: string | null }
   | { readonly verdict: ExchangeRefusal; readonly issuedAt: null; readonly scope: null };
 
-// One guarded statement for everything (contract 2.4, section 3, 7.2): the row is locked, judged and written in it, so two
-// exchanges of one code can't both see it unused. Rows are locked in the order of their keys, so that statements over
-// several codes can't deadlock.
-//
-// While a code is good, its second exchange is a replay, also at the same moment: the token that it was exchanged for is
-// revoked (RFC 6749 section 4.1.2). Later the code has expired, and the token stays.
+// One statement locks, judges and writes the row (contract 2.4, 3, 7.2): two exchanges of one code can't both see it unused. Rows
+// are locked in the order of their keys, so that batches can't deadlock. A second exchange while the code is good, also at the
+// same moment, is a replay: its token is revoked (RFC 6749 section 4.1.2). Later the code has expired, and the token stays.
 
-/**
- * Judges a token request, and issues a token when every check passes. Running it twice with the same token hash gives the
- * same result, so a connection that breaks after the commit loses nothing.
- */
+/** Judges a token request. Repeated with one token hash it has one result: a connection lost after the commit loses nothing. */
 export const exchangeCode = batchedDecision<ExchangeResult, ExchangeRequest>(
   'grant-exchange',
   {

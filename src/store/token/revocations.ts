@@ -75,12 +75,7 @@ const allOfUser = decision<
   }),
 );
 
-/**
- * The user disconnects live instances of an application, or of all of them.
- *
- * @returns whether there may be more of them
- * @throws {TooLateError}
- */
+/** The user disconnects live instances of one application or all. @returns whether there may be more @throws {TooLateError} */
 export async function revokeGrantsOfUser(
   db: Database,
   userId: string,
@@ -141,11 +136,7 @@ const byToken = batchedDecision<TokenRevocationResult, TokenRevocation>(
   ({ grantId }) => grantId,
 );
 
-/**
- * Revokes the token that is given back, if the application authenticated. Running it twice does no harm.
- *
- * @throws {TooLateError}
- */
+/** Revokes the token that is given back, if the application authenticated; twice does no harm. @throws {TooLateError} */
 export async function revokeToken(pool: pg.Pool, asked: TokenRevocation): Promise<TokenRevocationResult> {
   const result = await byToken(pool, asked);
   if (result.revoked) tell('grantEnd', 'application');
@@ -157,11 +148,7 @@ interface RevocationByOperator extends Pick<Caller, 'decideBy'> {
   readonly operator: string;
 }
 
-/**
- * The operator revokes grants.
- *
- * @returns `found`: how many of them there are; `revoked`: how many were not revoked before
- */
+/** The operator revokes grants. @returns `found`: how many there are; `revoked`: how many were not revoked before */
 export const revokeGrants = decision<RevocationByOperator, { found: number; revoked: number }>(
   'grant-revoke-by-operator',
   revocation({
