@@ -8,18 +8,14 @@ import { describeLimit, describeRight, describeSources, namesOfSources, type Wor
 
 /** The changes against the live authorization that allowing replaces; null for none. */
 export function describeChanges(
-  { authorizationRequest: { client, rights }, earlier }: RequestedAccess,
+  { authorizationRequest: { rights }, earlier }: RequestedAccess,
   words: Words,
 ) {
   if (earlier === null) return null;
-  const { formats, request } = words.texts;
-  const { replaces, lastUsed, neverUsed } = request.changes;
   const changes = differenceOf(earlier.rights, rights);
   const of = (some: readonly RightChange[]) => some.map((change) => describeChange(change, words));
   const others = changes.filter(({ change }) => change !== 'unchanged');
   return {
-    replaces: replaces(client.name, formats.day(earlier.confirmedAt, words.timeZone)),
-    lastUse: earlier.lastUsedOn === null ? neverUsed : lastUsed(formats.utcDay(earlier.lastUsedOn)),
     changed: [
       ...of(others.filter(isOfMoney)),
       ...describeSourceChange(earlier.rights, rights, words),

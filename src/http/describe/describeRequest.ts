@@ -13,7 +13,7 @@ import { describeTogether } from './describeSpending.ts';
 
 /** A request, for the pages that show it (contract 1.2). */
 export function describeRequest(access: RequestedAccess, words: Words) {
-  const { authorizationRequest, user, expiresAt, signOutToken } = access;
+  const { authorizationRequest, user, expiresAt, earlier, signOutToken } = access;
   const { rights, redirectUri, canonicalQuery, instanceName } = authorizationRequest;
   const { formats, request } = words.texts;
   const validUntil = formats.day(expiresAt, words.timeZone);
@@ -35,6 +35,8 @@ export function describeRequest(access: RequestedAccess, words: Words) {
     cannot: boundsOf(rights).map((bound) => request.cannot.bounds[bound]),
     validUntil: rights.every(endsWithOnePayment) ? null : validUntil,
     changes: describeChanges(access, words),
+    earlierDay: earlier && formats.day(earlier.confirmedAt, words.timeZone),
+    earlierLastUsed: earlier?.lastUsedOn ? formats.utcDay(earlier.lastUsedOn) : null,
     signOutToken,
   };
 }

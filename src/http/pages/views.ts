@@ -51,13 +51,14 @@ export function renderPage(page: Page, language: Language, branding: Branding, f
 }
 
 // Rendering is dear, so pages that say the same share it: rendered with marks in place of these values of their callers, kept
-// in pieces, and put together for each. A template may do no more with such a value than show it.
+// in pieces, and put together for each. A template shows such a value, or leaves it out for null, and does no more with it.
+const OF_USERS = ['request', 'userName', 'userLogin', 'earlierDay', 'earlierLastUsed', 'signOutToken'];
 const OWN_VALUES: Partial<Record<Page['name'], readonly string[]>> = {
   error: ['reference'],
   'sign-in': ['request', 'formToken'],
-  'payment-password': ['request', 'userName', 'userLogin', 'keptAs', 'formToken', 'signOutToken'],
-  reject: ['request', 'userName', 'userLogin', 'decisionToken', 'back', 'signOutToken'],
-  consent: ['request', 'userName', 'userLogin', 'decisionToken', 'signOutToken'],
+  'payment-password': [...OF_USERS, 'keptAs', 'formToken'],
+  reject: [...OF_USERS, 'decisionToken', 'back'],
+  consent: [...OF_USERS, 'decisionToken'],
 };
 /** Random, so that no text has it. */
 const MARK = randomUUID();
