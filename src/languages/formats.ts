@@ -1,3 +1,4 @@
+import { kept } from '../rules/common/kept.ts';
 import type { Money } from '../rules/common/money.ts';
 
 /** The forms of a phrase by the plural categories of its language, as CLDR names them. `#` stands for the number. */
@@ -52,21 +53,6 @@ export function formatsOf(tag: string, currencyDisplay: 'code' | 'symbol') {
     },
     /** One of several, for example `a, b or c`. */
     oneOf: (items: readonly string[]) => lists.format(items),
-  };
-}
-
-const MAX_KEPT = 1_000;
-
-/** Making a format takes a hundred times longer than using it, and that a hundred times longer than finding its text. */
-function kept<Key, Made>(make: (key: Key) => Made): (key: Key) => Made {
-  const made = new Map<Key, Made>();
-  return (key) => {
-    const found = made.get(key);
-    if (found !== undefined) return found;
-    if (made.size >= MAX_KEPT) made.clear();
-    const one = make(key);
-    made.set(key, one);
-    return one;
   };
 }
 

@@ -1,4 +1,5 @@
 import { invalidScope } from '../common/error.ts';
+import { kept } from '../common/kept.ts';
 import { defaultLimit, type Limit } from '../common/money.ts';
 import { isRightName, isSpending, RIGHT_NAMES, RIGHTS, type RightName } from './rights.ts';
 import { Scanner } from './scopeScanner.ts';
@@ -101,10 +102,17 @@ function parseLimit(scanner: Scanner, currency: string): Limit {
   return { days: days === undefined ? null : Number(days), sum, currency };
 }
 
+const parsedIn = kept((currency: string) =>
+  kept((scope: string): readonly Right[] => parseScope(scope, currency)),
+);
+
 /** By the grammar alone: a later rule for requests takes back no authorization. @throws {Error} for an unreadable row */
-export function grantedRights(grant: { clientId: string; scope: string }, currency: string): Right[] {
+export function grantedRights(
+  grant: { clientId: string; scope: string },
+  currency: string,
+): readonly Right[] {
   try {
-    return parseScope(grant.scope, currency);
+    return parsedIn(currency)(grant.scope);
   } catch (cause) {
     throw new Error(`grants: the scope of a grant to ${grant.clientId} can't be read`, { cause });
   }
