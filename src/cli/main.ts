@@ -2,9 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError, type Option } from 'commander';
 import { UsageError } from '../operations/operation.ts';
 import { explainTrouble } from '../store/database/errorTexts.ts';
-import { addCommands } from './commands.ts';
 import { Shell, type Streams } from './shell.ts';
-import { COMMANDS } from './table.ts';
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
@@ -25,7 +23,9 @@ export async function main(argv: readonly string[], streams: Streams): Promise<n
     else streams.stdout.write(text);
   };
   try {
-    await programFor(shell, showHelp).parseAsync(argv, { from: 'user' });
+    // The commands take longer to load than the server.
+    if (argv.join() === 'serve') await (await import('../process/serve.ts')).serve();
+    else await (await programFor(shell, showHelp)).parseAsync(argv, { from: 'user' });
     return shell.exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return explainUsage(shell, error, help);
@@ -34,7 +34,8 @@ export async function main(argv: readonly string[], streams: Streams): Promise<n
   }
 }
 
-function programFor(shell: Shell, showHelp: (text: string) => void): Command {
+async function programFor(shell: Shell, showHelp: (text: string) => void): Promise<Command> {
+  const [{ addCommands }, { COMMANDS }] = await Promise.all([import('./commands.ts'), import('./table.ts')]);
   const program: Command = new Command('assent')
     .description('An OAuth 2.0 authorization server for a payment service.')
     .addHelpText('after', '\nThe environment variables are described in docs/configuration.md.')
