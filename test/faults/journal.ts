@@ -17,10 +17,7 @@ export type Act =
   | 'block'
   | 'unblock';
 
-/**
- * What the caller was told. `done`: it is done. `refused`: it is not, for a reason. `unavailable`: 503. `nothing`: the
- * connection broke, or no answer came. `unreached`: nobody took the connection, so that it can't have been asked.
- */
+/** What the caller was told. `nothing`: the connection broke, or no answer came. `unreached`: it can’t have been asked. */
 export type Told = 'done' | 'refused' | 'unavailable' | 'nothing' | 'unreached';
 
 /** What was asked, and of what. Codes and tokens are the hex of their SHA-256, as the database has them. */

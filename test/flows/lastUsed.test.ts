@@ -122,6 +122,28 @@ describe('the day of an authorization’s last use', () => {
     await use(locked.token, locked.grantId);
   });
 
+  it('takes one connection while it can’t be written, however many uses come', async () => {
+    const { grantId, token } = await authorized();
+    let [notes, release] = [0, () => {}];
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const db = intercept(pool, async (statement, run) => {
+      if (statement.name === 'grant-mark-used') notes += 1;
+      if (statement.name === 'grant-mark-used') await held;
+      return run();
+    });
+    const noted = () => expect.poll(() => notes, { interval: 10 });
+    for (const _round of [1, 2, 3]) {
+      noteGrantUses(db, [{ grantId, tokenHash: sha256(token) }]);
+      await noted().toBe(1);
+      await settle(); // takes a round of another pool
+    }
+    expect(notes).toBe(1);
+    release();
+    await noted().toBe(2);
+  });
+
   it('is written without touching an index (HOT)', async () => {
     const { grantId } = await authorized();
     const counts = `select pg_stat_get_xact_tuples_updated('grants'::regclass)::int as all,

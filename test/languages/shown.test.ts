@@ -10,10 +10,7 @@ import { leavesOf } from './leaves.ts';
 
 type Sentence = (...inside: unknown[]) => unknown;
 
-/**
- * What no sample says: only JSON has this code, but each code has a title by its type; the other word of a button is set by
- * the script; a sum where there is no limit comes from a forged form only.
- */
+/** What no sample says: a code that only JSON has, the other word of a button by the script, and a sum of a forged form. */
 const ON_NO_PAGE = [
   'errors.titles.invalid_grant',
   'password.hide',

@@ -19,7 +19,7 @@ const HELPING = brandingOf({
 const FORM = { action: '/language', fields: { back: '/account' } };
 /** By these two callers' pages differ. */
 const OWN =
-  'request userName userLogin keptAs earlierDay earlierLastUsed formToken decisionToken signOutToken back reference'.split(
+  'request userName userLogin instanceName keptAs earlierDay earlierLastUsed formToken decisionToken signOutToken back reference'.split(
     ' ',
   );
 const pages = LANGUAGES.flatMap((language) =>

@@ -86,10 +86,7 @@ async function nothingIsLeft({ family, folder }: Pick<Trial, 'family' | 'folder'
 
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
 
-/**
- * Begins a request. The server has read its head when it says to continue: before that it may close the connection as an
- * idle one. @returns completes it, and resolves with what is answered
- */
+/** Begins a request, whose head the server has read when it says to continue. @returns completes it, and gives the answer */
 async function beginRequest(baseUrl: string): Promise<() => Promise<string>> {
   const { hostname, port } = new URL(baseUrl);
   const socket = connect(Number(port), hostname);

@@ -19,10 +19,7 @@ export interface Run {
   readonly stderr: string;
 }
 
-/**
- * Runs `assent …` with nothing of this process's environment but the path: in this process, where the tests of what a
- * command does want it, unless it serves, joins the embedded PostgreSQL of trial mode, or is told something about Node.
- */
+/** Runs `assent …` with no environment but the path: in this process, unless it serves, joins a trial, or is told about Node. */
 export function runAssent(args: readonly string[], variables: Variables, stdin = ''): Promise<Run> {
   const { DATABASE_URL, DATABASE_URL_FILE } = variables;
   const isTrial = DATABASE_URL === undefined && DATABASE_URL_FILE === undefined;

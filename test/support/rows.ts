@@ -1,9 +1,6 @@
 import type { TestDatabase } from './database.ts';
 
-/**
- * Every row that somebody could care about, as one digest. Left out is when a session was last seen, which looking at a
- * page changes, the day of a grant's last use, which is noted later, and what operators did, as whom tests prepare things.
- */
+/** Every row that matters, as one digest: not when a session was last seen or a grant used, nor what operators did. */
 export async function rowsOf({ pool }: TestDatabase): Promise<string> {
   const { rows } = await pool.query<{ rows: string }>(`
     select md5(concat_ws('#',

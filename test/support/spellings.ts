@@ -10,10 +10,7 @@ const PIECE_LENGTH = 16;
 const PIECE_STEP = 4;
 const PIECE_BYTES = 12;
 
-/**
- * The ways in which a secret, or a telling part of it, can get into a log, a metric or a row: its pieces as they are,
- * its beginning encoded, and the end of the bytes behind it, which for a code is where its own bytes are.
- */
+/** How a secret, or a telling part of it, can get into a log, a metric or a row: as it is, encoded, or the bytes behind it. */
 export function spellingsOf(secret: string): Spelling[] {
   const beginning = secret.slice(0, PIECE_LENGTH);
   const end = bytesBehind(secret).subarray(-PIECE_BYTES);
@@ -44,10 +41,7 @@ function bytesBehind(secret: string): Buffer {
   return Buffer.from(text, /^[0-9a-f]+$/.test(text) ? 'hex' : 'base64url');
 }
 
-/**
- * What both kinds of base64 make of a text with something before and after it, as the password in HTTP Basic is
- * behind a login: the letters that don't depend on the neighbours.
- */
+/** What both kinds of base64 make of a text among others, as in HTTP Basic: the letters that don’t depend on neighbours. */
 function base64Of(text: string): string[] {
   const bytes = Buffer.from(text);
   return [0, 1, 2].flatMap((begin) => {

@@ -52,7 +52,15 @@ export function renderPage(page: Page, language: Language, branding: Branding, f
 
 // Rendering is dear, so pages that say the same share it: rendered with marks in place of these values of their callers, kept
 // in pieces, and put together for each. A template shows such a value, or leaves it out for null, and does no more with it.
-const OF_USERS = ['request', 'userName', 'userLogin', 'earlierDay', 'earlierLastUsed', 'signOutToken'];
+const OF_USERS = [
+  'request',
+  'userName',
+  'userLogin',
+  'instanceName',
+  'earlierDay',
+  'earlierLastUsed',
+  'signOutToken',
+];
 const OWN_VALUES: Partial<Record<Page['name'], readonly string[]>> = {
   error: ['reference'],
   'sign-in': ['request', 'formToken'],
@@ -64,6 +72,8 @@ const OWN_VALUES: Partial<Record<Page['name'], readonly string[]>> = {
 const MARK = randomUUID();
 const MARKED = new RegExp(`${MARK}(\\w+);`);
 const MAX_KEPT = 256;
+/** Characters of what a kept page says: several times what most pages do, so that kept ones take some megabytes. */
+const MAX_KEY = 16_000;
 
 /** The page in UTF-8, put together from a kept one with the same words where there is one. */
 export function pageBytes(page: Page, language: Language, branding: Branding, form: LanguageForm): Buffer {
@@ -79,7 +89,9 @@ export function pageBytes(page: Page, language: Language, branding: Branding, fo
     own[name] = marked[name];
     marked[name] = `${MARK}${name};`;
   }
-  const pieces = keptPieces(branding.kept, JSON.stringify([marked, language, form.action]), () => {
+  const key = JSON.stringify([marked, language, form.action]);
+  if (key.length > MAX_KEY) return Buffer.from(renderPage(page, language, branding, form));
+  const pieces = keptPieces(branding.kept, key, () => {
     const fields = { ...form.fields, back: `${MARK}wayBack;` };
     return renderPage(marked as unknown as Page, language, branding, { ...form, fields });
   });

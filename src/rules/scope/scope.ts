@@ -102,6 +102,8 @@ function parseLimit(scanner: Scanner, currency: string): Limit {
   return { days: days === undefined ? null : Number(days), sum, currency };
 }
 
+/** Longer ones are parsed each time, so that kept ones take little memory. */
+const MAX_KEPT_CHARACTERS = 1_000;
 const parsedIn = kept((currency: string) =>
   kept((scope: string): readonly Right[] => parseScope(scope, currency)),
 );
@@ -112,7 +114,8 @@ export function grantedRights(
   currency: string,
 ): readonly Right[] {
   try {
-    return parsedIn(currency)(grant.scope);
+    const { scope } = grant;
+    return scope.length > MAX_KEPT_CHARACTERS ? parseScope(scope, currency) : parsedIn(currency)(scope);
   } catch (cause) {
     throw new Error(`grants: the scope of a grant to ${grant.clientId} can't be read`, { cause });
   }

@@ -36,13 +36,25 @@ const NOTED_EVERY_MS = 250;
 const MAX_WAITING = 10 * MAX_ROWS;
 
 const waiting = new WeakMap<pg.Pool, GrantUse[]>();
+/** Pools whose uses are about to be written: a round at a time, so that a table that is locked takes one connection. */
+const noting = new WeakSet<pg.Pool>();
 
 /** Notes today as the day of last use of some grants. It is not awaited, and a use that can't be noted is lost. */
 export function noteGrantUses(db: pg.Pool, uses: readonly GrantUse[]): void {
   if (uses.length === 0) return;
-  const others = waiting.get(db);
-  if (others === undefined) setTimeout(() => void noteWaiting(db).catch(() => {}), NOTED_EVERY_MS).unref();
-  waiting.set(db, [...(others ?? []), ...uses].slice(0, MAX_WAITING));
+  const all = waiting.get(db) ?? [];
+  all.push(...uses.slice(0, MAX_WAITING - all.length));
+  waiting.set(db, all);
+  if (!noting.has(db)) noteLater(db);
+}
+
+function noteLater(db: pg.Pool): void {
+  noting.add(db);
+  setTimeout(async () => {
+    await noteWaiting(db).catch(() => {});
+    noting.delete(db);
+    if (waiting.has(db)) noteLater(db);
+  }, NOTED_EVERY_MS).unref();
 }
 
 async function noteWaiting(db: pg.Pool): Promise<void> {
