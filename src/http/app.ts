@@ -3,7 +3,12 @@ import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { Context } from '../flows/common/context.ts';
 import { limitConnections } from './connections/connectionLimit.ts';
 import { prepareDraining } from './connections/draining.ts';
-import { answerBadPath, answerClientError, answerConnect } from './connections/malformedRequests.ts';
+import {
+  answerBadPath,
+  answerClientError,
+  answerConnect,
+  newReference,
+} from './connections/malformedRequests.ts';
 import { preventSmuggling } from './connections/requestSmuggling.ts';
 import { endSlowReaders } from './connections/slowReaders.ts';
 import { collectMetrics } from './metrics/registry.ts';
@@ -11,7 +16,6 @@ import { metricsRoutes } from './metrics/route.ts';
 import { brandingOf } from './pages/look.ts';
 import { refuseEmbedding } from './pages/notices.ts';
 import { CONTRACT_BODY_LIMIT_BYTES, MAX_LIMIT_FIELDS, parseForms } from './request/parameters.ts';
-import { newReference } from './request/reference.ts';
 import { RequestLog } from './request/requestLog.ts';
 import { accountRoutes } from './routes/account/account.ts';
 import { historyRoutes } from './routes/account/history.ts';
@@ -88,7 +92,6 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
   const watch = runInBackground(app);
   answerErrors(app, watch);
   answerUnknownRoutes(app);
-  app.decorateRequest('address');
   limitAnswerTime(app);
   collectMetrics(app, context, watch);
   limitConnections(app, maxConnections, trustProxy === false);

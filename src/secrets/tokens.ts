@@ -16,7 +16,10 @@ interface TokenPlace {
   readonly userSlot: number;
 }
 
-/** The user's part of 256 equal ones, 0 to 255. Nothing reads it yet, but tokens live for three years (docs/scaling.md). */
+/**
+ * The user's part of 256 equal ones, 0 to 255. Nothing reads it yet: tokens live for three years, so they say now in which
+ * of several PostgreSQLs their row will be (docs/scaling.md).
+ */
 export function userSlotOf(userId: string): number {
   return parseUuid(userId).readUInt8();
 }

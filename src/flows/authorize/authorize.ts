@@ -48,7 +48,10 @@ export async function authorize(
   return nextStep(context, { authorizationRequest, session });
 }
 
-/** Checks a request anew at every step, since its client may be blocked meanwhile. @throws {OAuthError} */
+/**
+ * Checks a request against what is registered now, at every step anew: a client that is blocked meanwhile counts at once.
+ * @throws {OAuthError} `unauthorized_client`, `invalid_request` or `invalid_scope`
+ */
 export async function loadAuthorizationRequest(
   context: Context,
   parameters: Parameters,

@@ -36,7 +36,7 @@ export function rejectForm(pending: PendingAuthorization): Form {
   return { ...decisionForm(pending), action: 'reject' };
 }
 
-/** Verifies a decision's token. One that only rejects counts as the consent page's, so that an earlier Allow is found. */
+/** Verifies a decision's token, null for an invalid one. One that only rejects counts as the consent page's: it finds an earlier Allow. */
 export function verifyDecision(
   context: Context,
   { choice, decisionToken }: SentDecision,

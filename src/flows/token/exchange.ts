@@ -13,7 +13,8 @@ import type { Context } from '../common/context.ts';
 const STAND_IN = { grantId: '00000000-0000-0000-0000-000000000000', userSlot: 0 };
 
 /**
- * Exchanges an authorization code for an access token (contract 4.2, section 3). @throws {OAuthError} as contract 7.2 has it
+ * Exchanges an authorization code for an access token (contract 4.2, section 3).
+ * @throws {OAuthError} `unauthorized_client`, `invalid_grant` or `invalid_request` (contract 7.2)
  * @returns the lifetime in seconds; the granted scope where it is less than the asked one, null otherwise
  */
 export async function exchange({ db }: Context, tokenRequest: TokenRequest, caller: Caller) {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -9,7 +10,6 @@ import type { ErrorPage } from '../pages/pages.ts';
 import { pageHeaders, renderPage, showPage } from '../pages/views.ts';
 import { addressOf } from '../request/caller.ts';
 import { loggedPathOf } from '../request/parameters.ts';
-import { newReference } from '../request/reference.ts';
 import { noteRefusal } from '../request/requestLog.ts';
 import { afterEarlierResponses } from './requestSmuggling.ts';
 import { limitPipelining } from './slowReaders.ts';
@@ -17,6 +17,11 @@ import { limitPipelining } from './slowReaders.ts';
 // Responses to requests that no route ever sees.
 
 const UNREAD: Omit<DeadEnd, 'cause'> = { code: null, clientName: null, parameter: null };
+
+/** A request id: 10 hexadecimal digits. */
+export function newReference(): string {
+  return randomUUID().slice(-10); // cheap, since Node draws many UUIDs at once; their last digits are all random
+}
 
 /** Answers a path that can't be decoded. Fastify calls no hook for it, so the log line is written here. */
 export function answerBadPath(_error: Error, request: FastifyRequest, reply: FastifyReply): void {

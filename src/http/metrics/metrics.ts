@@ -43,24 +43,6 @@ export type MetricName = keyof typeof HELP;
 /** The labels of a metric, each with its values: they are there with 0, so that the increase by the first event is seen. */
 type Labels = Readonly<Record<string, readonly string[]>>;
 
-type LabelValues = Readonly<Record<string, string | number>>;
-
-/** What a counter counts. prom-client would sort and join the labels of each increase; here that waits for a scrape. */
-class Tally {
-  readonly #counts = new Map<string, { readonly values: LabelValues; count: number }>();
-
-  inc(values: LabelValues = {}, by = 1): void {
-    const key = Object.values(values).join();
-    const counted = this.#counts.get(key);
-    if (counted === undefined) this.#counts.set(key, { values, count: by });
-    else counted.count += by;
-  }
-
-  counts() {
-    return this.#counts.values();
-  }
-}
-
 /** Makes the metrics of a registry, which has them in the order of their making. */
 export class Metrics {
   readonly #registers: Registry[];
@@ -69,17 +51,10 @@ export class Metrics {
     this.#registers = [registry];
   }
 
-  counter(name: MetricName, labels: Labels = {}): Tally {
-    const tally = new Tally();
-    for (const values of combinationsOf(labels)) tally.inc(values, 0);
-    new Counter({
-      ...this.#configure(name, Object.keys(labels)),
-      collect() {
-        this.reset();
-        for (const { values, count } of tally.counts()) this.inc(values, count);
-      },
-    });
-    return tally;
+  counter(name: MetricName, labels: Labels = {}): Counter<string> {
+    const counter = new Counter<string>(this.#configure(name, Object.keys(labels)));
+    for (const values of combinationsOf(labels)) counter.inc(values, 0);
+    return counter;
   }
 
   histogram(name: MetricName, labels: Labels, buckets: number[]): Histogram<string> {

@@ -61,7 +61,7 @@ const OF_USERS = [
   'earlierLastUsed',
   'signOutToken',
 ];
-const OWN_VALUES: Partial<Record<Page['name'], readonly string[]>> = {
+export const OWN_VALUES: Partial<Record<Page['name'], readonly string[]>> = {
   error: ['reference'],
   'sign-in': ['request', 'formToken'],
   'payment-password': [...OF_USERS, 'keptAs', 'formToken'],

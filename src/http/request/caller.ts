@@ -1,14 +1,7 @@
-import { isIP, isIPv4 } from 'node:net';
+import { isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../../rules/common/caller.ts';
 import { DECISION_MS } from '../../rules/common/timeouts.ts';
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** {@link addressOf}, which reads the headers of proxies once. */
-    address?: string;
-  }
-}
 
 export function callerOf(request: FastifyRequest): Caller {
   return {
@@ -20,13 +13,7 @@ export function callerOf(request: FastifyRequest): Caller {
 }
 
 /** The IP address: IPv4 also where the socket is IPv6; `unknown` where a proxy sent something else. */
-export function addressOf(sender: { ip?: string | undefined; address?: string }): string {
-  sender.address ??= normalize(sender.ip ?? '');
-  return sender.address;
-}
-
-function normalize(ip: string): string {
-  if (isIPv4(ip)) return ip;
-  const address = ip.replace(/^::ffff:(?=\d+\.)/i, '');
+export function addressOf({ ip }: { ip?: string | undefined }): string {
+  const address = (ip ?? '').replace(/^::ffff:(?=\d+\.)/i, '');
   return isIP(address) === 0 ? 'unknown' : address;
 }

@@ -43,10 +43,7 @@ export function pathOf(request: FastifyRequest): string {
   return decodeURI(path ?? ''); // what can't be decoded was answered before
 }
 
-/** In place of an unknown path, which is not logged: secrets get into URLs by mistake. */
-export const NO_ROUTE = '(no address of ours)';
-
-/** The route's path, for the log. */
+/** The route's path, for the log. An unknown path is not logged: secrets get into URLs by mistake. */
 export function loggedPathOf(request: FastifyRequest): string {
-  return request.routeOptions.url ?? NO_ROUTE;
+  return request.routeOptions.url ?? '(no address of ours)';
 }

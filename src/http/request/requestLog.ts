@@ -1,7 +1,7 @@
 import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import { OWN_FAULT, type RefusalLog } from '../../watch/refusals.ts';
 import { addressOf } from './caller.ts';
-import { loggedPathOf, NO_ROUTE } from './parameters.ts';
+import { loggedPathOf } from './parameters.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -25,10 +25,9 @@ export class RequestLog extends LogController {
     request: FastifyRequest,
     reply: FastifyReply,
   ): void {
-    const route = request.routeOptions; // made anew each time
     const line = {
       method: request.method,
-      path: route.url ?? NO_ROUTE,
+      path: loggedPathOf(request),
       status: reply.statusCode,
       address: addressOf(request),
       ms: Math.round(reply.elapsedTime * 10) / 10,
@@ -36,7 +35,7 @@ export class RequestLog extends LogController {
     };
     if (reply.statusCode >= 400) noteRefusal(request, reply.statusCode);
     if (error) request.log.warn({ ...line, err: error }, 'the answer was not sent whole');
-    else if (route.config?.isHealthCheck) request.log.debug(line, 'request');
+    else if (request.routeOptions.config?.isHealthCheck) request.log.debug(line, 'request');
     else request.log.info(line, 'request');
   }
 }

@@ -24,17 +24,7 @@ export function limitAnswerTime(app: FastifyInstance): void {
           sendOnce(reply);
           reject(new UnansweredError(ANSWER_MS));
         }, ANSWER_MS);
-        // Not `finally`, which makes three promises more.
-        answered.then(
-          (answer) => {
-            clearTimeout(timer);
-            resolve(answer);
-          },
-          (error) => {
-            clearTimeout(timer);
-            reject(error);
-          },
-        );
+        answered.then(resolve, reject).finally(() => clearTimeout(timer));
       });
     };
   });

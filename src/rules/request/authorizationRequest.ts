@@ -28,7 +28,10 @@ export function postedParameters(query: Parameters, body: Parameters): Parameter
   return query;
 }
 
-/** Checks the application (contract 7.1), then parameters (2.2), the redirect URI first. @throws {OAuthError} for a page (4.1) */
+/**
+ * Checks the application (contract 7.1), then the parameters (contract 2.2), the redirect URI first.
+ * @throws {OAuthError} `unauthorized_client`, `invalid_request` or `invalid_scope`, shown as a page (contract 4.1)
+ */
 export function parseAuthorizationRequest(parameters: Parameters, registered: Client | null, offer: Offer) {
   const client = checkClient(registered);
   const redirectUri = checkRedirectUri(parameters.require('redirect_uri'), client);

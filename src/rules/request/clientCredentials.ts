@@ -22,7 +22,10 @@ export function parseClientCredentials(body: Parameters, authorization: string |
   return { id: basic.id, secret: basic.secret ?? secret };
 }
 
-/** Credentials from HTTP Basic (RFC 6749 section 2.3.1), null without; an empty password is no secret. @throws {OAuthError} */
+/**
+ * Credentials from HTTP Basic, each half form-encoded (RFC 6749 section 2.3.1); null without. An empty password is no secret.
+ * @throws {OAuthError} `invalid_request` for Basic that can't be read
+ */
 export function parseBasicCredentials(authorization: string | undefined): Credentials | null {
   const encoded = /^Basic +(.*)$/i.exec(authorization ?? '')?.[1];
   if (encoded === undefined) return null;

@@ -34,7 +34,10 @@ export class Parameters {
     return names.some((name) => this.#values.has(name));
   }
 
-  /** Undefined when left out or empty (RFC 6749 section 3.1). @throws {OAuthError} when doubled; `malformed` when not UTF-8 */
+  /**
+   * The value of a parameter; `undefined` when it was left out or empty (RFC 6749 section 3.1).
+   * @throws {OAuthError} `invalid_request` when it was given twice, `malformed` (the contract gives `scope` its own) for no UTF-8
+   */
   get(name: string, malformed: OAuthErrorCode = 'invalid_request'): string | undefined {
     const value = this.#values.get(name);
     if (value === DOUBLED) {

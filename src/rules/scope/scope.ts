@@ -26,7 +26,10 @@ export function spends(rights: readonly Right[]): boolean {
   return rights.some(({ limit }) => limit !== undefined);
 }
 
-/** Parses one right or more by the grammar alone (contract 2.2); for requests see `parseRequestedScope`. @throws {OAuthError} */
+/**
+ * Parses a scope by the grammar alone (contract 2.2); `parseRequestedScope` has the rules for requests.
+ * @returns at least one right, in the order written @throws {OAuthError} `invalid_scope` (contract 7.1)
+ */
 export function parseScope(scope: string, currency: string): Right[] {
   const scanner = new Scanner(scope);
   const rights: Right[] = [];

@@ -125,7 +125,10 @@ async function timed<Result>(name: string, result: Promise<Result>): Promise<Res
   }
 }
 
-/** Runs a statement as a transaction of its own. Behind a pooler its settings are pipelined with it, to hold in any session. */
+/**
+ * Runs a statement as a transaction of its own. Behind a pooler, `begin` with the settings, the statement and `commit` are
+ * pipelined, so that the settings hold in whatever session it is carried out.
+ */
 export async function runAlone<Row extends pg.QueryResultRow>(
   connection: pg.ClientBase,
   query: pg.QueryConfig,
@@ -139,7 +142,10 @@ export async function runAlone<Row extends pg.QueryResultRow>(
   return result;
 }
 
-/** Translates a moment of `performance.now()` to a `timestamptz` of PostgreSQL's clock: a little early at times, never late. */
+/**
+ * Translates a moment of `performance.now()` to a `timestamptz` of PostgreSQL's clock. It may come out a little early, never late:
+ * what PostgreSQL does before the result was done before the moment.
+ */
 export function inDatabaseTime(connection: pg.ClientBase, moment: number): string {
   return new Date(traitsOf(connection).clockAheadMs + moment).toISOString();
 }

@@ -8,8 +8,8 @@ import { TooLateError } from './errors.ts';
 import { inOrder, onConnection, required } from './query.ts';
 import { batchStatement, type Columns, type Query, statement } from './statement.ts';
 
-// Deciding statements. A caller that gets 503 is told "not done", also when its statement reaches PostgreSQL later. So each takes
-// `@deadline`, reads the clock when it holds its locks, and says in its column `late` that it came too late and did nothing.
+// Deciding statements. A caller that gets 503 is told "not done": reaching PostgreSQL later, its statement must not undo what the
+// caller did since. So each takes `@deadline`, reads the clock when it holds its locks, and says `late` where it did nothing.
 
 /** Every deciding statement has this in its rows. */
 interface Decided {

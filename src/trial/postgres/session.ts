@@ -25,7 +25,10 @@ const REMOVED = 'removed the lock files of a PostgreSQL that ended without doing
 /** A process's use of the cluster: a lock that PostgreSQL releases when the process dies, and the options of `pg`. */
 export type Session = NonNullable<Awaited<ReturnType<typeof trySession>>>;
 
-/** Takes the shared lock. Starts PostgreSQL unless one is starting, running or stopping. @throws EmbeddedPostgresError */
+/**
+ * Takes the shared lock. Starts PostgreSQL unless one is starting, running or stopping.
+ * @throws EmbeddedPostgresError when it does not answer within {@link START_DEADLINE_MS}, or joining is cancelled
+ */
 export async function openSession(cluster: Cluster): Promise<Session> {
   const { place, log, cancelled } = cluster;
   const crashed = readPostmaster(place.cluster) !== undefined;
