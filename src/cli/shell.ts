@@ -4,6 +4,9 @@ import type { Readable, Writable } from 'node:stream';
 // How commands speak. To people: results on standard output, messages on standard error. To programs that say --json:
 // one document on standard output, with `warnings` where there are any, or `{"error": …}` on standard error, and nothing else.
 
+/** The exit code of a call that can't be understood. */
+export const EXIT_USAGE = 2;
+
 /** Where a command reads, writes and finds its environment: `process`, or the same of a test. */
 export interface Streams {
   readonly stdin: Readable & { readonly isTTY?: boolean };

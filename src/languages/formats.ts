@@ -1,4 +1,4 @@
-import { kept } from '../rules/common/kept.ts';
+import { kept, onFirstUse } from '../rules/common/kept.ts';
 import type { Money } from '../rules/common/money.ts';
 
 /** The forms of a phrase by the plural categories of its language, as CLDR names them. `#` stands for the number. */
@@ -13,10 +13,10 @@ const DECIMALS = {
 
 /** Numbers, amounts, days and lists in a language. @param tag BCP 47 @param currencyDisplay how its readers know currencies */
 export function formatsOf(tag: string, currencyDisplay: 'code' | 'symbol') {
-  const numbers = new Intl.NumberFormat(tag);
-  const plain = new Intl.NumberFormat(tag, { ...DECIMALS, useGrouping: false });
-  const relative = new Intl.RelativeTimeFormat(tag, { numeric: 'auto' });
-  const lists = new Intl.ListFormat(tag, { type: 'disjunction' });
+  const numbers = onFirstUse(() => new Intl.NumberFormat(tag));
+  const plain = onFirstUse(() => new Intl.NumberFormat(tag, { ...DECIMALS, useGrouping: false }));
+  const relative = onFirstUse(() => new Intl.RelativeTimeFormat(tag, { numeric: 'auto' }));
+  const lists = onFirstUse(() => new Intl.ListFormat(tag, { type: 'disjunction' }));
   const currencies = kept(
     (currency: string) =>
       new Intl.NumberFormat(tag, { style: 'currency', currency, currencyDisplay, ...DECIMALS }),
@@ -28,13 +28,13 @@ export function formatsOf(tag: string, currencyDisplay: 'code' | 'symbol') {
   const calendarIn = kept((timeZone: string) => calendarOf(tag, timeZone));
   return {
     /** A whole number, for example `1,000`. */
-    number: (value: number) => numbers.format(value),
+    number: (value: number) => numbers().format(value),
     /** A sum with its currency. */
     amount: ({ sum, currency }: Money) => amountsIn(currency)(sum),
     /** A currency by itself, as beside an amount: `RUB` or `₽`. */
     currency: (currency: string) => partOf(currencies(currency).formatToParts(0), 'currency') ?? currency,
     /** An exact decimal as one types it, for example `9000.50`. */
-    plain: (sum: string) => plain.format(sum as `${number}`),
+    plain: (sum: string) => plain().format(sum as `${number}`),
     /** The day that it is in a time zone (an IANA name), for example `20 November 2029`. */
     day: (time: Date, timeZone: string) => calendarIn(timeZone).day(time),
     /** The same with the time, for example `20 November 2029 at 14:05 UTC`, or `at 17:05 GMT+3`. */
@@ -49,10 +49,10 @@ export function formatsOf(tag: string, currencyDisplay: 'code' | 'symbol') {
     ago(time: Date, now: Date): string | null {
       const minutes = Math.floor((now.getTime() - time.getTime()) / 60_000);
       if (minutes >= 60) return null;
-      return minutes < 1 ? relative.format(0, 'second') : relative.format(-minutes, 'minute');
+      return minutes < 1 ? relative().format(0, 'second') : relative().format(-minutes, 'minute');
     },
     /** One of several, for example `a, b or c`. */
-    oneOf: (items: readonly string[]) => lists.format(items),
+    oneOf: (items: readonly string[]) => lists().format(items),
   };
 }
 
@@ -83,9 +83,10 @@ function partOf(parts: readonly { readonly type: string; readonly value: string 
 
 /** A phrase with a number in it, in the form that the number takes. @param tag BCP 47 */
 export function pluralOf(tag: string): (count: number, forms: PluralForms) => string {
-  const rules = new Intl.PluralRules(tag);
-  const numbers = new Intl.NumberFormat(tag);
-  return (count, forms) => (forms[rules.select(count)] ?? forms.other).replace('#', numbers.format(count));
+  const rules = onFirstUse(() => new Intl.PluralRules(tag));
+  const numbers = onFirstUse(() => new Intl.NumberFormat(tag));
+  return (count, forms) =>
+    (forms[rules().select(count)] ?? forms.other).replace('#', numbers().format(count));
 }
 
 /** A text of ours as it goes on after a colon or within a sentence, for example "at most RUB 500 a day". */

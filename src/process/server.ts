@@ -9,7 +9,6 @@ import { addressesOf, listenAt } from '../http/connections/listen.ts';
 import { buildMetricsApp } from '../http/metrics/server.ts';
 import { DRAIN_MS } from '../rules/common/timeouts.ts';
 import { KeyRing } from '../secrets/keyRing.ts';
-import { startTrial, trialSecrets } from '../trial/startTrial.ts';
 import { queueUntilMigrated } from './databaseStart.ts';
 import { closeAll, endInOrder, onEnd } from './ending.ts';
 import { openStore, type Store } from './openStore.ts';
@@ -47,6 +46,7 @@ async function start(config: Config, log: Logger): Promise<void> {
   await listen(app, config, config.port, config.baseUrl);
   await migrate(log);
   if (config.databaseUrl !== null) return;
+  const { startTrial } = await import('../trial/startTrial.ts');
   const demo = await startTrial(config, store.pool, log);
   if (demo !== null) closeOnEnd(demo);
 }
@@ -59,8 +59,8 @@ function closeOnEnd(app: FastifyInstance): void {
   });
 }
 
-function openHttp(config: Config, { pool: db }: Store, log: Logger): Promise<FastifyInstance> {
-  const keyRing = new KeyRing(config.secrets ?? trialSecrets(config.dataDir));
+async function openHttp(config: Config, { pool: db }: Store, log: Logger): Promise<FastifyInstance> {
+  const keyRing = new KeyRing(config.secrets ?? (await trialSecrets(config.dataDir)));
   const { baseUrl, brand, catalogue, directory, currency, timeZone } = config;
   const { codeLifetimeSeconds, maxInstances, trustProxy, maxConnections } = config;
   const limits = { codeLifetimeSeconds, maxInstances };
@@ -69,6 +69,11 @@ function openHttp(config: Config, { pool: db }: Store, log: Logger): Promise<Fas
   const context: Context = { db, keyRing, baseUrl, ...words, ...limits, showsRules };
   const metrics = { onThisPort: config.metricsPort === null, token: config.metricsToken };
   return buildApp({ context, log, trustProxy, maxConnections, metrics });
+}
+
+/** Production loads nothing of trial mode. */
+async function trialSecrets(dataDir: string): Promise<readonly [string]> {
+  return (await import('../trial/startTrial.ts')).trialSecrets(dataDir);
 }
 
 async function listen(app: FastifyInstance, { host }: Config, port: number, whom: string): Promise<void> {

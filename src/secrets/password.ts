@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { Piscina } from 'piscina';
+import type { Piscina } from 'piscina';
+import { onFirstUse } from '../rules/common/kept.ts';
 import { MAX_PASSWORD_BYTES } from '../rules/common/limits.ts';
 import { type PasswordQueue, passwordRefused, passwordStarted } from '../signals/timings.ts';
 import { FairQueue } from './fairQueue.ts';
@@ -23,18 +24,17 @@ const CAPACITY = 100;
 /** A thread without work ends, and frees its memory. */
 const IDLE_MS = 60_000;
 
-let pool: Piscina | undefined;
-
-function threads(): Piscina {
-  pool ??= new Piscina({
+/** Loaded for the first password: most commands see none. */
+const threads = onFirstUse(async (): Promise<Piscina> => {
+  const { Piscina } = await import('piscina');
+  return new Piscina({
     filename: fileURLToPath(new URL('./passwordThread.js', import.meta.url)),
     minThreads: 0,
     maxThreads: MAX_THREADS,
     idleTimeout: IDLE_MS,
     niceIncrement: NICENESS,
   });
-  return pool;
-}
+});
 
 /** Too many passwords wait for their check. */
 export class BusyError extends Error {
@@ -70,7 +70,7 @@ let lastQueue: PasswordQueue = 'stranger';
 
 /** @returns an argon2id hash in PHC string form, with its own salt */
 export async function hashPassword(password: string): Promise<string> {
-  return threads().run(password, { name: 'hash' });
+  return (await threads()).run(password, { name: 'hash' });
 }
 
 /** Fails early when another check would not be taken. @throws {BusyError} */
@@ -102,7 +102,8 @@ export async function verifyPassword(
   const possible = stored !== null && Buffer.byteLength(password) <= MAX_PASSWORD_BYTES;
   await turn(ticket);
   try {
-    const matches = await threads().run(possible ? { stored, password } : decoy, { name: 'verify' });
+    const pool = await threads();
+    const matches = await pool.run(possible ? { stored, password } : decoy, { name: 'verify' });
     return matches && possible;
   } finally {
     running -= 1;

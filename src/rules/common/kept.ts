@@ -12,3 +12,12 @@ export function kept<Key, Made>(make: (key: Key) => Made): (key: Key) => Made {
     return one;
   };
 }
+
+/** Makes a thing when it is first asked for, and keeps it: what takes time to make or load must not make every start slower. */
+export function onFirstUse<Made extends object>(make: () => Made): () => Made {
+  let made: Made | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}

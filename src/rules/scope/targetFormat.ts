@@ -1,9 +1,14 @@
-import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
+import { createRequire } from 'node:module';
+import { onFirstUse } from '../common/kept.ts';
 import { withinQuotation } from '../common/text.ts';
 import type { Right } from './scope.ts';
 
 /** International numbers (E.164). Without a plus a short one may be a national number, which another country code would change. */
 const PHONE_NUMBER = /^(?:\+[0-9]{7,15}|[0-9]{11,15})$/;
+/** A hundred files, which most servers need for no request. */
+const phoneNumbers = onFirstUse((): typeof import('libphonenumber-js/min') =>
+  createRequire(import.meta.url)('libphonenumber-js/min'),
+);
 /** Shorter numbers are read at a glance. */
 const MIN_GROUPED_DIGITS = 8;
 
@@ -22,7 +27,7 @@ export function targetParts({ target, type }: Right): string[] | null {
 export function formatPhoneNumber(text: string): string | null {
   if (!PHONE_NUMBER.test(text)) return null;
   const digits = text.replace('+', '');
-  const number = parsePhoneNumberFromString(`+${digits}`);
+  const number = phoneNumbers().parsePhoneNumberFromString(`+${digits}`);
   if (!number?.isValid()) return null;
   const formatted = number.formatInternational();
   // The library drops a zero that some countries dial only inside: another text than the application's.

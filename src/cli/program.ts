@@ -1,0 +1,70 @@
+import { Command, CommanderError, type Option } from 'commander';
+import { UsageError } from '../operations/operation.ts';
+import { addCommands } from './commands.ts';
+import { EXIT_USAGE, type Shell } from './shell.ts';
+import { COMMANDS } from './table.ts';
+
+/** Runs a command of the table, and sets the shell's exit code where the call can't be understood. @throws what it throws */
+export async function runCommand(argv: readonly string[], shell: Shell, version: string): Promise<void> {
+  let help = '';
+  const showHelp = (text: string) => {
+    if (shell.inJson) help += text;
+    else shell.streams.stdout.write(text);
+  };
+  try {
+    await programFor(shell, version, showHelp).parseAsync(argv, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    explainUsage(shell, error, help);
+  }
+}
+
+function programFor(shell: Shell, version: string, showHelp: (text: string) => void): Command {
+  const program: Command = new Command('assent')
+    .description('An OAuth 2.0 authorization server for a payment service.')
+    .addHelpText('after', '\nThe environment variables are described in docs/configuration.md.')
+    .version(version, '--version', 'print the version')
+    .option('--json', 'print one JSON document, and errors as JSON; ask nothing')
+    .exitOverride()
+    .configureHelp({ showGlobalOptions: true, visibleGlobalOptions })
+    .configureOutput({
+      writeOut: showHelp,
+      writeErr(text) {
+        if (!shell.inJson) shell.streams.stderr.write(text);
+      },
+    })
+    .hook('preAction', (_program, command) => refuseIgnored(command));
+  addCommands(program, COMMANDS, shell);
+  return program;
+}
+
+/** The options that every command takes. Commander would add those of the parent command, which are refused here. */
+function visibleGlobalOptions({ parent }: Command): Option[] {
+  if (parent === null) return [];
+  const options = parent.parent === null ? parent.options : visibleGlobalOptions(parent);
+  return options.filter(({ long }) => long !== '--version');
+}
+
+/** Commander reads the options of `assent audit` also before and behind `prune`, which would ignore them. */
+function refuseIgnored(command: Command): void {
+  const { parent } = command;
+  if (parent === null || parent.parent === null) return;
+  const ignored = parent.options.find(
+    (option) => parent.getOptionValueSource(option.attributeName()) === 'cli',
+  );
+  if (ignored !== undefined)
+    throw new UsageError(`${parent.name()} ${command.name()} takes no ${ignored.long}`);
+}
+
+/** Commander has printed usage errors, help and the version for people already. */
+function explainUsage(shell: Shell, { code, exitCode, message }: CommanderError, help: string): void {
+  if (shell.inJson) {
+    if (code === 'commander.version') shell.print({ version: help.trim() }, help);
+    else if (exitCode === 0) shell.print({ help }, help);
+    else
+      shell.complain(
+        code === 'commander.help' ? 'say which command: --help lists them' : message.replace(/^error: /, ''),
+      );
+  }
+  shell.exitCode = exitCode === 0 ? 0 : EXIT_USAGE;
+}
