@@ -15,11 +15,11 @@ export function noteResponse(socket: Socket, response: ServerResponse): void {
   open.push(response);
 }
 
-/** How many requests of the connection have no finished response, the newest request included. */
-export function countUnfinished(socket: Socket): number {
-  return responses.get(socket)?.length ?? 0;
+/** The responses of the connection that are not finished, the newest one included. */
+export function unfinishedOf(socket: Socket): readonly ServerResponse[] {
+  return responses.get(socket) ?? [];
 }
 
 export function newestResponseOf(socket: Socket): ServerResponse | undefined {
-  return responses.get(socket)?.at(-1);
+  return unfinishedOf(socket).at(-1);
 }

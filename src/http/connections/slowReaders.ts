@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { countUnfinished } from './responses.ts';
+import { newestResponseOf, unfinishedOf } from './responses.ts';
 
 /** The limits on a connection whose client does not read; those of a test may be shorter. */
 const LIMITS = {
-  /** Without progress in either direction; longer than a request may take to arrive. Node may wait it twice. */
+  /** Without progress in either direction, from a check on; longer than a request may take to arrive. Node may wait it twice. */
   idleMs: 30_000,
   /** For the client to read one response, whatever else arrives meanwhile: a page at half a kilobyte a second. */
   maxReadMs: 120_000,
@@ -16,14 +16,13 @@ const MAX_PIPELINED = 16;
 
 /** Closes connections whose client asks and does not read (slow read attack), but none that reads slowly or has to wait. */
 export function endSlowReaders(app: FastifyInstance, limits = LIMITS): void {
-  app.server.timeout = limits.idleMs;
   limitReadTime(app, limits);
   app.addHook('onRequest', (request, reply, done) => {
     if (limitPipelining(request, reply)) done();
   });
 }
 
-function limitReadTime(app: FastifyInstance, { maxReadMs, checkEveryMs }: typeof LIMITS): void {
+function limitReadTime(app: FastifyInstance, { idleMs, maxReadMs, checkEveryMs }: typeof LIMITS): void {
   /** Bytes read by the client, and since when no more. */
   const connections = new Map<Socket, { readonly bytes: number; readonly since: number }>();
   app.server.on('connection', (socket: Socket) => {
@@ -37,16 +36,22 @@ function limitReadTime(app: FastifyInstance, { maxReadMs, checkEveryMs }: typeof
       if (socket.writableLength === 0 || bytes !== before.bytes)
         connections.set(socket, { bytes, since: now });
       else if (now - before.since > maxReadMs) socket.destroy();
+      // Node ends it then. Set for all (`server.timeout`), it would take a timer for each request; between requests it has its own.
+      if (isAnswering(socket) && socket.timeout !== idleMs) socket.setTimeout(idleMs);
     }
   };
   const timer = setInterval(check, checkEveryMs).unref();
   app.addHook('onClose', async () => clearInterval(timer));
 }
 
+function isAnswering(socket: Socket): boolean {
+  return socket.writableLength > 0 || newestResponseOf(socket)?.writableFinished === false;
+}
+
 /** Node parses all of a packet, thousands of requests. @returns false when there is one too many: the connection is closed */
 export function limitPipelining(request: FastifyRequest, reply: FastifyReply): boolean {
   const { socket } = request.raw;
-  if (countUnfinished(socket) <= MAX_PIPELINED) return true;
+  if (unfinishedOf(socket).length <= MAX_PIPELINED) return true;
   reply.hijack();
   if (!socket.destroyed) {
     socket.destroy();
