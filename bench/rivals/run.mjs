@@ -12,6 +12,9 @@ const LOAD = fileURLToPath(new URL('load.mjs', import.meta.url));
 /** Hashing passwords is meant to be slow: more at a time would wait for too long. */
 const SIGN_INS_AT_A_TIME = 2;
 const SIGN_IN_SECONDS = 300;
+/** A product is warm when the rates of so many windows, one after the other, are within so much of each other. */
+const STEADY_WINDOWS = 3;
+const STEADY_WITHIN = 1.05;
 /** All codes of a round are used sooner, but where secrets are hashed at great cost. */
 const MAX_EXCHANGE_SECONDS = 10;
 
@@ -39,22 +42,35 @@ async function measure() {
     const lines = products.flatMap((product) => linesOf(product, count));
     lanes[count] = await inTurn(lines, settings.rounds, site.postmaster, PHASES.length);
   }
-  return { machine, settings, lanes };
+  const warmUp = Object.fromEntries(products.map(({ target, rates }) => [target.product, rates]));
+  return { machine, settings, warmUp, lanes };
 }
 
-/** @typedef {import('./stand.mjs').Running & { loader: import('../loader.mjs').Loader }} Ready */
+/** @typedef {import('./stand.mjs').Running & { loader: import('../loader.mjs').Loader, rates: number[] }} Ready */
 
-/** All users are signed in, and the server has run for a while: what compiles while it runs gets faster. @param {import('./stand.mjs').Running} running @returns {Promise<Ready>} */
+/** All users are signed in, and the server has run until it got no faster. @param {import('./stand.mjs').Running} running @returns {Promise<Ready>} */
 async function makeReady(running) {
   const loader = site.startLoader(LOAD);
   const users = Array.from({ length: running.target.users }, (_, n) => n + 1);
   const job = { target: running.target, items: users, port: running.target.port };
   const once = { connections: SIGN_INS_AT_A_TIME, seconds: SIGN_IN_SECONDS, warmSeconds: 0 };
   refuseErrors(await loader.run({ ...job, ...once, workload: 'signIn' }));
-  const warming = { connections: Math.max(...settings.lanes), seconds: settings.warmup, warmSeconds: 0 };
-  if (settings.warmup > 0)
-    refuseErrors(await loader.run({ ...job, ...warming, workload: 'flow', again: true }));
-  return { ...running, loader };
+  const warming = { connections: Math.max(...settings.lanes), seconds: settings.window, warmSeconds: 0 };
+  /** Flows a second. @type {number[]} */
+  const rates = [];
+  while (rates.length * settings.window < settings.warmup && !isSteady(rates)) {
+    const result = await loader.run({ ...job, ...warming, workload: 'flow', again: true });
+    refuseErrors(result);
+    rates.push(Math.round(result.perSecond));
+  }
+  process.stderr.write(`  ${isSteady(rates) ? 'steady' : 'not steady'}: ${rates.join(', ')} flows/s\n`);
+  return { ...running, loader, rates };
+}
+
+/** The last windows are alike, so that what compiles while it runs has done so. @param {number[]} rates */
+function isSteady(rates) {
+  const last = rates.slice(-STEADY_WINDOWS);
+  return last.length === STEADY_WINDOWS && Math.max(...last) <= STEADY_WITHIN * Math.min(...last);
 }
 
 /** @param {import('../rounds.mjs').Result} result */

@@ -20,7 +20,8 @@ export function readSettings(args) {
       ...COMMON,
       lanes: { type: 'string', default: '64,16' },
       rounds: { type: 'string', default: '4' },
-      warmup: { type: 'string', default: '60' },
+      warmup: { type: 'string', default: '900' },
+      window: { type: 'string', default: '20' },
       warm: { type: 'string', default: '2' },
       flow: { type: 'string', default: '3' },
       front: { type: 'string', default: '5' },
@@ -36,6 +37,7 @@ export function readSettings(args) {
     lanes,
     rounds: Number(values.rounds),
     warmup: Number(values.warmup),
+    window: Number(values.window),
     warm: Number(values.warm),
     seconds: {
       flow: Number(values.flow),
