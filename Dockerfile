@@ -8,10 +8,10 @@ COPY demo demo
 COPY examples examples
 RUN npm ci && npm prune --omit=dev \
   && find node_modules dist -type f \( -name '*.map' -o -name '*.ts' -o -name '*.[cm]ts' -o -path '*/test/*' \) -delete
-# Telephone numbers: two thirds of that package are the same for browsers, CommonJS and longer metadata.
+# Telephone numbers: two thirds of that package are the same for browsers, ES modules and longer metadata.
 RUN find node_modules/libphonenumber-js -mindepth 1 -maxdepth 1 ! -name package.json ! -name 'LICENSE*' \
-    ! -name min ! -name core ! -name es6 ! -name metadata.min.json.js -exec rm -r {} + \
-  && node dist/rules/scope/targetFormat.js
+    ! -name min ! -name core ! -name build ! -name metadata.min.json -exec rm -r {} + \
+  && node -e "require('libphonenumber-js/min')"
 
 FROM node:26-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { OPERATOR_VARIABLES, VARIABLES } from '../../src/config/variables.ts';
@@ -137,13 +138,14 @@ describe('the compose file for two replicas', () => {
 });
 
 describe('the image', () => {
-  it('keeps of the package for telephone numbers what is imported', async () => {
+  it('keeps of the package for telephone numbers what is loaded', () => {
     const kept = [...read('../Dockerfile').matchAll(/! -name ([\w.]+)/g)].map(([, name = '']) => name);
     const copy = mkdtempSync(join(tmpdir(), 'assent-image-'));
     const whole = fileURLToPath(new URL('../../node_modules/libphonenumber-js', import.meta.url));
     for (const name of kept) cpSync(join(whole, name), join(copy, name), { recursive: true });
-    const { href } = pathToFileURL(join(copy, 'min/index.js'));
-    const { parsePhoneNumberFromString } = (await import(href)) as typeof import('libphonenumber-js/min');
+    const { parsePhoneNumberFromString } = createRequire(import.meta.url)(
+      join(copy, 'min/index.cjs'),
+    ) as typeof import('libphonenumber-js/min');
     expect(parsePhoneNumberFromString('+79161234567')?.country).toBe('RU');
     rmSync(copy, { recursive: true });
   });
