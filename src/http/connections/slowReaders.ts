@@ -36,7 +36,7 @@ function limitReadTime(app: FastifyInstance, { idleMs, maxReadMs, checkEveryMs }
       if (socket.writableLength === 0 || bytes !== before.bytes)
         connections.set(socket, { bytes, since: now });
       else if (now - before.since > maxReadMs) socket.destroy();
-      // Node ends it then. Set for all (`server.timeout`), it would take a timer for each request; between requests it has its own.
+      // Node ends it then. Set for all (`server.timeout`), it would make a timer at each request. Idle ones have another.
       if (isAnswering(socket) && socket.timeout !== idleMs) socket.setTimeout(idleMs);
     }
   };

@@ -9,6 +9,7 @@ declare module 'fastify' {
     readAt: number;
   }
   interface FastifyReply {
+    /** It was 503 before its handler was done. */
     isLate: boolean;
   }
 }
