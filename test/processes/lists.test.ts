@@ -12,8 +12,8 @@ const database = await useDatabase();
 const MANY = 130_000;
 /** Events take more room than users. */
 const EVENTS = 20_000;
-/** Little memory, in MB: a list that is held as a whole ends the process. Node 26 needs more than 24 at times. */
-const SMALL = { NODE_OPTIONS: '--max-old-space-size=32' };
+/** Little memory, in MB: a list that is held as a whole ends the process. */
+const SMALL = { NODE_OPTIONS: '--max-old-space-size=24' };
 
 await plant(
   database,

@@ -96,7 +96,7 @@ export async function queryLong<Row extends object>(db: Database, query: Query, 
   return (await db.query<Row>(config as pg.QueryConfig)).rows;
 }
 
-const PAGE_ROWS = 1_000;
+const PAGE_ROWS = 500;
 
 /**
  * Like {@link queryLong}, by pages, for lists longer than memory. A cursor reads and sorts each row once. Its open transaction
