@@ -2,7 +2,7 @@ import * as cheerio from 'cheerio';
 import { describe, expect, it } from 'vitest';
 import { brandingOf, FORM_SCRIPT } from '../../src/http/pages/look.ts';
 import type { Page } from '../../src/http/pages/pages.ts';
-import { OWN_VALUES, pageBytes, pageHeaders, renderPage } from '../../src/http/pages/views.ts';
+import { OWN_VALUES, pageHeaders, pageText, renderPage } from '../../src/http/pages/views.ts';
 import { LANGUAGES } from '../../src/languages/languages.ts';
 import { BUILT_IN_BRAND } from '../../src/rules/face/brand.ts';
 import { pageSamplesIn } from './samples.ts';
@@ -45,7 +45,7 @@ describe.each(pages)('in %s the page sample "%s"', (language, _name, page) => {
       [page, FORM],
     ] as const;
     for (const [one, form] of inTurn)
-      expect(pageBytes(one, language, LOOK, form).toString()).toBe(renderPage(one, language, LOOK, form));
+      expect(pageText(one, language, LOOK, form)).toBe(renderPage(one, language, LOOK, form));
   });
 
   it('says its name and its language, offers the others, and leaves no text unfinished', () => {

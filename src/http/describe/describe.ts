@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Context } from '../../flows/common/context.ts';
 import { BUILT_IN_CATALOGUE } from '../../languages/catalogue.ts';
 import { type Language, TEXTS, type Texts } from '../../languages/languages.ts';
+import { kept } from '../../rules/common/kept.ts';
 import type { Limit } from '../../rules/common/money.ts';
 import { nameOfTarget } from '../../rules/face/directory.ts';
 import { moneySources } from '../../rules/scope/rightData.ts';
@@ -103,7 +104,7 @@ export function timeAfter(
 }
 
 /** The host of a redirect URI, or the scheme of an application on the device. */
-export function describeTarget(redirectUri: string): string {
+export const describeTarget = kept((redirectUri: string) => {
   const { host, protocol } = new URL(redirectUri);
   return host === '' || !/^https?:$/.test(protocol) ? protocol.slice(0, -1) : host;
-}
+});

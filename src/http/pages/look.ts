@@ -31,7 +31,7 @@ export interface Branding {
   readonly scriptPolicy: string;
   readonly documentHead: PerLanguage<DocumentHead>;
   /** Pages in pieces: what stands between the caller's own values, and their names (`views.ts`). */
-  readonly kept: Map<string, readonly (Buffer | string)[]>;
+  readonly kept: Map<string, readonly string[]>;
 }
 
 /** The words of head and foot. */

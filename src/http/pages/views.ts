@@ -31,7 +31,7 @@ export function showPage(reply: FastifyReply, page: Page, status = reply.statusC
   return reply
     .code(status)
     .headers(pageHeaders(page, language, server.branding))
-    .send(pageBytes(page, language, server.branding, languageForm(request, status)));
+    .send(pageText(page, language, server.branding, languageForm(request, status)));
 }
 
 /** @param form for another language */
@@ -75,14 +75,14 @@ const MAX_KEPT = 256;
 /** Characters of what a kept page says: several times what most pages do, so that kept ones take some megabytes. */
 const MAX_KEY = 16_000;
 
-/** The page in UTF-8, put together from a kept one with the same words where there is one. */
-export function pageBytes(page: Page, language: Language, branding: Branding, form: LanguageForm): Buffer {
+/** The page, put together from a kept one with the same words where there is one. */
+export function pageText(page: Page, language: Language, branding: Branding, form: LanguageForm): string {
   const names = OWN_VALUES[page.name];
   const { back: wayBack } = form.fields;
   // A form that is shown again has what its user typed.
   const isShownAgain = 'error' in page && page.error !== null;
   if (names === undefined || wayBack === undefined || isShownAgain)
-    return Buffer.from(renderPage(page, language, branding, form));
+    return renderPage(page, language, branding, form);
   const own: Record<string, unknown> = { wayBack };
   const marked: Record<string, unknown> = { ...page };
   for (const name of names.filter((one) => typeof marked[one] === 'string')) {
@@ -90,23 +90,19 @@ export function pageBytes(page: Page, language: Language, branding: Branding, fo
     marked[name] = `${MARK}${name};`;
   }
   const key = JSON.stringify([marked, language, form.action]);
-  if (key.length > MAX_KEY) return Buffer.from(renderPage(page, language, branding, form));
+  if (key.length > MAX_KEY) return renderPage(page, language, branding, form);
   const pieces = keptPieces(branding.kept, key, () => {
     const fields = { ...form.fields, back: `${MARK}wayBack;` };
     return renderPage(marked as unknown as Page, language, branding, { ...form, fields });
   });
   // Every second piece is the name of a value, written as templates write it.
-  return Buffer.concat(
-    pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(escaped(own[piece])) : piece)),
-  );
+  return pieces.map((piece, at) => (at % 2 === 0 ? piece : escaped(own[piece]))).join('');
 }
 
-function keptPieces(kept: Branding['kept'], key: string, render: () => string): readonly (Buffer | string)[] {
+function keptPieces(kept: Branding['kept'], key: string, render: () => string): readonly string[] {
   const found = kept.get(key);
   if (found !== undefined) return found;
-  const pieces = render()
-    .split(MARKED)
-    .map((piece, at) => (at % 2 === 0 ? Buffer.from(piece) : piece));
+  const pieces = render().split(MARKED);
   const [oldest] = kept.keys();
   if (oldest !== undefined && kept.size >= MAX_KEPT) kept.delete(oldest);
   kept.set(key, pieces);

@@ -4,7 +4,7 @@ import { hasWordsOfOneScript, skeleton } from '../common/lookAlike.ts';
 import { findUnclear, withinQuotation } from '../common/text.ts';
 import { type Ceiling, exceeds } from '../scope/ceiling.ts';
 import { RIGHT_NAMES, RIGHTS, type RightName } from '../scope/rights.ts';
-import { parseScope, type Right } from '../scope/scope.ts';
+import { keptScope, type Right } from '../scope/scope.ts';
 import type { Client } from './client.ts';
 
 /** A service offers the rights that its catalogue has a sentence for, in its one currency (ISO 4217). */
@@ -16,12 +16,12 @@ export interface Offer {
 type Asking = Pick<Client, 'allowedRights' | 'most'>;
 
 /** Parses the scope of a request, by the rules of contract 2.2 and 7.1. @throws {OAuthError} `invalid_scope` */
-export function parseRequestedScope(scope: string, offer: Offer, client: Asking): Right[] {
+export function parseRequestedScope(scope: string, offer: Offer, client: Asking): readonly Right[] {
   if (scope.length > MAX_CANONICAL_QUERY_BYTES) {
     const message = `The parameter scope is longer than ${MAX_CANONICAL_QUERY_BYTES} characters.`;
     throw invalidScope('too_long', message);
   }
-  const rights = parseScope(scope, offer.currency);
+  const rights = keptScope(scope, offer.currency);
   for (const right of rights) refuseUnavailable(right, offer, client);
   for (const right of rights) refuseUnclear(right);
   const contradiction = CONTRADICTIONS.find(([, broken]) => broken(rights));

@@ -111,15 +111,19 @@ const parsedIn = kept((currency: string) =>
   kept((scope: string): readonly Right[] => parseScope(scope, currency)),
 );
 
+/** Like {@link parseScope}, but most applications ask the same of each user: what was parsed lately is kept. */
+export function keptScope(scope: string, currency: string): readonly Right[] {
+  return scope.length > MAX_KEPT_CHARACTERS ? parseScope(scope, currency) : parsedIn(currency)(scope);
+}
+
 /** By the grammar alone: a later rule for requests takes back no authorization. @throws {Error} for an unreadable row */
 export function grantedRights(
-  grant: { clientId: string; scope: string },
+  { clientId, scope }: { clientId: string; scope: string },
   currency: string,
 ): readonly Right[] {
   try {
-    const { scope } = grant;
-    return scope.length > MAX_KEPT_CHARACTERS ? parseScope(scope, currency) : parsedIn(currency)(scope);
+    return keptScope(scope, currency);
   } catch (cause) {
-    throw new Error(`grants: the scope of a grant to ${grant.clientId} can't be read`, { cause });
+    throw new Error(`grants: the scope of a grant to ${clientId} can't be read`, { cause });
   }
 }
