@@ -5,7 +5,7 @@ import type { LoweringProblem } from '../rules/spending/lowering.ts';
 import { formatsOf, inSentence, pluralOf, say } from './formats.ts';
 
 const plural = pluralOf('en');
-const perDays = (days: number) => (days === 1 ? 'a day' : plural(days, { other: 'in any # days' }));
+const perDays = (days: number) => (days === 1 ? 'in any 24 hours' : plural(days, { other: 'in any # days' }));
 
 type LoweringTexts = Record<LoweringProblem, (sum: string) => string>;
 type OutcomeText = (client: string, name: string, login: string) => string;
@@ -21,7 +21,7 @@ export const en = {
   layout: {
     /** @param address the host that the address bar shows */
     passwordsHereOnly: (service: string, address: string) =>
-      say`Type your ${service} passwords only where the address bar shows ${address}, never in any application.`,
+      say`Enter your ${service} passwords only on pages at ${address}, never in another application.`,
     language: 'Language',
     help: 'Help',
     account: 'Connected applications',
@@ -59,7 +59,7 @@ export const en = {
     password: 'Password',
     button: 'Sign in',
     leave: 'Don’t want this? Close this page, and the application gets nothing from this request.',
-    wrong: 'The login or the password is wrong. If you are sure of both, ask our support.',
+    wrong: 'The login or the password is wrong. If you’re sure both are right, contact support.',
     sessionOver:
       'You are no longer signed in here: your session ran out, or it was ended from elsewhere. Sign in again to continue.',
     cookiesOff: (host: string) =>
@@ -93,17 +93,17 @@ export const en = {
     /** As docs/operating.md says of `--reviewed`. */
     reviewed: (service: string) => say`${service} has checked who runs it`,
     firstSeen: (client: string, day: string, host: string) =>
-      say`You have never connected ${client} before, and we have not checked who runs it. It was registered with us on ${day} and takes you back to ${host}. Allow it only if you trust it.`,
+      say`New to you, and not checked by us. ${client} was registered here on ${day} and returns you to ${host}. Allow it only if you trust it.`,
     /** The most that a request can cost, as one line. */
     cost: {
-      heading: 'How much this access lets it spend',
+      heading: 'The most it can spend',
       none: 'Nothing: this access doesn’t let it spend your money.',
       /** @param payment such as "One payment of exactly RUB 500" */
       once: (payment: string) => `${payment}, now or later, and nothing more`,
       /** @param limit such as "At most RUB 3,000 in any 7 days" */
-      until: (limit: string, day: string) => `${limit}, and nothing after ${day}`,
+      until: (limit: string, day: string) => `${limit}, until ${day}`,
       /** Where a limit is for a longer time than that. */
-      inAll: (amount: string, day: string) => `At most ${amount} in all, and nothing after ${day}`,
+      inAll: (amount: string, day: string) => `At most ${amount} in all, until ${day}`,
     },
     /** Below that: the spending by all other connections together. */
     besides: {
@@ -113,7 +113,6 @@ export const en = {
       unknown: (client: string) =>
         say`On top of this, ${client} may already be able to spend through other connections. There are too many to add up here: see “Connected applications”.`,
     },
-    dayNote: 'A day here means any 24 hours in a row: limits don’t start again at midnight.',
     cannot: {
       heading: (client: string) => say`This access won’t let ${client}`,
       bounds: {
@@ -150,15 +149,14 @@ export const en = {
       after: (limit: string) => `After: ${inSentence(limit)}`,
       /** Two limits for different days, compared in the time of each. */
       within: (days: number, before: string, after: string) =>
-        `${days === 1 ? 'In any day' : plural(days, { other: 'In any # days' })}: at most ${before} before, ${after} after`,
+        `${days === 1 ? 'In any 24 hours' : plural(days, { other: 'In any # days' })}: at most ${before} before, ${after} after`,
     },
   },
   paymentPassword: {
     title: (client: string) => `Payment password for ${client}’s request`,
     titleAfterError: (client: string) => `Error: Payment password for ${client}’s request`,
     heading: 'Step 1 of 2: enter your payment password',
-    why: (client: string) =>
-      say`It confirms that it’s you and allows nothing yet: you decide on the next page. ${client} never sees your passwords.`,
+    why: 'This confirms that it’s you. Nothing is allowed yet: you decide on the next page.',
     label: 'Payment password',
     button: 'Continue',
     wrong: 'The payment password is wrong.',
@@ -169,8 +167,8 @@ export const en = {
     heading: 'Allow this access?',
     secondHeading: 'Step 2 of 2: allow this access?',
     /** @param page the name of the account page @param address of that page */
-    leadsTo: (host: string, page: string, address: string) =>
-      say`Either answer takes you back to ${host}. If you allow this access, you can disconnect it at any time under “${page}”, at ${address}. That does not undo payments already made.`,
+    leadsTo: (page: string, address: string) =>
+      say`You can end this at any time under “${page}” (${address}). Payments already made are not undone.`,
     unguarded:
       'You have no payment password: pressing “Allow” is enough to let this application spend your money.',
     reject: 'Reject',
@@ -210,7 +208,7 @@ export const en = {
     empty: {
       nothing: 'No application is connected to your account.',
       purpose:
-        'When an application wants to pay from your account or see it, we ask you first, on our own page. What you allow is listed here: what the application may do, how much it may spend, and a button that stops it at once.',
+        'When an application wants to pay from your account or see what is in it, we ask you first, on our own page. What you allow is listed here: what the application may do, how much it may spend, and a button that stops it at once.',
     },
     emptyPage: 'The connections that were on this page are gone.',
     blocked: 'Blocked',
@@ -230,14 +228,14 @@ export const en = {
       /** Of an application. @param most such as "at most RUB 3,000 in any 7 days" */
       can: (most: string) => `Can spend: ${most}`,
       /** Of several connections, within a sentence. */
-      together: (most: string) => `${most}, all together`,
+      together: (most: string) => `${most} in total`,
       togetherOnce: (amount: string) => `at most ${amount} in all, in one-time payments`,
       some: 'Can spend your money',
       none: 'Can’t spend your money',
       noneHere: 'The connections on this page can’t spend your money',
       blocked: 'Can’t spend your money now',
     },
-    unnamed: 'Connection without a name',
+    unnamed: 'Unnamed connection',
     allowedOn: 'Allowed on',
     lastUse: 'Last used',
     never: 'Never',
@@ -258,9 +256,8 @@ export const en = {
     older: 'Older',
     disconnected: {
       title: (name: string) => `Disconnected: ${name}`,
-      connection: (client: string, instance: string) =>
-        say`The connection ${instance} of ${client} is disconnected.`,
-      unnamed: (client: string) => say`The connection of ${client} without a name is disconnected.`,
+      connection: (client: string, instance: string) => say`${instance} is disconnected from ${client}.`,
+      unnamed: (client: string) => say`The unnamed connection of ${client} is disconnected.`,
       left: (client: string, connections: string) => say`${client} still has ${connections}.`,
       application: (client: string) => say`${client} is disconnected and lost all its access at once.`,
       /** Where the rest was not counted. */
@@ -284,16 +281,15 @@ export const en = {
     warning: 'Check this:',
     rights: 'What you allowed',
     /** @param beginning of the address, such as `203.0.113` */
-    network: (beginning: string) => `from an address that begins ${beginning}`,
+    network: (beginning: string) => `IP address beginning ${beginning}`,
     deletedClient: 'a deleted application',
     kinds: {
       approved: (client: string) => say`You gave ${client} access`,
       approved_again: (client: string) => say`You gave ${client} access again`,
       rejected: (client: string) => say`You rejected a request from ${client}`,
-      replayed: (client: string) =>
-        say`A one-time code for ${client} was used twice, so we took the access back`,
+      replayed: (client: string) => say`A one-time code for ${client} was used twice, so we ended its access`,
       revoked_by_user: (client: string) => say`You disconnected ${client}`,
-      revoked_by_application: (client: string) => say`The access of ${client} was given back`,
+      revoked_by_application: (client: string) => say`${client} gave up its access`,
       revoked_by_operator: (client: string) => say`We disconnected ${client}`,
       signed_in: () => 'You signed in',
       signed_out: () => 'You signed out',
@@ -302,8 +298,7 @@ export const en = {
       payment_confirmed: (client: string) => say`The payment password was used for ${client}`,
       password_changed: () => 'You changed your password',
       payment_password_changed: () => 'You changed your payment password',
-      password_guessed: () =>
-        'A wrong password was entered several times, so further attempts had to wait for a while',
+      password_guessed: () => 'A wrong password was entered several times, so sign-in was paused for a while',
       payment_password_guessed: () =>
         'A wrong payment password was entered several times, so further attempts were paused for a while',
       user_created: () => 'Your account was created',
@@ -318,21 +313,21 @@ export const en = {
   warnings: {
     heading: 'Please check this',
     payment_confirmed: (client: string, time: string, from: string) =>
-      say`In another session, your payment password was used for ${client} on ${time}, ${from}. If that was not you, disconnect ${client} if it is connected, and change both passwords.`,
+      say`Your payment password was used in another browser, for ${client}, on ${time}, ${from}. If that was not you, disconnect ${client} if it is connected, and change both passwords.`,
     password_guessed: (time: string, from: string) =>
-      `A wrong password was entered several times on ${time}, ${from}, so further attempts had to wait for a while. If that was not you, somebody is trying to guess your password. Change it if it is short or you use it elsewhere too.`,
+      `A wrong password was entered several times on ${time}, ${from}, so sign-in was paused for a while. If that was not you, someone is trying to guess your password. Change it if it is short or you use it elsewhere too.`,
     payment_password_guessed: (time: string, from: string) =>
       `Somebody who was signed in as you entered a wrong payment password several times on ${time}, ${from}, so we paused further attempts for a while. If that was not you, sign out the other browsers and change both passwords.`,
     replayed: (client: string, time: string) =>
-      say`A one-time code for ${client} was used twice on ${time}, so we took the access back. If you want to go on using ${client}, connect it again from inside the application. If you did not connect it yourself, change your passwords.`,
+      say`A one-time code for ${client} was used twice on ${time}, so we ended its access. If you want to go on using ${client}, connect it again from inside the application. If you did not connect it yourself, change your passwords.`,
     user_password_set: (time: string) =>
-      `We set a new password for you on ${time}. If you did not ask us to, tell our support. Either way, choose a password of your own.`,
+      `We set a new password for you on ${time}. If you did not ask us to, contact support. Either way, choose a password of your own.`,
     signed_in: (time: string, device: string, from: string) =>
       `Somebody signed in as you on ${time} with ${device}, ${from}, in a browser that we did not recognise. If that was not you, stop everything and change your passwords.`,
-    unknownNetwork: 'from an unknown address',
+    unknownNetwork: 'unknown IP address',
     more: 'There is more in your history.',
-    wasMe: 'That was me',
-    seen: 'I have seen this',
+    wasMe: 'Yes, all of this was me',
+    seen: 'Got it',
   },
 
   stop: {
@@ -359,7 +354,7 @@ export const en = {
     thisSession: 'This browser',
     device: (browser: string, system: string) => `${browser} on ${system}`,
     /** One of several that look alike. */
-    alike: (device: string, number: string) => `${device}, no. ${number}`,
+    alike: (device: string, number: string) => `${device} (${number})`,
     unknownBrowser: 'Unknown browser',
     unknownSystem: 'an unknown system',
     since: (time: string) => `Signed in ${time}`,
@@ -407,8 +402,7 @@ export const en = {
 
   /** The outcome of the last form, on the next page. */
   outcomes: {
-    not_signed_in:
-      'You are not signed in yet: the page was out of date, or your browser had forgotten it. Please sign in once more.',
+    not_signed_in: 'You are not signed in yet: that page had expired. Please sign in again.',
     sessionOver:
       'You were no longer signed in, so your answer was not accepted. Sign in and you will see the request again.',
     on: outcomeTexts({
@@ -443,7 +437,7 @@ export const en = {
       title: 'Please wait a minute',
       /** After "Stop everything", which signs out before it disconnects. */
       stop: 'Every other browser is signed out, but your applications are not disconnected yet: there were too many decisions in a short time. Press “Stop everything” again in a minute.',
-      text: 'That was a lot of decisions in a short time, so the last one was not carried out: nothing was allowed, rejected or disconnected. Try again in a minute.',
+      text: 'There were too many decisions in a short time, so the last one was not carried out: nothing was allowed, rejected or disconnected. Try again in a minute.',
     },
     allowed: {
       title: 'You already allowed this',
@@ -492,7 +486,7 @@ export const en = {
       notFound: { title: 'There is no such page', text: 'There is nothing at this address.' },
       unreadableAddress: { title: 'There is no such page', text: 'This address can’t be read.' },
       notAllowed: {
-        title: 'This page can’t be opened like that',
+        title: 'This page can’t be opened directly',
         text: 'It can only be reached by a button on another of our pages. Nothing was done.',
       },
       brokenForm: {
@@ -517,21 +511,21 @@ export const en = {
       stop: 'Perhaps not everything has been stopped. Open “Connected applications” and press “Stop everything” again.',
       paymentPassword: 'Nothing is allowed by that yet. Open the request again and go on there.',
       signOut:
-        'You may still be signed in. If “Connected applications” opens without asking for your password, you are.',
+        'You may still be signed in. To check, open “Connected applications”: if it asks for no password, you are still signed in.',
       sessions: 'Perhaps some browsers are still signed in. “Sign-in and security” shows which.',
-      passwords: 'Your password may not have changed: try the new one first, then the one before.',
+      passwords: 'Your password may not have changed: try the new one, then the old one.',
     },
     faults: {
       application: (client: string | null) =>
         client === null
           ? 'You did nothing wrong: the request itself is faulty.'
-          : say`You did nothing wrong: this request, which names ${client}, is faulty.`,
+          : say`You did nothing wrong: the request made in the name of ${client} is faulty.`,
       address: () => 'The address was mistyped, or the link that led here is wrong.',
       between: () => 'Something went wrong on the way from your browser to us; it isn’t your fault.',
       ours: () => 'The fault is ours, not yours.',
       nobodys: () => 'You did nothing wrong.',
     },
-    unchanged: 'This request changed nothing on your account and paid for nothing.',
+    unchanged: 'Nothing on your account changed, and nothing was paid.',
     next: {
       application: (client: string | null) =>
         client === null
@@ -543,18 +537,18 @@ export const en = {
           ? 'If you don’t know which application you came from, close this page.'
           : say`If you did not come from ${client}, close this page. If you did, start again from there.`,
       /** Where no step is known to help. */
-      leave: () => 'Close this page. If you came from an application, tell the people behind it.',
+      leave: () => 'Close this page. If you came from an application, tell its support team.',
       again: () => 'Wait a moment and try again.',
       account: () => 'Go on to “Connected applications”, or close this page.',
-      support: () => 'Our support can tell you why. You can close this page.',
+      support: () => 'Support can tell you why. You can close this page.',
     },
     tryAgain: 'Try again',
     ifAgain: 'If it happens again',
     passOn: (client: string | null) =>
       client === null
-        ? 'Pass these details on to the people behind the application.'
-        : say`Pass these details on to the people behind ${client}.`,
-    tellUs: 'Tell our support this reference.',
+        ? 'Pass these details on to the application’s support team.'
+        : say`Pass these details on to the support team of ${client}.`,
+    tellUs: 'Give support this reference.',
     error: 'Error',
     parameter: 'Parameter',
     reference: 'Reference',

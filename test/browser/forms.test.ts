@@ -191,7 +191,7 @@ describe('a wrong password', () => {
       await page.locator('[name=password]').fill('wrong');
       await page.keyboard.press('Enter');
       await page.getByRole('alert').waitFor();
-      const wrong = 'The login or the password is wrong. If you are sure of both, ask our support.';
+      const wrong = 'The login or the password is wrong. If you’re sure both are right, contact support.';
       expect(await described()).toEqual(['password', 'true', wrong]);
       expect(await page.title()).toMatch(/^Error: Sign in/);
       expect(await page.locator('[name=login]').inputValue()).toBe(user.login);

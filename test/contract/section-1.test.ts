@@ -12,7 +12,7 @@ const { user, agent, reachPage, reject, codeFor, tokenFor, writingNothing } = aw
 const RIGHTS: [scope: string, texts: string[]][] = [
   [
     'payment-shop money-source("wallet","card")',
-    ['Pay any shop At most RUB 3,000 a day', 'Paid from: your wallet or your linked card'],
+    ['Pay any shop At most RUB 3,000 in any 24 hours', 'Paid from: your wallet or your linked card'],
   ],
   [
     'account-info payment-shop.limit(2,10) payment.to-account("1").limit(3,20)',

@@ -62,7 +62,7 @@ describe('contract 5.1: signing in on the service’s own page', () => {
     const wrong = { ...user, password: 'quite wrong' };
     const answer = await writingNothing(() => enter(browser, page, wrong));
     expect([answer.status, answer.page, answer.location]).toEqual([422, 'sign-in', null]);
-    expect(answer.text).toContain('The login or the password is wrong. If you are sure of both');
+    expect(answer.text).toContain('The login or the password is wrong. If you’re sure both are right');
     expect(answer.body).toContain(`value="${user.login}"`);
     expect(answer.body).not.toContain('quite wrong');
     expect(browser.cookies.has('assent_session')).toBe(false);

@@ -55,7 +55,7 @@ describe('the account page', () => {
     expect(emptied.location).toContain('/account?disconnected=');
     const first = await follow(agent, emptied);
     expect(first.text).toContain(
-      'The connection instance 21 of Corner Shop is disconnected. Corner Shop still has 20 connections.',
+      'instance 21 is disconnected from Corner Shop. Corner Shop still has 20 connections.',
     );
     expect(namesOn(first)).toHaveLength(20);
   });
@@ -65,7 +65,7 @@ describe('the account page', () => {
     const second = await agent.get(linkOf(await agent.get('/account'), 'next') ?? '');
     const after = await press(agent, second, '/account/disconnect');
     expect(after.text).toContain(
-      'The connection instance 21 of Corner Shop is disconnected. Corner Shop still has 44 connections.',
+      'instance 21 is disconnected from Corner Shop. Corner Shop still has 44 connections.',
     );
     expect(namesOn(after)).toEqual([...namesOn(second).slice(1), 'instance 41']);
   });
@@ -167,7 +167,7 @@ describe('Disconnect that is pressed when the session is over', () => {
       const again = await agent.get(back.location ?? '');
       expect([again.page, namesOn(again)]).toEqual(['account', ['instance 1', 'instance 2']]);
       expect((await press(agent, again, action)).text).toMatch(
-        /(The connection instance 1 of )?Corner Shop is disconnected/,
+        /Corner Shop is disconnected|is disconnected from Corner Shop/,
       );
     },
   );

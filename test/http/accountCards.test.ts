@@ -84,10 +84,10 @@ describe('a closed card', () => {
     await connect('One of two', 'account-info', WEEKLY);
     await connect('None of two', 'account-info', 'operation-history');
     expect(await cards()).toEqual([
-      ['Same', 'Can spend: at most RUB 6,000 in any 7 days, all together'],
-      ['Different', 'Can spend: at most RUB 24,000 in any 7 days, all together'],
+      ['Same', 'Can spend: at most RUB 6,000 in any 7 days in total'],
+      ['Different', 'Can spend: at most RUB 24,000 in any 7 days in total'],
       ['Once', 'Can spend: at most RUB 1,001 in all, in one-time payments'],
-      ['Mixed', 'Can spend: at most RUB 3,500.50 in any 7 days, all together'],
+      ['Mixed', 'Can spend: at most RUB 3,500.50 in any 7 days in total'],
       ['One of two', 'Can spend: at most RUB 3,000 in any 7 days'],
       ['None of two', 'Can’t spend your money'],
     ]);
@@ -106,7 +106,7 @@ describe('a closed card', () => {
     const sums = async () => textsOf(await account(), '.connection dt:contains("Can spend") + dd');
     expect(await sums()).toEqual([
       'At most RUB 3,000 in any 7 days',
-      'At most RUB 3,000 a day',
+      'At most RUB 3,000 in any 24 hours',
       'Nothing',
       'At most one payment of exactly RUB 500.50',
     ]);
@@ -126,7 +126,7 @@ describe('on the account page', () => {
     expect(
       sections.map((section) => [$(section).attr('aria-label'), $('h3', section).first().text()]),
     ).toEqual([
-      ['Shop, connection without a name', 'Connection without a name'],
+      ['Shop, unnamed connection', 'Unnamed connection'],
       ['Shop, no. 1', 'no. 1'],
       [undefined, ''],
     ]);

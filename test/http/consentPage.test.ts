@@ -55,12 +55,12 @@ describe('other connections of the same application', () => {
     await allow({ instance_name: 'tablet', scope: 'payment-shop payment-p2p.limit(7,500)' });
     await allow({ scope: 'payment-shop.limit(,99)' });
     const page = await consentFor({ instance_name: 'phone', scope: 'payment-p2p' });
-    expect(besides(page)).toBe(`${CAN}at most RUB 21,599 in any 7 days, all together`);
+    expect(besides(page)).toBe(`${CAN}at most RUB 21,599 in any 7 days in total`);
   });
 
   it('are told to those who are asked to let it read only, too, as what the only one can spend', async () => {
     await allow({ instance_name: 'tablet', scope: 'payment-shop' });
-    expect(besides(await consentFor())).toBe(`${CAN}at most RUB 3,000 a day`);
+    expect(besides(await consentFor())).toBe(`${CAN}at most RUB 3,000 in any 24 hours`);
   });
 
   it('can spend one payment each, where they are asked once', async () => {
@@ -74,11 +74,11 @@ describe('other connections of the same application', () => {
     await allow({ instance_name: 'large', scope: 'payment-shop.limit(1,912345)' });
     for (const name of ['1', '2', '3'])
       await allow({ instance_name: name, scope: 'payment-shop.limit(1,1)' });
-    expect(besides(await consentFor())).toBe(`${CAN}at most RUB 912,348 a day, all together`);
+    expect(besides(await consentFor())).toBe(`${CAN}at most RUB 912,348 in any 24 hours in total`);
     await connect(95, 'payment-p2p.limit(1,10)');
-    expect(besides(await consentFor())).toBe(`${CAN}at most RUB 913,298 a day, all together`);
+    expect(besides(await consentFor())).toBe(`${CAN}at most RUB 913,298 in any 24 hours in total`);
     expect(besides(await consentFor({ instance_name: 'large' }))).toBe(
-      `${CAN}at most RUB 953 a day, all together`,
+      `${CAN}at most RUB 953 in any 24 hours in total`,
     );
   });
 
@@ -87,14 +87,14 @@ describe('other connections of the same application', () => {
       'may already be able to spend through other connections. There are too many to add up here';
     const long = Array.from({ length: 300 }, (_, n) => `payment.to-pattern("${n}")`).join(' ');
     await connect(3, long);
-    expect(besides(await consentFor())).toBe(`${CAN}at most RUB 2,700,000 a day, all together`);
+    expect(besides(await consentFor())).toBe(`${CAN}at most RUB 2,700,000 in any 24 hours in total`);
     await connect(1, long);
     expect((await consentFor()).text).toContain(unknown);
     await pool.query('delete from grants');
     await connect(1, 'payment-shop');
     const other = await server.createClient();
     await connect(1_098, 'account-info', other.clientId);
-    expect(besides(await consentFor())).toBe(`${CAN}at most RUB 3,000 a day`);
+    expect(besides(await consentFor())).toBe(`${CAN}at most RUB 3,000 in any 24 hours`);
     await connect(1, 'account-info', other.clientId);
     expect((await consentFor()).text).toContain(unknown);
   });
@@ -130,7 +130,7 @@ it('where the money comes from is told when it changes, and when it is new', asy
   expect(changesOf(await consentFor({ scope: 'payment-shop money-source("card")' }))).toEqual([]);
   await allow({ scope: 'account-info' });
   expect(changesOf(await consentFor({ scope: 'payment-shop account-info' }))).toEqual([
-    'New Pay any shop At most RUB 3,000 a day',
+    'New Pay any shop At most RUB 3,000 in any 24 hours',
     'New Paid from: your wallet',
   ]);
 });
@@ -139,9 +139,9 @@ it('what changes begins with money and ends with what is dropped, and says it of
   await allow({ scope: 'operation-history payment-shop.limit(1,500)' });
   const page = await consentFor({ scope: 'account-info payment-p2p payment-shop.limit(7,3000)' });
   expect(changesOf(page)).toEqual([
-    'New Transfer money to anyone At most RUB 3,000 a day',
-    'Changed Pay any shop Before: at most RUB 500 a day After: at most RUB 3,000 in any 7 days ' +
-      'In any day: at most RUB 500 before, RUB 3,000 after ' +
+    'New Transfer money to anyone At most RUB 3,000 in any 24 hours',
+    'Changed Pay any shop Before: at most RUB 500 in any 24 hours After: at most RUB 3,000 in any 7 days ' +
+      'In any 24 hours: at most RUB 500 before, RUB 3,000 after ' +
       'In any 7 days: at most RUB 3,500 before, RUB 3,000 after',
     'New See your account number, balance and status',
     'No longer See the list of your transactions',
@@ -150,14 +150,14 @@ it('what changes begins with money and ends with what is dropped, and says it of
 
 it('a limit for longer than the access lives is told as what can be spent in that time', async () => {
   const { text } = await consentFor({ scope: 'payment-shop.limit(9999,5000) payment-p2p.limit(1,100)' });
-  expect(text).toMatch(/At most RUB 114,[56]00 in all, and nothing after \d+ \w+ \d{4}/);
+  expect(text).toMatch(/At most RUB 114,[56]00 in all, until \d+ \w+ \d{4}/);
 });
 
 it('a request for one payment says no day until which it is good', async () => {
   const { text } = await consentFor({ scope: 'payment.to-pattern("337").limit(,500)' });
   expect(text).toContain('One payment of exactly RUB 500, now or later, and nothing more');
   expect(text).not.toContain('Valid until');
-  expect(text.replaceAll(/registered with us on \d+ \w+ \d{4}/g, '')).not.toMatch(/\b20[23]\d\b/);
+  expect(text.replaceAll(/registered here on \d+ \w+ \d{4}/g, '')).not.toMatch(/\b20[23]\d\b/);
 });
 
 describe('the page', () => {
@@ -180,7 +180,7 @@ describe('the page', () => {
       '_blank',
     ]);
     expect(text).toContain(
-      `at ${new URL(server.baseUrl).host}/account. That does not undo payments already made.`,
+      `(${new URL(server.baseUrl).host}/account). Payments already made are not undone.`,
     );
   });
 
@@ -209,7 +209,7 @@ describe('the page', () => {
     await created;
     const { text } = await consentFor();
     const { host } = new URL(client.redirectUri);
-    expect(text).toContain(`It was registered with us on 3 May 2026 and takes you back to ${host}.`);
+    expect(text).toContain(`was registered here on 3 May 2026 and returns you to ${host}.`);
   });
 
   it('shows who asks before a password is typed, and that leaving allows nothing', async () => {

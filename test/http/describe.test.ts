@@ -44,7 +44,7 @@ describe('contract 1.2: the user sees the requested rights and the payment limit
 
   it.each([
     ['payment-shop.limit(7,300)', 'Pay any shop', 'At most RUB 300 in any 7 days'],
-    ['payment-p2p.limit(1,300)', 'Transfer money to anyone', 'At most RUB 300 a day'],
+    ['payment-p2p.limit(1,300)', 'Transfer money to anyone', 'At most RUB 300 in any 24 hours'],
     ['payment.to-pattern("337").limit(,10.5)', 'Pay the shop “337”', 'One payment of exactly RUB 10.50'],
     [
       'payment.to-account("41").limit(2,1)',
@@ -66,7 +66,7 @@ describe('contract 1.2: the user sees the requested rights and the payment limit
 
   it('scopes.md shows the default limit as plainly as a written one', () => {
     expect(describeScope('payment-shop')).toEqual(describeScope('payment-shop.limit(1,3000)'));
-    expect(describeScope('payment-shop')[0]).toEqual(['Pay any shop', 'At most RUB 3,000 a day']);
+    expect(describeScope('payment-shop')[0]).toEqual(['Pay any shop', 'At most RUB 3,000 in any 24 hours']);
   });
 
   it('shows the wallet as the source of money where a spending right names none', () => {

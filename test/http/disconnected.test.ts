@@ -56,11 +56,11 @@ describe('after a disconnection the page', () => {
     await connect('tablet', 'phone', undefined);
     expect(await said(await press('disconnect: Corner Shop, tablet'))).toEqual([
       'Disconnected: Corner Shop, tablet',
-      'The connection tablet of Corner Shop is disconnected. Corner Shop still has 2 connections.',
+      'tablet is disconnected from Corner Shop. Corner Shop still has 2 connections.',
     ]);
-    expect(await said(await press('disconnect: Corner Shop, connection without a name'))).toEqual([
-      'Disconnected: Corner Shop, connection without a name',
-      'The connection of Corner Shop without a name is disconnected. Corner Shop still has 1 connection.',
+    expect(await said(await press('disconnect: Corner Shop, unnamed connection'))).toEqual([
+      'Disconnected: Corner Shop, unnamed connection',
+      'The unnamed connection of Corner Shop is disconnected. Corner Shop still has 1 connection.',
     ]);
     expect(await said(await press('disconnect: Corner Shop, phone'))).toEqual(ALL_STOPPED);
   });
@@ -79,7 +79,7 @@ describe('after a disconnection the page', () => {
     await pool.query(`update clients set name = 'New Corner' where client_id = $1`, [client.clientId]);
     expect(await said(link)).toEqual([
       'Disconnected: New Corner, tablet',
-      'The connection tablet of New Corner is disconnected. New Corner still has 2 connections.',
+      'tablet is disconnected from New Corner. New Corner still has 2 connections.',
     ]);
   });
 
@@ -88,10 +88,10 @@ describe('after a disconnection the page', () => {
     await insertGrants(server, { user, client, count: 1_000 });
     await pool.query("update grants set revoked_at = now() where instance_name like 'instance %'");
     const link = await press('disconnect: Corner Shop, tablet');
-    expect((await said(link))[1]).toBe('The connection tablet of Corner Shop is disconnected.');
+    expect((await said(link))[1]).toBe('tablet is disconnected from Corner Shop.');
     await connect('phone');
     expect((await said(link))[1]).toMatch(
-      /tablet of Corner Shop is disconnected. Corner Shop still has 1 connection or more.$/,
+      /tablet is disconnected from Corner Shop. Corner Shop still has 1 connection or more.$/,
     );
     const all = `/account?disconnected_all=${client.clientId}`;
     expect(await said(all)).toEqual(NOTHING);

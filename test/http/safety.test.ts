@@ -59,7 +59,7 @@ describe('a warning', () => {
     for (const path of PAGES) {
       const page = await agent.get(path);
       expect(page.text).toMatch(
-        /In another session, your payment password was used for Corner Shop on .+, from an address that begins 127\.0\.0\. If that was not you, disconnect Corner Shop if it is connected, and change both passwords\./,
+        /Your payment password was used in another browser, for Corner Shop, on .+, IP address beginning 127\.0\.0\. If that was not you, disconnect Corner Shop if it is connected, and change both passwords\./,
       );
       expect(linksOf(page)).toEqual([
         '/account#stop',
@@ -73,13 +73,13 @@ describe('a warning', () => {
   it.each([
     [
       'password_guessed',
-      /A wrong password was entered several times on .+, from an address that begins 203\.0\.113, /,
+      /A wrong password was entered several times on .+, IP address beginning 203\.0\.113, /,
     ],
     [
       'payment_password_guessed',
-      /entered a wrong payment password several times on .+, from an address that begins 203\.0\.113, /,
+      /entered a wrong payment password several times on .+, IP address beginning 203\.0\.113, /,
     ],
-    ['replayed', /A one-time code for Corner Shop was used twice on [^(]+ UTC, so we took the access back/],
+    ['replayed', /A one-time code for Corner Shop was used twice on [^(]+ UTC, so we ended its access/],
     ['user_password_set', /We set a new password for you on [^(]+ UTC/],
   ])('tells of %s', async (kind, sentence) => {
     await note(kind, { by: kind === 'replayed' ? client : null });
@@ -111,7 +111,7 @@ describe('nobody hides a warning', () => {
       await note('password_guessed', { count: 300, from });
     for (const path of PAGES) {
       const { text } = await agent.get(path);
-      expect(text).toContain('your payment password was used for Corner Shop');
+      expect(text).toContain('Your payment password was used in another browser, for Corner Shop');
       expect(text).toContain('A wrong password was entered several times');
     }
   });
@@ -121,7 +121,7 @@ describe('nobody hides a warning', () => {
     await note('payment_confirmed', { days: 1, by: client });
     await note('payment_confirmed', { count: 50, by: harmless });
     const { text } = await agent.get('/account');
-    expect(text).toContain('your payment password was used for Corner Shop');
+    expect(text).toContain('Your payment password was used in another browser, for Corner Shop');
     expect(text).toContain(MORE);
     await note('payment_confirmed', { count: 300, by: harmless });
     expect((await agent.get('/account')).text).toContain(MORE);
@@ -135,12 +135,12 @@ describe('nobody hides a warning', () => {
     expect((await agent.get('/account')).text).not.toContain(MORE);
     await note('payment_confirmed', { by: client, from: '198.51.100.7' });
     const { text } = await agent.get('/account');
-    expect(text).toContain(`from an address that begins ${beginning}.`);
-    expect(text).toContain('from an address that begins 198.51.100.');
+    expect(text).toContain(`IP address beginning ${beginning}.`);
+    expect(text).toContain('IP address beginning 198.51.100.');
     expect(text).not.toContain(MORE);
     await note('payment_confirmed', { by: client, from: '198.51.100.8' });
     const again = (await agent.get('/account')).text;
-    expect(again.match(/In another session/g)).toHaveLength(2);
+    expect(again.match(/was used in another browser/g)).toHaveLength(2);
     expect(again).toContain(MORE);
   });
 
@@ -149,7 +149,7 @@ describe('nobody hides a warning', () => {
     for (const n of [1, 2, 3, 4]) await note('payment_confirmed', { by: client, from: `198.51.10${n}.7` });
     const { text } = await agent.get('/account');
     expect(text).toContain('A one-time code for Corner Shop was used twice');
-    expect(text.match(/In another session/g)).toHaveLength(2);
+    expect(text.match(/was used in another browser/g)).toHaveLength(2);
     expect(text).toContain(MORE);
   });
 
@@ -175,10 +175,10 @@ describe('a sign-in', () => {
     for (const path of PAGES) {
       const page = await agent.get(path);
       expect(page.text).toMatch(
-        /Somebody signed in as you on .+ UTC with Firefox on Linux, from an address that begins 127\.0\.0, in a browser that we did not recognise\. If that was not you, stop everything and change your passwords\./,
+        /Somebody signed in as you on .+ UTC with Firefox on Linux, IP address beginning 127\.0\.0, in a browser that we did not recognise\. If that was not you, stop everything and change your passwords\./,
       );
       expect(linksOf(page)).toEqual(['/account#stop', '/account/password', '/account/payment-password']);
-      expect(page.text).toContain('That was me');
+      expect(page.text).toContain('Yes, all of this was me');
     }
   });
 

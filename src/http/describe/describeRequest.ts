@@ -17,7 +17,6 @@ export function describeRequest(access: RequestedAccess, words: Words) {
   const { rights, redirectUri, canonicalQuery, instanceName } = authorizationRequest;
   const { formats, request } = words.texts;
   const validUntil = formats.day(expiresAt, words.timeZone);
-  const hasDays = rights.some(({ limit }) => typeof limit?.days === 'number');
   return {
     request: canonicalQuery,
     client: {
@@ -31,7 +30,6 @@ export function describeRequest(access: RequestedAccess, words: Words) {
     cost: describeCost(access, validUntil, words),
     others: describeOthers(access, words),
     rights: describeRights(rights, words),
-    dayNote: hasDays ? request.dayNote : null,
     cannot: boundsOf(rights).map((bound) => request.cannot.bounds[bound]),
     validUntil: rights.every(endsWithOnePayment) ? null : validUntil,
     changes: describeChanges(access, words),
