@@ -13,7 +13,7 @@ export const en = {
   home: {
     title: 'See how an application gets access to money',
     lead: 'This shop wants to use your wallet. Connect it, and it shows you each message that passes on the way: what your browser carries, what the servers tell each other, and what a limit really does. Nothing here is real, and no money moves.',
-    users: 'Who you can be',
+    users: 'Sign in as',
     usersNote: (server: string) =>
       `Type these on the pages of \`${server}\` only. A real shop never sees a password; this one may show them, because the trial made them up for you.`,
     login: 'Login',
@@ -115,7 +115,7 @@ export const en = {
     },
     unanswered: {
       title: 'No answer',
-      text: 'Nobody knows what came of it. The shop starts over; the payment API lets nothing through.',
+      text: 'The outcome is unknown. The shop starts over; the payment API lets nothing through.',
     },
     allows: {
       title: 'What the token allows',
@@ -159,7 +159,7 @@ export const en = {
     insufficient_scope: 'You allowed nothing that covers this payee.',
     other_source: 'You didn’t allow payments from there.',
     invalid_amount:
-      'That is not an amount: it must be more than zero, with at most two decimals. The payment API didn’t even ask the server.',
+      'That is not an amount: it must be more than zero, with at most two decimals. The server was not asked.',
     invalid_token: 'The token doesn’t work any more.',
   },
   story: {
@@ -182,8 +182,8 @@ export const en = {
     introspectEarlier: 'Ask about the earlier token',
     replay: 'Send the code again',
     giveBack: 'Give the token back',
-    again: 'Ask you again',
-    other: 'Ask for something else',
+    again: 'Have the shop ask again',
+    other: 'Change what it asks for',
   },
   notices: {
     unasked: {

@@ -57,14 +57,14 @@ describe('the playground of trial mode', () => {
       /limit_exceeded.+"spent_before": "3000\.00"/s,
     );
 
-    await connect('Ask you again');
+    await connect('Have the shop ask again');
     expect(await heading()).toBe('The earlier token has ended');
 
     await press('Send the code again');
     expect((await titles()).slice(-2)).toEqual(['The same code again', 'The token doesn’t work any more']);
     expect(await page.locator('.message').nth(-2).textContent()).toContain('"error": "invalid_grant"');
 
-    await page.getByRole('link', { name: 'Ask for something else' }).click();
+    await page.getByRole('link', { name: 'Change what it asks for' }).click();
     await connect();
     await page.getByRole('link', { name: 'Your connected applications' }).click();
     await expectPage(page, 'account');

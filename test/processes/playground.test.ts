@@ -26,7 +26,7 @@ describe('the first page of the demo application', () => {
     const reader = player({ 'accept-language': 'ru-RU' }).shop;
     expect((await reader.get('/')).text).toContain('Под кем можно войти');
     expect((await reader.post('/language', { language: 'en', back: '/story' })).location).toBe('/story');
-    expect((await reader.get('/')).text).toContain('Who you can be');
+    expect((await reader.get('/')).text).toContain('Sign in as');
     expect((await reader.post('/language', { language: 'ru', back: '//evil.example' })).location).toBe('/');
   });
 
