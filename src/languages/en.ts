@@ -83,6 +83,8 @@ export const en = {
 
   request: {
     asks: 'is asking for access to your account',
+    /** Above both pages of a request that spends. */
+    steps: ['1 of 2: payment password', '2 of 2: your decision'],
     instanceName: 'Connection name',
     account: 'Your account',
     person: (name: string, login: string) => say`${name} (${login})`,
@@ -155,7 +157,7 @@ export const en = {
   paymentPassword: {
     title: (client: string) => `Payment password for ${client}’s request`,
     titleAfterError: (client: string) => `Error: Payment password for ${client}’s request`,
-    heading: 'Step 1 of 2: enter your payment password',
+    heading: 'Enter your payment password',
     why: 'This confirms that it’s you. Nothing is allowed yet: you decide on the next page.',
     label: 'Payment password',
     button: 'Continue',
@@ -165,7 +167,6 @@ export const en = {
     title: (client: string) => `Allow ${client} access?`,
     titleAfterError: (client: string) => `Error: Allow ${client} access?`,
     heading: 'Allow this access?',
-    secondHeading: 'Step 2 of 2: allow this access?',
     /** @param page the name of the account page @param address of that page */
     leadsTo: (page: string, address: string) =>
       say`You can end this at any time under “${page}” (${address}). Payments already made are not undone.`,

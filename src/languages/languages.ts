@@ -18,8 +18,12 @@ export function isLanguage(tag: unknown): tag is Language {
 export function preferredLanguage(header: string | undefined): Language {
   if (header === undefined || header.length > MAX_HEADER_CHARACTERS) return DEFAULT_LANGUAGE;
   const accepted = new Negotiator({ headers: { 'accept-language': header } }).languages();
-  // A browser set to Russian as it is spoken in Kazakhstan sends ru-KZ, often without ru behind it.
-  return accepted.map((tag) => tag.split('-', 1)[0]?.toLowerCase()).find(isLanguage) ?? DEFAULT_LANGUAGE;
+  return firstLanguage(accepted) ?? DEFAULT_LANGUAGE;
+}
+
+/** The first of these language tags that there is: ru-KZ is Russian, too. */
+export function firstLanguage(tags: readonly string[]): Language | undefined {
+  return tags.map((tag) => tag.split('-', 1)[0]?.toLowerCase()).find(isLanguage);
 }
 
 /** No browser sends more; what a stranger sends is sorted. */

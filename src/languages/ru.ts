@@ -69,6 +69,7 @@ export const ru: Texts = {
 
   request: {
     asks: 'запрашивает доступ к вашему счёту',
+    steps: ['1 из 2: платёжный пароль', '2 из 2: ваше решение'],
     instanceName: 'Название подключения',
     account: 'Ваш аккаунт',
     person: (name, login) => say`${name} (${login})`,
@@ -137,7 +138,7 @@ export const ru: Texts = {
   paymentPassword: {
     title: (client) => `Платёжный пароль для запроса ${client}`,
     titleAfterError: (client) => `Ошибка: платёжный пароль для запроса ${client}`,
-    heading: 'Шаг 1 из 2: введите платёжный пароль',
+    heading: 'Введите платёжный пароль',
     why: 'Он подтверждает, что это вы. Пока ничего не разрешено: решать вы будете на следующей странице.',
     label: 'Платёжный пароль',
     button: 'Продолжить',
@@ -147,7 +148,6 @@ export const ru: Texts = {
     title: (client) => `Разрешить доступ приложению ${client}?`,
     titleAfterError: (client) => `Ошибка: разрешить доступ приложению ${client}?`,
     heading: 'Разрешить доступ?',
-    secondHeading: 'Шаг 2 из 2: разрешить доступ?',
     leadsTo: (page, address) =>
       say`Доступ можно в любой момент прекратить на странице «${page}» (${address}). Уже сделанные платежи не отменятся.`,
     unguarded:

@@ -34,6 +34,23 @@ describe('the language of a page', () => {
     expect(page.text).not.toMatch(/[A-Za-z]{12}/);
   });
 
+  it('is the one that the application asks for, on every page of its request, unless the user has chosen another', async () => {
+    const query = new URLSearchParams(requestOf(client, { ui_locales: 'de-AT ru-RU en' }));
+    const browser = new Agent(server.baseUrl);
+    const asked = await browser.get(`/oauth/authorize?${query}`);
+    expect(heading(asked.body)).toBe('Вход');
+    const wrong = await browser.submit(asked, 'login', { login: user.login, password: 'wrong' });
+    expect([wrong.status, heading(wrong.body)]).toEqual([422, 'Вход']);
+    const { login, password } = user;
+    const { location } = await browser.submit(wrong, 'login', { login, password });
+    const consent = await browser.get(location ?? '');
+    expect([consent.page, consent.headers.get('content-language')]).toEqual(['consent', 'ru']);
+    await browser.submit(consent, 'language', { language: 'en' });
+    expect((await browser.get(location ?? '')).headers.get('content-language')).toBe('en');
+    const none = new URLSearchParams(requestOf(client, { ui_locales: 'de' }));
+    expect(heading((await russian().get(`/oauth/authorize?${none}`)).body)).toBe('Вход');
+  });
+
   it('is English in JSON, whatever the caller prefers', async () => {
     const { body } = await russian().post('/oauth/token', { grant_type: 'authorization_code' });
     expect(JSON.parse(body)).toMatchObject({ error: 'invalid_request', error_description: /^[\x20-\x7e]+$/ });

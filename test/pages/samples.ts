@@ -12,6 +12,7 @@ import {
   describeSessions,
 } from '../../src/http/describe/describeAccount.ts';
 import {
+  describeAsking,
   describeClient,
   describeGuard,
   describeLimitFields,
@@ -206,10 +207,7 @@ function eventOf(kind: HistoryKind, changes: Partial<HistoryEvent>): HistoryEven
 export function pageSamplesIn(language: Language): Record<string, Page> {
   const texts = TEXTS[language];
   const words = { ...OPERATORS, language, texts };
-  const request = (asked: Asked) => ({
-    ...describeRequest(access(asked), words),
-    undone: asked.undone ?? null,
-  });
+  const asking = (asked: Asked) => describeAsking(access(asked), words);
 
   const asker = (client: Partial<Client> = {}) => describeClient({ client: { ...CLIENT, ...client } }, words);
 
@@ -226,7 +224,8 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
 
   const paymentPassword = (asked: Asked = {}, error: string | null = null): PageOf<'payment-password'> => ({
     name: 'payment-password',
-    ...request(asked),
+    ...asking(asked),
+    undone: asked.undone ?? null,
     keptAs: 'anna (payment)',
     formToken: 'form.token',
     error,
@@ -234,7 +233,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
 
   const earlierDay = texts.formats.day(new Date('2026-02-03'), 'UTC');
   const reject = (asked: Asked = {}): PageOf<'reject'> => ({
-    ...request(asked),
+    ...asking(asked),
     name: 'reject',
     decisionToken: 'reject.token',
     back: `/oauth/authorize?${REQUEST}`,
@@ -243,7 +242,8 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
 
   const consent = (asked: Asked = {}, typed: TypedLimits | null = null): PageOf<'consent'> => ({
     name: 'consent',
-    ...request(asked),
+    ...describeRequest(access(asked), words),
+    undone: asked.undone ?? null,
     ...describeGuard(access(asked), words),
     decisionToken: 'decision.token',
     limits: describeLimitFields(access(asked), typed, words),

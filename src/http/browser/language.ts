@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
+  firstLanguage,
   isLanguage,
   type Language,
   preferredLanguage,
@@ -30,12 +31,24 @@ export interface LanguageForm {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** Chosen on a page of ours before, else the browser's preference. */
-export function languageOf({
-  headers,
-  chosenLanguage,
-}: Pick<FastifyRequest, 'headers' | 'chosenLanguage'>): Language {
-  return chosenLanguage ?? languageIn(headers) ?? preferredLanguage(headers['accept-language']);
+/** Chosen on a page of ours before, else asked by the application, else the browser's preference. */
+export function languageOf(
+  request: Pick<FastifyRequest, 'headers'> & Partial<Pick<FastifyRequest, 'chosenLanguage' | 'raw' | 'body'>>,
+): Language {
+  const { headers, chosenLanguage } = request;
+  return (
+    chosenLanguage ??
+    languageIn(headers) ??
+    askedLanguage(request) ??
+    preferredLanguage(headers['accept-language'])
+  );
+}
+
+/** By `ui_locales` (OpenID Connect Core 1.0, section 3.1.2.1) of the request, or of the one that a form carries. */
+function askedLanguage({ raw, body }: Partial<Pick<FastifyRequest, 'raw' | 'body'>>): Language | undefined {
+  const sent = body instanceof Parameters ? (fieldsOf(body, ['request']).request ?? '') : (raw?.url ?? '');
+  const [, tags = ''] = /(?:^|[?&])ui_locales=([\w%+-]*)/.exec(sent) ?? [];
+  return firstLanguage(tags.split(/%20|\+/));
 }
 
 export function textsOf(request: FastifyRequest): Texts {

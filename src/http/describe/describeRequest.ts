@@ -11,31 +11,37 @@ import { describeLimit, describeRight, describeRights, describeTarget, type Word
 import { describeChanges } from './describeChanges.ts';
 import { describeTogether } from './describeSpending.ts';
 
-/** A request, for the pages that show it (contract 1.2). */
-export function describeRequest(access: RequestedAccess, words: Words) {
-  const { authorizationRequest, user, expiresAt, earlier, signOutToken } = access;
-  const { rights, redirectUri, canonicalQuery, instanceName } = authorizationRequest;
-  const { formats, request } = words.texts;
-  const validUntil = formats.day(expiresAt, words.timeZone);
+/** Who asks whom, and the most that it may cost: what every page between sign-in and the answer says. */
+export function describeAsking(access: RequestedAccess, words: Words) {
+  const { authorizationRequest, user, signOutToken } = access;
+  const { redirectUri, canonicalQuery, instanceName } = authorizationRequest;
   return {
     request: canonicalQuery,
-    client: {
-      ...describeClient(authorizationRequest, words),
-      firstSeen: describeFirstSeen(access, words),
-    },
+    client: describeClient(authorizationRequest, words),
     instanceName,
     returnsTo: describeTarget(redirectUri),
     userName: user.name,
     userLogin: user.login,
-    cost: describeCost(access, validUntil, words),
+    cost: describeCost(access, words),
+    signOutToken,
+  };
+}
+
+/** A request, for the page on which it is allowed (contract 1.2). */
+export function describeRequest(access: RequestedAccess, words: Words) {
+  const { authorizationRequest, expiresAt, earlier } = access;
+  const { rights } = authorizationRequest;
+  const { formats, request } = words.texts;
+  return {
+    ...describeAsking(access, words),
+    firstSeen: describeFirstSeen(access, words),
     others: describeOthers(access, words),
     rights: describeRights(rights, words),
     cannot: boundsOf(rights).map((bound) => request.cannot.bounds[bound]),
-    validUntil: rights.every(endsWithOnePayment) ? null : validUntil,
+    validUntil: rights.every(endsWithOnePayment) ? null : formats.day(expiresAt, words.timeZone),
     changes: describeChanges(access, words),
     earlierDay: earlier && formats.day(earlier.confirmedAt, words.timeZone),
     earlierLastUsed: earlier?.lastUsedOn ? formats.utcDay(earlier.lastUsedOn) : null,
-    signOutToken,
   };
 }
 
@@ -98,9 +104,8 @@ function describeFirstSeen(
 
 /** The most that is asked, with its end, for example "At most RUB 45,000 in any 30 days, and nothing after 21 November 2029". */
 function describeCost(
-  { authorizationRequest: { rights }, daysLeft }: RequestedAccess,
-  validUntil: string,
-  { texts }: Words,
+  { authorizationRequest: { rights }, expiresAt, daysLeft }: RequestedAccess,
+  { texts, timeZone }: Words,
 ): string {
   const { formats, request } = texts;
   const { cost } = request;
@@ -108,6 +113,7 @@ function describeCost(
   if (worst === null) return cost.none;
   const limit = describeLimit(worst, texts);
   if (worst.days === null) return cost.once(limit);
+  const validUntil = formats.day(expiresAt, timeZone);
   // A sum for a longer time than the access lives could never be spent.
   return worst.days > daysLeft
     ? cost.inAll(formats.amount(mostWithin(rights, daysLeft)), validUntil)

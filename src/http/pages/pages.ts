@@ -1,6 +1,7 @@
 import type { Cursor } from '../../flows/account/authorizations.ts';
 import type { describeApplications, describeEvent, describeSessions } from '../describe/describeAccount.ts';
 import type {
+  describeAsking,
   describeClient,
   describeGuard,
   describeLimitFields,
@@ -37,7 +38,7 @@ export interface SignInPage {
 }
 
 /** The pages between sign-in and the answer. */
-type RequestPage = ReturnType<typeof describeRequest>;
+type AskingPage = ReturnType<typeof describeAsking>;
 
 interface AnsweredForm {
   /** The outcome of the form before it. */
@@ -46,14 +47,14 @@ interface AnsweredForm {
   readonly error: string | null;
 }
 
-export interface PaymentPasswordPage extends RequestPage, AnsweredForm {
+export interface PaymentPasswordPage extends AskingPage, AnsweredForm {
   readonly name: 'payment-password';
   readonly formToken: string;
   /** The name under which browsers keep the payment password: another than the login, so that neither replaces the other. */
   readonly keptAs: string;
 }
 
-export interface RejectPage extends RequestPage {
+export interface RejectPage extends AskingPage {
   readonly name: 'reject';
   /** Sent back by Reject, and good for nothing else. */
   readonly decisionToken: string;
@@ -63,7 +64,10 @@ export interface RejectPage extends RequestPage {
   readonly stays: string | null;
 }
 
-export interface ConsentPage extends RequestPage, AnsweredForm, ReturnType<typeof describeGuard> {
+export interface ConsentPage
+  extends ReturnType<typeof describeRequest>,
+    ReturnType<typeof describeGuard>,
+    AnsweredForm {
   readonly name: 'consent';
   /** Signed over what this page shows. */
   readonly decisionToken: string;

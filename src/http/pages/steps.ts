@@ -8,6 +8,7 @@ import { requestPath } from '../browser/language.ts';
 import { COOKIE_CHECK, requestNote, signInNote } from '../browser/outcomes.ts';
 import { wordsFor } from '../describe/describe.ts';
 import {
+  describeAsking,
   describeClient,
   describeGuard,
   describeLimitFields,
@@ -41,7 +42,7 @@ export function showStep(reply: FastifyReply, step: Step, error: string | null =
   if (step.step === 'consent') return showConsent(reply, step);
   return showPage(reply, {
     name: 'payment-password',
-    ...describeRequest(step, wordsFor(reply.request)),
+    ...describeAsking(step, wordsFor(reply.request)),
     undone: error === null ? requestNote(reply.request, step) : null,
     keptAs: keptAs(step.user),
     formToken: step.formToken,
@@ -56,7 +57,7 @@ export function showReject(reply: FastifyReply, step: PaymentPasswordStep): Fast
   const { formats, reject } = words.texts;
   const { name } = authorizationRequest.client;
   return showPage(reply, {
-    ...describeRequest(step, words),
+    ...describeAsking(step, words),
     name: 'reject',
     decisionToken: rejectToken,
     back: requestPath(authorizationRequest),

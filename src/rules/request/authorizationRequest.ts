@@ -12,7 +12,7 @@ import { type Offer, parseRequestedScope } from './scopeRules.ts';
 /** In the order of the canonical query; other parameters are ignored. */
 export const AUTHORIZATION_PARAMETERS: readonly string[] = [
   ...['client_id', 'response_type', 'redirect_uri', 'scope', 'instance_name', 'state'],
-  ...['code_challenge', 'code_challenge_method'],
+  ...['code_challenge', 'code_challenge_method', 'ui_locales'],
 ];
 
 /** An authorization request that passed every check of contract 2.2, its `scope` byte for byte as it was sent. */
