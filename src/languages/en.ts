@@ -90,7 +90,7 @@ export const en = {
     person: (name: string, login: string) => say`${name} (${login})`,
     validUntil: 'Valid until',
     returnsTo: 'You return to',
-    willBeAble: (client: string) => say`${client} will be able to`,
+    willBeAble: 'It will be able to',
     spending: 'Spend your money, within these limits',
     /** As docs/operating.md says of `--reviewed`. */
     reviewed: (service: string) => say`${service} has checked who runs it`,
@@ -106,6 +106,8 @@ export const en = {
       until: (limit: string, day: string) => `${limit}, until ${day}`,
       /** Where a limit is for a longer time than that. */
       inAll: (amount: string, day: string) => `At most ${amount} in all, until ${day}`,
+      /** Of several rights. @param cost such as "At most RUB 3,000 in any 7 days, until 23 November 2029" */
+      together: (cost: string) => `Together ${inSentence(cost)}`,
     },
     /** Below that: the spending by all other connections together. */
     besides: {
@@ -116,18 +118,19 @@ export const en = {
         say`On top of this, ${client} may already be able to spend through other connections. There are too many to add up here: see “Connected applications”.`,
     },
     cannot: {
-      heading: (client: string) => say`This access won’t let ${client}`,
+      /** @param acts such as "spend your money, see your transactions or see your passwords" */
+      sentence: (acts: string) => `It can’t ${acts}.`,
       bounds: {
-        spend: 'Spend your money',
-        spend_more: 'Spend more than these limits',
-        see_passwords: 'See your passwords',
-        open_to_others: 'Give other applications access to your account',
-        pay_others: 'Pay anyone else',
-        transfer: 'Transfer money to people',
-        take_from_card: 'Take money from your linked card',
-        take_from_wallet: 'Take money from your wallet',
-        see_operations: 'See your transactions',
-        see_balance: 'See your balance',
+        spend: 'spend your money',
+        spend_more: 'spend more than these limits',
+        see_passwords: 'see your passwords',
+        open_to_others: 'give other applications access to your account',
+        pay_others: 'pay anyone else',
+        transfer: 'transfer money to people',
+        take_from_card: 'take money from your linked card',
+        take_from_wallet: 'take money from your wallet',
+        see_operations: 'see your transactions',
+        see_balance: 'see your balance',
       } satisfies Record<Bound, string> as Record<Bound, string>,
     },
     changes: {

@@ -75,7 +75,7 @@ export const ru: Texts = {
     person: (name, login) => say`${name} (${login})`,
     validUntil: 'Действует до',
     returnsTo: 'Вы вернётесь на',
-    willBeAble: (client) => say`${client} сможет`,
+    willBeAble: 'Оно сможет',
     spending: 'Тратить ваши деньги в рамках лимитов',
     reviewed: (service) => say`Сервис «${service}» проверил, чьё это приложение`,
     firstSeen: (client, day, host) =>
@@ -86,6 +86,7 @@ export const ru: Texts = {
       once: (payment) => `${payment}, сейчас или позже, и больше ничего`,
       until: (limit, day) => `${limit}, до ${day}`,
       inAll: (amount, day) => `В сумме не больше ${amount}, до ${day}`,
+      together: (cost) => `Вместе: ${inSentence(cost)}`,
     },
     besides: {
       known: (client, most) =>
@@ -94,18 +95,18 @@ export const ru: Texts = {
         say`Возможно, ${client} уже может тратить и через другие подключения. Их слишком много, чтобы сложить здесь их лимиты: посмотрите на странице «Подключённые приложения».`,
     },
     cannot: {
-      heading: (client) => say`С этим доступом ${client} не сможет`,
+      sentence: (acts) => `Оно не сможет ${acts}.`,
       bounds: {
-        spend: 'Тратить ваши деньги',
-        spend_more: 'Потратить больше, чем разрешают лимиты',
-        see_passwords: 'Видеть ваши пароли',
-        open_to_others: 'Открыть доступ другим приложениям',
-        pay_others: 'Платить кому-то ещё',
-        transfer: 'Переводить деньги людям',
-        take_from_card: 'Брать деньги с вашей привязанной карты',
-        take_from_wallet: 'Брать деньги из вашего кошелька',
-        see_operations: 'Видеть ваши операции',
-        see_balance: 'Видеть ваш баланс',
+        spend: 'тратить ваши деньги',
+        spend_more: 'потратить больше, чем разрешают лимиты',
+        see_passwords: 'видеть ваши пароли',
+        open_to_others: 'открыть доступ другим приложениям',
+        pay_others: 'платить кому-то ещё',
+        transfer: 'переводить деньги людям',
+        take_from_card: 'брать деньги с вашей привязанной карты',
+        take_from_wallet: 'брать деньги из вашего кошелька',
+        see_operations: 'видеть ваши операции',
+        see_balance: 'видеть ваш баланс',
       },
     },
     changes: {

@@ -26,7 +26,7 @@ beforeEach(async () => {
 const consentFor = (fields = {}) => reachConsent(browser, requestOf(client, fields), user);
 const allow = (fields = {}) => obtainToken(browser, client, user, fields);
 const titleOf = ({ body }: Answer) => cheerio.load(body)('title').text();
-const besides = ({ text }: Answer) => /On top of this, (.*?)\. (?:What|Corner)/.exec(text)?.[1];
+const besides = ({ text }: Answer) => /On top of this, (.*?)\. (?:It can’t)/.exec(text)?.[1];
 const changesOf = ({ body }: Answer) => {
   const $ = cheerio.load(body);
   const lines = $('.replaces > .changes li').toArray();

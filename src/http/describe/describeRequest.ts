@@ -36,13 +36,28 @@ export function describeRequest(access: RequestedAccess, words: Words) {
     ...describeAsking(access, words),
     firstSeen: describeFirstSeen(access, words),
     others: describeOthers(access, words),
-    rights: describeRights(rights, words),
-    cannot: boundsOf(rights).map((bound) => request.cannot.bounds[bound]),
-    validUntil: rights.every(endsWithOnePayment) ? null : formats.day(expiresAt, words.timeZone),
+    ...describeLimits(access, words),
+    cannot: request.cannot.sentence(
+      formats.oneOf(boundsOf(rights).map((bound) => request.cannot.bounds[bound])),
+    ),
+    /** Where no limit says it. */
+    validUntil:
+      worstCase(rights)?.days || rights.every(endsWithOnePayment)
+        ? null
+        : formats.day(expiresAt, words.timeZone),
     changes: describeChanges(access, words),
     earlierDay: earlier && formats.day(earlier.confirmedAt, words.timeZone),
     earlierLastUsed: earlier?.lastUsedOn ? formats.utcDay(earlier.lastUsedOn) : null,
   };
+}
+
+/** The rights with their limits: that of the only one says the most that all of it can cost, that of several is said for all. */
+function describeLimits(access: RequestedAccess, words: Words) {
+  const rights = describeRights(access.authorizationRequest.rights, words);
+  const cost = describeCost(access, words);
+  if (rights.filter(({ spending }) => spending).length > 1)
+    return { rights, together: words.texts.request.cost.together(cost) };
+  return { rights: rights.map((right) => (right.spending ? { ...right, limit: cost } : right)), together: null };
 }
 
 export function describeGuard({ authorizationRequest: { rights }, user }: RequestedAccess, { texts }: Words) {
