@@ -4,7 +4,7 @@ import { eachLanguage, type PerLanguage, perLanguage } from '../rules/common/per
 import { RIGHT_NAMES, RIGHTS, type RightName } from '../rules/scope/rights.ts';
 import { TEXTS } from './languages.ts';
 
-/** The rights on offer, each with the sentence after "Demo Shop will be able to"; `{target}` stands for the shop or account. */
+/** The rights on offer, each with the sentence after "It will be able to"; `{target}` stands for the shop or account. */
 export type Catalogue = Readonly<Partial<Record<RightName, PerLanguage>>>;
 
 /** All rights of this API family. An operator's file (`CATALOGUE`) replaces it, and may offer fewer. */

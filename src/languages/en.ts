@@ -28,7 +28,7 @@ export const en = {
   },
 
   /**
-   * After "Demo Shop will be able to"; where the money comes from is a line of its own. `{target}` stands for the shop, account
+   * After "It will be able to"; where the money comes from is a line of its own. `{target}` stands for the shop, account
    * or source that the right names.
    */
   rights: {
@@ -99,7 +99,6 @@ export const en = {
     /** The most that a request can cost, as one line. */
     cost: {
       heading: 'The most it can spend',
-      none: 'Nothing: this access doesn’t let it spend your money.',
       /** @param payment such as "One payment of exactly RUB 500" */
       once: (payment: string) => `${payment}, now or later, and nothing more`,
       /** @param limit such as "At most RUB 3,000 in any 7 days" */

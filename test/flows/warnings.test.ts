@@ -38,11 +38,9 @@ describe('a user is warned', () => {
     await reachConsent(agent, requestOf(client, { scope: 'payment-shop' }), user);
     agent.cookies.delete('assent_session');
     await signIn(agent, user.login, user.password);
-    expect((await agent.get('/account')).text).not.toContain('In another session');
+    expect((await agent.get('/account')).text).not.toContain('was used in another browser');
     agent.cookies.delete('assent_seen');
-    expect((await agent.get('/account')).text).toContain(
-      'In another session, your payment password was used',
-    );
+    expect((await agent.get('/account')).text).toContain('Your payment password was used in another browser');
   });
 
   it('by an event that does not tell what opens the session', async () => {

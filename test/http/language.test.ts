@@ -30,7 +30,7 @@ describe('the language of a page', () => {
       user,
     );
     expect(page.text.replaceAll(' ', ' ')).toContain('Не больше 1 234,50 ₽ за любые 21 день');
-    expect(page.text).toMatch(/Действует до ?\d+ \p{Script=Cyrillic}+ \d{4}.г\./u);
+    expect(page.text).toMatch(/21 день, до \d+ \p{Script=Cyrillic}+ \d{4}.г\./u);
     expect(page.text).not.toMatch(/[A-Za-z]{12}/);
   });
 

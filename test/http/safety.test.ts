@@ -52,7 +52,8 @@ describe('a warning', () => {
   it('names the payment password that was used elsewhere, what to do, and where', async () => {
     const spending = requestOf(client, { scope: 'payment-shop' });
     await reachConsent(agent, spending, user);
-    for (const path of PAGES) expect((await agent.get(path)).text).not.toContain('In another session');
+    for (const path of PAGES)
+      expect((await agent.get(path)).text).not.toContain('was used in another browser');
     const elsewhere = new Agent(server.baseUrl);
     elsewhere.cookies.set('assent_device', agent.cookies.get('assent_device') ?? '');
     await reachConsent(elsewhere, spending, user);

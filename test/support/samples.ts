@@ -173,7 +173,7 @@ async function ownForm(
 
 function everythingAsked(client: TestClient, instance_name: string): Record<string, string> {
   const challenge = { code_challenge: CHALLENGE, code_challenge_method: 'S256' };
-  return requestOf(client, { instance_name, state: 's t/a+t%e', ...challenge });
+  return requestOf(client, { instance_name, state: 's t/a+t%e', ui_locales: 'en', ...challenge });
 }
 
 /** The one cookie that counts: others that the browser has are noise. */

@@ -55,9 +55,11 @@ export function describeRequest(access: RequestedAccess, words: Words) {
 function describeLimits(access: RequestedAccess, words: Words) {
   const rights = describeRights(access.authorizationRequest.rights, words);
   const cost = describeCost(access, words);
-  if (rights.filter(({ spending }) => spending).length > 1)
-    return { rights, together: words.texts.request.cost.together(cost) };
-  return { rights: rights.map((right) => (right.spending ? { ...right, limit: cost } : right)), together: null };
+  const isOne = rights.filter(({ spending }) => spending).length === 1;
+  return {
+    rights: isOne ? rights.map((right) => (right.spending ? { ...right, limit: cost } : right)) : rights,
+    together: isOne ? null : cost && words.texts.request.cost.together(cost),
+  };
 }
 
 export function describeGuard({ authorizationRequest: { rights }, user }: RequestedAccess, { texts }: Words) {
@@ -117,15 +119,15 @@ function describeFirstSeen(
   return request.firstSeen(client.name, formats.day(client.createdAt, timeZone), describeTarget(redirectUri));
 }
 
-/** The most that is asked, with its end, for example "At most RUB 45,000 in any 30 days, and nothing after 21 November 2029". */
+/** The most that is asked, with its end, for example "At most RUB 45,000 in any 30 days, until 21 November 2029"; null for nothing. */
 function describeCost(
   { authorizationRequest: { rights }, expiresAt, daysLeft }: RequestedAccess,
   { texts, timeZone }: Words,
-): string {
+): string | null {
   const { formats, request } = texts;
   const { cost } = request;
   const worst = worstCase(rights);
-  if (worst === null) return cost.none;
+  if (worst === null) return null;
   const limit = describeLimit(worst, texts);
   if (worst.days === null) return cost.once(limit);
   const validUntil = formats.day(expiresAt, timeZone);
