@@ -7,7 +7,14 @@ import { boundsOf } from '../../rules/spending/bounds.ts';
 import type { LoweringProblem } from '../../rules/spending/lowering.ts';
 import { mostWithin, worstCase } from '../../rules/spending/worstCase.ts';
 import { limitField } from '../browser/forms.ts';
-import { describeLimit, describeRight, describeRights, describeTarget, type Words } from './describe.ts';
+import {
+  type DescribedRight,
+  describeLimit,
+  describeRight,
+  describeRights,
+  describeTarget,
+  type Words,
+} from './describe.ts';
 import { describeChanges } from './describeChanges.ts';
 import { describeTogether } from './describeSpending.ts';
 
@@ -51,15 +58,20 @@ export function describeRequest(access: RequestedAccess, words: Words) {
   };
 }
 
-/** The rights with their limits: that of the only one says the most that all of it can cost, that of several is said for all. */
-function describeLimits(access: RequestedAccess, words: Words) {
+/** The rights with their limits, and the most that they can cost together, which the only limit says itself, with its end. */
+function describeLimits(
+  access: RequestedAccess,
+  words: Words,
+): { rights: readonly DescribedRight[]; together: string | null } {
   const rights = describeRights(access.authorizationRequest.rights, words);
   const cost = describeCost(access, words);
-  const isOne = rights.filter(({ spending }) => spending).length === 1;
-  return {
-    rights: isOne ? rights.map((right) => (right.spending ? { ...right, limit: cost } : right)) : rights,
-    together: isOne ? null : cost && words.texts.request.cost.together(cost),
-  };
+  const [only, ...more] = rights.filter(({ spending }) => spending);
+  if (only?.limit && more.length === 0 && cost?.startsWith(only.limit))
+    return {
+      rights: rights.map((right) => (right === only ? { ...right, limit: cost } : right)),
+      together: null,
+    };
+  return { rights, together: cost && words.texts.request.cost.together(cost) };
 }
 
 export function describeGuard({ authorizationRequest: { rights }, user }: RequestedAccess, { texts }: Words) {
