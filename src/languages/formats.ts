@@ -17,6 +17,7 @@ export function formatsOf(tag: string, currencyDisplay: 'code' | 'symbol') {
   const plain = onFirstUse(() => new Intl.NumberFormat(tag, { ...DECIMALS, useGrouping: false }));
   const relative = onFirstUse(() => new Intl.RelativeTimeFormat(tag, { numeric: 'auto' }));
   const lists = onFirstUse(() => new Intl.ListFormat(tag, { type: 'disjunction' }));
+  const listOf = kept((lines: string) => lists().format(lines.split('\n')));
   const currencies = kept(
     (currency: string) =>
       new Intl.NumberFormat(tag, { style: 'currency', currency, currencyDisplay, ...DECIMALS }),
@@ -51,8 +52,8 @@ export function formatsOf(tag: string, currencyDisplay: 'code' | 'symbol') {
       if (minutes >= 60) return null;
       return minutes < 1 ? relative().format(0, 'second') : relative().format(-minutes, 'minute');
     },
-    /** One of several, for example `a, b or c`. */
-    oneOf: (items: readonly string[]) => lists().format(items),
+    /** One of several of our own, for example `a, b or c`. */
+    oneOf: (items: readonly string[]) => listOf(items.join('\n')),
   };
 }
 

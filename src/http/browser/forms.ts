@@ -43,7 +43,7 @@ export async function receiveRequestForm(request: FastifyRequest) {
     loadAuthorizationRequest(request.server.context, carried),
     receiveForm(request),
   ]);
-  return { ...received, authorizationRequest };
+  return { authorizationRequest, ...received };
 }
 
 /** The request that a form carries, checked again. @throws {OAuthError} when it is not valid any more */

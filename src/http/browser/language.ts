@@ -47,8 +47,8 @@ export function languageOf(
 /** By `ui_locales` (OpenID Connect Core 1.0, section 3.1.2.1) of the request, or of the one that a form carries. */
 function askedLanguage({ raw, body }: Partial<Pick<FastifyRequest, 'raw' | 'body'>>): Language | undefined {
   const sent = body instanceof Parameters ? (fieldsOf(body, ['request']).request ?? '') : (raw?.url ?? '');
-  const [, tags = ''] = /(?:^|[?&])ui_locales=([\w%+-]*)/.exec(sent) ?? [];
-  return firstLanguage(tags.split(/%20|\+/));
+  const [, tags] = /(?:^|[?&])ui_locales=([\w%+-]*)/.exec(sent) ?? [];
+  return tags === undefined ? undefined : firstLanguage(tags.split(/%20|\+/));
 }
 
 export function textsOf(request: FastifyRequest): Texts {

@@ -39,11 +39,13 @@ export function describeRequest(access: RequestedAccess, words: Words) {
   const { authorizationRequest, expiresAt, earlier } = access;
   const { rights } = authorizationRequest;
   const { formats, request } = words.texts;
+  const asking = describeAsking(access, words);
+  const limits = describeLimits(rights, asking.cost, words);
   return {
-    ...describeAsking(access, words),
     firstSeen: describeFirstSeen(access, words),
     others: describeOthers(access, words),
-    ...describeLimits(access, words),
+    rights: limits.rights,
+    together: limits.together,
     cannot: request.cannot.sentence(
       formats.oneOf(boundsOf(rights).map((bound) => request.cannot.bounds[bound])),
     ),
@@ -55,16 +57,18 @@ export function describeRequest(access: RequestedAccess, words: Words) {
     changes: describeChanges(access, words),
     earlierDay: earlier && formats.day(earlier.confirmedAt, words.timeZone),
     earlierLastUsed: earlier?.lastUsedOn ? formats.utcDay(earlier.lastUsedOn) : null,
+    // Last: V8 of Node 20 takes a microsecond for each property that is added to a copy.
+    ...asking,
   };
 }
 
 /** The rights with their limits, and the most that they can cost together, which the only limit says itself, with its end. */
 function describeLimits(
-  access: RequestedAccess,
+  asked: readonly Right[],
+  cost: string | null,
   words: Words,
 ): { rights: readonly DescribedRight[]; together: string | null } {
-  const rights = describeRights(access.authorizationRequest.rights, words);
-  const cost = describeCost(access, words);
+  const rights = describeRights(asked, words);
   const [only, ...more] = rights.filter(({ spending }) => spending);
   if (only?.limit && more.length === 0 && cost?.startsWith(only.limit))
     return {

@@ -42,11 +42,11 @@ export function showStep(reply: FastifyReply, step: Step, error: string | null =
   if (step.step === 'consent') return showConsent(reply, step);
   return showPage(reply, {
     name: 'payment-password',
-    ...describeAsking(step, wordsFor(reply.request)),
     undone: error === null ? requestNote(reply.request, step) : null,
     keptAs: keptAs(step.user),
     formToken: step.formToken,
     error,
+    ...describeAsking(step, wordsFor(reply.request)),
   });
 }
 
@@ -57,11 +57,11 @@ export function showReject(reply: FastifyReply, step: PaymentPasswordStep): Fast
   const { formats, reject } = words.texts;
   const { name } = authorizationRequest.client;
   return showPage(reply, {
-    ...describeAsking(step, words),
     name: 'reject',
     decisionToken: rejectToken,
     back: requestPath(authorizationRequest),
     stays: earlier && reject.stays(name, formats.day(earlier.confirmedAt, words.timeZone)),
+    ...describeAsking(step, words),
   });
 }
 
@@ -79,12 +79,12 @@ export function showConsent(
   const words = wordsFor(reply.request);
   return showPage(reply, {
     name: 'consent',
-    ...describeRequest(step, words),
     undone: typed === null ? requestNote(reply.request, step) : null,
-    ...describeGuard(step, words),
     decisionToken: step.decisionToken,
     limits: describeLimitFields(step, typed, words),
     error: typed && words.texts.consent.limits.undone,
+    ...describeGuard(step, words),
+    ...describeRequest(step, words),
   });
 }
 

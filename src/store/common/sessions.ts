@@ -114,7 +114,7 @@ export async function findSession(pool: pg.Pool, hash: Digest): Promise<Session 
   if (row === null) return null;
   const { userId, login, name, status, ...session } = row;
   const hasPaymentPassword = session.paymentPasswordHash !== null;
-  return { ...session, user: { userId, login, name, status, hasPaymentPassword } };
+  return { user: { userId, login, name, status, hasPaymentPassword }, ...session };
 }
 
 /** Signs out. */
