@@ -90,6 +90,7 @@ export const en = {
     person: (name: string, login: string) => say`${name} (${login})`,
     validUntil: 'Valid until',
     returnsTo: 'You return to',
+    returnsElsewhere: 'not its website',
     willBeAble: 'It will be able to',
     spending: 'Spend your money, within these limits',
     /** As docs/operating.md says of `--reviewed`. */
@@ -107,14 +108,15 @@ export const en = {
       inAll: (amount: string, day: string) => `At most ${amount} in all, until ${day}`,
       /** Of several rights. @param cost such as "At most RUB 3,000 in any 7 days, until 23 November 2029" */
       together: (cost: string) => `Together ${inSentence(cost)}`,
+      total: 'Total until then',
+      upTo: (amount: string) => `Up to ${amount}`,
     },
     /** Below that: the spending by all other connections together. */
     besides: {
       /** @param most such as "at most RUB 3,000 in any 7 days" */
-      known: (client: string, most: string) =>
-        `${say`On top of this, ${client} can already spend through other connections`}: ${most}.`,
-      unknown: (client: string) =>
-        say`On top of this, ${client} may already be able to spend through other connections. There are too many to add up here: see “Connected applications”.`,
+      known: (most: string) => `On top of this, it can already spend through other connections: ${most}.`,
+      unknown:
+        'On top of this, it may already be able to spend through other connections. There are too many to add up here: see “Connected applications”.',
     },
     cannot: {
       /** @param acts such as "spend your money, see your transactions or see your passwords" */
@@ -133,11 +135,11 @@ export const en = {
       } satisfies Record<Bound, string> as Record<Bound, string>,
     },
     changes: {
-      heading: 'What changes',
-      replaces: (client: string, day: string) =>
-        say`If you allow this, it replaces the access that you gave ${client} on ${day}. The earlier access ends at once.`,
-      lastUsed: (day: string) => `The earlier access was last used on ${day}.`,
-      neverUsed: 'The earlier access has not been used yet.',
+      /** @param use `lastUsed` or `neverUsed` */
+      replaces: (day: string, use: string) =>
+        `If you allow this, it replaces the access that you gave on ${day} (${use}), which ends at once.`,
+      lastUsed: (day: string) => `last used on ${day}`,
+      neverUsed: 'not used yet',
       none: 'Its rights and limits stay as they are.',
       labels: {
         new: 'New',
@@ -150,7 +152,6 @@ export const en = {
       unchanged: (count: number) =>
         plural(count, { one: '# right stays as it is', other: '# rights stay as they are' }),
       before: (limit: string) => `Before: ${inSentence(limit)}`,
-      after: (limit: string) => `After: ${inSentence(limit)}`,
       /** Two limits for different days, compared in the time of each. */
       within: (days: number, before: string, after: string) =>
         `${days === 1 ? 'In any 24 hours' : plural(days, { other: 'In any # days' })}: at most ${before} before, ${after} after`,
@@ -177,9 +178,7 @@ export const en = {
     reject: 'Reject',
     allow: 'Allow',
     limits: {
-      heading: 'You can lower these limits. The application can then spend less.',
-      /** @param limit such as "At most RUB 3,000 in any 7 days" */
-      hint: (limit: string) => `${limit}. You can make it less, not more.`,
+      hint: 'You can make it less, not more:',
       unit: (currency: string, days: number) => `${currency} ${perDays(days)}`,
       undone: 'Your answer was not accepted: correct the limits first.',
       problems: {

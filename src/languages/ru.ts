@@ -75,6 +75,7 @@ export const ru: Texts = {
     person: (name, login) => say`${name} (${login})`,
     validUntil: 'Действует до',
     returnsTo: 'Вы вернётесь на',
+    returnsElsewhere: 'это не сайт приложения',
     willBeAble: 'Оно сможет',
     spending: 'Тратить ваши деньги в рамках лимитов',
     reviewed: (service) => say`Сервис «${service}» проверил, чьё это приложение`,
@@ -86,12 +87,13 @@ export const ru: Texts = {
       until: (limit, day) => `${limit}, до ${day}`,
       inAll: (amount, day) => `В сумме не больше ${amount}, до ${day}`,
       together: (cost) => `Вместе: ${inSentence(cost)}`,
+      total: 'Всего за это время',
+      upTo: (amount) => `До ${amount}`,
     },
     besides: {
-      known: (client, most) =>
-        `${say`Кроме того, ${client} уже может тратить через другие подключения`}: ${most}.`,
-      unknown: (client) =>
-        say`Возможно, ${client} уже может тратить и через другие подключения. Их слишком много, чтобы сложить здесь их лимиты: посмотрите на странице «Подключённые приложения».`,
+      known: (most) => `Кроме того, оно уже может тратить через другие подключения: ${most}.`,
+      unknown:
+        'Возможно, оно уже может тратить и через другие подключения. Их слишком много, чтобы сложить здесь их лимиты: посмотрите на странице «Подключённые приложения».',
     },
     cannot: {
       sentence: (acts) => `Оно не сможет ${acts}.`,
@@ -109,11 +111,10 @@ export const ru: Texts = {
       },
     },
     changes: {
-      heading: 'Что изменится',
-      replaces: (client, day) =>
-        say`Если вы разрешите это, новый доступ заменит тот, что вы дали приложению ${client} ${day}, и прежний сразу прекратится.`,
-      lastUsed: (day) => `Прежним доступом последний раз пользовались ${day}`,
-      neverUsed: 'Прежним доступом ещё не пользовались.',
+      replaces: (day, use) =>
+        `Если вы разрешите это, новый доступ сразу заменит тот, что вы дали ${day} (${use}).`,
+      lastUsed: (day) => `последнее использование — ${day}`,
+      neverUsed: 'ещё не использовался',
       none: 'Права и лимиты остаются прежними.',
       labels: {
         new: 'Новое',
@@ -130,7 +131,6 @@ export const ru: Texts = {
           other: '# прав не меняется',
         }),
       before: (limit) => `Было: ${inSentence(limit)}`,
-      after: (limit) => `Станет: ${inSentence(limit)}`,
       within: (days, before, after) =>
         `За любые ${days === 1 ? '24 часа' : countDays(days)}: было не больше ${before}, станет не больше ${after}`,
     },
@@ -155,8 +155,7 @@ export const ru: Texts = {
     reject: 'Отклонить',
     allow: 'Разрешить',
     limits: {
-      heading: 'Эти лимиты можно уменьшить. Тогда приложение сможет потратить меньше.',
-      hint: (limit) => `${limit}. Можно указать меньше, больше — нельзя.`,
+      hint: 'Можно указать меньше, больше — нельзя:',
       unit: (currency, days) => `${currency} ${perDays(days)}`,
       undone: 'Ваш ответ пока не принят: сначала исправьте лимиты.',
       problems: {

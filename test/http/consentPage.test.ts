@@ -29,7 +29,7 @@ const titleOf = ({ body }: Answer) => cheerio.load(body)('title').text();
 const besides = ({ text }: Answer) => /On top of this, (.*?)\. ?It can’t/.exec(text)?.[1];
 const changesOf = ({ body }: Answer) => {
   const $ = cheerio.load(body);
-  const lines = $('.replaces > .changes li').toArray();
+  const lines = $(':is(li, .source):has(.badge)').toArray();
   const textOf = (html: string | null) =>
     html
       ?.replaceAll(/<[^>]+>|&nbsp;/g, ' ')
@@ -39,7 +39,7 @@ const changesOf = ({ body }: Answer) => {
 };
 
 describe('other connections of the same application', () => {
-  const CAN = 'Corner Shop can already spend through other connections: ';
+  const CAN = 'it can already spend through other connections: ';
 
   /** Writes so many live authorizations of the user, the newest of all, without the pages. */
   const connect = (count: number, scope: string, clientId = client.clientId) =>
@@ -125,27 +125,59 @@ describe('other connections of the same application', () => {
 it('where the money comes from is told when it changes, and when it is new', async () => {
   await allow({ scope: 'payment-shop money-source("card")' });
   expect(changesOf(await consentFor({ scope: 'payment-shop' }))).toEqual([
+    expect.stringContaining('As before Pay any shop'),
     'Changed Paid from: your wallet Before: your linked card',
   ]);
   expect(changesOf(await consentFor({ scope: 'payment-shop money-source("card")' }))).toEqual([]);
   await allow({ scope: 'account-info' });
   expect(changesOf(await consentFor({ scope: 'payment-shop account-info' }))).toEqual([
-    'New Pay any shop At most RUB 3,000 in any 24 hours',
+    expect.stringMatching(/^New Pay any shop At most RUB 3,000 in any 24 hours, until \d+ \w+ \d{4}$/),
     'New Paid from: your wallet',
   ]);
 });
 
-it('what changes begins with money and ends with what is dropped, and says it of the time of each limit', async () => {
-  await allow({ scope: 'operation-history payment-shop.limit(1,500)' });
-  const page = await consentFor({ scope: 'account-info payment-p2p payment-shop.limit(7,3000)' });
-  expect(changesOf(page)).toEqual([
-    'New Transfer money to anyone At most RUB 3,000 in any 24 hours',
-    'Changed Pay any shop Before: at most RUB 500 in any 24 hours After: at most RUB 3,000 in any 7 days ' +
-      'In any 24 hours: at most RUB 500 before, RUB 3,000 after ' +
-      'In any 7 days: at most RUB 3,500 before, RUB 3,000 after',
-    'New See your account number, balance and status',
-    'No longer See the list of your transactions',
-  ]);
+describe('what changes stands beside each right', () => {
+  it('with what it was before, in the time of each limit', async () => {
+    await allow({ scope: 'incoming-transfers operation-history payment-shop.limit(1,500)' });
+    const scope = 'incoming-transfers account-info payment-p2p payment-shop.limit(7,3000)';
+    const page = await consentFor({ scope });
+    expect(changesOf(page)).toEqual([
+      'New Transfer money to anyone At most RUB 3,000 in any 24 hours',
+      'Changed Pay any shop At most RUB 3,000 in any 7 days Before: at most RUB 500 in any 24 hours ' +
+        'In any 24 hours: at most RUB 500 before, RUB 3,000 after ' +
+        'In any 7 days: at most RUB 3,500 before, RUB 3,000 after',
+      'New See your account number, balance and status',
+    ]);
+    expect(page.text).toMatch(
+      /1 right stays as it is Accept and reject transfers sent to you No longer See the list/,
+    );
+  });
+
+  it('but a limit is never folded, and where nothing changes no right is', async () => {
+    await allow({ scope: 'operation-history payment-shop' });
+    const page = await consentFor({ scope: 'operation-history account-info payment-shop' });
+    expect(changesOf(page)).toEqual([
+      expect.stringContaining('As before Pay any shop At most RUB 3,000'),
+      'New See your account number, balance and status',
+    ]);
+    const same = await consentFor({ scope: 'operation-history payment-shop' });
+    expect(changesOf(same)).toEqual([]);
+    expect(same.text).toContain('Its rights and limits stay as they are.');
+    expect(same.text).not.toContain('stays as it is');
+  });
+});
+
+it('a return to another site than the application’s is told', async () => {
+  client = await server.createClient({
+    site: 'https://www.shop.example/',
+    redirectUri: 'https://shop.example/back',
+  });
+  expect((await consentFor()).text).toContain('You return toshop.example Allow');
+  client = await server.createClient({
+    site: 'https://www.shop.example/',
+    redirectUri: 'https://other.example/',
+  });
+  expect((await consentFor()).text).toContain('You return toother.example (not its website)');
 });
 
 it('a limit for longer than the access lives is told as what can be spent in that time', async () => {

@@ -15,7 +15,6 @@ import {
   describeAsking,
   describeClient,
   describeGuard,
-  describeLimitFields,
   describeRequest,
   type TypedLimits,
 } from '../../src/http/describe/describeRequest.ts';
@@ -242,11 +241,10 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
 
   const consent = (asked: Asked = {}, typed: TypedLimits | null = null): PageOf<'consent'> => ({
     name: 'consent',
-    ...describeRequest(access(asked), words),
+    ...describeRequest(access(asked), typed, words),
     undone: asked.undone ?? null,
     ...describeGuard(access(asked), words),
     decisionToken: 'decision.token',
-    limits: describeLimitFields(access(asked), typed, words),
     error: typed && texts.consent.limits.undone,
   });
 
@@ -438,7 +436,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
         consent({ undone: text('Demo Shop', 'Anna Petrova', 'anna') }),
       ]),
     ),
-    'consent, new to the user': consent({ firstSeen: true }),
+    'consent, new to the user': consent({ firstSeen: true, client: { site: 'https://demo.example/' } }),
     'consent, no payment password': consent({ hasPaymentPassword: false }),
     'consent, another connection': consent({ instanceName: 'anna-phone', others: ['payment-shop'] }),
     'consent, several other connections': consent({
@@ -455,6 +453,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     'consent, too many other connections': consent({ others: null }),
     'consent, reviewed': consent({ client: { site: 'https://www.shop.example/', reviewed: true } }),
     'consent, logo': consent({ client: { logo: LOGO.file } }),
+    'consent, one right more': consent({ earlier: 'account-info payment-shop.limit(7,3000)' }),
     'consent, nothing changes': consent({ earlier: access({}).authorizationRequest.scope }),
     'consent, lowered and dropped': consent({
       scope: 'account-info payment-p2p.limit(1,5000)',

@@ -29,16 +29,9 @@ export function wordsFor(request: FastifyRequest): Words {
 /** Contract 1.2: "sees the requested rights and the payment limits". A default limit or source is shown like a written one. */
 export function describeRights(rights: readonly Right[], words: Words): DescribedRight[] {
   const named = rights.some((right) => right.name === 'money-source');
-  const all = spends(rights) && !named ? [...rights, sourceRight(moneySources(rights))] : rights;
+  const source: Right = { name: 'money-source', sources: moneySources(rights) };
+  const all = spends(rights) && !named ? [...rights, source] : rights;
   return all.map((right) => describeRight(right, words));
-}
-
-function sourceRight(sources: readonly MoneySource[]): Right {
-  return { name: 'money-source', sources };
-}
-
-export function describeSources(sources: readonly MoneySource[], words: Words): DescribedRight {
-  return describeRight(sourceRight(sources), words);
 }
 
 /** For example "your wallet or your linked card". */

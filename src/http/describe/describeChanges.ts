@@ -2,55 +2,50 @@ import type { RequestedAccess } from '../../flows/authorize/authorize.ts';
 import type { Texts } from '../../languages/languages.ts';
 import { type Limit, moneyOf, within } from '../../rules/common/money.ts';
 import { moneySources } from '../../rules/scope/rightData.ts';
-import type { MoneySource, Right } from '../../rules/scope/scope.ts';
+import type { Right } from '../../rules/scope/scope.ts';
 import { differenceOf, type RightChange } from '../../rules/spending/difference.ts';
-import { describeLimit, describeRight, describeSources, namesOfSources, type Words } from './describe.ts';
+import { describeLimit, describeRight, namesOfSources, type Words } from './describe.ts';
 
-/** The changes against the live authorization that allowing replaces; null for none. */
+/** How a right differs from the same one of the live authorization. */
+export interface DescribedChange {
+  readonly isSame: boolean;
+  readonly label: string;
+  /** What it was, for example "Before: at most RUB 500 in any 24 hours". */
+  readonly notes: readonly string[];
+}
+
+/**
+ * The changes against the live authorization that allowing replaces; null for none. `byRight` has those of the request's rights
+ * and, by null, of where the money comes from, which need not be written; it is empty where nothing changes.
+ */
 export function describeChanges(
   { authorizationRequest: { rights }, earlier }: RequestedAccess,
   words: Words,
 ) {
   if (earlier === null) return null;
   const changes = differenceOf(earlier.rights, rights);
-  const of = (some: readonly RightChange[]) => some.map((change) => describeChange(change, words));
-  const others = changes.filter(({ change }) => change !== 'unchanged');
-  return {
-    changed: [
-      ...of(others.filter(isOfMoney)),
-      ...describeSourceChange(earlier.rights, rights, words),
-      ...of(others.filter((change) => !isOfMoney(change) && change.change !== 'dropped')),
-      ...of(others.filter(({ change }) => change === 'dropped')),
-    ],
-    unchanged: of(changes.filter(({ change }) => change === 'unchanged')),
-  };
+  const dropped = changes.filter(({ change }) => change === 'dropped');
+  const described = changes.map((one) => [one.right, describeChange(one, words.texts)] as const);
+  const byRight = new Map<Right | null, DescribedChange>(described);
+  const ofSource = describeSourceChange(earlier.rights, rights, words);
+  if (ofSource !== null) byRight.set(null, ofSource);
+  if ([...byRight.values()].every(({ isSame }) => isSame)) byRight.clear();
+  return { byRight, dropped: dropped.map(({ right }) => describeRight(right, words)) };
 }
 
-/** Money may be spent by it from now on, which is read first. */
-function isOfMoney({ after }: RightChange): boolean {
-  return after !== null;
-}
-
-function describeChange({ change, right, before, after }: RightChange, words: Words) {
-  const texts = words.texts.request.changes;
-  const [old, asked] = [before, after].map((limit) => limit && describeLimit(limit, words.texts));
-  const isOther = old && asked && change !== 'unchanged';
-  const only = asked ?? old;
-  return {
-    label: texts.labels[change],
-    change,
-    right: describeRight(right, words),
-    limits: isOther
-      ? [texts.before(old), texts.after(asked), ...describeInBoth(before, after, words.texts)]
-      : only
-        ? [only]
-        : [],
-  };
+function describeChange({ change, before, after }: RightChange, texts: Texts): DescribedChange {
+  const { changes } = texts.request;
+  const isSame = change === 'unchanged';
+  const notes =
+    isSame || !before || !after
+      ? []
+      : [changes.before(describeLimit(before, texts)), ...describeInBoth(before, after, texts)];
+  return { isSame, label: changes.labels[change], notes };
 }
 
 /** Both limits within each of two periods: sums of different periods don't compare. */
-function describeInBoth(before: Limit | null, after: Limit | null, { formats, request }: Texts): string[] {
-  if (!before?.days || !after?.days || before.days === after.days) return [];
+function describeInBoth(before: Limit, after: Limit, { formats, request }: Texts): string[] {
+  if (!before.days || !after.days || before.days === after.days) return [];
   const amountIn = (limit: Limit, days: number) =>
     formats.amount(moneyOf(within(limit, days), limit.currency));
   return [before.days, after.days]
@@ -58,17 +53,15 @@ function describeInBoth(before: Limit | null, after: Limit | null, { formats, re
     .map((days) => request.changes.within(days, amountIn(before, days), amountIn(after, days)));
 }
 
-/** Where the money comes from, if that is new or another. */
-function describeSourceChange(earlier: readonly Right[], asked: readonly Right[], words: Words) {
+/** Null where it is as it was, or nothing is spent. */
+function describeSourceChange(
+  earlier: readonly Right[],
+  asked: readonly Right[],
+  words: Words,
+): DescribedChange | null {
   const { labels, before } = words.texts.request.changes;
   const [old, now] = [moneySources(earlier), moneySources(asked)];
-  if (now.length === 0 || isSame(old, now)) return [];
-  const change = old.length === 0 ? 'new' : 'changed';
-  const right = describeSources(now, words);
-  const limits = old.length === 0 ? [] : [before(namesOfSources(old, words))];
-  return [{ label: labels[change], change, right, limits }];
-}
-
-function isSame(some: readonly MoneySource[], others: readonly MoneySource[]): boolean {
-  return some.every((one) => others.includes(one)) && others.every((one) => some.includes(one));
+  if (now.length === 0 || (old.length === now.length && now.every((one) => old.includes(one)))) return null;
+  if (old.length === 0) return { isSame: false, label: labels.new, notes: [] };
+  return { isSame: false, label: labels.changed, notes: [before(namesOfSources(old, words))] };
 }

@@ -1,5 +1,6 @@
 import type { RequestedAccess } from '../../flows/authorize/authorize.ts';
 import { limitsToLower } from '../../flows/authorize/decide.ts';
+import type { Texts } from '../../languages/languages.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { logoPath } from '../../rules/request/client.ts';
 import { type Right, spends } from '../../rules/scope/scope.ts';
@@ -10,12 +11,11 @@ import { limitField } from '../browser/forms.ts';
 import {
   type DescribedRight,
   describeLimit,
-  describeRight,
   describeRights,
   describeTarget,
   type Words,
 } from './describe.ts';
-import { describeChanges } from './describeChanges.ts';
+import { type DescribedChange, describeChanges } from './describeChanges.ts';
 import { describeTogether } from './describeSpending.ts';
 
 /** Who asks whom, and the most that it may cost: what every page between sign-in and the answer says. */
@@ -29,32 +29,50 @@ export function describeAsking(access: RequestedAccess, words: Words) {
     returnsTo: describeTarget(redirectUri),
     userName: user.name,
     userLogin: user.login,
-    cost: describeCost(access, words),
     signOutToken,
+    ...describeCost(access, words),
   };
 }
 
-/** A request, for the page on which it is allowed (contract 1.2). */
-export function describeRequest(access: RequestedAccess, words: Words) {
-  const { authorizationRequest, expiresAt, earlier } = access;
-  const { rights } = authorizationRequest;
+/** A right that is asked, for the page on which it is allowed. */
+export interface AskedRight extends DescribedRight {
+  /** Null where all stays as it was, or there was nothing. */
+  readonly change: DescribedChange | null;
+  /** Null for a limit that the user may not lower. */
+  readonly field: ReturnType<typeof describeField> | null;
+}
+
+/** A request, for the page on which it is allowed (contract 1.2). @param typed sums that can't be granted, null for none */
+export function describeRequest(access: RequestedAccess, typed: TypedLimits | null, words: Words) {
+  const { authorizationRequest, earlier } = access;
+  const { rights, client, redirectUri } = authorizationRequest;
   const { formats, request } = words.texts;
   const asking = describeAsking(access, words);
-  const limits = describeLimits(rights, asking.cost, words);
+  const changes = describeChanges(access, words);
+  const fields = new Map(
+    limitsToLower(authorizationRequest).map((one) => [one.index, describeField(one, typed, words.texts)]),
+  );
+  const asked = describeRights(rights, words).map((right, index): AskedRight => {
+    const change = changes?.byRight.get(right.isSource ? null : (rights[index] ?? null)) ?? null;
+    return { change, field: fields.get(index) ?? null, ...right };
+  });
+  const limits = describeLimits(
+    asked.filter((right) => !isFolded(right)),
+    asking.cost,
+    words,
+  );
   return {
     firstSeen: describeFirstSeen(access, words),
     others: describeOthers(access, words),
     rights: limits.rights,
     together: limits.together,
+    unchanged: asked.filter(isFolded).map((right) => ({ ...right, change: null })),
+    dropped: changes?.dropped ?? [],
+    isSame: changes?.byRight.size === 0,
+    returnsElsewhere: isElsewhere(client.site, redirectUri),
     cannot: request.cannot.sentence(
       formats.oneOf(boundsOf(rights).map((bound) => request.cannot.bounds[bound])),
     ),
-    /** Where no limit says it. */
-    validUntil:
-      worstCase(rights)?.days || rights.every(endsWithOnePayment)
-        ? null
-        : formats.day(expiresAt, words.timeZone),
-    changes: describeChanges(access, words),
     earlierDay: earlier && formats.day(earlier.confirmedAt, words.timeZone),
     earlierLastUsed: earlier?.lastUsedOn ? formats.utcDay(earlier.lastUsedOn) : null,
     // Last: V8 of Node 20 takes a microsecond for each property that is added to a copy.
@@ -62,13 +80,17 @@ export function describeRequest(access: RequestedAccess, words: Words) {
   };
 }
 
+/** What stays as it was and spends nothing need not be read again. */
+function isFolded({ change, spending }: AskedRight): boolean {
+  return change?.isSame === true && !spending;
+}
+
 /** The rights with their limits, and the most that they can cost together, which the only limit says itself, with its end. */
 function describeLimits(
-  asked: readonly Right[],
+  rights: readonly AskedRight[],
   cost: string | null,
   words: Words,
-): { rights: readonly DescribedRight[]; together: string | null } {
-  const rights = describeRights(asked, words);
+): { rights: readonly AskedRight[]; together: string | null } {
   const [only, ...more] = rights.filter(({ spending }) => spending);
   if (only?.limit && more.length === 0 && cost?.startsWith(only.limit))
     return {
@@ -93,24 +115,18 @@ export interface TypedLimits {
   readonly problems: ReadonlyMap<number, LoweringProblem>;
 }
 
-/** The fields of those limits that the user may lower. */
-export function describeLimitFields(
-  { authorizationRequest }: Pick<RequestedAccess, 'authorizationRequest'>,
+function describeField(
+  { index, limit }: ReturnType<typeof limitsToLower>[number],
   typed: TypedLimits | null,
-  words: Words,
+  { formats, consent: { limits } }: Texts,
 ) {
-  const { formats, consent } = words.texts;
-  return limitsToLower(authorizationRequest).map(({ index, right, limit }) => {
-    const problem = typed?.problems.get(index);
-    return {
-      name: limitField(index),
-      right: describeRight(right, words),
-      hint: consent.limits.hint(describeLimit(limit, words.texts)),
-      value: typed?.sums.get(index) ?? formats.plain(limit.sum),
-      unit: consent.limits.unit(formats.currency(limit.currency), limit.days ?? 1),
-      problem: problem === undefined ? null : consent.limits.problems[problem](formats.amount(limit)),
-    };
-  });
+  const problem = typed?.problems.get(index);
+  return {
+    name: limitField(index),
+    value: typed?.sums.get(index) ?? formats.plain(limit.sum),
+    unit: limits.unit(formats.currency(limit.currency), limit.days ?? 1),
+    problem: problem === undefined ? null : limits.problems[problem](formats.amount(limit)),
+  };
 }
 
 export function describeClient(
@@ -135,32 +151,41 @@ function describeFirstSeen(
   return request.firstSeen(client.name, formats.day(client.createdAt, timeZone), describeTarget(redirectUri));
 }
 
-/** The most that is asked, with its end, for example "At most RUB 45,000 in any 30 days, until 21 November 2029"; null for nothing. */
+/**
+ * @returns `cost`: the most that is asked, such as "At most RUB 45,000 in any 30 days, until 21 November 2029"; null for nothing.
+ * `total`: the same until the end, where a limit begins anew before it. `validUntil`: the end, where the cost doesn't say it
+ */
 function describeCost(
   { authorizationRequest: { rights }, expiresAt, daysLeft }: RequestedAccess,
   { texts, timeZone }: Words,
-): string | null {
+): Record<'cost' | 'total' | 'validUntil', string | null> {
   const { formats, request } = texts;
-  const { cost } = request;
   const worst = worstCase(rights);
-  if (worst === null) return null;
-  const limit = describeLimit(worst, texts);
-  if (worst.days === null) return cost.once(limit);
-  const validUntil = formats.day(expiresAt, timeZone);
+  const limit = worst && describeLimit(worst, texts);
+  const end = formats.day(expiresAt, timeZone);
+  if (worst === null || limit === null || worst.days === null) {
+    const validUntil = rights.every(endsWithOnePayment) ? null : end;
+    return { cost: limit && request.cost.once(limit), total: null, validUntil };
+  }
+  const total = formats.amount(mostWithin(rights, daysLeft));
   // A sum for a longer time than the access lives could never be spent.
   return worst.days > daysLeft
-    ? cost.inAll(formats.amount(mostWithin(rights, daysLeft)), validUntil)
-    : cost.until(limit, validUntil);
+    ? { cost: request.cost.inAll(total, end), total: null, validUntil: null }
+    : { cost: request.cost.until(limit, end), total: request.cost.upTo(total), validUntil: null };
+}
+
+/** Whether the browser goes on to another site than the one that stands under the application's name. */
+function isElsewhere(site: string | null, redirectUri: string): boolean {
+  if (site === null || !/^https?:/.test(redirectUri)) return false;
+  const [known, next] = [site, redirectUri].map((url) => new URL(url).hostname.replace(/^www\./, ''));
+  return known !== next && !known?.endsWith(`.${next}`) && !next?.endsWith(`.${known}`);
 }
 
 /** The application's other connections, as one sum; null for none that spends. */
-function describeOthers(
-  { authorizationRequest: { client }, others }: RequestedAccess,
-  { texts }: Words,
-): string | null {
+function describeOthers({ others }: RequestedAccess, { texts }: Words): string | null {
   const { besides } = texts.request;
-  if (others === null) return besides.unknown(client.name);
-  return others.length === 0 ? null : besides.known(client.name, describeTogether(others, texts));
+  if (others === null) return besides.unknown;
+  return others.length === 0 ? null : besides.known(describeTogether(others, texts));
 }
 
 /** Worth nothing after one payment, so that no day says when it ends. */

@@ -4,7 +4,6 @@ import type {
   describeAsking,
   describeClient,
   describeGuard,
-  describeLimitFields,
   describeRequest,
 } from '../describe/describeRequest.ts';
 import type { Link } from '../describe/links.ts';
@@ -71,7 +70,6 @@ export interface ConsentPage
   readonly name: 'consent';
   /** Signed over what this page shows. */
   readonly decisionToken: string;
-  readonly limits: ReturnType<typeof describeLimitFields>;
 }
 
 export type ErrorPage = ReturnType<typeof errorPage>;

@@ -11,7 +11,6 @@ import {
   describeAsking,
   describeClient,
   describeGuard,
-  describeLimitFields,
   describeRequest,
   type TypedLimits,
 } from '../describe/describeRequest.ts';
@@ -81,10 +80,9 @@ export function showConsent(
     name: 'consent',
     undone: typed === null ? requestNote(reply.request, step) : null,
     decisionToken: step.decisionToken,
-    limits: describeLimitFields(step, typed, words),
     error: typed && words.texts.consent.limits.undone,
     ...describeGuard(step, words),
-    ...describeRequest(step, words),
+    ...describeRequest(step, typed, words),
   });
 }
 
