@@ -52,21 +52,21 @@ export function describeRequest(access: RequestedAccess, typed: TypedLimits | nu
   const fields = new Map(
     limitsToLower(authorizationRequest).map((one) => [one.index, describeField(one, typed, words.texts)]),
   );
-  const asked = describeRights(rights, words).map((right, index): AskedRight => {
+  const described = describeRights(rights, words);
+  // The only limit says the cost itself, with its end.
+  const [only = '', ...more] = described.flatMap(({ limit }) => limit ?? []);
+  const saysCost = more.length === 0 && asking.cost?.startsWith(only) === true;
+  const asked = described.map((right, index): AskedRight => {
     const change = changes?.byRight.get(right.isSource ? null : (rights[index] ?? null)) ?? null;
-    return { change, field: fields.get(index) ?? null, ...right };
+    const limit = right.limit && saysCost ? asking.cost : right.limit;
+    return { change, field: fields.get(index) ?? null, ...right, limit };
   });
-  const limits = describeLimits(
-    asked.filter((right) => !isFolded(right)),
-    asking.cost,
-    words,
-  );
   return {
     firstSeen: describeFirstSeen(access, words),
     others: describeOthers(access, words),
-    rights: limits.rights,
-    together: limits.together,
+    rights: asked.filter((right) => !isFolded(right)),
     unchanged: asked.filter(isFolded).map((right) => ({ ...right, change: null })),
+    together: asking.cost && !saysCost ? request.cost.together(asking.cost) : null,
     dropped: changes?.dropped ?? [],
     isSame: changes?.byRight.size === 0,
     returnsElsewhere: isElsewhere(client.site, redirectUri),
@@ -83,21 +83,6 @@ export function describeRequest(access: RequestedAccess, typed: TypedLimits | nu
 /** What stays as it was and spends nothing need not be read again. */
 function isFolded({ change, spending }: AskedRight): boolean {
   return change?.isSame === true && !spending;
-}
-
-/** The rights with their limits, and the most that they can cost together, which the only limit says itself, with its end. */
-function describeLimits(
-  rights: readonly AskedRight[],
-  cost: string | null,
-  words: Words,
-): { rights: readonly AskedRight[]; together: string | null } {
-  const [only, ...more] = rights.filter(({ spending }) => spending);
-  if (only?.limit && more.length === 0 && cost?.startsWith(only.limit))
-    return {
-      rights: rights.map((right) => (right === only ? { ...right, limit: cost } : right)),
-      together: null,
-    };
-  return { rights, together: cost && words.texts.request.cost.together(cost) };
 }
 
 export function describeGuard({ authorizationRequest: { rights }, user }: RequestedAccess, { texts }: Words) {
