@@ -90,18 +90,18 @@ export const en = {
     person: (name: string, login: string) => say`${name} (${login})`,
     validUntil: 'Valid until',
     returnsTo: 'You return to',
-    returnsElsewhere: 'not its website',
+    returnsElsewhere: 'not the application’s website',
     willBeAble: 'It will be able to',
     spending: 'Spend your money, within these limits',
     /** As docs/operating.md says of `--reviewed`. */
     reviewed: (service: string) => say`${service} has checked who runs it`,
-    firstSeen: (client: string, day: string, host: string) =>
-      say`New to you, and not checked by us. ${client} was registered here on ${day} and returns you to ${host}. Allow it only if you trust it.`,
+    firstSeen: (day: string, host: string) =>
+      say`You have not connected it before, and we have not checked who runs it. It was registered here on ${day} and returns you to ${host}. Allow this only if you trust it.`,
     /** The most that a request can cost, as one line. */
     cost: {
       heading: 'The most it can spend',
       /** @param payment such as "One payment of exactly RUB 500" */
-      once: (payment: string) => `${payment}, now or later, and nothing more`,
+      once: (payment: string) => `${payment}, now or later, but only once`,
       /** @param limit such as "At most RUB 3,000 in any 7 days" */
       until: (limit: string, day: string) => `${limit}, until ${day}`,
       /** Where a limit is for a longer time than that. */
@@ -120,7 +120,7 @@ export const en = {
     },
     cannot: {
       /** @param acts such as "spend your money, see your transactions or see your passwords" */
-      sentence: (acts: string) => `It can’t ${acts}.`,
+      sentence: (acts: string) => `This access doesn’t let it ${acts}.`,
       bounds: {
         spend: 'spend your money',
         spend_more: 'spend more than these limits',
@@ -137,13 +137,14 @@ export const en = {
     changes: {
       /** @param use `lastUsed` or `neverUsed` */
       replaces: (day: string, use: string) =>
-        `If you allow this, it replaces the access that you gave on ${day} (${use}), which ends at once.`,
+        `If you allow this, it replaces the access that you gave on ${day} (${use}). The earlier access ends at once.`,
       lastUsed: (day: string) => `last used on ${day}`,
       neverUsed: 'not used yet',
-      none: 'Its rights and limits stay as they are.',
+      none: 'The new access has the same rights and limits.',
       labels: {
         new: 'New',
-        dropped: 'No longer',
+        /** Above those that are not asked any more. */
+        dropped: 'It will no longer be able to',
         raised: 'Higher',
         lowered: 'Lower',
         changed: 'Changed',
@@ -178,7 +179,7 @@ export const en = {
     reject: 'Reject',
     allow: 'Allow',
     limits: {
-      hint: 'You can make it less, not more:',
+      hint: 'You can lower this limit, but not raise it:',
       unit: (currency: string, days: number) => `${currency} ${perDays(days)}`,
       undone: 'Your answer was not accepted: correct the limits first.',
       problems: {
@@ -195,9 +196,9 @@ export const en = {
     title: (client: string) => `Reject ${client}’s request?`,
     heading: 'Reject this request?',
     leadsTo: (client: string, host: string) =>
-      say`${client} gets nothing from this request, and you return to ${host}. You don’t need your payment password for that.`,
+      say`${client} gets nothing from this request, and you return to ${host}. Rejecting needs no payment password.`,
     stays: (client: string, day: string) =>
-      say`The access that you gave ${client} on ${day} stays as it is. You can disconnect it under “Connected applications”.`,
+      say`The access that you gave ${client} on ${day} stays as it is. You can end it at any time under “Connected applications”.`,
     button: 'Reject',
     back: 'Back to the request',
   },
@@ -417,7 +418,7 @@ export const en = {
       not_signed_out: (_client, name, login) =>
         say`That page was out of date, so you are still signed in as ${name} (${login}).`,
       allowed: (client) =>
-        say`You have just allowed this request, and we sent the answer to ${client}. Go back to ${client}. Allow it once more only if it does not work there.`,
+        say`You have just allowed this request, and we sent the answer to ${client}. Go back to ${client}. Allow this request again only if something does not work there.`,
       rejected: (client) =>
         say`You have just rejected this request, and we sent that answer to ${client}. If that was not what you meant, answer again here; otherwise close this page.`,
     }),
@@ -448,7 +449,7 @@ export const en = {
         say`You already answered on this page, and a page can answer only once. Go back to ${client}. If something doesn’t work there, start again from there.`,
       /** After pressing Reject. */
       allowed: (client: string) =>
-        say`You pressed “Allow” on this page before, so rejecting it now would change nothing. To end what you allowed, disconnect ${client} under “Connected applications”.`,
+        say`You pressed “Allow” on this page before, so “Reject” changed nothing. To end what you allowed, disconnect ${client} under “Connected applications”.`,
     },
   },
 

@@ -26,7 +26,7 @@ beforeEach(async () => {
 const consentFor = (fields = {}) => reachConsent(browser, requestOf(client, fields), user);
 const allow = (fields = {}) => obtainToken(browser, client, user, fields);
 const titleOf = ({ body }: Answer) => cheerio.load(body)('title').text();
-const besides = ({ text }: Answer) => /On top of this, (.*?)\. ?It can’t/.exec(text)?.[1];
+const besides = ({ text }: Answer) => /On top of this, (.*?)\. ?This access doesn’t/.exec(text)?.[1];
 const changesOf = ({ body }: Answer) => {
   const $ = cheerio.load(body);
   const lines = $(':is(li, .source):has(.badge)').toArray();
@@ -149,7 +149,7 @@ describe('what changes stands beside each right', () => {
       'New See your account number, balance and status',
     ]);
     expect(page.text).toMatch(
-      /1 right stays as it is Accept and reject transfers sent to you No longer See the list/,
+      /1 right stays as it is Accept and reject transfers sent to you It will no longer be able to See the list/,
     );
   });
 
@@ -162,7 +162,7 @@ describe('what changes stands beside each right', () => {
     ]);
     const same = await consentFor({ scope: 'operation-history payment-shop' });
     expect(changesOf(same)).toEqual([]);
-    expect(same.text).toContain('Its rights and limits stay as they are.');
+    expect(same.text).toContain('The new access has the same rights and limits.');
     expect(same.text).not.toContain('stays as it is');
   });
 });
@@ -177,7 +177,7 @@ it('a return to another site than the application’s is told', async () => {
     site: 'https://www.shop.example/',
     redirectUri: 'https://other.example/',
   });
-  expect((await consentFor()).text).toContain('You return toother.example (not its website)');
+  expect((await consentFor()).text).toContain('You return toother.example (not the application’s website)');
 });
 
 it('a limit for longer than the access lives is told as what can be spent in that time', async () => {
@@ -187,7 +187,7 @@ it('a limit for longer than the access lives is told as what can be spent in tha
 
 it('a request for one payment says no day until which it is good', async () => {
   const { text } = await consentFor({ scope: 'payment.to-pattern("337").limit(,500)' });
-  expect(text).toContain('One payment of exactly RUB 500, now or later, and nothing more');
+  expect(text).toContain('One payment of exactly RUB 500, now or later, but only once');
   expect(text).not.toContain('Valid until');
   expect(text.replaceAll(/registered here on \d+ \w+ \d{4}/g, '')).not.toMatch(/\b20[23]\d\b/);
 });

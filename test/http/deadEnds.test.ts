@@ -54,7 +54,7 @@ function mainOf(html: string): string {
 
 /** The note over a form, at whichever time of day and whatever the host is called. */
 function noteOf(html: string): string {
-  const note = cheerio.load(html)('main p.note').text();
+  const note = cheerio.load(html)('main p.note[role]').text();
   return note.replaceAll(/\d\d:\d\d UTC/g, '…').replaceAll('localhost', 'pay.example');
 }
 

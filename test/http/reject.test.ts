@@ -52,7 +52,7 @@ describe('Reject on the page of the payment password', () => {
     expect([page.status, page.page]).toEqual([200, 'reject']);
     expect(page.text).toContain('Corner Shop is asking for access to your account');
     expect(page.text).toContain('At most RUB 1,500 in any 7 days');
-    expect(page.text).toContain('You don’t need your payment password');
+    expect(page.text).toContain('Rejecting needs no payment password');
     expect(page.headers.get('content-security-policy')).not.toContain('form-action');
     expect(cheerio.load(page.body)('input[type=password]')).toHaveLength(0);
     expect(cheerio.load(page.body)('[name=decision]').toArray()).toHaveLength(1);

@@ -76,7 +76,9 @@ describe('a limit that the user lowers', () => {
   it('has a field with the sum that is asked, as the language writes it', async () => {
     const page = await consentFor('payment-shop.limit(7,999.50) payment.to-account("1")');
     expect(fieldsOf(page)).toEqual({ limit_0: ['999.50', null], limit_1: ['3000', null] });
-    expect(page.text).toMatch(/At most RUB 999\.50 in any 7 days ?You can make it less, not more:/);
+    expect(page.text).toMatch(
+      /At most RUB 999\.50 in any 7 days ?You can lower this limit, but not raise it:/,
+    );
     agent.cookies.set('assent_language', 'ru');
     const russian = await consentFor('payment-shop.limit(7,999.50) payment.to-account("1")');
     expect(fieldsOf(russian)).toEqual({ limit_0: ['999,50', null], limit_1: ['3000', null] });
@@ -179,7 +181,7 @@ describe('a sum that can’t be granted', () => {
     const again = await allow(await consentFor(), { limit_1: '', limit_2: '5000' });
     const answer = await agent.submit(again, 'language', { language: 'ru' });
     const russian = answer.location === null ? answer : await agent.get(answer.location);
-    expect([russian.page, russian.text.includes('Можно указать меньше')]).toEqual(['consent', true]);
+    expect([russian.page, russian.text.includes('Этот лимит можно уменьшить')]).toEqual(['consent', true]);
     expect(await scopeOf()).toEqual([]);
   });
 
@@ -211,7 +213,7 @@ describe('a form', () => {
     client = await server.createClient({ userLimits });
     const page = await consentFor(scope);
     expect(fieldsOf(page)).toEqual({});
-    expect(page.text).not.toContain('You can make it less');
+    expect(page.text).not.toContain('You can lower this limit');
     const answer = await exchange(codeOf(await allow(page, { limit_0: '1' })));
     expect(answer).not.toHaveProperty('scope');
     expect(await scopeOf()).toEqual([scope]);

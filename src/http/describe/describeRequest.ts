@@ -133,7 +133,7 @@ function describeFirstSeen(
 ): string | null {
   if (!firstSeen || client.reviewed) return null;
   const { formats, request } = texts;
-  return request.firstSeen(client.name, formats.day(client.createdAt, timeZone), describeTarget(redirectUri));
+  return request.firstSeen(formats.day(client.createdAt, timeZone), describeTarget(redirectUri));
 }
 
 /**
