@@ -322,6 +322,10 @@ describe('a secret in a file', () => {
   });
 });
 
+/** Behind each mistake in a file. `test/docs.test.ts` finds the sections. */
+const SEE_BRAND = '; see docs/configuration.md#the-face-of-the-service';
+const SEE_DIRECTORY = '; see docs/configuration.md#names-of-shops-and-accounts';
+
 describe('BRAND', () => {
   it('is Assent itself for an operator who says nothing, and an invented wallet in trial mode', () => {
     expect(readConfig(COMPLETE).brand).toBe(BUILT_IN_BRAND);
@@ -344,15 +348,15 @@ describe('BRAND', () => {
   it('is refused with a line for each mistake that names the file', () => {
     const BRAND = write('wrong.json', JSON.stringify({ name: '', logo: 'x.svg', more: 1 }));
     expect(problems({ ...COMPLETE, BRAND })).toEqual([
-      `BRAND ${BRAND}: name.en must have 1 to 40 characters.`,
-      `BRAND ${BRAND}: name.ru must have 1 to 40 characters.`,
-      `BRAND ${BRAND}: more is unknown.`,
-      `BRAND ${BRAND}: logo x.svg can't be read: ENOENT.`,
+      `BRAND ${BRAND}: name.en must have 1 to 40 characters${SEE_BRAND}.`,
+      `BRAND ${BRAND}: name.ru must have 1 to 40 characters${SEE_BRAND}.`,
+      `BRAND ${BRAND}: more is unknown${SEE_BRAND}.`,
+      `BRAND ${BRAND}: logo x.svg can't be read: ENOENT${SEE_BRAND}.`,
     ]);
     expect(problems({ ...COMPLETE, BRAND: join(folder, 'none.json') })).toEqual([
-      `BRAND ${join(folder, 'none.json')}: can't be read: ENOENT.`,
+      `BRAND ${join(folder, 'none.json')}: can't be read: ENOENT${SEE_BRAND}.`,
     ]);
-    expect(problems({ ...COMPLETE, BRAND: folder })).toEqual([`BRAND ${folder}: is no file.`]);
+    expect(problems({ ...COMPLETE, BRAND: folder })).toEqual([`BRAND ${folder}: is no file${SEE_BRAND}.`]);
   });
 
   it.each([
@@ -362,7 +366,7 @@ describe('BRAND', () => {
     write('logo.svg', body);
     const BRAND = write('brand.json', '{"name":"Pay","logo":"logo.svg"}');
     expect(problems({ ...COMPLETE, BRAND })).toEqual([
-      expect.stringMatching(`^BRAND ${BRAND}: logo logo.svg ${problem}.$`),
+      expect.stringMatching(`^BRAND ${BRAND}: logo logo.svg ${problem}${SEE_BRAND}.$`),
     ]);
   });
 });
@@ -378,12 +382,12 @@ describe('DIRECTORY', () => {
     expect(readConfig({ ...COMPLETE, DIRECTORY }).directory.nameOf('shop', '1')?.en).toBe('One');
     write('names.json', '{"more":1}');
     expect(problems({ ...COMPLETE, DIRECTORY, BRAND: '/nowhere' })).toEqual([
-      "BRAND /nowhere: can't be read: ENOENT.",
-      `DIRECTORY ${DIRECTORY}: more is unknown.`,
+      `BRAND /nowhere: can't be read: ENOENT${SEE_BRAND}.`,
+      `DIRECTORY ${DIRECTORY}: more is unknown${SEE_DIRECTORY}.`,
     ]);
     write('names.json', ' '.repeat(4 * 1024 * 1024 + 1));
     expect(problems({ ...COMPLETE, DIRECTORY })).toEqual([
-      `DIRECTORY ${DIRECTORY}: has 4194305 bytes, and may have 4194304.`,
+      `DIRECTORY ${DIRECTORY}: has 4194305 bytes, and may have 4194304${SEE_DIRECTORY}.`,
     ]);
   });
 });

@@ -112,6 +112,14 @@ describe('the documents', () => {
     expect(wanted.filter((file) => !reached.has(file))).toEqual([]);
   });
 
+  it('have the sections that messages lead to', () => {
+    const sources = files.filter((file) => /^src\/.+\.ts$/.test(file));
+    const places = sources.flatMap((file) => find(file, /\b(\w+\.md#[\w-]+)/g));
+    expect(places.length).toBeGreaterThan(2);
+    for (const [document = '', anchor] of places.map((place) => place.split('#')))
+      expect(headingsOf(`docs/${document}`).map(anchorOf)).toContain(anchor);
+  });
+
   it('docs/configuration.md describes every variable of the configuration', () => {
     const names = find('src/config/variables.ts', /^ {2}([A-Z][A-Z_]+): z?/gm);
     expect(names.length).toBeGreaterThan(9);

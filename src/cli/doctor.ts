@@ -35,7 +35,10 @@ function lineOf({ level, text, remedy }: Finding): string {
 async function checkAll(shell: Shell): Promise<Finding[]> {
   const { config, problems } = readOrExplain(shell);
   const judge = config === null ? wrong : advice;
-  const verdicts = problems.map((problem) => judge(problem, 'see "Environment" in docs/configuration.md'));
+  const verdicts = problems.map((problem) => {
+    const [text = '', place = 'docs/configuration.md#environment'] = problem.split('; see ');
+    return judge(text, `see ${place}`);
+  });
   if (config !== null) verdicts.unshift(ok('the configuration is complete'));
   return [
     ...verdicts.map((verdict) => ({ check: 'configuration', ...verdict })),

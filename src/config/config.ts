@@ -23,6 +23,13 @@ const NAMES = Object.keys({ ...VARIABLES, ...OPERATOR_VARIABLES });
 const TRIAL_BRAND = 'demo/wallet/brand.json';
 const TRIAL_DIRECTORY = 'demo/wallet/directory.json';
 
+/** Where docs/ says what the file of a variable has to have. */
+const FILES_DESCRIBED = {
+  CATALOGUE: 'scopes.md#another-catalogue',
+  BRAND: 'configuration.md#the-face-of-the-service',
+  DIRECTORY: 'configuration.md#names-of-shops-and-accounts',
+};
+
 /** How the database is reached: the operator's by its URL, the embedded one of trial mode by its folder. */
 export type DatabaseConfig = Readonly<ReturnType<typeof databaseConfig>>;
 
@@ -149,14 +156,11 @@ function told(variable: string, value: unknown): unknown {
 /** Reads the files that variables name, and gathers what is wrong with all of them. */
 function operatorFiles(given: Environment) {
   const problems: string[] = [];
-  const fromFile = <Content>(variable: string, read: (file: string) => Content): Content | undefined => {
+  const fromFile = <Content>(variable: keyof typeof FILES_DESCRIBED, read: (file: string) => Content) => {
     const file = given[variable];
-    if (file === undefined) return undefined;
-    return gathering(
-      problems,
-      () => read(inCheckout(file)),
-      (problem) => `${variable} ${file}: ${problem}.`,
-    );
+    const worded = (problem: string) =>
+      `${variable} ${file}: ${problem}; see docs/${FILES_DESCRIBED[variable]}.`;
+    return file === undefined ? undefined : gathering(problems, () => read(inCheckout(file)), worded);
   };
   return { problems, fromFile };
 }
