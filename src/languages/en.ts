@@ -65,8 +65,14 @@ export const en = {
     cookiesOff: (host: string) =>
       say`Your browser isn’t saving cookies from ${host}, and you can’t sign in without them. Allow cookies for ${host} in your browser’s settings, then sign in here again.`,
   },
-  /** Beside each field for a password: a button, read with the word behind it ("Show password"), and a hint. */
-  password: { show: 'Show', hide: 'Hide', what: 'password', capsLock: 'Caps Lock is on.' },
+  /** Beside each field for a password: a button, read with the word behind it ("Show password"), a hint, and a link to `BRAND`'s page. */
+  password: {
+    show: 'Show',
+    hide: 'Hide',
+    what: 'password',
+    capsLock: 'Caps Lock is on.',
+    forgot: 'Forgot your password?',
+  },
   /** Beside the password forms. @param until the time of day, for a wait of minutes */
   tooManyTries: (wait: string, until: string | null) =>
     `Too many attempts. Wait ${wait}${until === null ? '' : `, until ${until}`}, then try again. The password was not checked this time.`,
@@ -549,14 +555,14 @@ export const en = {
     ifAgain: 'If it happens again',
     passOn: (client: string | null) =>
       client === null
-        ? 'Pass these details on to the application’s support team.'
-        : say`Pass these details on to the support team of ${client}.`,
+        ? 'Pass this on to the application’s support team.'
+        : say`Pass this on to the support team of ${client}.`,
     tellUs: 'Give support this reference.',
     error: 'Error',
     parameter: 'Parameter',
     reference: 'Reference',
-    /** In trial mode; what unfolds is in English. */
-    rule: 'The exact rule, for developers',
+    /** Folded; in trial mode with the exact rule, in English. */
+    details: 'Details for developers',
   },
 };
 

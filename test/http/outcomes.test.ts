@@ -153,7 +153,7 @@ describe('in trial mode', async () => {
     const mark = '<img src=x onerror=alert(1)>';
     const agent = new Agent(trial.baseUrl, { 'accept-language': 'ru' });
     const answer = await agent.post('/oauth/authorize', requestOf(shop, { [name]: mark }));
-    expect(foldOf(answer)).toContain('Точное правило, для разработчиков');
+    expect(foldOf(answer)).toContain('Подробности для разработчиков');
     expect(foldOf(answer)).toContain(rule);
     expect(foldOf(answer)).toContain(remedy);
     expect(answer.body).not.toContain('onerror');
@@ -170,12 +170,15 @@ describe('in trial mode', async () => {
   );
 
   it.each(['/nowhere', '/%zz', '/consent'])('so has %s', async (path) => {
-    expect(foldOf(await new Agent(trial.baseUrl).get(path))).toMatch(/The exact rule, for developers .+\./);
+    expect(foldOf(await new Agent(trial.baseUrl).get(path))).toMatch(/Details for developers .+\./);
   });
 
-  it('alone: a server for others shows a reference', async () => {
+  it('alone: a server for others shows a reference, and folded the code and the parameter', async () => {
     const answer = await newBrowser().get(request({ scope: 'make-coffee' }));
-    expect([foldOf(answer), /Reference ?[0-9a-f]{10}/.test(answer.text)]).toEqual(['', true]);
+    expect(foldOf(answer)).toMatch(/^Details for developers Error ?invalid_scope Parameter ?scope$/);
+    expect(answer.text).toMatch(/Reference ?[0-9a-f]{10} ?Details for developers/);
+    const nowhere = await newBrowser().get('/nowhere');
+    expect([foldOf(nowhere), /Reference ?[0-9a-f]{10}/.test(nowhere.text)]).toEqual(['', true]);
   });
 });
 

@@ -21,6 +21,7 @@ const FULL_BRAND: Brand = {
     url: 'https://help.northern-lights-savings-and-payments.example/contact',
     phone: '+7 (800) 555-01-00',
     email: 'people.who.answer.every.question@northern-lights-savings.example',
+    password: 'https://northern-lights-savings-and-payments.example/forgotten',
   },
   legal: {
     en: 'Northern Lights Savings & Payments Ltd, 1 Harbour Street, Murmansk. Licence 0000 of the Central Bank of 1 April 2024, for payments and for keeping electronic money.',

@@ -11,7 +11,12 @@ const LOOK = brandingOf({ brand: BUILT_IN_BRAND, baseUrl: 'https://pay.example' 
 const HELPING = brandingOf({
   brand: {
     ...BUILT_IN_BRAND,
-    support: { url: 'https://pay.example/help', phone: '+7 (800) 555-35-35', email: 'help@pay.example' },
+    support: {
+      url: 'https://pay.example/help',
+      phone: '+7 (800) 555-35-35',
+      email: 'help@pay.example',
+      password: 'https://pay.example/forgotten',
+    },
     legal: { en: 'Pay Ltd', ru: 'ООО «Платёж»' },
   },
   baseUrl: 'https://pay.example',
@@ -95,6 +100,17 @@ describe.each(pages)('in %s the page sample "%s"', (language, _name, page) => {
     expect(withHelp('form').last().is('.languages > form')).toBe(true);
     expect(withHelp('.languages form a')).toHaveLength(0);
     expect($('footer .help')).toHaveLength(0);
+  });
+
+  it('leads to the operator’s page for a forgotten password beside the field for it, where there is such a page', () => {
+    const withHelp = cheerio.load(renderPage(page, language, HELPING, FORM));
+    const links = (document: cheerio.CheerioAPI) =>
+      document('.password a')
+        .toArray()
+        .map((link) => document(link).attr('href'));
+    const fields = $('input[autocomplete=current-password]').length;
+    expect(links(withHelp)).toEqual(Array(fields).fill('https://pay.example/forgotten'));
+    expect(links($)).toEqual([]);
   });
 
   it('names the address to look for once: at the field for a password on the way of a request, else in its foot', () => {

@@ -61,7 +61,7 @@ describe('trial mode', () => {
     expect(home.text).toContain(password);
     const agent = await expectSignIn(server, { login, password });
     expect(payment).toMatch(/^[a-z2-9]{4}(-[a-z2-9]{4}){2}$/);
-    expect((await agent.get('/nowhere')).text).toContain('The exact rule, for developers');
+    expect((await agent.get('/nowhere')).text).toContain('Details for developers');
     expect(other.password).not.toBe(password);
     await expectSignIn(server, other);
   });

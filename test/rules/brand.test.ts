@@ -11,6 +11,7 @@ const COMPLETE = {
     url: 'https://pay.example/help?from=assent',
     phone: '+7 (800) 555-35-35',
     email: 'help@pay.example',
+    password: 'https://pay.example/forgotten',
   },
   legal: 'Pay & Co Ltd, licence 123',
 };
@@ -79,6 +80,7 @@ describe('a brand', () => {
       url: null,
       phone: '112',
       email: null,
+      password: null,
     });
     expect(BUILT_IN_BRAND).toMatchObject({ name: { en: 'Assent' }, ...nothing });
   });
@@ -89,7 +91,7 @@ describe('a brand', () => {
       logo: 7,
       colour: '#000000',
       accent: { light: 'green' },
-      support: { url: 'http://pay.example', phone: 'call us', fax: '1' },
+      support: { url: 'http://pay.example', phone: 'call us', fax: '1', password: '/forgotten' },
       legal: ['x'],
     };
     expect(problems(wrong).toSorted()).toEqual([
@@ -101,6 +103,7 @@ describe('a brand', () => {
       'name.de is unknown',
       'name.ru must be a text',
       'support.fax is unknown',
+      'support.password must be https://, a host and at most 500 visible ASCII characters',
       'support.phone must be a phone number such as +7 800 555 35 35',
       'support.url must be https://, a host and at most 500 visible ASCII characters',
     ]);
@@ -118,6 +121,7 @@ describe('a brand', () => {
       'name.en has U+200B at character 4: only characters that can be seen may be there',
     ],
     [{ name: 'x', support: {} }, 'support must have a url, a phone or an email'],
+    [{ name: 'x', support: { password: 'https://x' } }, 'support must have a url, a phone or an email'],
     [{ name: 'x', support: 'https://x' }, 'support must be an object with url, phone or email'],
     [{ name: 'x', support: { url: 'https://x@pay.example' } }, /^support\.url must be https/],
     [{ name: 'x', support: { url: 'javascript:alert(1)' } }, /^support\.url must be https/],

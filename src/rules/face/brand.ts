@@ -11,8 +11,8 @@ export interface Brand {
   readonly logo: (Logo & { readonly path: string }) | null;
   /** The colour of buttons, links and focus, as `#rrggbb`; null for our own. */
   readonly accent: Readonly<Record<Theme, string>> | null;
-  /** Where users find help; one of these at least. */
-  readonly support: Readonly<Record<'url' | 'phone' | 'email', string | null>> | null;
+  /** Where users find help, by one of the first three at least, and the page for a forgotten password. */
+  readonly support: Readonly<Record<'url' | 'phone' | 'email' | 'password', string | null>> | null;
   /** One line at the end of each page, such as the owner of the service and its licence. */
   readonly legal: PerLanguage | null;
 }
@@ -55,6 +55,7 @@ const colour = (theme: Theme) =>
       error: ({ input }) => contrastProblem(String(input), theme),
     });
 const text = z.string('must be a text');
+const webAddress = text.refine(isWebAddress, `must be ${WEB_ADDRESS}`).optional();
 const PHONE = /^(?=.{3,30}$)\+?\d[\d ()-]*\d$/;
 const EMAIL = /^(?=.{3,100}$)[\w.+-]+@[\w-]+(\.[\w-]+)+$/;
 
@@ -68,13 +69,14 @@ const BRAND = z.strictObject(
     support: z
       .strictObject(
         {
-          url: text.refine(isWebAddress, `must be ${WEB_ADDRESS}`).optional(),
+          url: webAddress,
           phone: text.regex(PHONE, 'must be a phone number such as +7 800 555 35 35').optional(),
           email: text.regex(EMAIL, 'must be an email address such as help@pay.example').optional(),
+          password: webAddress,
         },
         'must be an object with url, phone or email',
       )
-      .refine((support) => Object.keys(support).length > 0, 'must have a url, a phone or an email')
+      .refine(({ url, phone, email }) => url ?? phone ?? email, 'must have a url, a phone or an email')
       .optional(),
     legal: perLanguage(MAX_LEGAL_CHARACTERS).optional(),
   },
@@ -89,8 +91,8 @@ export function logoNameIn(json: string): string | null {
 /** Parses an operator's brand file. @throws {FileError} with all its mistakes */
 export function parseBrand(json: string): Omit<Brand, 'logo'> {
   const { name, accent = null, support, legal = null } = parseOperatorFile(BRAND, json);
-  const { url = null, phone = null, email = null } = support ?? {};
-  return { name, accent, support: support === undefined ? null : { url, phone, email }, legal };
+  const { url = null, phone = null, email = null, password = null } = support ?? {};
+  return { name, accent, support: support === undefined ? null : { url, phone, email, password }, legal };
 }
 
 /** The background with too little contrast, as the end of a sentence; undefined for none. */
