@@ -56,6 +56,8 @@ interface CommandSettings<Input extends z.ZodObject, Output extends z.ZodType, R
   /** Said where each field is good, and not all together. */
   readonly incomplete?: string;
   readonly open?: Open;
+  /** The fields for people, of the document and all that the operation gave, before they are put {@link inWords}. */
+  readonly view?: (document: z.output<Output>, thing: Readonly<Record<string, unknown>>) => object;
   /** One sentence for people, instead of the document. */
   readonly says?: (result: Result, input: z.output<Input>) => string;
   /** Said of an empty list. */
@@ -69,15 +71,21 @@ export function command<Input extends z.ZodObject, Output extends z.ZodType, Res
   operation: Operation<Input, Output, Result>,
   settings: CommandSettings<Input, Output, Result> = {},
 ): (usage: string) => CommandRow {
-  const { says, none = '', table = () => (rows) => rows as readonly object[] } = settings;
+  const { says, none = '', view, table = () => (rows) => rows as readonly object[] } = settings;
   const show = async (shell: Shell, caller: Caller, input: z.output<Input>) => {
     const result = await operation.run(caller, input);
-    if (!operation.isList)
-      return shell.printOne(operation.output.parse(result) as object, says?.(result, input));
-    const rowsOf = shell.inJson ? (rows: readonly unknown[]) => rows as object[] : table();
+    const { inWords } = view && !shell.inJson ? await import('./words.ts') : {};
+    const shown = (thing: unknown) => {
+      const document = operation.output.parse(thing);
+      return view && inWords
+        ? inWords(view(document, thing as object as never), shell)
+        : (document as object);
+    };
+    if (!operation.isList) return shell.printOne(shown(result), says?.(result, input));
+    const rowsOf = shell.inJson ? (rows: readonly object[]) => rows : table();
     const nothing = typeof none === 'string' ? none : await none(caller, input);
-    const parsed = (page: readonly unknown[]) => rowsOf(page.map((row) => operation.output.parse(row)));
-    return shell.printList(result as Pages<unknown>, parsed, nothing);
+    const pageOf = (page: readonly unknown[]) => rowsOf(page.map(shown) as never);
+    return shell.printList(result as Pages<unknown>, pageOf, nothing, view !== undefined);
   };
   return (usage) => {
     const names: (keyof z.output<Input> & string)[] = Object.keys(operation.input.shape);

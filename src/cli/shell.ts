@@ -58,14 +58,15 @@ export class Shell {
   printOne(thing: object, sentence?: string): void {
     const row = snakeCase(thing);
     if (sentence !== undefined && !this.inJson) this.say(sentence);
-    else this.print(row, alignColumns(Object.entries(row).map(([name, value]) => [name, text(value)])));
+    else this.print(row, fieldLines(row));
   }
 
-  /** Prints a list at its reader's pace: JSON, or a table as wide as its first page, and another where the columns change. */
+  /** Prints a list at its reader's pace: JSON, a block each, or a table as wide as its first page, anew where the columns change. */
   async printList<Thing>(
     pages: AsyncIterable<readonly Thing[]> | Iterable<readonly Thing[]>,
     rowsOf: (page: readonly Thing[]) => readonly object[],
     none: string,
+    inBlocks = false,
   ): Promise<void> {
     let [isEmpty, header, widths]: [boolean, string, number[]] = [true, '', []];
     const format = (rows: readonly Row[]) => {
@@ -73,6 +74,7 @@ export class Shell {
       const json = () =>
         rows.map((row) => `\n${JSON.stringify(row, null, 2)}`.replaceAll('\n', '\n  ')).join();
       if (this.inJson) return (isEmpty ? '[' : ',') + json();
+      if (inBlocks) return rows.map((row) => `${fieldLines(row)}\n\n`).join('');
       const lines = rows.map((row) => Object.values(row).map(text));
       const columns = Object.keys(rows[0] ?? {});
       if (String(columns) !== header) {
@@ -108,6 +110,21 @@ export class Shell {
   showProgress(count: number): void {
     if (!this.inJson && this.streams.stderr.isTTY) this.streams.stderr.write(`${count} revoked\r`);
   }
+}
+
+/** A line for each field, or for each element of a list. */
+function fieldLines(row: Row): string {
+  const lines = Object.entries(row).flatMap(([name, value]) => {
+    const parts = Array.isArray(value) ? value.flatMap((element) => wrapped(String(element))) : [text(value)];
+    return parts.map((part, at) => [at === 0 ? name : '', part]);
+  });
+  return alignColumns(lines);
+}
+
+/** In lines that fit beside a name on a terminal, but for longer words. */
+function wrapped(line: string): string[] {
+  const [first = '', ...others] = line.match(/[^ ].{0,59}(?= |$)|[^ ]+/g) ?? [];
+  return [first, ...others.map((part) => `  ${part}`)];
 }
 
 function widthsOf(lines: readonly (readonly string[])[]): number[] {

@@ -71,7 +71,11 @@ export const COMMANDS: CommandTable = {
   }),
 
   client: { summary: 'register, list, change, block and delete applications, and manage their secrets' },
-  'client create': command(clients.create, { options: SETTING_OPTIONS, read: readSettings }),
+  'client create': command(clients.create, {
+    options: SETTING_OPTIONS,
+    read: readSettings,
+    view: (_document, created) => created,
+  }),
   'client update <id>': command(clients.update, {
     options: CHANGE_OPTIONS,
     read: readSettings,
@@ -100,7 +104,12 @@ export const COMMANDS: CommandTable = {
     summary: 'create a user; asks for the passwords, and does not show them',
   }),
   'user list': command(users.list, { none: 'no users' }),
-  'user show <login>': command(users.show),
+  'user show <login>': command(users.show, {
+    view: (user, { paymentPasswordHash }) => ({
+      ...user,
+      paymentPassword: paymentPasswordHash ? 'set' : 'none',
+    }),
+  }),
   'user block <login>': command(users.block, STATUS_SET),
   'user unblock <login>': command(users.unblock, STATUS_SET),
   'user sign-out <login>': command(users.signOut, {
@@ -132,6 +141,7 @@ export const COMMANDS: CommandTable = {
   'grant list': command(grants.list, {
     incomplete: 'say whose: --login, --client, or both',
     none: 'no authorizations',
+    view: (grant, { clientName }) => ({ clientName, ...grant }),
   }),
   'grant revoke [grant-id]': command(grants.revoke, {
     options: {
@@ -169,11 +179,14 @@ export const COMMANDS: CommandTable = {
       months.map((month) => `dropped ${month}`).join('\n') || 'there is nothing older to drop',
   }),
 
-  'explain <reference>': command(explain),
+  'explain <reference>': command(explain, {
+    view: (refusal) => ({ ...refusal, commands: refusal.remedy.match(/(?<=`)assent [^`]+/g) }),
+  }),
   token: { summary: 'look up an access token' },
   'token show': command(showToken, {
     summary: 'say of an access token, from standard input, whose it is and what it is worth',
     options: { token: () => [] },
+    view: (grant) => grant,
     /** The token is no argument: every process on the machine can list those. */
     async read(_options, shell) {
       const { stdin } = shell.streams;

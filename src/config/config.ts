@@ -81,6 +81,11 @@ export function readServiceNames(environment: Environment = process.env): string
   return [...Object.values(brand.name), ...(BASE_URL ? [new URL(BASE_URL).hostname] : [])];
 }
 
+/** The currency of all limits. @throws {ConfigError} */
+export function readCurrency(environment: Environment = process.env): string {
+  return parse(z.object(VARIABLES).pick({ CURRENCY: true }), environment).CURRENCY;
+}
+
 /** A container may run as a number that has no name. */
 function systemUser(): string {
   try {

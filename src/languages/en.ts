@@ -57,6 +57,7 @@ export const en = {
     forAccount: 'Sign in to see which applications are connected to your account.',
     login: 'Login',
     password: 'Password',
+    forgot: 'Forgot your password?',
     button: 'Sign in',
     leave: 'Don’t want this? Close this page, and the application gets nothing from this request.',
     wrong: 'The login or the password is wrong. If you’re sure both are right, contact support.',
@@ -65,14 +66,8 @@ export const en = {
     cookiesOff: (host: string) =>
       say`Your browser isn’t saving cookies from ${host}, and you can’t sign in without them. Allow cookies for ${host} in your browser’s settings, then sign in here again.`,
   },
-  /** Beside each field for a password: a button, read with the word behind it ("Show password"), a hint, and a link to `BRAND`'s page. */
-  password: {
-    show: 'Show',
-    hide: 'Hide',
-    what: 'password',
-    capsLock: 'Caps Lock is on.',
-    forgot: 'Forgot your password?',
-  },
+  /** Beside each field for a password: a button, read with the word behind it ("Show password"), and a hint. */
+  password: { show: 'Show', hide: 'Hide', what: 'password', capsLock: 'Caps Lock is on.' },
   /** Beside the password forms. @param until the time of day, for a wait of minutes */
   tooManyTries: (wait: string, until: string | null) =>
     `Too many attempts. Wait ${wait}${until === null ? '' : `, until ${until}`}, then try again. The password was not checked this time.`,

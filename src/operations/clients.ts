@@ -104,7 +104,7 @@ export const create = operation({
       return verified && { clientSecret: (await makeSecret(db, 'client', clientId, operator)).secret };
     });
     for (const warning of warnings) caller.warn(warning);
-    return { clientId, ...given, ...secret };
+    return { clientId, ...settings, verified, ...secret };
   },
 });
 

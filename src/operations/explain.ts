@@ -20,6 +20,8 @@ export const explain = operation({
     error: z.string(),
     rule: z.string(),
     ruleId: z.string().nullable(),
+    clientId: z.string().nullable(),
+    clientName: z.string().nullable(),
     remedy: z.string(),
   }),
   effect: 'reads',
@@ -30,7 +32,7 @@ export const explain = operation({
         `no refusal is kept under ${reference}. Perhaps it came a moment ago: ask again in two seconds, since refusals are written in batches. Or it is older than ${REFUSALS_KEPT_DAYS} days, or came with too many others, and then only the log has it; or the request went well (assent audit --ref ${reference}), or had a form shown again, as after a wrong password`,
       );
     }
-    return { ...refusal, remedy: remedyFor(refusal.ruleId) };
+    return { ...refusal, remedy: remedyFor(refusal.ruleId, refusal) };
   },
 });
 

@@ -16,7 +16,10 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const REFUSAL = { method: 'GET', path: '/', status: 400, error: 'invalid_request', rule: 'x', ruleId: 'x' };
+const REFUSAL = {
+  ...{ method: 'GET', path: '/', status: 400, error: 'invalid_request' },
+  ...{ rule: 'x', ruleId: 'x', clientId: null },
+};
 
 let references = 0;
 /** Refuses so many requests of each address, in one second after the other. @returns how many are kept of each */

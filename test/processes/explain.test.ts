@@ -7,6 +7,7 @@ import { plant } from '../support/plant.ts';
 import { onDatabase } from '../support/process.ts';
 import { converse } from '../support/rawHttp.ts';
 import { useServer } from '../support/server.ts';
+import { basic } from '../support/tokenRequests.ts';
 
 const server = await useServer({ trustProxy: 1 });
 let networks = 0;
@@ -25,6 +26,7 @@ interface Kept {
   readonly reference: string;
   readonly rule: string;
   readonly rule_id: string | null;
+  readonly client_id: string | null;
 }
 
 const kept = async () =>
@@ -56,7 +58,9 @@ describe('assent explain', () => {
     const { code, stdout, stderr } = await assent(`explain ${reference.toUpperCase()}`);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain('redirect_uri differs from the registered one at character 27');
-    expect(stdout).toContain('assent client update ID --redirect-uri');
+    expect(stdout).toMatch(new RegExp(`^client_id +${client.clientId}\nclient_name +Test Shop$`, 'm'));
+    expect(stdout).toContain(`\`assent client update ${client.clientId} --redirect-uri URI\``);
+    expect(stdout).toMatch(new RegExp(`^commands +assent client show ${client.clientId}$`, 'm'));
     expect(await json(`explain ${reference}`)).toEqual({
       reference,
       at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
@@ -66,12 +70,14 @@ describe('assent explain', () => {
       error: 'invalid_request',
       rule: 'redirect_uri differs from the registered one at character 27',
       rule_id: 'redirect_uri_unregistered',
-      remedy: expect.stringContaining('assent client show ID'),
+      client_id: client.clientId,
+      client_name: 'Test Shop',
+      remedy: expect.stringContaining(`assent client show ${client.clientId}`),
     });
   });
 
   it.each([
-    ['the text of a rule is another', `rule = 'reworded'`, /assent client show ID/],
+    ['the text of a rule is another', `rule = 'reworded'`, /assent client show [0-9a-f]{32}/],
     ['an earlier build kept it without the id of its rule', 'rule_id = null', /^Another build of Assent/],
     [
       'a later build gave its rule an id that is not known here',
@@ -101,6 +107,21 @@ describe('assent explain', () => {
     await expect.poll(latest).toMatchObject({ reference, rule_id: 'unreadable_http' });
   });
 
+  it.each([
+    ['sent in a form', (id: string) => stranger().post('/oauth/token', { client_id: id })],
+    ['of HTTP Basic', (id: string) => stranger().post('/oauth/token', {}, basic(id, 'x'))],
+    [
+      'of the request in a form of ours',
+      (id: string) => stranger().post('/sign-in', { request: `client_id=${id}` }),
+    ],
+  ])(
+    'knows the application by its client_id %s, and keeps no other text that was sent for one',
+    async (_how, send) => {
+      expect(await keptOf(await send(client.clientId))).toMatchObject({ client_id: client.clientId });
+      expect(await keptOf(await send('sent-by-mistake'))).toMatchObject({ client_id: null });
+    },
+  );
+
   it('says that it knows nothing of another reference, and may do so in a moment', async () => {
     const sentence = await refused('explain 0000000000', 1);
     expect(sentence).toMatch(
@@ -117,7 +138,7 @@ describe('assent explain', () => {
 });
 
 describe('what is kept for it', () => {
-  it('tells nothing of what was sent, and not by whom', async () => {
+  it('tells nothing of what was sent but the application, and not by whom', async () => {
     const agent = stranger();
     const typed = {
       client_id: client.clientId,
@@ -128,8 +149,16 @@ describe('what is kept for it', () => {
     await agent.get(`/oauth/authorize?${new URLSearchParams({ ...typed, response_type: 'code' })}`);
     await keptOf(await agent.post('/oauth/token', tokenRequestOf(client, 'the-code-that-was-sent')));
     const text = JSON.stringify(await kept());
-    const { clientId, clientSecret } = client;
-    for (const sent of ['a-state', 'typed', 'the-code', clientId, clientSecret, '198.51', '127.0.0.1'])
+    const { clientSecret } = client;
+    for (const sent of [
+      'a-state',
+      'typed',
+      'the-code',
+      clientSecret,
+      '198.51',
+      '127.0.0.1',
+      'sent-by-mistake',
+    ])
       expect(text).not.toContain(sent);
   });
 

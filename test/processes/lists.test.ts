@@ -101,6 +101,25 @@ describe('assent grant list --client', () => {
     expect(await rowsOf(`grant list --client big --login ${login}`)).toEqual([grant]);
   });
 
+  it('tells people the rights in the words of the pages, within the width of a terminal', async () => {
+    const scope = 'account-info payment.to-pattern("337").limit(7,500) money-source("wallet","card")';
+    await plant(
+      database,
+      `update grants set scope = '${scope}' where instance_name = 'Person-100001'`,
+      `update grants set scope = 'of earlier rules' where instance_name = 'Person-100002'`,
+    );
+    const { stdout } = await assent('grant list --client big --limit 2');
+    const [first = '', second = ''] = stdout.replaceAll('\u00a0', ' ').split('\n\n');
+    expect(first).toMatch(
+      /^client_name +Big\nlogin +Person-100001\ngrant_id +[0-9a-f-]{36}\nclient_id +big\n/,
+    );
+    expect(first.replaceAll(/\n +/g, '\n')).toContain(
+      'See your account number, balance and status\nPay the shop “337”: at most RUB 500 in any 7 days\nPaid from: your wallet or your linked card\nstate',
+    );
+    expect(second).toMatch(/^rights +of earlier rules$/m);
+    expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
+  });
+
   it.each([
     ['grant list', 2, 'say whose: --login, --client, or both'],
     ['grant list --client nothing', 1, 'there is no client nothing'],

@@ -97,6 +97,9 @@ describe('--json', () => {
     });
     const about = { user_id, login: 'gerda' };
     expect(await json('user show Gerda')).toEqual({ ...about, name: 'Gerda', status: 'active' });
+    expect((await assent('user show Gerda')).stdout).toMatch(
+      /^status +active\npayment_password +(set|none)\n$/m,
+    );
     expect(await json('user block gerda')).toEqual({ ...about, status: 'blocked' });
     expect(await json('user unblock gerda')).toEqual({ ...about, status: 'active' });
     expect(await json('user sign-out gerda')).toEqual({ ...about, done: 'signed_out' });
@@ -220,6 +223,18 @@ describe('what users see of an application', () => {
     expect((await assent(`client show ${client_id}`)).stdout).toMatch(
       /^site +https:\/\/shop\.example\nlogo +[0-9a-f]{32}\.png\nreviewed +true\nuser_limits +true$/m,
     );
+  });
+
+  it('is told when it is registered, with everything else that was given and nothing that was not', async () => {
+    const { stdout } = await assent(
+      `${CREATE} Shop --force --most 30,5000 --right account-info payment-shop`,
+    );
+    expect(stdout.replaceAll('\u00a0', ' ').split(/ {2,}|\n *\n?/)).toEqual([
+      'client_id',
+      expect.stringMatching(/^[0-9a-f]{32}$/),
+      ...['name', 'Shop', 'redirect_uri', 'https://shop.example/callback'],
+      ...['allowed_rights', 'account-info', 'payment-shop', 'most', 'At most RUB 5,000 in any 30 days', ''],
+    ]);
   });
 
   it('changes one by one', async () => {

@@ -700,19 +700,22 @@ select * from (
   left join clients c using (client_id)
  order by a.at desc;
 
--- refusal-find(text) → at timestamp with time zone, reference text, method text, path text, status integer, error text, rule text, ruleId text
-select at, reference, method, path, status, error, rule, rule_id as "ruleId" from refusals
+-- refusal-find(text) → at timestamp with time zone, reference text, method text, path text, status integer, error text, rule text, ruleId text, clientId text, clientName text
+select at, reference, method, path, r.status, error, rule, rule_id as "ruleId", client_id as "clientId", name as "clientName"
+     from refusals r left join clients using (client_id)
     where reference = $1 and at > clock_timestamp() - interval '7 days';
 
--- refusal-insert(bigint[], timestamp with time zone[], text[], text[], text[], integer[], text[], text[], text[]) → nothing
-insert into refusals (network, at, reference, method, path, status, error, rule, rule_id)
-select network, at, reference, method, path, status, error, rule, rule_id
-  from (select *, row_number() over (partition by network order by n) as place from unnest($1::bigint[], $2::timestamptz[], $3::text[], $4::text[], $5::text[], $6::int[], $7::text[], $8::text[], $9::text[]) with ordinality as input (network, at, reference, method, path, status, error, rule, rule_id, n)) r
+-- refusal-insert(bigint[], timestamp with time zone[], text[], text[], text[], integer[], text[], text[], text[], text[]) → nothing
+insert into refusals (network, at, reference, method, path, status, error, rule, rule_id, client_id)
+select network, at, reference, method, path, status, error, rule, rule_id,
+       (select client_id from clients where client_id = r.client_id)
+  from (select *, row_number() over (partition by network order by n) as place from unnest($1::bigint[], $2::timestamptz[], $3::text[], $4::text[], $5::text[], $6::int[], $7::text[], $8::text[], $9::text[], $10::text[]) with ordinality as input (network, at, reference, method, path, status, error, rule, rule_id, client_id, n)) r
  where place + (select count(*) from (select from refusals kept where kept.network = r.network and kept.at > clock_timestamp() - interval '600000 milliseconds'
                                        limit 60) recent) <= 60
 on conflict (slot) do update
    set network = excluded.network, at = excluded.at, reference = excluded.reference, method = excluded.method, path = excluded.path,
-       status = excluded.status, error = excluded.error, rule = excluded.rule, rule_id = excluded.rule_id;
+       status = excluded.status, error = excluded.error, rule = excluded.rule, rule_id = excluded.rule_id,
+       client_id = excluded.client_id;
 
 -- resource-delete(text) → nothing
 delete from resources where resource_id = $1;

@@ -68,7 +68,8 @@ function refuseUnreadable(app: FastifyInstance, error: ClientError, socket: Sock
   const rule = `unreadable HTTP: ${error.code}`;
   const ruleId = error.code === 'HPE_HEADER_OVERFLOW' ? 'too_long' : 'unreadable_http';
   app.log.info({ ref: reference, status, rule, rule_id: ruleId }, 'request');
-  const refusal = { reference, method: '-', path: '-', status, error: code, rule, ruleId } as const;
+  const about = { reference, method: '-', path: '-', clientId: null };
+  const refusal = { ...about, status, error: code, rule, ruleId };
   app.refusals.note(refusal, addressOf({ ip: socket.remoteAddress }));
   const deadEnd = { ...UNREAD, cause: isLate ? 'late' : 'brokenHttp', code } as const;
   const language = languageIn(error.rawPacket);

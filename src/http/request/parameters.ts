@@ -2,6 +2,7 @@ import formbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { OAuthError } from '../../rules/common/error.ts';
 import { MAX_CANONICAL_QUERY_BYTES } from '../../rules/common/limits.ts';
+import { parseBasicCredentials } from '../../rules/request/clientCredentials.ts';
 import { MAX_PARAMETERS, Parameters } from '../../rules/request/parameters.ts';
 
 /** More than any request of the contract needs. */
@@ -35,6 +36,18 @@ export function queryParameters(request: FastifyRequest): Parameters {
   const url = request.raw.url ?? '';
   const start = url.indexOf('?');
   return start < 0 ? NONE : new Parameters(url.slice(start + 1));
+}
+
+/** The application that a request names, by itself or within the request that a form of ours carries; null where none can be read. */
+export function namedClient(request: FastifyRequest): string | null {
+  try {
+    const form = bodyParameters(request);
+    const sent = form.get('client_id') ?? queryParameters(request).get('client_id');
+    const carried = () => new Parameters(form.get('request') ?? '').get('client_id');
+    return sent ?? carried() ?? parseBasicCredentials(request.headers.authorization)?.id ?? null;
+  } catch {
+    return null;
+  }
 }
 
 /** As the router reads it: decoded, without the origin of an absolute URL. */

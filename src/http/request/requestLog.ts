@@ -1,7 +1,7 @@
 import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import { OWN_FAULT, type RefusalLog } from '../../watch/refusals.ts';
 import { addressOf } from './caller.ts';
-import { loggedPathOf } from './parameters.ts';
+import { loggedPathOf, namedClient } from './parameters.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -47,6 +47,7 @@ export function noteRefusal(request: FastifyRequest, status: number): void {
   const { id: reference, method, server, logFields } = request;
   const { error, rule, rule_id: ruleId } = logFields ?? OWN_FAULT;
   if (SHOWN_AGAIN.includes(error)) return;
-  const refusal = { reference, method, path: loggedPathOf(request), status, error, rule, ruleId };
+  const clientId = namedClient(request);
+  const refusal = { reference, method, path: loggedPathOf(request), status, error, rule, ruleId, clientId };
   server.refusals.note(refusal, addressOf(request));
 }

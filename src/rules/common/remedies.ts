@@ -105,9 +105,15 @@ export type RuleId = keyof typeof REMEDIES;
 
 export const RULE_IDS = Object.keys(REMEDIES) as readonly RuleId[];
 
-/** The advice about a refusal. @param ruleId null, or an id that is not ours, from another build */
-export function remedyFor(ruleId: string | null): string {
+/** The advice about a refusal, its commands with what is known of it. @param ruleId null, or of another build */
+export function remedyFor(
+  ruleId: string | null,
+  { clientId, reference }: { readonly clientId?: string | null; readonly reference?: string } = {},
+): string {
   const known = RULE_IDS.find((id) => id === ruleId);
-  if (known !== undefined) return REMEDIES[known];
+  if (known !== undefined)
+    return REMEDIES[known]
+      .replaceAll(/(`assent (?:client|audit)[\w -]*? )ID\b/g, `$1${clientId ?? 'ID'}`)
+      .replaceAll(/\bREF\b/g, reference ?? 'REF');
   return 'Another build of Assent kept this, so that there is no advice for the rule alone: its text says what was broken, docs/integrating.md and the log of that time how.';
 }

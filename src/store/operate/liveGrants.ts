@@ -31,11 +31,12 @@ function select(filter: GrantFilter, list: string, rest: string): Query {
   return statement<GrantFilter>('', `select ${list} from grants g where ${where}`)(filter);
 }
 
-/** Grants in whatever state, each with its user's login, newest first, by pages. @param limit how many; all when null */
+/** Grants in whatever state, each with the names of user and application, newest first, by pages. @param limit how many; all when null */
 export function listGrants(pool: pg.Pool, filter: GrantFilter, limit: number | null) {
-  const list = `${GRANT_COLUMNS}, (select login from users u where u.user_id = g.user_id) as login`;
+  const list = `${GRANT_COLUMNS}, (select login from users u where u.user_id = g.user_id) as login,
+    (select name from clients c where c.client_id = g.client_id) as "clientName"`;
   const order = `order by confirmed_at desc, grant_id limit ${limit}`;
-  return queryPages<Grant & { login: string }>(pool, select(filter, list, order));
+  return queryPages<Grant & Record<'login' | 'clientName', string>>(pool, select(filter, list, order));
 }
 
 /** The ids of live grants, in the order of their keys, by pages. */

@@ -3,7 +3,7 @@ import type { Database } from '../database/database.ts';
 import { execute, findOne } from '../database/query.ts';
 import { batchStatement } from '../database/statement.ts';
 
-/** Why a request was refused: what its log line says, without client and user. */
+/** Why a request was refused: what its log line says, without the user. */
 export interface Refusal {
   readonly at: Date;
   /** The reference on the error page and of the log line. */
@@ -17,6 +17,8 @@ export interface Refusal {
   readonly rule: string;
   /** Null where a build before schema version 16 kept it. */
   readonly ruleId: string | null;
+  /** The application that the request names: any text before it is kept, then one that is registered, or null. */
+  readonly clientId: string | null;
 }
 
 /** A refusal of a network, known by a keyed digest of 32 bits, which tells nothing of it. */
@@ -40,16 +42,19 @@ const insert = batchStatement<RefusalOf>(
     error: 'text',
     rule: 'text',
     rule_id: 'text',
+    client_id: 'text',
   },
   (input) => `
-insert into refusals (network, at, reference, method, path, status, error, rule, rule_id)
-select network, at, reference, method, path, status, error, rule, rule_id
+insert into refusals (network, at, reference, method, path, status, error, rule, rule_id, client_id)
+select network, at, reference, method, path, status, error, rule, rule_id,
+       (select client_id from clients where client_id = r.client_id)
   from (select *, row_number() over (partition by network order by n) as place from ${input}) r
  where place + (select count(*) from (select from refusals kept where kept.network = r.network and kept.at > clock_timestamp() - ${WINDOW}
                                        limit ${MAX_KEPT}) recent) <= ${MAX_KEPT}
 on conflict (slot) do update
    set network = excluded.network, at = excluded.at, reference = excluded.reference, method = excluded.method, path = excluded.path,
-       status = excluded.status, error = excluded.error, rule = excluded.rule, rule_id = excluded.rule_id`,
+       status = excluded.status, error = excluded.error, rule = excluded.rule, rule_id = excluded.rule_id,
+       client_id = excluded.client_id`,
 );
 
 /** Keeps refusals, not too many of one network; when all slots are taken, in place of the oldest. */
@@ -58,8 +63,9 @@ export async function insertRefusals(db: Database, refusals: readonly RefusalOf[
 }
 
 /** The refusal with this reference; null when none is kept. */
-export const findRefusal = findOne<{ reference: string }, Refusal>(
+export const findRefusal = findOne<{ reference: string }, Refusal & { clientName: string | null }>(
   'refusal-find',
-  `select at, reference, method, path, status, error, rule, rule_id as "ruleId" from refusals
+  `select at, reference, method, path, r.status, error, rule, rule_id as "ruleId", client_id as "clientId", name as "clientName"
+     from refusals r left join clients using (client_id)
     where reference = @reference and at > clock_timestamp() - interval '${REFUSALS_KEPT_DAYS} days'`,
 );

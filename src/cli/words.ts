@@ -1,0 +1,45 @@
+import { readCurrency } from '../config/config.ts';
+import { describeLimit, describeRights } from '../http/describe/describe.ts';
+import { BUILT_IN_CATALOGUE } from '../languages/catalogue.ts';
+import { inSentence } from '../languages/formats.ts';
+import { TEXTS } from '../languages/languages.ts';
+import { BUILT_IN_BRAND } from '../rules/face/brand.ts';
+import { EMPTY_DIRECTORY } from '../rules/face/directory.ts';
+import type { Ceiling } from '../rules/scope/ceiling.ts';
+import { parseScope } from '../rules/scope/scope.ts';
+import type { Shell } from './shell.ts';
+
+const WORDS = {
+  brand: BUILT_IN_BRAND,
+  catalogue: BUILT_IN_CATALOGUE,
+  directory: EMPTY_DIRECTORY,
+  timeZone: 'UTC',
+  language: 'en',
+  texts: TEXTS.en,
+} as const;
+
+/** A thing with its scope and its ceiling in the words of the pages, and without what was not given. */
+export function inWords(thing: object, { streams }: Shell): object {
+  const currency = readCurrency(streams.env);
+  const fields = Object.entries(thing).map(([name, value]) => {
+    if (name === 'scope') return ['rights', rightsIn(value, currency)];
+    if (name === 'most' && value !== null)
+      return [name, describeLimit({ ...(value as Ceiling), currency }, TEXTS.en)];
+    return [name, value];
+  });
+  return Object.fromEntries(fields.filter(([, value]) => value !== null && value !== false));
+}
+
+/** A line for each right; the scope itself where it is of earlier rules. */
+function rightsIn(scope: string, currency: string): readonly string[] {
+  try {
+    return describeRights(parseScope(scope, currency), WORDS).map(
+      ({ before, target, after, limit, quotes }) => {
+        const named = target === null ? '' : `${quotes.open}${target.join(' ')}${quotes.close}`;
+        return `${before}${named}${after}${limit === null ? '' : `: ${inSentence(limit)}`}`;
+      },
+    );
+  } catch {
+    return [scope];
+  }
+}
