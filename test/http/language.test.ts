@@ -72,6 +72,38 @@ describe('the form for another language', () => {
     expect(heading((await browser.get('/account')).body)).toBe('Вход');
   });
 
+  it('is kept with the user, for other browsers in which nobody chose a language', async () => {
+    const owner = await server.createUser();
+    const asked = requestOf(client, { ui_locales: 'en' });
+    const languageIn = async (browser: Agent, fields = requestOf(client)) => {
+      const page = await reachConsent(browser, fields, owner);
+      return page.headers.get('content-language');
+    };
+    const first = new Agent(server.baseUrl);
+    expect(await languageIn(first)).toBe('en');
+    await first.submit(await first.get('/account'), 'language', { language: 'ru' });
+    const elsewhere = new Agent(server.baseUrl);
+    expect(await languageIn(elsewhere, asked)).toBe('ru');
+    const chosen = new Agent(server.baseUrl);
+    await chosen.submit(await chosen.get('/account'), 'language', { language: 'en' });
+    expect(await languageIn(chosen)).toBe('en');
+    expect(await languageIn(new Agent(server.baseUrl, RUSSIAN))).toBe('en');
+    expect(await languageIn(elsewhere)).toBe('ru'); // until the next choice here
+  });
+
+  it('is not kept with the next user of a browser to which only the user before brought it', async () => {
+    const [one, other] = [await server.createUser(), await server.createUser()];
+    const first = new Agent(server.baseUrl);
+    await first.submit(await first.get('/account'), 'language', { language: 'ru' });
+    await reachConsent(first, requestOf(client), one);
+    const shared = new Agent(server.baseUrl);
+    await reachConsent(shared, requestOf(client), one);
+    shared.cookies.delete('assent_session');
+    await reachConsent(shared, requestOf(client), other);
+    const page = await reachConsent(new Agent(server.baseUrl), requestOf(client), other);
+    expect(page.headers.get('content-language')).toBe('en');
+  });
+
   it.each([
     ['a contradiction', 'account-info account-info', '', 'противоречат'],
     ['a doubled parameter', 'account-info', '&scope=account-info', 'повторяется'],

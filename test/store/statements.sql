@@ -810,9 +810,9 @@ select n::int as n, session_hash as "sessionHash", user_id as "userId", login, n
        confirmed_at as "confirmedAt", clock_timestamp() as now
   from found;
 
--- session-insert(uuid, text, bytea, bytea, text, text, text, boolean, text, text, timestamp with time zone) → valid boolean, late boolean
+-- session-insert(uuid, text, bytea, bytea, text, text, text, boolean, text, text, timestamp with time zone) → valid boolean, language text, late boolean
 with locked as (
-  select user_id from users
+  select user_id, language from users
    where user_id = $1 and password_hash = $2 and status = 'active' for share
 ), ending as (
   select s.session_hash from sessions s, locked
@@ -834,7 +834,7 @@ with locked as (
   select 'signed_in', user_id, jsonb_build_object('known_device', $8::boolean, 'browser', $5::text, 'system', $6::text,
   'session', substr(encode(sha256($4::bytea), 'hex'), 1, 32)), $9, $10 from locked, moment where not late
 )
-select exists (select from locked) as valid, late from moment;
+select exists (select from locked) as valid, (select language from locked) as language, late from moment;
 
 -- session-mark-confirmed(bytea, text, bytea, text, text, text, timestamp with time zone) → valid boolean, late boolean
 with locked as (
@@ -972,6 +972,9 @@ select substr(encode(sha256(s.session_hash), 'hex'), 1, 32) as "sessionId", s.se
      from sessions s where s.user_id = $2 and not (s.seen_at < clock_timestamp() - interval '30 minutes'
                      or s.created_at < clock_timestamp() - interval '12 hours')
     order by s.session_hash = $1 desc, s.seen_at desc, s.session_hash;
+
+-- user-set-language(text, uuid) → nothing
+update users set language = $1 where user_id = $2 and language is distinct from $1;
 
 -- user-set-passwords(text, text, text) → userId uuid
 update users set password_hash = $1,

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { RequestMeta } from '../../rules/common/caller.ts';
 import { sha256 } from '../../secrets/digest.ts';
 import { deleteSession, findSession, type Session } from '../../store/common/sessions.ts';
+import { type User, updateLanguage } from '../../store/common/users.ts';
 import type { Context } from '../common/context.ts';
 import { type Form, type FormOwner, signForm, verifyForm } from '../common/signedForm.ts';
 
@@ -10,6 +11,15 @@ export type { Session };
 /** The session of a cookie; null when it is not signed in. */
 export async function currentSession({ db }: Context, cookie: string | null): Promise<Session | null> {
   return cookie === null ? null : findSession(db, sha256(cookie));
+}
+
+/** Keeps a language with a user, for browsers in which none was chosen. One that is lost costs a click: without an error. */
+export async function keepLanguage(
+  { db }: Context,
+  { userId }: Pick<User, 'userId'>,
+  language: string,
+): Promise<void> {
+  await updateLanguage(db, { userId, language }).catch(() => undefined);
 }
 
 /** The token of the form that signs out, the same form on every page. */

@@ -12,7 +12,7 @@ import type { Context } from '../common/context.ts';
 import { type Form, type FormOwner, signForm, verifyForm } from '../common/signedForm.ts';
 import { attemptPassword } from './passwordAttempts.ts';
 import { rememberSession } from './seenWarnings.ts';
-import { preLoginSession } from './session.ts';
+import { keepLanguage, preLoginSession } from './session.ts';
 
 export interface SentSignIn {
   readonly formToken: string | undefined;
@@ -22,12 +22,15 @@ export interface SentSignIn {
   readonly password: string;
 }
 
-/** The cookies that a browser sent with a sign-in, null for none: its session (which ends), pre-login session, device, seen. */
-export type SentCookies = Readonly<Record<'session' | 'preLogin' | 'device' | 'seen', string | null>>;
+/** The cookies of a sign-in, null for none: session (which ends), pre-login session, device, seen, language chosen there. */
+export type SentCookies = Readonly<
+  Record<'session' | 'preLogin' | 'device' | 'seen' | 'language', string | null>
+>;
 
 /**
  * Signs a user in (contract 5.1). Unknown login, wrong password and blocked user are one answer after the same work.
- * @returns `stale` for a form that this browser was not shown for this very request; values of new cookies @throws {BusyError}
+ * @returns `stale` for a form that this browser was not shown for this very request; values of new cookies, and the language that
+ * the user chose elsewhere @throws {BusyError}
  */
 export const signIn = telling(
   'signIn',
@@ -48,11 +51,14 @@ export const signIn = telling(
     const origin = { ...deviceOf(caller.userAgent), knownDevice, network: shownNetwork(caller.address) };
     // Last, so that there is a session only if its cookie is handed out.
     const session = { sessionHash, userId, passwordHash, earlierHash, ...origin };
-    const { valid } = await insertSession(db, { ...session, ...caller });
+    const { valid, language: kept } = await insertSession(db, { ...session, ...caller });
     if (!valid) return { outcome: 'wrong' } as const;
+    const { language: chosen } = cookies;
+    if (chosen !== null && chosen !== kept) await keepLanguage(context, { userId }, chosen);
     const own = { user: { userId }, sessionHash };
     const seenCookie = knownDevice ? null : rememberSession(own, cookies.seen);
-    return { outcome: 'signed_in', sessionCookie, deviceCookie, seenCookie } as const;
+    const language = chosen === null ? kept : null;
+    return { outcome: 'signed_in', sessionCookie, deviceCookie, seenCookie, language } as const;
   },
 );
 

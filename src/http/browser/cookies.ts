@@ -21,7 +21,7 @@ const COOKIES = {
   device: { name: 'device', maxAge: KNOWN_DEVICE_SECONDS },
   /** The same of payment passwords. */
   paymentDevice: { name: 'payment_device', maxAge: KNOWN_DEVICE_SECONDS },
-  /** The language chosen on a page: its tag (`languageIn`). */
+  /** The language chosen on a page: its tag (`languageIn`), with a dot behind it where that was in another browser of the user. */
   language: { name: 'language', maxAge: LANGUAGE_SECONDS },
   /** The warnings seen and the sessions begun in this browser, by user (`flows/signIn/seenWarnings.ts`). */
   seen: { name: 'seen', maxAge: WARNING_DAYS * 24 * 60 * 60 },
@@ -35,7 +35,10 @@ type Cookie = keyof typeof COOKIES;
 export function readCookies({ cookies, server }: FastifyRequest) {
   const { baseUrl } = server.context;
   const read = (cookie: Cookie) => cookies[wireName(baseUrl, cookie)] ?? null;
+  const language = read('language');
   return {
+    /** Only one that was chosen in this browser. */
+    language: isLanguage(language) ? language : null,
     session: read('session'),
     preLogin: read('preLogin'),
     device: read('device'),

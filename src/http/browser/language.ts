@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { keepLanguage } from '../../flows/signIn/session.ts';
 import {
   firstLanguage,
   isLanguage,
@@ -14,7 +15,7 @@ import {
 import { Parameters } from '../../rules/request/parameters.ts';
 import { bodyParameters, queryParameters } from '../request/parameters.ts';
 import { languageIn, setCookie } from './cookies.ts';
-import { isFromOwnPage } from './forms.ts';
+import { isFromOwnPage, sessionOf } from './forms.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -31,7 +32,7 @@ export interface LanguageForm {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** Chosen on a page of ours before, else asked by the application, else the browser's preference. */
+/** Chosen on a page of ours before, here or by the user elsewhere, else asked by the application, else the browser's preference. */
 export function languageOf(
   request: Pick<FastifyRequest, 'headers'> & Partial<Pick<FastifyRequest, 'chosenLanguage' | 'raw' | 'body'>>,
 ): Language {
@@ -55,12 +56,14 @@ export function textsOf(request: FastifyRequest): Texts {
   return TEXTS[languageOf(request)];
 }
 
-/** Keeps the language that a form of ours chose, and answers in it. */
-export function chooseLanguage(reply: FastifyReply, form: Parameters): void {
+/** Keeps the language that a form of ours chose, in this browser and with its user, and answers in it. */
+export async function chooseLanguage(reply: FastifyReply, form: Parameters): Promise<void> {
   const tag = form.get('language');
   if (!isLanguage(tag) || !isFromOwnPage(reply.request)) return;
   reply.request.chosenLanguage = tag;
   setCookie(reply, 'language', tag);
+  const session = await sessionOf(reply.request).catch(() => null); // without the database the cookie is enough
+  if (session !== null) await keepLanguage(reply.server.context, session.user, tag);
 }
 
 /**

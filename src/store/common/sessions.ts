@@ -56,13 +56,14 @@ const ORIGIN = `jsonb_build_object('known_device', @knownDevice::boolean, 'brows
 
 /**
  * Signs a user in: the browser's earlier session and the user's expired ones end. A change of the password waits for the share
- * lock, or this fails. @returns `valid`: false when the password was changed or the user blocked while it was being checked
+ * lock, or this fails. @returns `valid`: false when the password was changed or the user blocked while it was being checked;
+ * the `language` that the user chose last
  */
-export const insertSession = decision<NewSession & Caller, { valid: boolean }>(
+export const insertSession = decision<NewSession & Caller, { valid: boolean; language: string | null }>(
   'session-insert',
   `
 with locked as (
-  select user_id from users
+  select user_id, language from users
    where user_id = @userId and password_hash = @passwordHash and status = 'active' for share
 ), ending as (
   select s.session_hash from sessions s, locked
@@ -78,7 +79,7 @@ with locked as (
 ), logged as (
   ${recordEvents({ kind: `'signed_in'`, user_id: 'user_id', detail: ORIGIN, ...OF_CALLER }, 'locked, moment where not late')}
 )
-select exists (select from locked) as valid, late from moment`,
+select exists (select from locked) as valid, (select language from locked) as language, late from moment`,
 );
 
 // `offset 0` makes PostgreSQL look up each row by its key, whatever its statistics say: an ANALYZE in the middle of a bulk load

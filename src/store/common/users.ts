@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { loginKey } from '../../rules/account/loginKey.ts';
 import type { Status } from '../../rules/request/client.ts';
 import type { Database } from '../database/database.ts';
-import { findOne, queryLong, queryPages } from '../database/query.ts';
+import { findOne, queryLong, queryPages, write } from '../database/query.ts';
 import { statement } from '../database/statement.ts';
 
 /** A person with an account. */
@@ -50,6 +50,12 @@ export const listUsers = (
   { after = '', login = '', name = '', limit = null }: UserFilter,
 ): AsyncGenerator<User[]> =>
   queryPages(pool, list({ after: loginKey(after), login: loginKey(login), name, limit }));
+
+/** Keeps the language that a user chose. */
+export const updateLanguage = write<{ userId: string; language: string }>(
+  'user-set-language',
+  'update users set language = @language where user_id = @userId and language is distinct from @language',
+);
 
 type NewUser = Pick<User, 'login' | 'name'> & PasswordHashes;
 

@@ -61,7 +61,7 @@ export function decisionRoutes(app: FastifyInstance, context: Context): void {
 
   app.post('/consent', OWN_FORM, async (request, reply) => {
     const { form, authorizationRequest, session } = await receiveRequestForm(request);
-    chooseLanguage(reply, form);
+    await chooseLanguage(reply, form);
     const choice = form.get('decision');
     if (session === null || (choice !== 'allow' && choice !== 'reject')) {
       return backUnanswered(reply, authorizationRequest, 'not_decided');

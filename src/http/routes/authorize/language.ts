@@ -8,7 +8,7 @@ import { bodyParameters } from '../../request/parameters.ts';
 export function languageRoutes(app: FastifyInstance): void {
   app.post('/language', OWN_FORM, async (request, reply) => {
     const form = bodyParameters(request);
-    chooseLanguage(reply, form);
+    await chooseLanguage(reply, form);
     return seeOther(reply, addressBehind(form) ?? '/account');
   });
 }

@@ -29,6 +29,7 @@ export function signInRoutes(app: FastifyInstance, context: Context): void {
     setCookie(reply, 'session', result.sessionCookie);
     setCookie(reply, 'device', result.deviceCookie);
     if (result.seenCookie !== null) setCookie(reply, 'seen', result.seenCookie);
+    if (result.language !== null) setCookie(reply, 'language', `${result.language}.`);
     forgetOutcome(reply);
     return backToRequest(reply, sent.authorizationRequest);
   });
