@@ -323,8 +323,8 @@ describe('a secret in a file', () => {
 });
 
 /** Behind each mistake in a file. `test/docs.test.ts` finds the sections. */
-const SEE_BRAND = '; see docs/configuration.md#the-face-of-the-service';
-const SEE_DIRECTORY = '; see docs/configuration.md#names-of-shops-and-accounts';
+const SEE_BRAND = '; see docs/configuration.md#brand';
+const SEE_DIRECTORY = '; see docs/configuration.md#directory';
 
 describe('BRAND', () => {
   it('is Assent itself for an operator who says nothing, and an invented wallet in trial mode', () => {

@@ -112,19 +112,15 @@ export class Shell {
   }
 }
 
-/** A line for each field, or for each element of a list. */
+/** A line for each field, or for each element of a list, which is broken where it is too long for a terminal. */
 function fieldLines(row: Row): string {
   const lines = Object.entries(row).flatMap(([name, value]) => {
-    const parts = Array.isArray(value) ? value.flatMap((element) => wrapped(String(element))) : [text(value)];
-    return parts.map((part, at) => [at === 0 ? name : '', part]);
+    const whole = Array.isArray(value)
+      ? value.join('\n').replaceAll(/(?=.{61})(.{1,60}) /g, '$1\n  ')
+      : text(value);
+    return whole.split('\n').map((line, at) => [at === 0 ? name : '', line]);
   });
   return alignColumns(lines);
-}
-
-/** In lines that fit beside a name on a terminal, but for longer words. */
-function wrapped(line: string): string[] {
-  const [first = '', ...others] = line.match(/[^ ].{0,59}(?= |$)|[^ ]+/g) ?? [];
-  return [first, ...others.map((part) => `  ${part}`)];
 }
 
 function widthsOf(lines: readonly (readonly string[])[]): number[] {

@@ -23,13 +23,6 @@ const NAMES = Object.keys({ ...VARIABLES, ...OPERATOR_VARIABLES });
 const TRIAL_BRAND = 'demo/wallet/brand.json';
 const TRIAL_DIRECTORY = 'demo/wallet/directory.json';
 
-/** Where docs/ says what the file of a variable has to have. */
-const FILES_DESCRIBED = {
-  CATALOGUE: 'scopes.md#another-catalogue',
-  BRAND: 'configuration.md#the-face-of-the-service',
-  DIRECTORY: 'configuration.md#names-of-shops-and-accounts',
-};
-
 /** How the database is reached: the operator's by its URL, the embedded one of trial mode by its folder. */
 export type DatabaseConfig = Readonly<ReturnType<typeof databaseConfig>>;
 
@@ -161,10 +154,10 @@ function told(variable: string, value: unknown): unknown {
 /** Reads the files that variables name, and gathers what is wrong with all of them. */
 function operatorFiles(given: Environment) {
   const problems: string[] = [];
-  const fromFile = <Content>(variable: keyof typeof FILES_DESCRIBED, read: (file: string) => Content) => {
+  const fromFile = <Content>(variable: string, read: (file: string) => Content) => {
     const file = given[variable];
-    const worded = (problem: string) =>
-      `${variable} ${file}: ${problem}; see docs/${FILES_DESCRIBED[variable]}.`;
+    const place = `docs/configuration.md#${variable.toLowerCase()}`;
+    const worded = (problem: string) => `${variable} ${file}: ${problem}; see ${place}.`;
     return file === undefined ? undefined : gathering(problems, () => read(inCheckout(file)), worded);
   };
   return { problems, fromFile };

@@ -488,7 +488,6 @@ export const en = {
     /** Other dead ends. */
     causes: {
       notFound: { title: 'There is no such page', text: 'There is nothing at this address.' },
-      unreadableAddress: { title: 'There is no such page', text: 'This address can’t be read.' },
       notAllowed: {
         title: 'This page can’t be opened directly',
         text: 'It can only be reached by a button on another of our pages. Nothing was done.',

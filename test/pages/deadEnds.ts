@@ -86,7 +86,6 @@ const ERRORS: Record<
     reach: (browser) => browser.post('/oauth/authorize', '{}', { 'content-type': 'application/json' }),
   },
   notFound: { status: 404, reach: (browser) => browser.get('/nowhere') },
-  unreadableAddress: { status: 404, reach: (browser) => browser.get('/%zz') },
   notAllowed: { ...INVALID, status: 405, reach: (browser) => browser.get('/consent') },
   brokenForm: { ...INVALID, reach: (browser) => browser.post('/consent', { decision: 'allow' }) },
   brokenHttp: {

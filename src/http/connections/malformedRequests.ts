@@ -34,7 +34,7 @@ export function answerBadPath(_error: Error, request: FastifyRequest, reply: Fas
   const { id: reference, method, logFields } = request;
   request.log.info({ method, path: loggedPathOf(request), status: 404, ...logFields }, 'request');
   noteRefusal(request, 404);
-  const deadEnd = { ...UNREAD, cause: 'unreadableAddress' } as const;
+  const deadEnd = { ...UNREAD, cause: 'notFound' } as const;
   showPage(reply.header('x-request-id', reference), errorPage(request, deadEnd), 404);
 }
 

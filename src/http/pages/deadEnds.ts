@@ -29,7 +29,6 @@ const WAYS_ON: Partial<Record<Cause, WayOn>> & Record<keyof Texts['errors']['cau
   // The application or the user was blocked at the last moment; which of them is not said.
   no_longer_possible: { fault: 'nobodys', next: 'support', title: 'no_longer_possible' },
   notFound: { fault: 'address', next: 'account' },
-  unreadableAddress: { fault: 'address', next: 'account' },
   notAllowed: { fault: 'nobodys', next: 'account' },
   brokenForm: { fault: 'between', next: 'account' },
   brokenHttp: { fault: 'between', next: 'account' },
