@@ -9,6 +9,8 @@ const perDays = (days: number) => (days === 1 ? 'in any 24 hours' : plural(days,
 
 type LoweringTexts = Record<LoweringProblem, (sum: string) => string>;
 type OutcomeText = (client: string, name: string, login: string) => string;
+type WarningText = (client: string, time: string, from: string, device: string) => string;
+const warningTexts = <Kind extends string>(texts: Record<Kind, WarningText>) => texts;
 const outcomeTexts = <Outcome extends string>(texts: Record<Outcome, OutcomeText>) => texts;
 
 /** English, and the model of every other language: functions take what stands inside their sentence. */
@@ -284,6 +286,9 @@ export const en = {
     /** Read out, and beside an icon. */
     warning: 'Check this:',
     rights: 'What you allowed',
+    address: 'IP address',
+    /** After what was decided. */
+    confirmed: ', with your payment password',
     /** @param beginning of the address, such as `203.0.113` */
     network: (beginning: string) => `IP address beginning ${beginning}`,
     deletedClient: 'a deleted application',
@@ -316,38 +321,42 @@ export const en = {
   /** Told until the user has seen it: the event, and the steps against a stranger. */
   warnings: {
     heading: 'Please check this',
-    payment_confirmed: (client: string, time: string, from: string) =>
-      say`Your payment password was used in another browser, for ${client}, on ${time}, ${from}. If that was not you, disconnect ${client} if it is connected, and change both passwords.`,
-    password_guessed: (time: string, from: string) =>
-      `A wrong password was entered several times on ${time}, ${from}, so sign-in was paused for a while. If that was not you, someone is trying to guess your password. Change it if it is short or you use it elsewhere too.`,
-    payment_password_guessed: (time: string, from: string) =>
-      `Somebody who was signed in as you entered a wrong payment password several times on ${time}, ${from}, so we paused further attempts for a while. If that was not you, sign out the other browsers and change both passwords.`,
-    replayed: (client: string, time: string) =>
-      say`A one-time code for ${client} was used twice on ${time}, so we ended its access. If you want to go on using ${client}, connect it again from inside the application. If you did not connect it yourself, change your passwords.`,
-    user_password_set: (time: string) =>
-      `We set a new password for you on ${time}. If you did not ask us to, contact support. Either way, choose a password of your own.`,
-    signed_in: (time: string, device: string, from: string) =>
-      `Somebody signed in as you on ${time} with ${device}, ${from}, in a browser that we did not recognise. If that was not you, stop everything and change your passwords.`,
+    kinds: warningTexts({
+      payment_confirmed: (client, time, from) =>
+        say`Your payment password was used in another browser, for ${client}, on ${time}, ${from}. If that was not you, disconnect ${client} if it is connected, and change both passwords.`,
+      password_guessed: (_client, time, from) =>
+        `A wrong password was entered several times on ${time}, ${from}, so sign-in was paused for a while. If that was not you, someone is trying to guess your password. Change it if it is short or you use it elsewhere too.`,
+      payment_password_guessed: (_client, time, from) =>
+        `Somebody who was signed in as you entered a wrong payment password several times on ${time}, ${from}, so we paused further attempts for a while. If that was not you, sign out the other browsers and change both passwords.`,
+      replayed: (client, time) =>
+        say`A one-time code for ${client} was used twice on ${time}, so we ended its access. If you want to go on using ${client}, connect it again from inside the application. If you did not connect it yourself, change your passwords.`,
+      user_password_set: (_client, time) =>
+        `We set a new password for you on ${time}. If you did not ask us to, contact support. Either way, choose a password of your own.`,
+      signed_in: (_client, time, from, device) =>
+        `Somebody signed in as you on ${time} with ${device}, ${from}, in a browser that we did not recognise. If that was not you, stop everything and change your passwords.`,
+    }),
     unknownNetwork: 'unknown IP address',
+    /** Of events that are alike, after the sentence about the last. */
+    times: (times: number, first: string) =>
+      plural(times, { other: `It happened # times, first on ${first}.` }),
+    /** What unfolds, below one warning. */
+    others: (count: number) => plural(count, { other: '# more' }),
     more: 'There is more in your history.',
-    wasMe: 'Yes, all of this was me',
-    seen: 'Got it',
+    wasMe: { one: 'Yes, this was me', all: 'Yes, all of these were me' },
+    seen: { one: 'Got it', all: 'Got it, all of these' },
   },
 
   stop: {
     title: 'Stop everything',
     why: 'If you think that somebody else can use your account, stop everything first.',
-    button: 'Stop everything',
-    question: 'Stop everything?',
     what: 'All applications are disconnected at once, and every other browser is signed out. Payments already made are not undone. This browser stays signed in, so that you can change your passwords next.',
-    confirm: 'Yes, stop everything',
     titleDone: 'Everything is stopped',
     titleUndone: 'Not everything is stopped',
     done: 'Everything is stopped: no application is connected, and no other browser is signed in. Now change your passwords.',
     undone: 'Not everything is stopped yet. Press “Stop everything” again.',
     notSignedIn:
       'Nothing has been stopped yet: you were no longer signed in. Sign in and press “Stop everything” again.',
-    outOfDate: 'Nothing has been stopped yet: the page was out of date. Press “Stop everything” again here.',
+    outOfDate: 'Nothing has been stopped yet: the page was out of date. Press “Stop everything” again.',
     see: 'Stop everything…',
   },
 

@@ -42,6 +42,8 @@ export function formatsOf(tag: string, currencyDisplay: 'code' | 'symbol') {
     time: (time: Date, timeZone: string) => calendarIn(timeZone).time(time),
     /** The time of day, for example `14:05 UTC`. */
     clock: (time: Date, timeZone: string) => calendarIn(timeZone).clock(time),
+    /** The same without the zone, for example `14:05`. */
+    hour: (time: Date, timeZone: string) => calendarIn(timeZone).hour(time),
     /** The time zone by its name all year, for example `UTC` or `Moscow Standard Time`. */
     zone: (timeZone: string) => calendarIn(timeZone).zone,
     /** A day that is one of UTC wherever it is read. @param day for example `2029-11-20` */
@@ -68,12 +70,14 @@ function calendarOf(tag: string, timeZone: string) {
   const zones = format({ timeZoneName: 'short' });
   const zoneOf = (time: Date, by = zones) => partOf(by.formatToParts(time), 'timeZoneName') ?? '';
   const withZone = (times: Intl.DateTimeFormat) => (time: Date) => `${times.format(time)} ${zoneOf(time)}`;
+  const clocks = format({ timeStyle: 'short' });
   const dayIn = kept((quarter: number) => days.format(quarter * QUARTER_HOUR_MS));
   const now = new Date();
   return {
     day: (time: Date) => dayIn(Math.floor(time.getTime() / QUARTER_HOUR_MS)),
     time: withZone(format({ dateStyle: 'long', timeStyle: 'short' })),
-    clock: withZone(format({ timeStyle: 'short' })),
+    clock: withZone(clocks),
+    hour: (time: Date) => clocks.format(time),
     zone: zoneOf(now) === 'UTC' ? 'UTC' : zoneOf(now, format({ timeZoneName: 'longGeneric' })),
   };
 }

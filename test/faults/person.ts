@@ -160,8 +160,8 @@ export class Person {
 
   /** Presses one of the account page's buttons that post to `path`, if there are any. */
   async #press(path: string): Promise<void> {
-    const account = await this.#browser.get('/account');
-    const forms = account.forms.filter(({ action }) => action === path);
+    const page = await this.#browser.get(path === '/account/stop' ? path : '/account');
+    const forms = page.forms.filter(({ action }) => action === path);
     const form = forms[this.#dice.below(Math.max(1, forms.length))];
     if (form !== undefined) await this.#browser.post(path, form.fields);
   }

@@ -65,7 +65,10 @@ describe('the history of a user', () => {
     await decide(agent, await reachConsent(agent, spending, user), 'allow');
     await press(agent, await agent.get('/account'), '/account/disconnect');
     const [events = []] = await historyOf(session);
-    const nothing = { clientId: null, clientName: null, instanceName: null, rights: null };
+    const nothing = {
+      ...{ clientId: null, clientName: null, instanceName: null, rights: null },
+      ...{ browser: null, system: null, isConfirmed: false },
+    };
     const event = (kind: string, network: string | null, told = {}) => {
       return { kind, at: expect.any(Date), network, ...nothing, ...told };
     };
@@ -75,8 +78,7 @@ describe('the history of a user', () => {
     };
     expect(events).toEqual([
       shop('revoked_by_user', 'three', NETWORK),
-      shop('approved', 'three', NETWORK),
-      shop('payment_confirmed', null, NETWORK),
+      { ...shop('approved', 'three', NETWORK), isConfirmed: true },
       shop('replayed', 'two', null),
       shop('approved', 'two', NETWORK),
       shop('revoked_by_operator', 'one', null),

@@ -24,12 +24,21 @@ async function note({ userId }: TestUser, kind: string, ago: string, clientId: s
   );
 }
 
-const kindsOf = (warnings: Warnings | null) => warnings?.events.map(({ kind }) => kind) ?? [];
+const allOf = (found: Warnings | null) => [
+  ...(found?.first.warnings ?? []),
+  ...(found?.others?.warnings ?? []),
+];
+const kindsOf = (found: Warnings | null) => allOf(found).map(({ kind }) => kind);
 
-/** The cookie of a browser in which these were seen. */
-function see(session: Session, warnings: Warnings | null, cookie: string | null = null): string | null {
-  const { newest = '', seenToken } = warnings ?? {};
-  return seeWarnings(server.context, session, { newest, formToken: seenToken }, cookie);
+/** The cookie of a browser in which the first of these, or the others, were seen. */
+function see(
+  session: Session,
+  warnings: Warnings | null,
+  cookie: string | null = null,
+  what: 'first' | 'others' = 'first',
+) {
+  const { answered = '', seenToken } = warnings?.[what] ?? {};
+  return seeWarnings(server.context, session, { answered, formToken: seenToken }, cookie);
 }
 
 describe('a user is warned', () => {
@@ -65,15 +74,33 @@ describe('a user is warned', () => {
     expect(kindsOf(await find(session))).toEqual(['replayed']);
   });
 
-  it('of three things at once, the newest first, and told that there are more', async () => {
+  it('of ten things at once, the newest first, and told that there are more', async () => {
     const { user, session } = await signedIn();
-    for (const [hours, kind] of WARNING_KINDS.slice(0, 3).entries())
-      await note(user, kind, `${hours + 1} hours`);
-    const three = await find(session);
-    expect([kindsOf(three), three?.hasMore]).toEqual([WARNING_KINDS.slice(0, 3), false]);
-    await note(user, 'user_password_set', '5 hours');
-    const four = await find(session);
-    expect([kindsOf(four), four?.hasMore]).toEqual([WARNING_KINDS.slice(0, 3), true]);
+    const clients = Array.from({ length: 10 }, (_, n) => `client ${n}`);
+    for (const [hours, client] of clients.entries())
+      await note(user, 'replayed', `${hours + 1} hours`, client);
+    const ten = await find(session);
+    expect([allOf(ten).map(({ clientId }) => clientId), ten?.hasMore]).toEqual([clients, false]);
+    await note(user, 'replayed', '20 hours', 'another');
+    const eleven = await find(session);
+    expect([allOf(eleven).map(({ clientId }) => clientId), eleven?.hasMore]).toEqual([clients, true]);
+  });
+
+  it('of what needed a password before what did not, whichever is newer', async () => {
+    const { user, session } = await signedIn();
+    await note(user, 'password_guessed', '1 hour');
+    await note(user, 'payment_confirmed', '2 hours');
+    expect(kindsOf(await find(session))).toEqual(['payment_confirmed', 'password_guessed']);
+  });
+
+  it('of what is alike once, with how often it was and since when', async () => {
+    const { user, session } = await signedIn();
+    for (const hours of [1, 2, 3]) await note(user, 'replayed', `${hours} hours`, 'one');
+    const [warning] = allOf(await find(session));
+    expect(warning?.times).toBe(3);
+    expect(Math.round(((warning?.at.getTime() ?? 0) - (warning?.firstAt.getTime() ?? 0)) / 3_600_000)).toBe(
+      2,
+    );
   });
 
   it('of something however much of the same, and of all else, came after it', async () => {
@@ -84,18 +111,60 @@ describe('a user is warned', () => {
       `insert into audit_events (kind, user_id) select 'signed_in', $1 from generate_series(1, 500)`,
       [user.userId],
     );
-    expect((await find(session))?.events.map(({ clientId }) => clientId)).toEqual(['other', 'one']);
+    expect(allOf(await find(session)).map(({ clientId }) => clientId)).toEqual(['other', 'one']);
   });
 });
 
 describe('what a user has seen', () => {
+  it('is exactly what the answered form showed', async () => {
+    const { user, session } = await signedIn();
+    for (const [hours, client] of ['a', 'b', 'c'].entries())
+      await note(user, 'replayed', `${hours + 2} hours`, client);
+    const page = await find(session);
+    await note(user, 'replayed', '1 hour', 'd');
+    const ids = async (cookie: string | null) =>
+      allOf(await find(session, cookie)).map(({ clientId }) => clientId);
+    const first = await see(session, page);
+    expect(await ids(first)).toEqual(['d', 'b', 'c']);
+    const all = await see(session, page, first, 'others');
+    expect(await ids(all)).toEqual(['d']);
+    // As many as the form showed, and one more of the same.
+    await note(user, 'replayed', '30 minutes', 'a');
+    expect(allOf(await find(session, all)).map(({ clientId, times }) => [clientId, times])).toEqual([
+      ['a', 1],
+      ['d', 1],
+    ]);
+  });
+
+  it('is remembered of very many, and fits in a cookie, also beside other users', async () => {
+    const [others, { user, session }] = [[await signedIn(), await signedIn()], await signedIn()];
+    const noteMany = (of: TestUser) =>
+      pool.query(
+        `insert into audit_events (at, kind, user_id, client_id, address)
+         select now() - n * interval '1 hour', 'replayed', $1, n::text, '203.0.113.77' from generate_series(1, 35) n`,
+        [of.userId],
+      );
+    let cookie: string | null = null;
+    for (const other of others) {
+      await noteMany(other.user);
+      cookie = await see(other.session, await find(other.session, cookie), cookie, 'others');
+    }
+    await noteMany(user);
+    for (let page = await find(session, cookie); page !== null; page = await find(session, cookie)) {
+      if (page.others !== null) cookie = await see(session, page, cookie, 'others');
+      cookie = await see(session, page, cookie);
+      expect(cookie?.length).toBeLessThan(4_000);
+    }
+    expect(await find(session, cookie)).toBeNull();
+  });
+
   it('hides nothing from another user of the browser, who sees it apart', async () => {
     const [anna, boris] = [await signedIn(), await signedIn()];
     await note(anna.user, 'replayed', '1 hour');
     await note(boris.user, 'replayed', '2 hours');
-    const seen = see(anna.session, await find(anna.session));
+    const seen = await see(anna.session, await find(anna.session));
     expect(kindsOf(await find(boris.session, seen))).toEqual(['replayed']);
-    const both = see(boris.session, await find(boris.session, seen), seen);
+    const both = await see(boris.session, await find(boris.session, seen), seen);
     expect([await find(anna.session, both), await find(boris.session, both)]).toEqual([null, null]);
     expect(both).not.toContain(anna.user.userId);
   });
@@ -110,6 +179,6 @@ describe('what a user has seen', () => {
     const { user, session } = await signedIn();
     await note(user, 'replayed', '1 hour');
     expect(kindsOf(await find(session, cookie))).toEqual(['replayed']);
-    expect(await find(session, see(session, await find(session), cookie))).toBeNull();
+    expect(await find(session, await see(session, await find(session), cookie))).toBeNull();
   });
 });

@@ -34,40 +34,40 @@ describe('the account page', () => {
     expect(page.body.length).toBeLessThan(60_000);
     expect(linkOf(page, 'prev')).toBeUndefined();
     const seen: string[] = namesOn(page);
-    expect(seen).toHaveLength(20);
+    expect(seen).toHaveLength(10);
     for (let n = 1; n < 5; n += 1) {
       page = await agent.get(linkOf(page, 'next') ?? '');
       seen.push(...namesOn(page));
     }
-    expect(seen).toEqual(Array.from({ length: 100 }, (_, n) => `instance ${n + 1}`));
+    expect(seen).toEqual(Array.from({ length: 50 }, (_, n) => `instance ${n + 1}`));
     page = await agent.get(linkOf(page, 'prev') ?? '');
-    expect(namesOn(page)).toEqual(seen.slice(60, 80));
+    expect(namesOn(page)).toEqual(seen.slice(30, 40));
     for (let n = 0; n < 3; n += 1) page = await agent.get(linkOf(page, 'prev') ?? '');
     expect([namesOn(page)[0], linkOf(page, 'prev')]).toEqual(['instance 1', undefined]);
   });
 
   it('ends with the oldest, and begins anew where nothing is left', async () => {
-    await connect(client, 21);
+    await connect(client, 11);
     const last = await agent.get(linkOf(await agent.get('/account'), 'next') ?? '');
-    expect([namesOn(last), linkOf(last, 'next')]).toEqual([['instance 21'], undefined]);
+    expect([namesOn(last), linkOf(last, 'next')]).toEqual([['instance 11'], undefined]);
     const answer = await agent.post('/account/disconnect', fieldsFor(last, '/account/disconnect'));
     const emptied = await agent.get(answer.location ?? '');
     expect(emptied.location).toContain('/account?disconnected=');
     const first = await follow(agent, emptied);
     expect(first.text).toContain(
-      'instance 21 is disconnected from Corner Shop. Corner Shop still has 20 connections.',
+      'instance 11 is disconnected from Corner Shop. Corner Shop still has 10 connections.',
     );
-    expect(namesOn(first)).toHaveLength(20);
+    expect(namesOn(first)).toHaveLength(10);
   });
 
   it('stays on its page when something there is disconnected', async () => {
-    await connect(client, 45);
+    await connect(client, 25);
     const second = await agent.get(linkOf(await agent.get('/account'), 'next') ?? '');
     const after = await press(agent, second, '/account/disconnect');
     expect(after.text).toContain(
-      'instance 21 is disconnected from Corner Shop. Corner Shop still has 44 connections.',
+      'instance 11 is disconnected from Corner Shop. Corner Shop still has 24 connections.',
     );
-    expect(namesOn(after)).toEqual([...namesOn(second).slice(1), 'instance 41']);
+    expect(namesOn(after)).toEqual([...namesOn(second).slice(1), 'instance 21']);
   });
 
   it('reads a page and not all that a user ever had, live or not', async () => {

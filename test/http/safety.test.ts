@@ -1,7 +1,15 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { stopEverything, stopToken } from '../../src/flows/account/disconnect.ts';
 import { TooLateError } from '../../src/store/database/errors.ts';
-import { fieldsFor, insertGrants, isSignedIn, press, sessionOf, signedIn } from '../support/account.ts';
+import {
+  fieldsFor,
+  follow,
+  insertGrants,
+  isSignedIn,
+  press,
+  sessionOf,
+  signedIn,
+} from '../support/account.ts';
 import { Agent, type Answer } from '../support/agent.ts';
 import { introspect, obtainToken, reachConsent, requestOf, signIn } from '../support/flow.ts';
 import { rowsOf } from '../support/rows.ts';
@@ -62,12 +70,9 @@ describe('a warning', () => {
       expect(page.text).toMatch(
         /Your payment password was used in another browser, for Corner Shop, on .+, IP address beginning 127\.0\.0\. If that was not you, disconnect Corner Shop if it is connected, and change both passwords\./,
       );
-      expect(linksOf(page)).toEqual([
-        '/account#stop',
-        ...(path === '/account' ? [] : ['/account']),
-        '/account/password',
-        '/account/payment-password',
-      ]);
+      const toAccount = path === '/account' ? [] : ['/account'];
+      const passwords = ['/account/password', '/account/payment-password'];
+      expect(linksOf(page)).toEqual(['/account/stop', ...toAccount, ...passwords]);
     }
   });
 
@@ -103,6 +108,37 @@ describe('a warning', () => {
   );
 });
 
+describe('several warnings', () => {
+  const says = async (page: Answer) => [
+    page.text.includes('We set a new password for you on'),
+    page.text.includes('used twice on'),
+    page.text.includes('was used in another browser'),
+  ];
+
+  it.each(PAGES)(
+    'on %s are one in a box and the others in a fold, each of both with a button of its own',
+    async (path) => {
+      await note('payment_confirmed', { days: 2, by: client });
+      await note('replayed', { days: 1, by: client });
+      await note('user_password_set');
+      const page = await agent.get(path);
+      expect(await says(page)).toEqual([true, true, true]);
+      expect(page.text).toContain('2 more');
+      const [first, others] = page.forms.filter(({ action }) => action === '/account/warnings');
+      const rest = await follow(agent, await agent.post('/account/warnings', first?.fields ?? {}));
+      expect(await says(rest)).toEqual([false, true, true]);
+      const other = await signedIn(server, user);
+      const its = (await other.get(path)).forms.filter(({ action }) => action === '/account/warnings');
+      expect(
+        await says(await follow(other, await other.post('/account/warnings', its[1]?.fields ?? {}))),
+      ).toEqual([true, false, false]);
+      expect(
+        await says(await follow(agent, await agent.post('/account/warnings', others?.fields ?? {}))),
+      ).toEqual([false, false, false]);
+    },
+  );
+});
+
 const MORE = 'There is more in your history.';
 
 describe('nobody hides a warning', () => {
@@ -117,15 +153,18 @@ describe('nobody hides a warning', () => {
     }
   });
 
-  it('by using the payment password often for another application: it says that there is more', async () => {
+  it('by using the payment password often for another application: it says how often, and that there is more', async () => {
     const harmless = await server.createClient({ name: 'Harmless' });
     await note('payment_confirmed', { days: 1, by: client });
     await note('payment_confirmed', { count: 50, by: harmless });
     const { text } = await agent.get('/account');
     expect(text).toContain('Your payment password was used in another browser, for Corner Shop');
-    expect(text).toContain(MORE);
+    expect(text).toContain('It happened 50 times, first on ');
+    expect(text).not.toContain(MORE);
     await note('payment_confirmed', { count: 300, by: harmless });
     expect((await agent.get('/account')).text).toContain(MORE);
+    const after = await press(agent, await agent.get('/account'), '/account/warnings');
+    expect(after.text).toContain('Your payment password was used in another browser, for Corner Shop');
   });
 
   it.each([
@@ -142,15 +181,15 @@ describe('nobody hides a warning', () => {
     await note('payment_confirmed', { by: client, from: '198.51.100.8' });
     const again = (await agent.get('/account')).text;
     expect(again.match(/was used in another browser/g)).toHaveLength(2);
-    expect(again).toContain(MORE);
+    expect(again).toContain('It happened 2 times, first on ');
   });
 
   it('by using the payment password in many networks', async () => {
     await note('replayed', { days: 1, by: client });
-    for (const n of [1, 2, 3, 4]) await note('payment_confirmed', { by: client, from: `198.51.10${n}.7` });
+    for (let n = 1; n <= 12; n += 1) await note('payment_confirmed', { by: client, from: `198.51.${n}.7` });
     const { text } = await agent.get('/account');
     expect(text).toContain('A one-time code for Corner Shop was used twice');
-    expect(text.match(/was used in another browser/g)).toHaveLength(2);
+    expect(text.match(/was used in another browser/g)).toHaveLength(9);
     expect(text).toContain(MORE);
   });
 
@@ -178,8 +217,8 @@ describe('a sign-in', () => {
       expect(page.text).toMatch(
         /Somebody signed in as you on .+ UTC with Firefox on Linux, IP address beginning 127\.0\.0, in a browser that we did not recognise\. If that was not you, stop everything and change your passwords\./,
       );
-      expect(linksOf(page)).toEqual(['/account#stop', '/account/password', '/account/payment-password']);
-      expect(page.text).toContain('Yes, all of this was me');
+      expect(linksOf(page)?.[0]).toBe('/account/stop');
+      expect(page.text).toContain('Yes, this was me');
     }
   });
 
@@ -223,7 +262,7 @@ describe('stopping everything', () => {
     await pool.query("update grants set confirmed_at = confirmed_at - interval '1 day'");
     await insertGrants(server, { user, client, count: 3_000, expired: true });
     expect((await agent.get('/account?stopped=everything')).text).toContain('Not everything is stopped yet');
-    const after = await press(agent, await agent.get('/account'), ACTION);
+    const after = await press(agent, await agent.get(ACTION), ACTION);
     expect(after.text).toContain('Everything is stopped');
   });
 
@@ -234,7 +273,7 @@ describe('stopping everything', () => {
     const another = await server.createUser();
     const stranger = await signedIn(server, another);
     const kept = await obtainToken(stranger, client, another);
-    const after = await press(agent, await agent.get('/account'), ACTION);
+    const after = await press(agent, await agent.get(ACTION), ACTION);
     expect(after.text).toContain(
       'Everything is stopped: no application is connected, and no other browser is signed in.',
     );
@@ -257,7 +296,7 @@ describe('stopping everything', () => {
 
   it('is one press, also of thousands', async () => {
     await insertGrants(server, { user, client, count: 2_000 });
-    const { text } = await press(agent, await agent.get('/account'), ACTION);
+    const { text } = await press(agent, await agent.get(ACTION), ACTION);
     expect(text).toContain('Everything is stopped');
     const { rows } = await pool.query(
       'select count(*)::int from grants where user_id = $1 and revoked_at is null',
@@ -274,7 +313,7 @@ describe('stopping everything', () => {
     await expect(stopped).rejects.toThrow(TooLateError);
     const left = await agent.get('/account?stopped=everything');
     expect(left.text).toContain('Not everything is stopped yet. Press “Stop everything” again.');
-    expect((await press(agent, left, ACTION)).text).toContain('Everything is stopped');
+    expect((await press(agent, await agent.get(ACTION), ACTION)).text).toContain('Everything is stopped');
     await signedIn(server, user);
     expect((await agent.get('/account?stopped=everything')).text).toContain('Not everything is stopped yet.');
   });
@@ -285,7 +324,7 @@ describe('stopping everything', () => {
     await pool.query('update users set decisions = 2000, decided_at = clock_timestamp() where user_id = $1', [
       user.userId,
     ]);
-    const answer = await agent.post(ACTION, fieldsFor(await agent.get('/account'), ACTION));
+    const answer = await agent.post(ACTION, fieldsFor(await agent.get(ACTION), ACTION));
     expect([answer.status, answer.page]).toEqual([429, 'notice']);
     expect(await isSignedIn(thief)).toBe(false);
     expect((await agent.get('/account')).text).toContain('Corner Shop');
@@ -294,27 +333,33 @@ describe('stopping everything', () => {
   it('takes no form of another session, and says so', async () => {
     const elsewhere = await signedIn(server, user);
     const before = await rowsOf(server.database);
-    const { text } = await press(agent, await elsewhere.get('/account'), ACTION);
+    const { text } = await press(agent, await elsewhere.get(ACTION), ACTION);
     expect(text).toContain('Nothing has been stopped yet: the page was out of date.');
     expect(await rowsOf(server.database)).toBe(before);
   });
 
   it('says so when the session is over, and goes on after signing in', async () => {
     await obtainToken(agent, client, user);
-    const page = await agent.get('/account');
+    const page = await agent.get(ACTION);
     await pool.query('delete from sessions where user_id = $1', [user.userId]);
     const asked = await press(agent, page, ACTION);
     expect(asked.page).toBe('sign-in');
     expect(asked.text).toContain('Nothing has been stopped yet: you were no longer signed in.');
     const { login, password } = user;
-    const back = await agent.submit(asked, 'login', { login, password });
-    expect((await press(agent, await agent.get(back.location ?? ''), ACTION)).text).toContain(
-      'Everything is stopped',
-    );
+    await agent.submit(asked, 'login', { login, password });
+    expect((await press(agent, await agent.get(ACTION), ACTION)).text).toContain('Everything is stopped');
   });
 
-  it('is a link on the security page', async () => {
-    expect((await agent.get('/account/security')).body).toContain('href="/account#stop"');
-    expect((await agent.get('/account')).body).toContain('id="stop"');
+  it('is two presses from every page of a signed-in user', async () => {
+    const consent = await reachConsent(agent, requestOf(client), user);
+    const own = ['/account', '/account/history', '/account/security', '/account/password'];
+    const pages = await Promise.all(own.map((path) => agent.get(path)));
+    for (const { body } of [consent, ...pages]) expect(body).toContain('href="/account/stop"');
+    const page = await agent.get(ACTION);
+    expect(page.body).not.toContain('<details');
+    expect(page.text).toContain(
+      'All applications are disconnected at once, and every other browser is signed out.',
+    );
+    expect((await new Agent(server.baseUrl).get(ACTION)).location).toContain('/account?undone=stop');
   });
 });

@@ -15,6 +15,7 @@ const CATALOGUES = [
     texts: TEXTS,
     files: [...filesIn('src', '.ts'), ...filesIn('views', '.eta')],
     byType: [
+      'warnings.kinds',
       ...['rights', 'targets', 'sources', 'errors.titles', 'errors.reasons'],
       ...[
         'request.changes.labels',

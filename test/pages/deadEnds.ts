@@ -146,7 +146,7 @@ const PRESSED: WithSample[] = [
   }),
   unavailableOn('/account', '/account/disconnect'),
   unavailableOn('/account', '/sign-out'),
-  unavailableOn('/account', '/account/stop'),
+  unavailableOn('/account/stop', '/account/stop'),
   unavailableOn('/account/security', '/account/sessions/end'),
   unavailableOn('/account/password', '/account/password'),
 ];
@@ -163,6 +163,7 @@ export const noticeSample = (
 };
 
 const toAccount = ({ account }: Texts) => ({ href: '/account', text: account.see });
+const toStop = ({ stop }: Texts) => ({ href: '/account/stop', text: stop.see });
 const toRequest = ({ notices }: Texts) => ({ href: REQUEST, text: notices.seeRequest });
 
 const NOTICES: WithSample[] = [
@@ -214,9 +215,9 @@ const NOTICES: WithSample[] = [
     status: 429,
     sample: (texts) => {
       const { title, stop } = texts.notices.tooMany;
-      return noticeSample({ title, text: stop }, [toAccount(texts)], texts.errors.tellUs);
+      return noticeSample({ title, text: stop }, [toStop(texts)], texts.errors.tellUs);
     },
-    reach: pressOn('/account', '/account/stop', afterManyDecisions),
+    reach: pressOn('/account/stop', '/account/stop', afterManyDecisions),
   },
   {
     name: 'notice, allowed before',

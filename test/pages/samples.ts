@@ -18,7 +18,7 @@ import {
   describeRequest,
   type TypedLimits,
 } from '../../src/http/describe/describeRequest.ts';
-import { toPasswords } from '../../src/http/describe/links.ts';
+import { toPasswords, toStop } from '../../src/http/describe/links.ts';
 import { describeWarnings } from '../../src/http/describe/warnings.ts';
 import type { Page } from '../../src/http/pages/pages.ts';
 import { BUILT_IN_CATALOGUE } from '../../src/languages/catalogue.ts';
@@ -199,6 +199,9 @@ function eventOf(kind: HistoryKind, changes: Partial<HistoryEvent>): HistoryEven
     instanceName: null,
     rights: null,
     network: '203.0.113.0/24',
+    browser: 'Firefox',
+    system: 'Linux',
+    isConfirmed: false,
     ...changes,
   };
 }
@@ -302,7 +305,6 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     newer: null,
     older: null,
     warnings: null,
-    stopToken: 'stop.token',
     done: null,
     ways: [],
     undone: null,
@@ -315,10 +317,16 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     changes: Partial<HistoryEvent> = {},
     hasMore = false,
   ) => {
-    const device = { browser: 'Firefox', system: 'Linux' };
-    const events = kinds.map((kind) => ({ ...eventOf(kind, changes), kind, device }));
-    const found = { events, hasMore, newest: '1', seenToken: 'seen.token' };
-    return describeWarnings(page, found, { hasPaymentPassword: true }, words);
+    const alike = { seen: '1', firstAt: new Date('2026-11-02T09:30:00Z') };
+    const found = kinds.map((kind, at) => ({ ...eventOf(kind, changes), ...alike, kind, times: 1 + 2 * at }));
+    const answerable = (warnings: typeof found) => ({ warnings, answered: '1', seenToken: 'seen.token' });
+    const others = found.length > 1 ? answerable(found.slice(1)) : null;
+    return describeWarnings(
+      page,
+      { first: answerable(found.slice(0, 1)), others, hasMore },
+      { hasPaymentPassword: true },
+      words,
+    );
   };
 
   /** What the page says after a disconnection. */
@@ -361,8 +369,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     ...changes,
   });
 
-  const event = (kind: HistoryKind, changes: Partial<HistoryEvent> = {}) =>
-    describeEvent(eventOf(kind, changes), words);
+  const told = (events: readonly HistoryEvent[]) => events.map((event) => describeEvent(event, words));
 
   const history = like<PageOf<'history'>>({
     name: 'history',
@@ -371,6 +378,13 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     events: [],
     isLater: false,
     older: null,
+  });
+
+  const stop = like<PageOf<'stop'>>({
+    name: 'stop',
+    ...owner,
+    formToken: 'stop.token',
+    undone: null,
   });
 
   const password = like<PageOf<'password'>>({
@@ -582,27 +596,29 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     }),
     'account, not everything stopped': account([diary], {
       title: texts.stop.titleUndone,
+      ways: [toStop(texts)],
       undone: texts.stop.undone,
     }),
-    'account, nothing stopped': account([diary], {
-      title: texts.stop.titleUndone,
-      undone: texts.stop.outOfDate,
-    }),
+    stop: stop(),
+    'stop, nothing stopped': stop({ undone: texts.stop.outOfDate }),
     history: history({
-      events: HISTORY_KINDS.map((kind) =>
-        event(kind, kind === 'approved' ? { rights: parseScope(TRANSFERS) } : {}),
-      ),
+      events: told([
+        eventOf('approved_again', { at: new Date('2026-11-22T08:05:00Z'), isConfirmed: true }),
+        ...HISTORY_KINDS.map((kind) =>
+          eventOf(kind, kind === 'approved' ? { rights: parseScope(TRANSFERS) } : {}),
+        ),
+      ]),
       older: '/account/history?from=1-1',
     }),
     'history, hostile': history({
-      events: [
-        event('approved', { clientName: HOSTILE, instanceName: HOSTILE, rights: parseScope(TWELVE) }),
-        event('replayed', { clientName: HOSTILE, network: null }),
-        event('payment_confirmed', { clientName: LONG_WORD }),
-        event('revoked_by_user', { clientName: LONG_NAME, instanceName: LONG_WORD }),
-        event('rejected', { clientName: HEBREW, instanceName: ARABIC }),
-        event('revoked_by_operator', { clientName: null, network: null }),
-      ],
+      events: told([
+        eventOf('approved', { clientName: HOSTILE, instanceName: HOSTILE, rights: parseScope(TWELVE) }),
+        eventOf('replayed', { clientName: HOSTILE, network: null }),
+        eventOf('payment_confirmed', { clientName: LONG_WORD }),
+        eventOf('revoked_by_user', { clientName: LONG_NAME, instanceName: LONG_WORD }),
+        eventOf('rejected', { clientName: HEBREW, instanceName: ARABIC }),
+        eventOf('revoked_by_operator', { clientName: null, network: null }),
+      ]),
       isLater: true,
     }),
     'history, empty': history(),

@@ -62,7 +62,8 @@ const SAMPLES = {
   'POST /account/sessions/end': (stage) => ownForm(stage, '/account/security', '/account/sessions/end'),
   'POST /account/sessions/end-others': (stage) =>
     ownForm(stage, '/account/security', '/account/sessions/end-others'),
-  'POST /account/stop': (stage) => ownForm(stage, '/account', '/account/stop'),
+  'GET /account/stop': (stage) => ownPage(stage, { undone: 'x' }),
+  'POST /account/stop': (stage) => ownForm(stage, '/account/stop', '/account/stop'),
   'POST /account/warnings': (stage) => ownForm(stage, '/account', '/account/warnings'),
   'GET /account/password': (stage) => ownPage(stage),
   'POST /account/password': (stage) =>

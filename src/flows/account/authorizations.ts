@@ -15,7 +15,7 @@ import { disconnectForm } from './disconnect.ts';
 export type { Cursor };
 
 /** Authorizations on one page. */
-const MAX_SHOWN = 20;
+const MAX_SHOWN = 10;
 /** Characters of their scopes together; the first authorization is shown whatever its length. */
 const MAX_SCOPE = 16_000;
 

@@ -1,3 +1,4 @@
+import { CONSENT_FORM_MS } from '../../rules/common/lifetimes.ts';
 import { shownNetwork } from '../../rules/common/network.ts';
 import { parseScope, type Right } from '../../rules/scope/scope.ts';
 import {
@@ -17,7 +18,7 @@ const MAX_SHOWN = 20;
 const MAX_SCOPE = 16_000;
 
 /** An event as its user sees it: with the rights that it granted, and the network of the user, such as `203.0.113.0/24`. */
-export type HistoryEvent = ReturnType<typeof eventsOf>[number];
+export type HistoryEvent = ReturnType<typeof eventsOf<ReturnType<typeof withConfirmation>[number]>>[number];
 
 /** A page of what the trail has of the user, newest first, from the `older` of another page; null when there are none. */
 export async function findHistoryPage(
@@ -29,7 +30,7 @@ export async function findHistoryPage(
   const rows = await findHistory(db, { userId: user.userId, ...cursor, most: MAX_SHOWN + 1 });
   const shown = rows.slice(0, MAX_SHOWN);
   return {
-    events: eventsOf(shown, currency),
+    events: eventsOf(shown.flatMap(withConfirmation), currency),
     older: rows.length > MAX_SHOWN ? nextCursor(cursor, shown) : null,
   };
 }
@@ -39,14 +40,33 @@ const BY_PROGRAMS: readonly HistoryKind[] = ['replayed', 'revoked_by_application
 
 const ALLOWED: readonly HistoryKind[] = ['approved', 'approved_again'];
 
+const DECISIONS: readonly HistoryKind[] = [...ALLOWED, 'rejected'];
+
+/** A decision and the payment password that was entered for it, as one event. @param rows newest first */
+function withConfirmation(row: HistoryRow, at: number, rows: readonly HistoryRow[]) {
+  const [newer, older] = [rows[at - 1], rows[at + 1]];
+  if (newer !== undefined && confirms(row, newer)) return [];
+  return [{ ...row, isConfirmed: older !== undefined && confirms(older, row) }];
+}
+
+function confirms(row: HistoryRow, decision: HistoryRow): boolean {
+  return (
+    row.kind === 'payment_confirmed' &&
+    DECISIONS.includes(decision.kind) &&
+    row.clientId === decision.clientId &&
+    row.address === decision.address &&
+    decision.at.getTime() - row.at.getTime() < CONSENT_FORM_MS
+  );
+}
+
 /** Rights are told as long as their scopes fit on a page. */
-export function eventsOf(rows: readonly HistoryRow[], currency: string) {
+export function eventsOf<Row extends HistoryRow>(rows: readonly Row[], currency: string) {
   let length = 0;
   return rows.map((row) => {
     length += row.scope?.length ?? 0;
     const { address, micros: _, scope, ...event } = row;
-    const isPersons = address !== null && !BY_PROGRAMS.includes(event.kind);
-    const isTold = length <= MAX_SCOPE && scope !== null && ALLOWED.includes(event.kind);
+    const isPersons = address !== null && !BY_PROGRAMS.includes(row.kind);
+    const isTold = length <= MAX_SCOPE && scope !== null && ALLOWED.includes(row.kind);
     const rights = isTold ? rightsIn(scope, currency) : null;
     return { ...event, rights, network: isPersons ? shownNetwork(address) : null };
   });

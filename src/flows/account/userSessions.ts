@@ -39,6 +39,5 @@ export async function endSession(
 }
 
 function endForm(owner: Session, sessionId: string | null): Form {
-  if (sessionId === null) return { action: 'end-other-sessions', owner, subject: [] };
-  return { action: 'end-session', owner, subject: [sessionId] };
+  return { action: 'end-sessions', owner, subject: [sessionId] };
 }

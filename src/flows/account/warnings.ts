@@ -1,27 +1,23 @@
 import { findWarningEvents, WARNING_KINDS, type WarningRow } from '../../store/account/history.ts';
 import type { Context } from '../common/context.ts';
 import { type Form, signForm, verifyForm } from '../common/signedForm.ts';
-import { changeSeen, seenBy, seenIdOf } from '../signIn/seenWarnings.ts';
+import { changeSeen, type Seen, seenBy, seenIdOf } from '../signIn/seenWarnings.ts';
 import type { Session } from '../signIn/session.ts';
 import { eventsOf, type HistoryKind } from './history.ts';
 
-export { WARNING_DAYS } from '../../store/account/history.ts';
+export { WARNING_DAYS, type WarningKind } from '../../store/account/history.ts';
 
-/** Warnings shown at once. */
-const MAX_SHOWN = 3;
+/** Warnings on one page. */
+const MAX_SHOWN = 10;
 
-export type WarningKind = (typeof WARNING_KINDS)[number];
+/** Mostly the user's own acts. */
+const OWN_ACTS: readonly HistoryKind[] = ['payment_confirmed', 'signed_in'];
 
-export function isWarningKind(kind: HistoryKind): kind is WarningKind {
-  return (WARNING_KINDS as readonly HistoryKind[]).includes(kind);
+export function isAlarming(kind: HistoryKind): boolean {
+  return (WARNING_KINDS as readonly HistoryKind[]).includes(kind) && !OWN_ACTS.includes(kind);
 }
 
-/** Mostly the user's own act; the history does not mark it as a warning. */
-export function isUsuallyOwnAct(kind: WarningKind): boolean {
-  return kind === 'payment_confirmed' || kind === 'signed_in';
-}
-
-/** An event that another person may have caused; its device is known of sign-ins alone. */
+/** Events that another person may have caused, alike in kind, application, network and device. */
 export type Warning = ReturnType<typeof warningOf>[number];
 
 /** Unseen warnings of one browser. */
@@ -29,43 +25,53 @@ export type Warnings = NonNullable<Awaited<ReturnType<typeof findWarnings>>>;
 
 /** The warnings not seen in this browser; null for none. @param cookie of the browser, null for none */
 export async function findWarnings(context: Context, session: Session, cookie: string | null) {
-  const { micros, sessions } = seenBy(session, cookie);
-  const { userId } = session.user;
-  const seen = { userId, micros, sessions: [seenIdOf(session), ...sessions] };
-  const rows = await findWarningEvents(context.db, { ...seen, most: MAX_SHOWN });
-  const [first] = rows;
+  const rows = await findUnseen(context, session, seenBy(session, cookie), MAX_SHOWN);
+  const warnings = rows.flatMap((row) => warningOf(row, context.currency));
+  // Guesses need no password: they stand behind all that shows that there was one.
+  const [first, ...others] = warnings.sort((one, other) => Number(isGuess(one)) - Number(isGuess(other)));
   if (first === undefined) return null;
   return {
-    /** Newest first, one at least. */
-    events: rows.flatMap((row) => warningOf(row, context.currency)),
-    /** The history has others, also such as are like one of these. */
-    hasMore: first.found > rows.length,
-    /** Up to where they are seen when the user says so: microseconds since 1970. */
-    newest: first.micros,
-    seenToken: signForm(context, seenForm(session, first.micros)),
+    first: answerable(context, session, [first]),
+    /** Newest first; null for none. */
+    others: others.length > 0 ? answerable(context, session, others) : null,
+    /** The history has others. */
+    hasMore: rows[0]?.hasMore === true,
   };
 }
 
-function warningOf({ found: _, browser, system, ...row }: WarningRow, currency: string) {
-  return eventsOf([row], currency).flatMap((event) => {
-    return isWarningKind(event.kind) ? [{ ...event, kind: event.kind, device: { browser, system } }] : [];
-  });
+function findUnseen({ db }: Context, session: Session, { micros, sessions, warnings }: Seen, most: number) {
+  const own = { userId: session.user.userId, sessions: [seenIdOf(session), ...sessions] };
+  return findWarningEvents(db, { micros, warnings, most, ...own });
 }
 
-/** Marks warnings as seen. @returns the new cookie; null for a form that does not fit */
-export function seeWarnings(
+function warningOf({ hasMore: _, ...row }: WarningRow, currency: string) {
+  return eventsOf([row], currency);
+}
+
+const isGuess = ({ kind }: Warning) => kind === 'password_guessed';
+
+/** Warnings that one form answers: those that it shows, and no other. */
+function answerable(context: Context, session: Session, warnings: readonly Warning[]) {
+  const answered = warnings.map(({ seen }) => seen).join(' ');
+  return { warnings, answered, seenToken: signForm(context, seenForm(session, answered)) };
+}
+
+/** Marks the warnings of a form as seen. @returns the new cookie; null for a form that does not fit */
+export async function seeWarnings(
   context: Context,
   session: Session,
-  { newest, formToken }: { readonly newest: string; readonly formToken: string | undefined },
+  { answered, formToken }: { readonly answered: string; readonly formToken: string | undefined },
   cookie: string | null,
-): string | null {
-  if (verifyForm(context, formToken, seenForm(session, newest)) === null) return null;
-  const seen = seenBy(session, cookie);
-  // A page that was opened earlier knows of less.
-  const micros = BigInt(newest) > BigInt(seen.micros) ? newest : seen.micros;
-  return changeSeen(session, cookie, { ...seen, micros });
+): Promise<string | null> {
+  if (verifyForm(context, formToken, seenForm(session, answered)) === null) return null;
+  const before = seenBy(session, cookie);
+  const seen = { ...before, warnings: [...new Set([...before.warnings, ...answered.split(' ')])] };
+  const left = await findUnseen(context, session, seen, 1);
+  // Where nothing is left, a time says the same as all of them.
+  const all = { ...before, micros: `${session.now.getTime()}000`, warnings: [] };
+  return changeSeen(session, cookie, left.length > 0 ? seen : all);
 }
 
-function seenForm(session: Session, newest: string): Form {
-  return { action: 'see-warnings', owner: session, subject: [newest] };
+function seenForm(owner: Session, answered: string): Form {
+  return { action: 'see-warnings', owner, subject: [answered] };
 }

@@ -14,8 +14,7 @@ const LIFETIMES_MS = {
   'disconnect-all': SESSION_FORM_MS,
   'stop-everything': SESSION_FORM_MS,
   'see-warnings': SESSION_FORM_MS,
-  'end-session': SESSION_FORM_MS,
-  'end-other-sessions': SESSION_FORM_MS,
+  'end-sessions': SESSION_FORM_MS,
   'change-password': SESSION_FORM_MS,
 };
 

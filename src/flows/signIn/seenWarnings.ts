@@ -4,42 +4,48 @@ import { bytesOf, hexOf, sha256 } from '../../secrets/digest.ts';
 import { SESSION_ID_BEGINNING } from '../../store/account/history.ts';
 import type { Session } from '../../store/common/sessions.ts';
 
-// Each browser has its own cookie of the newest event seen there, and of its own sessions: another browser hides nothing.
+// Each browser has its own cookie of the warnings seen there, and of its own sessions: another browser hides nothing.
 // It is not signed: a forged one only hides warnings in the forger's own browser.
 
 /** Sessions that a browser remembers of a user. */
 const MAX_SESSIONS_KEPT = 10;
+/** Warnings seen while others are not, of one user: a cookie has 4,096 characters. All others are said again. */
+const MAX_WARNINGS_KEPT = 40;
 
 const ID = z.string().regex(/^[0-9a-f]{16}$/);
-/** Of one user in one browser: the newest event seen, in microseconds since 1970, and the browser's own sessions. */
+const WARNING = z.string().regex(/^[0-9a-f]{12}(-\d{1,16}){2}$/);
+/** Of a user in a browser: up to when all was seen, in microseconds since 1970, the warnings seen after that, own sessions. */
 const SEEN = z.object({
   micros: z.string().regex(/^\d{1,16}$/),
   sessions: z.array(ID).max(MAX_SESSIONS_KEPT),
+  warnings: z.array(WARNING).max(MAX_WARNINGS_KEPT).default([]), // earlier builds kept none
 });
 /** By user: JSON in base64url. */
 const COOKIE = z.array(z.tuple([ID, SEEN])).max(MAX_KNOWN_USERS);
 
-type Seen = z.infer<typeof SEEN>;
+export type Seen = z.infer<typeof SEEN>;
 type SessionOfUser = Pick<Session, 'sessionHash'> & { readonly user: Pick<Session['user'], 'userId'> };
 
 /** The part of a browser's cookie that is the user's. @param cookie null for none */
 export function seenBy(session: SessionOfUser, cookie: string | null): Seen {
-  return seenIn(cookie).get(keyOf(session)) ?? { micros: '0', sessions: [] };
+  return seenIn(cookie).get(keyOf(session)) ?? { micros: '0', sessions: [], warnings: [] };
 }
 
-/** The cookie with another part for this user; those of the browser's other users stay as they are. */
+/** The cookie with another part for this user. */
 export function changeSeen(session: SessionOfUser, cookie: string | null, seen: Seen): string {
   const key = keyOf(session);
-  const others = [...seenIn(cookie)].filter(([other]) => other !== key);
-  const all = [[key, seen], ...others].slice(0, MAX_KNOWN_USERS);
+  const before = [...seenIn(cookie)].filter(([other]) => other !== key);
+  const others = before.map(([other, { micros, sessions }]) => [other, { micros, sessions }]);
+  const kept = { ...seen, warnings: seen.warnings.slice(-MAX_WARNINGS_KEPT) };
+  const all = [[key, kept], ...others].slice(0, MAX_KNOWN_USERS);
   return Buffer.from(JSON.stringify(all)).toString('base64url');
 }
 
 /** Marks a session as this browser's own, so that its acts are no news in the next one. @returns the new cookie */
 export function rememberSession(session: SessionOfUser, cookie: string | null): string {
-  const { micros, sessions } = seenBy(session, cookie);
-  const own = [...new Set([seenIdOf(session), ...sessions])].slice(0, MAX_SESSIONS_KEPT);
-  return changeSeen(session, cookie, { micros, sessions: own });
+  const seen = seenBy(session, cookie);
+  const own = [...new Set([seenIdOf(session), ...seen.sessions])].slice(0, MAX_SESSIONS_KEPT);
+  return changeSeen(session, cookie, { ...seen, sessions: own });
 }
 
 /** The id of a session in the cookie, as `sessionIdOf` has it in SQL. */

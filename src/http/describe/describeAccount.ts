@@ -6,7 +6,7 @@ import type {
 import type { DisconnectedAccess } from '../../flows/account/disconnect.ts';
 import type { HistoryEvent } from '../../flows/account/history.ts';
 import type { UserSession } from '../../flows/account/userSessions.ts';
-import { isUsuallyOwnAct, isWarningKind } from '../../flows/account/warnings.ts';
+import { isAlarming } from '../../flows/account/warnings.ts';
 import { inSentence, say } from '../../languages/formats.ts';
 import type { Texts } from '../../languages/languages.ts';
 import { beginningOf } from '../../rules/common/network.ts';
@@ -19,7 +19,7 @@ const MAX_OPEN = 1;
 
 export function describeApplications({ applications }: AuthorizationsPage, words: Words) {
   const isOpen = applications.length <= MAX_OPEN;
-  return applications.map((client) => ({ ...describeApplication(client, words), isOpen }));
+  return applications.map((client) => ({ isOpen, ...describeApplication(client, words) }));
 }
 
 function describeApplication(client: AuthorizedClient, words: Words) {
@@ -28,6 +28,8 @@ function describeApplication(client: AuthorizedClient, words: Words) {
   const total = countConnections(live, orMore, account);
   const used = authorizations.flatMap(({ lastUsedOn }) => lastUsedOn ?? []).sort();
   const lastUsedOn = used.at(-1);
+  const question = account.questionAll(clientName, total);
+  const all = { fullName: say`${clientName}`, question, formToken: client.disconnectAllToken };
   return {
     clientId,
     name: clientName,
@@ -39,17 +41,8 @@ function describeApplication(client: AuthorizedClient, words: Words) {
     lastUse: lastUsedOn === undefined ? account.neverUsed : account.lastUsed(formats.utcDay(lastUsedOn)),
     expiresSoon: authorizations.some(({ expiresSoon }) => expiresSoon),
     connections: authorizations.map((one) => describeConnection(one, live > 1, words)),
-    all: live > 1 ? describeAll(client, total, account) : null,
+    all: live > 1 ? all : null,
   };
-}
-
-function describeAll(
-  { clientName, disconnectAllToken }: AuthorizedClient,
-  total: string,
-  account: Texts['account'],
-) {
-  const question = account.questionAll(clientName, total);
-  return { fullName: say`${clientName}`, question, formToken: disconnectAllToken };
 }
 
 /** @param isOneOfSeveral whether its application has others */
@@ -58,7 +51,6 @@ function describeConnection(authorization: LiveAuthorization, isOneOfSeveral: bo
   const { account, formats } = words.texts;
   return {
     grantId,
-    ...namesOf(authorization, isOneOfSeveral, account),
     instanceName,
     spending: isOneOfSeveral ? describeSpending(authorization, words.texts) : null,
     allowedOn: formats.day(confirmedAt, words.timeZone),
@@ -67,6 +59,7 @@ function describeConnection(authorization: LiveAuthorization, isOneOfSeveral: bo
     lastUse: lastUsedOn === null ? account.never : formats.utcDay(lastUsedOn),
     rights: describeRights(authorization.rights, words),
     formToken: authorization.disconnectToken,
+    ...namesOf(authorization, isOneOfSeveral, account),
   };
 }
 
@@ -115,12 +108,16 @@ export function describeDisconnected(
 }
 
 export function describeEvent(event: HistoryEvent, words: Words) {
-  const { kind, at, clientName, instanceName, rights, network } = event;
-  const { history, formats } = words.texts;
+  const { kind, at, clientName, instanceName, rights, network, browser, system, isConfirmed } = event;
+  const { history, formats, security } = words.texts;
+  const device = security.device(browser ?? security.unknownBrowser, system ?? security.unknownSystem);
   return {
-    time: formats.time(at, words.timeZone),
+    day: formats.day(at, words.timeZone),
+    device: kind === 'signed_in' ? device : null,
+    time: formats.hour(at, words.timeZone),
     text: history.kinds[kind](clientName ?? history.deletedClient),
-    isWarning: isWarningKind(kind) && !isUsuallyOwnAct(kind),
+    isConfirmed,
+    isWarning: isAlarming(kind),
     instanceName,
     rights: rights && describeRights(rights, words),
     network: network === null ? null : history.network(beginningOf(network)),

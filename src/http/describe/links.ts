@@ -11,6 +11,10 @@ export function toAccount({ account }: Texts): Link {
   return { href: '/account', text: account.see };
 }
 
+export function toStop({ stop }: Texts): Link {
+  return { href: '/account/stop', text: stop.see };
+}
+
 /** To change the password, and the payment password. */
 export function toPasswords({ security }: Texts, hasPaymentPassword: boolean): readonly [Link, Link] {
   const { changePassword, changePaymentPassword, setPaymentPassword } = security;

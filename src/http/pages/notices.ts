@@ -5,6 +5,7 @@ import type { RuleId } from '../../rules/common/remedies.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { pageAddress, requestPath, textsOf } from '../browser/language.ts';
 import { describeWait, timeAfter } from '../describe/describe.ts';
+import type { Link } from '../describe/links.ts';
 import { accountLink, refusalOf } from './deadEnds.ts';
 import type { NoticePage } from './pages.ts';
 import { showPage } from './views.ts';
@@ -76,18 +77,12 @@ export function showFull(reply: FastifyReply, request: AuthorizationRequest): Fa
 /** In seconds: room for a few more decisions. */
 const A_MINUTE = 60;
 
-/** The user has decided too much just now. @param href where to try again */
-export function showTooMany(
-  reply: FastifyReply,
-  href: string,
-  page: 'account' | 'stop' | 'request',
-): FastifyReply {
+/** The user has decided too much just now. @param link to where to try again @param text of the page: its key */
+export function showTooMany(reply: FastifyReply, link: Link, text: 'text' | 'stop' = 'text'): FastifyReply {
   logRefused(reply, 'too_many_decisions', 'more decisions of one user than anybody reads in that time');
   reply.header('retry-after', A_MINUTE);
-  const { account, notices } = textsOf(reply.request);
-  const link = { href, text: page === 'request' ? notices.seeRequest : account.see };
-  const { title, text, stop } = notices.tooMany;
-  return showRefusal(reply, 429, { title, text: page === 'stop' ? stop : text }, [link]);
+  const { tooMany } = textsOf(reply.request).notices;
+  return showRefusal(reply, 429, { title: tooMany.title, text: tooMany[text] }, [link]);
 }
 
 function showRefusal(

@@ -21,6 +21,7 @@ export type Page =
   | AccountPage
   | HistoryPage
   | SecurityPage
+  | StopPage
   | PasswordPage;
 
 export interface SignInPage {
@@ -107,7 +108,6 @@ export interface AccountPage extends OwnPage, Said {
   readonly place: Cursor;
   readonly newer: string | null;
   readonly older: string | null;
-  readonly stopToken: string;
 }
 
 export interface HistoryPage extends OwnPage {
@@ -125,6 +125,11 @@ export interface SecurityPage extends OwnPage, Said {
   /** Null when the user is signed in here only. */
   readonly endOthersToken: string | null;
   readonly hasPaymentPassword: boolean;
+}
+
+export interface StopPage extends OwnPage, Pick<Said, 'undone'> {
+  readonly name: 'stop';
+  readonly formToken: string;
 }
 
 export interface PasswordPage extends OwnPage {

@@ -16,6 +16,7 @@ export const WARNING_KINDS = [
   'user_password_set',
   'signed_in',
 ] as const satisfies readonly HistoryKind[];
+export type WarningKind = (typeof WARNING_KINDS)[number];
 
 /** An event as it is read for its user. */
 export interface HistoryRow {
@@ -29,6 +30,9 @@ export interface HistoryRow {
   readonly instanceName: string | null;
   readonly scope: string | null;
   readonly address: string | null;
+  /** Of a sign-in; null where it isn't known. */
+  readonly browser: string | null;
+  readonly system: string | null;
 }
 
 /** Begins at this time or earlier, after at most `skip` events of exactly this time; at the newest when it is null. */
@@ -37,9 +41,12 @@ export interface HistoryCursor {
   readonly skip: number;
 }
 
+const micros = (at: string) => `(extract(epoch from ${at}) * 1000000)::bigint`;
+
 const select = (events: string, others = '') => `
-select ${KIND} as kind, a.at, (extract(epoch from a.at) * 1000000)::bigint::text as micros, a.client_id as "clientId",
-       c.name as "clientName", a.instance_name as "instanceName", a.scope, a.address${others}
+select ${KIND} as kind, a.at, ${micros('a.at')}::text as micros, a.client_id as "clientId",
+       c.name as "clientName", a.instance_name as "instanceName", a.scope, a.address,
+       a.detail ->> 'browser' as browser, a.detail ->> 'system' as system${others}
   from (${events}) a
   left join clients c using (client_id)
  order by a.at desc`;
@@ -62,19 +69,17 @@ export const WARNING_DAYS = 30;
 const MAX_READ = 200;
 
 /** Kinds that take a password warn once for each network: an attacker's must not be hidden by the user's own. */
-const BY_NETWORK = [
-  'payment_confirmed',
-  'payment_password_guessed',
-  'signed_in',
-] as const satisfies readonly (typeof WARNING_KINDS)[number][];
+const BY_NETWORK: readonly WarningKind[] = ['payment_confirmed', 'payment_password_guessed', 'signed_in'];
 
-/** A user, and what one browser of that user need not be warned of. */
+/** A user, and what one browser of that user need not be warned of. Times are microseconds since 1970. */
 interface SeenByUser {
   readonly userId: string;
-  /** Events up to here: microseconds since 1970. */
+  /** Events up to here. */
   readonly micros: string;
   /** Events of these sessions, by the beginnings of their ids. */
   readonly sessions: readonly string[];
+  /** Warnings, as `seen` of {@link WarningRow} names them. */
+  readonly warnings: readonly string[];
 }
 
 /** As many hex digits of the id of a session tell it from all others. */
@@ -89,37 +94,46 @@ const IS_NEWS = `(kind <> 'signed_in' or (detail ->> 'known_device' = 'false' an
 
 const KINDS = WARNING_KINDS.map((kind) => `('${kind}')`).join(', ');
 
-/** An event to warn of. */
+// Events of one kind, application, network and device are one warning.
+const ALIKE = `left(encode(sha256(convert_to(row(kind, client_id, ${NETWORK}, detail ->> 'browser', detail ->> 'system')::text, 'UTF8')), 'hex'), 12)`;
+
+/** A warning: the newest of events that are alike. */
 export interface WarningRow extends HistoryRow {
-  /** Of a sign-in; null where it isn't known. */
-  readonly browser: string | null;
-  readonly system: string | null;
-  /** Events to warn of, equal ones included; 1 at least, and no more than were read. */
-  readonly found: number;
+  readonly kind: WarningKind;
+  /** How many they are, and when the first of them was. */
+  readonly times: number;
+  readonly firstAt: Date;
+  /** Stands for exactly these events: a digest of what is alike, and the times of the first and the last in microseconds. */
+  readonly seen: string;
+  /** Of the user: the history has events to warn of that are in none of these rows. */
+  readonly hasMore: boolean;
 }
 
 // By `audit_events_warnings_idx`, which PostgreSQL takes only where the statement says `kind in` itself. `now()` prunes
 // partitions. Each kind is read apart, so that none pushes another away.
-/**
- * Warnings of the last days that the browser has not seen, newest first, at most so many: of each kind and application, and of
- * kinds that take a password each network, the newest.
- */
+/** Warnings of the last days that the browser has not seen, newest first, at most so many. */
 export const findWarningEvents = findAll<SeenByUser & { most: number }, WarningRow>(
   'history-find-warnings',
   select(
     `
-select * from (
-  select distinct on (kind, client_id, ${NETWORK}) newest.*, count(*) over () as found
+select *, count(*) over () > @most or bool_or(read_of_kind = ${MAX_READ}) over () as has_more from (
+  select distinct on (alike) *, min(at) over (partition by alike) as first_at, count(*) over (partition by alike)::int as times,
+         count(*) over (partition by kind) as read_of_kind
     from (values ${KINDS}) of_kind (wanted) cross join lateral (
-    select * from audit_events
+    select *, ${ALIKE} as alike from audit_events
      where user_id = @userId and kind = wanted and kind in ('${WARNING_KINDS.join(`', '`)}')
        and ${IS_NEWS}
        and at > now() - interval '${WARNING_DAYS} days' and at < now() + interval '1 day'
        and at > timestamptz 'epoch' + @micros::bigint * interval '1 microsecond'
        and (left(detail ->> 'session', ${SESSION_ID_BEGINNING}) = any (@sessions::text[])) is not true
+       and not exists (
+         select from unnest(@warnings::text[]) w where split_part(w, '-', 1) = ${ALIKE}
+            and ${micros('at')} between split_part(w, '-', 2)::bigint and split_part(w, '-', 3)::bigint)
      order by at desc limit ${MAX_READ}) newest
-   order by kind, client_id, ${NETWORK}, at desc) one_of_each
+   order by alike, at desc) one_of_each
  order by row_number() over (partition by kind order by at desc), at desc limit @most`,
-    `, a.found::int, a.detail ->> 'browser' as browser, a.detail ->> 'system' as system`,
+    `,
+       a.times, a.first_at as "firstAt", concat_ws('-', a.alike, ${micros('a.first_at')}, ${micros('a.at')}) as seen,
+       a.has_more as "hasMore"`,
   ),
 );

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Cursor, cursorOf, findAuthorizationsPage } from '../../../flows/account/authorizations.ts';
-import { disconnect, findDisconnected, stopToken } from '../../../flows/account/disconnect.ts';
+import { disconnect, findDisconnected } from '../../../flows/account/disconnect.ts';
 import type { Context } from '../../../flows/common/context.ts';
 import type { Session } from '../../../flows/signIn/session.ts';
 import { signInStep } from '../../../flows/signIn/signIn.ts';
@@ -12,6 +12,7 @@ import { textsOf } from '../../browser/language.ts';
 import { wordsFor } from '../../describe/describe.ts';
 import { describeApplications, describeDisconnected } from '../../describe/describeAccount.ts';
 import { warningsOn } from '../../describe/warnings.ts';
+import { accountLink } from '../../pages/deadEnds.ts';
 import { showTooMany } from '../../pages/notices.ts';
 import { ownPage, seeOther, showSignIn } from '../../pages/steps.ts';
 import { showPage } from '../../pages/views.ts';
@@ -74,7 +75,6 @@ async function showAccount(reply: FastifyReply, session: Session, query: Paramet
     older: page.older && accountPath(page.older),
     place: cursor,
     warnings,
-    stopToken: stopToken(context, session),
     done: done?.done ?? null,
     ways: [],
     undone: undone?.outOfDate ?? null,
@@ -84,14 +84,9 @@ async function showAccount(reply: FastifyReply, session: Session, query: Paramet
 
 /** Said of a form that did nothing, signed in or not. */
 function undoneOf(query: Parameters, { account, stop }: Texts) {
-  switch (query.get('undone')) {
-    case 'disconnect':
-      return account;
-    case 'stop':
-      return stop;
-    default:
-      return null;
-  }
+  const undone = query.get('undone');
+  if (undone === 'stop') return stop;
+  return undone === 'disconnect' ? account : null;
 }
 
 function disconnectBy(context: Context, action: keyof typeof DISCONNECT_FORMS) {
@@ -104,7 +99,8 @@ function disconnectBy(context: Context, action: keyof typeof DISCONNECT_FORMS) {
     const { outcome } = await disconnect(context, session, sent, callerOf(request));
     if (outcome === 'stale') return seeOther(reply, UNDONE);
     const cursor = cursorIn(form);
-    if (outcome === 'too_many') return showTooMany(reply, accountPath(cursor), 'account');
+    if (outcome === 'too_many')
+      return showTooMany(reply, { ...accountLink(request), href: accountPath(cursor) });
     return seeOther(reply, accountPath(cursor, { [done]: id }));
   };
 }

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { isEverythingStopped, stopEverything } from '../../../flows/account/disconnect.ts';
+import { isEverythingStopped, stopEverything, stopToken } from '../../../flows/account/disconnect.ts';
 import { endSession, findUserSessions } from '../../../flows/account/userSessions.ts';
 import { seeWarnings } from '../../../flows/account/warnings.ts';
 import type { Context } from '../../../flows/common/context.ts';
@@ -7,9 +7,10 @@ import type { Session } from '../../../flows/signIn/session.ts';
 import type { Texts } from '../../../languages/languages.ts';
 import { readCookies, setCookie } from '../../browser/cookies.ts';
 import { OWN_FORM, receiveForm, sessionOf } from '../../browser/forms.ts';
+import { textsOf } from '../../browser/language.ts';
 import { wordsFor } from '../../describe/describe.ts';
 import { describeSessions } from '../../describe/describeAccount.ts';
-import { toPasswords } from '../../describe/links.ts';
+import { toPasswords, toStop } from '../../describe/links.ts';
 import { warningsOn } from '../../describe/warnings.ts';
 import { showTooMany } from '../../pages/notices.ts';
 import { ownPage, seeOther } from '../../pages/steps.ts';
@@ -18,6 +19,9 @@ import { callerOf } from '../../request/caller.ts';
 import { queryParameters } from '../../request/parameters.ts';
 
 export const SECURITY = '/account/security';
+const STOP = '/account/stop';
+/** Leads to the sign-in, which says why it comes. */
+const NOT_SIGNED_IN = '/account?undone=stop';
 
 /** Where the user is signed in; the end of sessions, of warnings once seen, and of everything. */
 export function securityRoutes(app: FastifyInstance, context: Context): void {
@@ -27,39 +31,43 @@ export function securityRoutes(app: FastifyInstance, context: Context): void {
     return showSecurity(reply, session, queryParameters(request).get('said'));
   });
 
-  app.post('/account/sessions/end', OWN_FORM, async (request, reply) => {
-    const { form, session } = await receiveForm(request);
-    if (session === null) return seeOther(reply, '/account');
-    const sent = { sessionId: form.get('session_id') ?? '', formToken: form.get('form_token') };
-    const { outcome } = await endSession(context, session, sent, callerOf(request));
-    return seeOther(reply, `${SECURITY}?said=${outcome}`);
-  });
+  for (const which of ['end', 'end-others']) {
+    app.post(`/account/sessions/${which}`, OWN_FORM, async (request, reply) => {
+      const { form, session } = await receiveForm(request);
+      if (session === null) return seeOther(reply, '/account');
+      const sessionId = which === 'end' ? (form.get('session_id') ?? '') : null;
+      const sent = { sessionId, formToken: form.get('form_token') };
+      const { outcome } = await endSession(context, session, sent, callerOf(request));
+      return seeOther(reply, `${SECURITY}?said=${outcome}`);
+    });
+  }
 
-  app.post('/account/sessions/end-others', OWN_FORM, async (request, reply) => {
-    const { form, session } = await receiveForm(request);
-    if (session === null) return seeOther(reply, '/account');
-    const sent = { sessionId: null, formToken: form.get('form_token') };
-    const { outcome } = await endSession(context, session, sent, callerOf(request));
-    return seeOther(reply, `${SECURITY}?said=${outcome}`);
-  });
-
-  // The user has seen the warnings: this browser says them no more.
+  // The user has seen warnings: this browser says them no more.
   app.post('/account/warnings', OWN_FORM, async (request, reply) => {
     const { form, session } = await receiveForm(request);
     if (session === null) return seeOther(reply, '/account');
-    const sent = { newest: form.get('newest') ?? '', formToken: form.get('form_token') };
-    const seen = seeWarnings(context, session, sent, readCookies(request).seen);
+    const sent = { answered: form.get('answered') ?? '', formToken: form.get('form_token') };
+    const seen = await seeWarnings(context, session, sent, readCookies(request).seen);
     if (seen !== null) setCookie(reply, 'seen', seen);
     return seeOther(reply, form.get('page') === 'security' ? SECURITY : '/account');
   });
 
+  app.get(STOP, async (request, reply) => {
+    const session = await sessionOf(request);
+    if (session === null) return seeOther(reply, NOT_SIGNED_IN);
+    const { stop } = textsOf(request);
+    const undone = queryParameters(request).get('undone') === undefined ? null : stop.outOfDate;
+    const formToken = stopToken(context, session);
+    return showPage(reply, { name: 'stop', ...ownPage(session, reply), formToken, undone });
+  });
+
   // Disconnects every application and signs out every other browser.
-  app.post('/account/stop', OWN_FORM, async (request, reply) => {
+  app.post(STOP, OWN_FORM, async (request, reply) => {
     const { form, session } = await receiveForm(request);
-    if (session === null) return seeOther(reply, '/account?undone=stop');
+    if (session === null) return seeOther(reply, NOT_SIGNED_IN);
     const { outcome } = await stopEverything(context, session, form.get('form_token'), callerOf(request));
-    if (outcome === 'stale') return seeOther(reply, '/account?undone=stop');
-    if (outcome === 'too_many') return showTooMany(reply, '/account', 'stop');
+    if (outcome === 'stale') return seeOther(reply, `${STOP}?undone=stale`);
+    if (outcome === 'too_many') return showTooMany(reply, toStop(textsOf(request)), 'stop');
     return seeOther(reply, '/account?stopped=everything');
   });
 }
@@ -93,9 +101,9 @@ async function showSecurity(
 /** The account page after everything was stopped says what is true now: anyone could have made the link. */
 export async function describeStop(context: Context, session: Session, texts: Texts) {
   const { stop } = texts;
-  if (!(await isEverythingStopped(context, session))) {
-    return { title: stop.titleUndone, done: null, ways: [], undone: stop.undone };
-  }
-  const ways = toPasswords(texts, session.user.hasPaymentPassword);
-  return { title: stop.titleDone, done: stop.done, ways, undone: null };
+  const isDone = await isEverythingStopped(context, session);
+  const ways = isDone ? toPasswords(texts, session.user.hasPaymentPassword) : [toStop(texts)];
+  return isDone
+    ? { title: stop.titleDone, done: stop.done, undone: null, ways }
+    : { title: stop.titleUndone, done: null, undone: stop.undone, ways };
 }
