@@ -467,14 +467,14 @@ export const en = {
     titles: {
       invalid_request: 'This request can’t be carried out',
       invalid_scope: 'Something is wrong with the rights in this request',
-      unauthorized_client: 'This application may not ask for access',
+      unauthorized_client: 'This application is not allowed to ask for access',
       no_longer_possible: 'Access can’t be given now',
       invalid_grant: 'This code can’t be used',
     },
     /** Faults of an authorization request. Its sender is unknown, so no sentence blames an application. */
     reasons: {
       unknown_application:
-        'The application in this request is not registered with us, or may not ask for access.',
+        'The application in this request is not registered with us, or is not allowed to ask for access.',
       no_longer_possible: 'The application or your account was blocked a moment ago.',
       wrong_return_address:
         'The address that you would return to is not the one that the application is registered with.',
@@ -487,11 +487,11 @@ export const en = {
       no_rights: 'The request does not say which rights it asks for.',
       unreadable_rights: 'The request names a right that does not exist here.',
       right_not_offered: 'The request names a right that is not offered here.',
-      right_not_allowed: 'The request names a right that this application may not ask for.',
+      right_not_allowed: 'The request names a right that this application is not allowed to ask for.',
       unclear_target:
         'The request names a shop or an account with spaces, invisible characters or several alphabets in one word.',
       contradiction: 'The rights that the request asks for contradict each other.',
-      above_ceiling: 'The request asks to spend more than this application may ask for.',
+      above_ceiling: 'The request asks to spend more than this application is allowed to ask for.',
       unreadable: 'The request can’t be read.',
     } satisfies Record<Reason, string> as Record<Reason, string>,
     /** Other dead ends. */

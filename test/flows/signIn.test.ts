@@ -14,7 +14,7 @@ const server = await useServer();
 const { pool } = server.database;
 const { formToken, newCookie } = signInStep(server.context, null, null);
 const FORM = { formToken, authorizationRequest: null };
-const COOKIES = { session: null, preLogin: newCookie, device: null, seen: null };
+const COOKIES = { session: null, preLogin: newCookie, device: null, seen: null, language: null };
 const password = 'another one';
 
 const CHANGES: Record<string, (by: SignedIn) => Promise<unknown>> = {

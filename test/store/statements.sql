@@ -672,31 +672,39 @@ select exists (select from revoked) as revoked, late from moment;
 select current_setting('transaction_read_only') = 'on' as "readOnly"
            from (select) one left join (select from clients limit 0) ours on true;
 
--- history-find(uuid, bigint, bigint, bigint) → kind text, at timestamp with time zone, micros text, clientId text, clientName text, instanceName text, scope text, address text
+-- history-find(uuid, bigint, bigint, bigint) → kind text, at timestamp with time zone, micros text, clientId text, clientName text, instanceName text, scope text, address text, browser text, system text
 select case a.kind when 'refused' then 'rejected' else a.kind end as kind, a.at, (extract(epoch from a.at) * 1000000)::bigint::text as micros, a.client_id as "clientId",
-       c.name as "clientName", a.instance_name as "instanceName", a.scope, a.address
+       c.name as "clientName", a.instance_name as "instanceName", a.scope, a.address,
+       a.detail ->> 'browser' as browser, a.detail ->> 'system' as system
   from (
 select * from audit_events where user_id = $1 and kind <> 'exchanged' and kind in ('approved', 'approved_again', 'rejected', 'replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator', 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended', 'payment_confirmed', 'password_changed', 'payment_password_changed', 'password_guessed', 'payment_password_guessed', 'user_created', 'user_blocked', 'user_unblocked', 'user_signed_out', 'user_password_set', 'refused') and at <= coalesce(timestamptz 'epoch' + $2::bigint * interval '1 microsecond', 'infinity') order by at desc, ctid
 offset (select count(*) from (select from audit_events where user_id = $1 and kind <> 'exchanged' and kind in ('approved', 'approved_again', 'rejected', 'replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator', 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended', 'payment_confirmed', 'password_changed', 'payment_password_changed', 'password_guessed', 'payment_password_guessed', 'user_created', 'user_blocked', 'user_unblocked', 'user_signed_out', 'user_password_set', 'refused') and at = timestamptz 'epoch' + $2::bigint * interval '1 microsecond' limit $3) passed) limit $4) a
   left join clients c using (client_id)
  order by a.at desc;
 
--- history-find-warnings(uuid, bigint, text[], bigint) → kind text, at timestamp with time zone, micros text, clientId text, clientName text, instanceName text, scope text, address text, found integer, browser text, system text
+-- history-find-warnings(bigint, uuid, bigint, text[], text[]) → kind text, at timestamp with time zone, micros text, clientId text, clientName text, instanceName text, scope text, address text, browser text, system text, times integer, firstAt timestamp with time zone, seen text, hasMore boolean
 select case a.kind when 'refused' then 'rejected' else a.kind end as kind, a.at, (extract(epoch from a.at) * 1000000)::bigint::text as micros, a.client_id as "clientId",
-       c.name as "clientName", a.instance_name as "instanceName", a.scope, a.address, a.found::int, a.detail ->> 'browser' as browser, a.detail ->> 'system' as system
+       c.name as "clientName", a.instance_name as "instanceName", a.scope, a.address,
+       a.detail ->> 'browser' as browser, a.detail ->> 'system' as system,
+       a.times, a.first_at as "firstAt", concat_ws('-', a.alike, (extract(epoch from a.first_at) * 1000000)::bigint, (extract(epoch from a.at) * 1000000)::bigint) as seen,
+       a.has_more as "hasMore"
   from (
-select * from (
-  select distinct on (kind, client_id, case when kind in ('payment_confirmed', 'payment_password_guessed', 'signed_in') then substring(address from '^(?:\d+\.){3}|^(?:[^:]*:){3}') end) newest.*, count(*) over () as found
+select *, count(*) over () > $1 or bool_or(read_of_kind = 200) over () as has_more from (
+  select distinct on (alike) *, min(at) over (partition by alike) as first_at, count(*) over (partition by alike)::int as times,
+         count(*) over (partition by kind) as read_of_kind
     from (values ('payment_confirmed'), ('replayed'), ('password_guessed'), ('payment_password_guessed'), ('user_password_set'), ('signed_in')) of_kind (wanted) cross join lateral (
-    select * from audit_events
-     where user_id = $1 and kind = wanted and kind in ('payment_confirmed', 'replayed', 'password_guessed', 'payment_password_guessed', 'user_password_set', 'signed_in')
+    select *, left(encode(sha256(convert_to(row(kind, client_id, case when kind in ('payment_confirmed', 'payment_password_guessed', 'signed_in') then substring(address from '^(?:\d+\.){3}|^(?:[^:]*:){3}') end, detail ->> 'browser', detail ->> 'system')::text, 'UTF8')), 'hex'), 12) as alike from audit_events
+     where user_id = $2 and kind = wanted and kind in ('payment_confirmed', 'replayed', 'password_guessed', 'payment_password_guessed', 'user_password_set', 'signed_in')
        and (kind <> 'signed_in' or (detail ->> 'known_device' = 'false' and detail ->> 'session' is not null))
        and at > now() - interval '30 days' and at < now() + interval '1 day'
-       and at > timestamptz 'epoch' + $2::bigint * interval '1 microsecond'
-       and (left(detail ->> 'session', 16) = any ($3::text[])) is not true
+       and at > timestamptz 'epoch' + $3::bigint * interval '1 microsecond'
+       and (left(detail ->> 'session', 16) = any ($4::text[])) is not true
+       and not exists (
+         select from unnest($5::text[]) w where split_part(w, '-', 1) = left(encode(sha256(convert_to(row(kind, client_id, case when kind in ('payment_confirmed', 'payment_password_guessed', 'signed_in') then substring(address from '^(?:\d+\.){3}|^(?:[^:]*:){3}') end, detail ->> 'browser', detail ->> 'system')::text, 'UTF8')), 'hex'), 12)
+            and (extract(epoch from at) * 1000000)::bigint between split_part(w, '-', 2)::bigint and split_part(w, '-', 3)::bigint)
      order by at desc limit 200) newest
-   order by kind, client_id, case when kind in ('payment_confirmed', 'payment_password_guessed', 'signed_in') then substring(address from '^(?:\d+\.){3}|^(?:[^:]*:){3}') end, at desc) one_of_each
- order by row_number() over (partition by kind order by at desc), at desc limit $4) a
+   order by alike, at desc) one_of_each
+ order by row_number() over (partition by kind order by at desc), at desc limit $1) a
   left join clients c using (client_id)
  order by a.at desc;
 
