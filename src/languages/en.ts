@@ -287,7 +287,6 @@ export const en = {
     warning: 'Check this:',
     rights: 'What you allowed',
     address: 'IP address',
-    /** After what was decided. */
     confirmed: ', with your payment password',
     /** @param beginning of the address, such as `203.0.113` */
     network: (beginning: string) => `IP address beginning ${beginning}`,
@@ -337,10 +336,8 @@ export const en = {
     }),
     unknownNetwork: 'unknown IP address',
     /** Of events that are alike, after the sentence about the last. */
-    times: (times: number, first: string) =>
-      plural(times, { other: `It happened # times, first on ${first}.` }),
-    /** What unfolds, below one warning. */
-    others: (count: number) => plural(count, { other: '# more' }),
+    times: (times: number, first: string) => `It happened ${times} times, first on ${first}.`,
+    others: (count: number) => `${count} more`,
     more: 'There is more in your history.',
     wasMe: { one: 'Yes, this was me', all: 'Yes, all of these were me' },
     seen: { one: 'Got it', all: 'Got it, all of these' },

@@ -317,7 +317,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     changes: Partial<HistoryEvent> = {},
     hasMore = false,
   ) => {
-    const alike = { seen: '1', firstAt: new Date('2026-11-02T09:30:00Z') };
+    const alike = { seen: '1', hasMore, firstAt: new Date('2026-11-02T09:30:00Z') };
     const found = kinds.map((kind, at) => ({ ...eventOf(kind, changes), ...alike, kind, times: 1 + 2 * at }));
     const answerable = (warnings: typeof found) => ({ warnings, answered: '1', seenToken: 'seen.token' });
     const others = found.length > 1 ? answerable(found.slice(1)) : null;

@@ -90,9 +90,8 @@ async function groupByClient(
   thereAreOthers: boolean,
 ) {
   const clients = new Map(shown.map((authorization) => [authorization.clientId, authorization]));
-  const ids = [...clients.keys()];
   const counts = thereAreOthers
-    ? await countAccountGrants(context.db, { userId: session.user.userId, clientIds: ids })
+    ? await countAccountGrants(context.db, { userId: session.user.userId, clientIds: [...clients.keys()] })
     : [];
   return [...clients.values()].map(({ clientId, clientName, clientLogo, isBlocked }) => {
     const authorizations = shown.filter((one) => one.clientId === clientId);

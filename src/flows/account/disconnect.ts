@@ -75,9 +75,7 @@ export async function findDisconnected(
   return found?.live === 0 ? ({ ...found, what: 'application' } as const) : null;
 }
 
-function stopForm(session: Session): Form {
-  return { action: 'stop-everything', owner: session, subject: [] };
-}
+const stopForm = (owner: Session): Form => ({ action: 'stop-everything', owner, subject: [] });
 
 export function stopToken(context: Context, session: Session): string {
   return signForm(context, stopForm(session));
@@ -101,6 +99,6 @@ export async function stopEverything(
 }
 
 /** True when only this browser can act on the user's account. */
-export function isEverythingStopped({ db }: Context, { user, sessionHash }: Session): Promise<boolean> {
-  return isAccountStopped(db, user.userId, sessionHash);
+export async function isEverythingStopped({ db }: Context, { user, sessionHash }: Session): Promise<boolean> {
+  return (await isAccountStopped(db, { userId: user.userId, sessionHash })) > 0;
 }

@@ -39,7 +39,6 @@ export async function findHistoryPage(
 const BY_PROGRAMS: readonly HistoryKind[] = ['replayed', 'revoked_by_application'];
 
 const ALLOWED: readonly HistoryKind[] = ['approved', 'approved_again'];
-
 const DECISIONS: readonly HistoryKind[] = [...ALLOWED, 'rejected'];
 
 /** A decision and the payment password that was entered for it, as one event. @param rows newest first */
@@ -50,13 +49,9 @@ function withConfirmation(row: HistoryRow, at: number, rows: readonly HistoryRow
 }
 
 function confirms(row: HistoryRow, decision: HistoryRow): boolean {
-  return (
-    row.kind === 'payment_confirmed' &&
-    DECISIONS.includes(decision.kind) &&
-    row.clientId === decision.clientId &&
-    row.address === decision.address &&
-    decision.at.getTime() - row.at.getTime() < CONSENT_FORM_MS
-  );
+  const isAlike = row.clientId === decision.clientId && row.address === decision.address;
+  const isJustBefore = decision.at.getTime() - row.at.getTime() < CONSENT_FORM_MS;
+  return row.kind === 'payment_confirmed' && DECISIONS.includes(decision.kind) && isAlike && isJustBefore;
 }
 
 /** Rights are told as long as their scopes fit on a page. */

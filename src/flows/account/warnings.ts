@@ -18,7 +18,7 @@ export function isAlarming(kind: HistoryKind): boolean {
 }
 
 /** Events that another person may have caused, alike in kind, application, network and device. */
-export type Warning = ReturnType<typeof warningOf>[number];
+export type Warning = ReturnType<typeof eventsOf<WarningRow>>[number];
 
 /** Unseen warnings of one browser. */
 export type Warnings = NonNullable<Awaited<ReturnType<typeof findWarnings>>>;
@@ -26,7 +26,7 @@ export type Warnings = NonNullable<Awaited<ReturnType<typeof findWarnings>>>;
 /** The warnings not seen in this browser; null for none. @param cookie of the browser, null for none */
 export async function findWarnings(context: Context, session: Session, cookie: string | null) {
   const rows = await findUnseen(context, session, seenBy(session, cookie), MAX_SHOWN);
-  const warnings = rows.flatMap((row) => warningOf(row, context.currency));
+  const warnings = eventsOf(rows, context.currency);
   // Guesses need no password: they stand behind all that shows that there was one.
   const [first, ...others] = warnings.sort((one, other) => Number(isGuess(one)) - Number(isGuess(other)));
   if (first === undefined) return null;
@@ -42,10 +42,6 @@ export async function findWarnings(context: Context, session: Session, cookie: s
 function findUnseen({ db }: Context, session: Session, { micros, sessions, warnings }: Seen, most: number) {
   const own = { userId: session.user.userId, sessions: [seenIdOf(session), ...sessions] };
   return findWarningEvents(db, { micros, warnings, most, ...own });
-}
-
-function warningOf({ hasMore: _, ...row }: WarningRow, currency: string) {
-  return eventsOf([row], currency);
 }
 
 const isGuess = ({ kind }: Warning) => kind === 'password_guessed';

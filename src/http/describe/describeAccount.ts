@@ -128,17 +128,15 @@ export function describeEvent(event: HistoryEvent, words: Words) {
 export function describeSessions(sessions: readonly UserSession[], now: Date, words: Words) {
   const { security, formats } = words.texts;
   const described = sessions.map((session) => describeSession(session, now, words));
-  return described.map((one, at) => {
-    const before = described.slice(0, at).filter((other) => areAlike(one, other)).length;
+  return described.map((one) => {
+    const { device, network, since } = one;
+    const alike = described.filter(
+      (it) => it.device === device && it.network === network && it.since === since,
+    );
+    const before = alike.indexOf(one);
     if (before === 0) return one;
-    return { ...one, device: security.alike(one.device, formats.number(before + 1)) };
+    return { ...one, device: security.alike(device, formats.number(before + 1)) };
   });
-}
-
-type DescribedSession = ReturnType<typeof describeSession>;
-
-function areAlike(one: DescribedSession, other: DescribedSession): boolean {
-  return one.device === other.device && one.network === other.network && one.since === other.since;
 }
 
 function describeSession(session: UserSession, now: Date, { texts, timeZone }: Words) {

@@ -17,12 +17,9 @@ export function toStop({ stop }: Texts): Link {
 
 /** To change the password, and the payment password. */
 export function toPasswords({ security }: Texts, hasPaymentPassword: boolean): readonly [Link, Link] {
-  const { changePassword, changePaymentPassword, setPaymentPassword } = security;
+  const payment = hasPaymentPassword ? security.changePaymentPassword : security.setPaymentPassword;
   return [
-    { href: '/account/password', text: changePassword },
-    {
-      href: '/account/payment-password',
-      text: hasPaymentPassword ? changePaymentPassword : setPaymentPassword,
-    },
+    { href: '/account/password', text: security.changePassword },
+    { href: '/account/payment-password', text: payment },
   ];
 }

@@ -130,7 +130,8 @@ export const findDisconnectedClient = (
   clientId: string,
 ): Promise<Disconnected | null> => ofClient(db, { userId, id: asciiOnly(clientId) });
 
-const isStopped = write<{ userId: string; sessionHash: Digest }>(
+/** One row when no grant of the user is live, however old, and no other session; none otherwise. */
+export const isAccountStopped = write<{ userId: string; sessionHash: Digest }>(
   'account-is-stopped',
   `
 select where not exists (
@@ -138,8 +139,3 @@ select where not exists (
    and not exists (
          select from sessions s where s.user_id = @userId and s.session_hash <> @sessionHash and ${SESSION_IS_VALID})`,
 );
-
-/** True when no grant of the user is live, however old, and no other session. */
-export async function isAccountStopped(db: Database, userId: string, sessionHash: Digest): Promise<boolean> {
-  return (await isStopped(db, { userId, sessionHash })) > 0;
-}

@@ -1,3 +1,4 @@
+import type { Device } from '../../rules/account/userAgent.ts';
 import { AUDIT_KINDS, type AuditKind, IS_TOLD, KIND, storedKinds } from '../common/auditEvents.ts';
 import { findAll } from '../database/query.ts';
 
@@ -18,8 +19,8 @@ export const WARNING_KINDS = [
 ] as const satisfies readonly HistoryKind[];
 export type WarningKind = (typeof WARNING_KINDS)[number];
 
-/** An event as it is read for its user. */
-export interface HistoryRow {
+/** An event as it is read for its user; the device is known of sign-ins alone. */
+export interface HistoryRow extends Device {
   readonly kind: HistoryKind;
   readonly at: Date;
   /** The same in microseconds since 1970: events of one statement are less than a millisecond apart. */
@@ -30,9 +31,6 @@ export interface HistoryRow {
   readonly instanceName: string | null;
   readonly scope: string | null;
   readonly address: string | null;
-  /** Of a sign-in; null where it isn't known. */
-  readonly browser: string | null;
-  readonly system: string | null;
 }
 
 /** Begins at this time or earlier, after at most `skip` events of exactly this time; at the newest when it is null. */

@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Cursor, cursorOf, findAuthorizationsPage } from '../../../flows/account/authorizations.ts';
 import { disconnect, findDisconnected } from '../../../flows/account/disconnect.ts';
 import type { Context } from '../../../flows/common/context.ts';
-import type { Session } from '../../../flows/signIn/session.ts';
 import { signInStep } from '../../../flows/signIn/signIn.ts';
 import type { Texts } from '../../../languages/languages.ts';
 import type { Parameters } from '../../../rules/request/parameters.ts';
@@ -37,49 +36,44 @@ export function accountRoutes(app: FastifyInstance, context: Context): void {
   app.get('/account', async (request, reply) => {
     const query = queryParameters(request);
     const session = await sessionOf(request);
-    if (session !== null) return showAccount(reply, session, query);
-    const step = signInStep(context, null, readCookies(request).preLogin);
-    const undone = undoneOf(query, textsOf(request))?.notSignedIn ?? null;
-    return showSignIn(reply, step, { undone });
+    if (session === null) {
+      const step = signInStep(context, null, readCookies(request).preLogin);
+      return showSignIn(reply, step, { undone: undoneOf(query, textsOf(request))?.notSignedIn ?? null });
+    }
+    const words = wordsFor(request);
+    const { texts } = words;
+    const cursor = cursorIn(query);
+    const [disconnected, disconnected_all] = [query.get('disconnected'), query.get('disconnected_all')];
+    const [page, warnings, found, stopped] = await Promise.all([
+      findAuthorizationsPage(context, session, cursor),
+      warningsOn('account', request, session),
+      findDisconnected(context, session, { grantId: disconnected, clientId: disconnected_all }),
+      query.get('stopped') === undefined ? null : describeStop(context, session, texts),
+    ]);
+    if (cursor.grantId !== null && page.authorizations.length === 0 && page.older === null) {
+      // All of this page is gone: the first one has the rest.
+      return seeOther(reply, accountPath(FIRST, { disconnected, disconnected_all }));
+    }
+    const done = found && describeDisconnected(found, texts);
+    const undone = undoneOf(query, texts);
+    return showPage(reply, {
+      name: 'account',
+      ...ownPage(session, reply),
+      title: done?.title ?? undone?.titleUndone ?? texts.account.title,
+      applications: describeApplications(page, words),
+      newer: page.newer && accountPath(page.newer),
+      older: page.older && accountPath(page.older),
+      place: cursor,
+      warnings,
+      done: done?.done ?? null,
+      ways: [],
+      undone: undone?.outOfDate ?? null,
+      ...stopped,
+    });
   });
 
   app.post('/account/disconnect', OWN_FORM, disconnectBy(context, 'disconnect'));
   app.post('/account/disconnect-all', OWN_FORM, disconnectBy(context, 'disconnect-all'));
-}
-
-async function showAccount(reply: FastifyReply, session: Session, query: Parameters): Promise<FastifyReply> {
-  const { request } = reply;
-  const { context } = request.server;
-  const words = wordsFor(request);
-  const { texts } = words;
-  const cursor = cursorIn(query);
-  const [disconnected, disconnected_all] = [query.get('disconnected'), query.get('disconnected_all')];
-  const [page, warnings, found, stopped] = await Promise.all([
-    findAuthorizationsPage(context, session, cursor),
-    warningsOn('account', request, session),
-    findDisconnected(context, session, { grantId: disconnected, clientId: disconnected_all }),
-    query.get('stopped') === undefined ? null : describeStop(context, session, texts),
-  ]);
-  if (cursor.grantId !== null && page.authorizations.length === 0 && page.older === null) {
-    // All of this page is gone: the first one has the rest.
-    return seeOther(reply, accountPath(FIRST, { disconnected, disconnected_all }));
-  }
-  const done = found && describeDisconnected(found, texts);
-  const undone = undoneOf(query, texts);
-  return showPage(reply, {
-    name: 'account',
-    ...ownPage(session, reply),
-    title: done?.title ?? undone?.titleUndone ?? texts.account.title,
-    applications: describeApplications(page, words),
-    newer: page.newer && accountPath(page.newer),
-    older: page.older && accountPath(page.older),
-    place: cursor,
-    warnings,
-    done: done?.done ?? null,
-    ways: [],
-    undone: undone?.outOfDate ?? null,
-    ...stopped,
-  });
 }
 
 /** Said of a form that did nothing, signed in or not. */

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { isEverythingStopped, stopEverything, stopToken } from '../../../flows/account/disconnect.ts';
 import { endSession, findUserSessions } from '../../../flows/account/userSessions.ts';
 import { seeWarnings } from '../../../flows/account/warnings.ts';
@@ -20,15 +20,30 @@ import { queryParameters } from '../../request/parameters.ts';
 
 export const SECURITY = '/account/security';
 const STOP = '/account/stop';
-/** Leads to the sign-in, which says why it comes. */
-const NOT_SIGNED_IN = '/account?undone=stop';
 
 /** Where the user is signed in; the end of sessions, of warnings once seen, and of everything. */
 export function securityRoutes(app: FastifyInstance, context: Context): void {
   app.get(SECURITY, async (request, reply) => {
     const session = await sessionOf(request);
     if (session === null) return seeOther(reply, '/account');
-    return showSecurity(reply, session, queryParameters(request).get('said'));
+    const said = queryParameters(request).get('said');
+    const words = wordsFor(request);
+    const { account, security } = words.texts;
+    const [{ sessions, endOthersToken }, warnings] = await Promise.all([
+      findUserSessions(context, session),
+      warningsOn('security', request, session),
+    ]);
+    return showPage(reply, {
+      name: 'security',
+      ...ownPage(session, reply),
+      sessions: describeSessions(sessions, session.now, words),
+      endOthersToken,
+      warnings,
+      hasPaymentPassword: session.user.hasPaymentPassword,
+      done: said === 'ended' || said === 'changed' ? security[said] : null,
+      ways: said === 'changed' ? [{ href: '/account', text: account.title }] : [],
+      undone: said === 'stale' ? security.undone : null,
+    });
   });
 
   for (const which of ['end', 'end-others']) {
@@ -42,7 +57,6 @@ export function securityRoutes(app: FastifyInstance, context: Context): void {
     });
   }
 
-  // The user has seen warnings: this browser says them no more.
   app.post('/account/warnings', OWN_FORM, async (request, reply) => {
     const { form, session } = await receiveForm(request);
     if (session === null) return seeOther(reply, '/account');
@@ -54,7 +68,7 @@ export function securityRoutes(app: FastifyInstance, context: Context): void {
 
   app.get(STOP, async (request, reply) => {
     const session = await sessionOf(request);
-    if (session === null) return seeOther(reply, NOT_SIGNED_IN);
+    if (session === null) return seeOther(reply, '/account?undone=stop');
     const { stop } = textsOf(request);
     const undone = queryParameters(request).get('undone') === undefined ? null : stop.outOfDate;
     const formToken = stopToken(context, session);
@@ -64,37 +78,11 @@ export function securityRoutes(app: FastifyInstance, context: Context): void {
   // Disconnects every application and signs out every other browser.
   app.post(STOP, OWN_FORM, async (request, reply) => {
     const { form, session } = await receiveForm(request);
-    if (session === null) return seeOther(reply, NOT_SIGNED_IN);
+    if (session === null) return seeOther(reply, '/account?undone=stop');
     const { outcome } = await stopEverything(context, session, form.get('form_token'), callerOf(request));
     if (outcome === 'stale') return seeOther(reply, `${STOP}?undone=stale`);
     if (outcome === 'too_many') return showTooMany(reply, toStop(textsOf(request)), 'stop');
     return seeOther(reply, '/account?stopped=everything');
-  });
-}
-
-/** @param said once: `ended`, `changed` or `stale` */
-async function showSecurity(
-  reply: FastifyReply,
-  session: Session,
-  said: string | undefined,
-): Promise<FastifyReply> {
-  const { request } = reply;
-  const words = wordsFor(request);
-  const { account, security } = words.texts;
-  const [{ sessions, endOthersToken }, warnings] = await Promise.all([
-    findUserSessions(request.server.context, session),
-    warningsOn('security', request, session),
-  ]);
-  return showPage(reply, {
-    name: 'security',
-    ...ownPage(session, reply),
-    sessions: describeSessions(sessions, session.now, words),
-    endOthersToken,
-    warnings,
-    hasPaymentPassword: session.user.hasPaymentPassword,
-    done: said === 'ended' || said === 'changed' ? security[said] : null,
-    ways: said === 'changed' ? [{ href: '/account', text: account.title }] : [],
-    undone: said === 'stale' ? security.undone : null,
   });
 }
 
