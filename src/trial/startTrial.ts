@@ -53,7 +53,7 @@ async function startDemo(config: Config, pool: pg.Pool, log: Logger): Promise<Ru
 }
 
 function greeting({ baseUrl, dataDir }: Config, demo: RunningDemo | null): string {
-  const lines = [`Assent is ready at ${baseUrl} (trial mode, data in ${dataDir})`];
+  const lines = [`Assent is ready at ${baseUrl} (trial mode)`, `  Data              ${dataDir}`];
   if (demo !== null) {
     const [{ login, password, paymentPassword }, ...others] = demo.users;
     lines.push(

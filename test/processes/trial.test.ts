@@ -55,6 +55,8 @@ describe('trial mode', () => {
   it('starts from nothing, says what to open and with which passwords, and the demo application answers', async () => {
     const port = await freePair();
     const server = await start({ PORT: String(port), DATA_DIR: newFolder() });
+    // Nothing of the log comes after it, and a terminal of 80 columns wraps none of it.
+    expect(server.output()).toMatch(/\n\nAssent is ready at \S+ \(trial mode\)\n( {2}.{1,78}\n){6}\n$/);
     const { open, login, password, payment, other } = credentials(server);
     expect(open).toBe(`http://127.0.0.1:${port + 1}`);
     const home = await new Agent(open).get('/');
