@@ -23,7 +23,7 @@ export async function buildDemo(settings: DemoSettings): Promise<FastifyInstance
   });
   await addPages(app, settings);
   addSteps(app, { settings, sessions: new Sessions(), payments: new PaymentApi(settings.resource) });
-  app.setNotFoundHandler((request, reply) => show(request, reply.code(404), 'notice', { notice: 'missing' }));
+  app.setNotFoundHandler((request, reply) => show(request, reply.code(404), 'notice', { notice: 'broken' }));
   app.setErrorHandler<FastifyError>((error, request, reply) =>
     show(request, reply.code(error.statusCode ?? 500), 'notice', { notice: 'broken' }),
   );

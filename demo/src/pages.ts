@@ -8,7 +8,17 @@ import { en } from './en.ts';
 import { ru } from './ru.ts';
 import type { DemoSettings } from './settings.ts';
 
-const VIEWS = fileURLToPath(new URL('../views', import.meta.url));
+const ROOT = new URL('../../', import.meta.url);
+const VIEWS = fileURLToPath(new URL('demo/views', ROOT));
+/** Files of this folder that pages load, or name in a text. */
+const FILES: Readonly<Record<string, string>> = {
+  'demo/views/style.css': 'text/css',
+  'demo/views/page.js': 'text/javascript',
+  'examples/oauthClient.mjs': 'text/plain',
+  'docs/integrating.md': 'text/plain',
+  'docs/resources.md': 'text/plain',
+  'docs/scopes.md': 'text/plain',
+};
 const TEXTS = { en, ru };
 const LANGUAGES = ['en', 'ru'] as const;
 const LANGUAGE_COOKIE = 'demo_language';
@@ -22,8 +32,8 @@ export async function addPages(app: FastifyInstance, { application, timeZone }: 
   const { server } = application;
   const defaultContext = { shop: 'Demo Shop', server, timeZone, languages: TEXTS, hasStory: false, words };
   await app.register(view, { engine: { eta }, root: VIEWS, production: true, defaultContext });
-  for (const [file, type] of Object.entries({ 'style.css': 'text/css', 'page.js': 'text/javascript' })) {
-    const content = readFileSync(`${VIEWS}/${file}`);
+  for (const [file, type] of Object.entries(FILES)) {
+    const content = readFileSync(new URL(file, ROOT));
     app.get(`/${file}`, async (_request, reply) => reply.type(`${type}; charset=utf-8`).send(content));
   }
   app.post<{ Body: URLSearchParams }>('/language', async ({ body }, reply) => {
@@ -43,8 +53,11 @@ export function show(request: FastifyRequest, reply: FastifyReply, page: string,
   return reply.header('content-language', language).view(page, { page, texts, language, back, ...data });
 }
 
-/** A text as escaped HTML, with `names of the protocol` as code. */
+/** A text as escaped HTML, with `names of the protocol` as code and those of files as links. */
 function words(text: string): string {
   const escaped = eta.config.escapeFunction(text);
-  return escaped.replaceAll(/`([^`]+)`/g, '<code translate="no">$1</code>');
+  return escaped.replaceAll(/`([^`]+)`/g, (_, name: string) => {
+    const code = `<code translate="no">${name}</code>`;
+    return name in FILES ? `<a href="/${name}">${code}</a>` : code;
+  });
 }

@@ -6,12 +6,15 @@ import type { Texts } from './en.ts';
 /** Its credentials, as `assent resource create` printed them. */
 export type Resource = Readonly<Record<'server' | 'resourceId' | 'resourceSecret', string>>;
 
+export const PAYEES = ['shop', 'account', 'phone', 'email'] as const;
+export const SOURCES = ['wallet', 'card'] as const;
+
 export interface Payment {
-  readonly to: 'shop' | 'account' | 'phone' | 'email';
+  readonly to: (typeof PAYEES)[number];
   readonly payee: string;
   /** A decimal as text, in the one currency of the wallet. */
   readonly amount: string;
-  readonly source: string;
+  readonly source: (typeof SOURCES)[number];
 }
 
 /** The answer of an introspection (RFC 7662), as far as it is used here. */
@@ -39,6 +42,15 @@ export interface Outcome {
   readonly verdict: Verdict;
   readonly right?: Right;
   readonly spent_before?: string;
+  /** Of a limit over days, as far as it is used. */
+  readonly budget?: Budget;
+}
+
+export interface Budget {
+  readonly used: string;
+  readonly limit: string;
+  /** When all of that is free again. */
+  readonly freeAt: Date;
 }
 
 interface Entry {
@@ -97,11 +109,14 @@ export class PaymentApi {
   #reserve(told: Told, right: Right, cents: bigint): Outcome {
     const { grant_id: grant = '', iat: authorizedAt = 0 } = told;
     const entry = { grant, authorizedAt, budget: budgetOf(right), cents, paidAt: this.#now() };
-    const entries = this.#ledger.filter((other) => other.grant === grant);
-    const spent = spentOf(entries, entry, right);
+    const counted = this.#ledger.filter((other) => other.grant === grant && counts(other, entry, right));
+    const spent = sumOf(counted);
     const verdict = judge(right, spent, cents);
-    if (isPaid(verdict)) this.#ledger.push(entry);
-    return { verdict, right, spent_before: decimalOf(spent) };
+    if (isPaid(verdict)) {
+      this.#ledger.push(entry);
+      counted.push(entry);
+    }
+    return { verdict, right, spent_before: decimalOf(spent), ...budgetAfter(counted, right) };
   }
 }
 
@@ -119,13 +134,21 @@ function budgetOf({ right, target = '', target_type = '' }: Right): string {
   return JSON.stringify([right, target.normalize('NFKC'), target_type]);
 }
 
-/** The sum that counts already: of this budget within the sliding window, or of this one authorization for a one-time payment. */
-function spentOf(entries: readonly Entry[], entry: Entry, { period_days: days }: Right): bigint {
-  const counts =
-    days === undefined
-      ? ({ authorizedAt }: Entry) => authorizedAt === entry.authorizedAt
-      : ({ budget, paidAt }: Entry) => budget === entry.budget && paidAt > entry.paidAt - days * DAY_MS;
-  return entries.filter(counts).reduce((sum, { cents }) => sum + cents, 0n);
+/** Within the sliding window of the same budget, or for a one-time payment within this one authorization. */
+function counts(earlier: Entry, entry: Entry, { period_days: days }: Right): boolean {
+  if (days === undefined) return earlier.authorizedAt === entry.authorizedAt;
+  return earlier.budget === entry.budget && earlier.paidAt > entry.paidAt - days * DAY_MS;
+}
+
+function sumOf(entries: readonly Entry[]): bigint {
+  return entries.reduce((sum, { cents }) => sum + cents, 0n);
+}
+
+function budgetAfter(counted: readonly Entry[], { period_days: days, amount = '0' }: Right) {
+  const last = counted.at(-1);
+  if (days === undefined || last === undefined) return {};
+  const freeAt = new Date(last.paidAt + days * DAY_MS);
+  return { budget: { used: decimalOf(sumOf(counted)), limit: amount, freeAt } };
 }
 
 function judge({ period_days, amount = '0' }: Right, spent: bigint, cents: bigint): Verdict {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Attempt } from '../../examples/oauthClient.mjs';
 import type { Texts } from './en.ts';
+import type { Budget } from './paymentApi.ts';
 import type { Exchange } from './recorder.ts';
 import { FIRST_WISH, type Wish } from './wish.ts';
 
@@ -11,7 +12,11 @@ export interface Session {
   story: Story | null;
   /** The token of the story before. */
   earlier: Token | null;
+  /** Those that are done. */
+  readonly lessons: Set<Lesson>;
 }
+
+export type Lesson = keyof Texts['plan']['lessons'];
 
 export interface Token {
   readonly value: string;
@@ -35,6 +40,8 @@ export interface Story {
   token: Token | null;
   /** Set when the token is known to work no longer. */
   ended: boolean;
+  /** Of the last payment. */
+  budget: Budget | null;
   readonly messages: Message[];
   /** Where in `messages` those of the last step begin; the page folds the others. */
   newest: number;
@@ -73,7 +80,7 @@ export class Sessions {
     const [oldest] = this.#byId.keys();
     if (this.#byId.size >= MAX_SESSIONS && oldest !== undefined) this.#byId.delete(oldest);
     const id = randomBytes(32).toString('base64url');
-    const session: Session = { wish: FIRST_WISH, story: null, earlier: null };
+    const session: Session = { wish: FIRST_WISH, story: null, earlier: null, lessons: new Set() };
     this.#byId.set(id, session);
     return [id, session];
   }

@@ -30,6 +30,7 @@ export function ask(session: Session, application: Application): void {
     exchanged: false,
     token: null,
     ended: false,
+    budget: null,
     messages: [],
     newest: 0,
   };
@@ -98,25 +99,24 @@ function tellRefusal(story: Story, error: unknown, kind: MessageKind, { last }: 
   else tell(story, 'unanswered', 'shopToServer', last);
 }
 
-/** Has the payment API ask about a token. @param kinds of the message, for a token that works and one that doesn't */
+/** Has the payment API ask about a token. @param ended the kind of the message about one that doesn't work */
 export async function introspect(
   story: Story,
   payments: PaymentApi,
   token: Token,
-  kinds: readonly [active: MessageKind, inactive: MessageKind] = ['allows', 'inactive'],
+  ended: MessageKind = 'inactive',
 ): Promise<void> {
   const recorder = new Recorder();
   const told = await payments.introspect(token.value, recorder.fetch).catch(() => null);
   if (told?.active === false && token === story.token) story.ended = true;
-  const kind = told === null ? 'unanswered' : kinds[told.active ? 0 : 1];
-  tell(story, kind, 'paymentsToServer', recorder.last);
+  const kind = told?.active ? 'allows' : ended;
+  tell(story, told === null ? 'unanswered' : kind, 'paymentsToServer', recorder.last);
 }
 
-/** Shows the state of the earlier token, now that there is another one. */
+/** Shows that the earlier token has ended, now that there is another one for the same connection. */
 export async function lookAtEarlier(session: Session, story: Story, payments: PaymentApi): Promise<void> {
-  if (session.earlier === null) return;
-  const isSame = session.earlier.instance === story.instance;
-  await introspect(story, payments, session.earlier, ['stillWorks', isSame ? 'annulled' : 'inactive']);
+  const { earlier } = session;
+  if (earlier?.instance === story.instance) await introspect(story, payments, earlier, 'annulled');
 }
 
 /** Hands the token and a payment to the payment API. */
@@ -125,7 +125,9 @@ export async function spend(story: Story, payments: PaymentApi, payment: Payment
   const recorder = new Recorder();
   const outcome = await payments.pay(story.token.value, payment, recorder.fetch).catch(() => null);
   if (outcome === null) return tell(story, 'unanswered', 'paymentsToServer', recorder.last);
-  const { verdict, ...details } = outcome;
+  const { verdict, budget = story.budget, ...details } = outcome;
+  story.budget = budget;
+  story.ended ||= verdict === 'invalid_token';
   if (recorder.last !== undefined) {
     tell(story, verdict === 'invalid_token' ? 'inactive' : 'allows', 'paymentsToServer', recorder.last);
   }

@@ -1,22 +1,5 @@
 // Conveniences where scripts run; without them the buttons do the same.
 
-const form = document.querySelector('#compose');
-if (form) {
-  const { scope, composed } = form.elements;
-  let latest = 0;
-  document.querySelector('#update').hidden = true;
-  form.addEventListener('input', async ({ target }) => {
-    if (['scope', 'instance_name', 'at-once'].includes(target.name)) return;
-    latest += 1;
-    const mine = latest;
-    const answer = await fetch('/scope', { method: 'POST', body: new URLSearchParams(new FormData(form)) });
-    const text = await answer.text();
-    if (!answer.ok || mine !== latest) return;
-    scope.value = text;
-    composed.value = text;
-  });
-}
-
 const timer = document.querySelector('[data-seconds]');
 if (timer) {
   const end = Date.now() + Number(timer.textContent) * 1000;
@@ -28,4 +11,13 @@ if (timer) {
     document.querySelector('#waiting').hidden = true;
     document.querySelector('#expired').hidden = false;
   }, 1000);
+}
+
+for (const button of navigator.clipboard ? document.querySelectorAll('.copy') : []) {
+  button.hidden = false;
+  button.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(button.previousElementSibling.innerText);
+    button.textContent = button.dataset.copied;
+    button.ariaLabel = null;
+  });
 }

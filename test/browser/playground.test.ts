@@ -20,12 +20,15 @@ const titles = async () =>
   (await page.locator('.message h2').allTextContents()).map((title) =>
     title.replace(/^\s*\d+\s*/, '').trim(),
   );
-const scope = () => page.locator('#scope').inputValue();
+/** Takes the next step of the five lessons. */
+const next = () => page.locator('.lessons button').click();
+const ticked = () => page.locator('.lessons').getByRole('img', { name: 'Done' }).count();
 
 /** Sends the request, signs in and confirms where that is asked, and allows it. */
-async function connect(ask = 'Connect my account'): Promise<void> {
+async function connect(ask = next): Promise<void> {
   const isOn = async (name: string) => (await page.locator(`main[data-page="${name}"]`).count()) > 0;
-  await press(ask);
+  await ask();
+  await page.getByText(trial.payment).waitFor(); // it is asked for soon
   await press('Send it');
   await page.locator('main[data-page]').waitFor();
   if (await isOn('sign-in')) await signIn(page, trial);
@@ -49,58 +52,53 @@ describe('the playground of trial mode', () => {
     expect(page.url()).not.toContain('code=');
     expect(await page.locator('#access-token').textContent()).toMatch(/^assent_at_.{4}…/);
 
-    await press('Pay');
+    await next();
     expect(await heading()).toBe('Paid');
-    await press('Pay');
+    await next();
     expect(await heading()).toBe('Not paid');
     expect(await page.locator('.message').last().textContent()).toMatch(
       /limit_exceeded.+"spent_before": "3000\.00"/s,
     );
+    await page.getByText(/^3,000 of 5,000 used, all free again on \d/).waitFor();
+    expect(await page.getByRole('meter').getAttribute('value')).toBe('3000.00');
+    expect(await ticked()).toBe(2);
 
-    await connect('Have the shop ask again');
+    await connect();
     expect(await heading()).toBe('The earlier token has ended');
 
-    await press('Send the code again');
+    await next();
     expect((await titles()).slice(-2)).toEqual(['The same code again', 'The token doesn’t work any more']);
     expect(await page.locator('.message').nth(-2).textContent()).toContain('"error": "invalid_grant"');
 
-    await page.getByRole('link', { name: 'Change what it asks for' }).click();
     await connect();
-    await page.getByRole('link', { name: 'Your connected applications' }).click();
+    expect(await ticked()).toBe(4);
+    await page.locator('.lessons').getByRole('link', { name: 'Your connected applications' }).click();
     await expectPage(page, 'account');
     await page.getByText('Disconnect', { exact: true }).first().click();
     await press(/^Yes, disconnect: /);
     await page.getByRole('status').waitFor();
     await page.goto(`${trial.open}/story`);
-    await press('Pay');
+    await next();
     expect(await page.locator('.message').last().textContent()).toContain('invalid_token');
-    expect(await page.locator('.message details[open]').count()).toBe(1);
+    expect(await page.locator('.message:visible').count()).toBe(1);
+    expect(await ticked()).toBe(5);
   });
 
-  it('makes the scope of chips at once, and of limits beside them', async () => {
-    await open();
-    expect(await scope()).toBe(
-      'account-info operation-history payment-shop.limit(7,5000) money-source("wallet","card")',
-    );
-    await page.getByRole('checkbox', { name: 'List of transactions' }).uncheck();
-    await page.getByRole('checkbox', { name: 'Linked card' }).uncheck();
-    await page.getByRole('checkbox', { name: 'One person' }).check();
-    const person = page.getByRole('group', { name: 'One person' });
-    await person.getByLabel('Kind').selectOption('phone');
-    await person.getByLabel('Payee').fill('79161234567');
-    await person.getByLabel('At most').fill('300');
-    await expect
-      .poll(scope)
-      .toBe(
-        'account-info payment-shop.limit(7,5000) payment.to-account("79161234567","phone").limit(,300) money-source("wallet")',
-      );
+  it('copies a password and a message', async () => {
+    await open({ permissions: ['clipboard-read', 'clipboard-write'] });
+    const copied = () => page.evaluate(() => navigator.clipboard.readText());
+    await press('Copy: Payment password');
+    await expect.poll(copied).toBe(trial.payment);
+    await next();
+    await press('Copy: Request');
+    await expect.poll(copied).toMatch(/^POST \S+\/oauth\/authorize\n.+\ncode_challenge_method=S256$/s);
   });
 
   it('counts down while a code waits, and says when it has expired', async () => {
     await open();
     await page.locator('#scope').fill('account-info');
     await page.getByRole('checkbox', { name: /Exchange the code/ }).uncheck();
-    await connect();
+    await connect(() => press('Ask for this'));
     await page.clock.install();
     await page.reload();
     expect(Number(await page.getByRole('timer').textContent())).toBeGreaterThan(0);
@@ -111,17 +109,11 @@ describe('the playground of trial mode', () => {
 
   it('works without JavaScript', async () => {
     await open({ javaScriptEnabled: false });
-    await page.getByRole('checkbox', { name: 'List of transactions' }).uncheck();
-    await page.getByRole('checkbox', { name: 'Any shop' }).uncheck();
-    await press(/^Update/);
-    expect(await scope()).toBe('account-info money-source("wallet","card")');
-    await page.getByRole('checkbox', { name: 'Wallet' }).uncheck();
-    await page.getByRole('checkbox', { name: 'Linked card' }).uncheck();
     await page.getByRole('checkbox', { name: /Exchange the code/ }).uncheck();
-    await connect();
+    await connect(() => press('Only to see'));
     expect(await titles()).toEqual(['The request', 'You allowed it: back with a code']);
-    expect(await page.locator('#expired').isVisible()).toBe(false);
-    await press('Exchange the code');
+    expect(await page.locator('#expired, .copy').filter({ visible: true }).count()).toBe(0);
+    await next();
     expect(await heading()).toBe('The exchange: a token for the code');
   });
 
@@ -133,14 +125,15 @@ describe('the playground of trial mode', () => {
         () => document.documentElement.scrollWidth <= document.documentElement.clientWidth,
       );
     };
-    await page.getByRole('checkbox', { name: 'One person' }).check();
     await page.locator('#instance').fill('a'.repeat(255));
     expect(await fits()).toBe(true);
     await page.locator('#scope').fill('account-info');
-    await press('Connect my account');
+    await press('Ask for this');
     expect(await fits()).toBe(true);
     await page.goto(trial.open);
     await connect();
+    await page.getByText('Other steps').click();
+    expect(await fits()).toBe(true);
     await press('Ask what the token allows');
     expect(await fits()).toBe(true);
   });

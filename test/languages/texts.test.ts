@@ -31,8 +31,8 @@ const CATALOGUES = [
     texts: { en: demoEn, ru: demoRu },
     files: [...filesIn('demo/src', '.ts'), ...filesIn('demo/views', '.eta')],
     byType: [
-      ...['compose.rights', 'compose.sources', 'compose.types', 'request.tamperings', 'request.tampered'],
-      ...['home.lessons', 'ways', 'messages', 'errors', 'verdicts', 'notices'],
+      ...['compose.examples', 'story.payees', 'story.sources', 'request.tamperings', 'request.tampered'],
+      ...['plan.lessons', 'steps', 'ways', 'parties', 'blocks', 'messages', 'errors', 'verdicts', 'notices'],
     ],
   },
 ];

@@ -108,12 +108,9 @@ describe('what the demo application keeps', () => {
 
   it('is no more of a form than a page needs', () => {
     const long = 'x'.repeat(30_000);
-    const wish = parseWish(
-      new URLSearchParams({ scope: long, composed: '', instance_name: long, shop: long }),
-    );
+    const wish = parseWish(new URLSearchParams({ scope: long, instance_name: long }));
     expect(wish.scope.length).toBe(4000);
     expect(wish.instance.length).toBe(300);
-    expect(wish.details.shop?.length).toBe(300);
   });
 
   it('is no more of an answer than a page can show', async () => {

@@ -1,0 +1,36 @@
+import type { Lesson, Message, Session } from './sessions.ts';
+
+/** The lesson that a message is, by its kind or by what it says. */
+const LESSONS: Readonly<Record<string, Lesson>> = {
+  token: 'connect',
+  limit_exceeded: 'spend',
+  annulled: 'again',
+  replayed: 'steal',
+  invalid_token: 'leave',
+};
+/** The steps that lead to them, in their order. */
+const STEPS = {
+  connect: 'connect',
+  spend: 'spend',
+  again: 'again',
+  steal: 'replay',
+  leave: 'spend',
+} as const;
+
+/** Ticks what these messages taught. @param wasEnded whether the token was known to be of no use: then its refusal is no news */
+export function tick({ lessons }: Session, messages: readonly Message[], wasEnded: boolean): void {
+  for (const { kind, why = '' } of messages) {
+    const lesson = LESSONS[kind] ?? LESSONS[why];
+    if (lesson !== undefined && !(wasEnded && lesson === 'leave')) lessons.add(lesson);
+  }
+}
+
+/** The lessons that are done, the next one, and the step to take for it: the one filled button of a page. */
+export function progressOf(session: Session | null) {
+  const done: ReadonlySet<string> = session?.lessons ?? new Set();
+  const { code = null, exchanged = false, token = null, ended = false } = session?.story ?? {};
+  const [lesson, step] = Object.entries(STEPS).find(([name]) => !done.has(name)) ?? [null, null];
+  if (code !== null && !exchanged) return { done, lesson, step: 'exchange' };
+  const needsToken = lesson !== null && lesson !== 'connect' && (token === null || ended);
+  return { done, lesson, step: needsToken ? 'again' : step };
+}
