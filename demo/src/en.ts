@@ -47,8 +47,8 @@ export const en = {
     heading: 'Have it ask for something else',
     scope: 'What is sent as `scope`',
     instance: 'Connection name (optional)',
-    instanceNote: 'Another name adds a connection; with the same one, or none, the earlier is replaced.',
-    atOnce: 'Exchange the code as soon as it comes (untick this to watch it expire)',
+    instanceNote: 'Each name is a connection of its own; asking with it again replaces that connection.',
+    atOnce: 'Exchange the code as soon as it comes; untick this to watch it expire',
     ask: 'Ask for this',
     or: 'Or one of these; `docs/scopes.md` has the grammar',
     examples: {
@@ -69,7 +69,7 @@ export const en = {
     tampered: {
       state: '`state` is changed. The server sends it back as it came: the shop has to notice.',
       redirect_uri:
-        '`redirect_uri` is not the registered one: the server won’t send you there. Come back here.',
+        '`redirect_uri` is not the registered one. The server shows an error page and sends nobody there. Then come back with your browser’s Back button.',
     },
     undo: 'Undo the change',
   },

@@ -4,6 +4,7 @@ import type { Lesson, Message, Session } from './sessions.ts';
 const LESSONS: Readonly<Record<string, Lesson>> = {
   token: 'connect',
   limit_exceeded: 'spend',
+  used_up: 'spend',
   annulled: 'again',
   replayed: 'steal',
   invalid_token: 'leave',

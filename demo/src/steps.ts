@@ -46,7 +46,9 @@ function addComposing(app: FastifyInstance, { settings, sessions }: Demo): void 
   });
   for (const path of ['/connect', '/again']) {
     app.post(path, async (request, reply) => {
-      story.ask(findSession(request, sessions) ?? openSession(reply, sessions), application);
+      const session = findSession(request, sessions) ?? openSession(reply, sessions);
+      if (path === '/connect') session.wish = FIRST_WISH; // others may not lead to the lessons
+      story.ask(session, application);
       return reply.redirect('/request', 303);
     });
   }

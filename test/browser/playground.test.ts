@@ -1,3 +1,5 @@
+import type axe from 'axe-core';
+import { source } from 'axe-core';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { confirmPayment, expectPage, signIn, useBrowser } from '../support/browsing.ts';
@@ -92,6 +94,23 @@ describe('the playground of trial mode', () => {
     await next();
     await press('Copy: Request');
     await expect.poll(copied).toMatch(/^POST \S+\/oauth\/authorize\n.+\ncode_challenge_method=S256$/s);
+  });
+
+  it.each(['light', 'dark'] as const)('has nothing that axe finds wrong, %s', async (colorScheme) => {
+    await open({ colorScheme });
+    const violations = async () => {
+      await page.evaluate(source);
+      const found = await page.evaluate(() => (window as unknown as { axe: typeof axe }).axe.run());
+      return found.violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+    };
+    expect(await violations()).toEqual([]);
+    await next();
+    expect(await violations()).toEqual([]);
+    await page.goto(trial.open);
+    await connect();
+    await next();
+    for (const summary of await page.locator('summary').all()) await summary.click();
+    expect(await violations()).toEqual([]);
   });
 
   it('counts down while a code waits, and says when it has expired', async () => {
