@@ -38,7 +38,7 @@ async function ask(fields: { scope?: string; instance?: string } = {}): Promise<
   await page.goto(demo.open);
   if (fields.scope !== undefined) await page.locator('[name=scope]').fill(fields.scope);
   if (fields.instance !== undefined) await page.locator('[name=instance_name]').fill(fields.instance);
-  await press('Connect my account');
+  await press('Ask for this');
   await press('Send it');
   await page.waitForURL(`${demo.baseUrl}/**`);
 }
