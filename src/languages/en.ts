@@ -234,7 +234,7 @@ export const en = {
       /** Of an application. @param most such as "at most RUB 3,000 in any 7 days" */
       can: (most: string) => `Can spend: ${most}`,
       /** Of several connections, within a sentence. */
-      together: (most: string) => `${most} in total`,
+      together: (most: string) => `in total ${most}`,
       togetherOnce: (amount: string) => `at most ${amount} in all, in one-time payments`,
       some: 'Can spend your money',
       none: 'Can’t spend your money',
@@ -295,7 +295,8 @@ export const en = {
       approved: (client: string) => say`You gave ${client} access`,
       approved_again: (client: string) => say`You gave ${client} access again`,
       rejected: (client: string) => say`You rejected a request from ${client}`,
-      replayed: (client: string) => say`A one-time code for ${client} was used twice, so we ended its access`,
+      replayed: (client: string) =>
+        say`A one-time code for ${client} was used twice, so we ended the access that it gave`,
       revoked_by_user: (client: string) => say`You disconnected ${client}`,
       revoked_by_application: (client: string) => say`${client} gave up its access`,
       revoked_by_operator: (client: string) => say`We disconnected ${client}`,
@@ -328,7 +329,7 @@ export const en = {
       payment_password_guessed: (_client, time, from) =>
         `Somebody who was signed in as you entered a wrong payment password several times on ${time}, ${from}, so we paused further attempts for a while. If that was not you, sign out the other browsers and change both passwords.`,
       replayed: (client, time) =>
-        say`A one-time code for ${client} was used twice on ${time}, so we ended its access. If you want to go on using ${client}, connect it again from inside the application. If you did not connect it yourself, change your passwords.`,
+        say`A one-time code for ${client} was used twice on ${time}, so we ended the access that it gave. If you want to go on using ${client}, connect it again from inside the application. If you did not connect it yourself, change your passwords.`,
       user_password_set: (_client, time) =>
         `We set a new password for you on ${time}. If you did not ask us to, contact support. Either way, choose a password of your own.`,
       signed_in: (_client, time, from, device) =>
@@ -360,7 +361,7 @@ export const en = {
   security: {
     title: 'Sign-in and security',
     sessions: 'Where you are signed in',
-    sessionsIntro: 'If you don’t recognise one, sign it out and change your password.',
+    sessionsIntro: 'If you don’t recognise a browser here, sign it out and change your password.',
     thisSession: 'This browser',
     device: (browser: string, system: string) => `${browser} on ${system}`,
     /** One of several that look alike. */
@@ -380,7 +381,7 @@ export const en = {
     changePaymentPassword: 'Change payment password',
     setPaymentPassword: 'Set a payment password',
     changed:
-      'Your new password is saved. You are signed out in every other browser. Connected applications stay connected: look through them.',
+      'Your new password is saved. You are signed out in every other browser. Applications are still connected: check that you know them all.',
     undone: 'Nothing has been changed yet: the page was out of date. Try again here.',
     form: {
       oldPassword: 'Current password',

@@ -82,10 +82,10 @@ describe('a closed card', () => {
     await connect('Once', ONCE, ONCE);
     await connect('Mixed', ONCE, WEEKLY);
     expect(await cards()).toEqual([
-      ['Same', 'Can spend: at most RUB 6,000 in any 7 days in total'],
-      ['Different', 'Can spend: at most RUB 24,000 in any 7 days in total'],
+      ['Same', 'Can spend: in total at most RUB 6,000 in any 7 days'],
+      ['Different', 'Can spend: in total at most RUB 24,000 in any 7 days'],
       ['Once', 'Can spend: at most RUB 1,001 in all, in one-time payments'],
-      ['Mixed', 'Can spend: at most RUB 3,500.50 in any 7 days in total'],
+      ['Mixed', 'Can spend: in total at most RUB 3,500.50 in any 7 days'],
     ]);
   });
 

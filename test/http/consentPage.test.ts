@@ -55,7 +55,7 @@ describe('other connections of the same application', () => {
     await allow({ instance_name: 'tablet', scope: 'payment-shop payment-p2p.limit(7,500)' });
     await allow({ scope: 'payment-shop.limit(,99)' });
     const page = await consentFor({ instance_name: 'phone', scope: 'payment-p2p' });
-    expect(besides(page)).toBe(`${CAN}at most RUB 21,599 in any 7 days in total`);
+    expect(besides(page)).toBe(`${CAN}in total at most RUB 21,599 in any 7 days`);
   });
 
   it('are told to those who are asked to let it read only, too, as what the only one can spend', async () => {
@@ -74,11 +74,11 @@ describe('other connections of the same application', () => {
     await allow({ instance_name: 'large', scope: 'payment-shop.limit(1,912345)' });
     for (const name of ['1', '2', '3'])
       await allow({ instance_name: name, scope: 'payment-shop.limit(1,1)' });
-    expect(besides(await consentFor())).toBe(`${CAN}at most RUB 912,348 in any 24 hours in total`);
+    expect(besides(await consentFor())).toBe(`${CAN}in total at most RUB 912,348 in any 24 hours`);
     await connect(95, 'payment-p2p.limit(1,10)');
-    expect(besides(await consentFor())).toBe(`${CAN}at most RUB 913,298 in any 24 hours in total`);
+    expect(besides(await consentFor())).toBe(`${CAN}in total at most RUB 913,298 in any 24 hours`);
     expect(besides(await consentFor({ instance_name: 'large' }))).toBe(
-      `${CAN}at most RUB 953 in any 24 hours in total`,
+      `${CAN}in total at most RUB 953 in any 24 hours`,
     );
   });
 
@@ -87,7 +87,7 @@ describe('other connections of the same application', () => {
       'may already be able to spend through other connections. There are too many to add up here';
     const long = Array.from({ length: 300 }, (_, n) => `payment.to-pattern("${n}")`).join(' ');
     await connect(3, long);
-    expect(besides(await consentFor())).toBe(`${CAN}at most RUB 2,700,000 in any 24 hours in total`);
+    expect(besides(await consentFor())).toBe(`${CAN}in total at most RUB 2,700,000 in any 24 hours`);
     await connect(1, long);
     expect((await consentFor()).text).toContain(unknown);
     await pool.query('delete from grants');

@@ -138,7 +138,7 @@ describe.each([
     ];
     const page = await follow(agent, await send({ [field]: old(), new_password: NEW }));
     expect(page.text).toContain('Your new password is saved. You are signed out in every other browser.');
-    expect(page.text).toContain('Connected applications stay connected: look through them.');
+    expect(page.text).toContain('Applications are still connected: check that you know them all.');
     expect(page.body).toMatch(
       /role="status"(?:(?!<\/div>)[\s\S])+<a href="\/account">Connected applications<\/a>/,
     );
