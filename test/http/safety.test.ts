@@ -85,7 +85,10 @@ describe('a warning', () => {
       'payment_password_guessed',
       /entered a wrong payment password several times on .+, IP address beginning 203\.0\.113, /,
     ],
-    ['replayed', /A one-time code for Corner Shop was used twice on [^(]+ UTC, so we ended the access that it gave/],
+    [
+      'replayed',
+      /A one-time code for Corner Shop was used twice on [^(]+ UTC, so we ended the access that it gave/,
+    ],
     ['user_password_set', /We set a new password for you on [^(]+ UTC/],
   ])('tells of %s', async (kind, sentence) => {
     await note(kind, { by: kind === 'replayed' ? client : null });
