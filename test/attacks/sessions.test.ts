@@ -98,10 +98,10 @@ describe('a form of ours', () => {
     const user = await server.createUser();
     const browser = new Agent(server.baseUrl);
     await obtainToken(browser, client, user);
-    const account = await browser.get('/account');
+    const [account, stop] = [await browser.get('/account'), await browser.get('/account/stop')];
     const payment = await open(browser, client, { scope: 'payment-shop' });
     const consent = await open(browser, client);
-    const forms = [account, payment, consent].flatMap((page) => page.forms);
+    const forms = [account, stop, payment, consent].flatMap((page) => page.forms);
     expect(new Set(forms.map(({ action }) => action)).size).toBe(7);
     const before = await contentsOf(server);
     const typed = { decision: 'allow', payment_password: user.paymentPassword ?? '', login: user.login };
