@@ -112,16 +112,17 @@ export class Shell {
   }
 }
 
-/** A line for each field, or for each element of a list, which is broken where it is too long for a terminal. */
+/** A line for each field, or for each element of a list, broken where it is too long for a terminal and no command to paste. */
 function fieldLines(row: Row): string {
   const lines = Object.entries(row).flatMap(([name, value]) => {
-    const whole = Array.isArray(value)
-      ? value.join('\n').replaceAll(/(?=.{61})(.{1,60}) /g, '$1\n  ')
-      : text(value);
+    const whole = Array.isArray(value) ? value.map(broken).join('\n') : text(value);
     return whole.split('\n').map((line, at) => [at === 0 ? name : '', line]);
   });
   return alignColumns(lines);
 }
+
+const broken = (line: string) =>
+  line.startsWith('assent ') ? line : line.replaceAll(/(?=.{61})(.{1,60}) /g, '$1\n  ');
 
 function widthsOf(lines: readonly (readonly string[])[]): number[] {
   const widest = (column: number) =>

@@ -136,6 +136,22 @@ describe('what a user has seen', () => {
     ]);
   });
 
+  it('is nothing that was committed after the form was answered', async () => {
+    const { user, session } = await signedIn();
+    await note(user, 'replayed', '1 hour');
+    const page = await find(session);
+    const late = await pool.connect();
+    await late.query('begin');
+    await late.query(
+      `insert into audit_events (kind, user_id, client_id, address) values ('payment_confirmed', $1, 'late', '203.0.113.9')`,
+      [user.userId],
+    );
+    const cookie = await see({ ...session, now: new Date(Date.now() + 50) }, page);
+    await late.query('commit');
+    late.release();
+    expect(kindsOf(await find(session, cookie))).toContain('payment_confirmed');
+  });
+
   it('is remembered of very many, and fits in a cookie, also beside other users', async () => {
     const [others, { user, session }] = [[await signedIn(), await signedIn()], await signedIn()];
     const noteMany = (of: TestUser) =>

@@ -51,6 +51,32 @@ describe('the language of a page', () => {
     expect(heading((await russian().get(`/oauth/authorize?${none}`)).body)).toBe('Вход');
   });
 
+  it('is the one that the application asks for on an error page, too, by GET and by POST', async () => {
+    const wrong = { ...requestOf(client), scope: 'nonsense' };
+    const asking = { ...wrong, ui_locales: 'ru' };
+    const browser = new Agent(server.baseUrl);
+    const languages = [
+      await browser.post('/oauth/authorize', asking),
+      await browser.get(`/oauth/authorize?${new URLSearchParams(asking)}`),
+      await browser.get(`/oauth/authorize?${new URLSearchParams({ ...wrong, state: 'a?ui_locales=ru' })}`),
+    ].map(({ status, headers }) => [status, headers.get('content-language')]);
+    expect(languages).toEqual([
+      [400, 'ru'],
+      [400, 'ru'],
+      [400, 'en'],
+    ]);
+  });
+
+  it.each([
+    ['twice', '&ui_locales=ru&ui_locales=en'],
+    ['undecodably', '&ui_locales=%00'],
+    ['at length', `&ui_locales=${'ru+'.repeat(2000)}`],
+  ])('may be asked for %s, which refuses no request', async (_how, more) => {
+    const query = `${new URLSearchParams(requestOf(client))}${more}`;
+    const page = await new Agent(server.baseUrl).post('/oauth/authorize', query);
+    expect([page.status, page.location?.includes('ui_locales') ?? false]).toEqual([303, false]);
+  });
+
   it('is English in JSON, whatever the caller prefers', async () => {
     const { body } = await russian().post('/oauth/token', { grant_type: 'authorization_code' });
     expect(JSON.parse(body)).toMatchObject({ error: 'invalid_request', error_description: /^[\x20-\x7e]+$/ });
@@ -87,6 +113,9 @@ describe('the form for another language', () => {
     const chosen = new Agent(server.baseUrl);
     await chosen.submit(await chosen.get('/account'), 'language', { language: 'en' });
     expect(await languageIn(chosen)).toBe('en');
+    // Another user of that browser may have chosen it, until the user does while signed in.
+    expect(await languageIn(new Agent(server.baseUrl))).toBe('ru');
+    await chosen.submit(await chosen.get('/account'), 'language', { language: 'en' });
     expect(await languageIn(new Agent(server.baseUrl, RUSSIAN))).toBe('en');
     expect(await languageIn(elsewhere)).toBe('ru'); // until the next choice here
   });
@@ -99,9 +128,23 @@ describe('the form for another language', () => {
     const shared = new Agent(server.baseUrl);
     await reachConsent(shared, requestOf(client), one);
     shared.cookies.delete('assent_session');
-    await reachConsent(shared, requestOf(client), other);
+    const shown = await reachConsent(shared, requestOf(client), other);
+    expect(shown.headers.get('content-language')).toBe('en');
     const page = await reachConsent(new Agent(server.baseUrl), requestOf(client), other);
     expect(page.headers.get('content-language')).toBe('en');
+  });
+
+  it('goes with the user who brought it along and signs out', async () => {
+    const owner = await server.createUser();
+    const first = new Agent(server.baseUrl);
+    await first.submit(await first.get('/account'), 'language', { language: 'ru' });
+    await reachConsent(first, requestOf(client), owner);
+    const shared = new Agent(server.baseUrl);
+    await reachConsent(shared, requestOf(client), owner);
+    const account = await shared.get('/account');
+    expect(account.headers.get('content-language')).toBe('ru');
+    await shared.post('/sign-out', account.forms.find(({ action }) => action === '/sign-out')?.fields ?? {});
+    expect(heading((await shared.get('/account')).body)).toBe('Sign in');
   });
 
   it.each([

@@ -61,6 +61,8 @@ describe('assent explain', () => {
     expect(stdout).toMatch(new RegExp(`^client_id +${client.clientId}\nclient_name +Test Shop$`, 'm'));
     expect(stdout).toContain(`\`assent client update ${client.clientId} --redirect-uri URI\``);
     expect(stdout).toMatch(new RegExp(`^commands +assent client show ${client.clientId}$`, 'm'));
+    // Whole, however long: it is there to be pasted.
+    expect(stdout).toMatch(new RegExp(`^ +assent client update ${client.clientId} --redirect-uri URI$`, 'm'));
     expect(await json(`explain ${reference}`)).toEqual({
       reference,
       at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),

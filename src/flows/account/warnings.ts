@@ -10,6 +10,9 @@ export { WARNING_DAYS, type WarningKind } from '../../store/account/history.ts';
 /** Warnings on one page. */
 const MAX_SHOWN = 10;
 
+/** Longer than any transaction that records an event. */
+const COMMITTED_MS = 60_000;
+
 /** Mostly the user's own acts. */
 const OWN_ACTS: readonly HistoryKind[] = ['payment_confirmed', 'signed_in'];
 
@@ -63,9 +66,14 @@ export async function seeWarnings(
   const before = seenBy(session, cookie);
   const seen = { ...before, warnings: [...new Set([...before.warnings, ...answered.split(' ')])] };
   const left = await findUnseen(context, session, seen, 1);
-  // Where nothing is left, a time says the same as all of them.
-  const all = { ...before, micros: `${session.now.getTime()}000`, warnings: [] };
-  return changeSeen(session, cookie, left.length > 0 ? seen : all);
+  return changeSeen(session, cookie, left.length > 0 ? seen : shortened(seen, session.now));
+}
+
+/** Where nothing is left, a time says the same as the warnings before it: of those, no event can still be uncommitted. */
+function shortened({ micros, warnings, ...own }: Seen, now: Date): Seen {
+  const until = Math.max(Number(micros), (now.getTime() - COMMITTED_MS) * 1000);
+  const later = warnings.filter((warning) => Number(warning.split('-').at(-1)) > until);
+  return { ...own, micros: String(until), warnings: later };
 }
 
 function seenForm(owner: Session, answered: string): Form {

@@ -54,7 +54,8 @@ export const signIn = telling(
     const { valid, language: kept } = await insertSession(db, { ...session, ...caller });
     if (!valid) return { outcome: 'wrong' } as const;
     const { language: chosen } = cookies;
-    if (chosen !== null && chosen !== kept) await keepLanguage(context, { userId }, chosen);
+    // Another user of this browser may have chosen it: it replaces none.
+    if (chosen !== null && kept === null) await keepLanguage(context, { userId }, chosen);
     const own = { user: { userId }, sessionHash };
     const seenCookie = knownDevice ? null : rememberSession(own, cookies.seen);
     const language = chosen === null ? kept : null;

@@ -85,6 +85,13 @@ export function languageIn({ cookie }: IncomingHttpHeaders): Language | null {
   return isLanguage(tag) ? tag : null;
 }
 
+/** One that a user brought along from another browser is not for the next user of this one. */
+export function forgetKeptLanguage(reply: FastifyReply): void {
+  const { headers } = reply.request;
+  if (languageIn(headers) !== null && readCookies(reply.request).language === null)
+    clearCookie(reply, 'language');
+}
+
 /** A cookie that is worth words and nothing else, so that it needs no signature. */
 export function toJsonCookie(values: readonly unknown[]): string {
   return Buffer.from(JSON.stringify(values)).toString('base64url');

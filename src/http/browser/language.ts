@@ -47,9 +47,12 @@ export function languageOf(
 
 /** By `ui_locales` (OpenID Connect Core 1.0, section 3.1.2.1) of the request, or of the one that a form carries. */
 function askedLanguage({ raw, body }: Partial<Pick<FastifyRequest, 'raw' | 'body'>>): Language | undefined {
-  const sent = body instanceof Parameters ? (fieldsOf(body, ['request']).request ?? '') : (raw?.url ?? '');
-  const [, tags] = /(?:^|[?&])ui_locales=([\w%+-]*)/.exec(sent) ?? [];
-  return tags === undefined ? undefined : firstLanguage(tags.split(/%20|\+/));
+  const form = body instanceof Parameters ? body.only(['ui_locales', 'request']) : '';
+  const sent = `${form}&${raw?.url?.replace(/^[^?]*\??/, '')}`;
+  if (!sent.includes('ui_locales')) return undefined; // nearly always
+  const fields = new URLSearchParams(sent);
+  const tags = fields.get('ui_locales') ?? new URLSearchParams(fields.get('request') ?? '').get('ui_locales');
+  return firstLanguage(tags?.split(' ') ?? []);
 }
 
 export function textsOf(request: FastifyRequest): Texts {

@@ -9,19 +9,23 @@ import type { Parameters } from './parameters.ts';
 import { redirectUriMismatch } from './redirectUri.ts';
 import { type Offer, parseRequestedScope } from './scopeRules.ts';
 
-/** In the order of the canonical query; other parameters are ignored. */
-export const AUTHORIZATION_PARAMETERS: readonly string[] = [
+const CHECKED: readonly string[] = [
   ...['client_id', 'response_type', 'redirect_uri', 'scope', 'instance_name', 'state'],
-  ...['code_challenge', 'code_challenge_method', 'ui_locales'],
+  ...['code_challenge', 'code_challenge_method'],
 ];
+/** In the order of the canonical query; other parameters are ignored. */
+export const AUTHORIZATION_PARAMETERS: readonly string[] = [...CHECKED, 'ui_locales'];
+
+/** As many characters name all languages that one person reads. */
+const MAX_LOCALES = 100;
 
 /** An authorization request that passed every check of contract 2.2, its `scope` byte for byte as it was sent. */
 export type AuthorizationRequest = Readonly<ReturnType<typeof parseAuthorizationRequest>>;
 
 /** In the body (contract 4.1), or in the URL when an SDK posts an empty body. @throws {OAuthError} when in both */
 export function postedParameters(query: Parameters, body: Parameters): Parameters {
-  if (!query.hasAny(AUTHORIZATION_PARAMETERS)) return body;
-  if (body.hasAny(AUTHORIZATION_PARAMETERS)) {
+  if (!query.hasAny(CHECKED)) return body;
+  if (body.hasAny(CHECKED)) {
     const message = 'The parameters were sent in the body and in the URL at once.';
     throw invalidRequest('sent_in_two_places', message);
   }
@@ -65,10 +69,10 @@ function checkRedirectUri(sent: string, client: Client): string {
 
 /** The query in the one form of our URL and forms: known parameters in one order, no empty ones, no secret; spaces as `%20`. */
 function formatCanonicalQuery(parameters: Parameters): string {
-  const query = AUTHORIZATION_PARAMETERS.flatMap((name) => {
-    const value = parameters.get(name);
-    return value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`];
-  }).join('&');
-  if (byteLength(query) <= MAX_CANONICAL_QUERY_BYTES) return query;
+  const field = (name: string, value = '') => (value === '' ? [] : [`${name}=${encodeURIComponent(value)}`]);
+  const query = CHECKED.flatMap((name) => field(name, parameters.get(name))).join('&');
+  const locales = parameters.find('ui_locales') ?? '';
+  const wish = locales.length > MAX_LOCALES ? [] : field('ui_locales', locales);
+  if (byteLength(query) <= MAX_CANONICAL_QUERY_BYTES) return [query, ...wish].join('&');
   throw invalidRequest('too_long', `The request is longer than ${MAX_CANONICAL_QUERY_BYTES} bytes.`);
 }

@@ -51,6 +51,12 @@ export class Parameters {
     return value === '' ? undefined : value;
   }
 
+  /** Like {@link get}, and `undefined` for a fault: of a parameter that no request is refused for. */
+  find(name: string): string | undefined {
+    const value = this.#values.get(name);
+    return typeof value === 'string' ? value : undefined;
+  }
+
   /** Those parameters alone, encoded as they were sent, with whatever fault they have. */
   only(names: readonly string[]): string {
     const wanted = new Set(names);

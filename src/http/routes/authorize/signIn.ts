@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../../../flows/common/context.ts';
 import { signOut } from '../../../flows/signIn/session.ts';
 import { type SentSignIn, signIn, signInStep } from '../../../flows/signIn/signIn.ts';
-import { clearCookie, readCookies, setCookie } from '../../browser/cookies.ts';
+import { clearCookie, forgetKeptLanguage, readCookies, setCookie } from '../../browser/cookies.ts';
 import { carriedRequest, isFromOwnPage, OWN_FORM, receiveForm } from '../../browser/forms.ts';
 import { forgetOutcome, rememberOutcome } from '../../browser/outcomes.ts';
 import { refuseAttempt } from '../../pages/notices.ts';
@@ -29,7 +29,8 @@ export function signInRoutes(app: FastifyInstance, context: Context): void {
     setCookie(reply, 'session', result.sessionCookie);
     setCookie(reply, 'device', result.deviceCookie);
     if (result.seenCookie !== null) setCookie(reply, 'seen', result.seenCookie);
-    if (result.language !== null) setCookie(reply, 'language', `${result.language}.`);
+    if (result.language === null) forgetKeptLanguage(reply);
+    else setCookie(reply, 'language', `${result.language}.`);
     forgetOutcome(reply);
     return backToRequest(reply, sent.authorizationRequest);
   });
@@ -41,6 +42,7 @@ export function signInRoutes(app: FastifyInstance, context: Context): void {
       session && (await signOut(context, session, form.get('form_token'), callerOf(request))).outcome;
     if (outcome === 'signed_out') {
       clearCookie(reply, 'session');
+      forgetKeptLanguage(reply);
       forgetOutcome(reply);
     }
     const authorizationRequest = await carriedRequest(request);
