@@ -24,11 +24,10 @@ export const en = {
       steal: 'Send the code a second time, as a thief would.',
       leave: 'Disconnect the shop on the server, then let it try to pay.',
     },
-    end: 'That was all. To connect an application of your own, go on with `docs/integrating.md`.',
+    end: 'That was all. To connect an application of your own, register it on the first page, and go on with `docs/integrating.md`.',
   },
   steps: {
     connect: 'Connect my account',
-    exchange: 'Exchange the code',
     spend: 'Let the shop pay',
     again: 'Have the shop ask again',
     replay: 'Send the code again',
@@ -48,7 +47,6 @@ export const en = {
     scope: 'What is sent as `scope`',
     instance: 'Connection name (optional)',
     instanceNote: 'Each name is a connection of its own; asking with it again replaces that connection.',
-    atOnce: 'Exchange the code as soon as it comes; untick this to watch it expire',
     ask: 'Ask for this',
     or: 'Or one of these; `docs/scopes.md` has the grammar',
     examples: {
@@ -59,19 +57,17 @@ export const en = {
       contradiction: 'Rights that contradict each other',
     },
   },
+  own: {
+    heading: 'Connect an application of your own',
+    name: 'Its name',
+    redirectUri: 'Its `redirect_uri`: where your users come back to',
+    register: 'Register it for an hour',
+    done: 'Registered for an hour, or until this trial is started again. Go on with `docs/integrating.md`.',
+  },
   request: {
     title: 'Your browser is about to send this',
     lead: 'The shop has filled in a form. Your browser posts it to the server; there you sign in, read and decide.',
     send: 'Send it',
-    tamper: 'Or break it first',
-    tamperLead: 'Anybody could change what a browser carries. See who notices.',
-    tamperings: { state: 'Change `state`', redirect_uri: 'Change `redirect_uri`' },
-    tampered: {
-      state: '`state` is changed. The server sends it back as it came: the shop has to notice.',
-      redirect_uri:
-        '`redirect_uri` is not the registered one. The server shows an error page and sends nobody there. Then come back with your browser’s Back button.',
-    },
-    undo: 'Undo the change',
   },
   ways: {
     browserToServer: 'From your browser to the server',
@@ -151,8 +147,6 @@ export const en = {
     invalid_token: 'The token doesn’t work any more.',
   },
   story: {
-    waiting: 'The shop has the code and waits. A code is good for less than a minute. Seconds left:',
-    expired: 'A minute is over, so the code has expired. Exchange it and see.',
     token: 'The shop’s token',
     until: (day: string) => `Good until ${day}`,
     ended: 'It doesn’t work any more.',

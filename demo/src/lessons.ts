@@ -29,9 +29,8 @@ export function tick({ lessons }: Session, messages: readonly Message[], wasEnde
 /** The lessons that are done, the next one, and the step to take for it: the one filled button of a page. */
 export function progressOf(session: Session | null) {
   const done: ReadonlySet<string> = session?.lessons ?? new Set();
-  const { code = null, exchanged = false, token = null, ended = false } = session?.story ?? {};
+  const { token = null, ended = false } = session?.story ?? {};
   const [lesson, step] = Object.entries(STEPS).find(([name]) => !done.has(name)) ?? [null, null];
-  if (code !== null && !exchanged) return { done, lesson, step: 'exchange' };
   const needsToken = lesson !== null && lesson !== 'connect' && (token === null || ended);
   return { done, lesson, step: needsToken ? 'again' : step };
 }

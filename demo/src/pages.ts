@@ -5,6 +5,7 @@ import { Eta } from 'eta';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Negotiator from 'negotiator';
 import { en } from './en.ts';
+import { programsFor } from './programs.ts';
 import { ru } from './ru.ts';
 import type { DemoSettings } from './settings.ts';
 
@@ -30,7 +31,8 @@ const eta = new Eta({ views: VIEWS, cache: true });
 /** Gives replies the templates of `demo/views`; serves their style and script, and the choice of a language. */
 export async function addPages(app: FastifyInstance, { application, timeZone }: DemoSettings): Promise<void> {
   const { server } = application;
-  const defaultContext = { shop: 'Demo Shop', server, timeZone, languages: TEXTS, hasStory: false, words };
+  const face = { shop: 'Demo Shop', server, timeZone, languages: TEXTS, hasStory: false };
+  const defaultContext = { ...face, words, programsFor };
   await app.register(view, { engine: { eta }, root: VIEWS, production: true, defaultContext });
   for (const [file, type] of Object.entries(FILES)) {
     const content = readFileSync(new URL(file, ROOT));

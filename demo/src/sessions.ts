@@ -3,6 +3,7 @@ import type { Attempt } from '../../examples/oauthClient.mjs';
 import type { Texts } from './en.ts';
 import type { Budget } from './paymentApi.ts';
 import type { Exchange } from './recorder.ts';
+import type { Registered } from './settings.ts';
 import { FIRST_WISH, type Wish } from './wish.ts';
 
 /** The state of one browser. In a real application this is the user's session, and tokens are stored encrypted. */
@@ -14,6 +15,15 @@ export interface Session {
   earlier: Token | null;
   /** Those that are done. */
   readonly lessons: Set<Lesson>;
+  /** The application of its own that this person registered last, or why that was refused. */
+  own: OwnApplication;
+}
+
+interface OwnApplication {
+  readonly name?: string;
+  readonly redirectUri?: string;
+  readonly registered?: Registered;
+  readonly problem?: string;
 }
 
 export type Lesson = keyof Texts['plan']['lessons'];
@@ -29,14 +39,10 @@ export interface Story {
   readonly attempt: Attempt;
   readonly instance: string;
   /** The form that the browser posts to the server. */
-  request: Readonly<Record<string, string>>;
-  /** The field of it that was changed on purpose. */
-  tampered: Tampering | null;
+  readonly request: Readonly<Record<string, string>>;
   /** Set by the answer, which counts once. */
   answered: boolean;
-  code: { readonly value: string; readonly cameAt: Date } | null;
-  /** Set before the exchange begins, so that a double click doesn't send the code twice. */
-  exchanged: boolean;
+  code: string | null;
   token: Token | null;
   /** Set when the token is known to work no longer. */
   ended: boolean;
@@ -56,9 +62,6 @@ export interface Message extends Exchange {
 }
 
 export type MessageKind = keyof Texts['messages'];
-
-export const TAMPERINGS = ['state', 'redirect_uri'] as const;
-export type Tampering = (typeof TAMPERINGS)[number];
 
 const MAX_SESSIONS = 50;
 const MAX_MESSAGES = 30;
@@ -80,7 +83,7 @@ export class Sessions {
     const [oldest] = this.#byId.keys();
     if (this.#byId.size >= MAX_SESSIONS && oldest !== undefined) this.#byId.delete(oldest);
     const id = randomBytes(32).toString('base64url');
-    const session: Session = { wish: FIRST_WISH, story: null, earlier: null, lessons: new Set() };
+    const session: Session = { wish: FIRST_WISH, story: null, earlier: null, lessons: new Set(), own: {} };
     this.#byId.set(id, session);
     return [id, session];
   }

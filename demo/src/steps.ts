@@ -3,7 +3,7 @@ import { progressOf, tick } from './lessons.ts';
 import { show } from './pages.ts';
 import { PAYEES, type Payment, type PaymentApi, SOURCES } from './paymentApi.ts';
 import { shortened } from './recorder.ts';
-import { type Session, type Sessions, type Story, TAMPERINGS } from './sessions.ts';
+import type { Session, Sessions, Story } from './sessions.ts';
 import type { DemoSettings } from './settings.ts';
 import * as story from './story.ts';
 import { EXAMPLES, FIRST_WISH, parseWish } from './wish.ts';
@@ -17,9 +17,6 @@ interface Demo {
 type Post = { Body: URLSearchParams };
 
 const SESSION_COOKIE = 'demo_session';
-/** The contract says "less than 1 minute"; the application knows no more of it. */
-const MAX_CODE_SECONDS = 60;
-const MAX_PAYEE_CHARACTERS = 128;
 /** The payment of the lessons. */
 const FIRST_PAYMENT = { payee: '337', amount: '3000' };
 
@@ -34,8 +31,8 @@ function addComposing(app: FastifyInstance, { settings, sessions }: Demo): void 
   const { application, users } = settings;
   app.get('/', async (request, reply) => {
     const session = findSession(request, sessions);
-    const { wish, story } = session ?? { wish: FIRST_WISH, story: null };
-    const data = { wish, examples: Object.keys(EXAMPLES), progress: progressOf(session), users };
+    const { wish = FIRST_WISH, story = null, own = {} } = session ?? {};
+    const data = { wish, examples: Object.keys(EXAMPLES), progress: progressOf(session), users, own };
     return show(request, reply, 'home', { ...data, hasStory: story !== null });
   });
   app.post<Post>('/ask', async (request, reply) => {
@@ -43,6 +40,17 @@ function addComposing(app: FastifyInstance, { settings, sessions }: Demo): void 
     session.wish = parseWish(request.body);
     story.ask(session, application);
     return reply.redirect('/request', 303);
+  });
+  app.post<Post>('/register', async (request, reply) => {
+    const session = findSession(request, sessions) ?? openSession(reply, sessions);
+    const [name = '', redirectUri = ''] = ['name', 'redirect_uri'].map((field) =>
+      request.body.get(field)?.trim(),
+    );
+    session.own = await settings.register(name, redirectUri).then(
+      (registered) => ({ name, redirectUri, registered }),
+      ({ message }: Error) => ({ name, redirectUri, problem: message }),
+    );
+    return reply.redirect('/#own', 303);
   });
   for (const path of ['/connect', '/again']) {
     app.post(path, async (request, reply) => {
@@ -61,14 +69,8 @@ function addRequest(app: FastifyInstance, { settings, sessions }: Demo): void {
     if (!told || told.answered) return reply.redirect('/', 303);
     const action = `${application.server}/oauth/authorize`;
     const message = { kind: 'request', way: 'browserToServer', ...story.requestOf(told, application) };
-    const data = { message, action, fields: told.request, tampered: told.tampered, users };
+    const data = { message, action, fields: told.request, users };
     return show(request, reply, 'request', data);
-  });
-  app.post<Post>('/tamper', async (request, reply) => {
-    const told = findSession(request, sessions)?.story;
-    const what = TAMPERINGS.find((name) => name === request.body.get('what')) ?? null;
-    if (told && !told.answered) story.tamper(told, application, what);
-    return reply.redirect('/request', 303);
   });
 }
 
@@ -81,7 +83,7 @@ function addStory(app: FastifyInstance, { settings, sessions, payments }: Demo):
     await takeStep(session, told, async () => {
       const { searchParams } = new URL(request.url, settings.url);
       if (!story.takeAnswer(told, application, searchParams)) return;
-      if (session.wish.atOnce) await story.exchangeCode(told, application);
+      await story.exchangeCode(told, application);
       await story.lookAtEarlier(session, told, payments);
     });
     return reply.redirect('/story', 303); // away from the address that has the code in it
@@ -93,7 +95,7 @@ function addStory(app: FastifyInstance, { settings, sessions, payments }: Demo):
     if (!told?.messages.length) return reply.redirect('/', 303);
     const paying = { payTo: PAYEES, sources: SOURCES, first: FIRST_PAYMENT };
     const token = told.token && { ...told.token, value: shortened(told.token.value) };
-    const data = { ...told, token, secondsLeft: secondsLeft(told), progress: progressOf(session), ...paying };
+    const data = { ...told, token, progress: progressOf(session), ...paying };
     return show(request, reply, 'story', data);
   });
 
@@ -106,12 +108,9 @@ function addStory(app: FastifyInstance, { settings, sessions, payments }: Demo):
       return reply.redirect('/story', 303);
     });
 
-  step('/exchange', async (told) => {
-    if (!told.exchanged) await story.exchangeCode(told, application);
-  });
   step('/replay', async (told) => {
-    if (!told.exchanged || told.token === null) return;
-    await story.exchangeCode(told, application);
+    if (told.token === null) return;
+    await story.exchangeCode(told, application, 'replayed');
     await story.introspect(told, payments, told.token);
   });
   step('/introspect', async (told) => {
@@ -133,17 +132,10 @@ async function takeStep(session: Session, told: Story, take: () => Promise<void>
 }
 
 function paymentOf(form: URLSearchParams): Payment {
-  const text = (name: keyof typeof FIRST_PAYMENT) =>
-    (form.get(name) ?? FIRST_PAYMENT[name]).trim().slice(0, MAX_PAYEE_CHARACTERS);
+  const text = (name: keyof typeof FIRST_PAYMENT) => (form.get(name) ?? FIRST_PAYMENT[name]).trim();
   const to = PAYEES.find((kind) => kind === form.get('to')) ?? 'shop';
   const source = SOURCES.find((name) => name === form.get('source')) ?? 'wallet';
   return { to, payee: text('payee'), amount: text('amount').replace(',', '.'), source };
-}
-
-/** @returns null when no code waits for its exchange */
-function secondsLeft({ code, exchanged }: Story): number | null {
-  if (code === null || exchanged) return null;
-  return Math.max(0, MAX_CODE_SECONDS - Math.floor((Date.now() - code.cameAt.getTime()) / 1000));
 }
 
 /** The session of this browser, if it has one. */

@@ -9,7 +9,7 @@ import {
 } from '../../examples/oauthClient.mjs';
 import { isPaid, type Payment, type PaymentApi } from './paymentApi.ts';
 import { addressBlock, type Exchange, formBlock, Recorder, readableJson } from './recorder.ts';
-import { type MessageKind, type Session, type Story, type Tampering, type Token, tell } from './sessions.ts';
+import { type MessageKind, type Session, type Story, type Token, tell } from './sessions.ts';
 
 // The steps of Demo Shop, each with the messages that it tells. A real application takes the same and tells nothing.
 
@@ -24,27 +24,13 @@ export function ask(session: Session, application: Application): void {
     attempt,
     instance,
     request,
-    tampered: null,
     answered: false,
     code: null,
-    exchanged: false,
     token: null,
     ended: false,
     budget: null,
     messages: [],
     newest: 0,
-  };
-}
-
-/** Changes a field of the request on purpose, or changes it back. */
-export function tamper(story: Story, application: Application, what: Tampering | null): void {
-  const { state } = story.attempt;
-  const { redirectUri } = application;
-  story.tampered = what;
-  story.request = {
-    ...story.request,
-    state: what === 'state' ? `${state.slice(0, -4)}oops` : state,
-    redirect_uri: what === 'redirect_uri' ? `${redirectUri}/elsewhere` : redirectUri,
   };
 }
 
@@ -65,8 +51,7 @@ export function takeAnswer(story: Story, application: Application, query: URLSea
     tell(story, 'request', 'browserToServer', requestOf(story, application));
   }
   try {
-    const value = readAnswer(query, story.answered ? null : story.attempt);
-    story.code = { value, cameAt: new Date() };
+    story.code = readAnswer(query, story.answered ? null : story.attempt);
     tell(story, 'code', 'browserToShop', answer);
   } catch (error) {
     if (!(error instanceof OAuthRefusal)) throw error;
@@ -78,19 +63,21 @@ export function takeAnswer(story: Story, application: Application, query: URLSea
   return story.code !== null;
 }
 
-/** Exchanges the code; the second time on purpose, as a thief would. */
-export async function exchangeCode(story: Story, application: Application): Promise<void> {
+/** Exchanges the code; once more as a thief would. @param refused the kind of the message about a refusal */
+export async function exchangeCode(
+  story: Story,
+  application: Application,
+  refused: MessageKind = 'refused',
+): Promise<void> {
   const { attempt, code, instance } = story;
   if (code === null) return;
-  const isReplay = story.exchanged;
-  story.exchanged = true;
   const recorder = new Recorder();
   try {
-    const { accessToken, expiresIn } = await exchange(application, attempt, code.value, recorder.fetch);
+    const { accessToken, expiresIn } = await exchange(application, attempt, code, recorder.fetch);
     story.token = { value: accessToken, expiresAt: new Date(Date.now() + expiresIn * 1000), instance };
     tell(story, 'token', 'shopToServer', recorder.last);
   } catch (error) {
-    tellRefusal(story, error, isReplay ? 'replayed' : 'refused', recorder);
+    tellRefusal(story, error, refused, recorder);
   }
 }
 

@@ -2,8 +2,6 @@
 export interface Wish {
   readonly scope: string;
   readonly instance: string;
-  /** Exchanges the code as soon as it comes, as every real application does. */
-  readonly atOnce: boolean;
 }
 
 /** Scopes to begin with, the first one for the lessons; `docs/scopes.md` has their grammar. */
@@ -14,18 +12,14 @@ export const EXAMPLES = {
   person: 'payment.to-account("79161234567","phone").limit(30,1000) money-source("wallet","card")',
   contradiction: 'payment-p2p payment.to-account("4100175017397") money-source("wallet")',
 } as const;
-export const FIRST_WISH: Wish = { scope: EXAMPLES.week, instance: '', atOnce: true };
-
-const MAX_INSTANCE_CHARACTERS = 300;
-const MAX_SCOPE_CHARACTERS = 4000;
+export const FIRST_WISH: Wish = { scope: EXAMPLES.week, instance: '' };
 
 /** Reads the form of the first page: an example that was pressed, or what was written. */
 export function parseWish(form: URLSearchParams): Wish {
-  const text = (name: string, max: number) => (form.get(name) ?? '').trim().slice(0, max);
+  const text = (name: string) => form.get(name)?.trim() ?? '';
   const example = Object.entries(EXAMPLES).find(([name]) => name === form.get('example'));
   return {
-    scope: example?.[1] ?? text('scope', MAX_SCOPE_CHARACTERS),
-    instance: text('instance_name', MAX_INSTANCE_CHARACTERS),
-    atOnce: form.has('at-once'),
+    scope: example?.[1] ?? text('scope'),
+    instance: text('instance_name'),
   };
 }

@@ -1,17 +1,12 @@
 // Conveniences where scripts run; without them the buttons do the same.
 
-const timer = document.querySelector('[data-seconds]');
-if (timer) {
-  const end = Date.now() + Number(timer.textContent) * 1000;
-  const tick = setInterval(() => {
-    const left = Math.max(0, Math.ceil((end - Date.now()) / 1000));
-    timer.textContent = left;
-    if (left > 0) return;
-    clearInterval(tick);
-    document.querySelector('#waiting').hidden = true;
-    document.querySelector('#expired').hidden = false;
-  }, 1000);
-}
+const choose = (language) => {
+  for (const tab of document.querySelectorAll('.tabs input')) tab.checked ||= tab.value === language;
+};
+choose(sessionStorage.language);
+addEventListener('change', ({ target }) => {
+  if (target.closest('.tabs')) choose((sessionStorage.language = target.value));
+});
 
 for (const button of navigator.clipboard ? document.querySelectorAll('.copy') : []) {
   button.hidden = false;

@@ -16,6 +16,7 @@ import { readOrMake } from './postgres/readOrMake.ts';
 /** The advisory lock under which the demo is made: of servers that start together one makes it. */
 const DEMO_LOCK = 7_274_827;
 const callerOf = (db: pg.Pool) => ({ db, operator: 'trial mode' });
+const HOUR_MS = 60 * 60 * 1000;
 const NAME = 'Demo Shop';
 const PAYMENT_API = 'Demo Shop’s payment API';
 /** Two, to see what the other one sees; the second has no payment password. */
@@ -105,6 +106,26 @@ async function preparePaymentApi(pool: pg.Pool, dataDir: string): Promise<Resour
   const resource = await perform(resources.create, callerOf(pool), { name: PAYMENT_API });
   write(file, resource);
   return resource;
+}
+
+/** Registers applications of visitors, each for an hour; those of earlier starts are deleted now. @param file keeps their ids */
+export async function prepareRegistering(pool: pg.Pool, file: string) {
+  const caller = { ...callerOf(pool), confirm: async () => {} };
+  const remove = async (clientId: string) => {
+    if ((await findClient(pool, clientId)) !== null) await perform(clients.remove, caller, { clientId });
+    write(
+      file,
+      (read<string[]>(file) ?? []).filter((id) => id !== clientId),
+    );
+  };
+  for (const clientId of read<string[]>(file) ?? []) await remove(clientId);
+  return async (name: string, redirectUri: string) => {
+    const asked = { name, redirectUri, verified: true, force: true };
+    const { clientId, clientSecret = '' } = await perform(clients.create, caller, asked);
+    write(file, [...(read<string[]>(file) ?? []), clientId]);
+    setTimeout(() => void remove(clientId).catch(() => {}), HOUR_MS).unref();
+    return { clientId, clientSecret };
+  };
 }
 
 function write(file: string, content: object): void {

@@ -4,14 +4,15 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { randomHex } from '../secrets/random.ts';
-import { type Demo, prepareDemo } from './demoData.ts';
+import { type Demo, prepareDemo, prepareRegistering } from './demoData.ts';
 import { readOrMake } from './postgres/readOrMake.ts';
 
 /** `buildDemo` of `demo/src/app.ts`, as far as it is used here: `src` is compiled without the demo. */
 export type BuildDemo = (
-  settings: Demo & { readonly url: string; readonly timeZone: string },
+  settings: Demo & Pick<Config, 'timeZone'> & { readonly url: string; readonly register: Register },
 ) => Promise<FastifyInstance>;
 
+type Register = Awaited<ReturnType<typeof prepareRegistering>>;
 type RunningDemo = Demo & { readonly app: FastifyInstance; readonly url: string };
 
 const DEMO = new URL('../../demo/dist/app.js', import.meta.url);
@@ -42,7 +43,8 @@ async function startDemo(config: Config, pool: pg.Pool, log: Logger): Promise<Ru
   if (demo === null) return null;
   // Loaded only here: production has none of its code.
   const { buildDemo } = (await import(DEMO.href)) as { buildDemo: BuildDemo };
-  const app = await buildDemo({ ...demo, url, timeZone });
+  const register = await prepareRegistering(pool, join(dataDir, 'registered.json'));
+  const app = await buildDemo({ ...demo, url, timeZone, register });
   try {
     await app.listen(address);
   } catch (error) {

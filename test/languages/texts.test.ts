@@ -31,7 +31,7 @@ const CATALOGUES = [
     texts: { en: demoEn, ru: demoRu },
     files: [...filesIn('demo/src', '.ts'), ...filesIn('demo/views', '.eta')],
     byType: [
-      ...['compose.examples', 'story.payees', 'story.sources', 'request.tamperings', 'request.tampered'],
+      ...['compose.examples', 'story.payees', 'story.sources'],
       ...['plan.lessons', 'steps', 'ways', 'parties', 'blocks', 'messages', 'errors', 'verdicts', 'notices'],
     ],
   },

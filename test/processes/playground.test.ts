@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
+import * as cheerio from 'cheerio';
 import { afterAll, describe, expect, it } from 'vitest';
 import { Agent } from '../support/agent.ts';
 import { makeDataDir, removeDataDir } from '../support/folder.ts';
@@ -93,45 +94,53 @@ describe('a connection', () => {
   });
 });
 
-describe('tampering', () => {
-  it('with the state is noticed by the shop, which exchanges nothing', async () => {
+describe('a code', () => {
+  it('that was exchanged is refused when it is sent again, and its token ends', async () => {
     const person = player();
-    await person.ask('account-info', instance());
-    await person.shop.post('/tamper', { what: 'state' });
-    expect(titles(await person.send())).toEqual(['The request', 'The shop drops this answer']);
-  });
-
-  it('with the redirect_uri is noticed by the server, which sends nobody there; and can be undone', async () => {
-    const person = player();
-    await person.ask('account-info', instance());
-    await person.shop.post('/tamper', { what: 'redirect_uri' });
-    const { fields } = formTo(await person.shop.get('/request'), '/oauth/authorize');
-    const answer = await new Agent(server.baseUrl).post('/oauth/authorize', fields);
-    expect(answer).toMatchObject({ status: 400, page: 'error', location: null });
-    await person.shop.post('/tamper', { what: '' });
-    expect(last(await person.send()).title).toBe('The exchange: a token for the code');
+    await person.connect('account-info', instance());
+    const shown = await person.press('/replay');
+    expect(titles(shown).slice(3)).toEqual(['The same code again', 'The token doesn’t work any more']);
   });
 });
 
-describe('a code', () => {
-  it('waits for its exchange when it is not exchanged at once, and two presses send it once', async () => {
+describe('an application of one’s own', () => {
+  const BACK = 'http://localhost:8080/back';
+  const askAs = (baseUrl: string, client_id: string) => {
+    const fields = { client_id, response_type: 'code', redirect_uri: BACK, scope: 'account-info' };
+    return new Agent(baseUrl).post('/oauth/authorize', fields);
+  };
+
+  const register = async (person: Player, redirect_uri: string) => {
+    const answer = await person.shop.post('/register', { name: 'My Shop', redirect_uri });
+    expect(answer.location).toBe('/#own');
+    return cheerio.load((await person.shop.get('/')).body)('#own');
+  };
+
+  const idIn = (own: Awaited<ReturnType<typeof register>>) => own.find('dd code').eq(1).text();
+
+  it('is registered for the person who asks, and the server knows it', async () => {
     const person = player();
-    await person.shop.post('/ask', { scope: 'account-info', ...instance() });
-    expect(last(await person.send()).title).toBe('You allowed it: back with a code');
-    await Promise.all([person.press('/exchange'), person.press('/exchange')]);
-    const shown = await person.press('/introspect');
-    expect(titles(shown).slice(2)).toEqual(['The exchange: a token for the code', 'What the token allows']);
+    const own = await register(person, BACK);
+    expect(await askAs(server.baseUrl, idIn(own))).toMatchObject({ status: 303 });
+    expect(cheerio.load((await player().shop.get('/')).body)('#own dd').length).toBe(0);
   });
 
-  it('that another authorization annulled is refused', async () => {
-    const [person, again] = [player(), player()];
-    const name = instance();
-    await person.shop.post('/ask', { scope: 'account-info', ...name });
-    await person.send();
-    await again.connect('account-info', name);
-    const shown = await person.press('/exchange');
-    expect(last(shown).title).toBe('The server refuses');
-    expect(last(shown).text).toContain('"error": "invalid_grant"');
+  it('ends with the next start', async () => {
+    const variables = { PORT: String(await freePair()), DATA_DIR: makeDataDir() };
+    const first = await startTrial(variables);
+    const own = await register(new Player(credentials(first), first.baseUrl), BACK);
+    expect(await askAs(first.baseUrl, idIn(own))).toMatchObject({ status: 303 });
+    await first.stop();
+    const next = await startTrial(variables);
+    expect(await askAs(next.baseUrl, idIn(own))).toMatchObject({ status: 400, page: 'error' });
+    await next.stop();
+    removeDataDir(variables.DATA_DIR);
+  });
+
+  it('that can’t be is refused with a sentence, and what was typed stays', async () => {
+    const own = await register(player(), 'ftp://shop.example/');
+    expect(own.find('.warning').text()).toContain("the redirect URI can't be registered");
+    expect(own.find('[name=redirect_uri]').val()).toBe('ftp://shop.example/');
   });
 });
 

@@ -24,7 +24,7 @@ export class Player {
   }
 
   async ask(scope: string, fields: Fields = {}): Promise<Answer> {
-    await this.shop.post('/ask', { scope, 'at-once': 'on', ...fields });
+    await this.shop.post('/ask', { scope, ...fields });
     return this.shop.get('/request');
   }
 

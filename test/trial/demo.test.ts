@@ -4,7 +4,6 @@ import { type Payment, PaymentApi } from '../../demo/src/paymentApi.ts';
 import { Recorder } from '../../demo/src/recorder.ts';
 import { Sessions, tell } from '../../demo/src/sessions.ts';
 import { ask } from '../../demo/src/story.ts';
-import { parseWish } from '../../demo/src/wish.ts';
 import type { BuildDemo } from '../../src/trial/startTrial.ts';
 
 // The demo application over days, and with too much of everything.
@@ -104,13 +103,6 @@ describe('what the demo application keeps', () => {
     expect(story?.messages.map(({ sent }) => sent.line)).toEqual(
       Array.from({ length: 30 }, (_, index) => `${index + 70}`),
     );
-  });
-
-  it('is no more of a form than a page needs', () => {
-    const long = 'x'.repeat(30_000);
-    const wish = parseWish(new URLSearchParams({ scope: long, instance_name: long }));
-    expect(wish.scope.length).toBe(4000);
-    expect(wish.instance.length).toBe(300);
   });
 
   it('is no more of an answer than a page can show', async () => {

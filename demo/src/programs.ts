@@ -1,0 +1,86 @@
+import type { Message } from './sessions.ts';
+
+// A request of the shop's, or of the payment API's, as a program of one's own sends it. Its values come from the environment:
+// copied and run, it neither sends a used code again nor has a secret in its text.
+
+/** In each, `@field` begins a line for every field, with its NAME and VARIABLE; `@grant` and `@basic` those that not all have. */
+const PROGRAMS = {
+  curl: String.raw`curl -sS URL \
+@basic  -u "$RESOURCE_ID:$RESOURCE_SECRET" \
+@grant  -d grant_type=authorization_code \
+@field  --data-urlencode "NAME=$VARIABLE" \
+  -w ' %{http_code}\n'`,
+
+  'Node.js': `const { env } = process;
+const answer = await fetch('URL', {
+  method: 'POST',
+@basic  headers: { authorization: 'Basic ' + btoa(env.RESOURCE_ID + ':' + env.RESOURCE_SECRET) },
+  body: new URLSearchParams({
+@grant    grant_type: 'authorization_code',
+@field    NAME: env.VARIABLE,
+  }),
+});
+console.log(answer.status, await answer.text());`,
+
+  Python: `from os import environ
+import requests
+
+answer = requests.post(
+    "URL",
+@basic    auth=(environ["RESOURCE_ID"], environ["RESOURCE_SECRET"]),
+    data={
+@grant        "grant_type": "authorization_code",
+@field        "NAME": environ["VARIABLE"],
+    },
+    timeout=10,
+)
+print(answer.status_code, answer.text)`,
+
+  PHP: `<?php
+$curl = curl_init('URL');
+curl_setopt_array($curl, [
+    CURLOPT_RETURNTRANSFER => true,
+@basic    CURLOPT_USERPWD => getenv('RESOURCE_ID') . ':' . getenv('RESOURCE_SECRET'),
+    CURLOPT_POSTFIELDS => http_build_query([
+@grant        'grant_type' => 'authorization_code',
+@field        'NAME' => getenv('VARIABLE'),
+    ]),
+]);
+$text = curl_exec($curl);
+echo curl_getinfo($curl, CURLINFO_RESPONSE_CODE), ' ', $text;`,
+
+  Go: `form := url.Values{}
+@grantform.Set("grant_type", "authorization_code")
+@fieldform.Set("NAME", os.Getenv("VARIABLE"))
+request, err := http.NewRequest("POST", "URL", strings.NewReader(form.Encode()))
+if err != nil {
+	log.Fatal(err)
+}
+request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+@basicrequest.SetBasicAuth(os.Getenv("RESOURCE_ID"), os.Getenv("RESOURCE_SECRET"))
+answer, err := http.DefaultClient.Do(request)
+if err != nil {
+	log.Fatal(err)
+}
+text, err := io.ReadAll(answer.Body)
+fmt.Println(answer.StatusCode, string(text), err)`,
+};
+
+/** The programs for a message, each with its language; none for what a browser sends. */
+export function programsFor({ way, sent: { line, headers = [], fields = [] } }: Message): [string, string][] {
+  if (way !== 'shopToServer' && way !== 'paymentsToServer') return [];
+  const names = fields.map(([name]) => name);
+  const parts: Readonly<Record<string, readonly string[]>> = {
+    basic: headers.flatMap(([name]) => (name === 'authorization' ? [name] : [])),
+    grant: names.filter((name) => name === 'grant_type'),
+    field: names.filter((name) => name !== 'grant_type'),
+  };
+  const write = (_: string, part: string, text: string) =>
+    parts[part]?.map((name) => text.replace('NAME', name).replace('VARIABLE', name.toUpperCase())).join('') ??
+    '';
+  const [, url = ''] = line.split(' ');
+  return Object.entries(PROGRAMS).map(([language, text]) => [
+    language,
+    text.replace('URL', url).replaceAll(/^@(basic|grant|field)(.*\n)/gm, write),
+  ]);
+}
