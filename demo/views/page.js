@@ -5,7 +5,9 @@ const choose = (language) => {
 };
 choose(sessionStorage.language);
 addEventListener('change', ({ target }) => {
-  if (target.closest('.tabs')) choose((sessionStorage.language = target.value));
+  if (!target.closest('.tabs')) return;
+  sessionStorage.language = target.value;
+  choose(target.value);
 });
 
 for (const button of navigator.clipboard ? document.querySelectorAll('.copy') : []) {

@@ -258,8 +258,6 @@ export const en = {
       'All its connections end at once, including those on other pages. Payments already made are not undone. Other applications aren’t affected.',
     confirmAll: 'Yes, disconnect all',
     pages: 'More connections',
-    newer: 'Newer',
-    older: 'Older',
     disconnected: {
       title: (name: string) => `Disconnected: ${name}`,
       connection: (client: string, instance: string) => say`${instance} is disconnected from ${client}.`,

@@ -28,11 +28,11 @@ const namesOn = ({ text }: Answer) => text.match(/(?<=Connection name)instance \
 const formsTo = (page: Answer, action: string): Form[] => page.forms.filter((form) => form.action === action);
 
 describe('the account page', () => {
-  it('shows 6,000 connections in pages, newest first, there and back', async () => {
+  it('shows 6,000 connections in pages, newest first, and leads back to the first of them', async () => {
     await connect(client, 6_000);
     let page = await agent.get('/account');
     expect(page.body.length).toBeLessThan(60_000);
-    expect(linkOf(page, 'prev')).toBeUndefined();
+    expect(page.text).not.toContain('Back to the newest');
     const seen: string[] = namesOn(page);
     expect(seen).toHaveLength(10);
     for (let n = 1; n < 5; n += 1) {
@@ -40,10 +40,7 @@ describe('the account page', () => {
       seen.push(...namesOn(page));
     }
     expect(seen).toEqual(Array.from({ length: 50 }, (_, n) => `instance ${n + 1}`));
-    page = await agent.get(linkOf(page, 'prev') ?? '');
-    expect(namesOn(page)).toEqual(seen.slice(30, 40));
-    for (let n = 0; n < 3; n += 1) page = await agent.get(linkOf(page, 'prev') ?? '');
-    expect([namesOn(page)[0], linkOf(page, 'prev')]).toEqual(['instance 1', undefined]);
+    expect(page.body).toContain('href="/account">Back to the newest</a>');
   });
 
   it('ends with the oldest, and begins anew where nothing is left', async () => {
@@ -99,7 +96,7 @@ describe('the account page', () => {
     'takes %s for no page',
     async (given) => {
       await connect(client, 1);
-      for (const name of ['older', 'newer', 'disconnected', 'disconnected_all']) {
+      for (const name of ['older', 'disconnected', 'disconnected_all']) {
         const answer = await agent.get(`/account?${name}=${encodeURIComponent(given)}`);
         const page = answer.status === 303 ? await agent.get(answer.location ?? '') : answer;
         expect(namesOn(page)).toEqual(['instance 1']);

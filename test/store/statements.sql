@@ -205,27 +205,7 @@ select c.name as "clientName", r.instance_name as "instanceName", (select count(
        (select count(*)::int from newest g where g.client_id = r.client_id and is_live(g.code_expires_at, g.token_issued_at, g.revoked_at)) as live
   from (select client_id, null::text as instance_name from newest where client_id = $2 and revoked_at is not null limit 1) r join clients c using (client_id);
 
--- account-grant-find-newer(uuid, uuid, integer) → grantId uuid, userId uuid, clientId text, instanceName text, revision integer, scope text, confirmedAt timestamp with time zone, lastUsedOn text, codeExpiresAt timestamp with time zone, tokenIssuedAt timestamp with time zone, revokedAt timestamp with time zone, now timestamp with time zone, clientName text, clientLogo text, clientStatus text, live boolean, last boolean
-with beginning as (
-  select coalesce((select confirmed_at from grants where user_id = $1 and grant_id = $2), 'infinity') as confirmed_at,
-         coalesce($2, 'ffffffff-ffff-ffff-ffff-ffffffffffff') as grant_id
-), passed as (
-  select g.*, row_number() over (order by g.confirmed_at asc, g.grant_id asc) as n
-    from grants g
-   where g.user_id = $1 and (g.confirmed_at, g.grant_id) > (select confirmed_at, grant_id from beginning)
-   order by g.confirmed_at asc, g.grant_id asc limit 500
-)
-select g.grant_id as "grantId", g.user_id as "userId", g.client_id as "clientId",
-  g.instance_name as "instanceName", g.revision, g.scope, g.confirmed_at as "confirmedAt",
-  to_char(g.last_used_on, 'YYYY-MM-DD') as "lastUsedOn",
-  g.code_expires_at as "codeExpiresAt", g.token_issued_at as "tokenIssuedAt", g.revoked_at as "revokedAt",
-  clock_timestamp() as now, c.name as "clientName", c.logo as "clientLogo", c.status as "clientStatus",
-       is_live(g.code_expires_at, g.token_issued_at, g.revoked_at) as live, g.n = 500 as last
-  from passed g join clients c using (client_id)
- where is_live(g.code_expires_at, g.token_issued_at, g.revoked_at) or g.n = 500
- order by g.n limit $3 + 1;
-
--- account-grant-find-older(uuid, uuid, integer) → grantId uuid, userId uuid, clientId text, instanceName text, revision integer, scope text, confirmedAt timestamp with time zone, lastUsedOn text, codeExpiresAt timestamp with time zone, tokenIssuedAt timestamp with time zone, revokedAt timestamp with time zone, now timestamp with time zone, clientName text, clientLogo text, clientStatus text, live boolean, last boolean
+-- account-grant-find(uuid, uuid, integer) → grantId uuid, userId uuid, clientId text, instanceName text, revision integer, scope text, confirmedAt timestamp with time zone, lastUsedOn text, codeExpiresAt timestamp with time zone, tokenIssuedAt timestamp with time zone, revokedAt timestamp with time zone, now timestamp with time zone, clientName text, clientLogo text, clientStatus text, live boolean, last boolean
 with beginning as (
   select coalesce((select confirmed_at from grants where user_id = $1 and grant_id = $2), 'infinity') as confirmed_at,
          coalesce($2, 'ffffffff-ffff-ffff-ffff-ffffffffffff') as grant_id

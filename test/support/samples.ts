@@ -24,7 +24,7 @@ export interface Sample {
   readonly needs: readonly string[];
 }
 
-const LOOK_AT = { disconnected: 'x', disconnected_all: 'x', newer: 'x', older: 'x' };
+const LOOK_AT = { disconnected: 'x', disconnected_all: 'x', older: 'x' };
 const VERIFIER = 'a-code-verifier-of-the-tests-with-43-letters-or-more';
 const CHALLENGE = createHash('sha256').update(VERIFIER).digest('base64url');
 const SPENDING = 'payment-shop.limit(7,5000) money-source("wallet")';

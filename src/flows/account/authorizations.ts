@@ -3,7 +3,6 @@ import { grantedRights, spends } from '../../rules/scope/scope.ts';
 import { isUuid } from '../../secrets/uuid.ts';
 import {
   type AccountGrant,
-  type Cursor,
   countAccountGrants,
   findAccountGrants,
 } from '../../store/account/accountGrants.ts';
@@ -12,14 +11,12 @@ import type { Context } from '../common/context.ts';
 import { signForm } from '../common/signedForm.ts';
 import { disconnectForm } from './disconnect.ts';
 
-export type { Cursor };
-
 /** Authorizations on one page. */
 const MAX_SHOWN = 10;
 /** Characters of their scopes together; the first authorization is shown whatever its length. */
 const MAX_SCOPE = 16_000;
 
-/** A page of what can act on the user's account, newest first; `newer` and `older`: where further pages begin, null for none. */
+/** A page of what can act on the user's account, newest first; `older`: the id that a further page begins at, null for none. */
 export type AuthorizationsPage = Awaited<ReturnType<typeof findAuthorizationsPage>>;
 
 /** One live authorization: what it allows, since when, until when, last used on which day (UTC), and its state. */
@@ -28,27 +25,19 @@ export type LiveAuthorization = ReturnType<typeof authorizationOf>;
 /** An application that can act on the user's account, with its authorizations on this page. */
 export type AuthorizedClient = Awaited<ReturnType<typeof groupByClient>>[number];
 
-/** One page of the user's authorizations. It reads little more than that, however many there are. */
-export async function findAuthorizationsPage(context: Context, session: Session, cursor: Cursor) {
-  const { found, nextFrom } = await findAccountGrants(context.db, session.user.userId, cursor, MAX_SHOWN);
+/** One page of the user's authorizations. It reads little more than that, however many there are. @param from as `older` has it */
+export async function findAuthorizationsPage(context: Context, session: Session, from: string | null) {
+  const wanted = { userId: session.user.userId, olderThan: from, most: MAX_SHOWN };
+  const { found, nextFrom } = await findAccountGrants(context.db, wanted);
   const fitting = found.slice(0, countFitting(found));
-  const next = fitting.length < found.length ? (fitting.at(-1)?.grantId ?? null) : nextFrom;
-  // On the side that the cursor comes from there is at least the authorization that it names.
-  const back = cursor.grantId === null ? null : (fitting[0]?.grantId ?? null);
-  const [newer, older] = cursor.direction === 'older' ? [back, next] : [next, back];
-  const shown = cursor.direction === 'older' ? fitting : fitting.toReversed();
-  const authorizations = shown.map((grant) => authorizationOf(context, session, grant));
-  const clients = await groupByClient(context, session, authorizations, (newer ?? older) !== null);
+  const older = fitting.length < found.length ? (fitting.at(-1)?.grantId ?? null) : nextFrom;
+  const authorizations = fitting.map((grant) => authorizationOf(context, session, grant));
+  const clients = await groupByClient(context, session, authorizations, (from ?? older) !== null);
   // Only a page is sorted: a scope's spending is no column, so PostgreSQL can't page by it.
   const applications: readonly AuthorizedClient[] = clients.sort(
     (one, other) => Number(other.canSpend) - Number(one.canSpend),
   );
-  return {
-    authorizations,
-    applications,
-    newer: newer === null ? null : ({ direction: 'newer', grantId: newer } as const),
-    older: older === null ? null : ({ direction: 'older', grantId: older } as const),
-  };
+  return { authorizations, applications, older };
 }
 
 /** @returns how many of the first fit on a page, at least one */
@@ -113,8 +102,7 @@ async function groupByClient(
   });
 }
 
-/** The cursor of a link; the beginning when the link holds none. */
-export function cursorOf(older: string | undefined, newer: string | undefined): Cursor {
-  if (newer !== undefined && isUuid(newer)) return { direction: 'newer', grantId: newer };
-  return { direction: 'older', grantId: older !== undefined && isUuid(older) ? older : null };
+/** The authorization that a link names; null for any other text. */
+export function cursorOf(older = ''): string | null {
+  return isUuid(older) ? older : null;
 }

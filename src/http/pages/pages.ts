@@ -1,4 +1,3 @@
-import type { Cursor } from '../../flows/account/authorizations.ts';
 import type { describeApplications, describeEvent, describeSessions } from '../describe/describeAccount.ts';
 import type {
   describeAsking,
@@ -104,9 +103,8 @@ export interface AccountPage extends OwnPage, Said {
   /** Of the browser's window: begins with what was done or could not be, which a screen reader reads first. */
   readonly title: string;
   readonly applications: ReturnType<typeof describeApplications>;
-  /** Where this page begins, for its forms, which lead back to it. */
-  readonly place: Cursor;
-  readonly newer: string | null;
+  /** The authorization that this page begins behind, for its forms, which lead back to it; null for the first page. */
+  readonly from: string | null;
   readonly older: string | null;
 }
 

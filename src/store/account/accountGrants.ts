@@ -14,57 +14,44 @@ export interface AccountGrant extends Grant {
   readonly clientStatus: Status;
 }
 
-/** Begins at grants older or newer than one of the same user; at the newest when it is null. */
-export interface Cursor {
-  readonly direction: 'older' | 'newer';
-  readonly grantId: string | null;
-}
-
 /** Of grants, live or not: bounds the cost of a page, however many a user has. */
 const MAX_READ = 500;
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 interface Wanted {
   readonly userId: string;
-  readonly grantId: string | null;
+  /** A grant of the same user; null for none. */
+  readonly olderThan: string | null;
   readonly most: number;
 }
 
-function find(name: string, beyond: '<' | '>', order: 'asc' | 'desc') {
-  const inOrder = `order by g.confirmed_at ${order}, g.grant_id ${order}`;
-  return findAll<Wanted, AccountGrant & { live: boolean; last: boolean }>(
-    name,
-    `
+const IN_ORDER = 'order by g.confirmed_at desc, g.grant_id desc';
+const find = findAll<Wanted, AccountGrant & { live: boolean; last: boolean }>(
+  'account-grant-find',
+  `
 with beginning as (
-  select coalesce((select confirmed_at from grants where user_id = @userId and grant_id = @grantId), 'infinity') as confirmed_at,
-         coalesce(@grantId, '${LAST_ID}') as grant_id
+  select coalesce((select confirmed_at from grants where user_id = @userId and grant_id = @olderThan), 'infinity') as confirmed_at,
+         coalesce(@olderThan, '${LAST_ID}') as grant_id
 ), passed as (
-  select g.*, row_number() over (${inOrder}) as n
+  select g.*, row_number() over (${IN_ORDER}) as n
     from grants g
-   where g.user_id = @userId and (g.confirmed_at, g.grant_id) ${beyond} (select confirmed_at, grant_id from beginning)
-   ${inOrder} limit ${MAX_READ}
+   where g.user_id = @userId and (g.confirmed_at, g.grant_id) < (select confirmed_at, grant_id from beginning)
+   ${IN_ORDER} limit ${MAX_READ}
 )
 select ${GRANT_COLUMNS}, c.name as "clientName", c.logo as "clientLogo", c.status as "clientStatus",
        ${IS_LIVE} as live, g.n = ${MAX_READ} as last
   from passed g join clients c using (client_id)
  where ${IS_LIVE} or g.n = ${MAX_READ}
  order by g.n limit @most + 1`,
-  );
-}
+);
 
-const FIND = {
-  older: find('account-grant-find-older', '<', 'desc'),
-  newer: find('account-grant-find-newer', '>', 'asc'),
-};
-
-/** The next live grants of a user in the cursor's direction, at most `most`, and the id to go on from when there may be more. */
+/** A user's live grants, newest first, and the id to go on from when there may be more. */
 export async function findAccountGrants(
   db: Database,
-  userId: string,
-  { direction, grantId }: Cursor,
-  most: number,
+  wanted: Wanted,
 ): Promise<{ found: AccountGrant[]; nextFrom: string | null }> {
-  const rows = await FIND[direction](db, { userId, grantId, most });
+  const { most } = wanted;
+  const rows = await find(db, wanted);
   const found = rows.filter(({ live }) => live).slice(0, most);
   const hasMore = rows.length > most || rows.at(-1)?.last === true;
   return { found, nextFrom: hasMore ? (rows[Math.min(most, rows.length) - 1]?.grantId ?? null) : null };

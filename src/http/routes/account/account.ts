@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Cursor, cursorOf, findAuthorizationsPage } from '../../../flows/account/authorizations.ts';
+import { cursorOf, findAuthorizationsPage } from '../../../flows/account/authorizations.ts';
 import { disconnect, findDisconnected } from '../../../flows/account/disconnect.ts';
 import type { Context } from '../../../flows/common/context.ts';
 import { signInStep } from '../../../flows/signIn/signIn.ts';
@@ -42,17 +42,17 @@ export function accountRoutes(app: FastifyInstance, context: Context): void {
     }
     const words = wordsFor(request);
     const { texts } = words;
-    const cursor = cursorIn(query);
+    const from = cursorOf(query.get('older'));
     const [disconnected, disconnected_all] = [query.get('disconnected'), query.get('disconnected_all')];
     const [page, warnings, found, stopped] = await Promise.all([
-      findAuthorizationsPage(context, session, cursor),
+      findAuthorizationsPage(context, session, from),
       warningsOn('account', request, session),
       findDisconnected(context, session, { grantId: disconnected, clientId: disconnected_all }),
       query.get('stopped') === undefined ? null : describeStop(context, session, texts),
     ]);
-    if (cursor.grantId !== null && page.authorizations.length === 0 && page.older === null) {
+    if (from !== null && page.authorizations.length === 0 && page.older === null) {
       // All of this page is gone: the first one has the rest.
-      return seeOther(reply, accountPath(FIRST, { disconnected, disconnected_all }));
+      return seeOther(reply, accountPath(null, { disconnected, disconnected_all }));
     }
     const done = found && describeDisconnected(found, texts);
     const undone = undoneOf(query, texts);
@@ -61,9 +61,8 @@ export function accountRoutes(app: FastifyInstance, context: Context): void {
       ...ownPage(session, reply),
       title: done?.title ?? undone?.titleUndone ?? texts.account.title,
       applications: describeApplications(page, words),
-      newer: page.newer && accountPath(page.newer),
+      from,
       older: page.older && accountPath(page.older),
-      place: cursor,
       warnings,
       done: done?.done ?? null,
       ways: [],
@@ -92,24 +91,16 @@ function disconnectBy(context: Context, action: keyof typeof DISCONNECT_FORMS) {
     const sent = { action, id, formToken: form.get('form_token') };
     const { outcome } = await disconnect(context, session, sent, callerOf(request));
     if (outcome === 'stale') return seeOther(reply, UNDONE);
-    const cursor = cursorIn(form);
+    const from = cursorOf(form.get('older'));
     if (outcome === 'too_many')
-      return showTooMany(reply, { ...accountLink(request), href: accountPath(cursor) });
-    return seeOther(reply, accountPath(cursor, { [done]: id }));
+      return showTooMany(reply, { ...accountLink(request), href: accountPath(from) });
+    return seeOther(reply, accountPath(from, { [done]: id }));
   };
 }
 
-const FIRST = cursorOf(undefined, undefined);
-
-function cursorIn(parameters: Parameters): Cursor {
-  return cursorOf(parameters.get('older'), parameters.get('newer'));
-}
-
 /** @param said parameters for words of the page */
-function accountPath({ direction, grantId }: Cursor, said: Record<string, string | undefined> = {}): string {
+function accountPath(older: string | null, said: Record<string, string | undefined> = {}): string {
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries({ [direction]: grantId, ...said })) {
-    if (value) query.set(name, value);
-  }
+  for (const [name, value] of Object.entries({ older, ...said })) if (value) query.set(name, value);
   return query.size === 0 ? '/account' : `/account?${query}`;
 }
