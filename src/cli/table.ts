@@ -42,7 +42,11 @@ const SECRET_RETIRED = {
 
 /** All commands, in the order of the help. */
 export const COMMANDS: CommandTable = {
-  serve: { summary: 'run the server until a signal ends it', run: runServer },
+  serve: {
+    summary: 'run the server until a signal ends it',
+    // Loaded only here: the other commands start faster without it.
+    run: async () => (await import('../process/serve.ts')).serve(),
+  },
 
   migrate: {
     summary: 'bring the database schema to this build’s version',
@@ -216,10 +220,4 @@ export const COMMANDS: CommandTable = {
 
 async function* linesOf(file: string): AsyncGenerator<string> {
   yield* (await open(file)).readLines();
-}
-
-/** Loads the server only here: the other commands start faster without it. */
-async function runServer(): Promise<void> {
-  const { serve } = await import('../process/serve.ts');
-  await serve();
 }

@@ -4,6 +4,7 @@ import { BUILT_IN_CATALOGUE } from '../languages/catalogue.ts';
 import { isLoopback } from '../rules/common/network.ts';
 import { BUILT_IN_BRAND } from '../rules/face/brand.ts';
 import { EMPTY_DIRECTORY } from '../rules/face/directory.ts';
+import { shownUrl } from '../store/database/databaseUrl.ts';
 import { type Environment, findMistyped, inCheckout, originOf, readVariables } from './environment.ts';
 import { gathering, readBrand, readCatalogue, readDirectory } from './operatorFiles.ts';
 import {
@@ -11,7 +12,6 @@ import {
   DEFAULT_PORT,
   GONE_VARIABLES,
   OPERATOR_VARIABLES,
-  shownUrl,
   VARIABLES,
 } from './variables.ts';
 
@@ -26,7 +26,6 @@ const TRIAL_DIRECTORY = 'demo/wallet/directory.json';
 /** How the database is reached: the operator's by its URL, the embedded one of trial mode by its folder. */
 export type DatabaseConfig = Readonly<ReturnType<typeof databaseConfig>>;
 
-/** Everything `assent serve` needs. */
 export type Config = Readonly<ReturnType<typeof readConfig>>;
 
 /** Wrong values in the environment: one line for each. */
@@ -151,7 +150,6 @@ function told(variable: string, value: unknown): unknown {
   return /PASSWORD|TOKEN/.test(variable) && value !== null ? 'set' : value;
 }
 
-/** Reads the files that variables name, and gathers what is wrong with all of them. */
 function operatorFiles(given: Environment) {
   const problems: string[] = [];
   const fromFile = <Content>(variable: string, read: (file: string) => Content) => {

@@ -5,14 +5,11 @@ import { CONNECTIONS, INSTANCES } from '../rules/common/limits.ts';
 import { findUnclearInName } from '../rules/common/text.ts';
 import { AddressError, parseAddresses } from '../store/database/databaseUrl.ts';
 
-export { shownUrl } from '../store/database/databaseUrl.ts';
-
 // Every variable of the environment, once: what it may be, its default, and what a message says that it must be.
 
 const MIN_SECRET_CHARACTERS = 32;
 const MAX_DRAIN_SECONDS = 60;
 
-/** The address of one or several PostgreSQLs. */
 const databaseUrl = z
   .string()
   .superRefine((url, context) => {
@@ -50,7 +47,6 @@ function isTimeZone(name: string): boolean {
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
-/** Variables of every command: where the database is. */
 export const DATABASE_VARIABLES = {
   DATABASE_URL: databaseUrl,
   PGPASSWORD: z.string().optional(),

@@ -27,13 +27,6 @@ export const noteUse = (owner: SecretOwner, used: string) => `
             where (${owner}_id, secret_hash) in (${used})
               for no key update skip locked)`;
 
-interface Retirement {
-  /** The owner had such a secret, and it was accepted. */
-  readonly found: boolean;
-  /** It is retired now. */
-  readonly retired: boolean;
-}
-
 function statementsOf(owner: SecretOwner) {
   const [table, id] = [`${owner}_secrets`, `${owner}_id`];
   return {
@@ -50,7 +43,10 @@ function statementsOf(owner: SecretOwner) {
          from ${table} where ${id} = @ownerId order by created_at, secret_id`,
     ),
     /** Retires a secret; the last accepted one only when forced, because without one its owner can't authenticate. */
-    retire: findRow<{ ownerId: string; secretId: string; force: boolean }, Retirement>(
+    retire: findRow<
+      { ownerId: string; secretId: string; force: boolean },
+      { found: boolean; retired: boolean }
+    >(
       `${owner}-secret-retire`,
       `with accepted as (
          select secret_id from ${table} s where ${id} = @ownerId and ${IS_ACCEPTED} order by secret_id for update
@@ -66,5 +62,4 @@ function statementsOf(owner: SecretOwner) {
   };
 }
 
-/** What is done with the secrets of either owner. */
 export const SECRETS = { client: statementsOf('client'), resource: statementsOf('resource') };

@@ -11,11 +11,6 @@ import { batchStatement, type Columns, type Query, statement } from './statement
 // Deciding statements. A caller that gets 503 is told "not done": reaching PostgreSQL later, its statement must not undo what the
 // caller did since. So each takes `@deadline`, reads the clock when it holds its locks, and says `late` where it did nothing.
 
-/** Every deciding statement has this in its rows. */
-interface Decided {
-  readonly late: boolean;
-}
-
 /**
  * The table `moment` of a deciding statement, with its column `late`. It is read when every row of the queries `locked` is
  * locked, because PostgreSQL has to count them first: after it only the commit is left to wait for.
@@ -66,12 +61,12 @@ function decide<Row extends object>(
   db: Database,
   { name, text, values = [] }: Query,
   decideBy: number,
-): Promise<(Row & Decided)[]> {
+): Promise<(Row & { late: boolean })[]> {
   return onConnection(db, async (connection, run) => {
     const attempt = async () => {
       const deadline = inDatabaseTime(connection, decideBy);
       const config = { name, text, values: [...values, deadline], query_timeout: DECIDING_STATEMENT_MS };
-      return (await run<Row & Decided>(connection, config)).rows;
+      return (await run<Row & { late: boolean }>(connection, config)).rows;
     };
     const rows = await attempt();
     if (!rows.some(({ late }) => late) || performance.now() >= decideBy) return rows;

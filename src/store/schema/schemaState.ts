@@ -2,7 +2,6 @@ import { readdir } from 'node:fs/promises';
 import type { Database } from '../database/database.ts';
 import { findRow } from '../database/query.ts';
 
-/** Of the migrations. */
 export const FOLDER = new URL('../../../migrations/', import.meta.url);
 
 /** One file of `migrations/`: numbered, never changed once it is on main. */
@@ -46,17 +45,8 @@ const findOldestBuild = findRow<{ known: number }, { oldest: number }>(
   'select max(coalesce(oldest_build, version)) as oldest from schema_migrations where version > @known',
 );
 
-/** Where a database's schema stands. */
-interface SchemaState {
-  readonly version: number;
-  /** The version of this build. */
-  readonly known: number;
-  /** True when this build can serve on it, maybe after a migration. */
-  readonly serves: boolean;
-}
-
-/** Compares the schema with this build; a newer one serves it when all migrations that it lacks say so. */
-export async function schemaState(db: Database): Promise<SchemaState> {
+/** `known`: this build's version. It `serves` an older schema after a migration, a newer one when all migrations that it lacks say so. */
+export async function schemaState(db: Database) {
   const [version, { length: known }] = [await schemaVersion(db), await listMigrations()];
   if (version <= known) return { version, known, serves: true };
   const { oldest } = await findOldestBuild(db, { known });

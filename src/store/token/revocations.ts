@@ -143,13 +143,11 @@ export async function revokeToken(pool: pg.Pool, asked: TokenRevocation): Promis
   return result;
 }
 
-interface RevocationByOperator extends Pick<Caller, 'decideBy'> {
-  readonly grantIds: readonly string[];
-  readonly operator: string;
-}
-
 /** The operator revokes grants. @returns `found`: how many there are; `revoked`: how many were not revoked before */
-export const revokeGrants = decision<RevocationByOperator, { found: number; revoked: number }>(
+export const revokeGrants = decision<
+  Pick<Caller, 'decideBy'> & { grantIds: readonly string[]; operator: string },
+  { found: number; revoked: number }
+>(
   'grant-revoke-by-operator',
   revocation({
     kind: 'revoked_by_operator',
