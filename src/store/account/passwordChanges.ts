@@ -8,7 +8,6 @@ import { transaction } from '../database/database.ts';
 import { decision, momentOf } from '../database/deadline.ts';
 import { write } from '../database/query.ts';
 
-/** A change of a user's passwords, by that user. */
 interface PasswordChange {
   readonly userId: string;
   /** The session that asks: it goes on, all others end. */

@@ -5,11 +5,8 @@ import { type AuditKind, OF_CALLER, recordEvents } from '../common/auditEvents.t
 import { SESSION_IS_VALID, sessionIdOf } from '../common/sessions.ts';
 import { findAll, write } from '../database/query.ts';
 
-// The sessions of one user, as their list.
-
 const SESSION_ID = sessionIdOf('s.session_hash');
 
-/** A session as its user sees it. */
 interface ListedSession extends Device {
   readonly sessionId: string;
   /** It is the one that asks. */
@@ -52,7 +49,6 @@ export const deleteUserSession = write<CurrentSession & RequestMeta & { sessionI
   end(`'session_ended'`, `${SESSION_ID} = @sessionId`),
 );
 
-/** Ends every session of the user but the one that asks. */
 export const deleteOtherSessions = write<CurrentSession & RequestMeta>(
   'user-session-end-others',
   end(`'other_sessions_ended'`, 'true'),

@@ -7,7 +7,6 @@ import { SESSION_IS_VALID } from '../common/sessions.ts';
 import type { Database } from '../database/database.ts';
 import { decision, momentOf } from '../database/deadline.ts';
 
-/** A rejection: the user pressed Reject. */
 export interface Rejection extends Decision {
   /** Names the page, so that pressed again it records nothing. */
   readonly page: Digest;

@@ -61,7 +61,6 @@ export const KIND = `case a.kind when '${EARLIER_REJECTED}' then 'rejected' else
 /** A password was tried so often that the next attempt has to wait. */
 export type GuessingKind = Extract<AuditKind, `${string}_guessed`>;
 
-/** The SQL of each column that an event has. */
 interface EventColumns extends Partial<typeof OF_GRANT & typeof OF_REQUEST> {
   readonly kind: `'${AuditKind}'` | `case ${string}` | '@kind';
   readonly limits?: string;

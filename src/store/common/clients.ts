@@ -16,13 +16,11 @@ export const findClient = findBatched<string, Client>(
   (input) => `select n::int as n, ${CLIENT_COLUMNS} from ${input} join clients using (client_id)`,
 );
 
-/** Every application, in the order of registration. */
 export const listClients = findAll<void, Client>(
   'client-list',
   `select ${CLIENT_COLUMNS} from clients order by created_at, client_id`,
 );
 
-/** An application as it is registered. */
 type NewClient = Omit<Client, 'status' | 'revision' | 'createdAt'>;
 
 /** The columns of an application: the ceiling `most` takes two. */
@@ -40,7 +38,6 @@ const insert = write<ClientRow>(
            @userLimits)`,
 );
 
-/** Registers an application. */
 export async function insertClient(db: Database, client: NewClient): Promise<void> {
   await insert(db, { ...client, ...ceilingColumns(client) });
 }
@@ -58,10 +55,7 @@ const update = findRow<ClientRow, Client>(
     where client_id = @clientId returning ${CLIENT_COLUMNS}`,
 );
 
-/**
- * Changes an application, within a transaction. Its new revision makes pages shown before and codes not yet exchanged stale.
- * @returns the application before and after, the same object when there was nothing to change; null when there is none
- */
+/** Within a transaction. @returns the application before and after, the same object when nothing was to change; null when there is none */
 export async function updateClient(
   db: Database,
   clientId: string,

@@ -17,7 +17,6 @@ export interface Decision {
   /** Of the code that allowing gives. */
   readonly codeHash: Digest;
   readonly sessionHash: Digest;
-  /** Until when the form is good that was sent. */
   readonly formExpiresAt: Date;
   readonly caller: Caller;
 }

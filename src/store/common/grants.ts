@@ -35,11 +35,9 @@ export const IS_LIVE = 'is_live(g.code_expires_at, g.token_issued_at, g.revoked_
 /** `spends` of a scope: only rights that spend have a target, in which the word may stand as well. */
 export const spendsIn = (scope: string) => `position('${SPENDING}' in ${scope}) > 0`;
 
-/** The code can be exchanged. */
 export const CODE_IS_USABLE =
   'g.token_hash is null and g.revoked_at is null and g.code_expires_at > clock_timestamp()';
 
-/** One application instance of one user. */
 interface Instance {
   /** The one id that its grant can have. */
   readonly grantId: string;
@@ -49,7 +47,6 @@ interface Instance {
   readonly maxInstances: number;
 }
 
-/** An instance as it is stored. */
 export interface InstanceState {
   /** Null where the user never allowed it anything. */
   readonly grant: Grant | null;
@@ -92,7 +89,6 @@ select input.n::int as n, ${GRANT_COLUMNS},
   ) beside`,
 );
 
-/** The state of an application instance. */
 export async function findInstance(pool: pg.Pool, instance: Instance): Promise<InstanceState> {
   const found = required(await find(pool, instance), 'grant-find');
   const { grantId, mayHold, firstSeen, others } = found;

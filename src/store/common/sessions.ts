@@ -13,7 +13,6 @@ import type { User } from './users.ts';
 /** A page view is recorded at most this often, so that reading pages doesn't write a row each time. */
 const SEEN_INTERVAL = '1 minute';
 
-/** A signed-in browser. */
 export interface Session {
   readonly sessionHash: Digest;
   readonly user: User & { readonly hasPaymentPassword: boolean };
@@ -118,7 +117,6 @@ export async function findSession(pool: pg.Pool, hash: Digest): Promise<Session 
   return { user: { userId, login, name, status, hasPaymentPassword }, ...session };
 }
 
-/** Signs out. */
 export const deleteSession = write<{ sessionHash: Digest } & RequestMeta>(
   'session-delete',
   `

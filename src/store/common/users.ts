@@ -5,7 +5,6 @@ import type { Database } from '../database/database.ts';
 import { findOne, queryLong, queryPages, write } from '../database/query.ts';
 import { statement } from '../database/statement.ts';
 
-/** A person with an account. */
 export interface User {
   readonly userId: string;
   readonly login: string;
@@ -13,7 +12,6 @@ export interface User {
   readonly status: Status;
 }
 
-/** A user with what a sign-in is checked against. */
 export interface UserWithPasswords extends User, PasswordHashes {}
 
 export interface PasswordHashes {
@@ -51,7 +49,6 @@ export const listUsers = (
 ): AsyncGenerator<User[]> =>
   queryPages(pool, list({ after: loginKey(after), login: loginKey(login), name, limit }));
 
-/** Keeps the language that a user chose. */
 export const updateLanguage = write<{ userId: string; language: string }>(
   'user-set-language',
   'update users set language = @language where user_id = @userId and language is distinct from @language',
@@ -71,7 +68,6 @@ export async function insertUser(db: Database, user: NewUser): Promise<string | 
   return (await insert(db, { ...user, key: loginKey(user.login) }))?.userId ?? null;
 }
 
-/** The user of an operator's command, and whether the command changed anything. */
 export interface UserChange {
   readonly userId: string;
   readonly changed: boolean;

@@ -4,7 +4,6 @@ import { retryOnLostConnection } from './errors.ts';
 import { queryBatch } from './query.ts';
 import { batchStatement, type Columns } from './statement.ts';
 
-/** The names of all batches. */
 export const BATCHES = new Set<string>();
 
 /**

@@ -2,7 +2,6 @@ import { BATCH_WAIT_MS } from '../../rules/common/timeouts.ts';
 import { batchRefused, batchSent } from '../../signals/timings.ts';
 import { isOneCallersFault, OverloadedError } from './errors.ts';
 
-/** Requests that one statement answers, at most. */
 const MAX_BATCH = 128;
 /** One statement can wait for its commit while the next is prepared; more of them only wait for each other. */
 const MAX_IN_FLIGHT = 2;
@@ -10,7 +9,6 @@ const MAX_IN_FLIGHT = 2;
 const MAX_READY = 2_000;
 /** Requests that wait for another one about the same row; they take no place from those about other rows. */
 const MAX_BEHIND = 2_000;
-/** The same of one row. */
 const MAX_BEHIND_ROW = 256;
 
 interface Statement<Request, Result> {
@@ -41,7 +39,6 @@ export class Batcher<Request, Result> {
   readonly #taken = new Set<string>();
   /** By such a row: the requests that wait for it to be answered. */
   readonly #behind = new Map<string, Call<Request, Result>[]>();
-  /** How many those are. */
   #behindCount = 0;
   #inFlight = 0;
   #scheduled = false;

@@ -29,7 +29,6 @@ const BEGIN_WITH_SETTINGS = [
   ...Object.entries(SETTINGS).map(([name, value]) => `set local ${name} = '${value}'`),
 ].join('; ');
 
-/** Properties of a connection, found out when it is opened. */
 interface ConnectionTraits {
   /** False behind a pooler, which may send each transaction to another session of PostgreSQL. */
   readonly ownSession: boolean;

@@ -18,10 +18,7 @@ const TYPES = new pg.TypeOverrides();
 TYPES.setTypeParser(pg.types.builtins.BYTEA, (digest) => digest);
 TYPES.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (time) => new Date(time));
 
-/**
- * Opens the pool. It connects when first used, and again by itself after an outage.
- * @param password for an address that holds none @throws {AddressError}
- */
+/** It connects when first used, and again by itself after an outage. @param password for an address that holds none @throws {AddressError} */
 export function openDatabase(where: string | Address, password: string | null = null): pg.Pool {
   const addresses = typeof where === 'string' ? parseAddresses(where) : [where];
   const hosts = new Hosts(password === null ? addresses : addresses.map((one) => ({ password, ...one })));

@@ -2,7 +2,6 @@ import type { StatementFailure } from '../../signals/timings.ts';
 
 // The meaning of an error of the database: it is away, a connection was lost, one request was wrong.
 
-/** More came than the database can answer in time. */
 export class OverloadedError extends Error {
   override readonly name = 'OverloadedError';
 
@@ -99,7 +98,6 @@ const LOCK = /^(55P03|40P01)$/;
 /** SQLSTATE of `statement_timeout`, and of a statement that was cancelled by hand. */
 const CANCELED = '57014';
 
-/** Why a statement failed, for the metrics. */
 export function failureOf(error: unknown): StatementFailure {
   const code = codeOf(error);
   if (LOCK.test(code)) return 'lock';

@@ -22,7 +22,6 @@ export class Hosts {
     return this.#addresses.length > 1;
   }
 
-  /** The class that a pool makes its connections with. */
   clientClass(): typeof pg.Client {
     const current = () => this.#addresses[this.#current];
     return class extends pg.Client {

@@ -7,7 +7,6 @@ export interface Query {
   readonly values?: unknown[];
 }
 
-/** The names of all statements that have one. */
 export const STATEMENTS = new Set<string>();
 
 /** `@deadline` of a deciding statement, always its last parameter: given when it is run (see `deadline.ts`). */
@@ -37,7 +36,6 @@ export type Columns<Request> = Readonly<
   Record<string, string | readonly [type: string, get: (request: Request) => string | number | null]>
 >;
 
-/** A {@link Query} over a batch. */
 export interface BatchQuery extends Query {
   readonly size: number;
 }

@@ -33,7 +33,6 @@ export interface AuditEvent {
 interface AuditFilter extends Pick<AuditEvent, 'userId' | 'clientId' | 'resourceId' | 'reference'> {
   readonly kind: AuditKind | null;
   readonly since: Date | null;
-  /** Before this. */
   readonly until: Date | null;
 }
 

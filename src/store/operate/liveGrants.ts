@@ -10,9 +10,7 @@ import { type Query, statement } from '../database/statement.ts';
 export interface GrantFilter {
   readonly userId?: string | undefined;
   readonly clientId?: string | undefined;
-  /** Authorized from this time on. */
   readonly since?: Date | undefined;
-  /** Authorized before this time. */
   readonly until?: Date | undefined;
 }
 

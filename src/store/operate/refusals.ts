@@ -6,14 +6,12 @@ import { batchStatement } from '../database/statement.ts';
 /** Why a request was refused: what its log line says, without the user. */
 export interface Refusal {
   readonly at: Date;
-  /** The reference on the error page and of the log line. */
   readonly reference: string;
   readonly method: string;
   /** Which address of ours was asked; never a query. */
   readonly path: string;
   readonly status: number;
   readonly error: string;
-  /** The exact rule that was broken. */
   readonly rule: string;
   /** Null where a build before schema version 16 kept it. */
   readonly ruleId: string | null;

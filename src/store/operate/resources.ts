@@ -15,13 +15,11 @@ export const findResource = findOne<Pick<Resource, 'resourceId'>, Resource>(
   `select ${RESOURCE_COLUMNS} from resources where resource_id = @resourceId`,
 );
 
-/** Every resource server, in the order of registration. */
 export const listResources = findAll<void, Resource>(
   'resource-list',
   `select ${RESOURCE_COLUMNS} from resources order by created_at, resource_id`,
 );
 
-/** Registers a resource server. */
 export const insertResource = write<Pick<Resource, 'resourceId' | 'name'>>(
   'resource-insert',
   'insert into resources (resource_id, name) values (@resourceId, @name)',

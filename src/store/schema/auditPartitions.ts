@@ -31,10 +31,8 @@ export const PARTITIONS = `(
            from pg_inherits join pg_class on pg_class.oid = inhrelid
           where inhparent = 'audit_events'::regclass) as partitions`;
 
-/** Partitions of months to come. */
 const MONTHS_LEFT = `(select count(*)::int from ${PARTITIONS} where month > ${THIS_MONTH})`;
 
-/** The audit trail and its partitions. */
 interface TrailFacts {
   /** To be read, such as `12 MB`. */
   readonly size: string;

@@ -7,7 +7,6 @@ import { queryLong } from '../database/query.ts';
 /** Settings, then statements that each answer some checks: psql runs the same file. */
 const FILE = new URL('../../../migrations/invariants.sql', import.meta.url);
 
-/** The answer to one check. */
 interface Broken {
   readonly check: string;
   /** Rows that break it; null where they could not be read. */
@@ -21,7 +20,6 @@ interface Broken {
   readonly level: 'ok' | 'advice' | 'error';
 }
 
-/** The statements of the file. */
 export async function readInvariants() {
   const statements = (await readFile(FILE, 'utf8')).replaceAll(/^--.*\n/gm, '').split(/;$/m);
   const settings = statements.filter((text) => /^\s*set /.test(text));

@@ -9,7 +9,6 @@ import { FOLDER, listMigrations, type Migration, MigrationError, schemaState } f
 /** SQLSTATE of a role that lacks a privilege. */
 const MAY_NOT = '42501';
 
-/** Remedies by the SQLSTATE with which a migration failed. */
 const ADVICE: Readonly<Record<string, string>> = {
   [MAY_NOT]: '; run "assent migrate" as the owner of the tables',
   [LOCK_NOT_AVAILABLE]: '; pg_blocking_pids() there says who holds the lock',

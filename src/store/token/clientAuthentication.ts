@@ -8,7 +8,6 @@ export const JOIN_CLIENT = `
   left join clients c on c.client_id = r.client_id
   left join client_secrets s on s.client_id = r.client_id and s.secret_hash = r.secret_hash and ${IS_ACCEPTED}`;
 
-/** There is no such application, or it is blocked. */
 export const IS_UNKNOWN_OR_BLOCKED = `c.status is distinct from 'active'`;
 
 /** Only verified applications have secrets. */

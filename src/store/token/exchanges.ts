@@ -6,7 +6,6 @@ import { batchedDecision, momentOf } from '../database/deadline.ts';
 import { asciiOnly } from '../database/query.ts';
 import { IS_UNKNOWN_OR_BLOCKED, JOIN_CLIENT, SECRET_IS_WRONG } from './clientAuthentication.ts';
 
-/** One token request as the database judges it. */
 export interface ExchangeRequest {
   /** Null for a code that this server can't have issued: it goes the same way, so that the client is judged first. */
   readonly grantId: string | null;
@@ -52,7 +51,6 @@ const CHECKS = [
   [`u.status <> 'active'`, 'user_blocked'],
 ] as const;
 
-/** Why no token was issued. */
 export type ExchangeRefusal = Exclude<(typeof CHECKS)[number][1], 'issued' | 'late'>;
 
 type ExchangeResult =

@@ -6,7 +6,6 @@ import { execute, queryBatch, required } from '../database/query.ts';
 import { batchStatement } from '../database/statement.ts';
 import { IS_FIRST_USE_OF_GRANT, noteGrantUses } from './grantUse.ts';
 
-/** A resource server's introspection of a token. */
 interface IntrospectionRequest {
   readonly resourceId: string;
   /** SHA-256 of the resource server's secret. */
