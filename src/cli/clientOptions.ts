@@ -48,7 +48,6 @@ export const CHANGE_OPTIONS = {
   ],
 };
 
-/** The settings of these options, as far as they are given. */
 export function readSettings({ right, most, site, logo, notReviewed }: Options) {
   return {
     ...(site !== undefined && { site: site === 'none' ? null : site }),

@@ -117,7 +117,6 @@ export function command<Input extends z.ZodObject, Output extends z.ZodType, Res
   };
 }
 
-/** Names of options that are shorter than their fields. */
 const SHORT: Readonly<Record<string, string>> = {
   clientId: 'client',
   userId: 'user',
@@ -127,7 +126,6 @@ const SHORT: Readonly<Record<string, string>> = {
 
 const described = (input: z.ZodObject) => z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });
 
-/** The option of a field, from what its schema says. */
 export function optionOf(
   input: z.ZodObject,
   name: string,

@@ -20,7 +20,6 @@ export async function examine(shell: Shell, { invariants = false, patience }: Op
   if (findings.some(({ level }) => level === 'error')) shell.exitCode = 1;
 }
 
-/** `assent config show` */
 export async function showConfig(shell: Shell): Promise<void> {
   for (const warning of readConfig(shell.streams.env).warnings) shell.warn(warning);
   const variables = describeVariables(shell.streams.env);
@@ -74,7 +73,6 @@ async function checkStore(
   }
 }
 
-/** Checks the public address, seen from here. */
 async function examineAddress(baseUrl: string): Promise<Finding[]> {
   const { protocol, hostname } = new URL(baseUrl);
   const [https, cookies] =

@@ -8,7 +8,6 @@ import type { Options } from './commands.ts';
 import type { Shell } from './shell.ts';
 import { withStore } from './withStore.ts';
 
-/** `assent migrate [--status] [--server-role ROLE]` */
 export function runMigrate(shell: Shell, { status = false, serverRole }: Options): Promise<void> {
   const work = async ({ db, operator }: Caller) => {
     const applied = status ? [] : (await migrate(db)).map(({ name }) => name);

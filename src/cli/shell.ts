@@ -4,7 +4,6 @@ import type { Readable, Writable } from 'node:stream';
 // How commands speak. To people: results on standard output, messages on standard error. To programs that say --json:
 // one document on standard output, with `warnings` where there are any, or `{"error": …}` on standard error, and nothing else.
 
-/** The exit code of a call that can't be understood. */
 export const EXIT_USAGE = 2;
 
 /** Where a command reads, writes and finds its environment: `process`, or the same of a test. */
@@ -18,13 +17,11 @@ export interface Streams {
 /** A thing to print, by the names that people and programs see, such as `client_id`. */
 type Row = Readonly<Record<string, unknown>>;
 
-/** A thing by the names that programs see. */
 export function snakeCase(thing: object): Row {
   const snake = (name: string) => name.replaceAll(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
   return Object.fromEntries(Object.entries(thing).map(([name, value]) => [snake(name), value]));
 }
 
-/** One call of the command: how it reads and writes. */
 export class Shell {
   /** `--json` was given: known before commander has read the command line, whose errors are JSON then, too. */
   readonly inJson: boolean;
@@ -97,7 +94,6 @@ export class Shell {
     return new Promise((resolve) => this.streams.stdout.write(text, (error) => resolve(!error)));
   }
 
-  /** A message for people. */
   say(sentence: string): void {
     if (!this.inJson) this.#console.error(sentence);
   }

@@ -5,8 +5,6 @@ import { Option } from 'commander';
 import { type Loss, UsageError } from '../operations/operation.ts';
 import type { Shell } from './shell.ts';
 
-// Questions are asked at a terminal, without `--json`.
-
 const canAsk = ({ streams, inJson }: Shell) => streams.stdin.isTTY === true && !inJson;
 
 /**

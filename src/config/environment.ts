@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The folder of package.json. */
 const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Variables that may be given as a file, in a variable with `_FILE` behind the name. */

@@ -9,7 +9,6 @@ import { hexOf, sha256 } from '../secrets/digest.ts';
 
 // The files that an operator writes. Each is read whole, once, and nothing beside them.
 
-/** Bytes of a brand file or a catalogue. */
 const MAX_BYTES = 64 * 1024;
 /** Bytes of a directory: some 50,000 names. */
 const MAX_DIRECTORY_BYTES = 4 * 1024 * 1024;

@@ -48,7 +48,6 @@ export interface Dependencies {
   readonly log: FastifyBaseLogger;
   /** Hops or networks whose `X-Forwarded-*` headers are believed. */
   readonly trustProxy: false | number | string[];
-  /** Open connections at once. */
   readonly maxConnections: number;
   /** `/metrics`: among these routes or not, and the token that it asks for; null for none. */
   readonly metrics: { readonly onThisPort: boolean; readonly token: string | null };

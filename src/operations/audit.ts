@@ -28,7 +28,6 @@ export function audited<Result extends boolean | number | null>(
 
 const TEXT = z.string().nullable();
 
-/** An event as surfaces show it. */
 const EVENT = z.object({
   id: z.string(),
   at: z.date(),
@@ -106,7 +105,6 @@ export async function findUnknown(
   return unknown;
 }
 
-/** Events read at once. */
 export const MAX_NEXT = 5_000;
 
 /** Four numbers that mean something to the store alone. */

@@ -55,7 +55,6 @@ const ANY_NAME = FORCE.describe('accept a name that could be mistaken for anothe
 const CLIENT_ID = z.strictObject({ clientId: ID });
 const { name: NAME, redirectUri: REDIRECT_URI, ...FURTHER } = SETTINGS;
 
-/** An application as surfaces show it. */
 const CLIENT = z.object({
   clientId: ID,
   name: NAME,
@@ -200,10 +199,7 @@ async function requireClient(db: pg.Pool, clientId: string) {
   return found(await findClient(db, clientId), 'client', clientId);
 }
 
-/**
- * Checks settings before they are written; `force` accepts a name that could be mistaken for another.
- * @returns warnings of settings that are taken all the same @throws {RegistrationError}
- */
+/** @returns warnings of settings that are taken all the same @throws {RegistrationError} */
 async function checkSettings(
   { db, serviceNames }: Caller,
   settings: Partial<ClientSettings>,

@@ -21,7 +21,6 @@ const FINDING = z.object({
   remedy: z.string().nullable().describe('what to do; null when all is well'),
 });
 
-/** A verdict under the name of its check. */
 export type Finding = z.output<typeof FINDING>;
 
 type Verdict = Omit<Finding, 'check'>;
@@ -191,9 +190,7 @@ const OF_DATABASE: Checks<DatabaseFacts> = {
 
 const MAX_NAMED = 20;
 
-/** How a table is stored. */
 const IS_SETTING = /^\w+ with /;
-
 /** Lines that don't make rows wrong: how a table is stored, and an index more. */
 const IS_HARMLESS = /^\w+ (with |CREATE INDEX (?!.* invalid$))/;
 

@@ -7,13 +7,11 @@ export const LOGIN = z.string().meta({ title: 'login' });
 export const FORCE = z.boolean().default(false);
 export const STATUS = z.enum(['active', 'blocked']);
 
-/** A number from 1 to `most`. */
 export function upTo(most: number) {
   const error = `Not a number from 1 to ${most}.`;
   return z.int(error).min(1, error).max(most, error);
 }
 
-/** How many rows of a list. */
 export const LIMIT = upTo(1_000)
   .optional()
   .meta({ title: 'number', description: 'only so many, up to 1000' });

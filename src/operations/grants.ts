@@ -18,7 +18,6 @@ import { ID, LIMIT, LOGIN, timeThat } from './fields.ts';
 import { type Caller, found, type Loss, listing, NotFoundError, operation } from './operation.ts';
 import { findRevived } from './revived.ts';
 
-/** An authorization as surfaces show it. */
 export const GRANT = z.object({
   grantId: z.string(),
   clientId: z.string(),

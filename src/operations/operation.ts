@@ -1,7 +1,6 @@
 import type pg from 'pg';
 import type { z } from 'zod';
 
-/** The loss by a destroying operation. */
 export interface Loss {
   /** Such as `delete the application Shop and revoke 2 authorizations`. */
   readonly deed: string;
@@ -18,7 +17,6 @@ export interface Caller {
   readonly serviceNames: () => readonly string[];
   /** Takes what to warn of in something that is done all the same. */
   readonly warn: (sentence: string) => void;
-  /** Takes how many authorizations are revoked so far. */
   readonly progress: (revoked: number) => void;
   /** Called before something is lost for good; asks, or throws when it isn't agreed to. */
   readonly confirm: (loss: () => Promise<Loss>) => Promise<void>;
@@ -58,7 +56,6 @@ export function operation<
   return said;
 }
 
-/** An operation that gives a list and changes nothing. */
 export function listing<
   Input extends z.ZodObject,
   Output extends z.ZodType,
@@ -67,7 +64,6 @@ export function listing<
   return { ...said, effect: 'reads', isList: true };
 }
 
-/** A call that can't be understood. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

@@ -23,7 +23,6 @@ const closers: ((end: End) => Promise<unknown> | undefined)[] = [];
 let serving: { readonly drainMs: number; closed(): void } | undefined;
 let isEnding = false;
 
-/** Handles the signals from now on. */
 export function handleSignals(): void {
   for (const signal of END_SIGNALS) process.on(signal, () => end(signal));
   process.on(QUIT_SIGNAL, () => process.exit(exitCode(QUIT_SIGNAL)));

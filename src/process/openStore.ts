@@ -53,7 +53,6 @@ async function openTrialStore(dataDir: string, log: StoreLog, role = {}): Promis
   return { pool, close };
 }
 
-/** Opens the database and brings its schema to this build's version. */
 export async function openMigratedStore(config: DatabaseConfig, log: StoreLog): Promise<Store> {
   const store = await openStore(config, log);
   try {

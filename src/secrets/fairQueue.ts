@@ -17,7 +17,6 @@ export class FairQueue<Task> {
     this.#capacity = capacity;
   }
 
-  /** Tasks that wait. */
   get size(): number {
     return this.#size;
   }

@@ -54,7 +54,6 @@ export class KeyRing {
 /** Of one entry of `SECRETS`; a signature carries `id`, which finds its entry. */
 type Keys = ReturnType<typeof deriveKeys>;
 
-/** Derives a key for each use, by HKDF with a label. */
 function deriveKeys(secret: string) {
   const derive = (label: string, length: number) =>
     Buffer.from(hkdfSync('sha256', secret, 'assent', `assent ${label} 1`, length));

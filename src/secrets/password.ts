@@ -19,7 +19,6 @@ export function passwordThreads(cores: number, memory: number): number {
 
 const MAX_THREADS = passwordThreads(availableParallelism(), process.constrainedMemory() ?? 0);
 const NICENESS = 10;
-/** Checks that may wait in each queue. */
 const CAPACITY = 100;
 /** A thread without work ends, and frees its memory. */
 const IDLE_MS = 60_000;
@@ -36,7 +35,6 @@ const threads = onFirstUse(async (): Promise<Piscina> => {
   });
 });
 
-/** Too many passwords wait for their check. */
 export class BusyError extends Error {
   override readonly name = 'BusyError';
 
@@ -45,7 +43,6 @@ export class BusyError extends Error {
   }
 }
 
-/** Where a check waits, and for how long. */
 export interface QueueTicket {
   /** Known devices and signed-in users have a queue of their own: strangers can't fill it. */
   readonly queue: PasswordQueue;
@@ -55,7 +52,6 @@ export interface QueueTicket {
   readonly until: number;
 }
 
-/** A check that waits for its turn. */
 interface Check extends Pick<QueueTicket, 'queue' | 'until'> {
   readonly since: number;
   start(): void;
@@ -83,7 +79,6 @@ function refusal(queue: PasswordQueue): BusyError {
   return new BusyError();
 }
 
-/** How many checks wait now. */
 export function waitingChecks(queue: PasswordQueue): number {
   return QUEUES[queue].size;
 }

@@ -32,7 +32,6 @@ export const HAPPENINGS = {
 export type Happening = keyof typeof HAPPENINGS;
 type Outcome<What extends Happening> = (typeof HAPPENINGS)[What][number];
 
-/** Something happened, as often as `times` says. */
 export const happened = new Signal<{
   readonly what: Happening;
   readonly outcome: string;

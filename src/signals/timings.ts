@@ -25,7 +25,6 @@ export const batchRefused = new Signal<{ readonly name: string }>('batch-refused
 export const PASSWORD_QUEUES = ['known', 'stranger'] as const;
 export type PasswordQueue = (typeof PASSWORD_QUEUES)[number];
 
-/** The check of a password begins after this wait. */
 export const passwordStarted = new Signal<{ readonly queue: PasswordQueue; readonly waitSeconds: number }>(
   'password-started',
 );

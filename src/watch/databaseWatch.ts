@@ -32,7 +32,6 @@ export class DatabaseWatch {
   readonly #log: WatchLog;
   #trouble: Trouble | undefined;
   #check: Promise<boolean> | undefined;
-  /** The last result, and when it came. */
   #last = { isReady: false, at: Number.NEGATIVE_INFINITY };
   #next: NodeJS.Timeout | undefined;
   #stopped = false;
@@ -61,7 +60,6 @@ export class DatabaseWatch {
     return nameTrouble(error);
   };
 
-  /** Counts a request that was answered 503. */
   countRefused(): void {
     if (this.#trouble !== undefined) this.#trouble.refused += 1;
   }

@@ -11,7 +11,6 @@ import type { Context } from '../common/context.ts';
 import { signForm } from '../common/signedForm.ts';
 import { disconnectForm } from './disconnect.ts';
 
-/** Authorizations on one page. */
 const MAX_SHOWN = 10;
 /** Characters of their scopes together; the first authorization is shown whatever its length. */
 const MAX_SCOPE = 16_000;
@@ -59,7 +58,6 @@ function authorizationOf(context: Context, session: Session, grant: AccountGrant
     clientId,
     clientName,
     clientLogo,
-    /** The application is blocked, and can't use what it was allowed. */
     isBlocked: clientStatus === 'blocked',
     instanceName,
     confirmedAt,

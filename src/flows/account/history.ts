@@ -12,7 +12,6 @@ import type { Session } from '../signIn/session.ts';
 
 export { HISTORY_KINDS, type HistoryKind } from '../../store/account/history.ts';
 
-/** Events on one page. */
 const MAX_SHOWN = 20;
 /** Characters of the scopes that one page tells of. */
 const MAX_SCOPE = 16_000;

@@ -7,7 +7,6 @@ import { eventsOf, type HistoryKind } from './history.ts';
 
 export { WARNING_DAYS, type WarningKind } from '../../store/account/history.ts';
 
-/** Warnings on one page. */
 const MAX_SHOWN = 10;
 
 /** Longer than any transaction that records an event. */
@@ -23,7 +22,6 @@ export function isAlarming(kind: HistoryKind): boolean {
 /** Events that another person may have caused, alike in kind, application, network and device. */
 export type Warning = ReturnType<typeof eventsOf<WarningRow>>[number];
 
-/** Unseen warnings of one browser. */
 export type Warnings = NonNullable<Awaited<ReturnType<typeof findWarnings>>>;
 
 /** The warnings not seen in this browser; null for none. @param cookie of the browser, null for none */

@@ -73,7 +73,6 @@ export async function nextStep(context: Context, pending: PendingAuthorization) 
   const { userId } = session.user;
   const instance = { grantId: grantIdOf(pending), userId, clientId, maxInstances: context.maxInstances };
   const state = await findInstance(context.db, instance);
-  // Another one has to go first.
   if (!state.mayHold) return { step: 'full', authorizationRequest } as const;
   const access = requestedAccess(context, pending, state);
   const revision = state.grant?.revision ?? 0;

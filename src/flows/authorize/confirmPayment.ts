@@ -21,10 +21,7 @@ export function paymentPasswordForm({ authorizationRequest, session }: PendingAu
   return { action: 'payment-password', owner: session, subject: [authorizationRequest.canonicalQuery] };
 }
 
-/**
- * Confirms a request by the payment password, whose attempts are counted apart from those at the password.
- * @returns `stale` when the form does not fit any more; after a confirmation the new device cookie @throws {BusyError}
- */
+/** @returns `stale` when the form does not fit any more; after a confirmation the new device cookie @throws {BusyError} */
 export const confirmPayment = telling(
   'paymentConfirmation',
   async (

@@ -11,9 +11,7 @@ export interface Context {
   /** The public address, an origin without a slash at the end: the contract's {base_url}. */
   readonly baseUrl: string;
   readonly catalogue: Catalogue;
-  /** The names of shops and accounts. */
   readonly directory: Directory;
-  /** The service's name and look on pages. */
   readonly brand: Brand;
   /** ISO 4217 code of the service's one currency. */
   readonly currency: string;

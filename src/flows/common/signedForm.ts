@@ -33,7 +33,6 @@ export interface Form {
   readonly subject: readonly (string | number | null)[];
 }
 
-/** The content of a token that fits its form. */
 export type SignedForm = NonNullable<ReturnType<typeof verifyForm>>;
 
 /**

@@ -5,13 +5,11 @@ import { isDatabaseAway, OverloadedError, TooLateError } from '../../store/datab
 export class UnansweredError extends Error {
   override readonly name = 'UnansweredError';
 
-  /** @param milliseconds how long was waited */
   constructor(milliseconds: number) {
     super(`no answer within ${milliseconds} ms`);
   }
 }
 
-/** The errors of a server that has too much to do. */
 const OVERLOADS = [OverloadedError, BusyError, TooLateError, UnansweredError];
 
 /** Why a request can't be carried out now but may be in a moment: overload, or no database. Null for a fault of ours. */

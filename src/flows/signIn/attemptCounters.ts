@@ -81,7 +81,6 @@ export const takeBackAttempt = batched(
   },
 );
 
-/** Locks counters, lets `work` change some of them, and writes those. */
 function changeThrottles<Result>(
   db: pg.Pool,
   slots: number[],

@@ -7,7 +7,6 @@ import type { Session } from '../../store/common/sessions.ts';
 // Each browser has its own cookie of the warnings seen there, and of its own sessions: another browser hides nothing.
 // It is not signed: a forged one only hides warnings in the forger's own browser.
 
-/** Sessions that a browser remembers of a user. */
 const MAX_SESSIONS_KEPT = 10;
 /** Warnings seen while others are not, of one user: a cookie has 4,096 characters. All others are said again. */
 const MAX_WARNINGS_KEPT = 40;

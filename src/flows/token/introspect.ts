@@ -25,7 +25,6 @@ export async function introspect(
   return token.now < expiresAt ? describe(token, expiresAt, context.currency) : { active: false };
 }
 
-/** An active token, with its scope as data too. */
 function describe(token: IssuedToken, expiresAt: Date, currency: string) {
   const granted = grantedRights(token, currency);
   const rights = rightData(granted);

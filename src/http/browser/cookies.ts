@@ -5,7 +5,6 @@ import { WARNING_DAYS } from '../../flows/account/warnings.ts';
 import { isLanguage, type Language } from '../../languages/languages.ts';
 import { KNOWN_DEVICE_SECONDS } from '../../rules/common/lifetimes.ts';
 
-/** Chosen once, and kept for a year after. */
 const LANGUAGE_SECONDS = 365 * 24 * 60 * 60;
 
 /** A page may be looked at for a while before it is answered or reloaded. */
@@ -19,7 +18,6 @@ const COOKIES = {
   preLogin: { name: 'visit' },
   /** The users whose passwords were right in this browser: a signed payload each (`flows/signIn/device.ts`). Kept after sign-out. */
   device: { name: 'device', maxAge: KNOWN_DEVICE_SECONDS },
-  /** The same of payment passwords. */
   paymentDevice: { name: 'payment_device', maxAge: KNOWN_DEVICE_SECONDS },
   /** The language chosen on a page: its tag (`languageIn`), with a dot behind it where that was in another browser of the user. */
   language: { name: 'language', maxAge: LANGUAGE_SECONDS },

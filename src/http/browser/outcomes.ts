@@ -25,7 +25,6 @@ export function forgetOutcome(reply: FastifyReply): void {
   if (readCookies(reply.request).outcome !== null) clearCookie(reply, 'outcome');
 }
 
-/** Of the last form, if it was about this request. */
 function lastOutcome(request: FastifyRequest, about: About): Outcome | null {
   const kept = readCookies(request).outcome;
   if (kept === null) return null;
@@ -42,7 +41,6 @@ function digestOf(about: About): string {
   return hash('sha256', about?.canonicalQuery ?? '', 'base64url');
 }
 
-/** The words of a request's page about the form before it. */
 export function requestNote(
   request: FastifyRequest,
   { authorizationRequest, user }: RequestedAccess,

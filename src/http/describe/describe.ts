@@ -10,7 +10,6 @@ import { type MoneySource, type Right, spends } from '../../rules/scope/scope.ts
 import { targetParts } from '../../rules/scope/targetFormat.ts';
 import { languageOf } from '../browser/language.ts';
 
-/** A right in plain words. */
 export type DescribedRight = ReturnType<typeof describeRight>;
 
 /** A page's language and its texts, with all that the operator has them say. */
@@ -19,7 +18,6 @@ export interface Words extends Pick<Context, 'brand' | 'catalogue' | 'directory'
   readonly texts: Texts;
 }
 
-/** Of the page that answers `request`. */
 export function wordsFor(request: FastifyRequest): Words {
   const language = languageOf(request);
   const { brand, catalogue, directory, timeZone } = request.server.context;

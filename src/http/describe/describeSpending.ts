@@ -38,7 +38,6 @@ export function describeTogether(connections: readonly (readonly Right[])[], tex
   return account.spending.together(most);
 }
 
-/** The most that one connection can spend, for example "At most RUB 3,000 in any 7 days". */
 function describeMost(worst: Limit | null, texts: Texts): string {
   const { formats, account } = texts;
   if (worst === null) return account.spending.nothing;

@@ -1,6 +1,5 @@
 import type { Texts } from '../../languages/languages.ts';
 
-/** Where a page leads on to. */
 export interface Link {
   readonly href: string;
   readonly text: string;
@@ -15,7 +14,6 @@ export function toStop({ stop }: Texts): Link {
   return { href: '/account/stop', text: stop.see };
 }
 
-/** To change the password, and the payment password. */
 export function toPasswords({ security }: Texts, hasPaymentPassword: boolean): readonly [Link, Link] {
   const payment = hasPaymentPassword ? security.changePaymentPassword : security.setPaymentPassword;
   return [

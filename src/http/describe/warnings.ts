@@ -12,7 +12,6 @@ export async function warningsOn(page: 'account' | 'security', request: FastifyR
   return warnings && describeWarnings(page, warnings, session.user, wordsFor(request));
 }
 
-/** The first warning by itself, the others together, and where to act on them. */
 export function describeWarnings(
   page: 'account' | 'security',
   { first, others, hasMore }: Warnings,

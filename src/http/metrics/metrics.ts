@@ -1,6 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-/** Every metric of ours, with its help. */
 const HELP = {
   assent_requests_total: 'Answered requests; error is the code of a refusal, empty for none.',
   assent_request_seconds: 'Time to the answer.',

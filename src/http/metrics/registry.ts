@@ -10,7 +10,6 @@ import { measureTimings } from './timings.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The metrics of this process, for Prometheus. */
     readonly metrics: Registry;
   }
 }

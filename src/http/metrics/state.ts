@@ -14,7 +14,6 @@ const { version } = JSON.parse(readFileSync(new URL('../../../package.json', imp
   readonly version: string;
 };
 
-/** Gauges computed at scrape time. */
 export function describeState(
   app: FastifyInstance,
   metrics: Metrics,

@@ -17,7 +17,6 @@ const BATCH_WAIT_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 1, 2];
 const BATCH_SIZE_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 127];
 /** Seconds: the deadline is at four and a half. */
 const PASSWORD_WAIT_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 4];
-/** Statements without a name of their own. */
 const UNNAMED = 'unnamed';
 
 /** Measures statements, batches and the waiting for passwords. @returns what ends it */

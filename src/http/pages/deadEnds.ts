@@ -62,7 +62,6 @@ export interface DeadEnd {
   readonly parameter: string | null;
 }
 
-/** The words of an error page, and where it leads. */
 export function wordsOf(
   { cause, code, clientName, parameter }: DeadEnd,
   texts: Texts,
@@ -115,7 +114,6 @@ function explain({ server, logFields }: FastifyRequest) {
   return { rule, remedy: remedyFor(rule_id) };
 }
 
-/** To the user's page, which every dead end may lead to. */
 export function accountLink(request: FastifyRequest): Link {
   return toAccount(textsOf(request));
 }

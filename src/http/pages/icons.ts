@@ -8,7 +8,6 @@ const SHAPES = {
   done: 'M12 3a9 9 0 1 1 0 18 9 9 0 0 1 0-18 m-4 9.5 3 3 5-6',
 };
 
-/** The icons of pages by name, as HTML. */
 export const ICONS = Object.fromEntries(Object.entries(SHAPES).map(([name, path]) => [name, iconOf(path)]));
 
 function iconOf(path: string): string {

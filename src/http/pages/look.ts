@@ -19,7 +19,6 @@ interface Asset {
 
 const hashOf = (body: Buffer) => hash('sha256', body).slice(0, 32);
 
-/** The one script, for pages that ask for a password. */
 export const FORM_SCRIPT: Asset = { path: `/form-${hashOf(SCRIPT)}.js`, body: SCRIPT };
 
 /** The parts of a service's pages that its brand decides, made once. */

@@ -65,7 +65,6 @@ function showEmbedded(reply: FastifyReply): FastifyReply {
   return showRefusal(reply, 403, embedded, links);
 }
 
-/** One connection has to go before there can be another. */
 export function showFull(reply: FastifyReply, request: AuthorizationRequest): FastifyReply {
   const rule = 'as many live authorizations of this user and application as MAX_INSTANCES allows';
   logRefused(reply, 'too_many_instances', rule);

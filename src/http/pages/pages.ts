@@ -42,7 +42,6 @@ type AskingPage = ReturnType<typeof describeAsking>;
 interface AnsweredForm {
   /** The outcome of the form before it. */
   readonly undone: string | null;
-  /** Why the form is shown again. */
   readonly error: string | null;
 }
 
@@ -140,6 +139,5 @@ export interface PasswordPage extends OwnPage {
   readonly formToken: string;
   readonly minCharacters: number;
   readonly error: string | null;
-  /** The field that the error is about. */
   readonly wrong: 'old' | 'new';
 }

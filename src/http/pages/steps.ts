@@ -100,7 +100,6 @@ export function showSignIn(
   return showPage(reply, { name: 'sign-in', request, formToken, client, login, error, undone });
 }
 
-/** The head of every page of a signed-in user. */
 export function ownPage(session: Session, { server }: FastifyReply) {
   const { name: userName, login: userLogin } = session.user;
   return { userName, userLogin, signOutToken: signOutToken(server.context, session) };

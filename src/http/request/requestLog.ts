@@ -9,7 +9,6 @@ declare module 'fastify' {
     readonly isHealthCheck?: boolean;
   }
   interface FastifyInstance {
-    /** Why requests were refused, for `assent explain`. */
     readonly refusals: RefusalLog;
   }
 }

@@ -10,7 +10,6 @@ import { NOT_A_FORM, pathOf } from '../request/parameters.ts';
 import { FailureLimit } from './failureLimit.ts';
 import { RouteTable } from './routeTable.ts';
 
-/** How long a client should wait after a 503 before it tries again. */
 export const RETRY_AFTER_SECONDS = '5';
 
 /** A refusal in its request's log line: the contract's code or a word of our own, and the rule in words and by its id. */
@@ -23,7 +22,6 @@ interface LogFields {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What the request's log line says beside its status. */
     logFields: LogFields | null;
     /** Why it is answered 503, for the metrics. */
     unavailable: 'database' | 'overload' | null;

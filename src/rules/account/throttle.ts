@@ -32,7 +32,6 @@ export interface CounterState {
   /** Attempts that counted at `countedAt`; a fraction, because time lowers it steadily. */
   readonly level: number;
   readonly countedAt: Date;
-  /** When the next attempt may be made. */
   readonly freeAt: Date;
   readonly now: Date;
 }
@@ -44,7 +43,6 @@ export function waitSeconds({ freeAt, now }: CounterState, { maxWaitSeconds }: P
   return seconds > maxWaitSeconds ? 0 : Math.max(0, seconds);
 }
 
-/** The counter after one more attempt, made now. */
 export function withAttempt<State extends CounterState>(counter: State, policy: Policy): State {
   const { now, countedAt } = counter;
   const decayed = (now.getTime() - countedAt.getTime()) / SECOND_MS / policy.decaySeconds;

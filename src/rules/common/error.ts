@@ -33,7 +33,6 @@ const REASONS = {
 
 export type Reason = (typeof REASONS)[keyof typeof REASONS] | 'unreadable';
 
-/** Beside code, id and message. */
 interface Details extends ErrorOptions {
   /** Left out where the message names the exact rule. */
   readonly rule?: string | undefined;
@@ -66,14 +65,12 @@ export class OAuthError extends Error {
     this.clientName = details.clientName ?? null;
   }
 
-  /** The same of a request whose application is known. */
   ofClient(clientName: string): OAuthError {
     const { code, ruleId, message, rule, parameter } = this;
     return new OAuthError(code, ruleId, message, { rule, parameter, clientName, cause: this });
   }
 }
 
-/** A refusal with `invalid_request`. */
 export const invalidRequest = (ruleId: RuleId, message: string, details?: Details): OAuthError =>
   new OAuthError('invalid_request', ruleId, message, details);
 

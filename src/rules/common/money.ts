@@ -1,4 +1,3 @@
-/** An exact amount. */
 export interface Money {
   /** A decimal of at most two places as it was written, such as `12.5`: never a float. */
   readonly sum: string;

@@ -6,10 +6,8 @@ export const LANGUAGES = ['en', 'ru'] as const;
 
 export type Language = (typeof LANGUAGES)[number];
 
-/** The same in each language. */
 export type PerLanguage<Value = string> = Readonly<Record<Language, Value>>;
 
-/** A value for each language. */
 export function eachLanguage<Value>(valueIn: (language: Language) => Value): PerLanguage<Value> {
   return Object.fromEntries(LANGUAGES.map((language) => [language, valueIn(language)])) as PerLanguage<Value>;
 }

@@ -12,7 +12,6 @@ const LOST_PKCE =
 const BAD_LINK = 'The link is wrong: see BASE_URL, and which paths the proxy leads here.';
 const BY_THE_USER = 'The user is told on the form, and can correct it there.';
 
-/** Rules of one remedy. */
 function each<Id extends string>(remedy: string, ...ids: readonly Id[]): Record<Id, string> {
   return Object.fromEntries(ids.map((id) => [id, remedy])) as Record<Id, string>;
 }

@@ -1,6 +1,5 @@
 const MAX_CHARACTERS = 500;
 
-/** {@link isWebAddress} in words, for messages. */
 export const WEB_ADDRESS = `https://, a host and at most ${MAX_CHARACTERS} visible ASCII characters`;
 
 /** A link to the web that can be shown as it is: a user name could be taken for the host. */

@@ -17,7 +17,6 @@ export interface Brand {
   readonly legal: PerLanguage | null;
 }
 
-/** Without a `BRAND`. */
 export const BUILT_IN_BRAND: Brand = {
   name: { en: 'Assent', ru: 'Assent' },
   logo: null,

@@ -43,5 +43,4 @@ export function nameOfTarget(directory: Directory, { target, type }: Right): Per
   return directory.nameOf(type ?? 'shop', target);
 }
 
-/** Without a `DIRECTORY`. */
 export const EMPTY_DIRECTORY: Directory = { nameOf: () => null };

@@ -12,7 +12,6 @@ export interface Logo extends ImageSize {
 /** It is read with each first visit, and kept in memory and database. */
 export const MAX_LOGO_BYTES = 64 * 1024;
 
-/** By the end of a logo's file name. */
 export function contentTypeOf(file: string): string {
   return file.endsWith('.svg') ? 'image/svg+xml; charset=utf-8' : 'image/png';
 }

@@ -17,7 +17,6 @@ export function rightData(rights: readonly Right[]) {
 
 export type RightData = ReturnType<typeof rightData>[number];
 
-/** Those that spend. */
 export function limitsAmong(rights: readonly RightData[]): RightData[] {
   return rights.filter(({ amount }) => amount !== undefined);
 }

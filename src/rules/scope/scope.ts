@@ -26,10 +26,7 @@ export function spends(rights: readonly Right[]): boolean {
   return rights.some(({ limit }) => limit !== undefined);
 }
 
-/**
- * Parses a scope by the grammar alone (contract 2.2); `parseRequestedScope` has the rules for requests.
- * @returns at least one right, in the order written @throws {OAuthError} `invalid_scope` (contract 7.1)
- */
+/** By the grammar alone (contract 2.2). @returns one right or more, in the order written @throws {OAuthError} `invalid_scope` (contract 7.1) */
 export function parseScope(scope: string, currency: string): Right[] {
   const scanner = new Scanner(scope);
   const rights: Right[] = [];
@@ -64,7 +61,6 @@ function parseName(scanner: Scanner): RightName {
   return scanner.fail('the name of a right');
 }
 
-/** Parsers of parentheses. */
 const parseNamed = {
   shop(scanner: Scanner) {
     const { target, type } = parseTarget(scanner);

@@ -23,12 +23,10 @@ export class Scanner {
     return taken;
   }
 
-  /** False where none is. */
   skipSpaces(): boolean {
     return this.take(/ +/y) !== undefined;
   }
 
-  /** A comma, after which one space may stand. */
   takeComma(): void {
     if (this.take(/, ?/y) === undefined) this.fail('a comma');
   }

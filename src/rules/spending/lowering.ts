@@ -4,7 +4,6 @@ import type { Right } from '../scope/scope.ts';
 // Where the operator allows it, users grant a smaller sum in the same days, never a larger one or another one-time payment.
 
 export type LoweringProblem =
-  /** The right at this place has no limit for a period. */
   | 'no_period_limit'
   | 'not_a_sum'
   /** A third decimal would be lost: `1,000` may be a thousand or one. */

@@ -26,7 +26,6 @@ const DISCONNECT_FORMS = {
 };
 const UNDONE = '/account?undone=disconnect';
 
-/** The user's connected applications, each with a way to disconnect it. */
 export function accountRoutes(app: FastifyInstance, context: Context): void {
   // After a wrong password the address bar has the path of the form: opened as a page, it leads to the account page.
   for (const path of ['/', '/sign-in', '/payment-password']) {

@@ -17,7 +17,6 @@ import { showPage } from '../../pages/views.ts';
 import { callerOf } from '../../request/caller.ts';
 import { SECURITY } from './security.ts';
 
-/** The passwords by the last part of their path. */
 const PASSWORDS = {
   password: { kind: 'password', cookie: 'device' },
   'payment-password': { kind: 'payment password', cookie: 'paymentDevice' },
@@ -25,7 +24,6 @@ const PASSWORDS = {
 
 type PathOfPassword = keyof typeof PASSWORDS;
 
-/** The forms that change a password, each a page of its own. */
 export function passwordRoutes(app: FastifyInstance, context: Context): void {
   for (const password of Object.keys(PASSWORDS) as PathOfPassword[]) {
     const path = `/account/${password}`;

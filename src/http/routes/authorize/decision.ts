@@ -110,7 +110,6 @@ function answerDecision(
   }
 }
 
-/** Shows the request afresh, with a word on why. */
 function backUnanswered(
   reply: FastifyReply,
   authorizationRequest: AuthorizationRequest,
