@@ -8,7 +8,6 @@ import { addSteps } from './steps.ts';
 
 const MAX_BODY_BYTES = 32_768;
 
-/** @returns the application, ready to listen */
 export async function buildDemo(settings: DemoSettings): Promise<FastifyInstance> {
   const app = fastify({ logger: false, forceCloseConnections: true, bodyLimit: MAX_BODY_BYTES });
   addGuard(app, settings);
@@ -23,9 +22,9 @@ export async function buildDemo(settings: DemoSettings): Promise<FastifyInstance
   });
   await addPages(app, settings);
   addSteps(app, { settings, sessions: new Sessions(), payments: new PaymentApi(settings.resource) });
-  app.setNotFoundHandler((request, reply) => show(request, reply.code(404), 'notice', { notice: 'broken' }));
+  app.setNotFoundHandler((request, reply) => show(request, reply.code(404), 'notice'));
   app.setErrorHandler<FastifyError>((error, request, reply) =>
-    show(request, reply.code(error.statusCode ?? 500), 'notice', { notice: 'broken' }),
+    show(request, reply.code(error.statusCode ?? 500), 'notice'),
   );
   return app;
 }

@@ -51,7 +51,6 @@ export const en = {
     or: 'Or one of these; `docs/scopes.md` has the grammar',
     examples: {
       week: 'To pay shops, up to 5,000 in 7 days',
-      see: 'Only to see',
       once: 'To pay shop 337 once, exactly 3,000',
       person: 'To pay a phone number, up to 1,000 in 30 days',
       contradiction: 'Rights that contradict each other',
@@ -164,13 +163,7 @@ export const en = {
       'No money moves. The shop plays the payment API too, and keeps its ledger in memory until the server stops. A real one is a table: `docs/resources.md`.',
     other: 'Change what it asks for',
   },
-  notices: {
-    unasked: {
-      title: 'Nobody asked for this answer',
-      text: 'This browser hasn’t started anything here, or it took longer than the shop remembers. So the shop ignores it.',
-    },
-    broken: { title: 'That didn’t work', text: 'Go back to the beginning and try again.' },
-  },
+  notice: { title: 'That didn’t work', text: 'Go back to the beginning and try again.' },
 };
 
 export type Texts = typeof en;

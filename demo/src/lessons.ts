@@ -9,7 +9,6 @@ const LESSONS: Readonly<Record<string, Lesson>> = {
   replayed: 'steal',
   invalid_token: 'leave',
 };
-/** The steps that lead to them, in their order. */
 const STEPS = {
   connect: 'connect',
   spend: 'spend',

@@ -47,7 +47,12 @@ export async function addPages(app: FastifyInstance, { application, timeZone }: 
 }
 
 /** Answers with a page in the language of the browser or the one chosen here, which the server isn't told. */
-export function show(request: FastifyRequest, reply: FastifyReply, page: string, data: object): FastifyReply {
+export function show(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  page: string,
+  data: object = {},
+): FastifyReply {
   const chosen = request.cookies[LANGUAGE_COOKIE] ?? new Negotiator(request).language([...LANGUAGES]);
   const language = LANGUAGES.find((name) => name === chosen) ?? 'en';
   const texts = TEXTS[language];

@@ -3,7 +3,6 @@ import type { Texts } from './en.ts';
 // A payment API, the resource server of OAuth: it asks what a token allows before each payment, and keeps the limits by the
 // rules of docs/resources.md. Its ledger is in memory and ends with the program; a real one is a table, as that page has it.
 
-/** Its credentials, as `assent resource create` printed them. */
 export type Resource = Readonly<Record<'server' | 'resourceId' | 'resourceSecret', string>>;
 
 export const PAYEES = ['shop', 'account', 'phone', 'email'] as const;
@@ -71,7 +70,6 @@ export function isPaid(verdict: Verdict): boolean {
 export class PaymentApi {
   readonly #resource: Resource;
   readonly #now: () => number;
-  /** Payments that were let through. */
   readonly #ledger: Entry[] = [];
 
   /** @param now the clock, in milliseconds */

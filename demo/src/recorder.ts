@@ -8,7 +8,6 @@ export interface Block {
 
 export type Field = readonly [name: string, value: string];
 
-/** A request and its answer. */
 export interface Exchange {
   readonly sent: Block;
   readonly received: Block | null;
@@ -39,13 +38,11 @@ export class Recorder {
   };
 }
 
-/** A form that the browser posts. */
 export function formBlock(url: string, fields: Readonly<Record<string, string>>): Block {
   const headers = [['content-type', 'application/x-www-form-urlencoded']] as const;
   return { line: `POST ${url}`, headers, fields: Object.entries(fields) };
 }
 
-/** The address that a redirect leads to. */
 export function addressBlock(url: string, query: URLSearchParams): Block {
   return { line: `GET ${url}`, fields: [...query] };
 }

@@ -11,19 +11,10 @@ export interface Session {
   wish: Wish;
   /** Null before the first request. */
   story: Story | null;
-  /** The token of the story before. */
   earlier: Token | null;
-  /** Those that are done. */
   readonly lessons: Set<Lesson>;
   /** The application of its own that this person registered last, or why that was refused. */
-  own: OwnApplication;
-}
-
-interface OwnApplication {
-  readonly name?: string;
-  readonly redirectUri?: string;
-  readonly registered?: Registered;
-  readonly problem?: string;
+  own: Readonly<{ name?: string; redirectUri?: string; registered?: Registered; problem?: string }>;
 }
 
 export type Lesson = keyof Texts['plan']['lessons'];
@@ -34,11 +25,9 @@ export interface Token {
   readonly instance: string;
 }
 
-/** One request and its consequences. */
 export interface Story {
   readonly attempt: Attempt;
   readonly instance: string;
-  /** The form that the browser posts to the server. */
   readonly request: Readonly<Record<string, string>>;
   /** Set by the answer, which counts once. */
   answered: boolean;
@@ -46,7 +35,6 @@ export interface Story {
   token: Token | null;
   /** Set when the token is known to work no longer. */
   ended: boolean;
-  /** Of the last payment. */
   budget: Budget | null;
   readonly messages: Message[];
   /** Where in `messages` those of the last step begin; the page folds the others. */
@@ -78,7 +66,6 @@ export class Sessions {
     return session;
   }
 
-  /** @returns a new session, and its id for the cookie */
   open(): [id: string, session: Session] {
     const [oldest] = this.#byId.keys();
     if (this.#byId.size >= MAX_SESSIONS && oldest !== undefined) this.#byId.delete(oldest);

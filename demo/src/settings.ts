@@ -1,7 +1,6 @@
 import type { Application } from '../../examples/oauthClient.mjs';
 import type { Resource } from './paymentApi.ts';
 
-/** `paymentPassword` is null for a user without one. */
 type DemoUser = Readonly<Record<'login' | 'name' | 'password', string> & { paymentPassword: string | null }>;
 
 export type Registered = Readonly<Record<'clientId' | 'clientSecret', string>>;

@@ -17,7 +17,6 @@ interface Demo {
 type Post = { Body: URLSearchParams };
 
 const SESSION_COOKIE = 'demo_session';
-/** The payment of the lessons. */
 const FIRST_PAYMENT = { payee: '337', amount: '3000' };
 
 /** Adds the pages, and the steps between them: each button posts to a path, which ends in a 303 to a page. */
@@ -79,7 +78,7 @@ function addStory(app: FastifyInstance, { settings, sessions, payments }: Demo):
   app.get('/callback', async (request, reply) => {
     const session = findSession(request, sessions);
     const told = session?.story;
-    if (!session || !told) return show(request, reply.code(400), 'notice', { notice: 'unasked' });
+    if (!session || !told) return show(request, reply.code(400), 'notice');
     await takeStep(session, told, async () => {
       const { searchParams } = new URL(request.url, settings.url);
       if (!story.takeAnswer(told, application, searchParams)) return;
@@ -138,7 +137,6 @@ function paymentOf(form: URLSearchParams): Payment {
   return { to, payee: text('payee'), amount: text('amount').replace(',', '.'), source };
 }
 
-/** The session of this browser, if it has one. */
 function findSession({ cookies }: FastifyRequest, sessions: Sessions): Session | null {
   return sessions.find(cookies[SESSION_COOKIE]);
 }

@@ -34,7 +34,6 @@ export function ask(session: Session, application: Application): void {
   };
 }
 
-/** The request as the browser posts it. */
 export function requestOf({ request }: Story, { server }: Application): Exchange {
   return { sent: formBlock(`${server}/oauth/authorize`, request), received: null };
 }

@@ -1,4 +1,3 @@
-/** What the shop asks for, all as it was typed. */
 export interface Wish {
   readonly scope: string;
   readonly instance: string;
@@ -7,14 +6,12 @@ export interface Wish {
 /** Scopes to begin with, the first one for the lessons; `docs/scopes.md` has their grammar. */
 export const EXAMPLES = {
   week: 'account-info operation-history payment-shop.limit(7,5000) money-source("wallet","card")',
-  see: 'account-info operation-history operation-details incoming-transfers',
   once: 'payment.to-pattern("337").limit(,3000) money-source("wallet")',
   person: 'payment.to-account("79161234567","phone").limit(30,1000) money-source("wallet","card")',
   contradiction: 'payment-p2p payment.to-account("4100175017397") money-source("wallet")',
 } as const;
 export const FIRST_WISH: Wish = { scope: EXAMPLES.week, instance: '' };
 
-/** Reads the form of the first page: an example that was pressed, or what was written. */
 export function parseWish(form: URLSearchParams): Wish {
   const text = (name: string) => form.get(name)?.trim() ?? '';
   const example = Object.entries(EXAMPLES).find(([name]) => name === form.get('example'));

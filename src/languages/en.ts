@@ -17,7 +17,6 @@ const outcomeTexts = <Outcome extends string>(texts: Record<Outcome, OutcomeText
 export const en = {
   ownName: 'English',
   formats: formatsOf('en-GB', 'code'),
-  /** Around what an application wrote. */
   quotes: { open: '“', close: '”' },
 
   layout: {
@@ -70,9 +69,8 @@ export const en = {
   },
   /** Beside each field for a password: a button, read with the word behind it ("Show password"), and a hint. */
   password: { show: 'Show', hide: 'Hide', what: 'password', capsLock: 'Caps Lock is on.' },
-  /** Beside the password forms. @param until the time of day, for a wait of minutes */
-  tooManyTries: (wait: string, until: string | null) =>
-    `Too many attempts. Wait ${wait}${until === null ? '' : `, until ${until}`}, then try again. The password was not checked this time.`,
+  tooManyTries: (wait: string) =>
+    `Too many attempts. Wait ${wait}, then try again. The password was not checked this time.`,
   wait: {
     seconds: (seconds: number) => plural(seconds, { one: 'a second', other: '# seconds' }),
     minutes: (minutes: number) => plural(minutes, { one: '# minute', other: '# minutes' }),
@@ -86,7 +84,6 @@ export const en = {
 
   request: {
     asks: 'is asking for access to your account',
-    /** Above both pages of a request that spends. */
     steps: ['1 of 2: payment password', '2 of 2: your decision'],
     instanceName: 'Connection name',
     account: 'Your account',
@@ -146,7 +143,6 @@ export const en = {
       none: 'The new access has the same rights and limits.',
       labels: {
         new: 'New',
-        /** Above those that are not asked any more. */
         dropped: 'It will no longer be able to',
         raised: 'Higher',
         lowered: 'Lower',
@@ -227,13 +223,11 @@ export const en = {
     neverUsed: 'never used',
     spending: {
       label: 'Can spend',
-      /** Of a connection. */
       nothing: 'Nothing',
       nothingNow: 'Nothing while it is blocked',
       once: (amount: string) => `At most one payment of exactly ${amount}`,
       /** Of an application. @param most such as "at most RUB 3,000 in any 7 days" */
       can: (most: string) => `Can spend: ${most}`,
-      /** Of several connections, within a sentence. */
       together: (most: string) => `in total ${most}`,
       togetherOnce: (amount: string) => `at most ${amount} in all, in one-time payments`,
       some: 'Can spend your money',
@@ -264,7 +258,6 @@ export const en = {
       unnamed: (client: string) => say`The unnamed connection of ${client} is disconnected.`,
       left: (client: string, connections: string) => say`${client} still has ${connections}.`,
       application: (client: string) => say`${client} is disconnected and lost all its access at once.`,
-      /** Where the rest was not counted. */
       some: (client: string) =>
         say`The access of ${client} that you disconnected has ended. If connections of ${client} are still listed, disconnect it once more.`,
     },
@@ -362,14 +355,11 @@ export const en = {
     sessionsIntro: 'If you don’t recognise a browser here, sign it out and change your password.',
     thisSession: 'This browser',
     device: (browser: string, system: string) => `${browser} on ${system}`,
-    /** One of several that look alike. */
     alike: (device: string, number: string) => `${device} (${number})`,
     unknownBrowser: 'Unknown browser',
     unknownSystem: 'an unknown system',
     since: (time: string) => `Signed in ${time}`,
-    /** @param ago null when it is long ago */
-    seen: (time: string, ago: string | null) =>
-      ago === null ? `last active ${time}` : `last active ${ago} (${time})`,
+    seen: (time: string) => `last active ${time}`,
     signOut: 'Sign out',
     signOutOthers: 'Sign out everywhere else',
     ended: 'Done. You are still signed in here.',
@@ -450,10 +440,8 @@ export const en = {
     },
     allowed: {
       title: 'You already allowed this',
-      /** After pressing Allow again. */
       spent: (client: string) =>
         say`You already answered on this page, and a page can answer only once. Go back to ${client}. If something doesn’t work there, start again from there.`,
-      /** After pressing Reject. */
       allowed: (client: string) =>
         say`You pressed “Allow” on this page before, so “Reject” changed nothing. To end what you allowed, disconnect ${client} under “Connected applications”.`,
     },
@@ -490,7 +478,6 @@ export const en = {
       above_ceiling: 'The request asks to spend more than this application is allowed to ask for.',
       unreadable: 'The request can’t be read.',
     } satisfies Record<Reason, string> as Record<Reason, string>,
-    /** Other dead ends. */
     causes: {
       notFound: { title: 'There is no such page', text: 'There is nothing at this address.' },
       notAllowed: {

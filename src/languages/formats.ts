@@ -4,7 +4,6 @@ import type { Money } from '../rules/common/money.ts';
 /** The forms of a phrase by the plural categories of its language, as CLDR names them. `#` stands for the number. */
 type PluralForms = Readonly<Partial<Record<Intl.LDMLPluralRule, string>> & { other: string }>;
 
-/** Two decimals, or none. */
 const DECIMALS = {
   trailingZeroDisplay: 'stripIfInteger',
   minimumFractionDigits: 2,
@@ -15,7 +14,6 @@ const DECIMALS = {
 export function formatsOf(tag: string, currencyDisplay: 'code' | 'symbol') {
   const numbers = onFirstUse(() => new Intl.NumberFormat(tag));
   const plain = onFirstUse(() => new Intl.NumberFormat(tag, { ...DECIMALS, useGrouping: false }));
-  const relative = onFirstUse(() => new Intl.RelativeTimeFormat(tag, { numeric: 'auto' }));
   const lists = onFirstUse(() => new Intl.ListFormat(tag, { type: 'disjunction' }));
   const listOf = kept((lines: string) => lists().format(lines.split('\n')));
   const currencies = kept(
@@ -28,9 +26,7 @@ export function formatsOf(tag: string, currencyDisplay: 'code' | 'symbol') {
   );
   const calendarIn = kept((timeZone: string) => calendarOf(tag, timeZone));
   return {
-    /** A whole number, for example `1,000`. */
     number: (value: number) => numbers().format(value),
-    /** A sum with its currency. */
     amount: ({ sum, currency }: Money) => amountsIn(currency)(sum),
     /** A currency by itself, as beside an amount: `RUB` or `₽`. */
     currency: (currency: string) => partOf(currencies(currency).formatToParts(0), 'currency') ?? currency,
@@ -48,12 +44,6 @@ export function formatsOf(tag: string, currencyDisplay: 'code' | 'symbol') {
     zone: (timeZone: string) => calendarIn(timeZone).zone,
     /** A day that is one of UTC wherever it is read. @param day for example `2029-11-20` */
     utcDay: (day: string) => calendarIn('UTC').day(new Date(day)),
-    /** How long ago, for example `5 minutes ago`; null from an hour on. */
-    ago(time: Date, now: Date): string | null {
-      const minutes = Math.floor((now.getTime() - time.getTime()) / 60_000);
-      if (minutes >= 60) return null;
-      return minutes < 1 ? relative().format(0, 'second') : relative().format(-minutes, 'minute');
-    },
     /** One of several of our own, for example `a, b or c`. */
     oneOf: (items: readonly string[]) => listOf(items.join('\n')),
   };
@@ -107,7 +97,6 @@ export function say(sentence: TemplateStringsArray, ...names: readonly string[])
   return String.raw({ raw: sentence }, ...isolated);
 }
 
-/** A name as {@link say} writes it. */
 export function withoutIsolates(name: string): string {
   return name.replaceAll(/[\u2068\u2069]/g, '');
 }

@@ -55,8 +55,8 @@ export const ru: Texts = {
       say`Ваш браузер не сохраняет файлы cookie с ${host}, а без них войти нельзя. Разрешите cookie для ${host} в настройках браузера и войдите здесь снова.`,
   },
   password: { show: 'Показать', hide: 'Скрыть', what: 'пароль', capsLock: 'Включён Caps Lock.' },
-  tooManyTries: (wait, until) =>
-    `Слишком много попыток. Подождите ${wait}${until === null ? '' : `, до ${until},`} и попробуйте снова. В этот раз пароль не проверялся.`,
+  tooManyTries: (wait) =>
+    `Слишком много попыток. Подождите ${wait} и попробуйте снова. В этот раз пароль не проверялся.`,
   wait: {
     seconds: (seconds) => plural(seconds, { one: '# секунду', few: '# секунды', other: '# секунд' }),
     minutes: (minutes) => plural(minutes, { one: '# минуту', few: '# минуты', other: '# минут' }),
@@ -334,8 +334,7 @@ export const ru: Texts = {
     unknownBrowser: 'Неизвестный браузер',
     unknownSystem: 'неизвестная система',
     since: (time) => `Вход ${time}`,
-    seen: (time, ago) =>
-      ago === null ? `последняя активность ${time}` : `последняя активность ${ago} (${time})`,
+    seen: (time) => `последняя активность ${time}`,
     signOut: 'Завершить сеанс',
     signOutOthers: 'Завершить все остальные сеансы',
     ended: 'Готово. В этом браузере сеанс продолжается.',

@@ -1,7 +1,5 @@
 import * as cheerio from 'cheerio';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { timeAfter } from '../../src/http/describe/describe.ts';
-import { en } from '../../src/languages/en.ts';
 import { fieldsFor, follow, whileLocked } from '../support/account.ts';
 import { Agent, type Answer, formWith } from '../support/agent.ts';
 import { decide, reachConsent, requestOf } from '../support/flow.ts';
@@ -179,18 +177,5 @@ describe('in trial mode', async () => {
     expect(answer.text).toMatch(/Reference ?[0-9a-f]{10} ?Details for developers/);
     const nowhere = await newBrowser().get('/nowhere');
     expect([foldOf(nowhere), /Reference ?[0-9a-f]{10}/.test(nowhere.text)]).toEqual(['', true]);
-  });
-});
-
-describe('the end of a wait', () => {
-  const at = (time: string) => Date.parse(`2026-11-22T${time}Z`);
-
-  it.each([
-    [90, '14:02:10', null],
-    [91, '14:02:10', '14:04 UTC'],
-    [170, '14:02:10', '14:05 UTC'],
-    [900, '23:50:00', '00:05 UTC'],
-  ])('of %d seconds at %s is told as %s', (seconds, now, told) => {
-    expect(timeAfter(seconds, en, 'UTC', at(now))).toBe(told);
   });
 });

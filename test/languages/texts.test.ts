@@ -16,6 +16,7 @@ const CATALOGUES = [
     files: [...filesIn('src', '.ts'), ...filesIn('views', '.eta')],
     byType: [
       'warnings.kinds',
+      'outcomes.on',
       ...['rights', 'targets', 'sources', 'errors.titles', 'errors.reasons'],
       ...[
         'request.changes.labels',
@@ -32,7 +33,7 @@ const CATALOGUES = [
     files: [...filesIn('demo/src', '.ts'), ...filesIn('demo/views', '.eta')],
     byType: [
       ...['compose.examples', 'story.payees', 'story.sources'],
-      ...['plan.lessons', 'steps', 'ways', 'parties', 'blocks', 'messages', 'errors', 'verdicts', 'notices'],
+      ...['plan.lessons', 'steps', 'ways', 'parties', 'blocks', 'messages', 'errors', 'verdicts'],
     ],
   },
 ];

@@ -358,7 +358,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
   ): PageOf<'security'> => ({
     name: 'security',
     ...owner,
-    sessions: describeSessions(sessions, new Date('2026-11-22T08:05:00Z'), words),
+    sessions: describeSessions(sessions, words),
     endOthersToken: sessions.length > 1 ? 'end-others.token' : null,
     warnings: null,
     hasPaymentPassword: true,
@@ -398,7 +398,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     wrong: 'old',
   });
 
-  const tooManyTries = texts.tooManyTries(texts.wait.seconds(45), null);
+  const tooManyTries = texts.tooManyTries(texts.wait.seconds(45));
   return {
     'sign-in': signIn(),
     'sign-in to the account': signInToAccount(null),
@@ -406,7 +406,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     'sign-in after too many tries': signIn({
       login: LONG_WORD,
       client: asker(LONG_ASKED.client),
-      error: texts.tooManyTries(texts.wait.minutes(15), '12:15 UTC'),
+      error: texts.tooManyTries(texts.wait.minutes(15)),
     }),
     'sign-in after a Disconnect too late': signInToAccount(texts.account.notSignedIn),
     'sign-in after Stop everything too late': signInToAccount(texts.stop.notSignedIn),

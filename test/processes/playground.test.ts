@@ -202,7 +202,7 @@ describe('other sites', () => {
   it('get nothing done with an answer that this browser never asked for', async () => {
     const answer = await player().shop.get('/callback?state=a&code=b');
     expect(answer.status).toBe(400);
-    expect(answer.text).toContain('Nobody asked for this answer');
+    expect(answer.text).toContain('That didn’t work');
     expect(answer.body).toContain(`href="${server.baseUrl}/account"`);
   });
 

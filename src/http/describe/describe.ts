@@ -82,18 +82,6 @@ export function describeWait(seconds: number, { wait }: Texts): string {
   return seconds > MINUTES_FROM_SECONDS ? wait.minutes(Math.ceil(seconds / 60)) : wait.seconds(seconds);
 }
 
-/** The end of a wait of minutes, for example "14:05 UTC"; null for a shorter one. */
-export function timeAfter(
-  seconds: number,
-  { formats }: Texts,
-  timeZone: string,
-  now = Date.now(),
-): string | null {
-  if (seconds <= MINUTES_FROM_SECONDS) return null;
-  const minute = 60_000;
-  return formats.clock(new Date(Math.ceil((now + seconds * 1000) / minute) * minute), timeZone);
-}
-
 /** The host of a redirect URI, or the scheme of an application on the device. */
 export const describeTarget = kept((redirectUri: string) => {
   const { host, protocol } = new URL(redirectUri);

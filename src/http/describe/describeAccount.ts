@@ -124,32 +124,29 @@ export function describeEvent(event: HistoryEvent, words: Words) {
   };
 }
 
-/** Sessions as their user knows them. @param now by the clock of their times */
-export function describeSessions(sessions: readonly UserSession[], now: Date, words: Words) {
+/** Sessions as their user knows them. */
+export function describeSessions(sessions: readonly UserSession[], words: Words) {
   const { security, formats } = words.texts;
-  const described = sessions.map((session) => describeSession(session, now, words));
-  return described.map((one) => {
-    const { device, network, since } = one;
-    const alike = described.filter(
-      (it) => it.device === device && it.network === network && it.since === since,
-    );
-    const before = alike.indexOf(one);
-    if (before === 0) return one;
-    return { ...one, device: security.alike(device, formats.number(before + 1)) };
+  const counts = new Map<string, number>();
+  return sessions.map((session) => {
+    const one = describeSession(session, words);
+    const shown = JSON.stringify([one.device, one.network, one.since]);
+    const count = (counts.get(shown) ?? 0) + 1;
+    counts.set(shown, count);
+    return count === 1 ? one : { ...one, device: security.alike(one.device, formats.number(count)) };
   });
 }
 
-function describeSession(session: UserSession, now: Date, { texts, timeZone }: Words) {
+function describeSession(session: UserSession, { texts, timeZone }: Words) {
   const { sessionId, isCurrent, browser, system, network, createdAt, seenAt, endToken } = session;
   const { security, history, formats } = texts;
   const device = security.device(browser ?? security.unknownBrowser, system ?? security.unknownSystem);
-  const ago = formats.ago(seenAt, now);
   return {
     sessionId,
     device: isCurrent ? `${security.thisSession} (${device})` : device,
     network: network === null ? null : history.network(beginningOf(network)),
     since: security.since(formats.time(createdAt, timeZone)),
-    seen: security.seen(ago === null ? formats.time(seenAt, timeZone) : formats.clock(seenAt, timeZone), ago),
+    seen: security.seen(formats.time(seenAt, timeZone)),
     endToken,
   };
 }

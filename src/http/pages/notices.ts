@@ -4,7 +4,7 @@ import type { Texts } from '../../languages/languages.ts';
 import type { RuleId } from '../../rules/common/remedies.ts';
 import type { AuthorizationRequest } from '../../rules/request/authorizationRequest.ts';
 import { pageAddress, requestPath, textsOf } from '../browser/language.ts';
-import { describeWait, timeAfter } from '../describe/describe.ts';
+import { describeWait } from '../describe/describe.ts';
 import type { Link } from '../describe/links.ts';
 import { accountLink, refusalOf } from './deadEnds.ts';
 import type { NoticePage } from './pages.ts';
@@ -32,10 +32,7 @@ export function refuseAttempt(reply: FastifyReply, failed: FailedAttempt, form: 
   const { waitSeconds } = failed;
   logRefused(reply, 'too_many_tries', `a wait of ${waitSeconds} s is not over`);
   reply.code(429).header('retry-after', waitSeconds);
-  return texts.tooManyTries(
-    describeWait(waitSeconds, texts),
-    timeAfter(waitSeconds, texts, reply.server.context.timeZone),
-  );
+  return texts.tooManyTries(describeWait(waitSeconds, texts));
 }
 
 function wrongIn({ signIn, paymentPassword, security: { form } }: Texts): Record<keyof typeof WRONG, string> {

@@ -7,14 +7,12 @@ import { type Binaries, CLEAN_ENVIRONMENT } from './binaries.ts';
 import { EmbeddedPostgresError, hasCode } from './error.ts';
 import type { Place } from './place.ts';
 
-/** A cluster as one process uses it. */
 export interface Cluster {
   readonly place: Place;
   readonly binaries: Binaries;
   readonly log: (line: string) => void;
   /** Aborted when the process leaves, be it in the middle of joining. */
   readonly cancelled: AbortSignal;
-  /** The PostgreSQL that this process itself started last. */
   started?: ChildProcess;
 }
 

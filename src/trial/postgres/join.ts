@@ -6,7 +6,6 @@ import { findPlace } from './place.ts';
 import { interruptPostmaster, startedPid, stopPostmaster } from './postmaster.ts';
 import { closeSession, openSession, type Session } from './session.ts';
 
-/** A process's session in the running PostgreSQL. */
 export interface EmbeddedPostgres {
   /** The options of `pg`: the same after each start. */
   readonly connection: Session['connection'];

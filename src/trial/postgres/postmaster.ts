@@ -37,7 +37,6 @@ export function startPostmaster(cluster: Cluster): ChildProcess {
   return child;
 }
 
-/** The process id of the PostgreSQL that this process has started, while it runs. */
 export function startedPid({ started }: Cluster): number | undefined {
   return started?.exitCode === null && started.signalCode === null ? started.pid : undefined;
 }

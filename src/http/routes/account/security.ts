@@ -36,7 +36,7 @@ export function securityRoutes(app: FastifyInstance, context: Context): void {
     return showPage(reply, {
       name: 'security',
       ...ownPage(session, reply),
-      sessions: describeSessions(sessions, session.now, words),
+      sessions: describeSessions(sessions, words),
       endOthersToken,
       warnings,
       hasPaymentPassword: session.user.hasPaymentPassword,
