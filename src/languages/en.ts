@@ -22,7 +22,7 @@ export const en = {
   layout: {
     /** @param address the host that the address bar shows */
     passwordsHereOnly: (service: string, address: string) =>
-      say`Enter your ${service} passwords only on pages at ${address}, never in another application.`,
+      say`Enter your ${service} passwords only on pages at ${address}, never inside an application.`,
     language: 'Language',
     help: 'Help',
     account: 'Connected applications',
@@ -54,7 +54,7 @@ export const en = {
     title: 'Sign in',
     titleAfterError: 'Error: Sign in',
     forRequest: (client: string) =>
-      say`${client} is asking for access to your account. Sign in to see what it wants to do. Signing in allows nothing by itself.`,
+      say`${client} is asking for access to your account. Sign in to see what it wants to do. Signing in doesn’t allow anything yet.`,
     forAccount: 'Sign in to see which applications are connected to your account.',
     login: 'Login',
     password: 'Password',
@@ -79,7 +79,7 @@ export const en = {
     signedInAs: (name: string, login: string) => say`Signed in as ${name} (${login})`,
     button: 'Sign out',
     notYou: (name: string) => say`Not ${name}?`,
-    asSomeoneElse: 'Sign in as someone else',
+    asSomeoneElse: 'Use another account',
   },
 
   request: {
@@ -95,8 +95,8 @@ export const en = {
     spending: 'Spend your money, within these limits',
     /** As docs/operating.md says of `--reviewed`. */
     reviewed: (service: string) => say`${service} has checked who runs it`,
-    firstSeen: (day: string, host: string) =>
-      say`You have not connected it before, and we have not checked who runs it. It was registered here on ${day} and returns you to ${host}. Allow this only if you trust it.`,
+    firstSeen: (day: string) =>
+      `You have not connected it before, and we have not checked who runs it. It was registered here on ${day}. Allow this only if you trust it.`,
     /** The most that a request can cost, as one line. */
     cost: {
       heading: 'The most it can spend',
@@ -123,7 +123,7 @@ export const en = {
       sentence: (acts: string) => `This access doesn’t let it ${acts}.`,
       bounds: {
         spend: 'spend your money',
-        spend_more: 'spend more than these limits',
+        spend_more: 'spend more than is shown here',
         see_passwords: 'see your passwords',
         open_to_others: 'give other applications access to your account',
         pay_others: 'pay anyone else',
@@ -137,20 +137,20 @@ export const en = {
     changes: {
       /** @param use `lastUsed` or `neverUsed` */
       replaces: (day: string, use: string) =>
-        `If you allow this, it replaces the access that you gave on ${day} (${use}). The earlier access ends at once.`,
+        `Allowing this replaces the access that you gave on ${day} (${use}), which ends at once.`,
       lastUsed: (day: string) => `last used on ${day}`,
       neverUsed: 'not used yet',
       none: 'The new access has the same rights and limits.',
       labels: {
         new: 'New',
         dropped: 'It will no longer be able to',
-        raised: 'Higher',
-        lowered: 'Lower',
+        raised: 'Raised',
+        lowered: 'Lowered',
         changed: 'Changed',
         unchanged: 'As before',
       },
       unchanged: (count: number) =>
-        plural(count, { one: '# right stays as it is', other: '# rights stay as they are' }),
+        plural(count, { one: '# more right stays as it is', other: '# more rights stay as they are' }),
       before: (limit: string) => `Before: ${inSentence(limit)}`,
       /** Two limits for different days, compared in the time of each. */
       within: (days: number, before: string, after: string) =>
@@ -337,7 +337,7 @@ export const en = {
 
   stop: {
     title: 'Stop everything',
-    why: 'If you think that somebody else can use your account, stop everything first.',
+    why: 'If you think that somebody else can use your account, stop everything, then change your passwords.',
     what: 'All applications are disconnected at once, and every other browser is signed out. Payments already made are not undone. This browser stays signed in, so that you can change your passwords next.',
     titleDone: 'Everything is stopped',
     titleUndone: 'Not everything is stopped',

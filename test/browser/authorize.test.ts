@@ -167,7 +167,7 @@ describe('the whole authorization in a browser', () => {
     await expectPage('sign-in');
     await ask({ scope: 'account-info' });
     await signIn();
-    await press('someone else');
+    await press('Use another account');
     await expectPage('sign-in');
   });
 });

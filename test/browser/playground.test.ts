@@ -113,27 +113,29 @@ describe('the playground of trial mode', () => {
     expect(await violations()).toEqual([]);
   });
 
-  it('counts down while a code waits, and says when it has expired', async () => {
+  it('shows a call as a program, in the language that was chosen last', async () => {
     await open();
-    await page.locator('#scope').fill('account-info');
-    await page.getByRole('checkbox', { name: /Exchange the code/ }).uncheck();
-    await connect(() => press('Ask for this'));
-    await page.clock.install();
-    await page.reload();
-    expect(Number(await page.getByRole('timer').textContent())).toBeGreaterThan(0);
-    await page.clock.fastForward('01:01');
-    await page.getByText('A minute is over, so the code has expired.').waitFor();
-    expect(await page.getByRole('timer').isVisible()).toBe(false);
+    await connect();
+    await page.getByRole('radio', { name: 'HTTP' }).locator('visible=true').last().focus();
+    for (let presses = 0; presses < 3; presses += 1) await page.keyboard.press('ArrowRight');
+    const program = () => page.locator('.panel:visible', { hasText: 'requests.post' }).last().textContent();
+    expect(await program()).toMatch(/oauth\/token.+environ\["CLIENT_SECRET"\]/s);
+    await next();
+    await page.getByText('Earlier messages').click();
+    await expect.poll(program).toMatch(/oauth\/introspect.+environ\["RESOURCE_SECRET"\]/s);
   });
 
   it('works without JavaScript', async () => {
     await open({ javaScriptEnabled: false });
-    await page.getByRole('checkbox', { name: /Exchange the code/ }).uncheck();
-    await connect(() => press('Only to see'));
-    expect(await titles()).toEqual(['The request', 'You allowed it: back with a code']);
-    expect(await page.locator('#expired, .copy').filter({ visible: true }).count()).toBe(0);
-    await next();
+    await connect(() => press('To pay shop 337 once, exactly 3,000'));
     expect(await heading()).toBe('The exchange: a token for the code');
+    expect(await page.locator('.copy').filter({ visible: true }).count()).toBe(0);
+    await page.locator('label', { hasText: 'Go' }).click();
+    expect(await page.locator('.panel:visible', { hasText: 'http.NewRequest' }).count()).toBe(1);
+    await page.goto(trial.open);
+    await page.getByLabel('Its name').fill('My Shop');
+    await press('Register it for an hour');
+    expect(await page.locator('#own dd').allTextContents()).toHaveLength(4);
   });
 
   it.each([320, 1280])('fits a window %d wide without scrolling sideways', async (width) => {

@@ -67,13 +67,13 @@ describe('contract 1.2.1: what the user sees before deciding', () => {
 });
 
 describe('contract 1.5: what the user is told about an earlier authorization', () => {
-  const EARLIER = 'it replaces the access that you gave';
+  const EARLIER = 'Allowing this replaces the access that you gave';
 
   it('1.5 names the earlier authorization, its rights and its limits, that confirming disconnects', async () => {
     const client = await server.createClient({ name: 'Corner Shop' });
     await tokenFor(client, { scope: 'operation-details payment-shop.limit(3,99)' });
     const { text } = await reachPage(client, { scope: 'account-info' });
-    expect(text).toMatch(/you gave on \d+ \w+ \d{4} \(.*?\)\. The earlier access ends at once/);
+    expect(text).toMatch(/you gave on \d+ \w+ \d{4} \(.*?\), which ends at once\./);
     const earlier = text.slice(text.indexOf(EARLIER));
     expect(earlier).toContain('See the details of each transaction');
     expect(earlier).toContain('Pay any shop At most RUB 99 in any 3 days');

@@ -128,12 +128,12 @@ export function describeClient(
 }
 
 function describeFirstSeen(
-  { authorizationRequest: { client, redirectUri }, firstSeen }: RequestedAccess,
+  { authorizationRequest: { client }, firstSeen }: RequestedAccess,
   { timeZone, texts }: Words,
 ): string | null {
   if (!firstSeen || client.reviewed) return null;
   const { formats, request } = texts;
-  return request.firstSeen(formats.day(client.createdAt, timeZone), describeTarget(redirectUri));
+  return request.firstSeen(formats.day(client.createdAt, timeZone));
 }
 
 /**
