@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { TEXTS } from '../../src/languages/languages.ts';
 import { tokenExpiresAt } from '../../src/rules/common/lifetimes.ts';
 import { actorsAt, signedIn } from '../support/account.ts';
-import { Agent } from '../support/agent.ts';
-import { obtainToken, reachConsent, requestOf, signIn } from '../support/flow.ts';
+import { obtainToken, reachConsent, requestOf } from '../support/flow.ts';
 import { useServer } from '../support/server.ts';
 
 const HOUR_MS = 3_600_000;
@@ -53,16 +52,5 @@ describe('times in Moscow', async () => {
     expect((await agent.get('/account/security')).text).toMatch(/\d{4} at \d\d:\d\d GMT\+3/);
     const russian = await signedIn(server, user, { 'accept-language': 'ru' });
     expect((await russian.get('/account/history')).text).toMatch(/Время: Москва.+\d\d:\d\d IP/s);
-  });
-
-  it('say until when a password has to wait', async () => {
-    const { login } = await server.createUser();
-    const agent = new Agent(server.baseUrl);
-    for (let tries = 0; tries < 5; tries += 1) await signIn(agent, login, 'wrong');
-    await server.database.pool.query(
-      `update throttles set free_at = clock_timestamp() + interval '3 minutes' where free_at > counted_at`,
-    );
-    const { text } = await signIn(agent, login, 'wrong');
-    expect(text).toMatch(/Wait \d minutes, until \d\d:\d\d GMT\+3, then/);
   });
 });

@@ -116,7 +116,7 @@ describe('a limit that the user lowers', () => {
     await exchange(codeOf(await allow(await consentFor(), LOWER)));
     const page = await consentFor();
     expect(page.text).toMatch(
-      /Higher Pay any shop At most RUB 45,000 in any 30 days ?Before: at most RUB 5,000\.50 in any 30 days/,
+      /Raised Pay any shop At most RUB 45,000 in any 30 days ?Before: at most RUB 5,000\.50 in any 30 days/,
     );
     expect(fieldsOf(page)).toEqual({ limit_1: ['45000', null], limit_2: ['3000', null] });
     const answer = await exchange(codeOf(await allow(page, { limit_1: '45000', limit_2: '3000' })));
