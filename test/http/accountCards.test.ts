@@ -146,7 +146,7 @@ describe('on the account page', () => {
     const $ = await account();
     const controls = $('main :is(summary.button, button, a)').toArray();
     const names = controls.map((control) => $(control).attr('aria-label') ?? $(control).text());
-    expect(names).toHaveLength(16);
+    expect(names).toHaveLength(15);
     expect(new Set(names).size).toBe(names.length);
     for (const control of controls) {
       const seen = $(control).text().trim();
