@@ -88,10 +88,10 @@ describe('what is fuzzed', () => {
 
   it('is every parameter that is read of a right request, and each is right still', async () => {
     await forgetTries(server.database);
-    const reads = vi.spyOn(Parameters.prototype, 'get');
+    const reads = (['get', 'find'] as const).map((method) => vi.spyOn(Parameters.prototype, method));
     for (const route of ROUTES) await expectDone(server, route, samples[route]);
-    const read = new Set(reads.mock.calls.map(([name]) => name));
-    reads.mockRestore();
+    const read = new Set(reads.flatMap(({ mock }) => mock.calls.map(([name]) => name)));
+    for (const spy of reads) spy.mockRestore();
     const fuzzed = new Set(Object.values(samples).flatMap(({ fields }) => Object.keys(fields)));
     expect([...read].toSorted()).toEqual([...fuzzed].toSorted());
   });
