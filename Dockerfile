@@ -14,6 +14,12 @@ RUN find node_modules/libphonenumber-js -mindepth 1 -maxdepth 1 ! -name package.
   && node -e "require('libphonenumber-js/min')"
 
 FROM node:26-slim
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="Assent" \
+  org.opencontainers.image.description="OAuth 2.0 authorization server for payments" \
+  org.opencontainers.image.version="1.0.0" \
+  org.opencontainers.image.revision="$REVISION" \
+  org.opencontainers.image.base.name="docker.io/library/node:26-slim"
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000
 WORKDIR /app
 COPY package.json ./

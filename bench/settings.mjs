@@ -11,7 +11,7 @@ export const SATURATING_CONNECTIONS = 64;
 export const BROWSERS = SATURATING_CONNECTIONS;
 
 /**
- * What an operator sets (docs/operating.md): of the machine's memory the quarter that PostgreSQL's manual begins with.
+ * What an operator sets (docs/operate/database.md): of the machine's memory the quarter that PostgreSQL's manual begins with.
  * Everything else is as PostgreSQL is shipped.
  */
 export const POSTGRES_SETTINGS = { shared_buffers: `${Math.floor(totalmem() / 4 / 2 ** 20)}MB` };

@@ -4,7 +4,7 @@
 //
 //   STATE_FILE=/var/lib/notify-users/state DATABASE_URL=postgres://assent_notifier@… node notifyUsers.mjs npx assent
 //
-// That role reads what is needed here and writes nothing: "Telling users" in docs/commands.md has the SQL that makes it.
+// That role reads what is needed here and writes nothing: docs/operate/commands.md#telling-users has the SQL that makes it.
 // Without a state file it begins now. One of it is enough; two with a file each deliver everything twice.
 
 import { execFile } from 'node:child_process';

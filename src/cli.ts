@@ -1,11 +1,11 @@
 import { main } from './cli/main.ts';
 import { Shell } from './cli/shell.ts';
 
-// The program `assent`: one command with the streams of this process. The exit code is 128 and its number for a signal.
+// The program `assent` runs one command with this process's streams. A signal's exit code is 128 plus its number.
 
 const argv = process.argv.slice(2);
 
-// Output without a reader (`assent … | head`) is no failure.
+// A reader that closes early (`assent … | head`) is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') return;
   new Shell(argv, process).complain(`the output can't be written: ${error.message}`);

@@ -13,7 +13,7 @@ const namesIn = (file: string, pattern: RegExp) =>
   [...text(file).matchAll(pattern)].map(([, name = '']) => name);
 
 /** The parts of `src` from the ground up, with those that each may import beside itself; `rules` stands for all of its parts. */
-const layers = /^## Layers$.+?^## /ms.exec(text('../docs/architecture.md'))?.[0] ?? '';
+const layers = /^## Layers$.+?^## /ms.exec(text('../docs/develop/architecture.md'))?.[0] ?? '';
 const MAY_IMPORT = Object.fromEntries(
   [...layers.replaceAll('/`', '`').matchAll(/^\| `.+$/gm)].map(([row]) => {
     const [part = '', ...allowed] = [...row.matchAll(/`(.+?)`/g)].map(([, name = '']) => name);

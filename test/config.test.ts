@@ -68,7 +68,7 @@ describe('the environment', () => {
     (name) => {
       expect(problems({ ...COMPLETE, [name]: '1' })).toEqual([
         expect.stringMatching(
-          `^${name} is no longer read: .+\\. Leave it out.+; see "Lighter" in docs/operating\\.md\\.$`,
+          `^${name} is no longer read: .+\\. Leave it out.+; see docs/operate/upgrade\\.md#100\\.$`,
         ),
       ]);
       expect(readConfig({ ...COMPLETE, [name]: '' })).toEqual(readConfig(COMPLETE));
@@ -323,8 +323,8 @@ describe('a secret in a file', () => {
 });
 
 /** Behind each mistake in a file. `test/docs.test.ts` finds the sections. */
-const SEE_BRAND = '; see docs/configuration.md#brand';
-const SEE_DIRECTORY = '; see docs/configuration.md#directory';
+const SEE_BRAND = '; see docs/operate/configuration.md#brand';
+const SEE_DIRECTORY = '; see docs/operate/configuration.md#directory';
 
 describe('BRAND', () => {
   it('is Assent itself for an operator who says nothing, and an invented wallet in trial mode', () => {

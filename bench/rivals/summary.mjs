@@ -13,7 +13,7 @@ export const PHASES = /** @type {const} */ (['flow', 'front', 'exchange', 'intro
 /** Assent on each Node is compared with all others. @param {string} name */
 const isOurs = (name) => name.startsWith('ours');
 
-/** The tables of `docs/comparison.md`. @param {Report[]} reports whose rounds are put together */
+/** The tables of `docs/compare.md`. @param {Report[]} reports whose rounds are put together */
 export function summarize(reports) {
   const counts = [...new Set(reports.flatMap(({ lanes }) => Object.keys(lanes)))];
   const parts = counts.sort((a, b) => Number(b) - Number(a)).map((count) => summarizeOne(reports, count));

@@ -24,7 +24,7 @@ export const en = {
       steal: 'Send the code a second time, as a thief would.',
       leave: 'Disconnect the shop on the server, then let it try to pay.',
     },
-    end: 'That was all. To connect an application of your own, register it on the first page, and go on with `docs/integrating.md`.',
+    end: 'That was all. To connect an application of your own, register it on the first page, and go on with `docs/integrate/guide.md`.',
   },
   steps: {
     connect: 'Connect my account',
@@ -48,7 +48,7 @@ export const en = {
     instance: 'Connection name (optional)',
     instanceNote: 'Each name is a connection of its own; asking with it again replaces that connection.',
     ask: 'Ask for this',
-    or: 'Or one of these; `docs/scopes.md` has the grammar',
+    or: 'Or one of these; `docs/integrate/scopes.md` has the grammar',
     examples: {
       week: 'To pay shops, up to 5,000 in 7 days',
       once: 'To pay shop 337 once, exactly 3,000',
@@ -61,7 +61,7 @@ export const en = {
     name: 'Its name',
     redirectUri: 'Its `redirect_uri`: where your users come back to',
     register: 'Register it for an hour',
-    done: 'Registered for an hour, or until this trial is started again. Go on with `docs/integrating.md`.',
+    done: 'Registered for an hour, or until this trial is started again. Go on with `docs/integrate/guide.md`.',
   },
   request: {
     title: 'Your browser is about to send this',
@@ -160,7 +160,7 @@ export const en = {
     sources: { wallet: 'Wallet', card: 'Linked card' },
     pay: 'Pay',
     spendNote:
-      'No money moves. The shop plays the payment API too, and keeps its ledger in memory until the server stops. A real one is a table: `docs/resources.md`.',
+      'No money moves. The shop plays the payment API too, and keeps its ledger in memory until the server stops. A real one is a table: `docs/integrate/resources.md`.',
     other: 'Change what it asks for',
   },
   notice: { title: 'That didn’t work', text: 'Go back to the beginning and try again.' },

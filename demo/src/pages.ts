@@ -16,9 +16,9 @@ const FILES: Readonly<Record<string, string>> = {
   'demo/views/style.css': 'text/css',
   'demo/views/page.js': 'text/javascript',
   'examples/oauthClient.mjs': 'text/plain',
-  'docs/integrating.md': 'text/plain',
-  'docs/resources.md': 'text/plain',
-  'docs/scopes.md': 'text/plain',
+  'docs/integrate/guide.md': 'text/plain',
+  'docs/integrate/resources.md': 'text/plain',
+  'docs/integrate/scopes.md': 'text/plain',
 };
 const TEXTS = { en, ru };
 const LANGUAGES = ['en', 'ru'] as const;

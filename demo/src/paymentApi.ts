@@ -1,7 +1,7 @@
 import type { Texts } from './en.ts';
 
 // A payment API, the resource server of OAuth: it asks what a token allows before each payment, and keeps the limits by the
-// rules of docs/resources.md. Its ledger is in memory and ends with the program; a real one is a table, as that page has it.
+// rules of docs/integrate/resources.md. Its ledger is in memory and ends with the program; a real one is a table, as that page has it.
 
 export type Resource = Readonly<Record<'server' | 'resourceId' | 'resourceSecret', string>>;
 

@@ -14,7 +14,7 @@ export async function followTrail(shell: Shell, { all = false }: Options, [first
       const part = audit.next.output.parse(await audit.next.run(caller, input));
       const { cursor } = part;
       const events = part.events.map(snakeCase);
-      const document = { events, cursor, place: cursor }; // `place` for programs of before schema version 17
+      const document = { events, cursor, place: cursor }; // `place` is for programs older than schema 17
       shell.print(document, [...events.map((event) => JSON.stringify(event)), cursor].join('\n'));
       count = events.length;
       input = readInput(audit.next, { cursor });
@@ -25,7 +25,7 @@ export async function followTrail(shell: Shell, { all = false }: Options, [first
 /** Fields for programs only. */
 const UNSEEN = ['id', 'clientName', 'limits', 'grantId'];
 
-/** The fields that fit on a line, for people; columns that had no value so far are left out. */
+/** The fields that fit on one line, for people. Columns without a value so far are omitted. */
 export function summary() {
   const shown = new Set<string>();
   return (events: readonly z.output<typeof audit.show.output>[]): Record<string, unknown>[] => {

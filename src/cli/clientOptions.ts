@@ -7,26 +7,23 @@ import { type Ceiling, parseCeiling } from '../rules/scope/ceiling.ts';
 import { RIGHT_NAMES } from '../rules/scope/rights.ts';
 import type { Options } from './commands.ts';
 
-// The settings of `assent client create` and `update` that are written otherwise than the operations take them.
+// The settings of `assent client create` and `update` whose options differ from the operation's fields.
 
 const RIGHT = new Option(
   '--right <names...>',
-  `the only rights that it may request, or "all" (at first); separated by spaces or commas, and behind any id. There are: ${RIGHT_NAMES.join(', ')}`,
+  `the only rights that it may request, or "all" (default); separated by spaces or commas, and after the id. There are: ${RIGHT_NAMES.join(', ')}`,
 ).argParser(readRights);
 const MOST = new Option(
   '--most <days,sum>',
-  'the longest period and the largest sum that a payment limit may have; or "none" (at first)',
+  'the longest period and the largest sum that a payment limit may have, or "none" (default)',
 ).argParser(readMost);
-const SITE = new Option(
-  '--site <url>',
-  'its own address in the web, https://…, that users see; or "none" (at first)',
-);
+const SITE = new Option('--site <url>', 'its website, https://…, that users see, or "none" (default)');
 const LOGO = new Option(
   '--logo <file>',
   'an SVG or PNG file of at most 64 KB, square or up to three times as wide as high, that users see',
 );
 
-/** Instead of those that the schemas would give. */
+/** Replaces the options derived from the schemas. */
 export const SETTING_OPTIONS = {
   allowedRights: () => [RIGHT],
   most: () => [MOST],
@@ -34,17 +31,17 @@ export const SETTING_OPTIONS = {
   logo: () => [LOGO],
 };
 
-/** The same, with those that take a setting back. */
+/** The same, plus options that unset a setting. */
 export const CHANGE_OPTIONS = {
   ...SETTING_OPTIONS,
-  logo: () => [LOGO, new Option('--no-logo', 'without a logo (at first)')],
+  logo: () => [LOGO, new Option('--no-logo', 'without a logo (default)')],
   reviewed: (derived: Option) => [
     derived,
-    new Option('--not-reviewed', 'nobody has looked at it (at first)').conflicts('reviewed'),
+    new Option('--not-reviewed', 'not checked (default)').conflicts('reviewed'),
   ],
   userLimits: (derived: Option) => [
     derived,
-    new Option('--no-user-limits', 'users allow what is asked, or nothing (at first)'),
+    new Option('--no-user-limits', 'users grant what is requested, or nothing (default)'),
   ],
 };
 
@@ -67,7 +64,7 @@ function logoIn(file: string): Logo {
   }
 }
 
-/** "none" stays a word here, because Commander makes an empty text of null. */
+/** "none" stays a word here: Commander turns null into an empty text. */
 function readMost(text: string): Ceiling | 'none' {
   const most = text === 'none' ? text : parseCeiling(text);
   if (most === undefined)
@@ -75,7 +72,7 @@ function readMost(text: string): Ceiling | 'none' {
   return most;
 }
 
-/** Commander takes all words behind `--right`, so one that is no right may be the id. */
+/** Commander takes every word after `--right`, so one that is no right may be the id. */
 function readRights(text: string, before: readonly string[] = []): readonly string[] {
   const names = text.split(',');
   const unknown = names.find((name) => !['all', ...RIGHT_NAMES].includes(name));

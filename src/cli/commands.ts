@@ -10,14 +10,14 @@ import {
 import type { Shell } from './shell.ts';
 import { type Open, withStore } from './withStore.ts';
 
-/** Commands as they are typed, such as `client show <id>`; a group before its commands. */
+/** Commands as typed, such as `client show <id>`; a group precedes its commands. */
 export type CommandTable = Readonly<Record<string, CommandRow | ((usage: string) => CommandRow)>>;
 
-/** A command's help and its deed; a group has none. */
+/** A command's help and action; a group has only help. */
 interface CommandRow {
   readonly summary: string;
   readonly options?: readonly Option[];
-  /** None for what is the program's own. */
+  /** None for the program's own commands. */
   readonly operations?: readonly AnyOperation[];
   readonly run?: (shell: Shell, options: Options, args: Arguments) => Promise<void>;
 }
@@ -26,7 +26,7 @@ interface CommandRow {
 // biome-ignore lint/suspicious/noExplicitAny: commander has read them, and the schema of the input judges them
 export type Options = Readonly<Record<string, any>>;
 
-/** As they were given; undefined for an optional one that was not. */
+/** As given; undefined for an omitted optional one. */
 export type Arguments = readonly (string | undefined)[];
 
 export function addCommands(program: Command, table: CommandTable, shell: Shell): void {
@@ -44,29 +44,29 @@ function groupNamed(program: Command, [name, ...inner]: string[]): Command {
   return group === undefined ? program : groupNamed(group, inner);
 }
 
-/** The texts, options and questions of a command that its operation's schemas don't give. */
+/** Texts, options and prompts of a command, added to its operation's schemas. */
 interface CommandSettings<Input extends z.ZodObject, Output extends z.ZodType, Result> {
   readonly summary?: string;
-  /** A field's options instead of the one that its schema gives; the values of others are for `read`. */
+  /** A field's options, in place of its schema's. `read` takes their values if the derived option is absent. */
   readonly options?: Readonly<Partial<Record<keyof z.output<Input>, (derived: Option) => readonly Option[]>>>;
-  /** Options that are no field's. */
+  /** Options without a field. */
   readonly more?: readonly Option[];
-  /** Fields as the operation takes them, from such options, files and questions. */
+  /** Reads the operation's fields from such options, files and prompts. */
   readonly read?: (options: Options, shell: Shell) => object | Promise<object>;
-  /** Said where each field is good, and not all together. */
+  /** The error if each field is valid, but not the whole. */
   readonly incomplete?: string;
   readonly open?: Open;
-  /** The fields for people, of the document and all that the operation gave, before they are put {@link inWords}. */
+  /** The fields for people, from the document and the operation's whole result; {@link inWords} words them. */
   readonly view?: (document: z.output<Output>, thing: Readonly<Record<string, unknown>>) => object;
-  /** One sentence for people, instead of the document. */
+  /** A sentence for people, instead of the document. */
   readonly says?: (result: Result, input: z.output<Input>) => string;
-  /** Said of an empty list. */
+  /** Message for an empty list. */
   readonly none?: string | ((caller: Caller, input: z.output<Input>) => Promise<string>);
-  /** Makes the rows of a table for people from those of a page. */
+  /** Turns the rows of a page into those of a table for people. */
   readonly table?: () => (rows: readonly z.output<Output>[]) => readonly object[];
 }
 
-/** The command of an operation: the first fields of its input are arguments, as many as the usage has, and the others options. */
+/** Turns an operation into a command. Its first input fields are arguments, as many as the usage has, the others options. */
 export function command<Input extends z.ZodObject, Output extends z.ZodType, Result>(
   operation: Operation<Input, Output, Result>,
   settings: CommandSettings<Input, Output, Result> = {},
@@ -138,7 +138,7 @@ export function optionOf(
   const option = new Option(`${flag} <${title}>`, description)
     .makeOptionMandatory(required.includes(name))
     .argParser((text) => {
-      // The schema's transforms run later, on all fields together.
+      // The schema's transforms run later, on all fields at once.
       const value = type === 'integer' ? numberIn(text) : text;
       const { error } = z.safeParse(schema, value);
       if (error) throw new InvalidArgumentError(error.issues[0]?.message ?? '');

@@ -10,9 +10,9 @@ import { storeLog } from './withStore.ts';
 
 const ADDRESS_TIMEOUT_MS = 5_000;
 
-/** `assent doctor` looks at what usually is wrong before a person has to. */
+/** `assent doctor` checks for common faults. */
 export async function examine(shell: Shell, { invariants = false, patience }: Options): Promise<void> {
-  if (invariants) readDatabaseConfig(shell.streams.env); // its mistakes are no finding there, and end the command
+  if (invariants) readDatabaseConfig(shell.streams.env); // a wrong variable is no finding here but an error
   const findings = invariants
     ? await checkStore(shell, (caller) => perform(checkInvariants, caller, { patience }))
     : await checkAll(shell);
@@ -35,7 +35,7 @@ async function checkAll(shell: Shell): Promise<Finding[]> {
   const { config, problems } = readOrExplain(shell);
   const judge = config === null ? wrong : advice;
   const verdicts = problems.map((problem) => {
-    const [text = '', place = 'docs/configuration.md#environment'] = problem.split('; see ');
+    const [text = '', place = 'docs/operate/configuration.md#environment'] = problem.split('; see ');
     return judge(text, `see ${place}`);
   });
   if (config !== null) verdicts.unshift(ok('the configuration is complete'));
@@ -46,7 +46,7 @@ async function checkAll(shell: Shell): Promise<Finding[]> {
   ];
 }
 
-/** Reads the environment. @returns its problems, a sentence each; null for a configuration that can't serve */
+/** Reads the environment. @returns its problems, one sentence each; config null if it can't serve */
 function readOrExplain(shell: Shell) {
   const sentences = (lines: readonly string[]) => lines.map((line) => line.replace(/\.$/, ''));
   try {
@@ -58,18 +58,18 @@ function readOrExplain(shell: Shell) {
   }
 }
 
-/** The findings about the database; none while the configuration doesn't say which. */
+/** The database's findings; none if the configuration names no database. */
 async function checkStore(
   shell: Shell,
   look: (caller: Pick<Caller, 'db' | 'operator'>) => Promise<Finding[]>,
 ): Promise<Finding[]> {
   try {
     const store = await openStore(readDatabaseConfig(shell.streams.env), storeLog(shell), 'server');
-    const caller = { db: store.pool, operator: '' }; // it only reads, so that its operator is in no trail
+    const caller = { db: store.pool, operator: '' }; // it only reads: no operator in the audit trail
     return await look(caller).finally(() => store.close());
   } catch (error) {
     if (error instanceof ConfigError) return [];
-    return [{ check: 'database', ...wrong(explainTrouble(error), 'see "Database" in docs/operating.md') }];
+    return [{ check: 'database', ...wrong(explainTrouble(error), 'see docs/operate/database.md') }];
   }
 }
 
@@ -94,7 +94,7 @@ async function examineAddress(baseUrl: string): Promise<Finding[]> {
   ];
 }
 
-/** Checks that Assent answers at `BASE_URL`: a proxy may lead it somewhere else. */
+/** Checks that Assent answers at `BASE_URL`: a proxy may route it elsewhere. */
 async function checkReachable(baseUrl: string) {
   try {
     const answer = await fetch(`${baseUrl}/.well-known/oauth-authorization-server`, {

@@ -9,13 +9,13 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 };
 
 /**
- * Runs one command. Calls in one process share only code; `serve` needs a process of its own, whose signals it takes.
- * @returns the exit code: 0 only on success, 2 for a call that can't be understood
+ * Runs one command. Calls in one process share only code; `serve` takes the signals, so it needs a process of its own.
+ * @returns the exit code: 0 only on success, 2 for a usage error
  */
 export async function main(argv: readonly string[], streams: Streams): Promise<number> {
   const shell = new Shell(argv, streams);
   try {
-    // Loading takes longer than most commands: each of these loads no more than it needs.
+    // Loading takes longer than most commands, so each of these loads only its own needs.
     if (argv.join() === '--version') shell.print({ version }, version);
     else if (argv.join() === 'serve') await (await import('../process/serve.ts')).serve();
     else await (await import('./program.ts')).runCommand(argv, shell, version);

@@ -30,7 +30,7 @@ export function runMigrate(shell: Shell, { status = false, serverRole }: Options
   return withStore(shell, work, { open: openStore });
 }
 
-/** Rows whose time is out of range, by hand or by a wrong clock of the database. */
+/** Rows whose time is out of range, set by hand or by a wrong database clock. */
 function warnOfStrays(shell: Shell, { rows, early }: { rows: number; early: number }): void {
   if (rows === 0) return;
   const where = `${early} of months that no partition is made for because they are too long ago, ${rows - early} too far ahead`;

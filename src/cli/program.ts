@@ -4,7 +4,7 @@ import { addCommands } from './commands.ts';
 import { EXIT_USAGE, type Shell } from './shell.ts';
 import { COMMANDS } from './table.ts';
 
-/** Runs a command of the table, and sets the shell's exit code where the call can't be understood. @throws what it throws */
+/** Runs a command of the table and sets the shell's exit code after a usage error. @throws the command's errors */
 export async function runCommand(argv: readonly string[], shell: Shell, version: string): Promise<void> {
   let help = '';
   const showHelp = (text: string) => {
@@ -22,7 +22,7 @@ export async function runCommand(argv: readonly string[], shell: Shell, version:
 function programFor(shell: Shell, version: string, showHelp: (text: string) => void): Command {
   const program: Command = new Command('assent')
     .description('An OAuth 2.0 authorization server for a payment service.')
-    .addHelpText('after', '\nThe environment variables are described in docs/configuration.md.')
+    .addHelpText('after', '\nThe environment variables are described in docs/operate/configuration.md.')
     .version(version, '--version', 'print the version')
     .option('--json', 'print one JSON document, and errors as JSON; ask nothing')
     .exitOverride()
@@ -38,14 +38,14 @@ function programFor(shell: Shell, version: string, showHelp: (text: string) => v
   return program;
 }
 
-/** The options that every command takes. Commander would add those of the parent command, which are refused here. */
+/** Every command takes these options. Commander would add those of the parent command, which are refused here. */
 function visibleGlobalOptions({ parent }: Command): Option[] {
   if (parent === null) return [];
   const options = parent.parent === null ? parent.options : visibleGlobalOptions(parent);
   return options.filter(({ long }) => long !== '--version');
 }
 
-/** Commander reads the options of `assent audit` also before and behind `prune`, which would ignore them. */
+/** Commander also reads options of `assent audit` before and after `prune`, which would ignore them. */
 function refuseIgnored(command: Command): void {
   const { parent } = command;
   if (parent === null || parent.parent === null) return;
@@ -56,7 +56,7 @@ function refuseIgnored(command: Command): void {
     throw new UsageError(`${parent.name()} ${command.name()} takes no ${ignored.long}`);
 }
 
-/** Commander has printed usage errors, help and the version for people already. */
+/** Commander has already printed usage errors, help and the version for people. */
 function explainUsage(shell: Shell, { code, exitCode, message }: CommanderError, help: string): void {
   if (shell.inJson) {
     if (code === 'commander.version') shell.print({ version: help.trim() }, help);

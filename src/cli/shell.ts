@@ -1,12 +1,12 @@
 import { Console } from 'node:console';
 import type { Readable, Writable } from 'node:stream';
 
-// How commands speak. To people: results on standard output, messages on standard error. To programs that say --json:
-// one document on standard output, with `warnings` where there are any, or `{"error": …}` on standard error, and nothing else.
+// Output of commands. For people: results on standard output, messages on standard error. With --json: one document on
+// standard output, with `warnings` if there are any, or `{"error": …}` on standard error, and nothing else.
 
 export const EXIT_USAGE = 2;
 
-/** Where a command reads, writes and finds its environment: `process`, or the same of a test. */
+/** A command's input, output and environment: those of `process`, or of a test. */
 export interface Streams {
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Writable;
@@ -14,7 +14,7 @@ export interface Streams {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** A thing to print, by the names that people and programs see, such as `client_id`. */
+/** A thing to print, by the names that users and programs see, such as `client_id`. */
 type Row = Readonly<Record<string, unknown>>;
 
 export function snakeCase(thing: object): Row {
@@ -23,7 +23,7 @@ export function snakeCase(thing: object): Row {
 }
 
 export class Shell {
-  /** `--json` was given: known before commander has read the command line, whose errors are JSON then, too. */
+  /** True with `--json`: known before Commander parses the command line, whose errors are then JSON, too. */
   readonly inJson: boolean;
   readonly streams: Streams;
   exitCode = 0;
@@ -36,13 +36,13 @@ export class Shell {
     this.#console = new Console(streams.stdout, streams.stderr);
   }
 
-  /** Warns of something that was done all the same: people at once, programs in the document that follows. */
+  /** Warns about a completed action: people at once, programs in the next document. */
   warn(sentence: string): void {
     if (this.inJson) this.#warnings.push(sentence);
     else this.#console.error(`warning: ${sentence}`);
   }
 
-  /** Prints a result: the document, or its text for people. Documents that are lists have no room for warnings. */
+  /** Prints a result: the document, or its text for people. Documents that are lists carry no warnings. */
   print(document: Row | readonly unknown[], text: string): void {
     const whole =
       this.#warnings.length === 0 || Array.isArray(document)
@@ -51,14 +51,14 @@ export class Shell {
     this.#console.log(this.inJson ? JSON.stringify(whole, null, 2) : text);
   }
 
-  /** Prints one thing: a JSON object; for people its fields a line each, or else says the sentence. */
+  /** Prints one thing: a JSON object, or for people the sentence or else one field a line. */
   printOne(thing: object, sentence?: string): void {
     const row = snakeCase(thing);
     if (sentence !== undefined && !this.inJson) this.say(sentence);
     else this.print(row, fieldLines(row));
   }
 
-  /** Prints a list at its reader's pace: JSON, a block each, or a table as wide as its first page, anew where the columns change. */
+  /** Prints a list at its reader's pace: JSON, blocks, or a table as wide as its first page; new columns start a new header. */
   async printList<Thing>(
     pages: AsyncIterable<readonly Thing[]> | Iterable<readonly Thing[]>,
     rowsOf: (page: readonly Thing[]) => readonly object[],
@@ -67,7 +67,7 @@ export class Shell {
   ): Promise<void> {
     let [isEmpty, header, widths]: [boolean, string, number[]] = [true, '', []];
     const format = (rows: readonly Row[]) => {
-      // As `JSON.stringify` writes an array.
+      // The format of `JSON.stringify` for arrays.
       const json = () =>
         rows.map((row) => `\n${JSON.stringify(row, null, 2)}`.replaceAll('\n', '\n  ')).join();
       if (this.inJson) return (isEmpty ? '[' : ',') + json();
@@ -89,7 +89,7 @@ export class Shell {
     if (this.inJson) await this.#write(isEmpty ? '[]\n' : '\n]\n');
   }
 
-  /** Waits until standard output has taken it. @returns false when its reader is gone */
+  /** Waits for standard output. @returns false if its reader is gone */
   #write(text: string): Promise<boolean> {
     return new Promise((resolve) => this.streams.stdout.write(text, (error) => resolve(!error)));
   }
@@ -102,13 +102,13 @@ export class Shell {
     this.#console.error(this.inJson ? JSON.stringify({ error: sentence }) : sentence);
   }
 
-  /** Shows progress to people at a terminal; the next line overwrites it. */
+  /** Shows progress at a terminal; the next line overwrites it. */
   showProgress(count: number): void {
     if (!this.inJson && this.streams.stderr.isTTY) this.streams.stderr.write(`${count} revoked\r`);
   }
 }
 
-/** A line for each field, or for each element of a list, broken where it is too long for a terminal and no command to paste. */
+/** One line a field or list element, broken if too long for a terminal, unless it is a command to paste. */
 function fieldLines(row: Row): string {
   const lines = Object.entries(row).flatMap(([name, value]) => {
     const whole = Array.isArray(value) ? value.map(broken).join('\n') : text(value);

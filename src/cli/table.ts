@@ -25,14 +25,15 @@ interface StatusSet {
 const statusOf = (name: string | undefined, { status, changed }: StatusSet) =>
   changed ? `${name} is ${status}` : `${name} was ${status} before: nothing has changed`;
 
-/** Of a block or unblock: the first field of the input is the name. */
+/** For a block or unblock: the first input field is the name. */
 const STATUS_SET = {
   says: (set: StatusSet, input: Readonly<Record<string, string>>) => statusOf(Object.values(input)[0], set),
 };
 const revokedSentence = (revoked: number) => `authorizations revoked: ${revoked}`;
 
 const SECRETS = {
-  summary: 'add, list and retire secrets; several may be valid, so that one can be replaced without a break',
+  summary:
+    'add, list and retire secrets; several may be valid at once, so that one can be replaced without a break',
 };
 const SECRET_LIST = { none: 'no secrets' };
 const SECRET_RETIRED = {
@@ -44,17 +45,17 @@ const SECRET_RETIRED = {
 export const COMMANDS: CommandTable = {
   serve: {
     summary: 'run the server until a signal ends it',
-    // Loaded only here: the other commands start faster without it.
+    // Loaded only here, so that other commands start faster.
     run: async () => (await import('../process/serve.ts')).serve(),
   },
 
   migrate: {
     summary: 'bring the database schema to this build’s version',
     options: [
-      new Option('--status', 'change nothing, only say which version the schema has'),
+      new Option('--status', 'change nothing, only show the version of the schema'),
       new Option(
         '--server-role <role>',
-        'and then give this role the rights that a server needs, and no others; run as the owner of the tables',
+        'afterwards grant this role the privileges of a server, and no others; run as the owner of the tables',
       ).conflicts('status'),
     ],
     run: runMigrate,
@@ -105,7 +106,7 @@ export const COMMANDS: CommandTable = {
   user: { summary: 'create, list, block, sign out and delete users, and set their passwords' },
   'user create <login>': command(users.create, {
     ...ASKING,
-    summary: 'create a user; asks for the passwords, and does not show them',
+    summary: 'create a user; asks for the passwords without showing them',
   }),
   'user list': command(users.list, { none: 'no users' }),
   'user show <login>': command(users.show, {
@@ -152,7 +153,7 @@ export const COMMANDS: CommandTable = {
       trail: () => [
         new Option(
           '--trail <file>',
-          'after a restore: those that ended or were replaced later, by the trail that “assent audit next” wrote to this file',
+          'after a restore: those that the exported audit trail in this file (from “assent audit next”) ended or replaced later',
         ).conflicts(['login', 'client', 'since', 'until']),
       ],
     },
@@ -174,7 +175,7 @@ export const COMMANDS: CommandTable = {
   }),
   'audit next [cursor]': {
     summary: audit.next.summary,
-    options: [new Option('--all', 'until nothing is left, not only the next 5,000')],
+    options: [new Option('--all', 'all of them, not only the next 5,000')],
     operations: [audit.next],
     run: followTrail,
   },
@@ -188,10 +189,10 @@ export const COMMANDS: CommandTable = {
   }),
   token: { summary: 'look up an access token' },
   'token show': command(showToken, {
-    summary: 'say of an access token, from standard input, whose it is and what it is worth',
+    summary: 'show state, user and rights of an access token read from standard input',
     options: { token: () => [] },
     view: (grant) => grant,
-    /** The token is no argument: every process on the machine can list those. */
+    /** The token is no argument: every process on the machine can list arguments. */
     async read(_options, shell) {
       const { stdin } = shell.streams;
       if (stdin.isTTY) shell.say('The access token, then Enter and Ctrl-D:');
@@ -200,11 +201,11 @@ export const COMMANDS: CommandTable = {
   }),
 
   doctor: {
-    summary: 'check configuration, database and address; exit code 1 when Assent can’t serve like this',
+    summary: 'check configuration, database and address; exit code 1 if Assent can’t serve',
     options: [
       new Option(
         '--invariants',
-        'check instead what must be true of the schema and of all rows; reads whole tables, beside running servers',
+        'check the invariants of the schema and of all rows instead; reads whole tables while servers run',
       ),
       optionOf(checkInvariants.input, 'patience'),
     ],
@@ -213,7 +214,7 @@ export const COMMANDS: CommandTable = {
   },
   config: { summary: 'look at the configuration' },
   'config show': {
-    summary: 'list all variables: what is in force, but no secret, and where it is from',
+    summary: 'list all variables: the value in force, without secrets, and its origin',
     run: showConfig,
   },
 };

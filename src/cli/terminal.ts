@@ -8,20 +8,20 @@ import type { Shell } from './shell.ts';
 const canAsk = ({ streams, inJson }: Shell) => streams.stdin.isTTY === true && !inJson;
 
 /**
- * Asks before something is lost for good. A script says `--yes` also for no loss, so that it isn't refused on the day of one.
- * @throws {UsageError} without a terminal to ask at @throws {Error} for any answer but `y` and `yes`
+ * Asks before an irreversible loss. Without a terminal `--yes` is needed even for no loss, so that scripts always say it.
+ * @throws {UsageError} without a terminal @throws {Error} for any answer but `y` and `yes`
  */
 export async function confirm(shell: Shell, { deed, count }: Loss): Promise<void> {
   if (!canAsk(shell)) throw new UsageError(`nothing was done: this would ${deed}; say --yes to do it`);
   if (count === 0) return;
   const answer = await atTerminal(shell, { output: shell.streams.stderr }, (terminal) => {
     const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
-    return Promise.race([terminal.question(`This will ${deed}. Go on? [y/N] `), closed]); // Ctrl-D is no answer
+    return Promise.race([terminal.question(`This will ${deed}. Go on? [y/N] `), closed]); // Ctrl-D gives no answer
   });
   if (!/^y(es)?$/i.test(answer.trim())) throw new Error('nothing was done');
 }
 
-/** How commands that set passwords take them: asked for, without echo, or from standard input. */
+/** Reads passwords for commands: from a prompt without echo, or from standard input. */
 export const ASKING = {
   options: {
     password: () => [
@@ -35,7 +35,7 @@ export const ASKING = {
   read: askPasswords,
 };
 
-/** Passwords are never arguments, which every process on the machine can list. @throws {UsageError} without a terminal */
+/** Passwords are never arguments: every process on the machine can list those. @throws {UsageError} without a terminal */
 async function askPasswords({ passwordStdin = false }: { passwordStdin?: boolean }, shell: Shell) {
   if (!passwordStdin && !canAsk(shell)) {
     throw new UsageError('passwords are asked for at a terminal, without --json: use --password-stdin');
@@ -46,7 +46,7 @@ async function askPasswords({ passwordStdin = false }: { passwordStdin?: boolean
   return { password, paymentPassword: paymentPassword || null };
 }
 
-/** Readline echoes to its output, so it gets one that shows nothing; the questions go to standard error. */
+/** Readline echoes to its output, so that output is silent; prompts go to standard error. */
 function askWithoutEcho(shell: Shell): Promise<string[]> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   return atTerminal(shell, { output: silent, terminal: true }, async (terminal) => {

@@ -12,7 +12,7 @@ export function storeLog(shell: Shell): StoreLog {
   return { info: say, warn: say };
 }
 
-/** Opens the database for a command, with or without a running server. @param yes whether a loss is agreed to beforehand */
+/** Opens the database for a command, with or without a running server. @param yes confirms a loss in advance */
 export async function withStore(
   shell: Shell,
   work: (caller: Caller) => Promise<void>,

@@ -18,7 +18,7 @@ const WORDS = {
   texts: TEXTS.en,
 } as const;
 
-/** A thing with its scope and its ceiling in the words of the pages, and without what was not given. */
+/** A thing with scope and ceiling in the words of the pages, without unset fields. */
 export function inWords(thing: object, { streams }: Shell): object {
   const currency = readCurrency(streams.env);
   const fields = Object.entries(thing).map(([name, value]) => {
@@ -30,7 +30,7 @@ export function inWords(thing: object, { streams }: Shell): object {
   return Object.fromEntries(fields.filter(([, value]) => value !== null && value !== false));
 }
 
-/** A line for each right; the scope itself where it is of earlier rules. */
+/** One line for each right; the raw scope if older rules granted it. */
 function rightsIn(scope: string, currency: string): readonly string[] {
   try {
     return describeRights(parseScope(scope, currency), WORDS).map(

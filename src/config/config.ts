@@ -15,20 +15,20 @@ import {
   VARIABLES,
 } from './variables.ts';
 
-/** The public secret of docker-compose.yml begins so. */
+/** Prefix of the public secret in docker-compose.yml. */
 const PUBLIC_SECRET = 'for-trying-out-only';
 const NAMES = Object.keys({ ...VARIABLES, ...OPERATOR_VARIABLES });
 
-/** Read in trial mode where the operator names none: the face of a wallet that doesn't exist, and whom one can pay there. */
+/** Trial mode's defaults: the brand of a fictitious wallet, and its directory of payees. */
 const TRIAL_BRAND = 'demo/wallet/brand.json';
 const TRIAL_DIRECTORY = 'demo/wallet/directory.json';
 
-/** How the database is reached: the operator's by its URL, the embedded one of trial mode by its folder. */
+/** The route to the database: the operator's by URL, trial mode's embedded one by folder. */
 export type DatabaseConfig = Readonly<ReturnType<typeof databaseConfig>>;
 
 export type Config = Readonly<ReturnType<typeof readConfig>>;
 
-/** Wrong values in the environment: one line for each. */
+/** Wrong values in the environment, one line each. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 
@@ -37,9 +37,9 @@ export class ConfigError extends Error {
   }
 }
 
-/** Reads what every command needs to find the database. @throws {ConfigError} */
+/** Reads the variables that locate the database. @throws {ConfigError} */
 export function readDatabaseConfig(environment: Environment = process.env): DatabaseConfig {
-  // Not on the trial's data, either, where DATABASE_URL is mistyped: commands don't say on which they work.
+  // A mistyped DATABASE_URL must not lead to the trial's data, either: commands don't name their database.
   const problems = (given: Environment) => [
     ...findMistyped(['DATABASE_URL'], given),
     ...trialProblems({ ...given, HOST: '' }),
@@ -51,19 +51,19 @@ function databaseConfig(values: z.output<z.ZodObject<typeof DATABASE_VARIABLES>>
   return {
     /** Null in trial mode. */
     databaseUrl: values.DATABASE_URL ?? null,
-    /** For a `databaseUrl` that holds none. */
+    /** For a `databaseUrl` without one. */
     databasePassword: values.PGPASSWORD ?? null,
-    /** Absolute path of the embedded database and the generated secrets of trial mode. */
+    /** Absolute path of trial mode's embedded database and generated secrets. */
     dataDir: inCheckout(values.DATA_DIR),
   };
 }
 
-/** The operator of a command: `ASSENT_OPERATOR`, or the user of the operating system. @throws {ConfigError} */
+/** A command's operator: `ASSENT_OPERATOR`, or the operating system's user. @throws {ConfigError} */
 export function readOperator(environment: Environment = process.env): string {
   return parse(z.object(OPERATOR_VARIABLES), environment).ASSENT_OPERATOR ?? systemUser();
 }
 
-/** The names and the host of the service: no application or password is called like that. @throws {ConfigError} */
+/** The service's names and host, reserved: no application or password may match them. @throws {ConfigError} */
 export function readServiceNames(environment: Environment = process.env): string[] {
   const needed = z.object(VARIABLES).pick({ BRAND: true, DATABASE_URL: true, BASE_URL: true });
   const { BRAND, DATABASE_URL, BASE_URL } = parse(needed, environment);
@@ -78,7 +78,7 @@ export function readCurrency(environment: Environment = process.env): string {
   return parse(z.object(VARIABLES).pick({ CURRENCY: true }), environment).CURRENCY;
 }
 
-/** A container may run as a number that has no name. */
+/** A container may run as a user id without a name. */
 function systemUser(): string {
   try {
     return userInfo().username;
@@ -87,7 +87,7 @@ function systemUser(): string {
   }
 }
 
-/** Reads the server's environment. @throws {ConfigError} with every variable that is wrong, and what is allowed */
+/** Reads the server's environment. @throws {ConfigError} with every wrong variable and its allowed values */
 export function readConfig(environment: Environment = process.env) {
   const values = readValues(environment);
   const { CATALOGUE, BRAND, DIRECTORY } = values;
@@ -98,15 +98,15 @@ export function readConfig(environment: Environment = process.env) {
     host: values.HOST,
     port: values.PORT,
     baseUrl: values.BASE_URL,
-    /** The first signs, all verify; null in trial mode, which generates one and keeps it in `dataDir`. */
+    /** The first signs, all verify. Null in trial mode, which generates one and keeps it in `dataDir`. */
     secrets: values.SECRETS ?? null,
     codeLifetimeSeconds: values.CODE_LIFETIME_SECONDS,
     logLevel: values.LOG_LEVEL,
     /** Number of proxies, or their networks. */
     trustProxy: values.TRUST_PROXY ?? (false as const),
-    /** How long the server still takes connections after a signal. */
+    /** How long the server still accepts connections after a signal. */
     drainMs: values.DRAIN_SECONDS * 1000,
-    /** Where `/metrics` is, null for the public port, and the token that it asks for. */
+    /** Port of `/metrics` (null: the public port), and its bearer token. */
     metricsPort: values.METRICS_PORT ?? null,
     metricsToken: values.METRICS_TOKEN ?? null,
     maxConnections: values.MAX_CONNECTIONS,
@@ -124,7 +124,7 @@ export function readConfig(environment: Environment = process.env) {
   return config;
 }
 
-/** The values of all variables of the server; in trial mode some have another default. */
+/** The values of all server variables; trial mode has some other defaults. */
 function readValues(environment: Environment) {
   const values = parse(z.object(VARIABLES), environment, combinedProblems);
   const inTrial = (file: string) => (values.DATABASE_URL ? undefined : file);
@@ -136,7 +136,7 @@ function readValues(environment: Environment) {
   };
 }
 
-/** Each variable with its value, of secrets only what may be told, and where that is from. @throws {ConfigError} */
+/** Each variable with its origin and value; secrets are masked. @throws {ConfigError} */
 export function describeVariables(environment: Environment = process.env) {
   const values = { ...readValues(environment), ASSENT_OPERATOR: readOperator(environment) };
   return Object.entries(values).map(([variable, value = null]) => {
@@ -154,7 +154,7 @@ function operatorFiles(given: Environment) {
   const problems: string[] = [];
   const fromFile = <Content>(variable: string, read: (file: string) => Content) => {
     const file = given[variable];
-    const place = `docs/configuration.md#${variable.toLowerCase()}`;
+    const place = `docs/operate/configuration.md#${variable.toLowerCase()}`;
     const worded = (problem: string) => `${variable} ${file}: ${problem}; see ${place}.`;
     return file === undefined ? undefined : gathering(problems, () => read(inCheckout(file)), worded);
   };
@@ -165,7 +165,7 @@ const NO_TRIAL =
   'DATABASE_URL is required: without it this is trial mode, which is for this machine alone (BASE_URL and HOST), and not for NODE_ENV=production.';
 const SAME_PORT = 'METRICS_PORT must be another than PORT: leave it out for /metrics at PORT.';
 
-/** Checks across variables: with an operator's database no address is guessed and no secret public. */
+/** Checks across variables: an operator's database needs an explicit address and a private secret. */
 function combinedProblems(given: Environment): string[] {
   const gone = Object.entries(GONE_VARIABLES).filter(([name]) => given[name]);
   const problems = gone.map(([name, sentence]) => `${name} ${sentence}`);
@@ -180,7 +180,7 @@ function combinedProblems(given: Environment): string[] {
   return problems;
 }
 
-/** A forgotten `DATABASE_URL` must not end in trial mode, on data that are thrown away. */
+/** A forgotten `DATABASE_URL` must not start trial mode, whose data are temporary. */
 function trialProblems(given: Environment): string[] {
   const { NODE_ENV, BASE_URL, HOST } = given;
   const isOpen = isElsewhere(BASE_URL) || (HOST && HOST !== '::1' && !isLoopback(HOST));
@@ -188,7 +188,7 @@ function trialProblems(given: Environment): string[] {
   return isTrial || originOf('DATABASE_URL', given) !== 'default' ? [] : [NO_TRIAL];
 }
 
-/** False for text that is no URL: it is refused for that. */
+/** False for an invalid URL, which has its own error. */
 function isElsewhere(url = ''): boolean {
   return URL.canParse(url) && !isLoopback(new URL(url).hostname);
 }

@@ -6,15 +6,15 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Variables that may be given as a file, in a variable with `_FILE` behind the name. */
+/** Variables that a file may hold, named by the variable with the suffix `_FILE`. */
 const SECRET_VARIABLES = ['DATABASE_URL', 'PGPASSWORD', 'SECRETS', 'METRICS_TOKEN'];
 
-/** The absolute path of a file: relative paths are relative to the checkout, wherever the command was started. */
+/** The absolute path of a file; relative paths start at the checkout, not at the current directory. */
 export function inCheckout(file: string): string {
   return resolve(CHECKOUT, file);
 }
 
-/** Reads variables, each from its file where it is given as one; empty ones are not set. `problems`: sentences on files. */
+/** Reads variables, from their files if given so; empty ones are unset. `problems`: sentences about files. */
 export function readVariables(
   names: readonly string[],
   environment: Environment,
@@ -31,13 +31,13 @@ export function readVariables(
   return { values: Object.fromEntries(names.map((name) => [name, read(name)])), problems };
 }
 
-/** Where a variable is set, be its file good or not: `environment`, `SECRETS_FILE`, or `default` for nowhere. */
+/** The origin of a variable, even with a bad file: `environment`, `SECRETS_FILE`, or `default` if unset. */
 export function originOf(name: string, environment: Environment): string {
   if (environment[name]) return 'environment';
   return fileOf(name, environment) === undefined ? 'default' : `${name}_FILE`;
 }
 
-/** A sentence for each variable that nothing reads, and that looks like one of `names` that is not set and not short. */
+/** A sentence for each unknown variable that resembles an unset, not too short one of `names`. */
 export function findMistyped(names: readonly string[], environment: Environment): string[] {
   const missing = names.filter((name) => name.length > 6 && originOf(name, environment) === 'default');
   const files = missing.filter((name) => SECRET_VARIABLES.includes(name)).map((name) => `${name}_FILE`);
@@ -48,7 +48,7 @@ export function findMistyped(names: readonly string[], environment: Environment)
   });
 }
 
-/** True when at most `edits` letters are missing, added, other or swapped with their neighbour (Damerau and Levenshtein). */
+/** True if at most `edits` letters are missing, added, changed or swapped with a neighbour (Damerau–Levenshtein). */
 function isNear(one: string, other: string, edits: number): boolean {
   if (one === other || edits === 0) return one === other;
   if (one[0] === other[0]) return isNear(one.slice(1), other.slice(1), edits);
@@ -61,7 +61,7 @@ function fileOf(name: string, environment: Environment): string | undefined {
   return (SECRET_VARIABLES.includes(name) && environment[`${name}_FILE`]) || undefined;
 }
 
-/** Without the line end behind it, which editors and `echo` write. */
+/** Removes the final line end, which editors and `echo` write. */
 function readSecret(variable: string, file: string, problems: string[]): string | undefined {
   try {
     const secret = readFileSync(inCheckout(file), 'utf8').replace(/[\r\n]+$/, '');

@@ -7,10 +7,10 @@ import { type Directory, parseDirectory } from '../rules/face/directory.ts';
 import { checkLogo, type Logo, MAX_LOGO_BYTES } from '../rules/face/logo.ts';
 import { hexOf, sha256 } from '../secrets/digest.ts';
 
-// The files that an operator writes. Each is read whole, once, and nothing beside them.
+// Files written by the operator. Each is read whole, once; no other file is read.
 
 const MAX_BYTES = 64 * 1024;
-/** Bytes of a directory: some 50,000 names. */
+/** Size of a directory with about 50,000 names. */
 const MAX_DIRECTORY_BYTES = 4 * 1024 * 1024;
 
 /** @param file absolute; its logo is relative to it @throws {FileError} with all mistakes of the file and its logo */
@@ -26,7 +26,7 @@ export function readBrand(file: string): Brand {
   return { ...brand, logo: logo && { ...logo, path: `/brand/logo-${logo.file}` } };
 }
 
-/** Adds a {@link FileError} of `read` to `problems`, in other words. @returns the content; undefined after an error */
+/** Adds the {@link FileError} of `read` to `problems`, reworded. @returns the content; undefined after an error */
 export function gathering<Content>(
   problems: string[],
   read: () => Content,
@@ -51,12 +51,12 @@ export function readDirectory(file: string): Directory {
   return parseDirectory(readText(file, MAX_DIRECTORY_BYTES));
 }
 
-/** @throws {FileError} when it can't be read, or is no picture that may stand on our pages */
+/** @throws {FileError} if unreadable, or not an allowed picture */
 export function readLogo(file: string): Logo {
   return logoOf(readBytes(file, MAX_LOGO_BYTES));
 }
 
-/** @throws {FileError} when the bytes are no picture that may stand on our pages */
+/** @throws {FileError} if the bytes are not an allowed picture */
 export function logoOf(body: Buffer): Logo {
   const { extension, width, height } = checkLogo(body);
   return { file: `${hexOf(sha256(body)).slice(0, 32)}.${extension}`, body, width, height };

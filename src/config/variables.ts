@@ -5,7 +5,8 @@ import { CONNECTIONS, INSTANCES } from '../rules/common/limits.ts';
 import { findUnclearInName } from '../rules/common/text.ts';
 import { AddressError, parseAddresses } from '../store/database/databaseUrl.ts';
 
-// Every variable of the environment, once: what it may be, its default, and what a message says that it must be.
+// Every environment variable: its values, default, error message and description, the source of
+// docs/operate/configuration.md. `unset` describes a default that no schema gives.
 
 const MIN_SECRET_CHARACTERS = 32;
 const MAX_DRAIN_SECONDS = 60;
@@ -29,14 +30,14 @@ const wholeNumber = (min: number, max: number) => {
 
 const list = (text: string): string[] => text.split(',').map((entry) => entry.trim());
 
-/** An address, or a network: an address and how many of its bits count, but never none of them. */
+/** An address, or a network as an address and its prefix length, which is never 0. */
 function isNetwork(text: string): boolean {
   const [address = '', bits = '1', ...more] = text.split('/');
   const maxBits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
   return more.length === 0 && /^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= maxBits;
 }
 
-/** True for a name that `Intl` knows. Newer versions of Node take offsets such as +03:00, too, which have no name. */
+/** True for a name known to `Intl`. Newer Node versions also accept offsets such as +03:00, which have no name. */
 function isTimeZone(name: string): boolean {
   try {
     return /^[A-Za-z]/.test(name) && new Intl.DateTimeFormat('en', { timeZone: name }).format() !== '';
@@ -48,17 +49,28 @@ function isTimeZone(name: string): boolean {
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 export const DATABASE_VARIABLES = {
-  DATABASE_URL: databaseUrl,
-  PGPASSWORD: z.string().optional(),
-  DATA_DIR: z.string().default('.data'),
+  DATABASE_URL: databaseUrl.meta({
+    description: 'PostgreSQL 15 or newer, as `postgres://role@host/database`',
+    unset: 'trial mode, with an embedded PostgreSQL',
+  }),
+  PGPASSWORD: z.string().optional().describe('the password, if `DATABASE_URL` holds none'),
+  DATA_DIR: z
+    .string()
+    .default('.data')
+    .describe(
+      'trial mode: folder of the embedded database and generated secrets; a relative path starts at the checkout',
+    ),
 };
 
 export const DEFAULT_PORT = '3000';
 
 export const VARIABLES = {
   ...DATABASE_VARIABLES,
-  PORT: wholeNumber(1, 65535).default(Number(DEFAULT_PORT)),
-  HOST: z.string().default('localhost'),
+  PORT: wholeNumber(1, 65535).default(Number(DEFAULT_PORT)).describe('port to listen on'),
+  HOST: z
+    .string()
+    .default('localhost')
+    .describe('address to listen on; the image sets 0.0.0.0, the systemd units 127.0.0.1'),
   BASE_URL: z
     .string()
     .refine(
@@ -66,7 +78,11 @@ export const VARIABLES = {
       'must be http:// or https://, a host and nothing behind it',
     )
     .transform((url) => new URL(url).origin)
-    .optional(),
+    .optional()
+    .meta({
+      description: 'public address of the service, without a path; request headers never change it',
+      unset: '`http://localhost:PORT`; required with `DATABASE_URL`',
+    }),
   SECRETS: z
     .string()
     .transform(list)
@@ -75,9 +91,19 @@ export const VARIABLES = {
         entries.every((entry) => entry.length >= MIN_SECRET_CHARACTERS),
       `must be entries of ${MIN_SECRET_CHARACTERS} or more characters, separated by commas`,
     )
-    .optional(),
-  CODE_LIFETIME_SECONDS: wholeNumber(1, MAX_CODE_SECONDS).default(DEFAULT_CODE_SECONDS),
-  LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
+    .optional()
+    .meta({
+      description:
+        'entries of 32 or more characters, separated by commas: the first signs forms and cookies, all verify',
+      unset: 'generated in trial mode; required with `DATABASE_URL`',
+    }),
+  CODE_LIFETIME_SECONDS: wholeNumber(1, MAX_CODE_SECONDS)
+    .default(DEFAULT_CODE_SECONDS)
+    .describe(`lifetime of an authorization code, 1 to ${MAX_CODE_SECONDS}`),
+  LOG_LEVEL: z
+    .enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`)
+    .default('info')
+    .describe(LOG_LEVELS.join(', ')),
   TRUST_PROXY: z
     .string()
     .refine(
@@ -85,39 +111,68 @@ export const VARIABLES = {
       'must be a number of proxies, or addresses and networks such as 10.0.0.0/8 separated by commas',
     )
     .transform((value) => (/^\d+$/.test(value) ? Number(value) : list(value)))
-    .optional(),
-  METRICS_PORT: wholeNumber(1, 65535).optional(),
+    .optional()
+    .describe('number of reverse proxies, or their addresses and networks, that may set `X-Forwarded-*`'),
+  METRICS_PORT: wholeNumber(1, 65535).optional().meta({
+    description: 'a port of its own for `/metrics`, at `HOST`; each replica on a machine needs another',
+    unset: '`/metrics` at `PORT`',
+  }),
   METRICS_TOKEN: z
     .string()
     .regex(
       new RegExp(`^[\\x21-\\x7e]{${MIN_SECRET_CHARACTERS},}$`),
       `must be ${MIN_SECRET_CHARACTERS} or more letters, digits and signs without spaces`,
     )
-    .optional(),
-  DRAIN_SECONDS: wholeNumber(0, MAX_DRAIN_SECONDS).default(0),
-  MAX_CONNECTIONS: wholeNumber(CONNECTIONS.min, CONNECTIONS.max).default(CONNECTIONS.default),
-  MAX_INSTANCES: wholeNumber(INSTANCES.min, INSTANCES.max).default(INSTANCES.default),
-  DEMO: z.enum(['on', 'off'], 'must be on or off').default('on'),
+    .optional()
+    .describe('bearer token that readers of `/metrics` must send, 32 or more characters without spaces'),
+  DRAIN_SECONDS: wholeNumber(0, MAX_DRAIN_SECONDS)
+    .default(0)
+    .describe(
+      `how long a stopping server still accepts connections while it is not ready, 0 to ${MAX_DRAIN_SECONDS}; 5 behind a load balancer`,
+    ),
+  MAX_CONNECTIONS: wholeNumber(CONNECTIONS.min, CONNECTIONS.max)
+    .default(CONNECTIONS.default)
+    .describe(
+      'open connections; from nine tenths of it on, a new connection replaces the one that is idle longest',
+    ),
+  MAX_INSTANCES: wholeNumber(INSTANCES.min, INSTANCES.max)
+    .default(INSTANCES.default)
+    .describe('live authorizations of one user for one client, by `instance_name`'),
+  DEMO: z
+    .enum(['on', 'off'], 'must be on or off')
+    .default('on')
+    .describe('trial mode: `off` leaves out the demo application and its client, users and resource'),
   CURRENCY: z
     .string()
     .regex(/^[A-Z]{3}$/, 'must be a currency code of three capital letters, such as RUB')
-    .default('RUB'),
+    .default('RUB')
+    .describe('the one currency of all limits, ISO 4217'),
   TIME_ZONE: z
     .string()
     .refine(isTimeZone, 'must be the IANA name of a time zone, such as Europe/Moscow or UTC')
-    .default('UTC'),
-  CATALOGUE: z.string().optional(),
-  BRAND: z.string().optional(),
-  DIRECTORY: z.string().optional(),
+    .default('UTC')
+    .describe('IANA name of the zone of days and times on pages, such as `Europe/Moscow`'),
+  CATALOGUE: z.string().optional().meta({
+    description: 'JSON file with the rights that are offered and their texts: [CATALOGUE](#catalogue)',
+    unset: 'built in',
+  }),
+  BRAND: z.string().optional().meta({
+    description: 'JSON file with name, logo, colours and support of the service: [BRAND](#brand)',
+    unset: 'Assent; in trial mode an invented wallet',
+  }),
+  DIRECTORY: z.string().optional().meta({
+    description: 'JSON file with the names of shops and accounts: [DIRECTORY](#directory)',
+    unset: 'none; in trial mode some invented names',
+  }),
 };
 
 const NO_STANDBYS =
-  'is no longer read: introspection asks the primary. Leave it out, and set DATABASE_URL alone; see "Lighter" in docs/operating.md.';
+  'is no longer read: introspection asks the primary. Leave it out, and set DATABASE_URL alone; see docs/operate/upgrade.md#100.';
 
-/** Variables of earlier versions, each with what a message says of it: a server doesn't start while one is set. */
+/** Removed variables, each with the text of its message: the server refuses to start while one is set. */
 export const GONE_VARIABLES: Readonly<Record<string, string>> = {
   WORKERS:
-    'is no longer read: a server is one process. Leave it out, and start more servers for more cores; see "Lighter" in docs/operating.md.',
+    'is no longer read: a server is one process. Leave it out, and start more servers for more cores; see docs/operate/upgrade.md#100.',
   DATABASE_READ_URL: NO_STANDBYS,
   DATABASE_READ_URL_FILE: NO_STANDBYS,
   READ_LAG_MS: NO_STANDBYS,
@@ -131,5 +186,9 @@ export const OPERATOR_VARIABLES = {
       (name) => name.length <= 100 && findUnclearInName(name) === undefined,
       'must be a name of at most 100 characters that can be seen',
     )
-    .optional(),
+    .optional()
+    .meta({
+      description: 'operator of a command in the audit trail: a person, a token or a pipeline',
+      unset: 'the user of the operating system',
+    }),
 };

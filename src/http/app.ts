@@ -46,16 +46,16 @@ declare module 'fastify' {
 export interface Dependencies {
   readonly context: Context;
   readonly log: FastifyBaseLogger;
-  /** Hops or networks whose `X-Forwarded-*` headers are believed. */
+  /** Hops or networks with trusted `X-Forwarded-*` headers. */
   readonly trustProxy: false | number | string[];
   readonly maxConnections: number;
-  /** `/metrics`: among these routes or not, and the token that it asks for; null for none. */
+  /** `/metrics`: whether it is among these routes, and its bearer token; null for none. */
   readonly metrics: { readonly onThisPort: boolean; readonly token: string | null };
 }
 
-/** Above the longest request that is accepted, so that one a little too long still gets the contract's error page. */
+/** Exceeds the longest accepted request, so that a slightly longer one still gets the contract's error page. */
 const HEADER_LIMIT_BYTES = 32 * 1024;
-/** For headers, and for headers and body, to arrive (Slowloris). */
+/** Deadlines for headers, and for headers and body (Slowloris). */
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 20_000;
 const TIMEOUT_CHECK_MS = 5_000;
@@ -66,13 +66,13 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
   const app = fastify({
     loggerInstance: log,
     logController: new RequestLog(),
-    // Fastify takes a bare number for no trust, as it can't know the sender. Here the operator promises that only proxies can
-    // reach us, and how many.
+    // Fastify treats a bare number as no trust, as it can't know the sender. Here the operator promises that only this many
+    // proxies can reach us.
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
     genReqId: newReference,
     requestTimeout: REQUEST_TIMEOUT_MS,
     bodyLimit: CONTRACT_BODY_LIMIT_BYTES,
-    return503OnClosing: false, // requests that arrive are answered; their connections close with the response
+    return503OnClosing: false, // arriving requests are answered; their connections close with the response
     http: {
       maxHeaderSize: HEADER_LIMIT_BYTES,
       headersTimeout: HEADERS_TIMEOUT_MS,
@@ -83,7 +83,7 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
   });
   app.decorate('context', context).decorate('branding', brandingOf(context));
-  // Hooks of one phase run in the order of these lines, each phase by itself; the two that look at routes come before them.
+  // Hooks of one phase run in the order of these lines; `onRoute` hooks precede the routes.
   prepareDraining(app);
   endSlowReaders(app);
   addResponseHeaders(app, context.baseUrl);
@@ -120,7 +120,7 @@ export async function buildApp(dependencies: Dependencies): Promise<FastifyInsta
   return app;
 }
 
-/** Fastify would load its own compilers of JSON schemas, 140 files, also for routes that have none. */
+/** Fastify would load its own JSON schema compilers, 140 files, even without schemas. */
 function noSchemas(): never {
   throw new Error('routes here check their requests themselves, without JSON schemas');
 }

@@ -4,15 +4,15 @@ import { eachLanguage, type PerLanguage, perLanguage } from '../rules/common/per
 import { RIGHT_NAMES, RIGHTS, type RightName } from '../rules/scope/rights.ts';
 import { TEXTS } from './languages.ts';
 
-/** The rights on offer, each with the sentence after "It will be able to"; `{target}` stands for the shop or account. */
+/** The rights on offer, each with its sentence after "It will be able to"; `{target}` stands for the shop or account. */
 export type Catalogue = Readonly<Partial<Record<RightName, PerLanguage>>>;
 
-/** All rights of this API family. An operator's file (`CATALOGUE`) replaces it, and may offer fewer. */
+/** All rights of this API family. An operator's file (`CATALOGUE`) replaces it and may offer fewer. */
 export const BUILT_IN_CATALOGUE = Object.fromEntries(
   RIGHT_NAMES.map((name) => [name, eachLanguage((language) => TEXTS[language].rights[name])]),
 ) as Required<Catalogue>;
 
-/** The rights whose sentence needs its target: a payment is not allowed without seeing its receiver. */
+/** Rights whose sentence needs its target: the user must see a payment's receiver. */
 const NAMES_A_TARGET: readonly string[] = RIGHT_NAMES.filter((name) => RIGHTS[name].names !== undefined);
 
 const MAX_SENTENCE_CHARACTERS = 300;
@@ -28,7 +28,7 @@ const CATALOGUE = z
     `the sentences of ${NAMES_A_TARGET.join(', ')} need {target} once, the others must not have it`,
   );
 
-/** Parses an operator's catalogue: a sentence by the name of each right. @throws {FileError} with all its mistakes */
+/** Parses an operator's catalogue: a sentence for each right. @throws {FileError} with all its mistakes */
 export function parseCatalogue(json: string): Catalogue {
   return parseOperatorFile(CATALOGUE, json);
 }

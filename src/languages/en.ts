@@ -13,14 +13,14 @@ type WarningText = (client: string, time: string, from: string, device: string) 
 const warningTexts = <Kind extends string>(texts: Record<Kind, WarningText>) => texts;
 const outcomeTexts = <Outcome extends string>(texts: Record<Outcome, OutcomeText>) => texts;
 
-/** English, and the model of every other language: functions take what stands inside their sentence. */
+/** English, the model of every other language. Functions take the values inside their sentence. */
 export const en = {
   ownName: 'English',
   formats: formatsOf('en-GB', 'code'),
   quotes: { open: '“', close: '”' },
 
   layout: {
-    /** @param address the host that the address bar shows */
+    /** @param address the host in the address bar */
     passwordsHereOnly: (service: string, address: string) =>
       say`Enter your ${service} passwords only on pages at ${address}, never inside an application.`,
     language: 'Language',
@@ -29,8 +29,7 @@ export const en = {
   },
 
   /**
-   * After "It will be able to"; where the money comes from is a line of its own. `{target}` stands for the shop, account
-   * or source that the right names.
+   * After "It will be able to"; the source of money has its own line. `{target}` stands for the right's shop, account or source.
    */
   rights: {
     'account-info': 'See your account number, balance and status',
@@ -67,7 +66,7 @@ export const en = {
     cookiesOff: (host: string) =>
       say`Your browser isn’t saving cookies from ${host}, and you can’t sign in without them. Allow cookies for ${host} in your browser’s settings, then sign in here again.`,
   },
-  /** Beside each field for a password: a button, read with the word behind it ("Show password"), and a hint. */
+  /** Next to each password field: a button, read with the word after it ("Show password"), and a hint. */
   password: { show: 'Show', hide: 'Hide', what: 'password', capsLock: 'Caps Lock is on.' },
   tooManyTries: (wait: string) =>
     `Too many attempts. Wait ${wait}, then try again. The password was not checked this time.`,
@@ -93,25 +92,25 @@ export const en = {
     returnsElsewhere: 'not the application’s website',
     willBeAble: 'It will be able to',
     spending: 'Spend your money, within these limits',
-    /** As docs/operating.md says of `--reviewed`. */
+    /** The meaning of `--reviewed`, as in docs/operate/commands.md. */
     reviewed: (service: string) => say`${service} has checked who runs it`,
     firstSeen: (day: string) =>
       `You have not connected it before, and we have not checked who runs it. It was registered here on ${day}. Allow this only if you trust it.`,
-    /** The most that a request can cost, as one line. */
+    /** The most that a request can cost, on one line. */
     cost: {
       heading: 'The most it can spend',
       /** @param payment such as "One payment of exactly RUB 500" */
       once: (payment: string) => `${payment}, now or later, but only once`,
       /** @param limit such as "At most RUB 3,000 in any 7 days" */
       until: (limit: string, day: string) => `${limit}, until ${day}`,
-      /** Where a limit is for a longer time than that. */
+      /** For limits whose period is longer than that. */
       inAll: (amount: string, day: string) => `At most ${amount} in all, until ${day}`,
-      /** Of several rights. @param cost such as "At most RUB 3,000 in any 7 days, until 23 November 2029" */
+      /** For several rights. @param cost such as "At most RUB 3,000 in any 7 days, until 23 November 2029" */
       together: (cost: string) => `Together ${inSentence(cost)}`,
       total: 'Total until then',
       upTo: (amount: string) => `Up to ${amount}`,
     },
-    /** Below that: the spending by all other connections together. */
+    /** Below that: the total spending of all other connections. */
     besides: {
       /** @param most such as "at most RUB 3,000 in any 7 days" */
       known: (most: string) => `On top of this, it can already spend through other connections: ${most}.`,
@@ -152,7 +151,7 @@ export const en = {
       unchanged: (count: number) =>
         plural(count, { one: '# more right stays as it is', other: '# more rights stay as they are' }),
       before: (limit: string) => `Before: ${inSentence(limit)}`,
-      /** Two limits for different days, compared in the time of each. */
+      /** Two limits with different periods, compared over each. */
       within: (days: number, before: string, after: string) =>
         `${days === 1 ? 'In any 24 hours' : plural(days, { other: 'In any # days' })}: at most ${before} before, ${after} after`,
     },
@@ -226,7 +225,7 @@ export const en = {
       nothing: 'Nothing',
       nothingNow: 'Nothing while it is blocked',
       once: (amount: string) => `At most one payment of exactly ${amount}`,
-      /** Of an application. @param most such as "at most RUB 3,000 in any 7 days" */
+      /** For an application. @param most such as "at most RUB 3,000 in any 7 days" */
       can: (most: string) => `Can spend: ${most}`,
       together: (most: string) => `in total ${most}`,
       togetherOnce: (amount: string) => `at most ${amount} in all, in one-time payments`,
@@ -274,7 +273,7 @@ export const en = {
     empty: 'Nothing has happened yet.',
     older: 'Older',
     newest: 'Back to the newest',
-    /** Read out, and beside an icon. */
+    /** Read out, and next to an icon. */
     warning: 'Check this:',
     rights: 'What you allowed',
     address: 'IP address',
@@ -309,7 +308,7 @@ export const en = {
     },
   },
 
-  /** Told until the user has seen it: the event, and the steps against a stranger. */
+  /** Shown until the user has seen it: the event, and the steps against an attacker. */
   warnings: {
     heading: 'Please check this',
     kinds: warningTexts({
@@ -327,7 +326,7 @@ export const en = {
         `Somebody signed in as you on ${time} with ${device}, ${from}, in a browser that we did not recognise. If that was not you, stop everything and change your passwords.`,
     }),
     unknownNetwork: 'unknown IP address',
-    /** Of events that are alike, after the sentence about the last. */
+    /** For similar events, after the sentence about the last. */
     times: (times: number, first: string) => `It happened ${times} times, first on ${first}.`,
     others: (count: number) => `${count} more`,
     more: 'There is more in your history.',
@@ -399,7 +398,7 @@ export const en = {
     },
   },
 
-  /** The outcome of the last form, on the next page. */
+  /** The outcome of the previous form, on the next page. */
   outcomes: {
     not_signed_in: 'You are not signed in yet: that page had expired. Please sign in again.',
     sessionOver:
@@ -496,7 +495,7 @@ export const en = {
       ourFault: { title: 'Something went wrong', text: 'We could not finish this.' },
       unavailable: { title: 'We can’t answer just now', text: 'Our service is temporarily unavailable.' },
     },
-    /** After pressing a button, where 500 or 503 was the answer. */
+    /** After a button, if the answer was 500 or 503. */
     pressed: {
       signIn: 'You are not signed in yet.',
       decision:
@@ -526,12 +525,12 @@ export const en = {
         client === null
           ? 'Go back to the application and start again from there. If you don’t know which one it was, close this page.'
           : say`Go back to ${client} and start again from there. If you did not come from ${client}, close this page.`,
-      /** A stranger’s link may name the application. */
+      /** An attacker’s link may name the application. */
       doubt: (client: string | null) =>
         client === null
           ? 'If you don’t know which application you came from, close this page.'
           : say`If you did not come from ${client}, close this page. If you did, start again from there.`,
-      /** Where no step is known to help. */
+      /** If no step is known to help. */
       leave: () => 'Close this page. If you came from an application, tell its support team.',
       again: () => 'Wait a moment and try again.',
       account: () => 'Go on to “Connected applications”, or close this page.',

@@ -1,7 +1,7 @@
 import { kept, onFirstUse } from '../rules/common/kept.ts';
 import type { Money } from '../rules/common/money.ts';
 
-/** The forms of a phrase by the plural categories of its language, as CLDR names them. `#` stands for the number. */
+/** The forms of a phrase by its language's CLDR plural categories. `#` stands for the number. */
 type PluralForms = Readonly<Partial<Record<Intl.LDMLPluralRule, string>> & { other: string }>;
 
 const DECIMALS = {
@@ -10,7 +10,7 @@ const DECIMALS = {
   maximumFractionDigits: 2,
 } as const;
 
-/** Numbers, amounts, days and lists in a language. @param tag BCP 47 @param currencyDisplay how its readers know currencies */
+/** Numbers, amounts, days and lists in a language. @param tag BCP 47 @param currencyDisplay the readers' usual form */
 export function formatsOf(tag: string, currencyDisplay: 'code' | 'symbol') {
   const numbers = onFirstUse(() => new Intl.NumberFormat(tag));
   const plain = onFirstUse(() => new Intl.NumberFormat(tag, { ...DECIMALS, useGrouping: false }));
@@ -20,7 +20,7 @@ export function formatsOf(tag: string, currencyDisplay: 'code' | 'symbol') {
     (currency: string) =>
       new Intl.NumberFormat(tag, { style: 'currency', currency, currencyDisplay, ...DECIMALS }),
   );
-  // Node formats the decimal exactly; the type of `format` here knows numbers only.
+  // Node formats the decimal exactly; the type of `format` here allows only numbers.
   const amountsIn = kept((currency: string) =>
     kept((sum: string) => currencies(currency).format(sum as `${number}`)),
   );
@@ -28,11 +28,11 @@ export function formatsOf(tag: string, currencyDisplay: 'code' | 'symbol') {
   return {
     number: (value: number) => numbers().format(value),
     amount: ({ sum, currency }: Money) => amountsIn(currency)(sum),
-    /** A currency by itself, as beside an amount: `RUB` or `₽`. */
+    /** A currency without an amount: `RUB` or `₽`. */
     currency: (currency: string) => partOf(currencies(currency).formatToParts(0), 'currency') ?? currency,
-    /** An exact decimal as one types it, for example `9000.50`. */
+    /** An exact decimal as typed, for example `9000.50`. */
     plain: (sum: string) => plain().format(sum as `${number}`),
-    /** The day that it is in a time zone (an IANA name), for example `20 November 2029`. */
+    /** The day in a time zone (an IANA name), for example `20 November 2029`. */
     day: (time: Date, timeZone: string) => calendarIn(timeZone).day(time),
     /** The same with the time, for example `20 November 2029 at 14:05 UTC`, or `at 17:05 GMT+3`. */
     time: (time: Date, timeZone: string) => calendarIn(timeZone).time(time),
@@ -40,23 +40,23 @@ export function formatsOf(tag: string, currencyDisplay: 'code' | 'symbol') {
     clock: (time: Date, timeZone: string) => calendarIn(timeZone).clock(time),
     /** The same without the zone, for example `14:05`. */
     hour: (time: Date, timeZone: string) => calendarIn(timeZone).hour(time),
-    /** The time zone by its name all year, for example `UTC` or `Moscow Standard Time`. */
+    /** The time zone's name all year, for example `UTC` or `Moscow Standard Time`. */
     zone: (timeZone: string) => calendarIn(timeZone).zone,
-    /** A day that is one of UTC wherever it is read. @param day for example `2029-11-20` */
+    /** A UTC day, the same for all readers. @param day for example `2029-11-20` */
     utcDay: (day: string) => calendarIn('UTC').day(new Date(day)),
-    /** One of several of our own, for example `a, b or c`. */
+    /** Alternatives, for example `a, b or c`. */
     oneOf: (items: readonly string[]) => listOf(items.join('\n')),
   };
 }
 
-/** The clocks of all time zones differ by whole ones (since 1972). */
+/** Offsets between time zones are multiples of this (since 1972). */
 const QUARTER_HOUR_MS = 15 * 60_000;
 
 function calendarOf(tag: string, timeZone: string) {
   const format = (options: Intl.DateTimeFormatOptions) =>
     new Intl.DateTimeFormat(tag, { timeZone, ...options });
   const days = format({ dateStyle: 'long' });
-  // A short name tells summer time apart, such as `CEST`; `Intl` doesn't add it to a style by itself.
+  // A short name such as `CEST` marks summer time; `Intl` doesn't include it in a style.
   const zones = format({ timeZoneName: 'short' });
   const zoneOf = (time: Date, by = zones) => partOf(by.formatToParts(time), 'timeZoneName') ?? '';
   const withZone = (times: Intl.DateTimeFormat) => (time: Date) => `${times.format(time)} ${zoneOf(time)}`;
@@ -76,7 +76,7 @@ function partOf(parts: readonly { readonly type: string; readonly value: string 
   return parts.find(({ type }) => type === wanted)?.value;
 }
 
-/** A phrase with a number in it, in the form that the number takes. @param tag BCP 47 */
+/** A phrase with a number, in that number's plural form. @param tag BCP 47 */
 export function pluralOf(tag: string): (count: number, forms: PluralForms) => string {
   const rules = onFirstUse(() => new Intl.PluralRules(tag));
   const numbers = onFirstUse(() => new Intl.NumberFormat(tag));
@@ -84,14 +84,14 @@ export function pluralOf(tag: string): (count: number, forms: PluralForms) => st
     (forms[rules().select(count)] ?? forms.other).replace('#', numbers().format(count));
 }
 
-/** A text of ours as it goes on after a colon or within a sentence, for example "at most RUB 500 a day". */
+/** A text as it continues after a colon or within a sentence, for example "at most RUB 500 a day". */
 export function inSentence(text: string): string {
   return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
 const [FIRST_STRONG_ISOLATE, POP_ISOLATE] = ['\u2068', '\u2069'];
 
-/** A sentence with names, each isolated as by `<bdi>`: a Hebrew or Arabic name doesn't change the order of words around it. */
+/** A sentence with names, each isolated as by `<bdi>`: a Hebrew or Arabic name doesn't reorder the words around it. */
 export function say(sentence: TemplateStringsArray, ...names: readonly string[]): string {
   const isolated = names.map((name) => FIRST_STRONG_ISOLATE + withoutIsolates(name) + POP_ISOLATE);
   return String.raw({ raw: sentence }, ...isolated);
@@ -101,7 +101,7 @@ export function withoutIsolates(name: string): string {
   return name.replaceAll(/[\u2068\u2069]/g, '');
 }
 
-/** Escaped text as HTML, with `<bdi>` for what {@link say} isolated. */
+/** Escaped text as HTML; parts that {@link say} isolated are in `<bdi>`. */
 export function isolatesAsHtml(escaped: string): string {
   return escaped.replaceAll(FIRST_STRONG_ISOLATE, '<bdi>').replaceAll(POP_ISOLATE, '</bdi>');
 }

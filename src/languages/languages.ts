@@ -5,7 +5,7 @@ import { ru } from './ru.ts';
 
 export { LANGUAGES, type Language, type Texts };
 
-/** Every text that users read. English is the model: a language that lacks one of its texts, or has another, is not built. */
+/** All texts for users. English is the model: a language with a missing or extra text fails to compile. */
 export const TEXTS: PerLanguage<Texts> = { en, ru };
 
 const DEFAULT_LANGUAGE: Language = LANGUAGES[0];
@@ -21,10 +21,10 @@ export function preferredLanguage(header: string | undefined): Language {
   return firstLanguage(accepted) ?? DEFAULT_LANGUAGE;
 }
 
-/** The first of these language tags that there is: ru-KZ is Russian, too. */
+/** The first supported one of these language tags: ru-KZ counts as Russian. */
 export function firstLanguage(tags: readonly string[]): Language | undefined {
   return tags.map((tag) => tag.split('-', 1)[0]?.toLowerCase()).find(isLanguage);
 }
 
-/** No browser sends more; what a stranger sends is sorted. */
+/** Longer than any browser's; longer headers are not parsed. */
 const MAX_HEADER_CHARACTERS = 500;

@@ -13,7 +13,7 @@ import { findPrunable, pruneAuditPartitions } from '../store/schema/auditPruning
 import { ID, LOGIN, timeThat, upTo } from './fields.ts';
 import { type Caller, found, listing, operation } from './operation.ts';
 
-/** Changes something for an operator. The act is recorded in the same transaction, if the change was one. */
+/** Makes an operator's change, and records an effective one in the same transaction. */
 export function audited<Result extends boolean | number | null>(
   pool: pg.Pool,
   act: Act,
@@ -51,7 +51,7 @@ const shown = ({ kind: outcome, ...event }: AuditEvent) => ({ outcome, ...event 
 
 export const show = listing({
   name: 'audit',
-  summary: 'show what happened to authorizations, sign-ins, and what operators did, oldest first',
+  summary: 'show the events of authorizations, sign-ins and operators, oldest first',
   input: z
     .strictObject({
       login: LOGIN.optional().describe('of this user'),
@@ -75,7 +75,7 @@ export const show = listing({
       until: timeThat('before this day (UTC) or time'),
       limit: upTo(999_999_999)
         .optional()
-        .meta({ title: 'number', description: 'only so many, the newest ones' }),
+        .meta({ title: 'number', description: 'at most so many, the newest' }),
     })
     .refine((filter) => Object.keys(filter).length > 0, 'say whose events'),
   output: EVENT,
@@ -92,7 +92,7 @@ async function* eventsOf(pages: AsyncIterable<AuditEvent[]>) {
   for await (const page of pages) yield page.map(shown);
 }
 
-/** A sentence for each id in a filter that names nothing now: it may be mistyped. */
+/** A sentence for each id in a filter that matches nothing now: it may be mistyped. */
 export async function findUnknown(
   { db }: Caller,
   { clientId, resourceId }: z.output<typeof show.input>,
@@ -107,7 +107,7 @@ export async function findUnknown(
 
 export const MAX_NEXT = 5_000;
 
-/** Four numbers that mean something to the store alone. */
+/** Four numbers that only the store understands. */
 const CURSOR = z
   .string()
   .regex(/^\d{1,18}(\.\d{1,18}){3}$/, 'not a cursor: take the one that was printed last')
@@ -118,7 +118,7 @@ const CURSOR = z
 
 export const next = operation({
   name: 'audit.next',
-  summary: 'show what came into the trail since a cursor, and the next cursor; without one only that',
+  summary: 'show the events since a cursor, and the next cursor; without a cursor only that',
   input: z.strictObject({ cursor: CURSOR.optional().meta({ title: 'cursor' }) }),
   output: z.object({ events: z.array(EVENT), cursor: z.string() }),
   effect: 'reads',
@@ -131,11 +131,11 @@ export const next = operation({
 
 export const prune = operation({
   name: 'audit.prune',
-  summary: 'drop old months of the trail; run as the owner of the tables',
+  summary: 'drop old months of the audit trail; run as the owner of the tables',
   input: z.strictObject({
     keep: upTo(9_999)
       .default(AUDIT_KEPT_MONTHS)
-      .meta({ title: 'months', description: 'how many whole months before this one are kept' }),
+      .meta({ title: 'months', description: 'how many whole months before this one to keep' }),
   }),
   output: z.object({ months: z.array(z.string()).readonly() }),
   effect: 'destroys',
@@ -148,7 +148,7 @@ export const prune = operation({
   },
 });
 
-/** Asks before months of the trail are dropped. @param keep how many are not */
+/** Asks before dropping partitions of the audit trail. @param keep how many to keep */
 export function confirmPruning({ db, confirm }: Caller, keep: number): Promise<void> {
   return confirm(async () => {
     const { rows = 0, months } = (await findPrunable(db, keep)) ?? {};

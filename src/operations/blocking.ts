@@ -7,7 +7,7 @@ import { audited } from './audit.ts';
 import { ID, STATUS } from './fields.ts';
 import { found, operation } from './operation.ts';
 
-/** `client.block`, `resource.unblock` and their like; each gives also whether the status was another before. */
+/** `client.block`, `resource.unblock` and the like; the result also says if the status changed. */
 export function blockOperations(owner: SecretOwner, summaries: { block: string; unblock: string }) {
   const key: string = `${owner}Id`;
   const output: z.ZodObject = z.object({ [key]: z.string(), status: STATUS });
@@ -26,7 +26,7 @@ export function blockOperations(owner: SecretOwner, summaries: { block: string; 
   return [to('block', 'blocked'), to('unblock', 'active')] as const;
 }
 
-/** Every endpoint sees it with its next statement. @returns null when there is no such application or resource server */
+/** Takes effect with each endpoint's next statement. @returns null for an unknown application or resource server */
 export function setStatus(
   pool: pg.Pool,
   owner: SecretOwner,

@@ -32,21 +32,21 @@ const SETTINGS = {
   name: z.string().meta({ title: 'name', description: 'the name that users see' }),
   redirectUri: z.string().meta({
     title: 'uri',
-    description: 'where browsers are sent back to; requests must name it character by character',
+    description: 'where browsers return to; requests must name it character by character',
   }),
   allowedRights: z.array(z.string()).readonly().nullable().describe('the only rights that it may request'),
   most: CEILING.nullable().describe('the longest period and the largest sum that a payment limit may have'),
-  site: z.string().nullable().describe('its own address in the web, https://…, that users see'),
+  site: z.string().nullable().describe('its website, https://…, that users see'),
   logo: z.custom<Logo>().nullable().describe('a checked picture that users see'),
   reviewed: z
     .boolean()
     .describe(
-      'you have looked at the application: users see that, and are warned of one that is new to them and not reviewed',
+      'you have checked who runs the application: users see that; they are warned of one that is new to them and not reviewed',
     ),
   userLimits: z
     .boolean()
     .describe(
-      'users may lower the sum of a limit for a period; the application has to read “scope” in the answer to its token request',
+      'users may lower the sum of a limit for a period; the application must read “scope” in the token response',
     ),
 };
 
@@ -67,14 +67,14 @@ const CLIENT = z.object({
 
 export const create = operation({
   name: 'client.create',
-  summary: 'register an application; its secret, if it gets one, is shown this once',
+  summary: 'register an application; a secret is shown this once',
   input: z.strictObject({
     name: SETTINGS.name,
     redirectUri: SETTINGS.redirectUri,
     verified: z
       .boolean()
       .default(false)
-      .describe('with authenticity verification: the application gets a client secret, and has to use it'),
+      .describe('issue a client secret, which the application must then use (authenticity verification)'),
     allowedRights: SETTINGS.allowedRights.default(null),
     most: SETTINGS.most.default(null),
     site: SETTINGS.site.default(null),
@@ -124,11 +124,10 @@ export const show = operation({
   run: ({ db }, { clientId }) => requireClient(db, clientId),
 });
 
-/** Gives also what has changed. */
+/** Also returns the changes. */
 export const update = operation({
   name: 'client.update',
-  summary:
-    'change an application; consent pages already shown and codes not yet exchanged become invalid, tokens stay valid',
+  summary: 'change an application: open consent pages and unused codes become invalid, tokens stay valid',
   input: z
     .strictObject({
       clientId: ID,
@@ -166,10 +165,10 @@ export const update = operation({
 
 export const [block, unblock] = blockOperations('client', {
   block: 'block an application: refuse its requests, codes and tokens until it is unblocked',
-  unblock: 'let a blocked application work again, with the tokens it has',
+  unblock: 'let a blocked application work again, with its tokens',
 });
 
-/** It is blocked first, which refuses its tokens at once; then they are revoked in batches, since there may be millions. */
+/** Blocks the application first, which refuses its tokens at once; up to millions are then revoked in batches. */
 export const remove = operation({
   name: 'client.delete',
   summary: 'delete an application with its secrets, and revoke all its authorizations',
@@ -199,7 +198,7 @@ async function requireClient(db: pg.Pool, clientId: string) {
   return found(await findClient(db, clientId), 'client', clientId);
 }
 
-/** @returns warnings of settings that are taken all the same @throws {RegistrationError} */
+/** @returns warnings about accepted settings @throws {RegistrationError} */
 async function checkSettings(
   { db, serviceNames }: Caller,
   settings: Partial<ClientSettings>,

@@ -51,7 +51,7 @@ export const checkInvariants = operation({
   input: z.strictObject({
     patience: upTo(99_999)
       .default(60)
-      .meta({ title: 'seconds', description: 'how long each question to the database may take' }),
+      .meta({ title: 'seconds', description: 'how long each statement may take' }),
   }),
   output: z.array(FINDING),
   effect: 'reads',
@@ -73,7 +73,7 @@ export const checkInvariants = operation({
 
 type Checks<Facts> = Readonly<Record<string, (facts: Facts, pool: pg.Pool) => Promise<Verdict | Verdict[]>>>;
 
-/** @param notSeen of a check that fails itself, such as for a table that the role can't read: the others still run */
+/** @param notSeen verdict for a check that fails, such as on an unreadable table: the others still run */
 async function carryOut<Facts>(
   checks: Checks<Facts>,
   facts: Facts,
@@ -84,18 +84,18 @@ async function carryOut<Facts>(
   for (const [check, judge] of Object.entries(checks)) {
     const verdicts = [await judge(facts, pool).catch(notSeen)].flat();
     findings.push(...verdicts.map((verdict) => ({ check, ...verdict })));
-    if (check === 'schema' && verdicts.some(({ level }) => level === 'error')) break; // what follows looks at its tables
+    if (check === 'schema' && verdicts.some(({ level }) => level === 'error')) break; // later checks read its tables
   }
   return findings;
 }
 
 const MIN_POSTGRES = 150_000;
-/** Above this, times in the log mislead; Assent itself goes by the database's clock alone. */
+/** Above this, log times mislead; Assent itself uses only the database's clock. */
 const TOLERABLE_SKEW_SECONDS = 5;
-/** Rows of a month without a partition go to the default partition, and have to be moved later. */
+/** Rows of a month without a partition go to the default partition and must be moved later. */
 const MIN_MONTHS_AHEAD = 3;
 
-/** In the order of the report: of what the database and the connection say of themselves, then of the tables. */
+/** In the order of the report: first the database and the connection, then the tables. */
 const OF_DATABASE: Checks<DatabaseFacts> = {
   version: async ({ version, versionNumber }) =>
     versionNumber >= MIN_POSTGRES
@@ -168,7 +168,7 @@ const OF_DATABASE: Checks<DatabaseFacts> = {
     const remedy = `run assent migrate --server-role ${role} as the owner of the tables`;
     if (lacking.length > 0) return wrong(`the role ${role} lacks ${lacking.join(', ')}`, remedy);
     if (await ownsTables(pool)) {
-      const way = 'let servers have a role of their own, see "Two roles" in docs/operating.md';
+      const way = 'let servers have a role of their own, see docs/operate/database.md#two-roles';
       return wrong(`the role ${role} may change tables`, way);
     }
     const powers = await findExcessPrivileges(pool, { role: null });
@@ -191,7 +191,7 @@ const OF_DATABASE: Checks<DatabaseFacts> = {
 const MAX_NAMED = 20;
 
 const IS_SETTING = /^\w+ with /;
-/** Lines that don't make rows wrong: how a table is stored, and an index more. */
+/** Harmless for rows: a table's storage parameters, and an additional index. */
 const IS_HARMLESS = /^\w+ (with |CREATE INDEX (?!.* invalid$))/;
 
 const OF_SCHEMA: Checks<pg.Pool> = {
@@ -215,7 +215,7 @@ const OF_SCHEMA: Checks<pg.Pool> = {
       : wrong(`what is ours belongs to several roles: ${owners.join(', ')}`, remedy);
   },
 
-  /** Reading more than a server needs is a decision of the operator's. */
+  /** The operator may let a role read more than a server needs. */
   async privileges(pool) {
     const verdicts: Verdict[] = [];
     for (const role of await findGrantees(pool)) {

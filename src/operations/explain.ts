@@ -9,7 +9,7 @@ import { found, NotFoundError, operation } from './operation.ts';
 
 export const explain = operation({
   name: 'explain',
-  summary: 'say for the reference on an error page which rule was broken, and what to do',
+  summary: 'explain the reference on an error page: the broken rule and the remedy',
   input: z.strictObject({ reference: z.string().meta({ title: 'reference' }) }),
   output: z.object({
     at: z.date(),
@@ -38,7 +38,7 @@ export const explain = operation({
 
 export const showToken = operation({
   name: 'token.show',
-  summary: 'say of an access token whose it is and what it is worth',
+  summary: 'show state, user and rights of an access token',
   input: z.strictObject({ token: z.string().describe('an access token') }),
   output: z.object({
     token: z.string().describe('the state of its authorization, or why it is refused'),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-// Fields of several operations. A title stands for the value in the help of the command.
+// Fields of several operations. A title stands for the value in the command's help.
 
 export const ID = z.string().meta({ title: 'id' });
 export const LOGIN = z.string().meta({ title: 'login' });
@@ -14,9 +14,9 @@ export function upTo(most: number) {
 
 export const LIMIT = upTo(1_000)
   .optional()
-  .meta({ title: 'number', description: 'only so many, up to 1000' });
+  .meta({ title: 'number', description: 'at most so many, up to 1000' });
 
-/** A day, or a time with a zone: of anything else JavaScript guesses what it means. */
+/** A day, or a time with a zone. JavaScript would guess the meaning of other forms. */
 const TIME = z
   .union([z.iso.date(), z.iso.datetime({ offset: true })], {
     error: 'Not a day or a time with a zone: 2026-11-20, 2026-11-20T09:30:00Z.',

@@ -30,7 +30,7 @@ export const GRANT = z.object({
   lastUsedOn: z.string().nullable(),
 });
 
-/** The fields of {@link GRANT}, and those of the row. */
+/** The fields of {@link GRANT}, plus those of the row. */
 export function describeGrant<Row extends Grant>(grant: Row) {
   const issuedAt = grant.tokenIssuedAt;
   const expiresAt = issuedAt && tokenExpiresAt(issuedAt);
@@ -43,7 +43,7 @@ export const list = listing({
   input: z
     .strictObject({
       login: LOGIN.optional().describe('of this user'),
-      clientId: ID.optional().describe('of this application; with both, only what this user allowed it'),
+      clientId: ID.optional().describe('of this application; with both, only those that fit both'),
       limit: LIMIT,
     })
     .refine(({ login, clientId }) => (login ?? clientId) !== undefined, 'say whose'),
@@ -58,7 +58,7 @@ async function* described(pages: AsyncIterable<(Grant & { login: string })[]>, w
     yield page.map(({ login, ...grant }) => ({ ...(withLogin && { login }), ...describeGrant(grant) }));
 }
 
-/** The lines of a file that `audit.next` filled. */
+/** The lines of a file written by `audit.next`. */
 const TRAIL = z.object({ name: z.string(), lines: z.custom<AsyncIterable<string>>() });
 
 export const revoke = operation({
@@ -68,8 +68,8 @@ export const revoke = operation({
   input: z
     .strictObject({
       grantId: z.string().optional().meta({ title: 'grant-id' }),
-      login: LOGIN.optional().describe('all that this user has allowed'),
-      clientId: ID.optional().describe('all that this application was allowed; with both, only by this user'),
+      login: LOGIN.optional().describe('all of this user'),
+      clientId: ID.optional().describe('all of this application; with both, only those that fit both'),
       since: timeThat('those given from this day (UTC) or time on'),
       until: timeThat('those given before this day (UTC) or time'),
       trail: TRAIL.optional().describe('those that ended or were replaced later, by this trail'),
@@ -99,7 +99,7 @@ export const revoke = operation({
   },
 });
 
-/** @returns 0 when it was revoked before */
+/** @returns 0 if already revoked */
 async function revokeOne({ db, operator }: Caller, grantId: string): Promise<number> {
   if (!isUuid(grantId.toLowerCase())) throw noGrant(grantId);
   const { found, revoked } = await revokeGrants(db, {
@@ -137,7 +137,7 @@ async function filterOf(db: pg.Pool, { login, clientId, since, until }: Named): 
   return { userId: user?.userId, clientId, since, until };
 }
 
-/** @param deed is done before the live grants are revoked, as `delete … and ` */
+/** @param deed precedes the revocation of the live grants, as `delete … and ` */
 export async function lossOf(db: pg.Pool, filter: GrantFilter, deed = ''): Promise<Loss> {
   return lossFrom(await countLiveGrants(db, filter), deed);
 }
@@ -150,7 +150,7 @@ function lossFrom({ grants, people }: { readonly grants: number; readonly people
 
 type Revoker = Pick<Caller, 'db' | 'operator' | 'progress'>;
 
-/** Revokes all live grants that fit, each batch in its own transaction, so that it can be interrupted. @returns how many */
+/** Revokes all matching live grants, each batch in its own transaction, so it can be interrupted. @returns how many */
 export async function revokeAll(caller: Revoker, filter: GrantFilter): Promise<number> {
   let revoked = 0;
   for await (const page of findLiveGrants(caller.db, filter)) {
@@ -162,7 +162,7 @@ export async function revokeAll(caller: Revoker, filter: GrantFilter): Promise<n
   return revoked;
 }
 
-/** The same for grants by their ids, in the order of their keys. */
+/** Revokes grants by id, in the order of their keys. */
 async function revokeThese({ db, operator, progress }: Revoker, ids: readonly string[]): Promise<number> {
   let revoked = 0;
   for (let from = 0; from < ids.length; from += MAX_AT_ONCE) {

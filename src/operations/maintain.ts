@@ -17,15 +17,15 @@ import { operation } from './operation.ts';
 const NOT_OWNER = 'the months of the trail: only the owner of the tables may make, drop and analyze them';
 const BUSY = 'a partition of the trail: somebody reads it, most likely a backup; try again later';
 
-/** Does what a database needs from time to time. Each step is its own transaction, harmless beside servers, and repeatable. */
+/** Routine maintenance of a database. Each step is its own transaction, repeatable, and safe while servers run. */
 export const maintain = operation({
   name: 'maintain',
   summary:
-    'remove what has expired, make the months of the trail to come; for cron, as the owner of the tables',
+    'remove expired rows and create the coming partitions of the audit trail; for cron, as the owner of the tables',
   input: z.strictObject({
     keep: upTo(9_999).optional().meta({
       title: 'months',
-      description: 'also drop older months of the trail: how many before this one are kept',
+      description: 'also drop older months of the audit trail: how many before this one are kept',
     }),
   }),
   output: z.object({

@@ -4,28 +4,28 @@ import type { z } from 'zod';
 export interface Loss {
   /** Such as `delete the application Shop and revoke 2 authorizations`. */
   readonly deed: string;
-  /** How much; there is no question about nothing. */
+  /** How much is lost; 0 asks no question. */
   readonly count: number;
 }
 
-/** On whose behalf an operation runs, and how the surface that it was called at goes on meanwhile. */
+/** The operator of an operation, and the callbacks of its surface. */
 export interface Caller {
   readonly db: pg.Pool;
   /** The name in the audit trail. */
   readonly operator: string;
-  /** The service's names, which no name or password may be like. */
+  /** The service's names, which no name or password may resemble. */
   readonly serviceNames: () => readonly string[];
-  /** Takes what to warn of in something that is done all the same. */
+  /** Receives warnings about an action that is carried out anyway. */
   readonly warn: (sentence: string) => void;
   readonly progress: (revoked: number) => void;
-  /** Called before something is lost for good; asks, or throws when it isn't agreed to. */
+  /** Called before an irreversible loss; asks, or throws without consent. */
   readonly confirm: (loss: () => Promise<Loss>) => Promise<void>;
 }
 
-/** A list by pages, as long as its reader takes them. */
+/** A list in pages, read at the consumer's pace. */
 export type Pages<Row> = AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>;
 
-/** A verb of operators, said once for every surface that they have. */
+/** An operator's action, defined once for every surface. */
 export interface Operation<
   Input extends z.ZodObject = z.ZodObject,
   Output extends z.ZodType = z.ZodType,
@@ -33,15 +33,15 @@ export interface Operation<
 > {
   /** Dotted, such as `client.secret.add`: the command is `client secret add`. */
   readonly name: string;
-  /** The beginning of its help, without a capital or a full stop. */
+  /** The beginning of its help, without capital or full stop. */
   readonly summary: string;
-  /** Of each field the title stands for its value in help, and the description says what it does. */
+  /** A field's title stands for its value in help; its description says what it does. */
   readonly input: Input;
-  /** The fields of the result that are shown, in this order; of a list, those of each row. */
+  /** The shown fields of the result, in this order; for a list, those of each row. */
   readonly output: Output;
   readonly effect: 'reads' | 'changes' | 'destroys';
   readonly isList?: boolean;
-  /** @throws {NotFoundError} for what the input names and isn't there; {@link RegistrationError} for what it may not be */
+  /** @throws {NotFoundError} if the input names a missing thing; {@link RegistrationError} for a forbidden value */
   run(caller: Caller, input: z.output<Input>): Promise<Result>;
 }
 
@@ -68,7 +68,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** @param incomplete is said where each field is good, and not all together @throws {UsageError} */
+/** @param incomplete the error if each field is valid, but not the whole @throws {UsageError} */
 export function readInput<Input extends z.ZodObject>(
   { input }: Operation<Input>,
   given: unknown,
@@ -80,7 +80,7 @@ export function readInput<Input extends z.ZodObject>(
   throw new UsageError((issue?.path.length === 0 && incomplete) || issue?.message);
 }
 
-/** Runs an operation without warnings and progress. @throws {UsageError} before a loss, unless the caller confirms it */
+/** Runs an operation without warnings or progress. @throws {UsageError} before a loss, unless the caller confirms it */
 export function perform<Input extends z.ZodObject, Result>(
   operation: Operation<Input, z.ZodType, Result>,
   caller: Pick<Caller, 'db' | 'operator'> & Partial<Caller>,
@@ -97,7 +97,7 @@ export class NotFoundError extends Error {
   override readonly name = 'NotFoundError';
 }
 
-/** The thing that an input names. @throws {NotFoundError} */
+/** The thing named by an input. @throws {NotFoundError} */
 export function found<Thing extends NonNullable<unknown>>(
   thing: Thing | null,
   kind: string,

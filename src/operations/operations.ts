@@ -11,7 +11,7 @@ import * as users from './users.ts';
 const isOperation = (exported: unknown): exported is AnyOperation =>
   typeof exported === 'object' && exported !== null && 'effect' in exported;
 
-/** Every operation: what a surface for operators offers. */
+/** Every operation that a surface for operators offers. */
 export const OPERATIONS: readonly AnyOperation[] = [
   clients,
   users,

@@ -16,7 +16,7 @@ const RESOURCE = z.object({ resourceId: z.string(), name: z.string(), status: ST
 
 export const create = operation({
   name: 'resource.create',
-  summary: 'register a server; its secret, for HTTP Basic, is shown this once',
+  summary: 'register a resource server; its secret, for HTTP Basic, is shown this once',
   input: z.strictObject({
     name: z.string().meta({ title: 'name', description: 'a name for operators' }),
   }),
@@ -36,7 +36,7 @@ export const create = operation({
 
 export const list = listing({
   name: 'resource.list',
-  summary: 'list the servers',
+  summary: 'list the resource servers',
   input: z.strictObject({}),
   output: RESOURCE,
   run: async ({ db }) => [await listResources(db)],
@@ -44,7 +44,7 @@ export const list = listing({
 
 export const show = operation({
   name: 'resource.show',
-  summary: 'show a server',
+  summary: 'show a resource server',
   input: RESOURCE_ID,
   output: RESOURCE,
   effect: 'reads',
@@ -52,13 +52,13 @@ export const show = operation({
 });
 
 export const [block, unblock] = blockOperations('resource', {
-  block: 'block a server: answer it as if its secrets were wrong until it is unblocked',
-  unblock: 'let a blocked server introspect again',
+  block: 'block a resource server: answer as if its secret were wrong until it is unblocked',
+  unblock: 'let a blocked resource server introspect again',
 });
 
 export const remove = operation({
   name: 'resource.delete',
-  summary: 'delete a server with its secrets',
+  summary: 'delete a resource server with its secrets',
   input: RESOURCE_ID,
   output: z.object({ resourceId: z.string(), status: z.literal('deleted') }),
   effect: 'destroys',

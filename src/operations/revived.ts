@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { AuditKind } from '../store/common/auditEvents.ts';
 import { findEndedGrants, type GrantEnd } from '../store/operate/liveGrants.ts';
 
-/** Events that are looked up at a time: a trail is larger than memory. */
+/** Events per lookup: an audit trail may exceed memory. */
 const CHUNK = 50_000;
 
 const APPROVALS: readonly string[] = ['approved', 'approved_again'] satisfies AuditKind[];
@@ -15,8 +15,8 @@ const REVOCATIONS: readonly string[] = [
 ] satisfies AuditKind[];
 
 /**
- * Finds grants that a restore made live again. @param lines as `assent audit next` prints them; their cursors are skipped
- * @returns sorted ids; the numbers of their users, of events that are ends, and of lines that begin like an event and are torn
+ * Finds grants that a restore made live again. @param lines as `assent audit next` prints them; cursors are skipped
+ * @returns sorted ids; the numbers of their users, of events that end a grant, and of truncated event lines
  */
 export async function findRevived(pool: pg.Pool, lines: AsyncIterable<string>) {
   const owners = new Map<string, string>();
@@ -46,7 +46,7 @@ const END = z
     return { grantId: grant_id, at, isApproval: APPROVALS.includes(outcome) };
   });
 
-/** @returns undefined for a line that is torn */
+/** @returns undefined for a truncated line */
 function parseJson(line: string): unknown {
   try {
     return JSON.parse(line);

@@ -13,7 +13,7 @@ const SECRET_ID_BYTES = 4;
 
 const SECRET_ID = z.string().meta({ title: 'secret-id' });
 
-/** Several secrets may be live, so that one is changed without a break. @param checkUse throws for an owner that needs none */
+/** Several secrets may be live at once, to replace one without a break. @param checkUse throws if the owner needs none */
 export function secretOperations<Owner>(
   owner: SecretOwner,
   requireOwner: (db: pg.Pool, id: string) => Promise<Owner>,
@@ -25,7 +25,7 @@ export function secretOperations<Owner>(
   return [
     operation({
       name: `${owner}.secret.add`,
-      summary: 'make another secret; it is shown this once',
+      summary: 'add a secret; it is shown this once',
       input: z.strictObject(input),
       output: z.object({ [key]: z.string(), secretId: z.string(), [`${owner}Secret`]: z.string() }),
       effect: 'changes',
@@ -81,7 +81,7 @@ export function secretOperations<Owner>(
   ] as const;
 }
 
-/** Makes a secret, to be shown this once; the others stay valid until they are retired. */
+/** Makes a secret, shown only once; the others stay valid until retired. */
 export async function makeSecret(db: pg.PoolClient, owner: SecretOwner, id: string, operator: string) {
   const [secretId, secret] = [randomHex(SECRET_ID_BYTES), randomHex(SECRET_BYTES)];
   await SECRETS[owner].insert(db, { ownerId: id, secretId, secretHash: sha256(secret) });

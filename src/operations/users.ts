@@ -64,7 +64,7 @@ export const list = listing({
   name: 'user.list',
   summary: 'list the users, in the order of their logins',
   input: z.strictObject({
-    after: z.string().optional().meta({ title: 'login', description: 'only those behind this one' }),
+    after: z.string().optional().meta({ title: 'login', description: 'only those after this one' }),
     login: z.string().optional().meta({ title: 'text', description: 'only those with this in their login' }),
     name: z.string().optional().meta({ title: 'text', description: 'only those with this in their name' }),
     limit: LIMIT,
@@ -107,7 +107,7 @@ export const unblock = toStatus(
 
 export const signOut = operation({
   name: 'user.sign-out',
-  summary: 'end a user’s sessions; what the user has allowed stays',
+  summary: 'end a user’s sessions; authorizations stay',
   input: BY_LOGIN,
   output: z.object({ ...ABOUT, done: z.literal('signed_out') }),
   effect: 'changes',
@@ -118,7 +118,7 @@ export const signOut = operation({
   },
 });
 
-/** Ends all sessions of the user, since the old password may be known to others. */
+/** Ends all sessions of the user: an attacker may know the old password. */
 export const setPassword = operation({
   name: 'user.set-password',
   summary: 'set a new password, and a new payment password if one is given; end the user’s sessions',
@@ -136,10 +136,10 @@ export const setPassword = operation({
   },
 });
 
-/** The user is blocked first, so that no authorization is added meanwhile. */
+/** Blocks the user first, so that no new authorization appears meanwhile. */
 export const remove = operation({
   name: 'user.delete',
-  summary: 'erase a user with sessions and authorizations; the audit trail keeps the user’s id',
+  summary: 'erase a user with sessions and authorizations; the audit trail keeps the id',
   input: BY_LOGIN,
   output: z.object({ userId: z.string(), status: z.literal('deleted'), revoked: z.int() }),
   effect: 'destroys',
@@ -167,7 +167,7 @@ async function setStatus(pool: pg.Pool, login: string, status: User['status'], o
   return { ...done, login, status };
 }
 
-/** Changes a user; sessions end in a second statement, which sees a sign-in that the first waited for. @throws {NotFoundError} */
+/** Changes a user. A second statement ends sessions: it sees sign-ins that the first waited for. @throws {NotFoundError} */
 function changeUser(
   pool: pg.Pool,
   login: string,
@@ -184,7 +184,7 @@ function changeUser(
 
 const detailOf = ({ paymentPassword }: Passwords) => ({ payment_password: paymentPassword !== null });
 
-/** Unless weak ones are allowed, what the user's own page refuses (`changePassword.ts`) is refused here. */
+/** Refuses the same passwords as the user's own page (`changePassword.ts`), unless weak ones are allowed. */
 async function hashPasswords(
   { password, paymentPassword, allowWeak }: Passwords,
   { login, name, paymentPasswordHash = null }: Pick<User, 'login' | 'name'> & Partial<PasswordHashes>,
@@ -195,7 +195,7 @@ async function hashPasswords(
   const passwordHash = await hashPassword(password);
   const paymentHash = paymentPassword === null ? null : await hashPassword(paymentPassword);
   if (!allowWeak) {
-    const { isCommonPassword, isOwnName } = await import('../rules/account/commonPassword.ts'); // it takes 15 MB
+    const { isCommonPassword, isOwnName } = await import('../rules/account/commonPassword.ts'); // takes 15 MB
     const names = [login, name, ...serviceNames];
     const ticket = { queue: 'stranger', key: '', until: Number.POSITIVE_INFINITY } as const;
     const isSame = await verifyPassword(paymentHash ?? paymentPasswordHash, password, ticket);

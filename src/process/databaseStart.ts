@@ -7,13 +7,13 @@ import { StartupGate } from '../store/database/gate.ts';
 import { MigrationError } from '../store/schema/schemaState.ts';
 import { migrateAndTell, type StoreLog } from './openStore.ts';
 
-/** Between two attempts: the first pause, doubled each time up to the last; each between half and all of that. */
+/** The pause between two attempts doubles from the first to the last value; each is random, from half of that up. */
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 4_000;
 
 /**
- * Queues all statements of a pool, before its first use, until another pool has migrated its database; trial mode's owner has.
- * @returns migrates it as soon as it is there; throws what does not pass by waiting
+ * Queues all statements of an unused pool until another pool has migrated its database; trial mode's owner already has.
+ * @returns migrates it once it is reachable; throws errors that waiting doesn't solve
  */
 export function queueUntilMigrated(
   queued: pg.Pool,
@@ -25,7 +25,7 @@ export function queueUntilMigrated(
     const pool = openDatabase(databaseUrl, databasePassword);
     try {
       for (let attempt = 0; !(await tryToMigrate(pool, gate, log)); attempt += 1) {
-        // Random, so that many servers do not come back all at once.
+        // Random, so that many servers do not return all at once.
         const pause = Math.min(FIRST_PAUSE_MS * 2 ** attempt, MAX_PAUSE_MS);
         await setTimeout(pause * (0.5 + Math.random() / 2));
       }
@@ -35,7 +35,7 @@ export function queueUntilMigrated(
   };
 }
 
-/** @returns true when it is done and the gate open; false when the database is away, which the watch over it reports */
+/** @returns true when it is done and the gate open; false while the database is unreachable, which the watch reports */
 async function tryToMigrate(pool: pg.Pool, gate: StartupGate, log: StoreLog): Promise<boolean> {
   try {
     await migrateAndTell(pool, log);

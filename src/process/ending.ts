@@ -1,8 +1,8 @@
 import { constants } from 'node:os';
 import { endMs } from '../rules/common/timeouts.ts';
 
-// Repeats change nothing: a terminal and npm both pass a Ctrl-C on. Every command handles these, since PID 1 has no default for
-// them. Fatal signals (SIGSEGV, SIGTRAP …) keep their default: a handler would return to the same fault.
+// Repeats change nothing: a terminal and npm both forward Ctrl-C. Every command handles these, since PID 1 has no default
+// for them. Fatal signals (SIGSEGV, SIGTRAP …) keep their default: a handler would return to the same fault.
 const END_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const QUIT_SIGNAL = 'SIGQUIT';
 
@@ -12,14 +12,14 @@ const PARENT_CHECK_MS = 1_000;
 export interface End {
   /** Null for an error. */
   readonly signal: NodeJS.Signals | null;
-  /** True: requests and statements under way finish first. False: they are broken off. */
+  /** True: requests and statements in progress finish first. False: they are aborted. */
   readonly inOrder: boolean;
 }
 
-/** Functions that close what is open; the end calls the last one first. */
+/** Functions that close resources; the end calls the last one first. */
 const closers: ((end: End) => Promise<unknown> | undefined)[] = [];
 
-/** Of a server that is ready: how long it drains after a signal, and what is called when all is closed. */
+/** Set once a server is ready: its drain time after a signal, and a callback after everything is closed. */
 let serving: { readonly drainMs: number; closed(): void } | undefined;
 let isEnding = false;
 
@@ -28,17 +28,17 @@ export function handleSignals(): void {
   process.on(QUIT_SIGNAL, () => process.exit(exitCode(QUIT_SIGNAL)));
 }
 
-/** Has something closed before the end, after all that is opened later. */
+/** Registers a closer; closers of later resources run before it. */
 export function onEnd(close: (end: End) => Promise<unknown> | undefined): void {
   closers.push(close);
 }
 
-/** From now on the end is in order, with exit code 0 after a signal. Until then it breaks off what is under way. */
+/** From now on the end is graceful, with exit code 0 after a signal. Until then it aborts work in progress. */
 export function endInOrder(drainMs: number, closed: () => void): void {
   serving = { drainMs, closed };
 }
 
-/** Closes what is open, from the last to the first. One that fails is reported, and keeps none of the others open. */
+/** Runs the closers, from the last to the first. A failing one is reported and doesn't stop the others. */
 export async function closeAll(how: End): Promise<void> {
   for (let close = closers.pop(); close !== undefined; close = closers.pop()) {
     try {
@@ -49,7 +49,7 @@ export async function closeAll(how: End): Promise<void> {
   }
 }
 
-/** Closes what is open and exits, at the latest after {@link endMs}. Repeats change nothing. */
+/** Closes all resources and exits, at the latest after {@link endMs}. Repeats change nothing. */
 export function end(cause: NodeJS.Signals | 'error'): void {
   if (isEnding) return;
   isEnding = true;
@@ -62,7 +62,7 @@ export function end(cause: NodeJS.Signals | 'error'): void {
   });
 }
 
-/** Ends when the parent process is gone, however it ended: it can't pass a signal on any more. */
+/** Ends when the parent process is gone, since that can no longer forward a signal. */
 export function endWithParent(): void {
   const look = () => {
     if (process.ppid !== PARENT) end('SIGHUP');

@@ -1,6 +1,6 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 
-/** JSON lines on standard output: an ISO time, the level as a word, and for errors no row data of PostgreSQL. */
+/** JSON lines on standard output: an ISO time, the level as a word, and PostgreSQL errors without row data. */
 export function openLog(level: string): Logger {
   const options = {
     level,
@@ -10,7 +10,7 @@ export function openLog(level: string): Logger {
     serializers: { err: describeError },
   };
   const destination = pino.destination({ dest: process.stdout.fd, sync: true });
-  // A full disk under the log must not end the service: one line on standard error says so.
+  // A full disk under the log must not stop the service: one line on standard error reports it.
   process.stderr.on('error', () => {});
   destination.once('error', (error: Error) => console.error(`the log can't be written: ${error.message}`));
   destination.on('error', () => {});
@@ -30,7 +30,7 @@ function timeOfLine(): string {
   return lastTime;
 }
 
-/** Writes the lines of one turn of the event loop at its end, in one system call; at exit the rest. */
+/** Writes one event-loop turn's lines at its end, in one system call; at exit the rest. */
 function writeEachTurn(destination: DestinationStream): DestinationStream {
   let lines = '';
   const write = () => {
@@ -46,7 +46,7 @@ function writeEachTurn(destination: DestinationStream): DestinationStream {
   };
 }
 
-/** Leaves out `detail`: in a PostgreSQL error it carries the row that failed. */
+/** Omits `detail`: in a PostgreSQL error it contains the failed row. */
 function describeError(error: Error & { code?: string }): object {
   return {
     type: error.name,

@@ -8,14 +8,14 @@ import { onEnd } from './ending.ts';
 
 export interface Store {
   readonly pool: pg.Pool;
-  /** Leaves the database when what is under way is done; the last one out of the embedded PostgreSQL stops it. */
+  /** Closes the pool once its work is done; the last user of the embedded PostgreSQL stops it. */
   close(): Promise<void>;
 }
 
-/** Where messages about the database go: pino's logger, or a command's standard error. */
+/** Destination of database messages: pino's logger, or a command's standard error. */
 export type StoreLog = Record<'info' | 'warn', (line: string) => void>;
 
-/** The role as which trial mode connects; elsewhere `DATABASE_URL` names it. */
+/** Trial mode's role; elsewhere `DATABASE_URL` names it. */
 type Role = 'owner' | 'server';
 
 /** Opens the operator's database or, without one, joins the embedded PostgreSQL of trial mode. */
@@ -26,10 +26,10 @@ export async function openStore(config: DatabaseConfig, log: StoreLog, as: Role 
   return { pool, close: () => pool.end() };
 }
 
-/** The role that serves in trial mode. The tables belong to the embedded PostgreSQL's superuser. */
+/** Trial mode's server role. The tables belong to the embedded PostgreSQL's superuser. */
 const TRIAL_ROLE = { user: 'assent_server' };
 
-/** Has trial mode's owner bring the schema up to date and give the role that serves its rights, and connects as that. */
+/** Lets trial mode's owner migrate the schema and grant the server role its rights, then connects as that role. */
 async function openToServe(config: DatabaseConfig, log: StoreLog): Promise<Store> {
   const owner = await openMigratedStore(config, log);
   try {
@@ -40,10 +40,10 @@ async function openToServe(config: DatabaseConfig, log: StoreLog): Promise<Store
   }
 }
 
-/** Only here is the embedded PostgreSQL loaded: production has none of its code. */
+/** Loads the embedded PostgreSQL, and only here: production has none of its code. */
 async function openTrialStore(dataDir: string, log: StoreLog, role = {}): Promise<Store> {
   const { joinEmbeddedPostgres, leaveEmbeddedPostgres } = await import('../trial/postgres/join.ts');
-  onEnd(leaveEmbeddedPostgres); // also in the middle of joining
+  onEnd(leaveEmbeddedPostgres); // also while joining
   const embedded = await joinEmbeddedPostgres(dataDir, { log: (line) => log.warn(line) });
   const pool = openDatabase({ ...embedded.connection, ...role });
   const close = async () => {
@@ -64,7 +64,7 @@ export async function openMigratedStore(config: DatabaseConfig, log: StoreLog): 
   }
 }
 
-/** Migrates, and says what was done or that the schema is newer. @throws {MigrationError} */
+/** Migrates, and logs the result or a newer schema. @throws {MigrationError} */
 export async function migrateAndTell(pool: pg.Pool, log: StoreLog): Promise<void> {
   for (const { name } of await migrate(pool)) log.info(`applied migrations/${name}`);
   const { version, known } = await schemaState(pool);

@@ -12,12 +12,12 @@ export async function serve(): Promise<void> {
   endByUncaughtError(log);
   for (const warning of config.warnings) log.warn(warning);
   if (config.startedByNpm) endWithParent();
-  // Loaded only now, so that V8's flags are set before any of it is optimized.
+  // Loaded only now: V8's flags must be set before any of it is optimized.
   const { runServer } = await import('./server.ts');
   await runServer(config, log);
 }
 
-/** The first uncaught error ends the server in order; a second one meanwhile ends it at once. */
+/** The first uncaught error ends the server gracefully; a second one meanwhile ends it at once. */
 function endByUncaughtError(log: Logger): void {
   let broken = false;
   process.on('uncaughtException', (error) => {

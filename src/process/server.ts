@@ -13,7 +13,7 @@ import { queueUntilMigrated } from './databaseStart.ts';
 import { closeAll, endInOrder, onEnd } from './ending.ts';
 import { openStore, type Store } from './openStore.ts';
 
-/** Serves in this process until a signal. @throws what does not pass by waiting; nothing is left running then */
+/** Serves in this process until a signal. @throws errors that waiting doesn't solve, after closing everything */
 export async function runServer(config: Config, log: Logger): Promise<void> {
   try {
     await start(config, log);
@@ -24,17 +24,17 @@ export async function runServer(config: Config, log: Logger): Promise<void> {
   endInOrder(config.drainMs, () => log.info('stopped'));
 }
 
-/** The server listens before the database is there, so that health checks are answered from then on. */
+/** Listens before the database is reachable, so that health checks get answers from then on. */
 async function start(config: Config, log: Logger): Promise<void> {
   const { metricsPort, metricsToken, drainMs } = config;
   const store = await openStore(config, log, 'server');
-  // Without order PostgreSQL rolls back what is under way, when the connections close.
+  // On an abrupt end PostgreSQL rolls back open work when the connections close.
   onEnd(({ inOrder }) => (inOrder ? store.close() : undefined));
   const migrate = queueUntilMigrated(store.pool, config);
   const app = await openHttp(config, store, log);
   if (metricsPort !== null) {
     const metrics = buildMetricsApp(app.metrics, metricsToken, log);
-    closeOnEnd(metrics); // told until the end
+    closeOnEnd(metrics); // served until the end
     await listen(metrics, config, metricsPort, 'Prometheus');
   }
   closeOnEnd(app);
@@ -51,7 +51,7 @@ async function start(config: Config, log: Logger): Promise<void> {
   if (demo !== null) closeOnEnd(demo);
 }
 
-/** A client that is slow to send its request can't keep the server from ending. */
+/** A client that sends its request slowly can't keep the server from ending. */
 function closeOnEnd(app: FastifyInstance): void {
   onEnd(({ inOrder }) => {
     const closed = app.close();

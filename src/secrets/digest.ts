@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 
-/** A SHA-256 as PostgreSQL writes 32 bytes: `\x` and 64 hex digits, compared and stored without a conversion. */
+/** A SHA-256 in PostgreSQL's form of 32 bytes: `\x` and 64 hex digits, compared and stored without a conversion. */
 export type Digest = `\\x${string}`;
 
 const PREFIX = '\\x';
 
-/** Stored in place of each secret of ours: with 256 random bits it needs no slow hash. For passwords: `password.ts`. */
+/** Replaces each of our secrets in the database: 256 random bits need no slow hash. Passwords: `password.ts`. */
 export function sha256(data: string | Uint8Array): Digest {
   return `${PREFIX}${hash('sha256', data, 'hex')}`;
 }
@@ -20,7 +20,7 @@ export function bytesOf(digest: Digest): Buffer {
   return Buffer.from(hexOf(digest), 'hex');
 }
 
-/** The S256 transformation of RFC 7636 section 4.2: base64url of the SHA-256 of the verifier. */
+/** The S256 transformation of RFC 7636 section 4.2: base64url of the verifier's SHA-256. */
 export function s256(codeVerifier: string): string {
   return hash('sha256', codeVerifier, 'base64url');
 }

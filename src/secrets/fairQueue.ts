@@ -1,16 +1,16 @@
-/** Keys whose turns are counted; the one whose last turn is longest ago makes room. */
+/** Keys with a count of turns; a further one evicts the key whose last turn is oldest. */
 const MAX_COUNTED = 10_000;
 
 /**
- * A bounded queue that is fair to its keys, such as networks or logins: round robin, and when it is full the key with the most
- * tasks loses its newest one; among equals, the key that had the most turns since the queue was last empty.
+ * A bounded queue, fair to its keys, such as networks or logins: round robin. A full queue drops the newest task of the key
+ * with most tasks; among equals, of the key with most turns since the queue was last empty.
  */
 export class FairQueue<Task> {
   readonly #capacity: number;
-  /** Tasks by key; the key whose turn it is comes first. */
+  /** Tasks by key; the next key comes first. */
   readonly #waiting = new Map<string, Task[]>();
   #size = 0;
-  /** Turns since the queue was last empty; the key of the latest one comes last. */
+  /** Turns since the queue was last empty; the most recent key comes last. */
   readonly #turns = new Map<string, number>();
 
   constructor(capacity: number) {
@@ -21,12 +21,12 @@ export class FairQueue<Task> {
     return this.#size;
   }
 
-  /** True when another task of this key would be taken. */
+  /** True if another task of this key would be accepted. */
   hasRoom(key: string): boolean {
     return this.#size < this.#capacity || this.#findYielding(key) !== undefined;
   }
 
-  /** Adds a task. @returns the task without room: one of another key, or this one; undefined when all have room */
+  /** Adds a task. @returns the task without room: one of another key, or this one; undefined if all fit */
   push(key: string, task: Task): Task | undefined {
     let displaced: Task | undefined;
     if (this.#size >= this.#capacity) {
@@ -41,20 +41,20 @@ export class FairQueue<Task> {
     return displaced;
   }
 
-  /** Takes the oldest task of the key whose turn it is. */
+  /** Takes the next key's oldest task. */
   shift(): Task | undefined {
     const [next] = this.#waiting;
     if (next === undefined) return undefined;
     const [key, tasks] = next;
     const task = tasks.shift();
     this.#waiting.delete(key);
-    if (tasks.length > 0) this.#waiting.set(key, tasks); // behind all others
+    if (tasks.length > 0) this.#waiting.set(key, tasks); // to the end
     this.#size -= 1;
     this.#countTurn(key);
     return task;
   }
 
-  /** The key that gives up a task for one of `key`; undefined when that is `key` itself. */
+  /** The key that loses a task to one of `key`; undefined if that is `key` itself. */
   #findYielding(key: string): string | undefined {
     let yielding: string | undefined;
     let most = (this.#waiting.get(key)?.length ?? 0) + 1;

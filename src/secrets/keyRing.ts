@@ -3,10 +3,10 @@ import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 const KEY_BYTES = 32;
 const KEY_ID_BYTES = 4;
 
-/** The uses of a signature; one for one use is not valid for another. */
+/** The uses of a signature; each is valid for one only. */
 export type SignaturePurpose = 'form' | 'visit' | 'device';
 
-/** Signs contents of pages and cookies. The first entry of `SECRETS` signs, all verify: entries are replaced without a pause. */
+/** Signs contents of pages and cookies. The first entry of `SECRETS` signs, all verify, so entries rotate without a pause. */
 export class KeyRing {
   readonly #entries: readonly [Keys, ...Keys[]];
 
@@ -21,7 +21,7 @@ export class KeyRing {
     return Buffer.concat([keys.id, payload, hmac(keys[purpose], payload)]).toString('base64url');
   }
 
-  /** Key id and payload of a signature by any of the entries; undefined for every other text. */
+  /** Key id and payload of a signature by any of the entries; undefined for other text. */
   verify(purpose: SignaturePurpose, signed: string): { keyId: Buffer; payload: Buffer } | undefined {
     const bytes = Buffer.from(signed, 'base64url');
     // Node's base64url decoder is lenient: only the canonical spelling is accepted.
@@ -33,14 +33,14 @@ export class KeyRing {
     return { keyId, payload };
   }
 
-  /** The 32 secret bytes of a decision's code, by the entry that signed its form: pressing Allow twice gives one code. */
+  /** The 32 secret bytes of a decision's code, from the entry that signed its form: pressing Allow twice gives one code. */
   codeSecret(keyId: Buffer, decision: Uint8Array): Buffer {
     const keys = this.#find(keyId);
     if (keys === undefined) throw new Error('no entry of SECRETS has this key id');
     return hmac(keys.code, decision);
   }
 
-  /** The hash that chooses a counter's slot, keyed so that no stranger finds names that share one. @returns 32 bits */
+  /** The hash that chooses a counter's slot, keyed so that attackers can't find colliding names. @returns 32 bits */
   slotDigest(name: string): number {
     const [{ slot }] = this.#entries;
     return hmac(slot, Buffer.from(name)).readUInt32BE();
@@ -51,7 +51,7 @@ export class KeyRing {
   }
 }
 
-/** Of one entry of `SECRETS`; a signature carries `id`, which finds its entry. */
+/** The keys of one entry of `SECRETS`, which signatures name by `id`. */
 type Keys = ReturnType<typeof deriveKeys>;
 
 function deriveKeys(secret: string) {

@@ -6,12 +6,12 @@ import { MAX_PASSWORD_BYTES } from '../rules/common/limits.ts';
 import { type PasswordQueue, passwordRefused, passwordStarted } from '../signals/timings.ts';
 import { FairQueue } from './fairQueue.ts';
 
-/** A thread with its 19 MiB for a check, and some room. */
+/** A thread with 19 MiB for a check, and a margin. */
 const THREAD_BYTES = 32 * 2 ** 20;
-/** The part of a container's memory that threads may take. */
+/** The threads' share of a container's memory. */
 const MEMORY_PART = 1 / 3;
 
-/** Threads that hash, of low priority; one core is left free. @param memory of the container, in bytes; 0 for no limit */
+/** Number of low-priority hashing threads; one core stays free. @param memory of the container, in bytes; 0 for no limit */
 export function passwordThreads(cores: number, memory: number): number {
   const fitting = memory === 0 ? Infinity : Math.floor((memory * MEMORY_PART) / THREAD_BYTES);
   return Math.max(1, Math.min(cores - 1, fitting));
@@ -20,10 +20,10 @@ export function passwordThreads(cores: number, memory: number): number {
 const MAX_THREADS = passwordThreads(availableParallelism(), process.constrainedMemory() ?? 0);
 const NICENESS = 10;
 const CAPACITY = 100;
-/** A thread without work ends, and frees its memory. */
+/** An idle thread ends and frees its memory. */
 const IDLE_MS = 60_000;
 
-/** Loaded for the first password: most commands see none. */
+/** Loaded for the first password: most commands need none. */
 const threads = onFirstUse(async (): Promise<Piscina> => {
   const { Piscina } = await import('piscina');
   return new Piscina({
@@ -44,9 +44,9 @@ export class BusyError extends Error {
 }
 
 export interface QueueTicket {
-  /** Known devices and signed-in users have a queue of their own: strangers can't fill it. */
+  /** Known devices and signed-in users have their own queue, which attackers can't fill. */
   readonly queue: PasswordQueue;
-  /** A network or a login: its checks wait behind each other, and keys take turns. */
+  /** A network or a login: its checks run one after another, and keys take turns. */
   readonly key: string;
   /** Time of `performance.now()` after which the caller no longer waits for the result. */
   readonly until: number;
@@ -69,7 +69,7 @@ export async function hashPassword(password: string): Promise<string> {
   return (await threads()).run(password, { name: 'hash' });
 }
 
-/** Fails early when another check would not be taken. @throws {BusyError} */
+/** Fails early if the queue would refuse another check. @throws {BusyError} */
 export function requireRoom({ queue, key }: QueueTicket): void {
   if (!QUEUES[queue].hasRoom(key)) throw refusal(queue);
 }
@@ -84,8 +84,8 @@ export function waitingChecks(queue: PasswordQueue): number {
 }
 
 /**
- * Checks a password, or a decoy when `stored` is null or the password too long: the time doesn't tell that a login exists.
- * @throws {BusyError} when the queue is full, or the turn did not come in time
+ * Checks a password, or a decoy if `stored` is null or the password too long: the time doesn't reveal a login.
+ * @throws {BusyError} if the queue is full, or the turn comes too late
  */
 export async function verifyPassword(
   stored: string | null,
@@ -93,7 +93,7 @@ export async function verifyPassword(
   ticket: QueueTicket,
 ): Promise<boolean> {
   decoyHash ??= hashPassword('nobody has this password');
-  const decoy = { stored: await decoyHash, password: '' }; // always: the first call must take the same time, too
+  const decoy = { stored: await decoyHash, password: '' }; // always: the first call must take the same time
   const possible = stored !== null && Buffer.byteLength(password) <= MAX_PASSWORD_BYTES;
   await turn(ticket);
   try {
@@ -106,7 +106,7 @@ export async function verifyPassword(
   }
 }
 
-/** Waits until a thread is free, which is then the caller's. */
+/** Waits for a free thread and takes it. */
 function turn({ queue, key, until }: QueueTicket): Promise<void> {
   return new Promise((start, reject) => {
     const displaced = QUEUES[queue].push(key, { queue, until, since: performance.now(), start, reject });
@@ -115,7 +115,7 @@ function turn({ queue, key, until }: QueueTicket): Promise<void> {
   });
 }
 
-/** Gives free threads the next checks, from the two queues in turn. */
+/** Gives free threads the next checks, alternating between the queues. */
 function startChecks(): void {
   while (running < MAX_THREADS) {
     const check = nextCheck();

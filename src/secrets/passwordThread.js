@@ -1,7 +1,7 @@
 // @ts-check
 import { hashSync, verifySync } from '@node-rs/argon2';
 
-// The work of a thread of `password.ts`; JavaScript, as the tests' threads know no TypeScript. Passwords are compared under NFKC.
+// A thread's work for `password.ts`, in JavaScript: the tests' threads can't load TypeScript. Passwords are compared under NFKC.
 
 /** OWASP's first recommendation for argon2id: 19 MiB, 2 passes, 1 lane. The library's default is argon2id. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };

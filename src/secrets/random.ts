@@ -1,24 +1,24 @@
 import { randomBytes } from 'node:crypto';
 
-/** Random hex digits, which need no escaping in a form, a header or a URL. */
+/** Random hex digits, safe in forms, headers and URLs without escaping. */
 export function randomHex(bytes: number): string {
   return randomBytes(bytes).toString('hex');
 }
 
 const ID_BYTES = 16;
 
-/** The id of a new application or resource server: 32 hex digits. */
+/** A new application's or resource server's id: 32 hex digits. */
 export function randomId(): string {
   return randomHex(ID_BYTES);
 }
 
 const SECRET_BYTES = 32;
-/** Secrets are drawn many at once: a call to OpenSSL costs ten times more than the bytes. */
+/** Secrets are drawn in bulk: a call to OpenSSL costs ten times more than the bytes. */
 const DRAWN_BYTES = 128 * SECRET_BYTES;
 
 let drawn = Buffer.alloc(0);
 
-/** @returns 32 random bytes, given out once */
+/** @returns 32 random bytes, never used before */
 export function randomSecret(): Buffer {
   if (drawn.length === 0) drawn = randomBytes(DRAWN_BYTES);
   const secret = drawn.subarray(0, SECRET_BYTES);

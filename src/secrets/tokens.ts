@@ -9,7 +9,7 @@ const PREFIXES = { code: 'assent_ac_', token: 'assent_at_' } as const;
 
 const GRANT_ID_BYTES = 16;
 
-/** Where the row of a code or token is. */
+/** The location of a code's or token's row. */
 interface TokenPlace {
   readonly grantId: string;
   /** See {@link userSlotOf}. */
@@ -17,8 +17,8 @@ interface TokenPlace {
 }
 
 /**
- * The user's part of 256 equal ones, 0 to 255. Nothing reads it yet: tokens live for three years, so they say now in which
- * of several PostgreSQLs their row will be (docs/scaling.md).
+ * The user's one of 256 equal slots, 0 to 255. Nothing reads it yet: tokens live for three years, so they already name the
+ * future PostgreSQL of their row among several (docs/operate/scaling.md).
  */
 export function userSlotOf(userId: string): number {
   return parseUuid(userId).readUInt8();
@@ -26,18 +26,18 @@ export function userSlotOf(userId: string): number {
 
 export type TokenKind = keyof typeof PREFIXES;
 
-/** @param secret 32 bytes, of which the slot takes the place of the first @returns 74 characters of `[A-Za-z0-9_-]` */
+/** @param secret 32 bytes; the slot replaces the first @returns 74 characters of `[A-Za-z0-9_-]` */
 export function formatToken(kind: TokenKind, { grantId, userSlot }: TokenPlace, secret: Buffer): string {
   const bytes = [parseUuid(grantId), Buffer.of(userSlot), secret.subarray(1)];
   return PREFIXES[kind] + Buffer.concat(bytes).toString('base64url');
 }
 
-/** The key by which a code or token is found; without a place for a text that is none of ours. */
+/** The key for finding a code or token; without a location for foreign text. */
 export type TokenLookup = { readonly hash: Digest } & (TokenPlace | typeof NOWHERE);
 
 const NOWHERE = { grantId: null, userSlot: null } as const;
 
-/** Never fails: a malformed token is judged like every other unknown one. */
+/** Never fails: a malformed token counts as an unknown one. */
 export function parseToken(kind: TokenKind, token: string): TokenLookup {
   const { grantId, userSlot } = placeIn(kind, token) ?? NOWHERE;
   return { grantId, userSlot, hash: sha256(token) } as TokenLookup;
@@ -46,7 +46,7 @@ export function parseToken(kind: TokenKind, token: string): TokenLookup {
 function placeIn(kind: TokenKind, token: string): TokenPlace | null {
   if (!token.startsWith(PREFIXES[kind])) return null;
   const encoded = token.slice(PREFIXES[kind].length);
-  // 48 bytes fill 64 letters without a rest, so there is exactly one spelling of each.
+  // 48 bytes fill 64 letters exactly, so each has only one spelling.
   if (!/^[A-Za-z0-9_-]{64}$/.test(encoded)) return null;
   const bytes = Buffer.from(encoded, 'base64url');
   const grantId = formatUuid(bytes.toString('hex', 0, GRANT_ID_BYTES));

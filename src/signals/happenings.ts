@@ -1,12 +1,12 @@
 import { Signal } from './signal.ts';
 
-/** Counted happenings, each with its outcomes: few and fixed, for they are the labels of metrics. */
+/** Counted events, each with its outcomes: few and fixed, since they are labels of metrics. */
 export const HAPPENINGS = {
-  /** Written by Allow and Reject, each once: a second click on the same page writes nothing. */
+  /** Counted once per Allow or Reject: a second click on the same page writes nothing. */
   decision: ['approved', 'rejected'],
-  /** Live authorizations that ended before their time, by what ended them; `approval`: annulled by a new one. */
+  /** Live authorizations ended early, by cause; `approval`: replaced by a new one. */
   grantEnd: ['approval', 'user', 'application', 'replay'],
-  /** Token requests that could be read, by verdict: the checks of `store/token/exchanges.ts`. */
+  /** Readable token requests by verdict: the checks of `store/token/exchanges.ts`. */
   exchange: [
     'issued',
     'client_unknown_or_blocked',
@@ -22,10 +22,10 @@ export const HAPPENINGS = {
     'code_used',
     'user_blocked',
   ],
-  /** `unavailable`: answered 503, or a fault of ours. */
+  /** `unavailable`: answered 503, or an internal error. */
   signIn: ['signed_in', 'wrong', 'wait', 'stale', 'unavailable'],
   paymentConfirmation: ['confirmed', 'wrong', 'wait', 'stale', 'unavailable'],
-  /** Told to wait: the counters of `rules/account/throttle.ts`, decisions of a user, failures of a network. */
+  /** Refusals for now: counters of `rules/account/throttle.ts`, decisions of a user, failures of a network. */
   throttle: ['device', 'place', 'login', 'network', 'right', 'decisions', 'failures'],
 } as const;
 
@@ -38,12 +38,12 @@ export const happened = new Signal<{
   readonly times: number;
 }>('happened');
 
-/** Says that something happened. Call it when that is committed, and not again when it is tried again. */
+/** Reports an event. Call it after the commit, and not again for a retry. */
 export function tell<What extends Happening>(what: What, outcome: Outcome<What>, times = 1): void {
   if (times > 0 && happened.isHeard) happened.send({ what, outcome, times });
 }
 
-/** A verb that has each of its outcomes told. */
+/** Wraps a function: each outcome is reported. */
 export function telling<
   What extends 'signIn' | 'paymentConfirmation',
   Given extends unknown[],

@@ -1,6 +1,6 @@
 const MINUTE_MS = 60_000;
 
-/** Passes on what is to be logged, each text once a minute. */
+/** Forwards log messages, each text at most once a minute. */
 export function onceAMinute<Rest extends unknown[]>(
   log: (text: string, ...rest: Rest) => void,
 ): (text: string, ...rest: Rest) => void {

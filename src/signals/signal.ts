@@ -4,12 +4,12 @@ import { type Channel, channel } from 'node:diagnostics_channel';
 export class Signal<Message extends object> {
   readonly #channel: Channel;
 
-  /** @param name under `assent.`, as other listeners of `node:diagnostics_channel` find it */
+  /** @param name under `assent.`, as for other listeners of `node:diagnostics_channel` */
   constructor(name: string) {
     this.#channel = channel(`assent.${name}`);
   }
 
-  /** Whether there are subscribers: otherwise nothing has to be measured. */
+  /** True with subscribers; otherwise measuring is unnecessary. */
   get isHeard(): boolean {
     return this.#channel.hasSubscribers;
   }

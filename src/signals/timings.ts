@@ -1,27 +1,27 @@
 import { Signal } from './signal.ts';
 
-/** Why a statement failed: its time ran out, a lock was not free, the connection was lost, or anything else. */
+/** Causes of a failed statement: timeout, lock not free, connection lost, or any other. */
 export const STATEMENT_FAILURES = ['timeout', 'lock', 'connection', 'other'] as const;
 export type StatementFailure = (typeof STATEMENT_FAILURES)[number];
 
-/** A statement has its result or its error. An empty `name` stands for all that have none. */
+/** Sent with each statement's result or error. An empty `name` stands for all unnamed ones. */
 export const statementEnded = new Signal<{
   readonly name: string;
   readonly seconds: number;
   readonly failure: StatementFailure | null;
 }>('statement');
 
-/** A batch is sent to the database; `waitSeconds` is how long the request waited that waited longest. */
+/** Sent with each batch to the database; `waitSeconds` is its longest wait of a request. */
 export const batchSent = new Signal<{
   readonly name: string;
   readonly size: number;
   readonly waitSeconds: number;
 }>('batch');
 
-/** A request for a batch was turned away: too many wait, or it waited for too long. */
+/** Sent when a batch refuses a request: the queue is full, or the wait too long. */
 export const batchRefused = new Signal<{ readonly name: string }>('batch-refused');
 
-/** Where passwords wait for their check: those of known devices and signed-in users, and those of strangers. */
+/** Queues of password checks: known devices and signed-in users, and all others. */
 export const PASSWORD_QUEUES = ['known', 'stranger'] as const;
 export type PasswordQueue = (typeof PASSWORD_QUEUES)[number];
 
@@ -29,5 +29,5 @@ export const passwordStarted = new Signal<{ readonly queue: PasswordQueue; reado
   'password-started',
 );
 
-/** The check of a password was refused: its queue was full, or its turn did not come in time. */
+/** Sent when a password check is refused: its queue is full, or its turn comes too late. */
 export const passwordRefused = new Signal<{ readonly queue: PasswordQueue }>('password-refused');

@@ -13,37 +13,37 @@ import { lockForTransaction } from '../store/database/query.ts';
 import { findResource } from '../store/operate/resources.ts';
 import { readOrMake } from './postgres/readOrMake.ts';
 
-/** The advisory lock under which the demo is made: of servers that start together one makes it. */
+/** The advisory lock for making the demo: of servers that start together, only one makes it. */
 const DEMO_LOCK = 7_274_827;
 const callerOf = (db: pg.Pool) => ({ db, operator: 'trial mode' });
 const HOUR_MS = 60 * 60 * 1000;
 const NAME = 'Demo Shop';
 const PAYMENT_API = 'Demo Shop’s payment API';
-/** Two, to see what the other one sees; the second has no payment password. */
+/** Two, to try what the other sees; the second has no payment password. */
 const FIRST = { login: 'demo', name: 'Dana Demo' };
 const SECOND = { login: 'robin', name: 'Robin Demo' };
 
-/** A user with the passwords as they were made; changing them is not noticed here. */
+/** A user with the original passwords; later changes are not noticed here. */
 interface Account {
   readonly login: string;
   readonly password: string;
   readonly paymentPassword: string | null;
 }
 
-/** The content of `DATA_DIR/demo.json`, to be shown again; `second` is left out in a file that has one user only. */
+/** The content of `DATA_DIR/demo.json`, shown at each start; `second` is missing in a file with one user. */
 type DemoFile = Account & Readonly<{ clientId: string; clientSecret: string; second?: Account }>;
 
 type TrialUser = Account & { readonly name: string };
 type Resource = Readonly<Record<'resourceId' | 'resourceSecret', string>>;
 
-/** The demo application of trial mode, its users, and the payment API that it plays. */
+/** Trial mode's demo application, its users, and the payment API that it simulates. */
 export interface Demo {
   readonly application: Readonly<Record<'server' | 'clientId' | 'clientSecret' | 'redirectUri', string>>;
   readonly users: readonly [TrialUser, ...TrialUser[]];
   readonly resource: Resource & { readonly server: string };
 }
 
-/** Registers the demo, and at each start its redirect URI, whose port may change. Null where there are others and no demo. */
+/** Registers the demo, and at each start its redirect URI, whose port may change. Null for a database with only other data. */
 export function prepareDemo(
   pool: pg.Pool,
   dataDir: string,
@@ -67,10 +67,10 @@ export function prepareDemo(
   });
 }
 
-/** True for an empty database and, without `demo.json`, for the rest of a start that was broken off before writing it. */
+/** True for an empty database, or without `demo.json` for the rest of a start that failed before writing it. */
 async function isFree(pool: pg.Pool, hasFile: boolean): Promise<boolean> {
   const clients = await listClients(pool);
-  const users: readonly User[] = (await listUsers(pool, { limit: 3 }).next()).value; // of three one is no demo user
+  const users: readonly User[] = (await listUsers(pool, { limit: 3 }).next()).value; // three users can't all be the demo's
   if (clients.length + users.length === 0) return true;
   const isOurs = clients.every(({ name }) => name === NAME);
   return !hasFile && isOurs && users.every(({ login }) => [FIRST.login, SECOND.login].includes(login));
@@ -98,7 +98,7 @@ async function registerAccount(
   return { login, ...passwords };
 }
 
-/** The credentials of the payment API, kept in `DATA_DIR/payment-api.json`; made where the file or the database has none. */
+/** The payment API's credentials, kept in `DATA_DIR/payment-api.json`; made if the file or the database lacks them. */
 async function preparePaymentApi(pool: pg.Pool, dataDir: string): Promise<Resource> {
   const file = join(dataDir, 'payment-api.json');
   const kept = read<Resource>(file);
@@ -108,7 +108,7 @@ async function preparePaymentApi(pool: pg.Pool, dataDir: string): Promise<Resour
   return resource;
 }
 
-/** Registers applications of visitors, each for an hour; those of earlier starts are deleted now. @param file keeps their ids */
+/** Registers visitors' applications for an hour each, and deletes those of earlier starts. @param file keeps their ids */
 export async function prepareRegistering(pool: pg.Pool, file: string) {
   const caller = { ...callerOf(pool), confirm: async () => {} };
   const remove = async (clientId: string) => {
@@ -129,11 +129,11 @@ export async function prepareRegistering(pool: pg.Pool, file: string) {
 }
 
 function write(file: string, content: object): void {
-  rmSync(file, { force: true }); // of a database that was deleted
+  rmSync(file, { force: true }); // from a deleted database
   readOrMake(file, () => JSON.stringify(content, null, 2));
 }
 
-/** @returns null without the file */
+/** @returns null if the file is missing */
 function read<Content>(file: string): Content | null {
   if (!existsSync(file)) return null;
   try {
@@ -143,7 +143,7 @@ function read<Content>(file: string): Content | null {
   }
 }
 
-/** Three groups of four letters that can't be mistaken for each other. */
+/** Three groups of four unambiguous letters. */
 function easyToType(): string {
   const letters = Array.from(randomBytes(12), (byte) => 'abcdefghijkmnopqrstuvwxyz2345679'[byte % 32]);
   return letters.join('').replaceAll(/.{4}(?=.)/g, '$&-');

@@ -7,7 +7,7 @@ import { randomHex } from '../secrets/random.ts';
 import { type Demo, prepareDemo, prepareRegistering } from './demoData.ts';
 import { readOrMake } from './postgres/readOrMake.ts';
 
-/** `buildDemo` of `demo/src/app.ts`, as far as it is used here: `src` is compiled without the demo. */
+/** The used part of `buildDemo` in `demo/src/app.ts`: `src` is compiled without the demo. */
 export type BuildDemo = (
   settings: Demo & Pick<Config, 'timeZone'> & { readonly url: string; readonly register: Register },
 ) => Promise<FastifyInstance>;
@@ -18,7 +18,7 @@ type RunningDemo = Demo & { readonly app: FastifyInstance; readonly url: string 
 const DEMO = new URL('../../demo/dist/app.js', import.meta.url);
 const SECRET_BYTES = 32;
 
-/** The secret that trial mode signs with: made once, kept in `DATA_DIR/secrets`. */
+/** Trial mode's signing secret: made once, kept in `DATA_DIR/secrets`. */
 export function trialSecrets(dataDir: string): readonly [string] {
   const file = join(dataDir, 'secrets');
   const secret = readOrMake(file, () => randomHex(SECRET_BYTES));
@@ -26,15 +26,15 @@ export function trialSecrets(dataDir: string): readonly [string] {
   return [secret];
 }
 
-/** Prints what to open. @returns the demo application, to be closed with the server; null where there is to be none */
+/** Prints the URLs to open. @returns the demo application, to be closed with the server; null if disabled */
 export async function startTrial(config: Config, pool: pg.Pool, log: Logger) {
   const demo = config.demo ? await startDemo(config, pool, log) : null;
-  // The log's lines are written at the end of this turn of the event loop; the greeting comes after them.
+  // The log's lines appear at the end of this turn of the event loop; the greeting follows them.
   setImmediate(() => console.log(greeting(config, demo)));
   return demo?.app ?? null;
 }
 
-/** Starts the demo application on the next port. A port that is taken is no reason not to serve. */
+/** Starts the demo application on the next port. Assent serves even if that port is taken. */
 async function startDemo(config: Config, pool: pg.Pool, log: Logger): Promise<RunningDemo | null> {
   const { baseUrl, port, dataDir, timeZone } = config;
   const address = { host: '127.0.0.1', port: port + 1 };

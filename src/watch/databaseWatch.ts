@@ -6,27 +6,27 @@ import { explainTrouble, isRefusal, nameTrouble } from '../store/database/errorT
 import { gateOf } from '../store/database/gate.ts';
 import { checkTables } from '../store/schema/health.ts';
 
-/** A database that takes longer for the simplest query serves no request in time either. */
+/** A database with a slower simplest query serves no request in time either. */
 const LATE_MS = 2_000;
 const LATE = `no answer within ${LATE_MS / 1000} seconds`;
-/** Between two checks while it is away. */
+/** Between two checks during an outage. */
 const PAUSE_MS = 1_000;
-/** Readiness checks share one query in this time. */
+/** Readiness checks within this time share one query. */
 const READY_MS = 1_000;
 
 type WatchLog = Record<'error' | 'warn', (details: object, message: string) => void>;
 
-/** From the first error until the database answers. */
+/** From the first error until the database responds. */
 interface Trouble {
   readonly since: number;
   readonly cause: unknown;
-  /** Requests that were answered 503 meanwhile. */
+  /** Requests answered 503 meanwhile. */
   refused: number;
-  /** The error with which the log reported that the database is away; undefined before that. */
+  /** The error logged when the database became unreachable; undefined before that. */
   reported?: unknown;
 }
 
-/** Logs once that the database is away and once that it is back. Idle until an error, which proves nothing yet: it checks. */
+/** Logs an outage of the database once, and its end once. Idle until an error, which proves nothing yet: it checks. */
 export class DatabaseWatch {
   readonly #db: pg.Pool;
   readonly #log: WatchLog;
@@ -35,7 +35,7 @@ export class DatabaseWatch {
   #last = { isReady: false, at: Number.NEGATIVE_INFINITY };
   #next: NodeJS.Timeout | undefined;
   #stopped = false;
-  /** Logs a trouble that passed, by its name. */
+  /** Logs a passed trouble, by its name. */
   readonly #warn = onceAMinute((_name, cause: unknown) => {
     this.#log.warn({ reason: explainTrouble(cause) }, 'the database failed once, and answers');
   });
@@ -46,12 +46,12 @@ export class DatabaseWatch {
     db.on('error', this.noteError); // an idle connection broke
   }
 
-  /** False while the log says that the database is away. */
+  /** False while the log reports the database as unreachable. */
   get isUp(): boolean {
     return this.#trouble?.reported === undefined;
   }
 
-  /** Notes an error of the database. @returns a few words on it, for the request's log line */
+  /** Notes a database error. @returns a short description for the request's log line */
   readonly noteError = (error: unknown): string => {
     if (this.#trouble === undefined && !this.#stopped) {
       this.#trouble = begin(error);
@@ -64,20 +64,20 @@ export class DatabaseWatch {
     if (this.#trouble !== undefined) this.#trouble.refused += 1;
   }
 
-  /** Checks whether the database can do its work, once at a time. @returns false also when it is late */
+  /** Checks that the database works, one check at a time. @returns false also if it is late */
   check(): Promise<boolean> {
     this.#check ??= this.#checkNow();
     const late = new Promise<false>((resolve) => setTimeout(resolve, LATE_MS, false).unref());
     return Promise.race([this.#check, late]);
   }
 
-  /** Like {@link check}; a result is good for a second. */
+  /** Like {@link check}; a result is valid for a second. */
   async isReady(): Promise<boolean> {
     const isFresh = this.#check === undefined && performance.now() - this.#last.at < READY_MS;
     return isFresh ? this.#last.isReady : this.check();
   }
 
-  /** Ends the checks and the messages that the database is away. */
+  /** Ends the checks and messages. */
   stop(): void {
     this.#stopped = true;
     clearTimeout(this.#next);
@@ -85,8 +85,8 @@ export class DatabaseWatch {
   }
 
   async #checkNow(): Promise<boolean> {
-    clearTimeout(this.#next); // a health check may come before it
-    await gateOf(this.#db)?.tried; // a migration at the start may take long, which is no fault of the database
+    clearTimeout(this.#next); // a health check may come first
+    await gateOf(this.#db)?.tried; // a migration at the start may take long: no fault of the database
     const late = setTimeout(() => this.#isAway(this.#trouble?.cause ?? new Error(LATE)), LATE_MS).unref();
     try {
       await this.#checkTables();
@@ -121,7 +121,7 @@ export class DatabaseWatch {
     const { reported } = this.#trouble;
     const reason = explainTrouble(error);
     if (reported === undefined) this.#log.error({ reason }, 'the database is away');
-    // The database may come back as something else, such as a standby, and that does not pass by waiting.
+    // The database may return as something else, such as a standby, which waiting doesn't solve.
     else if (isRefusal(error) && nameTrouble(error) !== nameTrouble(reported))
       this.#log.error({ reason }, 'the database is still away');
     else return;

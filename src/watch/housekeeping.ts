@@ -13,7 +13,7 @@ import { preparePartitions } from '../store/schema/migrate.ts';
 const ROUND_MS = 60_000;
 const HOURLY = 60;
 const DAILY = 24 * HOURLY;
-/** How many rounds apart each table is cleaned. Hourly ones have a fixed number of rows, and are read from end to end. */
+/** Rounds between two cleanings of a table. Hourly ones have a fixed number of rows and are read completely. */
 const ROUNDS: Record<ExpiringTable, number> = {
   sessions: 1,
   rejections: 1,
@@ -22,12 +22,12 @@ const ROUNDS: Record<ExpiringTable, number> = {
 };
 /** Statements for one table in one round: bounds its work; the rest waits for the next. */
 const MAX_STATEMENTS = 20;
-/** Months that there must be partitions for: time to find the owner of the tables. */
+/** Months that need partitions in advance: time to find the owner of the tables. */
 const MIN_MONTHS_AHEAD = 3;
 
 type Log = Record<'info' | 'warn', (text: string) => void>;
 
-/** Removes expired rows and makes partitions of the trail, in one replica at a time. A later round makes up for a failed one. */
+/** Removes expired rows and makes partitions of the audit trail, one replica at a time. Later rounds make up for a failed one. */
 export class Housekeeping {
   readonly #db: pg.Pool;
   readonly #log: Log;
@@ -40,7 +40,7 @@ export class Housekeeping {
     this.#log = log;
   }
 
-  /** The first round comes in the second minute, at another moment on each replica. */
+  /** The first round runs in the second minute, at a different moment on each replica. */
   start(): void {
     if (this.#stopped) return;
     const wait = this.#round === 0 ? ROUND_MS * (1 + Math.random()) : ROUND_MS;
@@ -52,7 +52,7 @@ export class Housekeeping {
     clearTimeout(this.#timer);
   }
 
-  /** One round. Never fails; that the database is away is for `DatabaseWatch` to report. */
+  /** One round. Never fails; `DatabaseWatch` reports an unreachable database. */
   async keep(): Promise<void> {
     const round = this.#round;
     this.#round += 1;
@@ -70,7 +70,7 @@ export class Housekeeping {
       if ((await removeExpired(this.#db, table)) < MAX_EXPIRED_AT_ONCE) return;
   }
 
-  /** A server's role may not make partitions: then it warns, months before they are missing. */
+  /** A server's role may not make partitions: it warns months before they are missing. */
   async #prepareTrail(): Promise<void> {
     for (const name of (await preparePartitions(this.#db)).made) this.#log.info(`made the partition ${name}`);
     const { monthsAhead } = await findTrailFacts(this.#db);

@@ -10,25 +10,25 @@ import {
   WINDOW_MS,
 } from '../store/operate/refusals.ts';
 
-/** The log fields of an error that has none of its own. */
+/** The log fields of an error without its own. */
 export const OWN_FAULT = { error: 'server_error', rule: 'a fault of ours', rule_id: 'server_error' } as const;
 
-/** Refusals wait this long, so that many share one statement. */
+/** Delay of refusals, so that many share one statement. */
 const WRITE_MS = 1_000;
 /** Refusals kept of one such batch, and of one network in it. */
 const MAX_A_WRITE = 20;
 const MAX_OF_A_NETWORK_A_WRITE = 5;
 
 /**
- * Keeps why requests were refused, for `assent explain`. Limits of a batch bound the load of a flood; that of a network, for all
- * processes together (`store/operate/refusals.ts`), keeps it from pushing out the refusals of others.
+ * Keeps reasons of refused requests for `assent explain`. Batch limits bound the load of a flood; the limit per network, shared
+ * by all processes (`store/operate/refusals.ts`), protects the refusals of others.
  */
 export class RefusalLog {
   readonly #db: pg.Pool;
   readonly #keyRing: KeyRing;
   #waiting: RefusalOf[] = [];
   #timer: NodeJS.Timeout | undefined;
-  /** Counts by network: refusals that are not kept later must not fill a batch. */
+  /** Counts by network: refusals to be dropped later must not fill a batch. */
   readonly #noted = new Map<number, number>();
   #windowEnds = 0;
 
@@ -54,7 +54,7 @@ export class RefusalLog {
     this.#timer ??= setTimeout(() => void this.write(), WRITE_MS).unref();
   }
 
-  /** Writes what waits. What can't be written waits for the next refusal. */
+  /** Writes the queue. A failed write waits for the next refusal. */
   async write(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -64,7 +64,7 @@ export class RefusalLog {
     try {
       await insertRefusals(this.#db, written);
     } catch {
-      // The log has all of them, and `DatabaseWatch` reports the database.
+      // The log has all of them, and `DatabaseWatch` reports the outage.
       this.#waiting = [...written, ...this.#waiting].slice(0, MAX_A_WRITE);
     }
   }

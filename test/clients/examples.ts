@@ -7,23 +7,28 @@ import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
-// The blocks of docs/integrating.md and docs/resources.md, and running them as processes of their own.
+// The blocks of docs/integrate/, the programs of examples/, and running them as processes of their own.
 
 type Variables = Record<string, string>;
 
-type Guide = 'integrating.md' | 'resources.md';
-const textOf = (guide: Guide) => readFileSync(new URL(`../../docs/${guide}`, import.meta.url), 'utf8');
+type Guide = 'guide.md' | 'resources.md';
+const textOf = (guide: Guide) =>
+  readFileSync(new URL(`../../docs/integrate/${guide}`, import.meta.url), 'utf8');
 const NODE_MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url));
 
+/** The path of a program in `examples/`. */
+export const exampleFile = (name: string) =>
+  fileURLToPath(new URL(`../../examples/${name}`, import.meta.url));
+
 /** The names of all examples, in their order. */
-export function exampleNames(guide: Guide = 'integrating.md'): string[] {
+export function exampleNames(guide: Guide = 'guide.md'): string[] {
   return [...textOf(guide).matchAll(/^<!-- example: (\S+) -->$/gm)].map(([, name = '']) => name);
 }
 
 /** A fenced block of the guide, by the comment in front of it. */
-export function block(comment: string, guide: Guide = 'integrating.md'): string {
+export function block(comment: string, guide: Guide = 'guide.md'): string {
   const found = new RegExp(`^<!-- ${comment} -->\n\`\`\`\\w+\n(.*?)^\`\`\`$`, 'ms').exec(textOf(guide))?.[1];
-  if (found === undefined) throw new Error(`docs/${guide} has no block ${comment}`);
+  if (found === undefined) throw new Error(`docs/integrate/${guide} has no block ${comment}`);
   return found;
 }
 

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -11,6 +11,7 @@ import {
   block,
   describeWith,
   environment,
+  exampleFile,
   exampleNames,
   makeFolder,
   type RunningExample,
@@ -18,7 +19,7 @@ import {
   startExample,
 } from './examples.ts';
 
-// docs/integrating.md keeps its word: its examples run as they are printed, and its answers are the real ones.
+// docs/integrate/guide.md: its programs in examples/ and its commands run as they stand, and its answers are the real ones.
 
 const SCOPE = 'account-info payment-shop.limit(7,5000)';
 const KINDS = [
@@ -42,13 +43,12 @@ function settingsOf({ clientId, clientSecret }: TestClient): Record<string, stri
 
 const introspected = (token: string) => introspect(server, resource, token);
 
-it('The guide has the examples that are run here and no others', () => {
-  const shell = ['introspect', 'revoke', 'revoke-by-bearer', 'curl'];
-  expect(exampleNames()).toEqual([...shell, 'node', 'python']);
+it('The guide has the commands that are run here and no others', () => {
+  expect(exampleNames()).toEqual(['introspect', 'revoke', 'revoke-by-bearer']);
 });
 
-function describeWebExample(name: string, command: string, file: string): void {
-  describe.each(KINDS)(`The ${name} example, %s`, (_kind, verified) => {
+function describeWebExample(command: string, file: string): void {
+  describe.each(KINDS)(`The example ${file}, %s`, (_kind, verified) => {
     let client: TestClient;
     let example: RunningExample | undefined;
     let home: string;
@@ -58,8 +58,10 @@ function describeWebExample(name: string, command: string, file: string): void {
       const port = await freePort();
       home = `http://localhost:${port}/`;
       client = await server.createClient({ verified, redirectUri: `${home}callback` });
-      writeFileSync(join(folder, file), block(`example: ${name}`));
-      example = startExample(command, file, folder, { ...settingsOf(client), PORT: String(port) });
+      example = startExample(command, exampleFile(file), folder, {
+        ...settingsOf(client),
+        PORT: String(port),
+      });
       expect(await example.stdout.until(/^Open .+/m), example.stderr.text).toBe(`Open ${home}`);
       agent = new Agent(server.baseUrl);
     });
@@ -120,8 +122,8 @@ function describeWebExample(name: string, command: string, file: string): void {
   });
 }
 
-describeWebExample('node', process.execPath, 'app.mjs');
-describeWith(['python3'], 'Python', () => describeWebExample('python', 'python3', 'app.py'));
+describeWebExample(process.execPath, 'shop.mjs');
+describeWith(['python3'], 'Python', () => describeWebExample('python3', 'shop.py'));
 
 describeWith(['bash', 'curl'], 'The commands', () => {
   async function run(name: string, variables: Record<string, string>): Promise<Record<string, unknown>> {
@@ -164,8 +166,7 @@ describeWith(['bash', 'curl', 'openssl'], 'The curl example', () => {
 
   /** Runs the script; `decide` is the user's part, up to the address that is pasted. */
   async function run(client: TestClient, decide: (url: string) => Promise<URL>) {
-    writeFileSync(join(folder, 'connect.sh'), block('example: curl'));
-    const example = startExample('bash', 'connect.sh', folder, settingsOf(client));
+    const example = startExample('bash', exampleFile('shop.sh'), folder, settingsOf(client));
     try {
       const url = await example.stderr.until(/^http\S+(?=\n)/m);
       if (url !== undefined) example.type((await decide(url)).href);
@@ -191,7 +192,7 @@ describeWith(['bash', 'curl', 'openssl'], 'The curl example', () => {
 
   it.each([
     ['the user says no', reject, 'You said no.'],
-    ['the answer has a foreign state', forge, 'not the answer to our question'],
+    ['the answer has a foreign state', forge, 'not the answer to this request'],
   ])('ends without a token when %s', async (_what, decide, said) => {
     const client = await server.createClient({ redirectUri: REDIRECT_URI });
     const outcome = await run(client, decide);

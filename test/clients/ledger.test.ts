@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { useDatabase } from '../support/database.ts';
 import { block } from './examples.ts';
 
-// docs/resources.md keeps its word: its statements, as they are printed, on a real PostgreSQL.
+// docs/integrate/resources.md: its statements, as they are printed, on a real PostgreSQL.
 
 const { pool } = await useDatabase();
 const RESERVE = block('example: reserve', 'resources.md');
@@ -59,7 +59,7 @@ async function mostIn(grant: string, days: number): Promise<string> {
   return rows[0]?.most ?? '';
 }
 
-describe('docs/resources.md: a limit in any so many days', () => {
+describe('docs/integrate/resources.md: a limit in any so many days', () => {
   describe.each([1, 30, 180, 240, 9999])('of %s days', (days) => {
     // Of 180 and 240 days, one has an hour more or less in Berlin's calendar, on whichever day the test runs.
     it.each([
@@ -99,7 +99,7 @@ describe('docs/resources.md: a limit in any so many days', () => {
   });
 });
 
-describe('docs/resources.md: a one-time payment', () => {
+describe('docs/integrate/resources.md: a one-time payment', () => {
   const once = { days: null, most: '300', amount: '300.00' };
 
   it('is one for each authorization, of exactly its amount', async () => {
@@ -124,7 +124,7 @@ describe('docs/resources.md: a one-time payment', () => {
   });
 });
 
-describe('docs/resources.md: many payments at once', () => {
+describe('docs/integrate/resources.md: many payments at once', () => {
   const cents = (max: number) => fc.integer({ min: 1, max }).map((all) => (all / 100).toFixed(2));
   const load = fc.record({
     days: fc.integer({ min: 1, max: 3 }),

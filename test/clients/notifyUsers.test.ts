@@ -58,7 +58,7 @@ function start(killAfter = Number.POSITIVE_INFINITY): ChildProcess {
 
 /** A role as the document makes it, under a name of our own. */
 async function makeRole(): Promise<TestRole> {
-  const guide = readFileSync(new URL('../../docs/commands.md', import.meta.url), 'utf8');
+  const guide = readFileSync(new URL('../../docs/operate/commands.md', import.meta.url), 'utf8');
   const [, sql = ''] = /```sql\n(create role assent_notifier login;\n[^`]+)```/.exec(guide) ?? [];
   const [, , ...grants] = sql.split('\n');
   const made = await createRole();

@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer, request as forward } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Agent } from '../support/agent.ts';
@@ -14,6 +13,7 @@ import {
   block,
   describeWith,
   environment,
+  exampleFile,
   exampleNames,
   makeFolder,
   type RunningExample,
@@ -21,8 +21,8 @@ import {
   startExample,
 } from './examples.ts';
 
-// docs/resources.md keeps its word: its payment API runs as it is printed, beside a real server. Its statements alone are in
-// `ledger.test.ts`.
+// docs/integrate/resources.md: its payment API in examples/payments/ runs as it stands, with a real server. `ledger.test.ts` has
+// its statements alone.
 
 const server = await useServer();
 const [client, user, other] = await Promise.all([
@@ -36,9 +36,6 @@ const folder = makeFolder();
 const running: RunningExample[] = [];
 
 await pool.query(block('example: ledger', 'resources.md'));
-for (const name of ['reserve', 'release'])
-  writeFileSync(join(folder, `${name}.sql`), block(`example: ${name}`, 'resources.md'));
-writeFileSync(join(folder, 'payments.mjs'), block('example: payments', 'resources.md'));
 
 afterAll(async () => {
   await Promise.all(running.map((example) => example.stop()));
@@ -50,7 +47,7 @@ async function start(settings: Record<string, string> = {}): Promise<string> {
   const PORT = String(await freePort());
   const credentials = { RESOURCE_ID: id, RESOURCE_SECRET: secret };
   const variables = { ASSENT_URL: server.baseUrl, ...credentials, DATABASE_URL: url, PORT, ...settings };
-  const example = startExample(process.execPath, 'payments.mjs', folder, variables);
+  const example = startExample(process.execPath, exampleFile('payments/payments.mjs'), folder, variables);
   running.push(example);
   expect(await example.stdout.until(/^Open .+/m), example.stderr.text).toBeDefined();
   return `http://localhost:${PORT}`;
@@ -86,8 +83,17 @@ const PAID = '200 paid';
 const LIMIT = '403 limit_exceeded';
 const NO_RIGHT = '403 insufficient_scope';
 
-it('The guide for payment APIs has the examples that are run here and no others', () => {
-  expect(exampleNames('resources.md')).toEqual(['ledger', 'reserve', 'release', 'pay', 'payments']);
+describe('The page about payment APIs', () => {
+  const statements = ['ledger', 'reserve', 'release'];
+
+  it('has the examples that are run here and no others', () => {
+    expect(exampleNames('resources.md')).toEqual([...statements, 'pay']);
+  });
+
+  it.each(statements)('prints %s as it stands in examples/payments/', (name) => {
+    const file = readFileSync(exampleFile(`payments/${name}.sql`), 'utf8');
+    expect(block(`example: ${name}`, 'resources.md')).toBe(file);
+  });
 });
 
 describe('The payment API', () => {

@@ -80,17 +80,17 @@ describe('every query of the rules and the dashboard', () => {
 });
 
 describe('every alert', () => {
-  const book = read('docs/operating.md');
-  const headings = [...book.matchAll(/^#### (\w+)$/gm)].map(([, heading]) => heading);
-  const chapter = (name: string) => book.split(`\n#### ${name}\n`)[1]?.split(/\n#+ /)[0] ?? '';
+  const book = read('docs/operate/alerts.md');
+  const headings = [...book.matchAll(/^## (\w+)$/gm)].map(([, heading]) => heading);
+  const chapter = (name: string) => book.split(`\n## ${name}\n`)[1]?.split(/\n#+ /)[0] ?? '';
 
   it.each(alerts)(
     '$alert has a severity, a summary, and a chapter that says what to do',
     ({ alert = '', labels, annotations }) => {
       expect(['warning', 'critical']).toContain(labels?.severity);
       expect(annotations?.summary).toMatch(/\.$/);
-      expect(annotations?.runbook).toBe(`docs/operating.md#${alert.toLowerCase()}`);
-      for (const part of ['Means', 'Users feel', 'Look at', 'Do'])
+      expect(annotations?.runbook).toBe(`docs/operate/alerts.md#${alert.toLowerCase()}`);
+      for (const part of ['Means', 'Users notice', 'Check', 'Do'])
         expect(chapter(alert)).toContain(`**${part}:**`);
     },
   );

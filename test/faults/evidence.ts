@@ -45,7 +45,7 @@ export interface Evidence {
   readonly quietSince: number;
   /** Lines in logs that tell a secret, without telling it. */
   readonly leaks: readonly string[];
-  /** Faults in which answers of PostgreSQL are lost or late: then a 503 may be done ("What 503 means", docs/operating.md). */
+  /** Faults in which answers of PostgreSQL are lost or late: then a 503 may be done (docs/operate/503.md). */
   readonly losing: ReadonlySet<string>;
   /** When processes of PostgreSQL were stopped. */
   readonly frozenAt: readonly number[];

@@ -145,7 +145,7 @@ describe('in trial mode', async () => {
 
   it.each([
     ['redirect_uri', 'differs from the registered one at character 1', 'assent client show ID'],
-    ['scope', 'expected the name of a right', 'docs/scopes.md'],
+    ['scope', 'expected the name of a right', 'docs/integrate/scopes.md'],
     ['client_id', 'client_id is not registered', 'assent client list'],
   ])('the page has the exact rule and what to do: %s', async (name, rule, remedy) => {
     const mark = '<img src=x onerror=alert(1)>';
@@ -162,7 +162,7 @@ describe('in trial mode', async () => {
     async (scope) => {
       const answer = await new Agent(trial.baseUrl).post('/oauth/authorize', requestOf(shop, { scope }));
       expect(foldOf(answer)).toMatch(
-        /no OpenID provider: not (openid|profile)\).+leave openid, profile and email out/,
+        /no OpenID provider: not (openid|profile)\).+Remove openid, profile and email/,
       );
     },
   );

@@ -15,10 +15,12 @@ const SHOTS = [
 const BRAND = 'trial';
 const PHONE = { width: 390, height: 844 };
 
-/** Writes `pages-en.png`, `pages-en-dark.png` and the like. */
+/** Writes the pictures that README.md shows, `pages-en.png` and `pages-en-dark.png`, and one of each other language. */
 export async function takePictures(site: Site, folder: string): Promise<void> {
   for (const language of LANGUAGES) {
-    for (const colorScheme of ['light', 'dark'] as const) {
+    for (const colorScheme of language === LANGUAGES[0]
+      ? (['light', 'dark'] as const)
+      : (['light'] as const)) {
       const page = await site.open({ colorScheme, viewport: PHONE });
       const shots = await takeShots(site, page, language);
       const file = `pages-${language}${colorScheme === 'dark' ? '-dark' : ''}.png`;

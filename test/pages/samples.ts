@@ -494,7 +494,7 @@ export function pageSamplesIn(language: Language): Record<string, Page> {
     ...deadEndSamples(texts),
     'error, explained': {
       ...errorSample('no_rights')(texts),
-      explained: { rule: 'The parameter scope is missing.', remedy: 'docs/integrating.md has requests.' },
+      explained: { rule: 'The parameter scope is missing.', remedy: 'docs/integrate/guide.md has requests.' },
     },
     'error, hostile': {
       ...errorSample('no_rights')(texts),

@@ -46,7 +46,7 @@ describe('the first page of the demo application', () => {
     const { shop } = player();
     const { body } = await shop.get('/');
     const files = [...body.matchAll(/href="\/((?:docs|examples)\/\S+)"/g)].map(([, file = '']) => file);
-    expect(files).toEqual(['docs/scopes.md', 'examples/oauthClient.mjs']);
+    expect(files).toEqual(['docs/integrate/scopes.md', 'examples/oauthClient.mjs']);
     for (const file of files) {
       const answer = await shop.get(`/${file}`);
       expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8');

@@ -8,7 +8,7 @@ import { obtainToken } from '../support/flow.ts';
 import { onDatabase, type Run, runAssent } from '../support/process.ts';
 import { useServer } from '../support/server.ts';
 
-// Two roles, as docs/operating.md advises: one owns the tables and migrates, the other serves.
+// Two roles, as docs/operate/database.md advises: one owns the tables and migrates, the other serves.
 const database = await useDatabase();
 const here = new URL(database.url).pathname.slice(1);
 const BASE_URL = 'http://localhost:3000';

@@ -49,7 +49,7 @@ describe('what an application can’t do', () => {
   });
 });
 
-/** What a right lets an application do, by docs/scopes.md. */
+/** What a right lets an application do, by docs/integrate/scopes.md. */
 function allows(right: Right, list: readonly Right[]): Bound[] {
   switch (right.name) {
     case 'account-info':

@@ -164,7 +164,7 @@ async function beginAgain(pool: pg.Pool, last: number): Promise<void> {
 
 /** What the operator's guide has psql run: a query that gives statements. */
 function documentedIndexes(): string {
-  const guide = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8');
+  const guide = readFileSync(new URL('../../docs/operate/upgrade.md', import.meta.url), 'utf8');
   const [, query] = /^```sql\n(select format[^`]*?) \\gexec$/m.exec(guide) ?? [];
   if (query === undefined) throw new Error('the guide has no such query');
   return query;

@@ -12,19 +12,19 @@ import { signForm } from '../common/signedForm.ts';
 import { disconnectForm } from './disconnect.ts';
 
 const MAX_SHOWN = 10;
-/** Characters of their scopes together; the first authorization is shown whatever its length. */
+/** Total characters of their scopes; the first authorization is shown at any length. */
 const MAX_SCOPE = 16_000;
 
-/** A page of what can act on the user's account, newest first; `older`: the id that a further page begins at, null for none. */
+/** A page of live authorizations, newest first; `older`: the id at which the next page begins, null for none. */
 export type AuthorizationsPage = Awaited<ReturnType<typeof findAuthorizationsPage>>;
 
-/** One live authorization: what it allows, since when, until when, last used on which day (UTC), and its state. */
+/** One live authorization: rights, confirmation, expiry, day of last use (UTC), and state. */
 export type LiveAuthorization = ReturnType<typeof authorizationOf>;
 
-/** An application that can act on the user's account, with its authorizations on this page. */
+/** An application with access to the user's account, and its authorizations on this page. */
 export type AuthorizedClient = Awaited<ReturnType<typeof groupByClient>>[number];
 
-/** One page of the user's authorizations. It reads little more than that, however many there are. @param from as `older` has it */
+/** One page of the user's authorizations, at a cost independent of their number. @param from an `older` */
 export async function findAuthorizationsPage(context: Context, session: Session, from: string | null) {
   const wanted = { userId: session.user.userId, olderThan: from, most: MAX_SHOWN };
   const { found, nextFrom } = await findAccountGrants(context.db, wanted);
@@ -32,7 +32,7 @@ export async function findAuthorizationsPage(context: Context, session: Session,
   const older = fitting.length < found.length ? (fitting.at(-1)?.grantId ?? null) : nextFrom;
   const authorizations = fitting.map((grant) => authorizationOf(context, session, grant));
   const clients = await groupByClient(context, session, authorizations, (from ?? older) !== null);
-  // Only a page is sorted: a scope's spending is no column, so PostgreSQL can't page by it.
+  // Only a page is sorted: spending is part of the scope and no column, so PostgreSQL can't page by it.
   const applications: readonly AuthorizedClient[] = clients.sort(
     (one, other) => Number(other.canSpend) - Number(one.canSpend),
   );
@@ -69,7 +69,7 @@ function authorizationOf(context: Context, session: Session, grant: AccountGrant
   };
 }
 
-/** @param thereAreOthers whether there are other pages */
+/** @param thereAreOthers true if there are other pages */
 async function groupByClient(
   context: Context,
   session: Session,
@@ -89,10 +89,10 @@ async function groupByClient(
       clientName,
       clientLogo,
       isBlocked,
-      /** One of its authorizations on this page lets it spend. */
+      /** True if one of its authorizations on this page can spend. */
       canSpend: !isBlocked && authorizations.some(({ rights }) => spends(rights)),
       authorizations,
-      /** On all pages together; `orMore` when only the newest were counted. */
+      /** On all pages; with `orMore` only the newest were counted. */
       live: Math.max(authorizations.length, count?.live ?? 0),
       orMore: count?.orMore ?? false,
       disconnectAllToken: signForm(context, form),
@@ -100,7 +100,7 @@ async function groupByClient(
   });
 }
 
-/** The authorization that a link names; null for any other text. */
+/** The authorization named by a link; null for other text. */
 export function cursorOf(older = ''): string | null {
   return isUuid(older) ? older : null;
 }

@@ -11,7 +11,7 @@ import { type Guarded, newDeviceCookie } from '../signIn/device.ts';
 import { attemptPassword } from '../signIn/passwordAttempts.ts';
 import type { Session } from '../signIn/session.ts';
 
-/** The form, and the device cookies of this browser, null for none. */
+/** The form, and this browser's device cookies, null for none. */
 export interface SentPasswordChange {
   readonly kind: Guarded;
   /** Both as typed. */
@@ -21,10 +21,10 @@ export interface SentPasswordChange {
   readonly deviceCookies: Readonly<Record<Guarded, string | null>>;
 }
 
-/** `refused`: the new one can't be taken; `stale`: a password was changed since, or the session is over. */
+/** `refused`: the new password is unacceptable; `stale`: a password has changed since, or the session is over. */
 export type PasswordChangeOutcome = Awaited<ReturnType<typeof changePassword>>;
 
-/** Of each password: the user's other one, its hash, the problem of a new one that is the same, its change in the audit trail. */
+/** For each password: the user's other one, its hash, the problem of a new one equal to that, its change in the audit trail. */
 const KINDS = {
   password: {
     other: 'payment password',
@@ -40,7 +40,7 @@ const KINDS = {
   },
 } as const;
 
-/** The form that changes a password, and the one that has to be typed: `password` also for a first payment password. */
+/** The form that changes a password, and the password to type: `password` also for a first payment password. */
 export async function findPasswordForm(context: Context, session: Session, kind: Guarded) {
   const user = await findSelf(context, session);
   if (user === null) return null;
@@ -49,8 +49,8 @@ export async function findPasswordForm(context: Context, session: Session, kind:
 }
 
 /**
- * The user changes a password by the old one, or sets a payment password by the password. Attempts are counted as elsewhere.
- * A change ends every other session of the user, and gives a new device cookie of its kind. @throws {BusyError | TooLateError}
+ * Changes a password after typing the old one, or sets a payment password after the password. Attempts are counted.
+ * Ends every other session of the user, and gives a new device cookie of its kind. @throws {BusyError | TooLateError}
  */
 export async function changePassword(
   context: Context,
@@ -69,14 +69,14 @@ export async function changePassword(
   if (problem !== null) return { outcome: 'refused', problem } as const;
   const attempt = (guarded: Guarded, password: string) => {
     const [login, deviceCookie] = [loginOf(user, guarded), sent.deviceCookies[guarded]];
-    // As it was when the form was checked: a second click is no wrong attempt, but finds its change done.
+    // As of the form's check: a second click is no wrong attempt, but finds its change done.
     const account = { ...user, passwordHash: user[KINDS[guarded].hash] };
     return attemptPassword(context, { guarded, login, password, deviceCookie }, caller, async () => account);
   };
   const result = await attempt(currentKind, sent.currentPassword);
   if (result.outcome !== 'right') return result;
-  // An attempt at the other password, since the answer reveals it; one that is throttled must not block this change. Of a
-  // first payment password the other one is what was typed as the old one.
+  // An attempt at the other password, since the response reveals it. If throttled, it doesn't block this change. For a first
+  // payment password the other one was typed as the old one.
   if (user[KINDS[other].hash] !== null && currentKind !== other) {
     const { outcome } = await attempt(other, sent.newPassword);
     if (outcome === 'right') return { outcome: 'refused', problem: KINDS[other].same } as const;
@@ -100,7 +100,7 @@ async function problemOf(
 ) {
   const problem = passwordProblem(newPassword);
   if (problem !== null) return problem;
-  // The two passwords have to differ, so that knowing one does not reveal the other. They are compared under NFKC.
+  // The passwords must differ: knowing one must not reveal the other. They are compared under NFKC.
   if (currentPassword.normalize('NFKC') === newPassword.normalize('NFKC')) {
     return currentKind === kind ? 'same_as_old' : 'same_as_password';
   }
@@ -111,7 +111,7 @@ async function problemOf(
   return isOwnName(newPassword, names) ? 'own_name' : null;
 }
 
-/** The user of a session, with the stored hashes; null when the user was deleted. */
+/** The user of a session, with the stored hashes; null if deleted. */
 async function findSelf({ db }: Context, { user }: Session): Promise<UserWithPasswords | null> {
   const found = await findUserByLogin(db, user.login);
   return found?.userId === user.userId ? found : null;
@@ -121,12 +121,12 @@ function currentKindOf(user: UserWithPasswords, kind: Guarded): Guarded {
   return user.paymentPasswordHash === null ? 'password' : kind;
 }
 
-/** The name that attempts at this password are counted under: as at sign-in, and at the payment password. */
+/** The name for counting attempts at this password, as at sign-in and for payments. */
 function loginOf(user: UserWithPasswords, kind: Guarded): string {
   return kind === 'password' ? loginKey(user.login) : user.userId;
 }
 
-/** It fits as long as the user's passwords are what they are. */
+/** Valid until a password of the user changes. */
 function changeForm(session: Session, user: UserWithPasswords, kind: Guarded): Form {
   const hashes = sha256(JSON.stringify([user.passwordHash, user.paymentPasswordHash]));
   return { action: 'change-password', owner: session, subject: [kind, hashes] };

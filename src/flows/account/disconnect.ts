@@ -12,7 +12,7 @@ import type { Context } from '../common/context.ts';
 import { type Form, signForm, verifyForm } from '../common/signedForm.ts';
 import type { Session } from '../signIn/session.ts';
 
-/** One authorization, by its grant's id, or all of an application, by its client's. */
+/** One authorization, by its grant id, or all of an application, by its client id. */
 interface Disconnection {
   readonly action: 'disconnect' | 'disconnect-all';
   readonly id: string;
@@ -29,7 +29,7 @@ export async function disconnect(
   sent: Disconnection & { readonly formToken: string | undefined },
   caller: Caller,
 ): Promise<{ readonly outcome: 'disconnected' | 'stale' | 'too_many' }> {
-  // The token was made for this very id, so one that fits it is one that the page listed.
+  // The token binds this id, so only an authorization listed on the page fits.
   if (verifyForm(context, sent.formToken, disconnectForm(session, sent)) === null)
     return { outcome: 'stale' };
   const { userId } = session.user;
@@ -41,9 +41,9 @@ export async function disconnect(
 }
 
 /**
- * Revokes all that the user allowed one application (null: every one), batch by batch until the caller can't wait longer.
- * @returns false when the user has decided too much in a short time: this may look through all that was ever allowed
- * @throws {TooLateError} when not even the first batch came in time
+ * Revokes all authorizations of one application (null: of every one) in batches until the caller's deadline.
+ * @returns false if the user has decided too often in a short time: this may read all grants ever made
+ * @throws {TooLateError} if even the first batch is too late
  */
 export async function revokeAll(
   { db }: Context,
@@ -61,7 +61,7 @@ export async function revokeAll(
 
 export type DisconnectedAccess = NonNullable<Awaited<ReturnType<typeof findDisconnected>>>;
 
-/** A revoked authorization of this user, or an application without a live one; null for anything else. */
+/** A revoked authorization of this user, or an application without a live one; null otherwise. */
 export async function findDisconnected(
   { db }: Context,
   { user: { userId } }: Session,
@@ -83,8 +83,8 @@ export function stopToken(context: Context, session: Session): string {
 
 /**
  * Ends every other session first, so that none can allow anything meanwhile, then disconnects every application. Some of many
- * thousands may be left at the deadline: {@link isEverythingStopped} tells. @throws {TooLateError}
- * @returns `too_many` when the user has decided too much in a short time: then only the sessions have ended
+ * thousands may be left at the deadline, see {@link isEverythingStopped}. @throws {TooLateError}
+ * @returns `too_many` if the user has decided too often in a short time: then only the sessions have ended
  */
 export async function stopEverything(
   context: Context,
@@ -98,7 +98,7 @@ export async function stopEverything(
   return { outcome: (await revokeAll(context, userId, null, caller)) ? 'pressed' : 'too_many' };
 }
 
-/** True when only this browser can act on the user's account. */
+/** True if only this browser can act on the user's account. */
 export async function isEverythingStopped({ db }: Context, { user, sessionHash }: Session): Promise<boolean> {
   return (await isAccountStopped(db, { userId: user.userId, sessionHash })) > 0;
 }

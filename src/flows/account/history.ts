@@ -13,13 +13,13 @@ import type { Session } from '../signIn/session.ts';
 export { HISTORY_KINDS, type HistoryKind } from '../../store/account/history.ts';
 
 const MAX_SHOWN = 20;
-/** Characters of the scopes that one page tells of. */
+/** Total characters of one page's scopes. */
 const MAX_SCOPE = 16_000;
 
-/** An event as its user sees it: with the rights that it granted, and the network of the user, such as `203.0.113.0/24`. */
+/** An event for its user: with the granted rights, and the user's network, such as `203.0.113.0/24`. */
 export type HistoryEvent = ReturnType<typeof eventsOf<ReturnType<typeof withConfirmation>[number]>>[number];
 
-/** A page of what the trail has of the user, newest first, from the `older` of another page; null when there are none. */
+/** A page of the user's events, newest first, starting at another page's `older`; null if there are none. */
 export async function findHistoryPage(
   { db, currency }: Context,
   { user }: Session,
@@ -34,13 +34,13 @@ export async function findHistoryPage(
   };
 }
 
-/** Events whose address is a program's. */
+/** Events with a program's address. */
 const BY_PROGRAMS: readonly HistoryKind[] = ['replayed', 'revoked_by_application'];
 
 const ALLOWED: readonly HistoryKind[] = ['approved', 'approved_again'];
 const DECISIONS: readonly HistoryKind[] = [...ALLOWED, 'rejected'];
 
-/** A decision and the payment password that was entered for it, as one event. @param rows newest first */
+/** A decision and its payment password confirmation, as one event. @param rows newest first */
 function withConfirmation(row: HistoryRow, at: number, rows: readonly HistoryRow[]) {
   const [newer, older] = [rows[at - 1], rows[at + 1]];
   if (newer !== undefined && confirms(row, newer)) return [];
@@ -53,7 +53,7 @@ function confirms(row: HistoryRow, decision: HistoryRow): boolean {
   return row.kind === 'payment_confirmed' && DECISIONS.includes(decision.kind) && isAlike && isJustBefore;
 }
 
-/** Rights are told as long as their scopes fit on a page. */
+/** Rights are included while their scopes fit on a page. */
 export function eventsOf<Row extends HistoryRow>(rows: readonly Row[], currency: string) {
   let length = 0;
   return rows.map((row) => {
@@ -66,7 +66,7 @@ export function eventsOf<Row extends HistoryRow>(rows: readonly Row[], currency:
   });
 }
 
-/** The trail keeps scopes by the rules of their time. */
+/** The audit trail keeps scopes under the rules of their time. */
 function rightsIn(scope: string, currency: string): readonly Right[] | null {
   try {
     return parseScope(scope, currency);
@@ -75,7 +75,7 @@ function rightsIn(scope: string, currency: string): readonly Right[] | null {
   }
 }
 
-/** Any other text is the beginning. Few enough digits for the types of PostgreSQL, and few enough events to skip. */
+/** Other text means the beginning. The digits fit PostgreSQL's types and limit the events to skip. */
 const CURSOR = /^(\d{1,16})-(\d{1,4})$/;
 
 function cursorIn(from: string | undefined): HistoryCursor {
@@ -83,7 +83,7 @@ function cursorIn(from: string | undefined): HistoryCursor {
   return { micros, skip: Number(skip) };
 }
 
-/** After the last of those shown, beside which there may be others of the very same time. */
+/** After the last shown event; others may have the same time. */
 function nextCursor(cursor: HistoryCursor, shown: readonly HistoryRow[]): string | null {
   const micros = shown.at(-1)?.micros ?? null;
   const shownBefore = micros === cursor.micros ? cursor.skip : 0;

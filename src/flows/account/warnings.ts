@@ -9,7 +9,7 @@ export { WARNING_DAYS, type WarningKind } from '../../store/account/history.ts';
 
 const MAX_SHOWN = 10;
 
-/** Longer than any transaction that records an event. */
+/** Exceeds any transaction that records an event. */
 const COMMITTED_MS = 60_000;
 
 /** Mostly the user's own acts. */
@@ -19,7 +19,7 @@ export function isAlarming(kind: HistoryKind): boolean {
   return (WARNING_KINDS as readonly HistoryKind[]).includes(kind) && !OWN_ACTS.includes(kind);
 }
 
-/** Events that another person may have caused, alike in kind, application, network and device. */
+/** Events possibly caused by another person, grouped by kind, application, network and device. */
 export type Warning = ReturnType<typeof eventsOf<WarningRow>>[number];
 
 export type Warnings = NonNullable<Awaited<ReturnType<typeof findWarnings>>>;
@@ -28,14 +28,14 @@ export type Warnings = NonNullable<Awaited<ReturnType<typeof findWarnings>>>;
 export async function findWarnings(context: Context, session: Session, cookie: string | null) {
   const rows = await findUnseen(context, session, seenBy(session, cookie), MAX_SHOWN);
   const warnings = eventsOf(rows, context.currency);
-  // Guesses need no password: they stand behind all that shows that there was one.
+  // Guesses need no password: they follow all events that prove its use.
   const [first, ...others] = warnings.sort((one, other) => Number(isGuess(one)) - Number(isGuess(other)));
   if (first === undefined) return null;
   return {
     first: answerable(context, session, [first]),
     /** Newest first; null for none. */
     others: others.length > 0 ? answerable(context, session, others) : null,
-    /** The history has others. */
+    /** The history has more. */
     hasMore: rows[0]?.hasMore === true,
   };
 }
@@ -47,13 +47,13 @@ function findUnseen({ db }: Context, session: Session, { micros, sessions, warni
 
 const isGuess = ({ kind }: Warning) => kind === 'password_guessed';
 
-/** Warnings that one form answers: those that it shows, and no other. */
+/** Warnings answered by one form: exactly those it shows. */
 function answerable(context: Context, session: Session, warnings: readonly Warning[]) {
   const answered = warnings.map(({ seen }) => seen).join(' ');
   return { warnings, answered, seenToken: signForm(context, seenForm(session, answered)) };
 }
 
-/** Marks the warnings of a form as seen. @returns the new cookie; null for a form that does not fit */
+/** Marks the warnings of a form as seen. @returns the new cookie; null for an invalid form */
 export async function seeWarnings(
   context: Context,
   session: Session,
@@ -67,7 +67,7 @@ export async function seeWarnings(
   return changeSeen(session, cookie, left.length > 0 ? seen : shortened(seen, session.now));
 }
 
-/** Where nothing is left, a time says the same as the warnings before it: of those, no event can still be uncommitted. */
+/** If no warning is left, a time replaces the earlier ones: before it, no event can still be uncommitted. */
 function shortened({ micros, warnings, ...own }: Seen, now: Date): Seen {
   const until = Math.max(Number(micros), (now.getTime() - COMMITTED_MS) * 1000);
   const later = warnings.filter((warning) => Number(warning.split('-').at(-1)) > until);

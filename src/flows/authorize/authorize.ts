@@ -19,22 +19,22 @@ import { decisionForm, grantIdOf, type PendingAuthorization, rejectForm } from '
 // The flow of an authorization (contract 1.2 and section 3):
 // 1. The application posts its request, which is checked and redirected to itself as a GET: its URL is its state.
 // 2. `authorize` checks it again. Without a session the next page is sign-in (`signIn.ts`), which leads back to the request.
-// 3. With one, `nextStep` decides: a notice, when the user has as many instances of this application as one may have;
-// 4. or the payment password, when a right spends money (`confirmPayment.ts`); a form beside it can reject without typing it;
-// 5. or the consent page, with a form token over what it shows.
+// 3. With one, `nextStep` chooses: a notice, if the user has the maximum of instances of this application;
+// 4. or the payment password, if a right spends money (`confirmPayment.ts`); a second form rejects without typing it;
+// 5. or the consent page, with a form token over its contents.
 // 6. Allow writes the grant with a code's hash, Reject a row of `rejections` (`decide.ts`); both lead to the application.
 // 7. The application exchanges the code for a token (`exchange.ts`).
 
-/** A page between a checked request and its answer: all that it shows, and the tokens of its forms. */
+/** A page between a checked request and its answer: its contents, and the tokens of its forms. */
 export type Step = SignInStep | Awaited<ReturnType<typeof nextStep>>;
 
-/** The payment password is asked, or the request rejected without it. */
+/** Asks for the payment password; the request can be rejected without it. */
 export type PaymentPasswordStep = Extract<Step, { step: 'payment-password' }>;
 
 /** The access that a page asks the user to allow (contract 1.2). */
 export type RequestedAccess = ReturnType<typeof requestedAccess>;
 
-/** The authorization endpoint (contract 4.1): which page comes next. Writes nothing. @throws {OAuthError} */
+/** The authorization endpoint (contract 4.1): chooses the next page. Writes nothing. @throws {OAuthError} */
 export async function authorize(
   context: Context,
   parameters: Parameters,
@@ -49,7 +49,7 @@ export async function authorize(
 }
 
 /**
- * Checks a request against what is registered now, at every step anew: a client that is blocked meanwhile counts at once.
+ * Checks a request against current registrations, again at every step: blocking the client takes effect at once.
  * @throws {OAuthError} `unauthorized_client`, `invalid_request` or `invalid_scope`
  */
 export async function loadAuthorizationRequest(
@@ -61,12 +61,12 @@ export async function loadAuthorizationRequest(
   try {
     return parseAuthorizationRequest(parameters, client, context);
   } catch (error) {
-    // Of a blocked application no more is said than of an unknown one.
+    // A blocked application's errors reveal no more than an unknown one's.
     throw error instanceof OAuthError && client?.status === 'active' ? error.ofClient(client.name) : error;
   }
 }
 
-/** The one place that decides which page a signed-in user sees next (contract 1.2): pages only lead back to the request. */
+/** Chooses a signed-in user's next page (contract 1.2), and is alone in that: pages only lead back to the request. */
 export async function nextStep(context: Context, pending: PendingAuthorization) {
   const { authorizationRequest, session } = pending;
   const { clientId } = authorizationRequest.client;
@@ -81,7 +81,7 @@ export async function nextStep(context: Context, pending: PendingAuthorization) 
     return { step: 'consent', ...access, decisionToken } as const;
   }
   const formToken = signForm(context, paymentPasswordForm(pending));
-  /** Rejects, and can't allow. */
+  /** Can reject, but not allow. */
   const rejectToken = signForm(context, rejectForm(pending), revision);
   return { step: 'payment-password', ...access, formToken, rejectToken } as const;
 }
@@ -98,18 +98,18 @@ function requestedAccess(
   return {
     authorizationRequest,
     user: { name, login, hasPaymentPassword },
-    /** Until when a token that is issued now will be good, and how long that is in days begun. */
+    /** Expiry of a token issued now, and its lifetime in days, rounded up. */
     expiresAt,
     daysLeft: daysUntil(expiresAt, session.now),
-    /** The live authorization that allowing annuls; null for none. */
+    /** The live authorization that Allow replaces; null for none. */
     earlier: earlier && {
       confirmedAt: earlier.confirmedAt,
       lastUsedOn: earlier.lastUsedOn,
       rights: grantedRights(earlier, context.currency),
     },
-    /** The rights of the application's other live connections that spend, which stay; null for too many to read. */
+    /** The rights of the application's other live connections that spend, which stay; null if too many to read. */
     others: others?.map((scope) => grantedRights({ clientId, scope }, context.currency)) ?? null,
-    /** The user never allowed this application anything before. */
+    /** True if the user has never allowed this application anything. */
     firstSeen,
     signOutToken: signOutToken(context, session),
   };

@@ -9,7 +9,7 @@ import { type Form, verifyForm } from '../common/signedForm.ts';
 import { type Attempt, attemptPassword } from '../signIn/passwordAttempts.ts';
 import type { PendingAuthorization } from './decisionForms.ts';
 
-/** A right spends money, and the user has a payment password that has not just confirmed this very request (contract 5.1). */
+/** A right spends money, and the user has a payment password that hasn't just confirmed this request (contract 5.1). */
 export function needsPaymentPassword({ authorizationRequest, session }: PendingAuthorization): boolean {
   if (!spends(authorizationRequest.rights) || !session.user.hasPaymentPassword) return false;
   const { confirmedRequest, confirmedAt, now } = session;
@@ -21,7 +21,7 @@ export function paymentPasswordForm({ authorizationRequest, session }: PendingAu
   return { action: 'payment-password', owner: session, subject: [authorizationRequest.canonicalQuery] };
 }
 
-/** @returns `stale` when the form does not fit any more; after a confirmation the new device cookie @throws {BusyError} */
+/** @returns `stale` for an outdated form; after a confirmation the new device cookie @throws {BusyError} */
 export const confirmPayment = telling(
   'paymentConfirmation',
   async (

@@ -16,13 +16,13 @@ import { grantIdOf, type PendingAuthorization, type SentDecision, verifyDecision
 const NOT_POSSIBLE = 'This authorization is not possible any more.';
 
 export type DecisionOutcome =
-  /** The browser goes back to the application, with a code or with `access_denied`. */
+  /** The browser returns to the application, with a code or with `access_denied`. */
   | { readonly outcome: 'answered'; readonly location: string }
-  /** Sums that can't be granted, by the index of their rights. Nothing was decided. */
+  /** Invalid sums, by the index of their rights. Nothing was decided. */
   | { readonly outcome: 'wrong_limits'; readonly problems: ReadonlyMap<number, LoweringProblem> }
   /**
-   * Nothing was decided. `stale`: the form or session is over; `too_many`: faster than a person can read; `full`: as many live
-   * instances as may be; `spent`: this page was allowed, its code used or too old; `allowed`: so too, and Reject can't undo it.
+   * Nothing was decided. `stale`: the form or session is over; `too_many`: faster than a person can read; `full`: the maximum of
+   * live instances; `spent`: this page was allowed, its code used or expired; `allowed`: the same, and Reject can't undo it.
    */
   | { readonly outcome: 'stale' | 'too_many' | 'full' | 'spent' | 'allowed' };
 
@@ -32,9 +32,9 @@ export function limitsToLower({ client, rights }: AuthorizationRequest) {
 }
 
 /**
- * The user decides on what the consent page showed (contract section 3): Allow annuls an earlier grant, Reject leaves it.
+ * Decides on the contents of the consent page (contract section 3): Allow replaces an earlier grant, Reject leaves it.
  * Pressing twice is one decision: the code is computed from it, so the second press finds its own code in the row.
- * @throws {OAuthError} `unauthorized_client` when the client or the user was blocked at the last moment
+ * @throws {OAuthError} `unauthorized_client` if the client or the user was blocked at the last moment
  */
 export async function decide(
   context: Context,
@@ -45,7 +45,7 @@ export async function decide(
   const { authorizationRequest } = pending;
   const form = verifyDecision(context, sent, pending);
   const limits = sent.choice === 'allow' ? limitsToLower(authorizationRequest) : [];
-  // A form that lacks a field of its page does not fit either.
+  // A form without a field of its page is stale, too.
   if (form === null || !limits.every(({ index }) => sent.typedSums.has(index))) return { outcome: 'stale' };
   const typed = new Map(limits.map(({ index }) => [index, sent.typedSums.get(index) ?? '']));
   const lowering = lowerLimits(authorizationRequest.rights, typed);
@@ -71,7 +71,7 @@ export async function decide(
   }
 }
 
-/** One code for each page, whatever sums were typed there: a second press of its buttons finds Allow by it. */
+/** One code per form and revision, whatever the typed sums: a second press finds the Allow by it. */
 function codeOf({ keyRing }: Context, pending: PendingAuthorization, { keyId, content }: SignedForm): string {
   const secret = keyRing.codeSecret(keyId, Buffer.from(content + pending.authorizationRequest.scope));
   const userSlot = userSlotOf(pending.session.user.userId);
@@ -96,7 +96,7 @@ function decisionOf(
     clientRevision: client.revision,
     instanceName,
     revision,
-    scope: isLower ? formatScope(rights) : scope, // as it was sent, byte for byte
+    scope: isLower ? formatScope(rights) : scope, // as sent, byte for byte
     askedScope: isLower ? scope : null,
     limits: JSON.stringify(limitsAmong(rightData(rights))),
     redirectUri,

@@ -4,7 +4,7 @@ import type { Session } from '../../store/common/sessions.ts';
 import type { Context } from '../common/context.ts';
 import { contentOf, type Form, type SignedForm, verifyForm } from '../common/signedForm.ts';
 
-/** A checked request that the signed-in user has not answered yet. */
+/** A checked request without the signed-in user's answer. */
 export interface PendingAuthorization {
   readonly authorizationRequest: AuthorizationRequest;
   readonly session: Session;
@@ -17,7 +17,7 @@ export interface SentDecision {
   readonly typedSums: ReadonlyMap<number, string>;
 }
 
-/** The one grant that this user can give this application instance. */
+/** The only grant of this user to this application instance. */
 export function grantIdOf({ authorizationRequest, session }: PendingAuthorization): string {
   const { client, instanceName } = authorizationRequest;
   return grantIdFor(session.user.userId, client.clientId, instanceName);
@@ -31,12 +31,12 @@ export function decisionForm(pending: PendingAuthorization): Form {
   return { action: 'decision', owner: session, subject };
 }
 
-/** The form that can only reject: shown before the payment password is typed, so its token must never allow anything. */
+/** The form that can only reject: shown before the payment password is typed, so its token must never allow. */
 export function rejectForm(pending: PendingAuthorization): Form {
   return { ...decisionForm(pending), action: 'reject' };
 }
 
-/** Verifies a decision's token, null for an invalid one. One that only rejects counts as the consent page's: it finds an earlier Allow. */
+/** Verifies a decision's token, null if invalid. One for rejecting counts as the consent page's: it finds an earlier Allow. */
 export function verifyDecision(
   context: Context,
   { choice, decisionToken }: SentDecision,

@@ -5,20 +5,20 @@ import type { Context } from '../common/context.ts';
 
 export type ServedLogo = Readonly<{ contentType: string; body: Buffer }>;
 
-/** Logos that a server keeps in memory, 16 MB at most: to read one anew takes milliseconds. */
+/** Logos in a server's memory, 16 MB at most: reading one again takes milliseconds. */
 const MAX_KEPT = 256;
 
-/** The logos of applications. A name holds a hash of the bytes, so a kept logo is never stale. */
+/** The logos of applications. A name contains a hash of the bytes, so a cached logo is never stale. */
 export class ClientLogos {
   readonly #context: Context;
-  /** Those asked for last are last; null for one that an earlier build took, and that is not shown any more. */
+  /** The most recently requested come last; null for a logo of an earlier build that is no longer shown. */
   readonly #kept = new Map<string, ServedLogo | null>();
 
   constructor(context: Context) {
     this.#context = context;
   }
 
-  /** @param name as `logoPath` writes it behind `/logo/` @returns null when there is no such one (any more) */
+  /** @param name as in `logoPath` after `/logo/` @returns null if unknown or removed */
   async find(name: string): Promise<ServedLogo | null> {
     const parsed = parseLogoPath(name);
     if (parsed === null) return null;

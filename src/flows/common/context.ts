@@ -4,22 +4,22 @@ import type { Brand } from '../../rules/face/brand.ts';
 import type { Directory } from '../../rules/face/directory.ts';
 import type { KeyRing } from '../../secrets/keyRing.ts';
 
-/** The argument of every verb and page: the database, the keys, and the operator's settings. */
+/** The argument of every flow and page: the database, the keys, and the operator's settings. */
 export interface Context {
   readonly db: pg.Pool;
   readonly keyRing: KeyRing;
-  /** The public address, an origin without a slash at the end: the contract's {base_url}. */
+  /** The public address, an origin without a final slash: the contract's {base_url}. */
   readonly baseUrl: string;
   readonly catalogue: Catalogue;
   readonly directory: Directory;
   readonly brand: Brand;
-  /** ISO 4217 code of the service's one currency. */
+  /** ISO 4217 code of the service's only currency. */
   readonly currency: string;
-  /** IANA name of the time zone in which pages tell days and times. */
+  /** IANA name of the time zone for days and times on pages. */
   readonly timeZone: string;
   /** Less than a minute (contract section 8). */
   readonly codeLifetimeSeconds: number;
-  /** How many live authorizations of one application a user may have, by `instance_name`. */
+  /** Maximum of a user's live authorizations for one application, by `instance_name`. */
   readonly maxInstances: number;
   /** True in trial mode: error pages name the exact rule, for developers. */
   readonly showsRules: boolean;

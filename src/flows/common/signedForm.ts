@@ -3,7 +3,7 @@ import { CONSENT_FORM_MS, SESSION_FORM_MS, SIGN_IN_FORM_MS } from '../../rules/c
 import { type Digest, hexOf, sha256 } from '../../secrets/digest.ts';
 import type { Context } from './context.ts';
 
-/** Lifetimes by the kind of form. A token for one kind is worth nothing in another. */
+/** Lifetimes by kind of form. A token for one kind is invalid for others. */
 const LIFETIMES_MS = {
   'sign-in': SIGN_IN_FORM_MS,
   'payment-password': SESSION_FORM_MS,
@@ -18,14 +18,14 @@ const LIFETIMES_MS = {
   'change-password': SESSION_FORM_MS,
 };
 
-/** The session of the browser that the form is shown to; before sign-in its pre-login session. */
+/** The session of the form's browser; before sign-in its pre-login session. */
 export interface FormOwner {
   readonly sessionHash: Digest;
-  /** The clock that the expiry is compared with: the database's for a session, ours before sign-in. */
+  /** The clock for the expiry: the database's for a session, ours before sign-in. */
   readonly now: Date;
 }
 
-/** Action, owner and subject: a token is good for exactly these. */
+/** Action, owner and subject: a token is valid for exactly these. */
 export interface Form {
   readonly action: keyof typeof LIFETIMES_MS;
   readonly owner: FormOwner;
@@ -37,7 +37,7 @@ export type SignedForm = NonNullable<ReturnType<typeof verifyForm>>;
 
 /**
  * The CSRF token of a form: signed, so that no other site, browser, session or request can send the form.
- * @param revision of the grant that a decision's page shows, 0 for none: such a page gets a token that no other has
+ * @param revision of the grant on a decision's page, 0 for none: such a page gets a unique token
  */
 export function signForm({ keyRing }: Context, form: Form, revision?: number): string {
   const expiresAt = form.owner.now.getTime() + LIFETIMES_MS[form.action];
@@ -48,26 +48,26 @@ export function signForm({ keyRing }: Context, form: Form, revision?: number): s
 
 const SIGNED = /^\["([0-9a-f]{64})",(\d+),(\d+)(?:,"[0-9a-f-]+")?\]$/;
 
-/** Checks the token that came with a form. @returns null when it was not made by us for this form, or is too old */
+/** Checks a form's token. @returns null if it was not made by us for this form, or has expired */
 export function verifyForm({ keyRing }: Context, token: string | undefined, form: Form) {
   const signed = keyRing.verify('form', token ?? '');
   const [, digest, revision, expiresAt] = SIGNED.exec(signed?.payload.toString() ?? '') ?? [];
   if (signed === undefined || digest !== digestOf(form)) return null;
   if (form.owner.now.getTime() >= Number(expiresAt)) return null;
   return {
-    /** Of the grant that the page showed; 0 where it showed none. */
+    /** The grant's revision on the page; 0 for none. */
     revision: Number(revision),
-    /** By the clock of the owner. */
+    /** By the owner's clock. */
     expiresAt: new Date(Number(expiresAt)),
     /** The entry of `SECRETS` that signed it. */
     keyId: signed.keyId,
     content: contentOf(form, Number(revision)),
-    /** SHA-256 of all that is signed. Of a decision: of its one page, however often that is sent. */
+    /** SHA-256 of the signed payload. For a decision it identifies one page, however often that is sent. */
     page: sha256(signed.payload),
   };
 }
 
-/** All that is signed but expiry and page: the same for every token of one form and revision. */
+/** The signed payload without expiry and page: the same for every token of one form and revision. */
 export function contentOf(form: Form, revision: number): string {
   return JSON.stringify([digestOf(form), revision]);
 }

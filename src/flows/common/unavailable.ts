@@ -1,7 +1,7 @@
 import { BusyError } from '../../secrets/password.ts';
 import { isDatabaseAway, OverloadedError, TooLateError } from '../../store/database/errors.ts';
 
-/** No answer came in time. What was asked is not done, and won't be: exceptions are in "What 503 means" (docs/operating.md). */
+/** No response in time: the action is not carried out, not even later. docs/operate/503.md has the exceptions. */
 export class UnansweredError extends Error {
   override readonly name = 'UnansweredError';
 
@@ -12,7 +12,7 @@ export class UnansweredError extends Error {
 
 const OVERLOADS = [OverloadedError, BusyError, TooLateError, UnansweredError];
 
-/** Why a request can't be carried out now but may be in a moment: overload, or no database. Null for a fault of ours. */
+/** The reason for a temporary failure: overload, or no database. Null for an internal error. */
 export function whyUnavailable(error: unknown): 'overload' | 'database' | null {
   if (OVERLOADS.some((overload) => error instanceof overload)) return 'overload';
   return isDatabaseAway(error) ? 'database' : null;

@@ -19,13 +19,13 @@ import { transaction } from '../../store/database/database.ts';
 import type { Context } from '../common/context.ts';
 import type { Guarded } from './device.ts';
 
-// Counts attempts by login, network and device before passwords are checked, so that a hundred at once are a hundred. One that
-// was right or unchecked is taken back; one that has to wait is not counted and writes nothing, so that trying lengthens no wait.
+// Counts attempts by login, network and device before passwords are checked, so that a hundred at once are a hundred. Right or
+// unchecked ones are taken back. Throttled ones are not counted and write nothing, so that trying lengthens no wait.
 
-/** The counters that an attempt raises, and the one that it raises when it is right. */
+/** The counters that an attempt raises, and the one that a right attempt raises. */
 type Counters = ReturnType<typeof countersOf>;
 
-/** Slots of each kind: the table never has more rows than these for each of {@link KINDS}. Two counters may share one. */
+/** Slots of each kind: the maximum of rows for each of {@link KINDS}. Two counters may share one. */
 const SLOTS = 2 ** 18;
 const KINDS = Object.keys(POLICIES) as CounterKind[];
 
@@ -48,7 +48,7 @@ export function countersOf(
   return { attempt, right: counter('right', login) };
 }
 
-/** Counts attempts in one transaction, unless they have to wait. Counted twice after a lost connection, one waits earlier. */
+/** Counts unthrottled attempts in one transaction. If a lost connection counts one twice, waits begin earlier. */
 export const recordAttempt = batched(
   'throttle-record',
   async (db, asked: readonly Counters[]): Promise<Recorded[]> => {
@@ -64,7 +64,7 @@ export const recordAttempt = batched(
   },
 );
 
-/** Takes back attempts that were right or were not checked, any number in one transaction, and counts the right ones. */
+/** Takes back right or unchecked attempts, any number in one transaction, and counts the right ones. */
 export const takeBackAttempt = batched(
   'throttle-take-back',
   (db, attempts: readonly { readonly counters: Counters; readonly right: boolean }[]): Promise<null[]> => {
@@ -94,7 +94,7 @@ function changeThrottles<Result>(
   });
 }
 
-/** Each slot once, sorted, so that locks are taken in one order (no deadlock). */
+/** Each slot once, sorted: locks are taken in one order (no deadlock). */
 function slotsOf(counters: readonly Counter[]): number[] {
   return [...new Set(counters.map(({ slot }) => slot))].sort((one, other) => one - other);
 }

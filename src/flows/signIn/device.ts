@@ -5,20 +5,20 @@ import { bytesOf, sha256 } from '../../secrets/digest.ts';
 import type { Context } from '../common/context.ts';
 
 // A device cookie (OWASP, "Slow Down Online Guessing Attacks with Device Cookies") is given after a right password. From
-// then on attempts in that browser are counted for it alone, so that others at its network or login can't lock its user out.
+// then on attempts in that browser have their own counter, so that others at its network or login can't lock its user out.
 
-/** A kind of password. Each has counters and devices of its own: knowing one gives no trust for the other. */
+/** A kind of password, with its own counters and devices: knowing one gives no trust for the other. */
 export type Guarded = 'password' | 'payment password';
 
 const SEPARATOR = '.';
 
-// The signed payload: a digest of what is guarded and the login, one of the stored password hash (so that a new password
-// makes every device unknown), a random name of the device, the expiry.
+// The signed payload: a digest of password kind and login, one of the stored password hash (so that a new password makes every
+// device unknown), a random name of the device, the expiry.
 const DIGEST_BYTES = 16;
 const NAME_BYTES = 16;
 const EXPIRY_BYTES = 8;
 
-/** The cookie after a right password, with a new name of the device; logins in the `earlier` one stay known in it. */
+/** The cookie after a right password, with a new device name; it keeps the other logins of the `earlier` one. */
 export function newDeviceCookie(
   context: Context,
   guarded: Guarded,
@@ -35,7 +35,7 @@ export function newDeviceCookie(
   return parts.slice(0, MAX_KNOWN_USERS).join(SEPARATOR);
 }
 
-/** The name of the device that a cookie makes known for this login; null for none, or after a new password. */
+/** The device name in a cookie for this login; null for none, or after a new password. */
 export async function knownDevice(
   context: Context,
   guarded: Guarded,
@@ -53,7 +53,7 @@ export async function knownDevice(
   return payload.toString('hex', nameAt, nameAt + NAME_BYTES);
 }
 
-/** The devices of a cookie; `isOwn` says of which login. */
+/** The devices in a cookie; `isOwn` marks those of this login. */
 function devicesIn({ keyRing }: Context, guarded: Guarded, login: string, cookie: string | null) {
   const own = loginDigest(guarded, login);
   return (cookie?.split(SEPARATOR, MAX_KNOWN_USERS) ?? []).flatMap((part) => {

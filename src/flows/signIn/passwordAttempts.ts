@@ -10,15 +10,15 @@ import { type Guarded, knownDevice, newDeviceCookie } from './device.ts';
 
 export interface Attempt {
   readonly guarded: Guarded;
-  /** In its normal form, whether it exists or not. */
+  /** Normalized, even if it doesn't exist. */
   readonly login: string;
   /** As typed. */
   readonly password: string;
-  /** The device cookie that the browser sent; null for none. */
+  /** The browser's device cookie; null for none. */
   readonly deviceCookie: string | null;
 }
 
-/** The user of the password; without a hash, or while the user is blocked, every password is wrong. */
+/** The password's user. Without a hash, or while the user is blocked, every password is wrong. */
 export interface Account extends Pick<User, 'userId' | 'status'> {
   readonly passwordHash: string | null;
 }
@@ -28,9 +28,9 @@ export type FailedAttempt = Exclude<Awaited<ReturnType<typeof attemptPassword>>,
 const GUESSED = { password: 'password_guessed', 'payment password': 'payment_password_guessed' } as const;
 
 /**
- * Makes an attempt at a password, unless it has to wait. Many wrong ones are recorded in the audit trail.
- * @returns of a right one the hash that it was checked against, whether this device knew it before, and its new cookie
- * @throws {BusyError} when too many passwords are being checked: then the attempt does not count
+ * Attempts a password, unless throttled. Many wrong attempts are recorded in the audit trail.
+ * @returns for a right one the hash it was checked against, whether this device knew it before, and its new cookie
+ * @throws {BusyError} if too many passwords are being checked: then the attempt does not count
  */
 export async function attemptPassword(
   context: Context,
@@ -66,7 +66,7 @@ export async function attemptPassword(
   return { outcome: 'right', userId, passwordHash: right, ...known } as const;
 }
 
-/** A payment password is typed by a user who is signed in, so it is never a stranger's. */
+/** Only signed-in users type a payment password, so it uses the queue of known devices. */
 function ticketFor(
   { guarded, login }: Attempt,
   { address, decideBy }: Caller,
@@ -77,7 +77,7 @@ function ticketFor(
     : { queue: 'stranger', key: networkOf(address), until: decideBy };
 }
 
-/** Compares a password. @returns the user of the login and, when it is right, the hash it was compared with */
+/** Compares a password. @returns the login's user and, if it is right, the compared hash */
 async function check(password: string, ticket: QueueTicket, findAccount: () => Promise<Account | null>) {
   const account = await findAccount();
   const hash = account?.status === 'active' ? account.passwordHash : null;

@@ -4,16 +4,16 @@ import { bytesOf, hexOf, sha256 } from '../../secrets/digest.ts';
 import { SESSION_ID_BEGINNING } from '../../store/account/history.ts';
 import type { Session } from '../../store/common/sessions.ts';
 
-// Each browser has its own cookie of the warnings seen there, and of its own sessions: another browser hides nothing.
+// A browser's own cookie of the warnings seen there, and of its own sessions: another browser hides nothing.
 // It is not signed: a forged one only hides warnings in the forger's own browser.
 
 const MAX_SESSIONS_KEPT = 10;
-/** Warnings seen while others are not, of one user: a cookie has 4,096 characters. All others are said again. */
+/** A user's seen warnings while others are unseen: a cookie has 4,096 characters. Dropped ones appear again. */
 const MAX_WARNINGS_KEPT = 40;
 
 const ID = z.string().regex(/^[0-9a-f]{16}$/);
 const WARNING = z.string().regex(/^[0-9a-f]{12}(-\d{1,16}){2}$/);
-/** Of a user in a browser: up to when all was seen, in microseconds since 1970, the warnings seen after that, own sessions. */
+/** A user's part in a browser: microseconds since 1970 until which all was seen, warnings seen after that, own sessions. */
 const SEEN = z.object({
   micros: z.string().regex(/^\d{1,16}$/),
   sessions: z.array(ID).max(MAX_SESSIONS_KEPT),
@@ -25,12 +25,12 @@ const COOKIE = z.array(z.tuple([ID, SEEN])).max(MAX_KNOWN_USERS);
 export type Seen = z.infer<typeof SEEN>;
 type SessionOfUser = Pick<Session, 'sessionHash'> & { readonly user: Pick<Session['user'], 'userId'> };
 
-/** The part of a browser's cookie that is the user's. @param cookie null for none */
+/** The user's part of a browser's cookie. @param cookie null for none */
 export function seenBy(session: SessionOfUser, cookie: string | null): Seen {
   return seenIn(cookie).get(keyOf(session)) ?? { micros: '0', sessions: [], warnings: [] };
 }
 
-/** The cookie with another part for this user. */
+/** The cookie with a changed part for this user. */
 export function changeSeen(session: SessionOfUser, cookie: string | null, seen: Seen): string {
   const key = keyOf(session);
   const before = [...seenIn(cookie)].filter(([other]) => other !== key);
@@ -40,14 +40,14 @@ export function changeSeen(session: SessionOfUser, cookie: string | null, seen: 
   return Buffer.from(JSON.stringify(all)).toString('base64url');
 }
 
-/** Marks a session as this browser's own, so that its acts are no news in the next one. @returns the new cookie */
+/** Marks a session as this browser's own, so that its acts are not reported in the next. @returns the new cookie */
 export function rememberSession(session: SessionOfUser, cookie: string | null): string {
   const seen = seenBy(session, cookie);
   const own = [...new Set([seenIdOf(session), ...seen.sessions])].slice(0, MAX_SESSIONS_KEPT);
   return changeSeen(session, cookie, { ...seen, sessions: own });
 }
 
-/** The id of a session in the cookie, as `sessionIdOf` has it in SQL. */
+/** The id of a session in the cookie, the same as `sessionIdOf` in SQL. */
 export function seenIdOf({ sessionHash }: SessionOfUser): string {
   return hexOf(sha256(bytesOf(sessionHash))).slice(0, SESSION_ID_BEGINNING);
 }
@@ -61,7 +61,7 @@ function seenIn(cookie: string | null): Map<string, Seen> {
   }
 }
 
-/** A digest, not the user id: the cookie shall name no user. */
+/** A digest instead of the user id: the cookie must name no user. */
 function keyOf({ user }: SessionOfUser): string {
   return hexOf(sha256(user.userId)).slice(0, 16);
 }

@@ -8,12 +8,12 @@ import { type Form, type FormOwner, signForm, verifyForm } from '../common/signe
 
 export type { Session };
 
-/** The session of a cookie; null when it is not signed in. */
+/** The session of a cookie; null if not signed in. */
 export async function currentSession({ db }: Context, cookie: string | null): Promise<Session | null> {
   return cookie === null ? null : findSession(db, sha256(cookie));
 }
 
-/** Keeps a language with a user, for browsers in which none was chosen. One that is lost costs a click: without an error. */
+/** Keeps a user's language for browsers without a choice. A lost one costs a click, so errors are ignored. */
 export async function keepLanguage(
   { db }: Context,
   { userId }: Pick<User, 'userId'>,
@@ -22,12 +22,12 @@ export async function keepLanguage(
   await updateLanguage(db, { userId, language }).catch(() => undefined);
 }
 
-/** The token of the form that signs out, the same form on every page. */
+/** The token of the sign-out form, the same form on every page. */
 export function signOutToken(context: Context, session: Session): string {
   return signForm(context, signOutForm(session));
 }
 
-/** Ends a session for good: the cookie that named it is worth nothing afterwards. */
+/** Ends a session for good: its cookie is invalid afterwards. */
 export async function signOut(
   context: Context,
   session: Session,
@@ -45,7 +45,7 @@ function signOutForm(session: Session): Form {
 
 const PRE_LOGIN_BYTES = 16;
 
-/** The pre-login session ties sign-in forms to a browser (login CSRF). `newCookie` is null where the one sent is ours. */
+/** The pre-login session ties sign-in forms to a browser (login CSRF). `newCookie` is null if the sent one is ours. */
 export function preLoginSession(
   { keyRing }: Context,
   sent: string | null,

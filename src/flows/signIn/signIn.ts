@@ -16,21 +16,21 @@ import { keepLanguage, preLoginSession } from './session.ts';
 
 export interface SentSignIn {
   readonly formToken: string | undefined;
-  /** The request that goes on after signing in; null to go on to the account page. */
+  /** The request to continue after signing in; null for the account page. */
   readonly authorizationRequest: AuthorizationRequest | null;
   readonly login: string;
   readonly password: string;
 }
 
-/** The cookies of a sign-in, null for none: session (which ends), pre-login session, device, seen, language chosen there. */
+/** A sign-in's cookies, null for none: session (which ends), pre-login session, device, seen, language chosen there. */
 export type SentCookies = Readonly<
   Record<'session' | 'preLogin' | 'device' | 'seen' | 'language', string | null>
 >;
 
 /**
- * Signs a user in (contract 5.1). Unknown login, wrong password and blocked user are one answer after the same work.
- * @returns `stale` for a form that this browser was not shown for this very request; values of new cookies, and the language that
- * the user chose elsewhere @throws {BusyError}
+ * Signs a user in (contract 5.1). Unknown login, wrong password and blocked user give one response after the same work.
+ * @returns `stale` for a form not shown to this browser for this request; values of new cookies, and the language that the
+ * user chose elsewhere @throws {BusyError}
  */
 export const signIn = telling(
   'signIn',
@@ -49,12 +49,12 @@ export const signIn = telling(
     const sessionHash = sha256(sessionCookie);
     const earlierHash = cookies.session === null ? null : sha256(cookies.session);
     const origin = { ...deviceOf(caller.userAgent), knownDevice, network: shownNetwork(caller.address) };
-    // Last, so that there is a session only if its cookie is handed out.
+    // Last: there is a session only if its cookie is delivered.
     const session = { sessionHash, userId, passwordHash, earlierHash, ...origin };
     const { valid, language: kept } = await insertSession(db, { ...session, ...caller });
     if (!valid) return { outcome: 'wrong' } as const;
     const { language: chosen } = cookies;
-    // Another user of this browser may have chosen it: it replaces none.
+    // Another user of this browser may have chosen it: it never replaces a kept one.
     if (chosen !== null && kept === null) await keepLanguage(context, { userId }, chosen);
     const own = { user: { userId }, sessionHash };
     const seenCookie = knownDevice ? null : rememberSession(own, cookies.seen);
@@ -63,10 +63,10 @@ export const signIn = telling(
   },
 );
 
-/** The sign-in page, on the way to a request or, where that is null, to the account page. */
+/** The sign-in page before a request or, if that is null, before the account page. */
 export type SignInStep = ReturnType<typeof signInStep>;
 
-/** The sign-in page for a browser that sent this pre-login cookie; `newCookie` is the one to set, null where it has one. */
+/** The sign-in page for a browser with this pre-login cookie; `newCookie` is the one to set, null if it has one. */
 export function signInStep(
   context: Context,
   authorizationRequest: AuthorizationRequest | null,

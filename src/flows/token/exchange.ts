@@ -9,13 +9,13 @@ import { tell } from '../../signals/happenings.ts';
 import { type ExchangeRefusal, exchangeCode } from '../../store/token/exchanges.ts';
 import type { Context } from '../common/context.ts';
 
-/** Stands in for the row of a code that names none: the statement takes a token's hash, but issues none. */
+/** Replaces the row of a code that names none: the statement needs a token's hash, but issues none. */
 const STAND_IN = { grantId: '00000000-0000-0000-0000-000000000000', userSlot: 0 };
 
 /**
  * Exchanges an authorization code for an access token (contract 4.2, section 3).
  * @throws {OAuthError} `unauthorized_client`, `invalid_grant` or `invalid_request` (contract 7.2)
- * @returns the lifetime in seconds; the granted scope where it is less than the asked one, null otherwise
+ * @returns the lifetime in seconds; the granted scope if less than requested, null otherwise
  */
 export async function exchange({ db }: Context, tokenRequest: TokenRequest, caller: Caller) {
   const code = parseToken('code', tokenRequest.code);
@@ -50,7 +50,7 @@ const INVALID_CODE = ['invalid_grant', 'The code is not valid.'] as const;
 
 type Refusal = readonly [OAuthErrorCode, message: string, rule: string];
 
-/** Contract 7.2: what the application is told, and what the log says. */
+/** Contract 7.2: the errors for the application, and the rules for the log. */
 const REFUSALS: Record<ExchangeRefusal | 'code_malformed', Refusal> = {
   client_unknown_or_blocked: [...NOT_AUTHENTICATED, 'unknown or blocked client'],
   secret_wrong: [...NOT_AUTHENTICATED, 'wrong or missing client_secret'],

@@ -7,10 +7,10 @@ import { parseToken } from '../../secrets/tokens.ts';
 import { findToken, type IssuedToken } from '../../store/token/introspection.ts';
 import type { Context } from '../common/context.ts';
 
-/** The answer to a resource server about a token (RFC 7662 section 2.2); of an inactive one nothing else. */
+/** The response to a resource server about a token (RFC 7662 section 2.2); an inactive one has no other field. */
 export type Introspection = { readonly active: false } | ReturnType<typeof describe>;
 
-/** Tells a resource server what a token allows now: unknown, expired, revoked … look the same. Null for any other caller. */
+/** Describes a token's current rights to a resource server: unknown, expired, revoked … look the same. Null for other callers. */
 export async function introspect(
   context: Context,
   { id, secret }: Credentials,
@@ -34,12 +34,12 @@ function describe(token: IssuedToken, expiresAt: Date, currency: string) {
     client_id: token.clientId,
     username: token.login,
     sub: token.userId,
-    grant_id: token.grantId, // the same for each authorization of this user, client and instance name: budgets count by it
+    grant_id: token.grantId, // the same for each authorization of this user, client and instance name: budgets are counted by it
     token_type: 'bearer',
     ...(token.instanceName === null ? {} : { instance_name: token.instanceName }),
     iat: secondsSince1970(token.tokenIssuedAt),
     exp: secondsSince1970(expiresAt),
-    rights, // all that the token allows, so that `scope` need not be parsed: a target in it may look like a right
+    rights, // the token's rights, ready parsed: a target in `scope` may resemble a right
     payment_limits: limitsAmong(rights),
     money_sources: moneySources(granted),
   } as const;

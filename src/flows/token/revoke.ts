@@ -7,8 +7,8 @@ import { revokeToken } from '../../store/token/revocations.ts';
 import type { Context } from '../common/context.ts';
 
 /**
- * An application revokes an access token (RFC 7009). Another application's stays, and the answer does not tell whether it exists.
- * @throws {OAuthError} `unauthorized_client` for an application that is unknown, blocked or not authenticated
+ * An application revokes an access token (RFC 7009). Another application's stays, and the response doesn't reveal it.
+ * @throws {OAuthError} `unauthorized_client` for an unknown, blocked or unauthenticated application
  */
 export async function revokeByClient(
   context: Context,
@@ -27,7 +27,7 @@ export async function revokeByClient(
   });
 }
 
-/** The bearer of an access token revokes it: holding it is the proof. */
+/** The bearer of an access token revokes it; possession is the proof. */
 export async function revokeByBearer(context: Context, accessToken: string, caller: Caller): Promise<void> {
   const { grantId, hash } = parseToken('token', accessToken);
   if (grantId === null) return;

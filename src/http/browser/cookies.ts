@@ -7,35 +7,35 @@ import { KNOWN_DEVICE_SECONDS } from '../../rules/common/lifetimes.ts';
 
 const LANGUAGE_SECONDS = 365 * 24 * 60 * 60;
 
-/** A page may be looked at for a while before it is answered or reloaded. */
+/** A user may read a page for a while before answering or reloading it. */
 const OUTCOME_SECONDS = 10 * 60;
 
-/** Our cookies: name, age and contents. Those without an age end with the browser. */
+/** Our cookies: name, age and contents. Those without an age are session cookies. */
 const COOKIES = {
-  /** The signed-in session: 32 random bytes in base64url (`flows/signIn/signIn.ts`). Rows have their SHA-256. */
+  /** The signed-in session: 32 random bytes in base64url (`flows/signIn/signIn.ts`). Rows contain their SHA-256. */
   session: { name: 'session' },
-  /** The pre-login session, to which sign-in forms are tied: a signed random value (`flows/signIn/session.ts`). */
+  /** The pre-login session, which binds sign-in forms: a signed random value (`flows/signIn/session.ts`). */
   preLogin: { name: 'visit' },
-  /** The users whose passwords were right in this browser: a signed payload each (`flows/signIn/device.ts`). Kept after sign-out. */
+  /** The users with a right password in this browser: a signed payload each (`flows/signIn/device.ts`). Survives sign-out. */
   device: { name: 'device', maxAge: KNOWN_DEVICE_SECONDS },
   paymentDevice: { name: 'payment_device', maxAge: KNOWN_DEVICE_SECONDS },
-  /** The language chosen on a page: its tag (`languageIn`), with a dot behind it where that was in another browser of the user. */
+  /** The chosen language: its tag (`languageIn`), followed by a dot if the user chose it in another browser. */
   language: { name: 'language', maxAge: LANGUAGE_SECONDS },
-  /** The warnings seen and the sessions begun in this browser, by user (`flows/signIn/seenWarnings.ts`). */
+  /** The warnings seen and the sessions started in this browser, by user (`flows/signIn/seenWarnings.ts`). */
   seen: { name: 'seen', maxAge: WARNING_DAYS * 24 * 60 * 60 },
-  /** The outcome of the last form and a digest of its request (`outcomes.ts`), as `toJsonCookie` writes them. */
+  /** The previous form's outcome and its request's digest (`outcomes.ts`), encoded by `toJsonCookie`. */
   outcome: { name: 'outcome', maxAge: OUTCOME_SECONDS },
 };
 
 type Cookie = keyof typeof COOKIES;
 
-/** Our cookies as the browser sent them; null for each that it did not send. */
+/** Our cookies in the request; null for missing ones. */
 export function readCookies({ cookies, server }: FastifyRequest) {
   const { baseUrl } = server.context;
   const read = (cookie: Cookie) => cookies[wireName(baseUrl, cookie)] ?? null;
   const language = read('language');
   return {
-    /** Only one that was chosen in this browser. */
+    /** Only if chosen in this browser. */
     language: isLanguage(language) ? language : null,
     session: read('session'),
     preLogin: read('preLogin'),
@@ -57,7 +57,7 @@ export function clearCookie(reply: FastifyReply, cookie: Cookie): void {
   reply.clearCookie(wireName(baseUrl, cookie), optionsFor(baseUrl));
 }
 
-/** `SameSite=Lax` is said explicitly: browsers treat a cookie without it differently. */
+/** `SameSite=Lax` is explicit: browsers treat a cookie without it differently. */
 function optionsFor(baseUrl: string): CookieSerializeOptions {
   return { path: '/', httpOnly: true, sameSite: 'lax', secure: isHttps(baseUrl) };
 }
@@ -65,37 +65,37 @@ function optionsFor(baseUrl: string): CookieSerializeOptions {
 const PREFIX = 'assent_';
 const HOST_PREFIX = `__Host-${PREFIX}`;
 
-/** `__Host-` keeps other hosts of the domain from setting it; browsers take the prefix over https only. */
+/** `__Host-` stops other hosts of the domain from setting it; browsers accept the prefix over https only. */
 function wireName(baseUrl: string, cookie: Cookie): string {
   return (isHttps(baseUrl) ? HOST_PREFIX : PREFIX) + COOKIES[cookie].name;
 }
 
-/** Browsers speak to us over TLS, with or without a proxy between. */
+/** Browsers use TLS, with or without a proxy in between. */
 export function isHttps(baseUrl: string): boolean {
   return baseUrl.startsWith('https:');
 }
 
 const LANGUAGE = new RegExp(`(?:^|; *)(?:${HOST_PREFIX}|${PREFIX})${COOKIES.language.name}=(\\w+)`);
 
-/** From the header, under either name: pages for paths that no route takes have a language too. Null for none of ours. */
+/** From the header, under either name: unknown paths have a page language too. Null for an unsupported one. */
 export function languageIn({ cookie }: IncomingHttpHeaders): Language | null {
   const tag = LANGUAGE.exec(cookie ?? '')?.[1];
   return isLanguage(tag) ? tag : null;
 }
 
-/** One that a user brought along from another browser is not for the next user of this one. */
+/** A language that a user brought from another browser must not affect this browser's next user. */
 export function forgetKeptLanguage(reply: FastifyReply): void {
   const { headers } = reply.request;
   if (languageIn(headers) !== null && readCookies(reply.request).language === null)
     clearCookie(reply, 'language');
 }
 
-/** A cookie that is worth words and nothing else, so that it needs no signature. */
+/** An unsigned cookie: it may only affect texts. */
 export function toJsonCookie(values: readonly unknown[]): string {
   return Buffer.from(JSON.stringify(values)).toString('base64url');
 }
 
-/** The values of {@link toJsonCookie}; none for any other text. */
+/** The values of {@link toJsonCookie}; none for other text. */
 export function fromJsonCookie(cookie: string): unknown[] {
   try {
     const values: unknown = JSON.parse(Buffer.from(cookie, 'base64url').toString());

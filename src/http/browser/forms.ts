@@ -6,7 +6,7 @@ import { Parameters } from '../../rules/request/parameters.ts';
 import { bodyParameters } from '../request/parameters.ts';
 import { readCookies } from './cookies.ts';
 
-/** Route options of our forms: they carry a canonical query, which a browser may encode to three times its length. */
+/** Route options of our forms: their canonical query may triple in a browser's encoding. */
 export const OWN_FORM = { bodyLimit: 32 * 1024 };
 
 /** CSRF: `Sec-Fetch-Site`, else `Origin`, must be our own. Not for `POST /oauth/authorize`, which applications' sites send. */
@@ -16,27 +16,27 @@ export function isFromOwnPage({ headers, server }: FastifyRequest): boolean {
   return headers.origin === undefined || headers.origin === server.context.baseUrl;
 }
 
-/** The field of the consent form with the sum that a user grants. @param index of the right in the scope */
+/** The consent form's field for the sum that a user grants. @param index of the right in the scope */
 export const limitField = (index: number): string => `limit_${index}`;
 
-/** The fields of limits by the index of their right; an empty one counts, too. */
+/** The fields of limits by the index of their right, including empty ones. */
 export function typedSums(form: Parameters, indexes: readonly number[]): ReadonlyMap<number, string> {
   const sent = indexes.filter((index) => form.hasAny([limitField(index)]));
   return new Map(sent.map((index) => [index, form.get(limitField(index)) ?? '']));
 }
 
-/** The session of the cookie, which is `SameSite=Lax`: a cross-site post comes without it. */
+/** The cookie's session; it is `SameSite=Lax`, so a cross-site post lacks it. */
 export function sessionOf(request: FastifyRequest) {
   return currentSession(request.server.context, readCookies(request).session);
 }
 
-/** A posted form of ours; its session is null for a form from elsewhere, too. */
+/** A posted form of ours; a form from another site has no session either. */
 export async function receiveForm(request: FastifyRequest) {
   const session = isFromOwnPage(request) ? await sessionOf(request) : null;
   return { form: bodyParameters(request), session };
 }
 
-/** A form about a request, which is checked again. @throws {OAuthError} for none, or one not valid any more */
+/** A form about a request, which is checked again. @throws {OAuthError} if it is missing or no longer valid */
 export async function receiveRequestForm(request: FastifyRequest) {
   const carried = new Parameters(bodyParameters(request).require('request'));
   const [authorizationRequest, received] = await Promise.all([
@@ -46,7 +46,7 @@ export async function receiveRequestForm(request: FastifyRequest) {
   return { authorizationRequest, ...received };
 }
 
-/** The request that a form carries, checked again. @throws {OAuthError} when it is not valid any more */
+/** The form's request, checked again. @throws {OAuthError} if it is no longer valid */
 export async function carriedRequest(request: FastifyRequest): Promise<AuthorizationRequest | null> {
   const carried = bodyParameters(request).get('request');
   if (carried === undefined) return null;

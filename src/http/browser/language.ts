@@ -19,20 +19,20 @@ import { isFromOwnPage, sessionOf } from './forms.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** By the form of this very request. */
+    /** Chosen by this request's form. */
     chosenLanguage?: Language;
-    /** The fields of limits that the consent form of this request has. */
+    /** The limit fields of this request's consent form. */
     limitFields?: readonly string[];
   }
 }
 
-/** The form for another language: where it posts to, and its hidden fields. */
+/** The form for another language: its action and hidden fields. */
 export interface LanguageForm {
   readonly action: string;
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** Chosen on a page of ours before, here or by the user elsewhere, else asked by the application, else the browser's preference. */
+/** The user's earlier choice, here or in another browser; else the application's wish; else the browser's preference. */
 export function languageOf(
   request: Pick<FastifyRequest, 'headers'> & Partial<Pick<FastifyRequest, 'chosenLanguage' | 'raw' | 'body'>>,
 ): Language {
@@ -45,11 +45,11 @@ export function languageOf(
   );
 }
 
-/** By `ui_locales` (OpenID Connect Core 1.0, section 3.1.2.1) of the request, or of the one that a form carries. */
+/** By `ui_locales` (OpenID Connect Core 1.0, section 3.1.2.1) of the request or of the form's request. */
 function askedLanguage({ raw, body }: Partial<Pick<FastifyRequest, 'raw' | 'body'>>): Language | undefined {
   const form = body instanceof Parameters ? body.only(['ui_locales', 'request']) : '';
   const sent = `${form}&${raw?.url?.replace(/^[^?]*\??/, '')}`;
-  if (!sent.includes('ui_locales')) return undefined; // nearly always
+  if (!sent.includes('ui_locales')) return undefined; // usually
   const fields = new URLSearchParams(sent);
   const tags = fields.get('ui_locales') ?? new URLSearchParams(fields.get('request') ?? '').get('ui_locales');
   return firstLanguage(tags?.split(' ') ?? []);
@@ -59,19 +59,19 @@ export function textsOf(request: FastifyRequest): Texts {
   return TEXTS[languageOf(request)];
 }
 
-/** Keeps the language that a form of ours chose, in this browser and with its user, and answers in it. */
+/** Keeps a form's language in this browser and with its user, and answers in it. */
 export async function chooseLanguage(reply: FastifyReply, form: Parameters): Promise<void> {
   const tag = form.get('language');
   if (!isLanguage(tag) || !isFromOwnPage(reply.request)) return;
   reply.request.chosenLanguage = tag;
   setCookie(reply, 'language', tag);
-  const session = await sessionOf(reply.request).catch(() => null); // without the database the cookie is enough
+  const session = await sessionOf(reply.request).catch(() => null); // without the database the cookie suffices
   if (session !== null) await keepLanguage(reply.server.context, session.user, tag);
 }
 
 /**
- * Leads back to the page that answers `request`, its address encoded: no error page repeats what was sent. The page after a
- * decision has no address, but deciding again is the same decision: its form posts that once more, unless nothing was decided.
+ * Leads back to the page that answers `request`. The address is encoded: error pages never repeat input. The page after a
+ * decision has no address; its form posts the decision again, which changes nothing, unless nothing was decided.
  */
 export function languageForm(request: FastifyRequest, status: number): LanguageForm {
   if (request.routeOptions?.url !== '/consent' || status !== 200) {
@@ -82,16 +82,16 @@ export function languageForm(request: FastifyRequest, status: number): LanguageF
   return { action: '/consent', fields: fieldsOf(form, names) };
 }
 
-/** A longer address would not come back in a form. */
+/** A form can't return a longer address. */
 const MAX_ADDRESS_CHARACTERS = 8_000;
 
-/** The path and query of a page: its own or, after a post, those of its authorization request. */
+/** A page's path and query: its own or, after a post, those of its authorization request. */
 export function pageAddress(request: FastifyRequest): string {
   try {
     const address = addressOf(request);
     if (address.length <= MAX_ADDRESS_CHARACTERS && isPathOfOurs(address)) return address;
   } catch {
-    // Too many parameters, which is what this very page says.
+    // Too many parameters, as this page itself says.
   }
   return '/account';
 }
@@ -107,7 +107,7 @@ function addressOf(request: FastifyRequest): string {
     return `/oauth/authorize?${sent.filter(Boolean).join('&')}`;
   }
   const { request: carried } = fieldsOf(form, ['request']);
-  // Longer than any address that we link to: don't parse it.
+  // Longer than our own links: don't parse it.
   if (carried === undefined || carried.length > MAX_ADDRESS_CHARACTERS) return '';
   return `/oauth/authorize?${new Parameters(carried).only(AUTHORIZATION_PARAMETERS)}`;
 }
@@ -116,7 +116,7 @@ export function requestPath({ canonicalQuery }: AuthorizationRequest): string {
   return `/oauth/authorize?${canonicalQuery}`;
 }
 
-/** The path and query that the form leads back to; null for a foreign URL. */
+/** The path and query to return to; null for a foreign URL. */
 export function addressBehind(form: Parameters): string | null {
   const address = Buffer.from(form.get('back') ?? '', 'base64url').toString();
   return isPathOfOurs(address) ? address : null;
@@ -126,7 +126,7 @@ function isPathOfOurs(address: string): boolean {
   return /^\/(?!\/)[\x21-\x7e]*$/.test(address);
 }
 
-/** Fields of a form, as far as they can be read: an error page has this form too. */
+/** The readable fields of a form: error pages have this form too. */
 function fieldsOf(form: Parameters, names: readonly string[]): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(form.only(names)));
 }

@@ -8,14 +8,14 @@ import { clearCookie, fromJsonCookie, readCookies, setCookie, toJsonCookie } fro
 import { isFromOwnPage } from './forms.ts';
 import { textsOf } from './language.ts';
 
-// The outcome of the last form, in an unsigned cookie: the next page of the same request says why it comes again.
+// The previous form's outcome, in an unsigned cookie: the next page of the same request explains its return.
 
 export type Outcome = keyof Texts['outcomes']['on'];
 
-/** The request that a page belongs to; null for the account page. */
+/** A page's request; null for the account page. */
 type About = AuthorizationRequest | null;
 
-/** A form from elsewhere leads to a page without a word: its author chose the moment. */
+/** A form from another site leads to a page without a note: its author chose the moment. */
 export function rememberOutcome(reply: FastifyReply, outcome: Outcome, about: About): void {
   if (!isFromOwnPage(reply.request)) return;
   setCookie(reply, 'outcome', toJsonCookie([outcome, digestOf(about)]));
@@ -36,7 +36,7 @@ function isOutcome(name: unknown): name is Outcome {
   return typeof name === 'string' && Object.hasOwn(TEXTS.en.outcomes.on, name);
 }
 
-/** A digest, so that the cookie tells nothing of the request. */
+/** A digest: the cookie must not reveal the request. */
 function digestOf(about: About): string {
   return hash('sha256', about?.canonicalQuery ?? '', 'base64url');
 }
@@ -50,7 +50,7 @@ export function requestNote(
   return textsOf(request).outcomes.on[outcome](authorizationRequest.client.name, user.name, user.login);
 }
 
-/** The words of a sign-in page before anything is typed. */
+/** The note on a sign-in page before any input. */
 export function signInNote(request: FastifyRequest, about: About): string | null {
   const { signIn, outcomes } = textsOf(request);
   const outcome = lastOutcome(request, about);
@@ -60,7 +60,7 @@ export function signInNote(request: FastifyRequest, about: About): string | null
   return readCookies(request).session === null ? null : signIn.sessionOver;
 }
 
-/** A query parameter after a form without our cookies, whose answer set one: if it is missing still, the browser keeps none. */
+/** Query parameter after a form without our cookies, whose response set one: if still missing, the browser rejects cookies. */
 export const COOKIE_CHECK = 'cookie=given';
 
 function keepsNoCookies(request: FastifyRequest): boolean {

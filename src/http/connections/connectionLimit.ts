@@ -5,25 +5,25 @@ import { onceAMinute } from '../../signals/onceAMinute.ts';
 import { addressOf } from '../request/caller.ts';
 import { newestResponseOf } from './responses.ts';
 
-/** Between two requests of a connection. Node says so in each response (`Keep-Alive`). */
+/** Idle time between two requests of a connection. Node sends it in each response (`Keep-Alive`). */
 const IDLE_MS = 5_000;
-/** The same for a trusted proxy, which usually keeps connections for 60 seconds: it must be the one to close them. */
+/** The same for a trusted proxy, which usually keeps connections for 60 seconds and must be the one to close them. */
 const IDLE_BEHIND_PROXY_MS = 72_000;
 
-/** From this part of the limit on, a new connection replaces one that waits for its client. */
+/** From this share of the limit on, a new connection replaces one that waits for its client. */
 const CROWDED = 0.9;
-/** The part of the limit that one network may have then. */
+/** The share of the limit for one network from then on. */
 const SHARE = 0.1;
 
 /**
- * Limits open connections (Slowloris): near `max` a new one replaces the one that has waited longest for its client, of the
- * same network where that is above its share. @param direct from the callers themselves, not from the operator's proxies
+ * Limits open connections (Slowloris). Near `max` a new one replaces the one that has waited longest for its client, of the
+ * same network if that exceeds its share. @param direct without a proxy of the operator in between
  */
 export function limitConnections(app: FastifyInstance, max: number, direct: boolean): void {
   const open = new OpenConnections();
   const warn = onceAMinute((text: string) => app.log.warn(`${text} (MAX_CONNECTIONS is ${max})`));
   app.server.keepAliveTimeout = direct ? IDLE_MS : IDLE_BEHIND_PROXY_MS;
-  // Runs before Node's own listeners, so that they find the connection closed.
+  // Precedes Node's own listeners, so that they find the connection closed.
   app.server.prependListener('connection', (socket) => {
     const network = direct ? networkOf(addressOf({ ip: socket.remoteAddress })) : '';
     const size = open.add(socket, network);
@@ -50,7 +50,7 @@ class OpenConnections {
     return this.#networks.size;
   }
 
-  /** @returns how many connections the network has now */
+  /** @returns the network's number of connections */
   add(socket: Socket, network: string): number {
     const size = (this.#sizes.get(network) ?? 0) + 1;
     this.#sizes.set(network, size);
@@ -89,7 +89,7 @@ class OpenConnections {
   }
 }
 
-/** It is idle, or its client is still sending. */
+/** True if idle, or if its client is still sending. */
 function waits(socket: Socket): boolean {
   const response = newestResponseOf(socket);
   return response === undefined || response.writableFinished || !response.req.complete;

@@ -10,15 +10,15 @@ declare module 'fastify' {
 }
 
 interface Shutdown {
-  /** Not ready any more; each answer ends its connection (connection draining). */
+  /** No longer ready; each response ends its connection (connection draining). */
   isDraining: boolean;
-  /** The last since then, but for checks of health. */
+  /** The last since then, excluding health checks. */
   lastRequestAt: number;
   readonly listeners: Set<Server>;
   readonly connections: Set<Socket>;
 }
 
-/** For {@link drain}. Call it before `shutdown` is read. */
+/** For {@link drain}. Call it before reading `shutdown`. */
 export function prepareDraining(app: FastifyInstance): void {
   const listeners = new Set<Server>([app.server]);
   const shutdown: Shutdown = { isDraining: false, lastRequestAt: 0, listeners, connections: new Set() };
@@ -31,7 +31,7 @@ export function prepareDraining(app: FastifyInstance): void {
     socket.once('close', () => shutdown.connections.delete(socket));
   });
   app.addHook('onSend', (request, reply, _payload, done) => {
-    // Node itself closes only those connections that are idle at the end.
+    // Node itself closes only the connections that are idle at the end.
     if (shutdown.isDraining) {
       reply.header('connection', 'close');
       if (!request.routeOptions.config.isHealthCheck) shutdown.lastRequestAt = performance.now();
@@ -40,18 +40,18 @@ export function prepareDraining(app: FastifyInstance): void {
   });
 }
 
-/** Graceful shutdown without failed requests. @param forMs takes connections for so long, and while requests still come */
+/** Graceful shutdown without failed requests. @param forMs accepts connections this long, and while requests arrive */
 export async function drain({ shutdown, server }: FastifyInstance, forMs: number): Promise<void> {
   shutdown.isDraining = true;
   await setTimeout(forMs);
   if (forMs > 0) await waitForNoRequests(shutdown);
   await waitForIdleLoop();
-  // Not Node's own `close` of an HTTP server, which would close the idle connections as well.
+  // Node's own `close` of an HTTP server would close idle connections, too.
   for (const listener of shutdown.listeners) Server.prototype.close.call(listener);
   await waitForClosed(shutdown.connections, IDLE_GRACE_MS);
   await waitForIdleLoop();
   server.closeIdleConnections();
-  // Node counts a connection as busy until its first request was read; browsers open some in advance.
+  // Node counts a connection as busy until its first request is read; browsers open some in advance.
   for (const socket of shutdown.connections) if (socket.bytesRead === 0) socket.destroy();
 }
 
@@ -61,7 +61,7 @@ async function waitForNoRequests(shutdown: Shutdown): Promise<void> {
     await setTimeout(CHECK_MS);
 }
 
-/** Without a request for so long, the balancer has turned away. */
+/** After this time without a request, the load balancer has switched away. */
 const QUIET_FOR_MS = 300;
 
 async function waitForClosed(connections: ReadonlySet<Socket>, maxMs: number): Promise<void> {
@@ -71,11 +71,11 @@ async function waitForClosed(connections: ReadonlySet<Socket>, maxMs: number): P
 
 const CHECK_MS = 10;
 
-/** A turn of the event loop that took no longer than this had next to nothing to read. */
+/** An event-loop turn this short had next to nothing to read. */
 const QUIET_MS = 0.2;
 const MAX_TURNS = 500;
 
-/** Waits for a turn in which next to nothing arrived: closing resets a request that waits unread in the kernel. */
+/** Waits for a turn without input: closing resets a request that is unread in the kernel. */
 async function waitForIdleLoop(): Promise<void> {
   for (let turns = 0; turns < MAX_TURNS; turns += 1) {
     const began = performance.now();

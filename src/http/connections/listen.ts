@@ -29,7 +29,7 @@ export async function listenAt(
   await Promise.all(listeners.map(({ host, listener }) => listen(listener, host, port)));
 }
 
-/** `localhost` may resolve to an address of a family that is switched off. */
+/** `localhost` may resolve to a disabled address family. */
 const NOT_HERE = ['EADDRNOTAVAIL', 'EAFNOSUPPORT'];
 
 async function listen(listener: Server, host: string, port: number): Promise<void> {

@@ -14,16 +14,16 @@ import { noteRefusal } from '../request/requestLog.ts';
 import { afterEarlierResponses } from './requestSmuggling.ts';
 import { limitPipelining } from './slowReaders.ts';
 
-// Responses to requests that no route ever sees.
+// Responses to requests that reach no route.
 
 const UNREAD: Omit<DeadEnd, 'cause'> = { code: null, clientName: null, parameter: null };
 
 /** A request id: 10 hexadecimal digits. */
 export function newReference(): string {
-  return randomUUID().slice(-10); // cheap, since Node draws many UUIDs at once; their last digits are all random
+  return randomUUID().slice(-10); // cheap: Node draws many UUIDs at once, and their last digits are random
 }
 
-/** Answers a path that can't be decoded. Fastify calls no hook for it, so the log line is written here. */
+/** Answers an undecodable path. Fastify calls no hook for it, so this writes the log line. */
 export function answerBadPath(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
   if (!limitPipelining(request, reply)) return;
   request.logFields = {
@@ -38,10 +38,10 @@ export function answerBadPath(_error: Error, request: FastifyRequest, reply: Fas
   showPage(reply.header('x-request-id', reference), errorPage(request, deadEnd), 404);
 }
 
-/** With the last bytes, a `Buffer` whatever Fastify's types say. */
+/** With the last bytes, a `Buffer` despite Fastify's types. */
 type ClientError = NodeJS.ErrnoException & { readonly rawPacket?: unknown };
 
-/** Answers malformed or oversized HTTP. Node gives up before there is a request, so the page is written to the socket. */
+/** Answers malformed or oversized HTTP. Node fails before there is a request, so the page goes directly to the socket. */
 export function answerClientError(this: FastifyInstance, error: ClientError, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -50,7 +50,7 @@ export function answerClientError(this: FastifyInstance, error: ClientError, soc
   afterEarlierResponses(socket, () => refuseUnreadable(this, error, socket));
 }
 
-/** Answers `CONNECT`, which is for proxies: Node would close the connection silently. */
+/** Answers `CONNECT`, a method for proxies: Node would close the connection silently. */
 export function answerConnect(app: FastifyInstance): void {
   app.server.on('connect', (_request, socket) => {
     socket.on('error', () => socket.destroy());
@@ -78,7 +78,7 @@ function refuseUnreadable(app: FastifyInstance, error: ClientError, socket: Sock
   endWithPage(app.branding, socket, status, page, language);
 }
 
-/** By the last bytes; a late request has none. */
+/** By the last bytes; none after a timeout. */
 function languageIn(packet: unknown): Language {
   const text = Buffer.isBuffer(packet) ? packet.toString('latin1') : '';
   const header = (name: string) => new RegExp(`^${name}:[ \\t]*([^\\r\\n]*)`, 'im').exec(text)?.[1];
@@ -93,7 +93,7 @@ function endWithPage(
   page: ErrorPage,
   language: Language,
 ): void {
-  // It has no address that a form could lead back to.
+  // No address to return to.
   const body = renderPage(page, language, branding, { action: '/language', fields: {} });
   const headers = {
     ...pageHeaders(page, language, branding),

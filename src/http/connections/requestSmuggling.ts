@@ -4,17 +4,17 @@ import type { FastifyInstance } from 'fastify';
 import { invalidRequest, type OAuthError } from '../../rules/common/error.ts';
 import { newestResponseOf, noteResponse } from './responses.ts';
 
-/** Node before 22.23.2, 24.18.1 and 26.5.1 drops headers above a thousand, but frames by them (CVE-2026-58044). */
+/** Node before 22.23.2, 24.18.1 and 26.5.1 drops headers above a thousand, but uses them for framing (CVE-2026-58044). */
 const MAX_HEADERS = 999;
 
-/** Connections on which something was not HTTP: further input is ignored. */
+/** Connections with malformed HTTP: further input is ignored. */
 const broken = new WeakSet<Socket>();
 
-/** One response per request, in order; the connection is closed where a proxy may have framed it differently. */
+/** One response per request, in order; closes the connection if a proxy may have framed it differently. */
 export function preventSmuggling(app: FastifyInstance): void {
   app.server.prependListener('request', (request, response) => {
     noteResponse(request.socket, response);
-    request.method ??= 'QUERY'; // the one method that early versions of Node 20.19 and 22 read without naming it
+    request.method ??= 'QUERY'; // the only method that early versions of Node 20.19 and 22 parse without its name
   });
   app.addHook('onRequest', ({ raw, headers }, reply, done) => {
     // Node discards pipelined bytes after an `Upgrade` header, and HTTP/1.0 has no chunks (RFC 9112 section 6.1).
@@ -25,7 +25,7 @@ export function preventSmuggling(app: FastifyInstance): void {
   });
 }
 
-/** Runs for every request, so it allocates nothing unless it refuses. @param raw names and values in turn */
+/** Runs for every request, so it allocates only for a refusal. @param raw alternating names and values */
 function problemOf(raw: readonly string[]): OAuthError | undefined {
   if (raw.length > 2 * MAX_HEADERS)
     return invalidRequest('too_many_headers', 'The request has too many headers.');
@@ -34,18 +34,18 @@ function problemOf(raw: readonly string[]): OAuthError | undefined {
     const name = raw[index] ?? '';
     if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
   }
-  // RFC 9112 section 3.2: 400 for more than one, since a proxy may have routed by either.
+  // RFC 9112 section 3.2: 400 for several, since a proxy may have routed by either.
   if (hosts > 1) return invalidRequest('two_hosts', 'The request names two hosts.');
   return undefined;
 }
 
-/** The router ignores the first character of a target: a proxy doesn't know `*metrics` for a path (RFC 9112, section 3.2). */
+/** The router ignores a target's first character: a proxy doesn't treat `*metrics` as a path (RFC 9112, section 3.2). */
 function problemOfTarget(target = ''): OAuthError | undefined {
   const isTarget = target.startsWith('/') || /^https?:\/\//i.test(target);
   return isTarget ? undefined : invalidRequest('no_path', 'The request asks for no path.');
 }
 
-/** Calls `refuse` after earlier responses, or closes where the malformed input belongs to a request that has its response. */
+/** Calls `refuse` after earlier responses, or closes if the malformed input belongs to an answered request. */
 export function afterEarlierResponses(socket: Socket, refuse: () => void): void {
   if (broken.has(socket)) return;
   broken.add(socket);

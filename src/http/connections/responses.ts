@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** By connection: the responses that are not finished, oldest first, and at least the newest one. */
+/** By connection: the unfinished responses, oldest first, and at least the newest. */
 const responses = new WeakMap<Socket, ServerResponse[]>();
 
-/** Notes the response to a request that begins. Node sends those of one connection in order. */
+/** Notes the response to a new request. Node sends those of one connection in order. */
 export function noteResponse(socket: Socket, response: ServerResponse): void {
   const open = responses.get(socket);
   if (open === undefined) {
@@ -15,7 +15,7 @@ export function noteResponse(socket: Socket, response: ServerResponse): void {
   open.push(response);
 }
 
-/** The responses of the connection that are not finished, the newest one included. */
+/** The connection's unfinished responses, including the newest. */
 export function unfinishedOf(socket: Socket): readonly ServerResponse[] {
   return responses.get(socket) ?? [];
 }

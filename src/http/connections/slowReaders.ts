@@ -2,11 +2,11 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { newestResponseOf, unfinishedOf } from './responses.ts';
 
-/** The limits on a connection whose client does not read; those of a test may be shorter. */
+/** The limits on a connection whose client does not read; tests may use shorter ones. */
 const LIMITS = {
-  /** Without progress in either direction, from a check on; longer than a request may take to arrive. Node may wait it twice. */
+  /** Without progress in either direction, after a check; longer than a request may take to arrive. Node may wait it twice. */
   idleMs: 30_000,
-  /** For the client to read one response, whatever else arrives meanwhile: a page at half a kilobyte a second. */
+  /** For the client to read one response, regardless of other traffic: a page at half a kilobyte a second. */
   maxReadMs: 120_000,
   checkEveryMs: 5_000,
 };
@@ -14,7 +14,7 @@ const LIMITS = {
 /** Requests of one connection without a finished response. Browsers send one, programs a few. */
 const MAX_PIPELINED = 16;
 
-/** Closes connections whose client asks and does not read (slow read attack), but none that reads slowly or has to wait. */
+/** Closes connections of clients that send and do not read (slow read attack), but none that reads slowly or has to wait. */
 export function endSlowReaders(app: FastifyInstance, limits = LIMITS): void {
   limitReadTime(app, limits);
   app.addHook('onRequest', (request, reply, done) => {
@@ -23,7 +23,7 @@ export function endSlowReaders(app: FastifyInstance, limits = LIMITS): void {
 }
 
 function limitReadTime(app: FastifyInstance, { idleMs, maxReadMs, checkEveryMs }: typeof LIMITS): void {
-  /** Bytes read by the client, and since when no more. */
+  /** Bytes read by the client, and the time of the last change. */
   const connections = new Map<Socket, { readonly bytes: number; readonly since: number }>();
   app.server.on('connection', (socket: Socket) => {
     connections.set(socket, { bytes: 0, since: performance.now() });
@@ -36,7 +36,7 @@ function limitReadTime(app: FastifyInstance, { idleMs, maxReadMs, checkEveryMs }
       if (socket.writableLength === 0 || bytes !== before.bytes)
         connections.set(socket, { bytes, since: now });
       else if (now - before.since > maxReadMs) socket.destroy();
-      // Node ends it then. Set for all (`server.timeout`), it would make a timer at each request. Idle ones have another.
+      // Node ends it then. Set for all (`server.timeout`), each request would need a timer. Idle ones have another.
       if (isAnswering(socket) && socket.timeout !== idleMs) socket.setTimeout(idleMs);
     }
   };
@@ -48,7 +48,7 @@ function isAnswering(socket: Socket): boolean {
   return socket.writableLength > 0 || newestResponseOf(socket)?.writableFinished === false;
 }
 
-/** Node parses all of a packet, thousands of requests. @returns false when there is one too many: the connection is closed */
+/** Node parses a whole packet, thousands of requests. @returns false if there are too many: the connection is closed */
 export function limitPipelining(request: FastifyRequest, reply: FastifyReply): boolean {
   const { socket } = request.raw;
   if (unfinishedOf(socket).length <= MAX_PIPELINED) return true;

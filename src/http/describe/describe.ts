@@ -12,7 +12,7 @@ import { languageOf } from '../browser/language.ts';
 
 export type DescribedRight = ReturnType<typeof describeRight>;
 
-/** A page's language and its texts, with all that the operator has them say. */
+/** A page's language and texts, and the operator's own words. */
 export interface Words extends Pick<Context, 'brand' | 'catalogue' | 'directory' | 'timeZone'> {
   readonly language: Language;
   readonly texts: Texts;
@@ -24,7 +24,7 @@ export function wordsFor(request: FastifyRequest): Words {
   return { brand, catalogue, directory, timeZone, language, texts: TEXTS[language] };
 }
 
-/** Contract 1.2: "sees the requested rights and the payment limits". A default limit or source is shown like a written one. */
+/** Contract 1.2: "sees the requested rights and the payment limits". Default limits and sources are shown like written ones. */
 export function describeRights(rights: readonly Right[], words: Words): DescribedRight[] {
   const named = rights.some((right) => right.name === 'money-source');
   const source: Right = { name: 'money-source', sources: moneySources(rights) };
@@ -38,7 +38,7 @@ export function namesOfSources(names: readonly MoneySource[], { texts }: Words):
   return formats.oneOf(names.map((name) => sources[name]));
 }
 
-/** One right: what the application may do and, where it spends, how much and how often. */
+/** One right: the application's permission and, if it spends, its limit. */
 export function describeRight(right: Right, words: Words) {
   const { limit } = right;
   const { before, target, after } = sentenceOf(right, words);
@@ -50,15 +50,15 @@ export function describeRight(right: Right, words: Words) {
     limit: limit === undefined ? null : describeLimit(limit, words.texts),
     quotes: words.texts.quotes,
     spending: limit !== undefined,
-    /** Where the money comes from: a fact, and no power. */
+    /** The source of the money: a fact, not a power. */
     isSource: right.name === 'money-source',
   };
 }
 
-/** The sentence around a target: the application's own words, which a page sets apart from ours, a number in its groups. */
+/** The sentence around a target: the application's words, set apart from ours; digits of a number are grouped. */
 function sentenceOf(right: Right, words: Words) {
   const { catalogue, language, texts } = words;
-  // A grant may hold a right that the operator's catalogue does not offer any more.
+  // A grant may contain a right that the operator's catalogue no longer offers.
   const sentence = (catalogue[right.name] ?? BUILT_IN_CATALOGUE[right.name])[language];
   const [before = '', after = ''] = sentence.split('{target}', 2);
   const { type, sources } = right;
@@ -74,7 +74,7 @@ export function describeLimit(limit: Limit, { limits, formats }: Texts): string 
   return limit.days === null ? limits.once(amount) : limits.perDays(amount, limit.days);
 }
 
-/** From here on waits are in minutes. */
+/** Longer waits are given in minutes. */
 const MINUTES_FROM_SECONDS = 90;
 
 /** For example "3 minutes". */

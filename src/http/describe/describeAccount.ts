@@ -14,7 +14,7 @@ import { logoPath } from '../../rules/request/client.ts';
 import { describeRights, type Words } from './describe.ts';
 import { describeSpending, describeTotalSpending } from './describeSpending.ts';
 
-/** Up to so many applications are shown with all their rights; of more the user opens one. */
+/** Applications shown with all their rights; if there are more, they are folded. */
 const MAX_OPEN = 1;
 
 export function describeApplications({ applications }: AuthorizationsPage, words: Words) {
@@ -45,7 +45,7 @@ function describeApplication(client: AuthorizedClient, words: Words) {
   };
 }
 
-/** @param isOneOfSeveral whether its application has others */
+/** @param isOneOfSeveral true if its application has others */
 function describeConnection(authorization: LiveAuthorization, isOneOfSeveral: boolean, words: Words) {
   const { grantId, instanceName, confirmedAt, expiresAt, lastUsedOn } = authorization;
   const { account, formats } = words.texts;
@@ -90,7 +90,7 @@ function countConnections(live: number, orMore: boolean, account: Texts['account
   return orMore ? account.orMore(connections) : connections;
 }
 
-/** The account page after a form that disconnected: true of all that is left. */
+/** The account page after disconnecting: describes the current state. */
 export function describeDisconnected(
   { what, clientName, instanceName, live, orMore }: DisconnectedAccess,
   { account }: Texts,
@@ -124,7 +124,7 @@ export function describeEvent(event: HistoryEvent, words: Words) {
   };
 }
 
-/** Sessions as their user knows them. */
+/** Sessions in terms that their user knows. */
 export function describeSessions(sessions: readonly UserSession[], words: Words) {
   const { security, formats } = words.texts;
   const counts = new Map<string, number>();

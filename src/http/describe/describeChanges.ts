@@ -6,17 +6,17 @@ import type { Right } from '../../rules/scope/scope.ts';
 import { differenceOf, type RightChange } from '../../rules/spending/difference.ts';
 import { describeLimit, describeRight, namesOfSources, type Words } from './describe.ts';
 
-/** How a right differs from the same one of the live authorization. */
+/** A right's difference from the live authorization. */
 export interface DescribedChange {
   readonly isSame: boolean;
   readonly label: string;
-  /** What it was, for example "Before: at most RUB 500 in any 24 hours". */
+  /** Its previous value, for example "Before: at most RUB 500 in any 24 hours". */
   readonly notes: readonly string[];
 }
 
 /**
- * The changes against the live authorization that allowing replaces; null for none. `byRight` has those of the request's rights
- * and, by null, of where the money comes from, which need not be written; it is empty where nothing changes.
+ * The changes against the live authorization that Allow replaces; null for none. `byRight` has those of the request's rights and,
+ * by null, of the source of money, which may be implicit; it is empty if nothing changes.
  */
 export function describeChanges(
   { authorizationRequest: { rights }, earlier }: RequestedAccess,
@@ -43,7 +43,7 @@ function describeChange({ change, before, after }: RightChange, texts: Texts): D
   return { isSame, label: changes.labels[change], notes };
 }
 
-/** Both limits within each of two periods: sums of different periods don't compare. */
+/** Both limits over each of two periods: sums of different periods don't compare. */
 function describeInBoth(before: Limit, after: Limit, { formats, request }: Texts): string[] {
   if (!before.days || !after.days || before.days === after.days) return [];
   const amountIn = (limit: Limit, days: number) =>
@@ -53,7 +53,7 @@ function describeInBoth(before: Limit, after: Limit, { formats, request }: Texts
     .map((days) => request.changes.within(days, amountIn(before, days), amountIn(after, days)));
 }
 
-/** Null where it is as it was, or nothing is spent. */
+/** Null if unchanged, or without spending. */
 function describeSourceChange(
   earlier: readonly Right[],
   asked: readonly Right[],

@@ -18,7 +18,7 @@ import {
 import { type DescribedChange, describeChanges } from './describeChanges.ts';
 import { describeTogether } from './describeSpending.ts';
 
-/** Who asks whom, and the most that it may cost: what every page between sign-in and the answer says. */
+/** Application, user and maximal cost, for every page between sign-in and the answer. */
 export function describeAsking(access: RequestedAccess, words: Words) {
   const { authorizationRequest, user, signOutToken } = access;
   const { redirectUri, canonicalQuery, instanceName } = authorizationRequest;
@@ -34,15 +34,15 @@ export function describeAsking(access: RequestedAccess, words: Words) {
   };
 }
 
-/** A right that is asked, for the page on which it is allowed. */
+/** A requested right, for the page that allows it. */
 export interface AskedRight extends DescribedRight {
-  /** Null where all stays as it was, or there was nothing. */
+  /** Null if nothing changed or nothing existed. */
   readonly change: DescribedChange | null;
-  /** Null for a limit that the user may not lower. */
+  /** Null if the user may not lower the limit. */
   readonly field: ReturnType<typeof describeField> | null;
 }
 
-/** A request, for the page on which it is allowed (contract 1.2). @param typed sums that can't be granted, null for none */
+/** A request, for the page that allows it (contract 1.2). @param typed invalid sums, null for none */
 export function describeRequest(access: RequestedAccess, typed: TypedLimits | null, words: Words) {
   const { authorizationRequest, earlier } = access;
   const { rights, client, redirectUri } = authorizationRequest;
@@ -53,7 +53,7 @@ export function describeRequest(access: RequestedAccess, typed: TypedLimits | nu
     limitsToLower(authorizationRequest).map((one) => [one.index, describeField(one, typed, words.texts)]),
   );
   const described = describeRights(rights, words);
-  // The only limit says the cost itself, with its end.
+  // The only limit states the cost itself, with its end.
   const [only = '', ...more] = described.flatMap(({ limit }) => limit ?? []);
   const saysCost = more.length === 0 && asking.cost?.startsWith(only) === true;
   const asked = described.map((right, index): AskedRight => {
@@ -75,12 +75,12 @@ export function describeRequest(access: RequestedAccess, typed: TypedLimits | nu
     ),
     earlierDay: earlier && formats.day(earlier.confirmedAt, words.timeZone),
     earlierLastUsed: earlier?.lastUsedOn ? formats.utcDay(earlier.lastUsedOn) : null,
-    // Last: V8 of Node 20 takes a microsecond for each property that is added to a copy.
+    // Last: V8 of Node 20 takes a microsecond for each property added to a copy.
     ...asking,
   };
 }
 
-/** What stays as it was and spends nothing need not be read again. */
+/** True if unchanged and without spending: no need to read it again. */
 function isFolded({ change, spending }: AskedRight): boolean {
   return change?.isSame === true && !spending;
 }
@@ -89,12 +89,12 @@ export function describeGuard({ authorizationRequest: { rights }, user }: Reques
   const isSecondStep = spends(rights) && user.hasPaymentPassword;
   return {
     isSecondStep,
-    /** Pressing Allow is enough to let money go. */
+    /** Set if pressing Allow suffices to spend. */
     unguarded: spends(rights) && !isSecondStep ? texts.consent.unguarded : null,
   };
 }
 
-/** The fields of the limits in a form that is shown again, by the index of the right. */
+/** The limit fields of a form shown again, by the index of the right. */
 export interface TypedLimits {
   readonly sums: ReadonlyMap<number, string>;
   readonly problems: ReadonlyMap<number, LoweringProblem>;
@@ -137,8 +137,8 @@ function describeFirstSeen(
 }
 
 /**
- * @returns `cost`: the most that is asked, such as "At most RUB 45,000 in any 30 days, until 21 November 2029"; null for nothing.
- * `total`: the same until the end, where a limit begins anew before it. `validUntil`: the end, where the cost doesn't say it
+ * @returns `cost`: the requested maximum, such as "At most RUB 45,000 in any 30 days, until 21 November 2029"; null for nothing.
+ * `total`: the same until the end, if a limit renews before it. `validUntil`: the end, if not in the cost
  */
 function describeCost(
   { authorizationRequest: { rights }, expiresAt, daysLeft }: RequestedAccess,
@@ -153,27 +153,27 @@ function describeCost(
     return { cost: limit && request.cost.once(limit), total: null, validUntil };
   }
   const total = formats.amount(mostWithin(rights, daysLeft));
-  // A sum for a longer time than the access lives could never be spent.
+  // Such a sum could never be spent: its period exceeds the access's lifetime.
   return worst.days > daysLeft
     ? { cost: request.cost.inAll(total, end), total: null, validUntil: null }
     : { cost: request.cost.until(limit, end), total: request.cost.upTo(total), validUntil: null };
 }
 
-/** Whether the browser goes on to another site than the one that stands under the application's name. */
+/** True if the browser goes on to another site than the one under the application's name. */
 function isElsewhere(site: string | null, redirectUri: string): boolean {
   if (site === null || !/^https?:/.test(redirectUri)) return false;
   const [known, next] = [site, redirectUri].map((url) => new URL(url).hostname.replace(/^www\./, ''));
   return known !== next && !known?.endsWith(`.${next}`) && !next?.endsWith(`.${known}`);
 }
 
-/** The application's other connections, as one sum; null for none that spends. */
+/** The application's other connections, as one sum; null if none spends. */
 function describeOthers({ others }: RequestedAccess, { texts }: Words): string | null {
   const { besides } = texts.request;
   if (others === null) return besides.unknown;
   return others.length === 0 ? null : besides.known(describeTogether(others, texts));
 }
 
-/** Worth nothing after one payment, so that no day says when it ends. */
+/** Useless after one payment, so no page gives a day of its end. */
 function endsWithOnePayment(right: Right): boolean {
   return right.limit?.days === null || right.name === 'money-source';
 }

@@ -1,7 +1,7 @@
 import { HAPPENINGS, type Happening, happened } from '../../signals/happenings.ts';
 import type { MetricName, Metrics } from './metrics.ts';
 
-/** The counter of each happening, and its label, which has the outcomes. */
+/** The counter of each event, and its label for the outcomes. */
 const COUNTERS: Readonly<Record<Happening, readonly [MetricName, label: string]>> = {
   decision: ['assent_decisions_total', 'decision'],
   grantEnd: ['assent_grants_ended_total', 'by'],
@@ -11,7 +11,7 @@ const COUNTERS: Readonly<Record<Happening, readonly [MetricName, label: string]>
   throttle: ['assent_throttled_total', 'by'],
 };
 
-/** Counts what happens. @returns what ends it */
+/** Counts events. @returns a function that stops it */
 export function countHappenings(metrics: Metrics): () => void {
   const counters = Object.entries(COUNTERS).map(([what, [name, label]]) => {
     const counter = metrics.counter(name, { [label]: HAPPENINGS[what as Happening] });

@@ -39,10 +39,10 @@ const HELP = {
 
 export type MetricName = keyof typeof HELP;
 
-/** The labels of a metric, each with its values: they are there with 0, so that the increase by the first event is seen. */
+/** A metric's labels with all their values: each series starts at 0, so the first event's increase is visible. */
 type Labels = Readonly<Record<string, readonly string[]>>;
 
-/** Makes the metrics of a registry, which has them in the order of their making. */
+/** Makes the metrics of a registry, which lists them in order of creation. */
 export class Metrics {
   readonly #registers: Registry[];
 

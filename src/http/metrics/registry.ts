@@ -14,7 +14,7 @@ declare module 'fastify' {
   }
 }
 
-/** Default metrics of prom-client that are removed: gauges with a counter's name, and duplicates of them. */
+/** Default metrics of prom-client to remove: gauges with a counter's name, and their duplicates. */
 const MISNAMED = [
   'nodejs_active_handles',
   'nodejs_active_handles_total',
@@ -23,7 +23,7 @@ const MISNAMED = [
   'nodejs_active_resources_total',
 ];
 
-/** Counts and measures this process for Prometheus. Labels are few and fixed, never from what a request carried. */
+/** Counts and measures this process for Prometheus. Labels are few and fixed, never taken from a request. */
 export function collectMetrics(app: FastifyInstance, context: Context, watch: DatabaseWatch): void {
   const registry = new Registry();
   const metrics = new Metrics(registry);

@@ -8,7 +8,7 @@ const NO_TOKEN = {
   error_description: 'Send METRICS_TOKEN in the Authorization header, as Bearer.',
 };
 
-/** The metrics, to be read by Prometheus. @param token that is asked for; null for none */
+/** The metrics for Prometheus. @param token required of the scraper; null for none */
 export function metricsRoutes(app: FastifyInstance, registry: Registry, token: string | null): void {
   app.get('/metrics', async (request, reply) => {
     if (mayRead(request, token)) {

@@ -4,11 +4,11 @@ import { prepareDraining } from '../connections/draining.ts';
 import { sendJson } from '../request/json.ts';
 import { metricsRoutes } from './route.ts';
 
-/** Prometheus needs one, or a few where there are several. */
+/** Prometheus needs one, several servers a few. */
 const MAX_CONNECTIONS = 20;
 const HEADERS_TIMEOUT_MS = 5_000;
 
-/** The metrics on a port of their own: nothing else is there. Ready to listen. */
+/** The metrics on their own port, without other routes. Ready to listen. */
 export function buildMetricsApp(
   registry: Registry,
   token: string | null,
@@ -20,7 +20,7 @@ export function buildMetricsApp(
     bodyLimit: 1,
     http: { headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: HEADERS_TIMEOUT_MS },
   });
-  prepareDraining(app); // `listenAt` keeps the further addresses of `localhost` there
+  prepareDraining(app); // for `listenAt`: it keeps the further addresses of `localhost` there
   app.server.maxConnections = MAX_CONNECTIONS;
   app.setNotFoundHandler((_request, reply) => sendJson(reply, 404, { error: 'not_found' }));
   app.setErrorHandler((error, request, reply) => {

@@ -42,18 +42,18 @@ function describePool(metrics: Metrics, db: pg.Pool): void {
   gauge('assent_pool_waiting_statements', () => db.waitingCount);
 }
 
-/** Scrapes in this time share one query. */
+/** Scrapes within this time share one query. */
 const FACTS_MS = 10_000;
-/** A scrape waits no longer for it: the facts of the query before are good enough. */
+/** A scrape's longest wait for it; the previous facts suffice then. */
 const FACTS_WAIT_MS = 500;
 
-/** Absent until the database has answered, so that no 0 stands for an unknown number. */
+/** Absent until the database has responded: 0 must not stand for an unknown number. */
 function describeSchema(metrics: Metrics, db: pg.Pool, watch: DatabaseWatch): void {
   let facts: SchemaFacts | null = null;
   let asking = Promise.resolve();
   let askAt = Number.NEGATIVE_INFINITY;
   const ask = async () => {
-    facts = await findSchemaFacts(db).catch(() => facts); // other gauges and the log tell of it
+    facts = await findSchemaFacts(db).catch(() => facts); // other gauges and the log report it
   };
   const show = (fact: keyof SchemaFacts) => async (gauge: Gauge) => {
     if (watch.isUp && performance.now() >= askAt) {

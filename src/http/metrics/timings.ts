@@ -11,15 +11,15 @@ import { BATCHES } from '../../store/database/batch.ts';
 import { STATEMENTS } from '../../store/database/statement.ts';
 import type { Metrics } from './metrics.ts';
 
-/** Seconds: a request waits two at the most. */
+/** Seconds: a request waits at most two. */
 const BATCH_WAIT_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 1, 2];
-/** Requests: 128 is as many as a batch takes. */
+/** Requests: a batch takes at most 128. */
 const BATCH_SIZE_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 127];
-/** Seconds: the deadline is at four and a half. */
+/** Seconds: the deadline is four and a half. */
 const PASSWORD_WAIT_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 4];
 const UNNAMED = 'unnamed';
 
-/** Measures statements, batches and the waiting for passwords. @returns what ends it */
+/** Measures statements, batches and waits of passwords. @returns functions that stop it */
 export function measureTimings(metrics: Metrics): (() => void)[] {
   return [timeStatements(metrics), ...measureBatches(metrics), ...measurePasswords(metrics)];
 }

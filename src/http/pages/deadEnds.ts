@@ -9,24 +9,24 @@ import { type Link, toAccount } from '../describe/links.ts';
 /** The cause of an error page: a fault of a request, or another dead end. */
 export type Cause = Reason | keyof Texts['errors']['causes'];
 
-/** The page's words beside the cause: whose fault it is, and the next step. */
+/** The page's words after the cause: the party at fault, and the next step. */
 interface WayOn {
   readonly fault: keyof Texts['errors']['faults'];
   readonly next: keyof Texts['errors']['next'];
-  /** In place of that of the contract's code, where this would not be true. */
+  /** Replaces the title of the contract's code if that would be wrong. */
   readonly title?: keyof Texts['errors']['titles'];
 }
 
-/** Of a refused request. */
+/** For a refused request. */
 const OF_APPLICATION: WayOn = { fault: 'application', next: 'application' };
 
-/** Every other error page. test/pages/outlines/ has their words. */
+/** All other error pages. test/pages/outlines/ has their texts. */
 const WAYS_ON: Partial<Record<Cause, WayOn>> & Record<keyof Texts['errors']['causes'], WayOn> = {
-  // Unknown or blocked, which is not said: the request may be in order.
+  // Unknown or blocked, which is not revealed: the request may be valid.
   unknown_application: { fault: 'nobodys', next: 'leave' },
-  // Looks like an attack: a stranger's link that names a known application.
+  // Resembles an attack: a link by a third party that names a known application.
   wrong_return_address: { fault: 'application', next: 'doubt' },
-  // The application or the user was blocked at the last moment; which of them is not said.
+  // The application or the user was blocked at the last moment; the page doesn't reveal which.
   no_longer_possible: { fault: 'nobodys', next: 'support', title: 'no_longer_possible' },
   notFound: { fault: 'address', next: 'account' },
   notAllowed: { fault: 'nobodys', next: 'account' },
@@ -37,7 +37,7 @@ const WAYS_ON: Partial<Record<Cause, WayOn>> & Record<keyof Texts['errors']['cau
   unavailable: { fault: 'ours', next: 'again' },
 };
 
-/** The possible outcome of a button, where the answer is 500 or 503, by the path of its form. */
+/** A button's possible outcome after 500 or 503, by the path of its form. */
 const PRESSED: Readonly<Record<string, keyof Texts['errors']['pressed']>> = {
   '/sign-in': 'signIn',
   '/payment-password': 'paymentPassword',
@@ -54,11 +54,11 @@ const PRESSED: Readonly<Record<string, keyof Texts['errors']['pressed']>> = {
 
 export interface DeadEnd {
   readonly cause: Cause;
-  /** The contract's code; null where there is none. */
+  /** The contract's code; null if there is none. */
   readonly code: OAuthErrorCode | null;
-  /** Null while the application is not known. */
+  /** Null for an unknown application. */
   readonly clientName: string | null;
-  /** The parameter that the cause is about, one of ours. */
+  /** The affected parameter, a known one. */
   readonly parameter: string | null;
 }
 
@@ -99,15 +99,15 @@ export function errorPage(request: FastifyRequest, deadEnd: DeadEnd) {
   return { name: 'error' as const, ...words, code: deadEnd.code, reference, explained: explain(request) };
 }
 
-/** The lower part of a notice, for those who should prevent the next one. */
+/** The lower part of a notice, for developers and support. */
 export function refusalOf(request: FastifyRequest, status: number) {
   const { passOn, tellUs } = textsOf(request).errors;
-  const isEmbedded = status === 403; // by an application that was not looked up
+  const isEmbedded = status === 403; // the application was not looked up
   const [reference, explained] = [request.id, explain(request)];
   return { passOn: isEmbedded ? passOn(null) : tellUs, code: null, parameter: null, reference, explained };
 }
 
-/** The words of `assent explain`, in trial mode. */
+/** The texts of `assent explain`, in trial mode. */
 function explain({ server, logFields }: FastifyRequest) {
   if (!server.context.showsRules) return null;
   const { rule, rule_id } = logFields ?? OWN_FAULT;

@@ -1,4 +1,4 @@
-// They repeat the words beside them. One stroke weight and one size for all, in a square of 24.
+// They repeat the adjacent words. All have one stroke weight and one size, in a square of 24.
 const SHAPES = {
   spend: 'M3 7h18v10H3z M12 9.5a2.5 2.5 0 1 1 0 5 2.5 2.5 0 0 1 0-5 M6 12h.01 M18 12h.01',
   right: 'm5 12.5 4.5 4.5L19 7.5',

@@ -11,7 +11,7 @@ const STYLE = readFileSync(new URL('../../../views/style.css', import.meta.url),
 
 const SCRIPT = readFileSync(new URL('../../../views/form.js', import.meta.url));
 
-/** A file of our own pages. Browsers keep it: its address has a hash of it. */
+/** A file of our own pages. Browsers keep it: its address contains its hash. */
 interface Asset {
   readonly path: string;
   readonly body: Buffer;
@@ -21,29 +21,29 @@ const hashOf = (body: Buffer) => hash('sha256', body).slice(0, 32);
 
 export const FORM_SCRIPT: Asset = { path: `/form-${hashOf(SCRIPT)}.js`, body: SCRIPT };
 
-/** The parts of a service's pages that its brand decides, made once. */
+/** The brand's parts of the pages, made once. */
 export interface Branding {
   readonly style: Asset;
-  /** The content security policy, but for `form-action`. */
+  /** The content security policy, without `form-action`. */
   readonly policy: string;
-  /** Added on pages that ask for a password. */
+  /** Added on pages with a password field. */
   readonly scriptPolicy: string;
   readonly documentHead: PerLanguage<DocumentHead>;
-  /** Pages in pieces: what stands between the caller's own values, and their names (`views.ts`). */
+  /** Pages in pieces: the text between the users' own values, and their names (`views.ts`). */
   readonly kept: Map<string, readonly string[]>;
 }
 
-/** The words of head and foot. */
+/** The texts of head and foot. */
 interface DocumentHead extends Pick<Brand, 'support'> {
   readonly service: string;
   readonly logo: string | null;
-  /** The host that the address bar shows. */
+  /** The host in the address bar. */
   readonly address: string;
   readonly legal: string | null;
   readonly accent: string;
 }
 
-/** The colour of our own, as in `views/style.css`. */
+/** Our default colour, as in `views/style.css`. */
 const ACCENT = '#0b5e4a';
 
 export function brandingOf({ brand, baseUrl }: Pick<Context, 'brand' | 'baseUrl'>): Branding {
@@ -51,7 +51,7 @@ export function brandingOf({ brand, baseUrl }: Pick<Context, 'brand' | 'baseUrl'
   const style = { path: `/style-${hashOf(body)}.css`, body };
   const policy = [
     "default-src 'none'",
-    // Nothing else of ours is sent as a style, and none is inline.
+    // We send no other style, and none inline.
     "style-src 'self'",
     "img-src 'self' data:",
     "base-uri 'none'",
@@ -65,7 +65,7 @@ export function brandingOf({ brand, baseUrl }: Pick<Context, 'brand' | 'baseUrl'
     legal: brand.legal?.[language] ?? null,
     accent: brand.accent?.light ?? ACCENT,
   }));
-  // The one address, not 'self': nothing else of ours can run. Few browsers know the hash of a file.
+  // The exact address, not 'self': no other file of ours can run. Few browsers support the hash of a file.
   const scriptPolicy = `script-src ${new URL(baseUrl).origin}${FORM_SCRIPT.path}`;
   return { style, policy, scriptPolicy, documentHead, kept: new Map() };
 }

@@ -17,12 +17,12 @@ const WRONG = {
   oldPaymentPassword: 'The old payment password is wrong.',
 };
 
-/** Notes for the log line why something was refused that has a word of its own: the `error` is the rule's id. */
+/** Logs a refusal that has its own name: the `error` is the rule's id. */
 export function logRefused({ request }: FastifyReply, error: RuleId, rule: string): void {
   request.logFields = { error, rule, rule_id: error };
 }
 
-/** Sets status and log fields of a password form that is shown again. @returns the sentence on the form */
+/** Sets status and log fields of a password form shown again. @returns the sentence on the form */
 export function refuseAttempt(reply: FastifyReply, failed: FailedAttempt, form: keyof typeof WRONG): string {
   const texts = textsOf(reply.request);
   if (failed.outcome === 'wrong') {
@@ -56,7 +56,7 @@ export function refuseEmbedding(app: FastifyInstance): void {
 function showEmbedded(reply: FastifyReply): FastifyReply {
   logRefused(reply, 'embedded', 'asked for as a part of another page or by a script, not as a page');
   const { embedded, newTab } = textsOf(reply.request).notices;
-  // A posted body is not read, so there is no address to lead to.
+  // A posted body is not read, so its address is unknown.
   const { method } = reply.request;
   const links = method === 'GET' ? [{ href: pageAddress(reply.request), text: newTab, inNewTab: true }] : [];
   return showRefusal(reply, 403, embedded, links);
@@ -70,10 +70,10 @@ export function showFull(reply: FastifyReply, request: AuthorizationRequest): Fa
   return showRefusal(reply, 409, { title: full.title, text: full.text(request.client.name) }, links);
 }
 
-/** In seconds: room for a few more decisions. */
+/** In seconds: enough for a few more decisions. */
 const A_MINUTE = 60;
 
-/** The user has decided too much just now. @param link to where to try again @param text of the page: its key */
+/** The user has decided too often just now. @param link for trying again @param text of the page: its key */
 export function showTooMany(reply: FastifyReply, link: Link, text: 'text' | 'stop' = 'text'): FastifyReply {
   logRefused(reply, 'too_many_decisions', 'more decisions of one user than anybody reads in that time');
   reply.header('retry-after', A_MINUTE);
@@ -91,7 +91,7 @@ function showRefusal(
   return showPage(reply, { name: 'notice', title, text, links, refusal }, status);
 }
 
-/** Allow was taken on this very page before. @param outcome `spent` after pressing Allow, `allowed` after Reject */
+/** This page was allowed before. @param outcome `spent` after pressing Allow, `allowed` after Reject */
 export function showAlreadyAllowed(
   reply: FastifyReply,
   { client }: AuthorizationRequest,

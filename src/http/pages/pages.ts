@@ -9,7 +9,7 @@ import type { Link } from '../describe/links.ts';
 import type { describeWarnings } from '../describe/warnings.ts';
 import type { errorPage, refusalOf } from './deadEnds.ts';
 
-/** The fields of each page of `views/`. Texts are ready to read, and templates escape them; null stands for nothing to say. */
+/** The fields of each page of `views/`. Texts are ready to read, and templates escape them; null omits a text. */
 export type Page =
   | SignInPage
   | PaymentPasswordPage
@@ -25,13 +25,13 @@ export type Page =
 
 export interface SignInPage {
   readonly name: 'sign-in';
-  /** The canonical query of the request that goes on after signing in; null on the way to the account page. */
+  /** The canonical query of the request to continue after signing in; null for the account page. */
   readonly request: string | null;
   readonly formToken: string;
   readonly client: ReturnType<typeof describeClient> | null;
-  /** Typed before, so that a wrong password doesn't cost the login too. */
+  /** Typed before, so that a wrong password doesn't clear the login too. */
   readonly login: string;
-  /** Not done, or why the page comes. */
+  /** A failed action, or the reason for the page. */
   readonly undone: string | null;
   readonly error: string | null;
 }
@@ -40,7 +40,7 @@ export interface SignInPage {
 type AskingPage = ReturnType<typeof describeAsking>;
 
 interface AnsweredForm {
-  /** The outcome of the form before it. */
+  /** The outcome of the previous form. */
   readonly undone: string | null;
   readonly error: string | null;
 }
@@ -48,17 +48,17 @@ interface AnsweredForm {
 export interface PaymentPasswordPage extends AskingPage, AnsweredForm {
   readonly name: 'payment-password';
   readonly formToken: string;
-  /** The name under which browsers keep the payment password: another than the login, so that neither replaces the other. */
+  /** Browsers keep the payment password under this name: not the login, so that neither replaces the other. */
   readonly keptAs: string;
 }
 
 export interface RejectPage extends AskingPage {
   readonly name: 'reject';
-  /** Sent back by Reject, and good for nothing else. */
+  /** Sent by Reject, and valid for nothing else. */
   readonly decisionToken: string;
   /** The request's own page. */
   readonly back: string;
-  /** Stays as it is although this is rejected. */
+  /** Stays unchanged after a rejection. */
   readonly stays: string | null;
 }
 
@@ -67,7 +67,7 @@ export interface ConsentPage
     ReturnType<typeof describeGuard>,
     AnsweredForm {
   readonly name: 'consent';
-  /** Signed over what this page shows. */
+  /** Signed over the contents of this page. */
   readonly decisionToken: string;
 }
 
@@ -81,17 +81,17 @@ export interface NoticePage {
   readonly refusal: ReturnType<typeof refusalOf> | null;
 }
 
-/** The pages of a signed-in user, with the same head. */
+/** A signed-in user's own pages, with the same head. */
 interface OwnPage {
   readonly userName: string;
   readonly userLogin: string;
   readonly signOutToken: string;
 }
 
-/** Said once at the top after a form. */
+/** Shown once at the top after a form. */
 interface Said {
   readonly done: string | null;
-  /** Where to go on after that. */
+  /** The next links. */
   readonly ways: readonly Link[];
   readonly undone: string | null;
   readonly warnings: ReturnType<typeof describeWarnings> | null;
@@ -99,10 +99,10 @@ interface Said {
 
 export interface AccountPage extends OwnPage, Said {
   readonly name: 'account';
-  /** Of the browser's window: begins with what was done or could not be, which a screen reader reads first. */
+  /** Window title: begins with the result of the last form, which screen readers read first. */
   readonly title: string;
   readonly applications: ReturnType<typeof describeApplications>;
-  /** The authorization that this page begins behind, for its forms, which lead back to it; null for the first page. */
+  /** The authorization before this page, for its forms, which lead back to it; null for the first page. */
   readonly from: string | null;
   readonly older: string | null;
 }
@@ -119,7 +119,7 @@ export interface HistoryPage extends OwnPage {
 export interface SecurityPage extends OwnPage, Said {
   readonly name: 'security';
   readonly sessions: ReturnType<typeof describeSessions>;
-  /** Null when the user is signed in here only. */
+  /** Null if the user is signed in only here. */
   readonly endOthersToken: string | null;
   readonly hasPaymentPassword: boolean;
 }
@@ -132,9 +132,9 @@ export interface StopPage extends OwnPage, Pick<Said, 'undone'> {
 export interface PasswordPage extends OwnPage {
   readonly name: 'password';
   readonly which: 'password' | 'payment-password';
-  /** The name under which password managers keep the one that is changed. */
+  /** Password managers keep the changed password under this name. */
   readonly keptAs: string;
-  /** The one to type: the password also where there is no payment password yet. */
+  /** The password to type: `password` also if there is no payment password yet. */
   readonly asked: 'password' | 'payment-password';
   readonly formToken: string;
   readonly minCharacters: number;

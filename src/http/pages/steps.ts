@@ -18,23 +18,23 @@ import { showFull } from './notices.ts';
 import type { SignInPage } from './pages.ts';
 import { showPage } from './views.ts';
 
-/** Sends the browser to a path of ours. 303: the post is over, and reload and Back work. */
+/** Redirects to one of our paths. 303 ends the post, so reload and Back work. */
 export function seeOther(reply: FastifyReply, path: string): FastifyReply {
   return reply.header('cache-control', 'no-store').redirect(reply.server.context.baseUrl + path, 303);
 }
 
-/** To the request, where the next step is decided afresh; without one to the account page. */
+/** To the request, whose next step is chosen again; without one to the account page. */
 export function backToRequest(reply: FastifyReply, request: AuthorizationRequest | null): FastifyReply {
   return seeOther(reply, request === null ? '/account' : requestPath(request));
 }
 
-/** Like {@link backToRequest}, for a form without our cookie: the next page looks for one. */
+/** Like {@link backToRequest}, for a form without our cookie: the next page checks for one. */
 export function backWithCookieCheck(reply: FastifyReply, request: AuthorizationRequest | null): FastifyReply {
   const path = request === null ? '/account?' : `${requestPath(request)}&`;
   return seeOther(reply, path + COOKIE_CHECK);
 }
 
-/** Shows the page of a step. @param error why its form is shown again */
+/** Shows the page of a step. @param error the reason for showing its form again */
 export function showStep(reply: FastifyReply, step: Step, error: string | null = null): FastifyReply {
   if (step.step === 'sign-in') return showSignIn(reply, step);
   if (step.step === 'full') return showFull(reply, step.authorizationRequest);
@@ -49,7 +49,7 @@ export function showStep(reply: FastifyReply, step: Step, error: string | null =
   });
 }
 
-/** The page that can only reject, in place of the one that asks for the payment password. */
+/** The page that can only reject, instead of the payment password's. */
 export function showReject(reply: FastifyReply, step: PaymentPasswordStep): FastifyReply {
   const words = wordsFor(reply.request);
   const { authorizationRequest, earlier, rejectToken } = step;
@@ -64,12 +64,12 @@ export function showReject(reply: FastifyReply, step: PaymentPasswordStep): Fast
   });
 }
 
-/** The same in each language: browsers fill in by exactly this name. */
+/** The same in each language: browsers fill in by this exact name. */
 export function keptAs({ login }: { readonly login: string }): string {
   return `${login} (payment)`;
 }
 
-/** @param typed sums that can't be granted, so that the form is shown again */
+/** @param typed invalid sums: the form is shown again */
 export function showConsent(
   reply: FastifyReply,
   step: Extract<Step, { step: 'consent' }>,

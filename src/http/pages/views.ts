@@ -20,7 +20,7 @@ declare module 'fastify' {
 const FOLDER = fileURLToPath(new URL('../../../views', import.meta.url));
 
 const eta = new Eta({ views: FOLDER, cache: true, rmWhitespace: true });
-// By name, with `@`: a template that is named by its path is looked up each time.
+// By name, with `@`: a template named by path is looked up each time.
 for (const file of readdirSync(FOLDER).filter((name) => name.endsWith('.eta'))) {
   eta.loadTemplate(`@${basename(file, '.eta')}`, readFileSync(`${FOLDER}/${file}`, 'utf8'));
 }
@@ -50,8 +50,8 @@ export function renderPage(page: Page, language: Language, branding: Branding, f
   });
 }
 
-// Rendering is dear, so pages that say the same share it: rendered with marks in place of these values of their callers, kept
-// in pieces, and put together for each. A template shows such a value, or leaves it out for null, and does no more with it.
+// Rendering is expensive, so pages with equal texts share it: rendered with marks instead of these values, kept in pieces, and
+// joined for each user. A template may only show such a value, or omit it if null.
 const OF_USERS = [
   'request',
   'userName',
@@ -68,18 +68,18 @@ export const OWN_VALUES: Partial<Record<Page['name'], readonly string[]>> = {
   reject: [...OF_USERS, 'decisionToken', 'back'],
   consent: [...OF_USERS, 'decisionToken'],
 };
-/** Random, so that no text has it. */
+/** Random: no text contains it. */
 const MARK = randomUUID();
 const MARKED = new RegExp(`${MARK}(\\w+);`);
 const MAX_KEPT = 256;
-/** Characters of what a kept page says: several times what most pages do, so that kept ones take some megabytes. */
+/** Characters of a kept page's texts: several times most pages' length, so that all kept ones take some megabytes. */
 const MAX_KEY = 16_000;
 
-/** The page, put together from a kept one with the same words where there is one. */
+/** The page, joined from a kept one with the same texts if possible. */
 export function pageText(page: Page, language: Language, branding: Branding, form: LanguageForm): string {
   const names = OWN_VALUES[page.name];
   const { back: wayBack } = form.fields;
-  // A form that is shown again has what its user typed.
+  // A form shown again contains its user's input.
   const isShownAgain = 'error' in page && page.error !== null;
   if (names === undefined || wayBack === undefined || isShownAgain)
     return renderPage(page, language, branding, form);
@@ -95,7 +95,7 @@ export function pageText(page: Page, language: Language, branding: Branding, for
     const fields = { ...form.fields, back: `${MARK}wayBack;` };
     return renderPage(marked as unknown as Page, language, branding, { ...form, fields });
   });
-  // Every second piece is the name of a value, written as templates write it.
+  // Every second piece is a value's name; the value is escaped as in templates.
   return pieces.map((piece, at) => (at % 2 === 0 ? piece : escaped(own[piece]))).join('');
 }
 
@@ -115,7 +115,7 @@ function escaped(value: unknown): string {
 
 const OWN_NAMES = LANGUAGES.map((language) => ({ language, ownName: TEXTS[language].ownName }));
 
-/** The only pages with a script, beside the field. */
+/** The only pages with a script, for the password field. */
 function asksForPassword({ name }: Page): boolean {
   return name === 'sign-in' || name === 'payment-password' || name === 'password';
 }
@@ -124,7 +124,7 @@ function leadsToApplication({ name }: Page): boolean {
   return name === 'consent' || name === 'reject';
 }
 
-/** A text as HTML: escaped, each name in `<bdi>`. @param mark makes more of `name`, such as a link */
+/** A text as HTML: escaped, each name in `<bdi>`. @param mark wraps `name`, for example in a link */
 function html(text: string, name?: string, mark?: (bdi: string) => string): string {
   const { escapeFunction } = eta.config;
   const whole = isolatesAsHtml(escapeFunction(text));
@@ -140,10 +140,10 @@ export function pageHeaders(page: Page, language: Language, branding: Branding):
     'content-type': 'text/html; charset=utf-8',
     'content-language': language,
     'cache-control': 'no-store',
-    // Browsers apply form-action to the redirect after a post too: it would block the way back to the application. The other
-    // pages post to ourselves only.
+    // Browsers also apply form-action to the redirect after a post: it would block the redirect to the application. The other
+    // pages post only to us.
     'content-security-policy': leadsToApplication(page) ? policy : `${policy}; form-action 'self'`,
-    // With no-referrer our own forms would be posted with `Origin: null`.
+    // With no-referrer browsers would post our own forms with `Origin: null`.
     'referrer-policy': 'same-origin',
     'x-content-type-options': 'nosniff',
     'x-frame-options': 'DENY',

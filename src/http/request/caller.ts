@@ -12,7 +12,7 @@ export function callerOf(request: FastifyRequest): Caller {
   };
 }
 
-/** The IP address: IPv4 also where the socket is IPv6; `unknown` where a proxy sent something else. */
+/** The IP address: IPv4 even on an IPv6 socket; `unknown` if a proxy sent something else. */
 export function addressOf({ ip }: { ip?: string | undefined }): string {
   const address = (ip ?? '').replace(/^::ffff:(?=\d+\.)/i, '');
   return isIP(address) === 0 ? 'unknown' : address;

@@ -13,10 +13,10 @@ export const NOT_A_FORM = `The body must be ${FORM}.`;
 
 const NONE = new Parameters('');
 
-/** The consent form has a field for each limit: the shortest right with one takes 30 bytes of the request. */
+/** The consent form has a field for each limit; the shortest right with one takes 30 bytes of the request. */
 export const MAX_LIMIT_FIELDS = MAX_CANONICAL_QUERY_BYTES / 30;
 
-/** Parses form bodies strictly, and no other kind (contract section 4). @param more fields than `MAX_PARAMETERS` */
+/** Parses form bodies strictly, and no other kind (contract section 4). @param more fields beyond `MAX_PARAMETERS` */
 export async function parseForms(app: FastifyInstance, more = 0): Promise<void> {
   app.removeAllContentTypeParsers();
   await app.register(formbody, {
@@ -38,7 +38,7 @@ export function queryParameters(request: FastifyRequest): Parameters {
   return start < 0 ? NONE : new Parameters(url.slice(start + 1));
 }
 
-/** The application that a request names, by itself or within the request that a form of ours carries; null where none can be read. */
+/** The application named by a request, or by the request in one of our forms; null if unreadable. */
 export function namedClient(request: FastifyRequest): string | null {
   try {
     const form = bodyParameters(request);
@@ -50,13 +50,13 @@ export function namedClient(request: FastifyRequest): string | null {
   }
 }
 
-/** As the router reads it: decoded, without the origin of an absolute URL. */
+/** The router's view of it: decoded, without the origin of an absolute URL. */
 export function pathOf(request: FastifyRequest): string {
   const path = request.raw.url?.replace(/^https?:\/\/[^/]*/i, '').split(/[?#]/, 1)[0];
-  return decodeURI(path ?? ''); // what can't be decoded was answered before
+  return decodeURI(path ?? ''); // undecodable paths were answered before
 }
 
-/** The route's path, for the log. An unknown path is not logged: secrets get into URLs by mistake. */
+/** The route's path, for the log. An unknown path is not logged: it may contain a misplaced secret. */
 export function loggedPathOf(request: FastifyRequest): string {
   return request.routeOptions.url ?? '(no address of ours)';
 }

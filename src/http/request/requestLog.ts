@@ -5,7 +5,7 @@ import { loggedPathOf, namedClient } from './parameters.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Asked every few seconds by machines: its lines are for `debug` only. */
+    /** Requested every few seconds by machines, hence logged only at `debug`. */
     readonly isHealthCheck?: boolean;
   }
   interface FastifyInstance {
@@ -13,7 +13,7 @@ declare module 'fastify' {
   }
 }
 
-/** One log line for each answered request. Never the query, a header or a body, which hold secrets. */
+/** One log line for each answered request. Never the query, a header or a body, which contain secrets. */
 export class RequestLog extends LogController {
   constructor() {
     super({ disableRequestLogging: true, requestIdLogLabel: 'ref' });
@@ -39,7 +39,7 @@ export class RequestLog extends LogController {
   }
 }
 
-/** Forms that are shown again: no reference stands on them, and being told to wait writes nothing. */
+/** Forms shown again: they display no reference, and throttled attempts write nothing. */
 const SHOWN_AGAIN = ['wrong_password', 'too_many_tries'];
 
 export function noteRefusal(request: FastifyRequest, status: number): void {

@@ -4,7 +4,7 @@ import type { Context } from '../../flows/common/context.ts';
 import { contentTypeOf } from '../../rules/face/logo.ts';
 import { FORM_SCRIPT } from '../pages/look.ts';
 
-/** The logos, the style and the one script of our own pages. Their addresses have a hash of the bytes. */
+/** The logos, the style and the only script of our pages. Their addresses contain a hash of the bytes. */
 export function assetRoutes(app: FastifyInstance, context: Context): void {
   const { logo } = context.brand;
   const brandLogo = logo && { contentType: contentTypeOf(logo.file), body: logo.body };
@@ -22,7 +22,7 @@ export function assetRoutes(app: FastifyInstance, context: Context): void {
     reply.headers(HEADERS).type('text/javascript; charset=utf-8').send(FORM_SCRIPT.body),
   );
 
-  // Amid an upgrade another replica's page asks for its own style: it gets this one, but doesn't keep it.
+  // During an upgrade another replica's page requests its own style: it gets this one, uncached.
   app.get<{ Params: { hash: string } }>('/style-:hash([0-9a-f]{32}).css', async ({ url }, reply) => {
     const { path, body } = app.branding.style;
     const caching = url === path ? HEADERS['cache-control'] : 'no-store';
@@ -33,13 +33,13 @@ export function assetRoutes(app: FastifyInstance, context: Context): void {
   });
 }
 
-/** Kept for good; other sites can't show or run it. */
+/** Cached forever; other sites can't show or run it. */
 const HEADERS = {
   'cache-control': 'public, max-age=31536000, immutable',
   'x-content-type-options': 'nosniff',
   'cross-origin-resource-policy': 'same-origin',
 };
-/** An SVG that is opened by itself runs in a sandbox without an origin. */
+/** An SVG opened directly runs in a sandbox without an origin. */
 const SANDBOX = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
 function sendImage(reply: FastifyReply, image: ServedLogo | null): FastifyReply {

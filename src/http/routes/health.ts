@@ -3,7 +3,7 @@ import type { DatabaseWatch } from '../../watch/databaseWatch.ts';
 import { sendJson } from '../request/json.ts';
 import { RETRY_AFTER_SECONDS } from '../server/errors.ts';
 
-/** For an orchestrator: `live` says that the process answers, `ready` that it can do its work. */
+/** For an orchestrator: `live` reports that the process responds, `ready` that it can work. */
 export function healthRoutes(app: FastifyInstance, watch: DatabaseWatch): void {
   const config = { isHealthCheck: true };
   app.get('/health/live', { config }, async (_request, reply) => sendJson(reply, 200, { status: 'ok' }));
@@ -11,7 +11,7 @@ export function healthRoutes(app: FastifyInstance, watch: DatabaseWatch): void {
   app.get('/health/ready', { config }, async (_request, reply) => {
     const isDraining = app.shutdown.isDraining;
     if (!isDraining && (await watch.isReady())) return sendJson(reply, 200, { status: 'ok' });
-    // The watch has logged the reason, `serve` that it ends.
+    // The watch has logged the reason, `serve` its end.
     reply.header('retry-after', RETRY_AFTER_SECONDS);
     return sendJson(reply, 503, { status: isDraining ? 'stopping' : 'unavailable' });
   });

@@ -5,25 +5,25 @@ import { unfinishedOf } from '../connections/responses.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** When the whole request was read, of `performance.now()`. */
+    /** Time of `performance.now()` when the whole request was read. */
     readAt: number;
   }
   interface FastifyReply {
-    /** It was 503 before its handler was done. */
+    /** Answered 503 before its handler was done. */
     isLate: boolean;
   }
 }
 
 declare module 'node:http' {
   interface ServerResponse {
-    /** What a route answers with; undefined before its handler is called. */
+    /** The reply of the route; undefined before its handler is called. */
     reply?: FastifyReply;
   }
 }
 
 const CHECK_MS = 100;
 
-/** 503 after `ANSWER_MS`, counted from the read request: Fastify's `handlerTimeout` counts the reading, slow on phones. */
+/** 503 after `ANSWER_MS` since the request was read: Fastify's `handlerTimeout` includes the reading, slow on phones. */
 export function limitAnswerTime(app: FastifyInstance): void {
   app.decorateRequest('readAt', 0);
   app.decorateReply('isLate', false);
@@ -40,7 +40,7 @@ export function limitAnswerTime(app: FastifyInstance): void {
       });
     };
   });
-  // One timer for all: a timer and its promises for each request were a kilobyte of garbage.
+  // One timer for all: a timer and its promises for each request took a kilobyte of garbage.
   const timer = setInterval(() => {
     const readBefore = performance.now() - ANSWER_MS;
     for (const socket of app.shutdown.connections)
@@ -56,11 +56,11 @@ function refuseLate(reply: FastifyReply, readBefore: number): void {
   reply.send(new UnansweredError(ANSWER_MS));
 }
 
-/** Drops responses after the first: Fastify would log each, with the URL as it was sent. */
+/** Drops responses after the first: Fastify would log each, with the raw URL. */
 function sendOnce(reply: FastifyReply): void {
   const { send } = reply;
   reply.send = (payload) => {
     if (!(payload instanceof Error)) reply.send = () => reply;
-    return send.call(reply, payload); // an error comes back here as the error handler's response
+    return send.call(reply, payload); // an error returns here as the error handler's response
   };
 }

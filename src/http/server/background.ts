@@ -3,7 +3,7 @@ import { DatabaseWatch } from '../../watch/databaseWatch.ts';
 import { Housekeeping } from '../../watch/housekeeping.ts';
 import { RefusalLog } from '../../watch/refusals.ts';
 
-/** Runs while requests may come: the watch of the database, the writing of refusals, and the housekeeping. */
+/** Runs while the server is open: the database watch, the writing of refusals, and housekeeping. */
 export function runInBackground(app: FastifyInstance): DatabaseWatch {
   const { context, log } = app;
   const watch = new DatabaseWatch(context, log);

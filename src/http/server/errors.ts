@@ -12,7 +12,7 @@ import { RouteTable } from './routeTable.ts';
 
 export const RETRY_AFTER_SECONDS = '5';
 
-/** A refusal in its request's log line: the contract's code or a word of our own, and the rule in words and by its id. */
+/** A refusal in its request's log line: the contract's code or our own, and the rule in words and by id. */
 interface LogFields {
   readonly error: string;
   readonly rule: string;
@@ -23,26 +23,26 @@ interface LogFields {
 declare module 'fastify' {
   interface FastifyRequest {
     logFields: LogFields | null;
-    /** Why it is answered 503, for the metrics. */
+    /** The reason of a 503, for the metrics. */
     unavailable: 'database' | 'overload' | null;
   }
   interface FastifyContextConfig {
-    /** Whether secrets could be guessed here, so that failures are limited. */
+    /** True if attackers could guess secrets here: failures are limited. */
     readonly limitsFailures?: boolean;
   }
 }
 
-/** An error before it takes the form that its caller reads. */
+/** An error before its formatting for the caller. */
 interface ErrorResponse extends Partial<Pick<DeadEnd, 'clientName' | 'parameter'>> {
   readonly cause: Cause;
   readonly status: number;
-  /** The contract's code, or a word of our own. */
+  /** The contract's code, or our own. */
   readonly error: string;
-  /** For those who read the JSON. */
+  /** For readers of the JSON. */
   readonly description: string;
 }
 
-/** Answers every error of every route. One that is neither a refusal nor a 503 is a fault of ours, logged with its cause. */
+/** Answers every error of every route. One that is neither a refusal nor a 503 is internal, logged with its cause. */
 export function answerErrors(app: FastifyInstance, watch: DatabaseWatch): void {
   app.decorateRequest('logFields', null);
   app.decorateRequest('unavailable', null);
@@ -63,7 +63,7 @@ export function answerErrors(app: FastifyInstance, watch: DatabaseWatch): void {
   });
 }
 
-/** Always 400: the contract shows it for `invalid_grant`, and several clients lose the body of a 401. */
+/** Always 400: the contract requires it for `invalid_grant`, and several clients lose the body of a 401. */
 function answerRefused(reply: FastifyReply, refused: OAuthError, failures: FailureLimit): FastifyReply {
   const { code, rule, ruleId, message, parameter, clientName } = refused;
   const { request } = reply;
@@ -74,14 +74,14 @@ function answerRefused(reply: FastifyReply, refused: OAuthError, failures: Failu
   return answerError(reply, { ...answered, parameter, clientName });
 }
 
-/** A form of ours that carries no request of a known application was damaged: no application has to do with that. */
+/** A form of ours without a known application's request was damaged: no application is at fault. */
 function causeOf({ routeOptions }: FastifyRequest, { reason, clientName }: OAuthError): Cause {
   const isOwnForm = routeOptions.url !== '/oauth/authorize';
   const isAboutForm = reason !== 'unknown_application' && reason !== 'no_longer_possible';
   return isOwnForm && isAboutForm && clientName === null ? 'brokenForm' : reason;
 }
 
-/** 405 with `Allow` or 404 for what no route takes, before its body is read. Call it before the routes are added. */
+/** 405 with `Allow` or 404 for requests without a route, before reading the body. Call it before adding the routes. */
 export function answerUnknownRoutes(app: FastifyInstance): void {
   const routeTable = new RouteTable();
   app.decorate('routeTable', routeTable);
@@ -101,7 +101,7 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
 /** The contract's codes that a page shows (7.1); other errors are ours and mean nothing to an application. */
 const SHOWN_CODES: readonly OAuthErrorCode[] = ['invalid_request', 'invalid_scope', 'unauthorized_client'];
 
-/** Answers with JSON (contract 7.2) or a page (7.1), whichever the route answers with, never with a redirect. */
+/** Answers with JSON (contract 7.2) or a page (7.1), depending on the route, never with a redirect. */
 function answerError(reply: FastifyReply, response: ErrorResponse): FastifyReply {
   const { status, error, description, cause, clientName = null, parameter = null } = response;
   const { id: reference, routeOptions, server } = reply.request;
@@ -115,7 +115,7 @@ function answerError(reply: FastifyReply, response: ErrorResponse): FastifyReply
   return showPage(reply, errorPage(reply.request, deadEnd), status);
 }
 
-/** Fastify's own complaints about a request (too long, unreadable type) are `invalid_request` too. */
+/** Fastify's own request errors (too long, unreadable type) are `invalid_request` too. */
 function asOAuthError(error: FastifyError): OAuthError | null {
   if (error instanceof OAuthError) return error;
   const { statusCode = 500, code } = error;
@@ -127,7 +127,7 @@ function asOAuthError(error: FastifyError): OAuthError | null {
     : invalidRequest('unreadable_body', NOT_A_FORM, { rule, cause: error });
 }
 
-// The errors that are ours: status, code, what the JSON says, and the cause that the page names.
+// Our own errors: status, code, JSON description, and the page's cause.
 const NOT_FOUND = {
   ...response(404, 'not_found', 'There is nothing at this address.', 'notFound'),
   ruleId: 'not_found',

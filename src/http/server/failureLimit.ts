@@ -5,16 +5,16 @@ import { tell } from '../../signals/happenings.ts';
 import { addressOf } from '../request/caller.ts';
 
 const WINDOW_MS = 60_000;
-/** Networks counted apart in one window; further ones share one count, so that memory is bounded. */
+/** Networks counted separately in one window; further ones share one count, which bounds memory. */
 const MAX_NETWORKS = 50_000;
 const ALL_OTHERS = 'all others';
 
-/** Rate-limits each network's failures by fixed windows; not successes, since all of a merchant's come from one address. */
+/** Rate-limits each network's failures in fixed windows; not successes, since all of a merchant's have one address. */
 export class FailureLimit {
   readonly #failures = new Map<string, number>();
   #windowEnds = 0;
 
-  /** Counts a failure. @returns how many seconds to wait when there were too many, 0 otherwise */
+  /** Counts a failure. @returns seconds to wait after too many, 0 otherwise */
   note(request: FastifyRequest): number {
     const now = performance.now();
     if (now >= this.#windowEnds) {

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { isHttps } from '../browser/cookies.ts';
 
-/** Two years, the least that browsers' preload lists ask for; of this host alone. */
+/** Two years, the minimum of browsers' preload lists; for this host only. */
 const STRICT_TRANSPORT = 'max-age=63072000';
 
-/** Of every response: the request id; over https HSTS, against a network that leads browsers to plain http. */
+/** For every response: the request id; over https HSTS, against a network that redirects browsers to plain http. */
 export function addResponseHeaders(app: FastifyInstance, baseUrl: string): void {
   const overHttps = isHttps(baseUrl);
   app.addHook('onRequest', (request, reply, done) => {

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 
-/** The errors of a route: JSON for programs, pages for users. */
+/** The error format of a route: JSON for programs, pages for users. */
 export type Answers = 'json' | 'page';
 
 declare module 'fastify' {
@@ -9,10 +9,10 @@ declare module 'fastify' {
   }
 }
 
-/** More segments than any route has, and few enough for a path of thousands. */
+/** Exceeds every route's segments, and bounds the work for a path of thousands. */
 const MAX_SEGMENTS = 8;
 
-/** The routes by their paths, for requests that no route takes. `hasRoute` would take the path for a pattern. */
+/** The routes by path, for unrouted requests. `hasRoute` would treat the path as a pattern. */
 export class RouteTable {
   readonly #routes: { readonly path: string; readonly method: string; readonly answers: Answers }[] = [];
 
@@ -20,13 +20,13 @@ export class RouteTable {
     this.#routes.push({ path, method, answers });
   }
 
-  /** The methods of a path, as `Allow` lists them; empty where there is no route. */
+  /** A path's methods, as in `Allow`; empty without a route. */
   allowedAt(path: string): string {
     const methods = this.#routes.flatMap((route) => (route.path === path ? [route.method] : []));
     return methods.toSorted().join(', ');
   }
 
-  /** As the routes of the path, or all routes of its nearest folder; pages where they differ. */
+  /** The format of the path's routes, or of all routes of its nearest folder; pages if they differ. */
   answersAt(path: string): Answers {
     const here = this.#routes.find((route) => route.path === path);
     if (here !== undefined) return here.answers;
@@ -39,7 +39,7 @@ export class RouteTable {
   }
 }
 
-/** For the routes of a group. Call it before they are added. */
+/** For a group of routes. Call it before adding them. */
 export function answerWith(group: FastifyInstance, answers: Answers): void {
   group.addHook('onRoute', ({ url, method: methods }) => {
     for (const method of [methods].flat()) group.routeTable.add(url, method, answers);

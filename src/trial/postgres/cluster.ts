@@ -11,21 +11,21 @@ export interface Cluster {
   readonly place: Place;
   readonly binaries: Binaries;
   readonly log: (line: string) => void;
-  /** Aborted when the process leaves, be it in the middle of joining. */
+  /** Aborted when the process leaves, even while joining. */
   readonly cancelled: AbortSignal;
   started?: ChildProcess;
 }
 
-/** The superuser of the cluster, for its sessions and for commands; a server's role is `openStore`'s to choose. */
+/** The cluster's superuser, for its sessions and for commands; `openStore` chooses a server's role. */
 export const DATABASE_USER = 'assent';
 
-/** `trust`, because only the owner of the socket's folder, and root, may enter it; --no-sync, because nothing is in it yet. */
+/** `trust`: only the owner of the socket's folder and root may enter it. --no-sync: the cluster is still empty. */
 const INITDB_OPTIONS = '-A trust -E UTF8 --locale=C --no-sync --no-instructions'.split(' ');
 
-/** A terminal's Ctrl-C reaches initdb, too: how much later than its end the signal may be noticed here. */
+/** A terminal's Ctrl-C also reaches initdb, whose end may be noticed this much before the signal. */
 const SIGNAL_MS = 1_000;
 
-/** Creates the cluster if there is none: aside and renamed, so that of many one wins. @throws EmbeddedPostgresError */
+/** Creates a missing cluster in a draft folder, then renames it: the first of several wins. @throws EmbeddedPostgresError */
 export async function createCluster(cluster: Cluster): Promise<void> {
   const { place, binaries } = cluster;
   if (isMade(place, binaries)) return;
@@ -40,7 +40,7 @@ export async function createCluster(cluster: Cluster): Promise<void> {
   }
 }
 
-/** @returns whether there is a cluster @throws EmbeddedPostgresError when another major version made it */
+/** @returns true if a cluster exists @throws EmbeddedPostgresError if another major version made it */
 function isMade({ cluster }: Place, { version }: Binaries): boolean {
   const file = path.join(cluster, 'PG_VERSION');
   if (!existsSync(file)) return false;
@@ -60,7 +60,7 @@ async function initdb(folder: string, { place, binaries, cancelled }: Cluster): 
     ['-D', folder, '-U', DATABASE_USER, ...INITDB_OPTIONS],
     options,
   );
-  // Not the option `signal`: it rejects before initdb has ended, which then still writes into the folder.
+  // Not the option `signal`: it rejects before the end of initdb, which would still write into the folder.
   cancelled.addEventListener('abort', () => running.child.kill(), { once: true });
   try {
     await running;

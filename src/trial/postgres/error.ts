@@ -1,4 +1,4 @@
-/** The embedded PostgreSQL cannot be used: one line for the operator. */
+/** The embedded PostgreSQL is unusable: one line for the operator. */
 export class EmbeddedPostgresError extends Error {
   override readonly name = 'EmbeddedPostgresError';
 }

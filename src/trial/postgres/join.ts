@@ -7,27 +7,27 @@ import { interruptPostmaster, startedPid, stopPostmaster } from './postmaster.ts
 import { closeSession, openSession, type Session } from './session.ts';
 
 export interface EmbeddedPostgres {
-  /** The options of `pg`: the same after each start. */
+  /** The options of `pg`, the same after each start. */
   readonly connection: Session['connection'];
-  /** Leaves, after the pools were closed; the last session stops PostgreSQL. @returns true when it did. May be repeated. */
+  /** Leaves, after the pools are closed; the last session stops PostgreSQL. @returns true if it did. Repeatable. */
   leave(): Promise<boolean>;
 }
 
-/** Of this process, from the first step of joining to the end of leaving. */
+/** This process's members, from the first step of joining to the end of leaving. */
 const members = new Set<Member>();
 
-// An exit that can't wait stops PostgreSQL even if other processes use it: it must leave none behind.
+// An immediate exit stops PostgreSQL even under other processes: it must leave none running.
 process.on('exit', () => {
   for (const member of members) member.abandon();
 });
 
-/** Joins the PostgreSQL of `dataDir`, an absolute path; makes and starts it if need be. @throws EmbeddedPostgresError */
+/** Joins the PostgreSQL of `dataDir`, an absolute path; creates and starts it if needed. @throws EmbeddedPostgresError */
 export async function joinEmbeddedPostgres(
   dataDir: string,
   { log = () => {} }: { log?: (line: string) => void } = {},
 ): Promise<EmbeddedPostgres> {
   try {
-    const installed = findBinaries(); // first: without them nothing is to be left on the disk
+    const installed = findBinaries(); // first: without them the disk stays untouched
     const place = findPlace(dataDir);
     const binaries = openBinaries(installed, place.runAs);
     const member = new Member({ place, binaries, log });
@@ -39,7 +39,7 @@ export async function joinEmbeddedPostgres(
   }
 }
 
-/** Leaves all that this process has joined or is about to join: for an end in the middle of its work. */
+/** Leaves everything joined or being joined by this process, for an early end. */
 export async function leaveEmbeddedPostgres(): Promise<void> {
   await Promise.all([...members].map((member) => member.leave()));
 }
@@ -57,7 +57,7 @@ class Member {
     members.add(this);
   }
 
-  /** @throws what kept it from joining; nothing that it started is left running then */
+  /** @throws the obstacle to joining, after stopping all that it started */
   async join(): Promise<Session['connection']> {
     try {
       const { connection, client } = await this.#session;
@@ -75,19 +75,19 @@ class Member {
     return this.#left;
   }
 
-  /** Stops PostgreSQL without waiting, also under other processes. */
+  /** Stops PostgreSQL without waiting, even under other processes. */
   abandon(): void {
     const { cluster } = this.#cluster.place;
     interruptPostmaster(this.#joined ? readPostmaster(cluster)?.pid : startedPid(this.#cluster), cluster);
   }
 
-  /** Without a connection other users of PostgreSQL are unknown: then only what this process started is stopped. */
+  /** Without a connection other users of PostgreSQL are unknown, so only this process's own is stopped. */
   async #leave(): Promise<boolean> {
     this.#cancel.abort();
     const { cluster } = this.#cluster.place;
     const session = await this.#session.catch(() => undefined);
     const isLast = session && (await closeSession(session));
-    // The connection broke because another process is stopping PostgreSQL, or it crashed.
+    // The connection broke: PostgreSQL crashed, or another process is stopping it.
     const isBroken = session !== undefined && isLast === undefined;
     const mine = isLast ? readPostmaster(cluster)?.pid : startedPid(this.#cluster);
     const stopped = isLast !== false && (await stopPostmaster(mine, cluster));

@@ -5,8 +5,8 @@ import { hasCode } from './error.ts';
 import { SOCKET_NUMBER, socketFolder } from './socket.ts';
 
 /**
- * Reads `postmaster.pid`; `host` is the folder of the socket. A file that a crash left behind may say `ready`, too.
- * @returns undefined when there is no such file, or it came along when the folder was copied from elsewhere
+ * Reads `postmaster.pid`; `host` is the socket's folder. A crash may leave a file that says `ready`.
+ * @returns undefined without a file, or if it came with a copy of the folder
  */
 export function readPostmaster(cluster: string) {
   const [pid, folder, , port, host = '', , , status = ''] = readLines(pidFile(cluster));
@@ -14,18 +14,18 @@ export function readPostmaster(cluster: string) {
   return { pid: Number(pid), host, port: Number(port), ready: status.trim() === 'ready' };
 }
 
-/** True while a PostgreSQL is starting, running or stopping on the cluster. */
+/** True while a PostgreSQL starts, runs or stops on the cluster. */
 export function isPostmasterAlive(cluster: string): boolean {
   const pid = readPostmaster(cluster)?.pid;
   return pid !== undefined && isPostmaster(pid, cluster);
 }
 
-/** True for a PostgreSQL on this very cluster, by the command that started it. */
+/** True for a PostgreSQL on this cluster, by its command line. */
 export function isPostmaster(pid: number, cluster: string): boolean {
   return commandLine(pid)?.includes(`/postgres -D ${cluster} `) ?? false;
 }
 
-/** Removes lock files whose process id another program has since a crash: PostgreSQL would not start. @returns whether any was */
+/** Removes lock files whose process id another program got after a crash; they would block the start. @returns true if any */
 export function removeRecycledLocks(cluster: string): boolean {
   const socketLock = path.join(socketFolder(cluster), `.s.PGSQL.${SOCKET_NUMBER}.lock`);
   const recycled = [pidFile(cluster), socketLock].filter((file) => namesAnotherProgram(file, cluster));
@@ -37,7 +37,7 @@ function namesAnotherProgram(lockFile: string, cluster: string): boolean {
   const [pid, folder] = readLines(lockFile);
   const command = commandLine(Number(pid));
   if (command === undefined) return false;
-  // Of a folder that has another name now we cannot tell whose PostgreSQL that is, hence any counts.
+  // The owner of a renamed folder's PostgreSQL is unknown, hence any PostgreSQL counts.
   return folder === cluster ? !isPostmaster(Number(pid), cluster) : !/\/postgres( |$)/.test(command);
 }
 
@@ -54,7 +54,7 @@ function readLines(file: string): string[] {
   }
 }
 
-/** @returns undefined when there is no such process or the system hides it; empty for one that has just died */
+/** @returns undefined if the process doesn't exist or is hidden; empty if it has just died */
 function commandLine(pid: number): string | undefined {
   try {
     if (existsSync('/proc/self')) return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');

@@ -8,13 +8,13 @@ import { readOrMake } from './readOrMake.ts';
 /** Root's data: PostgreSQL refuses to run as root, and its user may be unable to enter DATA_DIR. */
 export const ROOTS_LIBRARY = '/var/lib/assent';
 
-/** Users to run PostgreSQL for root, best first; `_postgres` is macOS's name. No user is ever created. */
+/** Users that run PostgreSQL for root, best first; `_postgres` is macOS's name. No user is ever created. */
 const UNPRIVILEGED = ['postgres', '_postgres', 'nobody'];
 
-/** Spread into the options of `spawn`: empty when PostgreSQL runs as the user we are. */
+/** Spread into the options of `spawn`; empty if PostgreSQL runs as our own user. */
 export type RunAs = { uid: number; gid: number } | Record<string, never>;
 
-/** The data of one DATA_DIR, the user who runs PostgreSQL on them, and its log. */
+/** The data of one DATA_DIR, the user that runs PostgreSQL on them, and its log. */
 export interface Place {
   readonly cluster: string;
   readonly runAs: RunAs;
@@ -22,12 +22,12 @@ export interface Place {
 }
 
 /**
- * The place of a `dataDir`, the same for every process: inside it, or for root in {@link ROOTS_LIBRARY}.
- * @throws EmbeddedPostgresError when this user cannot run PostgreSQL or write its data, or they belong to another kind of user
+ * The location for a `dataDir`, the same in every process: inside it, or for root in {@link ROOTS_LIBRARY}.
+ * @throws EmbeddedPostgresError if this user can't run PostgreSQL or write its data, or they belong to another kind of user
  */
 export function findPlace(dataDir: string): Place {
   makeWritable(dataDir, 0o700, 'set DATA_DIR to a folder that can be written, or DATABASE_URL');
-  // One spelling for all: processes recognise a running PostgreSQL by the folder on its command line.
+  // One spelling for all: processes recognize a running PostgreSQL by the folder on its command line.
   const folder = realpathSync(dataDir);
   const ordinary = path.join(folder, 'postgres');
   const pointer = path.join(folder, 'postgres.location');
@@ -41,20 +41,20 @@ export function findPlace(dataDir: string): Place {
   return { cluster: rootsCluster(pointer), runAs: unprivilegedUser(), logFile };
 }
 
-/** Makes a folder if need be: all files of trial mode are in one of these, so none fails later. */
+/** Makes a missing folder. All files of trial mode are in such folders, so none fails later. */
 function makeWritable(folder: string, mode: number, remedy: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode });
     accessSync(folder, constants.W_OK);
   } catch (cause) {
-    // ENOENT is what Node makes of EROFS when it may make the folders above too.
+    // Node reports EROFS as ENOENT if it may make the parent folders too.
     if (!hasCode(cause, 'EROFS', 'ENOENT', 'EACCES', 'EPERM')) throw cause;
     const message = `${folder} can't be written, because the disk is read-only or this user may not: ${remedy}`;
     throw new EmbeddedPostgresError(message, { cause });
   }
 }
 
-/** Refuses to make a second, empty database beside the one with the data. */
+/** Refuses to make a second, empty database next to the one with the data. */
 function refuse(file: string, folder: string, why: string): void {
   if (existsSync(file)) {
     throw new EmbeddedPostgresError(`${folder} ${why}: run as that user, or set DATA_DIR to another folder`);
@@ -85,7 +85,7 @@ function unprivilegedUser(): RunAs {
 
 function rootsCluster(pointer: string): string {
   makeWritable(ROOTS_LIBRARY, 0o755, 'run as an ordinary user, or set DATABASE_URL');
-  chmodSync(ROOTS_LIBRARY, 0o755); // a strict umask must not lock the unprivileged user out
+  chmodSync(ROOTS_LIBRARY, 0o755); // a strict umask must not exclude the unprivileged user
   const cluster = readOrMake(pointer, () => path.join(ROOTS_LIBRARY, randomBytes(6).toString('hex'))).trim();
   if (path.dirname(cluster) === ROOTS_LIBRARY) return cluster;
   throw new EmbeddedPostgresError(`${pointer} must name a folder in ${ROOTS_LIBRARY}, and says "${cluster}"`);

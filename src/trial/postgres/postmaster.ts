@@ -8,11 +8,11 @@ import { hasCode } from './error.ts';
 import { isPostmaster } from './lockFiles.ts';
 import { makeSocketFolder, removeSocketFolder, SOCKET_NUMBER, socketFolder } from './socket.ts';
 
-/** How long a stop may take: it writes a checkpoint, and disks can be slow. */
+/** Deadline for a stop: it writes a checkpoint, and disks can be slow. */
 const STOP_DEADLINE_MS = 30_000;
 const POLL_MS = 20;
 
-/** Starts PostgreSQL without TCP, in its own process group: a terminal's Ctrl-C must not end it before the last answer. */
+/** Starts PostgreSQL without TCP, in its own process group: a terminal's Ctrl-C must not end it before the last response. */
 export function startPostmaster(cluster: Cluster): ChildProcess {
   const { place, binaries } = cluster;
   makeSocketFolder(place);
@@ -41,18 +41,18 @@ export function startedPid({ started }: Cluster): number | undefined {
   return started?.exitCode === null && started.signalCode === null ? started.pid : undefined;
 }
 
-/** Tells PostgreSQL to end all connections and stop. @returns false when the process is no PostgreSQL of this cluster */
+/** Makes PostgreSQL end all connections and stop. @returns false if the process is no PostgreSQL of this cluster */
 export function interruptPostmaster(pid: number | undefined, cluster: string): boolean {
   if (pid === undefined || !isPostmaster(pid, cluster)) return false;
   try {
     return process.kill(pid, 'SIGINT');
   } catch (error) {
-    if (hasCode(error, 'ESRCH')) return false; // it ended this very moment
+    if (hasCode(error, 'ESRCH')) return false; // it has just ended
     throw error;
   }
 }
 
-/** Stops PostgreSQL and waits until it has let go of its data. @returns whether it did */
+/** Stops PostgreSQL and waits until it has released its data. @returns true if it did */
 export async function stopPostmaster(pid: number | undefined, cluster: string): Promise<boolean> {
   if (pid === undefined || !interruptPostmaster(pid, cluster)) return false;
   for (const deadline = Date.now() + STOP_DEADLINE_MS; Date.now() < deadline; await sleep(POLL_MS)) {

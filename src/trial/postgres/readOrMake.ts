@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 
-/** Reads a file, or makes it aside and links it into place: it is whole, and of several processes one makes it for all. */
+/** Reads a file, or links a finished draft: it is always whole, and the first of several processes makes it for all. */
 export function readOrMake(file: string, make: () => string): string {
   if (existsSync(file)) return readFileSync(file, 'utf8');
   const draft = `${file}.${randomBytes(6).toString('hex')}`;

@@ -7,27 +7,27 @@ import { isPostmasterAlive, readPostmaster, removeRecycledLocks } from './lockFi
 import type { Place } from './place.ts';
 import { startedPid, startPostmaster } from './postmaster.ts';
 
-/** Advisory lock in database `postgres`: shared by the processes that use the cluster, exclusive to the one that stops it. */
+/** Advisory lock in database `postgres`: shared by the cluster's processes, exclusive for the one that stops it. */
 const USERS_LOCK = 7_274_826;
 
-/** How long a start may take, with recovery after a crash on a busy machine; it is 0.1 to 3 s otherwise. */
+/** Deadline for a start, with recovery after a crash on a busy machine; otherwise it takes 0.1 to 3 s. */
 const START_DEADLINE_MS = 30_000;
-/** How long one connection or one answer may take before it is tried again. */
+/** Deadline for one connection or one response; then it is retried. */
 const ANSWER_DEADLINE_MS = 10_000;
 const POLL_MS = 20;
-/** The pause after a start that failed, doubled each time: what holds the data may need a moment to let go. */
+/** The pause after a failed start, doubled each time: the data may still be locked for a moment. */
 const FIRST_PAUSE_MS = 50;
 /** Spreads processes that start together after a crash: they must not remove each other's lock files. */
 const MAX_HESITATION_MS = 200;
 
 const REMOVED = 'removed the lock files of a PostgreSQL that ended without doing so';
 
-/** A process's use of the cluster: a lock that PostgreSQL releases when the process dies, and the options of `pg`. */
+/** A process's use of the cluster: a lock, which PostgreSQL releases when the process dies, and the options of `pg`. */
 export type Session = NonNullable<Awaited<ReturnType<typeof trySession>>>;
 
 /**
  * Takes the shared lock. Starts PostgreSQL unless one is starting, running or stopping.
- * @throws EmbeddedPostgresError when it does not answer within {@link START_DEADLINE_MS}, or joining is cancelled
+ * @throws EmbeddedPostgresError if it doesn't answer within {@link START_DEADLINE_MS}, or joining is cancelled
  */
 export async function openSession(cluster: Cluster): Promise<Session> {
   const { place, log, cancelled } = cluster;
@@ -39,7 +39,7 @@ export async function openSession(cluster: Cluster): Promise<Session> {
     if (session) return session;
     if (cancelled.aborted) throw new EmbeddedPostgresError('joining was cancelled');
     if (Date.now() < nextStart || startedPid(cluster) || isPostmasterAlive(place.cluster)) continue;
-    // Only after PostgreSQL refused: it knows best, and a process that was just killed lingers for a moment.
+    // Only after PostgreSQL itself refused, since a killed process lingers for a moment.
     if (starts > 0 && removeRecycledLocks(place.cluster)) log(REMOVED);
     startPostmaster(cluster).once('error', (error) => log(`PostgreSQL cannot be run: ${error.message}`));
     nextStart = Date.now() + FIRST_PAUSE_MS * 2 ** starts++;
@@ -48,8 +48,8 @@ export async function openSession(cluster: Cluster): Promise<Session> {
 }
 
 /**
- * Gives the shared lock up, and tries the exclusive one: a process that wants to join meanwhile waits for it, sees its
- * connection close, and starts PostgreSQL again. @returns true for the last user; undefined when the connection is broken
+ * Releases the shared lock and tries the exclusive one. A process that joins meanwhile waits for it, sees its connection
+ * close, and starts PostgreSQL again. @returns true for the last user; undefined if the connection is broken
  */
 export async function closeSession({ client }: Session): Promise<boolean | undefined> {
   try {
@@ -62,7 +62,7 @@ export async function closeSession({ client }: Session): Promise<boolean | undef
   }
 }
 
-/** @returns undefined while PostgreSQL does not run, or is about to stop */
+/** @returns undefined while PostgreSQL is not running, or about to stop */
 async function trySession(folder: string) {
   const postmaster = readPostmaster(folder);
   if (!postmaster?.ready) return undefined;
@@ -71,7 +71,7 @@ async function trySession(folder: string) {
   const connection = { host, port, user: DATABASE_USER, database: 'postgres', ssl: false };
   const limits = { connectionTimeoutMillis: ANSWER_DEADLINE_MS, query_timeout: ANSWER_DEADLINE_MS };
   const client = new pg.Client({ ...connection, ...limits });
-  client.on('error', () => {}); // "end" follows and says all
+  client.on('error', () => {}); // "end" follows and suffices
   try {
     await client.connect();
     await client.query('select pg_advisory_lock_shared($1)', [USERS_LOCK]);

@@ -4,7 +4,7 @@ import { userInfo } from 'node:os';
 import { EmbeddedPostgresError } from './error.ts';
 import type { Place } from './place.ts';
 
-/** Part of the name of the socket, no TCP port: the usual one. */
+/** Part of the socket's name, not a TCP port: the usual number. */
 export const SOCKET_NUMBER = 5432;
 
 /** A socket's folder is the same after a restart, and in `/tmp`, since its path must be short: 103 bytes on macOS. */
@@ -12,12 +12,12 @@ export function socketFolder(cluster: string): string {
   return `/tmp/assent-${userInfo().uid}-${hash('sha256', cluster, 'hex').slice(0, 16)}`;
 }
 
-/** Makes the socket's folder, open to PostgreSQL's user and root alone. @throws EmbeddedPostgresError for another user's */
+/** Makes the socket's folder, open only to PostgreSQL's user and root. @throws EmbeddedPostgresError for another user's */
 export function makeSocketFolder({ cluster, runAs }: Place): void {
   const folder = socketFolder(cluster);
   mkdirSync(folder, { mode: 0o700, recursive: true });
   const entry = lstatSync(folder, { throwIfNoEntry: false });
-  if (entry === undefined) return; // just removed by a stop: the next attempt to start makes it again
+  if (entry === undefined) return; // a stop has just removed it: the next start makes it again
   const { uid: me, gid } = userInfo();
   const { uid = me } = runAs;
   if (!entry.isDirectory() || ![me, uid].includes(entry.uid) || (entry.mode & 0o077) !== 0) {
@@ -31,6 +31,6 @@ export function removeSocketFolder(cluster: string): void {
   try {
     rmdirSync(socketFolder(cluster));
   } catch {
-    // PostgreSQL was started in it again, or it is gone.
+    // PostgreSQL restarted in it, or it is gone.
   }
 }

@@ -19,7 +19,7 @@ import { callerOf } from '../../request/caller.ts';
 import { queryParameters } from '../../request/parameters.ts';
 import { describeStop } from './security.ts';
 
-/** The forms that disconnect: their field, and the parameter of the account page that says it is done. */
+/** The disconnecting forms: their field, and the account page's parameter for a success. */
 const DISCONNECT_FORMS = {
   disconnect: { field: 'grant_id', done: 'disconnected' },
   'disconnect-all': { field: 'client_id', done: 'disconnected_all' },
@@ -27,7 +27,7 @@ const DISCONNECT_FORMS = {
 const UNDONE = '/account?undone=disconnect';
 
 export function accountRoutes(app: FastifyInstance, context: Context): void {
-  // After a wrong password the address bar has the path of the form: opened as a page, it leads to the account page.
+  // After a wrong password the address bar has the form's path: opened as a page, it leads to the account page.
   for (const path of ['/', '/sign-in', '/payment-password']) {
     app.get(path, async (_request, reply) => reply.redirect(`${context.baseUrl}/account`, 303));
   }
@@ -50,7 +50,7 @@ export function accountRoutes(app: FastifyInstance, context: Context): void {
       query.get('stopped') === undefined ? null : describeStop(context, session, texts),
     ]);
     if (from !== null && page.authorizations.length === 0 && page.older === null) {
-      // All of this page is gone: the first one has the rest.
+      // This page is empty now: the first one has the rest.
       return seeOther(reply, accountPath(null, { disconnected, disconnected_all }));
     }
     const done = found && describeDisconnected(found, texts);
@@ -74,7 +74,7 @@ export function accountRoutes(app: FastifyInstance, context: Context): void {
   app.post('/account/disconnect-all', OWN_FORM, disconnectBy(context, 'disconnect-all'));
 }
 
-/** Said of a form that did nothing, signed in or not. */
+/** The message for a form without effect, signed in or not. */
 function undoneOf(query: Parameters, { account, stop }: Texts) {
   const undone = query.get('undone');
   if (undone === 'stop') return stop;
@@ -97,7 +97,7 @@ function disconnectBy(context: Context, action: keyof typeof DISCONNECT_FORMS) {
   };
 }
 
-/** @param said parameters for words of the page */
+/** @param said parameters for texts of the page */
 function accountPath(older: string | null, said: Record<string, string | undefined> = {}): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries({ older, ...said })) if (value) query.set(name, value);

@@ -21,7 +21,7 @@ import { queryParameters } from '../../request/parameters.ts';
 export const SECURITY = '/account/security';
 const STOP = '/account/stop';
 
-/** Where the user is signed in; the end of sessions, of warnings once seen, and of everything. */
+/** The user's sessions; ends sessions, seen warnings, and everything. */
 export function securityRoutes(app: FastifyInstance, context: Context): void {
   app.get(SECURITY, async (request, reply) => {
     const session = await sessionOf(request);
@@ -86,7 +86,7 @@ export function securityRoutes(app: FastifyInstance, context: Context): void {
   });
 }
 
-/** The account page after everything was stopped says what is true now: anyone could have made the link. */
+/** The account page after stopping everything describes the current state: the link may be forged. */
 export async function describeStop(context: Context, session: Session, texts: Texts) {
   const { stop } = texts;
   const isDone = await isEverythingStopped(context, session);

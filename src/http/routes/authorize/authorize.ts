@@ -6,15 +6,15 @@ import { readCookies } from '../../browser/cookies.ts';
 import { backToRequest, showStep } from '../../pages/steps.ts';
 import { bodyParameters, queryParameters } from '../../request/parameters.ts';
 
-/** The authorization endpoint (contract 4.1). A request that is not decided yet writes nothing: its URL is its state. */
+/** The authorization endpoint (contract 4.1). An undecided request writes nothing: its URL is its state. */
 export function authorizeRoutes(app: FastifyInstance, context: Context): void {
   app.get('/oauth/authorize', async (request, reply) => {
     const step = await authorize(context, queryParameters(request), readCookies(request));
     return showStep(reply, step);
   });
 
-  // The application's form comes from another site, so no session comes with it: the 303 to the same request as a GET
-  // brings the session.
+  // The application's form comes from another site, hence without a session: the 303 to the same request as a GET brings the
+  // session.
   app.post('/oauth/authorize', async (request, reply) => {
     const parameters = postedParameters(queryParameters(request), bodyParameters(request));
     const authorizationRequest = await loadAuthorizationRequest(context, parameters);

@@ -14,7 +14,7 @@ import { backToRequest, seeOther, showConsent, showReject, showStep } from '../.
 import { callerOf } from '../../request/caller.ts';
 import { queryParameters } from '../../request/parameters.ts';
 
-/** The forms of the payment password and the decision (contract 1.2). One that doesn't fit only shows the request afresh. */
+/** The forms of the payment password and the decision (contract 1.2). An invalid one only shows the request again. */
 export function decisionRoutes(app: FastifyInstance, context: Context): void {
   app.post('/payment-password', OWN_FORM, async (request, reply) => {
     const { form, authorizationRequest, session } = await receiveRequestForm(request);
@@ -28,7 +28,7 @@ export function decisionRoutes(app: FastifyInstance, context: Context): void {
     const result = await confirmPayment(context, pending, sent, callerOf(request));
     if (result.outcome === 'wrong' || result.outcome === 'wait') {
       const step = await nextStep(context, pending);
-      // Where it was confirmed in another tab meanwhile there is nothing to type any more.
+      // After a confirmation in another tab no password is needed any more.
       if (step.step === 'payment-password') {
         return showStep(reply, step, refuseAttempt(reply, result, 'paymentPassword'));
       }
@@ -44,8 +44,8 @@ export function decisionRoutes(app: FastifyInstance, context: Context): void {
     return backToRequest(reply, authorizationRequest);
   });
 
-  // Reject beside the payment password. The policy of that page lets no form end at the application, so this leads to a page
-  // that can. Neither writes anything.
+  // Reject on the payment password page. That page's policy lets no form end at the application, so this leads to a page that
+  // can. Neither writes anything.
   app.post('/reject', OWN_FORM, async (request, reply) => {
     const { authorizationRequest } = await receiveRequestForm(request);
     forgetOutcome(reply);
@@ -54,7 +54,7 @@ export function decisionRoutes(app: FastifyInstance, context: Context): void {
 
   app.get('/reject', async (request, reply) => {
     const step = await authorize(context, queryParameters(request), readCookies(request));
-    // After Back from the application the page of the request says so, and can be answered anew.
+    // After Back from the application the request's page says so, and can be answered again.
     const isAsked = step.step === 'payment-password' && requestNote(request, step) === null;
     return isAsked ? showReject(reply, step) : backToRequest(reply, step.authorizationRequest);
   });
@@ -74,7 +74,7 @@ export function decisionRoutes(app: FastifyInstance, context: Context): void {
     const result = await decide(context, pending, sent, callerOf(request));
     if (result.outcome === 'wrong_limits') {
       const step = await nextStep(context, pending);
-      // Where the payment password is asked again meanwhile, all begins afresh.
+      // If the payment password is required again meanwhile, the request starts over.
       if (step.step !== 'consent') return backToRequest(reply, authorizationRequest);
       const rule = `sums that can't be granted: ${[...result.problems.values()].join(', ')}`;
       logRefused(reply, 'wrong_limits', rule);
@@ -119,7 +119,7 @@ function backUnanswered(
   return backToRequest(reply, authorizationRequest);
 }
 
-/** Contract 4.1: a 302, whose `Location` must reach the application alone. */
+/** Contract 4.1: a 302, whose `Location` must reach only the application. */
 function backToApplication(reply: FastifyReply, location: string): FastifyReply {
   return reply
     .header('cache-control', 'no-store')

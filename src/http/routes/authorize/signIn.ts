@@ -10,10 +10,10 @@ import { backToRequest, backWithCookieCheck, showSignIn } from '../../pages/step
 import { callerOf } from '../../request/caller.ts';
 import { bodyParameters } from '../../request/parameters.ts';
 
-/** A login is shown again up to this length: none is longer. */
+/** Longest login that is shown again: none is longer. */
 const MAX_SHOWN = 512;
 
-/** Signing in and out, on the way to a request or to the account page (contract 5.1). */
+/** Signing in and out, before a request or the account page (contract 5.1). */
 export function signInRoutes(app: FastifyInstance, context: Context): void {
   app.post('/sign-in', OWN_FORM, async (request, reply) => {
     const sent = await receiveSignIn(request);
@@ -25,7 +25,7 @@ export function signInRoutes(app: FastifyInstance, context: Context): void {
       return showSignIn(reply, step, { login: sent.login.slice(0, MAX_SHOWN), error });
     }
     if (result.outcome === 'stale') return backSignedOut(reply, sent.authorizationRequest);
-    // The pre-login session goes on: a sign-in form in another tab stays good.
+    // The pre-login session continues: a sign-in form in another tab stays valid.
     setCookie(reply, 'session', result.sessionCookie);
     setCookie(reply, 'device', result.deviceCookie);
     if (result.seenCookie !== null) setCookie(reply, 'seen', result.seenCookie);
@@ -37,7 +37,7 @@ export function signInRoutes(app: FastifyInstance, context: Context): void {
 
   app.post('/sign-out', OWN_FORM, async (request, reply) => {
     const { form, session } = await receiveForm(request);
-    // Before the request is looked at: leaving must work also when that can't go on any more.
+    // Before the request is checked: signing out must work even if the request can't continue.
     const outcome =
       session && (await signOut(context, session, form.get('form_token'), callerOf(request))).outcome;
     if (outcome === 'signed_out') {
@@ -46,7 +46,7 @@ export function signInRoutes(app: FastifyInstance, context: Context): void {
       forgetOutcome(reply);
     }
     const authorizationRequest = await carriedRequest(request);
-    // The account page says by itself who is signed in.
+    // The account page itself shows who is signed in.
     if (outcome === 'stale' && authorizationRequest !== null) {
       rememberOutcome(reply, 'not_signed_out', authorizationRequest);
     }
@@ -54,7 +54,7 @@ export function signInRoutes(app: FastifyInstance, context: Context): void {
   });
 }
 
-/** Shows the sign-in page afresh, with a word on why, or that cookies are off. */
+/** Shows the sign-in page again, with a reason, or a hint that cookies are off. */
 function backSignedOut(
   reply: FastifyReply,
   authorizationRequest: SentSignIn['authorizationRequest'],

@@ -13,7 +13,7 @@ export function introspectRoutes(app: FastifyInstance, context: Context): void {
     const credentials = basicOf(request);
     const answer = credentials && (await introspect(context, credentials, form.get('token') ?? ''));
     if (answer === null) return askForCredentials(reply);
-    form.require('token'); // checked last: other callers learn nothing, not even this
+    form.require('token'); // checked last: it reveals nothing to other callers
     return sendJson(reply, 200, answer);
   });
 }
@@ -30,7 +30,7 @@ function basicOf(request: FastifyRequest): Credentials | null {
   try {
     return parseBasicCredentials(request.headers.authorization);
   } catch (error) {
-    if (error instanceof OAuthError) return null; // unreadable is as good as wrong: 401 either way
+    if (error instanceof OAuthError) return null; // unreadable counts as wrong: 401 either way
     throw error;
   }
 }

@@ -9,7 +9,7 @@ import { bodyParameters } from '../../request/parameters.ts';
 
 /** The revocation endpoint (RFC 7009), and the call that the payment SDKs make. */
 export function revokeRoutes(app: FastifyInstance, context: Context): void {
-  // 200 whether or not the token was valid (RFC 7009 section 2.2); `token_type_hint` is ignored, as there is one type.
+  // 200 even for an invalid token (RFC 7009 section 2.2); `token_type_hint` is ignored, as there is one type.
   app.post('/oauth/revoke', { config: { limitsFailures: true } }, async (request, reply) => {
     const form = bodyParameters(request);
     const credentials = parseClientCredentials(form, request.headers.authorization);

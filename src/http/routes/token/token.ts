@@ -13,7 +13,7 @@ export function tokenRoutes(app: FastifyInstance, context: Context): void {
     const tokenRequest = parseTokenRequest(query, body, request.headers.authorization);
     const { accessToken, expiresIn, scope } = await exchange(context, tokenRequest, callerOf(request));
     const token = { access_token: accessToken, token_type: 'bearer', expires_in: expiresIn };
-    // RFC 6749 section 5.1: the scope, when it is not the one that was asked.
+    // RFC 6749 section 5.1: the scope, if different from the requested one.
     return sendJson(reply, 200, scope === null ? token : { ...token, scope });
   });
 }

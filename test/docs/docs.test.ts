@@ -1,0 +1,191 @@
+import { Command } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { addCommands } from '../../src/cli/commands.ts';
+import type { Shell } from '../../src/cli/shell.ts';
+import { COMMANDS } from '../../src/cli/table.ts';
+import { anchorOf, book, documents, files, find, headingsOf, linksOf, made, read } from './checkout.ts';
+import { countWords, sentencesOf } from './prose.ts';
+
+const KILOBYTE = 1000;
+const MAX_PAGE = 16 * KILOBYTE;
+const MAX_BOOK = 262 * KILOBYTE;
+const MAX_WORDS = 30;
+const PEOPLE = /\b(?:nobody|somebody|whoever|everybody|anybody|for who|who guesses)\b/gi;
+
+/** Pages that name what is there no more. */
+const HISTORY = ['CHANGELOG.md', 'docs/operate/upgrade.md', 'bench/EXPERIMENTS.md'];
+
+const sizeOf = (file: string) => Buffer.byteLength(read(file));
+const known = new Set([...files, ...files.map((file) => file.replace(/[^/]+$/, ''))]);
+const isFolder = (path: string) => known.has(path) || known.has(`${path}/`);
+
+/** Whether `name` is a file or folder of the checkout, or the end of the path of one. */
+const isNamed = (name: string) => files.some((file) => `/${file}/`.includes(`/${name}/`));
+
+describe('the links', () => {
+  it.each(documents)('of %s lead to files and headings that are there', (document) => {
+    const broken = linksOf(document).filter(({ path, heading }) => {
+      const isPage = path.endsWith('.md') && files.includes(path);
+      return (
+        !isFolder(path) || (heading !== '' && isPage && !headingsOf(path).map(anchorOf).includes(heading))
+      );
+    });
+    expect(broken).toEqual([]);
+  });
+
+  it('lead from README.md to every document and picture', () => {
+    const reached = new Set(['README.md']);
+    for (const document of reached) {
+      if (document.endsWith('.md')) for (const { path } of linksOf(document)) reached.add(path);
+    }
+    const wanted = [...documents, ...files.filter((file) => /^docs\/.+\./.test(file))];
+    expect(wanted.filter((file) => !reached.has(file))).toEqual([]);
+  });
+
+  it('lead from docs/README.md to every page: two hops to each heading', () => {
+    const listed = linksOf('docs/README.md').map(({ path }) => path);
+    expect(book.filter((page) => /^docs\/.+\//.test(page) && !listed.includes(page))).toEqual([]);
+  });
+
+  const sources = files.filter((file) =>
+    /\.(ts|mjs|sql|eta|ya?ml|service|timer|conf|cfg|css|json)$/.test(file),
+  );
+  it.each(sources.filter((file) => /\bdocs\/[\w/]+\.md/.test(read(file))))(
+    'in messages and comments of %s lead to pages and headings that are there',
+    (file) => {
+      const named = [...read(file).matchAll(/\bdocs\/[\w/]+\.md(?:\\?#([\w-]+))?/g)];
+      const broken = named.filter(([whole, heading]) => {
+        const page = whole.replace(/\\?#.*/, '');
+        if (!files.includes(page)) return true;
+        return heading !== undefined && !headingsOf(page).map(anchorOf).includes(heading);
+      });
+      expect(broken.map(([whole]) => whole)).toEqual([]);
+    },
+  );
+
+  it('of messages about an operator’s file have a section each', () => {
+    const variables = find('src/config/config.ts', /fromFile\('(\w+)'/g).map((name) => name.toLowerCase());
+    expect(headingsOf('docs/operate/configuration.md').map(anchorOf)).toEqual(
+      expect.arrayContaining(['environment', ...variables]),
+    );
+  });
+});
+
+describe('the names', () => {
+  it.each(documents)('of files in %s are those of files that are there', (document) => {
+    const names = /`(?:\.\.\/)*([\w./-]+(?:\.(?:ts|js|mjs|sql|eta|css|md|txt|svg|py|sh)|\/))`/g;
+    const missing = find(document, names)
+      .map((name) => name.replace(/\/$/, ''))
+      .filter((name) => !made.includes(name) && !isNamed(name) && !defined.has(name));
+    expect(missing).toEqual([]);
+  });
+
+  /** Names that commands and programs in blocks define. */
+  const defined = new Set(
+    book.flatMap(
+      (page) =>
+        find(page, /^```\w*\n(.*?)^```$/gms)
+          .join(' ')
+          .match(/[\w.]+/g) ?? [],
+    ),
+  );
+  /** Names of PostgreSQL and of proxies. */
+  const FOREIGN = [
+    'pg_amcheck',
+    'keepalive_timeout',
+    'target_session_attrs',
+    'pg_stat_activity',
+    'pg_read_all_stats',
+    'synchronous_standby_names',
+    'huge_pages',
+    'logging_collector',
+  ];
+
+  // A variable, constant, metric, field, table or function.
+  const words = new Set(
+    files
+      .filter((file) => /\.(ts|mjs|js|sql|json|ya?ml|txt|sh|conf|cfg|service|py)$/.test(file))
+      .flatMap((file) => read(file).match(/\w+/g) ?? []),
+  );
+  it.each(book.filter((page) => !HISTORY.includes(page)))(
+    'of variables, metrics, fields and functions in %s are in the code',
+    (page) => {
+      const named = find(page, /`([A-Za-z]\w*(?:_\w+|[a-z][A-Z]\w*))`/g);
+      const unknown = named.filter(
+        (name) => !words.has(name) && !defined.has(name) && !FOREIGN.includes(name),
+      );
+      expect(unknown).toEqual([]);
+    },
+  );
+});
+
+describe('the commands', () => {
+  const program = new Command('assent');
+  addCommands(program, COMMANDS, {} as Shell);
+  const GLOBAL = ['--json', '--help', '--version'];
+
+  /** A problem with a call, such as `client show ID --jsn`; null for none. */
+  function problemOf(call: string): string | null {
+    const tokens = call.trim().split(/[\s[\]|]+/);
+    let command = program;
+    for (const token of tokens) {
+      const inner = command.commands.find((one) => one.name() === token);
+      if (inner === undefined) break;
+      command = inner;
+    }
+    const flags = tokens.filter((token) => token.startsWith('--')).map((token) => token.replace(/=.*/, ''));
+    const options = [...GLOBAL, ...command.options.map(({ long }) => long)];
+    const unknown = flags.filter((flag) => !options.includes(flag));
+    if (command === program && !GLOBAL.includes(tokens[0] ?? '')) return `no command: ${call}`;
+    return unknown.length > 0 ? `no option ${unknown.join(' ')}: ${call}` : null;
+  }
+
+  /** Calls in code: a span that begins with `assent`, and lines of blocks in which one of our commands follows the name. */
+  function callsIn(document: string): string[] {
+    const text = read(document);
+    const spans = find(document, /`(?:npx )?assent ([a-z-][^`]*)`/g);
+    const names = program.commands.map((command) => command.name()).join('|');
+    const blocks = [...text.matchAll(/^```\w*\n(.*?)^```$/gms)].map(([, block = '']) => block);
+    const call = new RegExp(`\\b(?:assent|assent\\.js|sbin/assent) ((?:${names})\\b[^|&;#>)'"]*)`, 'g');
+    const lines = blocks.flatMap((block) => [...block.replaceAll(/\\\n\s*/g, '').matchAll(call)]);
+    return [...spans, ...lines.map(([, line = '']) => line.split('\n')[0] ?? '')];
+  }
+
+  it.each([...book, 'CONTRIBUTING.md', 'deploy/README.md', 'examples/README.md'])(
+    'in %s are commands of ours, with options that they have',
+    (document) => {
+      expect(callsIn(document).map(problemOf).filter(Boolean)).toEqual([]);
+    },
+  );
+
+  it('are found in many places', () => {
+    expect(book.flatMap(callsIn).length).toBeGreaterThan(100);
+  });
+});
+
+describe('the sizes', () => {
+  it.each(book)(`of %s: a page has at most ${MAX_PAGE / KILOBYTE} KB`, (page) => {
+    expect(sizeOf(page)).toBeLessThanOrEqual(MAX_PAGE);
+  });
+
+  it('of all pages together, and of README.md', () => {
+    const sum = book.reduce((bytes, page) => bytes + sizeOf(page), 0);
+    expect(sum).toBeLessThanOrEqual(MAX_BOOK);
+    expect(read('README.md').trim().split('\n').length).toBeLessThanOrEqual(90);
+  });
+});
+
+describe('the words', () => {
+  it.each([...book, 'CONTRIBUTING.md', 'CHANGELOG.md'])(
+    `of %s: no sentence has more than ${MAX_WORDS}`,
+    (page) => {
+      const sentences = sentencesOf(read(page));
+      expect(sentences.length).toBeGreaterThan(5);
+      expect(sentences.filter((sentence) => countWords(sentence) > MAX_WORDS)).toEqual([]);
+    },
+  );
+
+  it.each([...book, 'CONTRIBUTING.md'])('of %s name a role, not nobody or somebody', (page) => {
+    expect(read(page).match(PEOPLE)).toBeNull();
+  });
+});

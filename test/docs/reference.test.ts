@@ -1,0 +1,88 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Command, type Option } from 'commander';
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { addCommands } from '../../src/cli/commands.ts';
+import type { Shell } from '../../src/cli/shell.ts';
+import { COMMANDS } from '../../src/cli/table.ts';
+import { OPERATOR_VARIABLES, VARIABLES } from '../../src/config/variables.ts';
+import { RULE_IDS, remedyFor } from '../../src/rules/common/remedies.ts';
+
+// The reference parts of docs/, made from the schemas: `npx vitest run test/docs -u` writes them, without -u they are compared.
+
+const row = (...cells: string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`;
+
+function variableRows(): string {
+  const variables = Object.entries({ ...VARIABLES, ...OPERATOR_VARIABLES });
+  const rows = variables.map(([name, schema]) => {
+    const { description, unset } = z.globalRegistry.get(schema) ?? {};
+    expect(description, `${name} has no description`).toBeDefined();
+    const preset: unknown = schema.safeParse(undefined).data;
+    return row(
+      `\`${name}\``,
+      String(description),
+      String(unset ?? (preset === undefined ? 'none' : `\`${preset}\``)),
+    );
+  });
+  return `${row('Variable', 'Meaning', 'Default')}|---|---|---|\n${rows.join('')}`;
+}
+
+const isSame = (one: Option, other: Option) =>
+  one.flags === other.flags && one.description === other.description;
+
+/** A command with its options; options that `earlier`, a command of the same group, has as well are only named. */
+function describeCommand(command: Command, path: string, earlier: Command | undefined): string {
+  const args = command.registeredArguments.map((argument) =>
+    argument.required ? ` <${argument.name()}>` : ` [${argument.name()}]`,
+  );
+  const options = command.options.filter(({ hidden }) => !hidden);
+  const isShared = (option: Option) =>
+    earlier?.options.some((other) => isSame(option, other)) && options.length > 6;
+  const shared = options.filter(isShared).map(({ long }) => `\`${long}\``);
+  const lines = options.filter((option) => !isShared(option)).map(describeOption);
+  if (shared.length > 0) lines.unshift(`- ${shared.join(', ')}: as in \`${earlier?.name()}\`\n`);
+  return `\n**\`assent ${path}${args.join('')}\`**: ${command.description()}\n\n${lines.join('')}`.trimEnd();
+}
+
+function describeOption({ flags, description, mandatory, defaultValue }: Option): string {
+  const preset = defaultValue === undefined ? '' : `; default ${defaultValue}`;
+  return `- \`${flags}\`${mandatory ? ' (required)' : ''}: ${description}${preset}\n`;
+}
+
+function commandSections(): string {
+  const program = new Command('assent');
+  addCommands(program, COMMANDS, {} as Shell);
+  const leaves = (command: Command, path: string): string[] => {
+    const own = command.registeredArguments.length > 0 || command.commands.length === 0 || path === 'audit';
+    const create = command.parent?.commands.find((other) => other.name() === 'create' && other !== command);
+    const inner = command.commands.flatMap((sub) => leaves(sub, `${path} ${sub.name()}`));
+    return own ? [describeCommand(command, path, create), ...inner] : inner;
+  };
+  const groups = program.commands.map((group) => {
+    return `### ${group.name()}\n${leaves(group, group.name()).join('\n')}\n`;
+  });
+  return `\n${groups.join('\n')}\n`;
+}
+
+function ruleRows(): string {
+  const remedies = [...new Set(RULE_IDS.map((id) => remedyFor(id)))];
+  const rows = remedies.map((remedy) => {
+    const ids = RULE_IDS.filter((id) => remedyFor(id) === remedy);
+    const linked = remedy.replaceAll(/\b(?:docs|deploy)\/[\w./-]+\.md(?:#\w+)?/g, '[$&](../../$&)');
+    return row(ids.map((id) => `\`${id}\``).join(', '), linked);
+  });
+  return `${row('`rule_id`', 'What an operator does')}|---|---|\n${rows.join('')}`;
+}
+
+it.each([
+  ['docs/operate/configuration.md', 'variables', variableRows],
+  ['docs/operate/commands.md', 'commands', commandSections],
+  ['docs/integrate/errors.md', 'rule ids', ruleRows],
+])('%s has its part “%s” as the schemas have it', async (page, part, make) => {
+  const file = fileURLToPath(new URL(`../../${page}`, import.meta.url));
+  const text = readFileSync(file, 'utf8');
+  const place = new RegExp(`(?<=<!-- ${part} -->\n).*?(?=<!-- end -->)`, 's');
+  expect(text).toMatch(place);
+  await expect(text.replace(place, make)).toMatchFileSnapshot(file);
+});

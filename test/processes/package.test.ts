@@ -1,0 +1,52 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, it } from 'vitest';
+import { useDatabase } from '../support/database.ts';
+import { makeDataDir, removeDataDir } from '../support/folder.ts';
+import { onDatabase, spawnServer } from '../support/process.ts';
+
+// What `npm pack` puts into a release. Its dependencies are those of the checkout here; an installation brings its own.
+
+const CHECKOUT = fileURLToPath(new URL('../../', import.meta.url));
+const read = (file: string) => readFileSync(join(CHECKOUT, file), 'utf8');
+const { version } = JSON.parse(read('package.json')) as { version: string };
+const folder = makeDataDir();
+afterAll(() => removeDataDir(folder));
+
+const packed = execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
+  cwd: CHECKOUT,
+  encoding: 'utf8',
+});
+const [{ filename, files }] = JSON.parse(packed) as [{ filename: string; files: { path: string }[] }];
+const paths = files.map(({ path }) => path);
+
+describe('the package', () => {
+  it('has what an operator needs, and nothing more', () => {
+    const parts = [...new Set(paths.map((path) => path.split('/')[0]))];
+    const single = ['CHANGELOG.md', 'README.md', 'package.json', 'prepare.mjs'];
+    const folders = ['bin', 'demo', 'deploy', 'dist', 'docs', 'examples', 'migrations', 'views'];
+    expect(parts.toSorted()).toEqual([...single, ...folders].toSorted());
+    expect(paths.filter((path) => /\.(map|png)$|^dist\/.*\.ts$|node_modules/.test(path))).toEqual([]);
+  });
+
+  it('serves from another folder: it migrates, is ready, and shows a page with its style', async () => {
+    execFileSync('tar', ['xf', join(folder, filename), '-C', folder]);
+    symlinkSync(join(CHECKOUT, 'node_modules'), join(folder, 'package', 'node_modules'), 'junction');
+    const { url } = await useDatabase();
+    const server = await spawnServer(onDatabase(url), 'ready', join(folder, 'package', 'bin', 'assent.js'));
+    const page = await (await fetch(`${server.baseUrl}/account`)).text();
+    const style = /href="(\/style-[^"]+)"/.exec(page)?.[1];
+    expect((await fetch(`${server.baseUrl}${style}`)).headers.get('content-type')).toMatch(/^text\/css/);
+    expect(await server.stop()).toBe(0);
+  });
+});
+
+it('the version is the same in the package, its lock file, the image and the changelog', () => {
+  expect(read('Dockerfile')).toContain(`org.opencontainers.image.version="${version}"`);
+  expect(JSON.parse(read('package-lock.json'))).toMatchObject({ version });
+  expect(/^## (\S+)/m.exec(read('CHANGELOG.md'))?.[1]).toBe(version);
+  expect(read('README.md')).toContain(`Version ${version}`);
+  expect(read('docs/operate/upgrade.md')).toContain(`### ${version}\n`);
+});
