@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { CHECKOUT, RESULTS } from './settings.mjs';
 
 /**
- * A state of this repository that is compiled, with what its own benchmark knows of its tables and forms.
+ * A compiled state of this repository, with its own benchmark's knowledge of its tables and forms.
  *
  * @typedef {object} Build
  * @property {string} name empty for this checkout, else the commit
@@ -16,7 +16,7 @@ import { CHECKOUT, RESULTS } from './settings.mjs';
 
 export const OURS = await load('', CHECKOUT);
 
-/** Compiles a commit in a folder of its own, with the packages of its own lock file, once. @param {string} ref */
+/** Compiles a commit once, in a separate folder, with the packages of its own lock file. @param {string} ref */
 export async function buildOf(ref) {
   const commit = git('rev-parse', '--short=7', `${ref}^{commit}`).toString().trim();
   const checkout = join(RESULTS, 'builds', commit);

@@ -27,7 +27,7 @@ insert into users (user_id, login, login_key, name, password_hash)
 select md5('user ' || n)::uuid, 'user-' || n, 'user-' || n, 'User ' || n, $2 from generate_series(1, $1::int) n`;
 
 /**
- * A grant's id as `grantIdFor` makes it: the first 16 bytes of the SHA-256 of a JSON list.
+ * A grant's id, as from `grantIdFor`: the first 16 bytes of the SHA-256 of a JSON list.
  *
  * @param {string} user @param {string} client
  */
@@ -35,8 +35,8 @@ export const GRANT_ID = (user, client) =>
   `encode(substr(sha256(convert_to('["' || ${user} || '","' || ${client} || '",null]', 'UTF8')), 1, 16), 'hex')::uuid`;
 
 /**
- * Grants of the last three years, each exchanged long ago. In the order of the primary key, which a table of ten million
- * is filled in fastest by; users' grants are apart from each other, as they are in real life.
+ * Grants of the last three years, each exchanged long ago. In the order of the primary key, which fills a table of ten
+ * million fastest; a user's grants are scattered, as in production.
  */
 const INSERT_GRANTS = `
 insert into grants (grant_id, user_id, client_id, revision, scope, redirect_uri, code_hash, code_expires_at,
@@ -53,7 +53,7 @@ select indexname as name, indexdef as definition from pg_indexes i
  where tablename = 'grants' and not exists (select from pg_constraint where conname = i.indexname)`;
 
 /**
- * Fills a migrated, empty database with users, clients and one grant for each pair of them.
+ * Fills a migrated, empty database with users, clients and one grant per pair.
  *
  * @param {import('pg').Client} db @param {number} grants a multiple of {@link CLIENTS}
  */
@@ -75,7 +75,7 @@ export async function fill(db, grants) {
 }
 
 /**
- * Ten million rows are indexed faster at once than one by one; afterwards everything is as it was.
+ * Drops and recreates indexes: ten million rows are indexed faster at once than one by one.
  *
  * @param {import('pg').Client} db @param {() => Promise<unknown>} work
  */

@@ -1,5 +1,5 @@
 /**
- * The floor: what Fastify itself takes for a form post that is answered with JSON. The same Fastify and form parser as the
+ * The floor: Fastify's own cost of a form post answered with JSON. The same Fastify and form parser as the
  * product's, the same requests, the same answers; no database, no rule, no log line, no metric.
  */
 import formbody from '@fastify/formbody';
@@ -8,7 +8,7 @@ import fastify from 'fastify';
 const app = fastify({ logger: false });
 await app.register(formbody);
 
-/** @type {Record<string, object>} the answer of the product by path */
+/** @type {Record<string, object>} the product's responses by path */
 const answers = JSON.parse(process.env.ANSWERS ?? '{}');
 for (const [path, answer] of Object.entries(answers)) {
   app.post(path, async (_request, reply) => {

@@ -4,12 +4,12 @@ import { fileURLToPath } from 'node:url';
 
 const MAIN = fileURLToPath(new URL('load/main.mjs', import.meta.url));
 
-/** A process that asks; see `load/`. */
+/** A load process; see `load/`. */
 export class Loader {
   #child;
   #ended;
 
-  /** @param {string} [main] the program, one that carries out jobs */
+  /** @param {string} [main] the program, a load process */
   constructor(main = MAIN) {
     this.#child = fork(main, { serialization: 'advanced' });
     this.#ended = once(this.#child, 'exit');
@@ -21,7 +21,7 @@ export class Loader {
 
   /**
    * @param {import('./load/drive.mjs').Job} job
-   * @param {() => void} [onCounting] told when answers begin to count
+   * @param {() => void} [onCounting] called when answers begin to count
    */
   async run(job, onCounting = () => {}) {
     const messages = on(this.#child, 'message', { close: ['exit'] });

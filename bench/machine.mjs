@@ -5,7 +5,7 @@ import { lockedPeerVersion } from './peer.mjs';
 import { findPgbench, pgbenchVersion } from './pgbench.mjs';
 import { CHECKOUT } from './settings.mjs';
 
-/** What decides how fast and how durably PostgreSQL works; read back, not assumed. */
+/** PostgreSQL's settings for speed and durability; read back, not assumed. */
 const POSTGRES_SETTINGS = [
   'server_version',
   'fsync',
@@ -23,7 +23,7 @@ const DURABLE = { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' 
 
 const BYTES_PER_GB = 2 ** 30;
 
-/** On what everything was measured. @param {import('./site.mjs').Site} site */
+/** The machine and its versions. @param {import('./site.mjs').Site} site */
 export async function describeMachine(site) {
   const pgbench = findPgbench();
   return {

@@ -7,13 +7,13 @@ const FOLDER = fileURLToPath(new URL('peer/', import.meta.url));
 /** The size of Assent's own pool (`src/store/database/database.ts`). */
 const POOL_SIZE = 10;
 
-/** The version of node-oidc-provider that is compared with. */
+/** The compared version of node-oidc-provider. */
 export function lockedPeerVersion() {
   return readJson('package-lock.json').packages['node_modules/oidc-provider'].version;
 }
 
 /**
- * Starts the peer on a database of its own; its packages are installed first when they are not there.
+ * Starts the peer on its own database; installs missing packages first.
  *
  * @param {import('./site.mjs').Site} site @param {string} database @param {{ id: string, secret: string }} client
  */
@@ -23,13 +23,13 @@ export function startPeer(site, database, client) {
   return site.startServer('peer', args, variables);
 }
 
-/** From npm's registry, as its lock file says. */
+/** From npm's registry, by its lock file. */
 export function installPeer() {
   if (installedVersion() === lockedPeerVersion()) return;
   execFileSync('npm', ['ci', '--silent', '--prefix', FOLDER], { stdio: ['ignore', 2, 2] });
 }
 
-/** What Node is told. @param {string} url of its database @param {{ id: string, secret: string }} client */
+/** Node's arguments. @param {string} url of its database @param {{ id: string, secret: string }} client */
 export function peerCommand(url, { id, secret }) {
   const own = { DATABASE_URL: url, POOL_SIZE: String(POOL_SIZE), REDIRECT_URI, SCOPE };
   return { args: [`${FOLDER}server.mjs`], variables: { ...own, CLIENT_ID: id, CLIENT_SECRET: secret } };

@@ -4,14 +4,14 @@ import { grantIdFor } from '../dist/secrets/grantId.js';
 import { formatToken } from '../dist/secrets/tokens.js';
 
 /**
- * Who is in the databases of the benchmark: numbered users, each with one grant for every client. Everything about them
- * follows from their numbers, here and in the SQL of `fill.mjs` and `pgbench/`, so that ten million needn't be carried around.
+ * The users of the benchmark's databases: numbered, each with one grant for every client. Everything about them
+ * follows from their numbers, here and in the SQL of `fill.mjs` and `pgbench/`: no list of ten million is needed.
  */
 export const CLIENTS = 10;
 export const REDIRECT_URI = 'https://shop.example/callback';
 export const SCOPE = 'account-info operation-history';
 
-/** Everybody's. */
+/** The password of all users. */
 export const PASSWORD = 'the right password';
 /** @param {number} user */
 export const loginOf = (user) => `user-${user}`;
@@ -22,10 +22,10 @@ export const clientIdOf = (client) => md5(`client ${client}`);
 /** @param {number} client */
 export const clientSecretOf = (client) => md5(`secret of client ${client}`);
 
-/** The one resource, which asks about tokens. */
+/** The only resource server. */
 export const RESOURCE = { id: 'bench-resource', secret: md5('secret of the resource') };
 
-/** What PostgreSQL's `md5` gives: everything here is as easy to compute there. @param {string} text */
+/** Equals PostgreSQL's `md5`, so SQL can compute the same values. @param {string} text */
 function md5(text) {
   return createHash('md5').update(text).digest('hex');
 }
@@ -48,7 +48,7 @@ export function grantOf(number) {
 }
 
 /**
- * Numbers of `count` different grants of `grants`, in no order.
+ * Numbers of `count` different grants out of `grants`, unordered.
  *
  * @param {number} grants @param {number} count @returns {number[]}
  */
@@ -69,7 +69,7 @@ function shuffled(numbers) {
 }
 
 /**
- * A fresh code or token of a grant, in the product's own form, and what is stored of it.
+ * A fresh code or token of a grant, in the product's own form, and its stored hash.
  *
  * @param {'code' | 'token'} kind @param {{ grantId: string }} grant
  */
@@ -79,7 +79,7 @@ export function freshBearer(kind, { grantId }) {
   return { bearer, hash: sha256(bearer) };
 }
 
-/** The token that a grant has from the beginning, and what is stored of it. @param {{ grantId: string }} grant */
+/** A grant's initial token, and its stored hash. @param {{ grantId: string }} grant */
 export function firstTokenOf({ grantId }) {
   const id = Buffer.from(grantId.replaceAll('-', ''), 'hex');
   const secret = createHash('sha256').update(id).digest();
@@ -92,7 +92,7 @@ export const FIRST_TOKEN = (grantId) =>
   `'assent_at_' || translate(encode(uuid_send(${grantId}) || sha256(uuid_send(${grantId})), 'base64'), '+/', '-_')`;
 
 /**
- * What a token and a code of the same grant begin with behind their prefixes: 21 letters hold 126 of its 128 bits.
+ * The common start of a grant's token and code after their prefixes: 21 letters hold 126 of its 128 bits.
  *
  * @param {string} code
  */

@@ -8,12 +8,12 @@ import { CLIENTS } from './people.mjs';
 
 const SCRIPTS = fileURLToPath(new URL('pgbench/', import.meta.url));
 export const PREPARE = readFileSync(`${SCRIPTS}prepare.sql`, 'utf8');
-/** Where Debian keeps the programs of each version, outside of PATH. */
+/** Debian's folder for the programs of each version, outside of PATH. */
 const DEBIAN = '/usr/lib/postgresql';
 const US_PER_MS = 1_000;
 const US_PER_SECOND = 1_000_000;
 
-/** @returns {string | undefined} the path of `pgbench`; it doesn't come with the embedded PostgreSQL */
+/** @returns {string | undefined} the path of `pgbench`; the embedded PostgreSQL lacks it */
 export function findPgbench() {
   const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).sort((a, b) => Number(b) - Number(a)) : [];
   const folders = [
@@ -30,7 +30,7 @@ export async function pgbenchVersion(pgbench) {
 }
 
 /**
- * Runs a script of `pgbench/` with one connection for each of `clients`, over the same socket as the server's.
+ * Runs a script of `pgbench/` with one connection per client, over the server's socket.
  *
  * @param {{ pgbench: string, script: string, postgres: import('pg').ClientConfig, database: string, users: number, clients: number, seconds: number,
  *   warmSeconds: number, logPrefix: string }} options
@@ -54,7 +54,7 @@ export async function runPgbench(options) {
 }
 
 /**
- * The log has a line for each transaction: client, number, microseconds, script, and when it ended.
+ * The log has a line for each transaction: client, number, microseconds, script, and time of its end.
  *
  * @param {string} logPrefix
  */
@@ -72,7 +72,7 @@ function readTransactions(logPrefix) {
 }
 
 /**
- * What ended in the first `warmSeconds` doesn't count, as in every other line.
+ * Transactions ended in the first `warmSeconds` don't count, as in every other line.
  *
  * @param {{ took: number, ended: number }[]} transactions @param {number} reported @param {{ warmSeconds: number }} options
  */

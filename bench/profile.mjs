@@ -5,10 +5,10 @@ import { RESULTS } from './settings.mjs';
 const LONGEST_LIST = 25;
 const IDLE = '(idle)';
 
-/** What Node is told so that it writes where its time went when it ends. */
+/** Node's options for writing a CPU profile when it ends. */
 export const PROFILING = ['--cpu-prof', `--cpu-prof-dir=${RESULTS}`];
 
-/** Where the time of a server went that has ended, busiest function first. @param {number} pid */
+/** An ended server's CPU time by function, busiest first. @param {number} pid */
 export function describeProfile(pid) {
   const file = readdirSync(RESULTS).find((name) => name.endsWith('.cpuprofile') && name.includes(`.${pid}.`));
   if (file === undefined) throw new Error(`the server ${pid} left no profile`);
@@ -23,7 +23,7 @@ export function describeProfile(pid) {
   );
 }
 
-/** Time by function, without what it called. @param {import('node:inspector').Profiler.Profile} profile */
+/** Self time by function. @param {import('node:inspector').Profiler.Profile} profile */
 function selfTimes({ nodes, samples = [], timeDeltas = [] }) {
   const places = new Map(nodes.map(({ id, callFrame }) => [id, placeOf(callFrame)]));
   const times = new Map();

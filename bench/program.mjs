@@ -4,14 +4,14 @@ import { closeSync, openSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How precisely a start is measured: that many ms, and a hundredth of a longer one, so that asking doesn't slow it down. */
+/** Precision of a start in ms, or a hundredth of a longer one, so that polling doesn't slow it down. */
 const POLL_MS = 5;
 const POLL_SHARE = 0.01;
-/** A server that makes its tables at its first start takes long. */
+/** A first start creates tables, which takes long. */
 const READY_DEADLINE_MS = 300_000;
 
 /**
- * A program that listens on a port, as a process of its own. What it prints goes to a file.
+ * A program that listens on a port, as a separate process. Its output goes to a file.
  *
  * @typedef {{ pid: number, port: number, readySeconds: number, stop(): Promise<void> }} Program
  */
@@ -20,7 +20,7 @@ const READY_DEADLINE_MS = 300_000;
  * Starts a Node program on a free port and waits for its first good answer.
  *
  * @param {string[]} args of node
- * @param {Record<string, string>} variables the whole environment, but for PATH, HOME and PORT
+ * @param {Record<string, string>} variables the whole environment, except PATH, HOME and PORT
  * @param {string} logFile
  * @param {string} [command] another Node than this one
  * @returns {Promise<Program>}
@@ -37,10 +37,10 @@ export async function startProgram(args, variables, logFile, command = process.e
  *
  * @param {object} program
  * @param {string} program.command @param {string[]} program.args
- * @param {Record<string, string>} program.variables the whole environment, but for PATH and HOME
+ * @param {Record<string, string>} program.variables the whole environment, except PATH and HOME
  * @param {string} [program.cwd] @param {string} program.logFile
- * @param {number} program.port where it is asked later @param {string} program.url what answers 200 when it is ready
- * @param {Record<string, string>} [program.headers] of that question
+ * @param {number} program.port for the load @param {string} program.url answers 200 once it is ready
+ * @param {Record<string, string>} [program.headers] of that request
  * @returns {Promise<Program>}
  */
 export async function startCommand({ command, args, variables, cwd, logFile, port, url, headers }) {
@@ -61,7 +61,7 @@ export async function startCommand({ command, args, variables, cwd, logFile, por
   const dies = ended.then(() =>
     Promise.reject(new Error(`a server ended before it was ready: see ${logFile}`)),
   );
-  dies.catch(() => {}); // later on it ends because it is stopped
+  dies.catch(() => {}); // a later end is a stop
   await Promise.race([untilReady(url, headers), dies]).catch(async (error) => {
     await stop();
     throw error;

@@ -15,18 +15,18 @@ import {
   startOfToken,
 } from './people.mjs';
 
-/** What a right token answer looks like (contract 2.5). */
+/** The form of a correct token response (contract 2.5). */
 export const TOKEN_SHAPE =
   /^\{"access_token":"assent_at_[\w-]{64}","token_type":"bearer","expires_in":\d+\}$/;
 const ACTIVE_SHAPE = /^\{"active":true,.*\}$/;
 
-/** The grants are as an approval leaves them, but for the time that the codes live: all of a round are made before it. */
+/** Grants as after an approval, except for the lifetime of codes: all of a round are made before it. */
 const GIVE_CODES = `
 update grants g
    set revision = g.revision + 1, code_hash = c.hash, code_expires_at = clock_timestamp() + interval '10 minutes',
        token_hash = null, token_issued_at = null, revoked_at = null, confirmed_at = clock_timestamp()
   from unnest($1::uuid[], $2::bytea[]) as c (grant_id, hash) where g.grant_id = c.grant_id`;
-/** Most tokens that are asked about were issued long ago: only grants that were used here meanwhile are written. */
+/** Most introspected tokens were issued long ago: only grants used here are written. */
 const GIVE_FIRST_TOKENS_BACK = `
 update grants g set token_hash = t.hash, token_issued_at = clock_timestamp(), revoked_at = null
   from unnest($1::uuid[], $2::bytea[]) as t (grant_id, hash)
@@ -45,7 +45,7 @@ export async function exchanges({ db, grants }, count) {
   return { workload: 'token', path: '/oauth/token', shape: TOKEN_SHAPE, items };
 }
 
-/** Questions about live tokens. @param {import('./site.mjs').BenchDatabase} database @param {number} count */
+/** Introspections of live tokens. @param {import('./site.mjs').BenchDatabase} database @param {number} count */
 export async function introspections({ db, grants }, count) {
   const chosen = anyOf(grants, count).map(grantOf);
   const tokens = chosen.map(firstTokenOf);
@@ -68,7 +68,7 @@ insert into sessions (session_hash, user_id)
 select s.hash, u.user_id from unnest($1::bytea[], $2::text[]) as s (hash, login) join users u using (login)`;
 
 /**
- * Authorization requests of browsers that just signed in, each for a grant of its own.
+ * Authorization requests of browsers that just signed in, each for a different grant.
  *
  * @param {import('./site.mjs').BenchDatabase} database @param {number} count
  */
@@ -89,7 +89,7 @@ export async function authorizations({ db, grants }, count) {
 }
 
 /**
- * Wrong guesses for many logins from many networks, of those that RFC 2544 sets aside for benchmarks.
+ * Wrong passwords for many logins from many networks of the range that RFC 2544 reserves for benchmarks.
  *
  * @param {{ grants: number }} database @param {number} count
  */

@@ -8,24 +8,24 @@ import {
 } from './usage.mjs';
 
 /**
- * @typedef {object} Line what is measured, round after round
+ * @typedef {object} Line a measurement, round after round
  * @property {string} name
- * @property {{ pid: number }} [server] whose CPU and memory are noted
+ * @property {{ pid: number }} [server] its CPU and memory are recorded
  * @property {{ pid: number | undefined }} [loader]
- * @property {() => Round | Promise<Round>} prepare makes ready for one round
+ * @property {() => Round | Promise<Round>} prepare prepares one round
  *
  * @typedef {object} Round
- * @property {(onCounting: () => void) => Promise<Result>} run tells when answers begin to count, and gives their figures
- * @property {(result: Result) => Promise<void>} [check] throws when something is not right afterwards
+ * @property {(onCounting: () => void) => Promise<Result>} run reports when answers begin to count, and returns their figures
+ * @property {(result: Result) => Promise<void>} [check] throws if the result is wrong
  *
  * @typedef {Record<string, any>} Result figures of one round, by name
  */
 
 /**
- * Measures lines in turn, so that whatever slows the machine down meanwhile hits all alike.
+ * Measures lines in turn, so that other load on the machine affects all equally.
  *
  * @param {Line[]} lines @param {number} rounds @param {number} postmaster
- * @param {number} [shift] each round begins so many lines later, so that nobody always comes after the same neighbour
+ * @param {number} [shift] each round begins so many lines later, so that no line always follows the same one
  * @returns {Promise<Record<string, Result>>} by name: medians of the rounds, sums of answers and errors
  */
 export async function inTurn(lines, rounds, postmaster, shift = 0) {
@@ -41,7 +41,7 @@ export async function inTurn(lines, rounds, postmaster, shift = 0) {
 }
 
 /**
- * One round of one line, with the CPU that everybody used while answers counted.
+ * One round of one line, with the CPU of all processes while answers counted.
  *
  * @param {Line} line @param {number} postmaster
  */
@@ -73,7 +73,7 @@ async function checked(result, check) {
   return result;
 }
 
-/** CPU seconds for each second, by who used them. @param {Result} before @param {Result} after */
+/** CPU seconds per second, by process. @param {Result} before @param {Result} after */
 function coresBetween(before, after) {
   const share = (/** @type {string} */ name) => (after[name] - before[name]) / (after.at - before.at);
   return { server: share('server'), postgres: share('postgres'), load: share('load') };
@@ -104,7 +104,7 @@ function summarize(rounds) {
 }
 
 /**
- * Of what was measured in turn, each round's own ratio of rates: whatever slows the machine down meanwhile hits both alike.
+ * The ratio of rates in each round, measured in turn: other load on the machine affects both equally.
  *
  * @param {Result[]} own @param {Result[]} others @param {Pick} [pick]
  */
@@ -112,7 +112,7 @@ export function ratiosOf(own, others, pick = ({ perSecond }) => perSecond) {
   return others.flatMap((other, n) => (own[n] ? [pick(own[n]) / pick(other)] : []));
 }
 
-/** Between which the middle half of them is. @param {readonly number[]} numbers @returns {[number, number] | []} */
+/** The bounds of the middle half. @param {readonly number[]} numbers @returns {[number, number] | []} */
 export function quartiles(numbers) {
   const sorted = [...numbers].sort((a, b) => a - b);
   const beyond = Math.floor(sorted.length / 4);

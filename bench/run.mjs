@@ -1,4 +1,4 @@
-/** `npm run bench`: lays the place out, lets every stage measure its lines, reports, and judges. See README.md. */
+/** `npm run bench`: prepares the site, measures each stage's lines, reports, and judges. See README.md. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { describeMachine } from './machine.mjs';
 import { findPgbench } from './pgbench.mjs';
@@ -17,7 +17,7 @@ import { start } from './stages/start.mjs';
 import { judge, targetsFor } from './targets.mjs';
 
 const ALONE = [start, core, flows, rest, flood, soak, growth];
-/** Beside other builds only the hot path. */
+/** Compared with other builds, only the hot path. */
 const STAGES = process.argv.some((arg) => arg.startsWith('--against')) ? [against] : ALONE;
 
 const settings = settingsOrExit();

@@ -5,18 +5,18 @@ import { parseArgs } from 'node:util';
 export const CHECKOUT = fileURLToPath(new URL('..', import.meta.url));
 export const RESULTS = fileURLToPath(new URL('results/', import.meta.url));
 
-/** Questions at the same time where the server is to be busy all the time. */
+/** Concurrent requests that keep the server busy. */
 export const SATURATING_CONNECTIONS = 64;
-/** Browsers at the same time. */
+/** Concurrent browsers. */
 export const BROWSERS = SATURATING_CONNECTIONS;
 
 /**
- * What an operator sets (docs/operate/database.md): of the machine's memory the quarter that PostgreSQL's manual begins with.
- * Everything else is as PostgreSQL is shipped.
+ * An operator's settings (docs/operate/database.md): a quarter of memory, the starting point of PostgreSQL's manual.
+ * Everything else is PostgreSQL's default.
  */
 export const POSTGRES_SETTINGS = { shared_buffers: `${Math.floor(totalmem() / 4 / 2 ** 20)}MB` };
 
-/** How much of everything. `seconds` and `warmSeconds` are of one round of one line. */
+/** Amounts. `seconds` and `warmSeconds` are for one round of one line. */
 const FULL = {
   rounds: 9,
   seconds: 2,
@@ -25,8 +25,8 @@ const FULL = {
   starts: 5,
   embeddedStarts: 5,
   grants: 50_000,
-  codes: 50_000, // each is exchanged once: fewer end a round early
-  tokens: 50_000, // spread over more pages than PostgreSQL's buffers hold, in the large tables
+  codes: 50_000, // each is exchanged once: too few end a round early
+  tokens: 50_000, // in large tables, spread over more pages than PostgreSQL's buffers hold
   growth: {
     sizes: [10_000, 1_000_000, 10_000_000],
     figures: ['exchange', 'introspection', 'page', 'approval', 'flow'],
@@ -47,13 +47,13 @@ const QUICK = {
   tokens: 10_000,
   growth: { sizes: [10_000, 100_000], figures: ['exchange', 'introspection', 'flow'], rounds: 2 },
   soak: { first: 10_000, all: 20_000 },
-  rest: { rounds: 1, quietSeconds: 60, seconds: 3 }, // only when it is named
+  rest: { rounds: 1, quietSeconds: 60, seconds: 3 }, // only if named
 };
 
 /**
  * @typedef {ReturnType<typeof readSettings>} Settings
  *
- * @param {string[]} args of the command line @param {string[]} stages what `--only` may name, in order
+ * @param {string[]} args of the command line @param {string[]} stages valid names for `--only`, in order
  */
 export function readSettings(args, stages) {
   const { values } = parseArgs({

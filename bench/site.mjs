@@ -11,7 +11,7 @@ import { parentOf } from './usage.mjs';
 
 /** @param {{ checkout: string }} build */
 const programOf = ({ checkout }) => join(checkout, 'bin/assent.js');
-/** What Node is told to run. */
+/** Node's arguments. */
 export const SERVE = [programOf(OURS), 'serve'];
 const SECRET = 'a secret of the benchmark with more than 32 characters';
 
@@ -22,7 +22,7 @@ const SECRET = 'a secret of the benchmark with more than 32 characters';
  */
 
 /**
- * Where the benchmark takes place: one real PostgreSQL with the settings it is shipped with, and the processes that are
+ * The benchmark's site: one real PostgreSQL with its default settings, and the processes that are
  * started on it. `close` ends and removes all of it.
  */
 export class Site {
@@ -39,7 +39,7 @@ export class Site {
   #closed;
 
   /**
-   * @param {Record<string, string>} postgresSettings what differs from PostgreSQL as it is shipped
+   * @param {Record<string, string>} postgresSettings changes to PostgreSQL's defaults
    * @param {Join} [start] starts the PostgreSQL of a folder
    */
   static async open(postgresSettings, start = joinEmbeddedPostgres) {
@@ -58,7 +58,7 @@ export class Site {
     this.#embedded = embedded;
   }
 
-  /** Some settings need a start of PostgreSQL. @param {Record<string, string>} settings */
+  /** Some settings need a restart of PostgreSQL. @param {Record<string, string>} settings */
   async #configure(settings) {
     const client = new pg.Client(this.postgres);
     await client.connect();
@@ -72,7 +72,7 @@ export class Site {
     this.#embedded = await this.#join(join(this.#folder, 'data'));
   }
 
-  /** Where PostgreSQL is. */
+  /** PostgreSQL's address. */
   get postgres() {
     return this.#embedded.connection;
   }
@@ -103,7 +103,7 @@ export class Site {
   }
 
   /**
-   * A database with so many grants, as a build makes and fills it.
+   * A database with so many grants, made and filled by a build.
    *
    * @param {string} name @param {number} grants @param {import('./build.mjs').Build} [build] @returns {Promise<BenchDatabase>}
    */
@@ -124,7 +124,7 @@ export class Site {
   }
 
   /**
-   * The server under test as its operator would start it: `assent serve`, with its log on.
+   * The server under test, started like an operator's: `assent serve`, with its log on.
    *
    * @param {BenchDatabase} database @param {string[]} [nodeOptions]
    */
@@ -134,7 +134,7 @@ export class Site {
   }
 
   /**
-   * Any server. It is stopped at the end if not before.
+   * Any server. It is stopped at the end at the latest.
    *
    * @param {string} name @param {string[]} args of node @param {Record<string, string>} variables
    */
@@ -142,7 +142,7 @@ export class Site {
     return this.keep(() => startProgram(args, variables, this.file(`${name}.log`)));
   }
 
-  /** Whatever is started is stopped at the end if not before. @template {{ stop(): Promise<void> }} T @param {() => Promise<T>} start */
+  /** Stops a started process at the end at the latest. @template {{ stop(): Promise<void> }} T @param {() => Promise<T>} start */
   async keep(start) {
     const program = await start();
     this.#closers.push(program.stop);
@@ -161,7 +161,7 @@ export class Site {
     return this.#closed;
   }
 
-  /** What fails to end must not keep the rest from ending. */
+  /** One failure to end must not block the rest. */
   async #close() {
     for (const close of this.#closers.reverse()) await close().catch(console.error);
     await this.#embedded.leave();
@@ -170,7 +170,7 @@ export class Site {
   }
 }
 
-/** As an operator sets them behind one proxy: the sign-in flood comes from many networks through it. @param {{ url: string }} database */
+/** Settings as behind one proxy, through which the sign-in flood comes from many networks. @param {{ url: string }} database */
 export function assentVariables({ url }) {
   return {
     DATABASE_URL: url,
@@ -181,7 +181,7 @@ export function assentVariables({ url }) {
   };
 }
 
-/** Root's cluster is kept outside of its folder. @param {string} dataDir */
+/** Root's cluster is outside of its folder. @param {string} dataDir */
 export function removeData(dataDir) {
   const location = join(dataDir, 'postgres.location');
   if (existsSync(location)) rmSync(readFileSync(location, 'utf8').trim(), { recursive: true, force: true });

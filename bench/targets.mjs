@@ -2,8 +2,8 @@ import { median, ratiosOf } from './rounds.mjs';
 import { growthLine } from './stages/growth.mjs';
 
 /**
- * What is to be reached within one run. `of` takes from the lines the two figures whose ratio counts, or the one that counts
- * by itself; where a line is missing, the target is not judged.
+ * A target within one run. `of` takes from the lines two figures, whose ratio counts, or one that counts
+ * alone; if a line is missing, the target is not judged.
  *
  * @typedef {object} Target
  * @property {string} name
@@ -30,10 +30,10 @@ const rates = (line, other) => (lines) => [lines[line].perSecond, lines[other].p
 /** In µs. @param {import('./rounds.mjs').Result} line */
 const cpuOfEach = (line) => (line.cpu.server / line.perSecond) * 1_000_000;
 
-/** How much more memory counts as none: V8 keeps some of what it once needed. */
+/** Ignored growth of memory: V8 keeps some of its past peak. */
 const FLAT = 1.15;
 
-/** Node 26, which the image has, does more of an answer's work besides HTTP in compiled code. */
+/** Node 26, as in the image, does more of an answer's work besides HTTP in compiled code. */
 const OF_FLOOR = Number.parseInt(process.versions.node, 10) >= 26 ? 0.5 : 0.4;
 
 /** @type {Target[]} */
@@ -47,7 +47,7 @@ const FIXED = [
   {
     name: 'server CPU of a flow after a minute of quiet / steady',
     of: (lines) => [cpuOfEach(lines['flow, after a minute of quiet']), cpuOfEach(lines['flow, steady'])],
-    atMost: 2.5, // V8's memory reducer collects everything in the quiet: bench/EXPERIMENTS.md
+    atMost: 2.5, // V8's memory reducer collects everything while idle: bench/EXPERIMENTS.md
   },
   {
     name: 'memory after the soak / after its first',
@@ -66,14 +66,14 @@ const FIXED = [
   },
 ];
 
-/** How many times as many whole flows as each of the rivals, all of them warm. @type {Record<string, Record<string, number>>} */
+/** Factors of whole flows compared with each rival, all of them warm. @type {Record<string, Record<string, number>>} */
 const FLOWS_AT_LEAST = {
   ours: { spring: 2.5 },
   'ours@26': { spring: 3.5, peer: 7.5, hydra: 10, keycloak: 10, django: 10 },
 };
 
 /**
- * Of `rivals/`: the lines are those of 64 connections.
+ * Targets for `rivals/`, from the lines of 64 connections.
  *
  * @param {string} own which Assent: `ours`, or `ours@26` @returns {Target[]}
  */
@@ -87,7 +87,7 @@ export function rivalTargets(own) {
   }));
 }
 
-/** @param {Target[]} targets @param {Lines} lines @returns each target with its figures and their ratio, null when they were not measured, and whether it is met */
+/** @param {Target[]} targets @param {Lines} lines @returns each target with its figures, their ratio, null if not measured, and the verdict */
 export function judge(targets, lines) {
   return targets.map(({ name, of, atLeast = -Infinity, atMost = Infinity }) => {
     const figures = measured(of, lines);
@@ -97,7 +97,7 @@ export function judge(targets, lines) {
   });
 }
 
-/** A line that was not measured has no figures to read. @param {Target['of']} of @param {Lines} lines */
+/** An unmeasured line has no figures. @param {Target['of']} of @param {Lines} lines */
 function measured(of, lines) {
   try {
     return of(lines);

@@ -1,18 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Linux counts CPU time in hundredths of a second for every program that reads it. */
+/** Linux reports CPU time in hundredths of a second to all programs. */
 const TICKS_PER_SECOND = 100;
 const KIB_PER_MB = 1024;
 
-/** Whether this machine tells what processes use: Linux does. */
+/** True if this machine reports the usage of processes, as Linux does. */
 export const CAN_SEE_USAGE = process.platform === 'linux';
 
-/** CPU seconds that a process used so far. @param {number} pid */
+/** CPU seconds used by a process so far. @param {number} pid */
 export function cpuSeconds(pid) {
   return own(mustBe(statOf(pid)));
 }
 
-/** CPU seconds of a server and the processes it started, those that ended too. @param {number} pid of its first process */
+/** CPU seconds of a server and its child processes, ended ones too. @param {number} pid of its first process */
 export function familyCpuSeconds(pid) {
   const stat = mustBe(statOf(pid));
   const ended = (stat.endedUser + stat.endedSystem) / TICKS_PER_SECOND;
@@ -21,20 +21,20 @@ export function familyCpuSeconds(pid) {
     .reduce((sum, seconds) => sum + seconds, own(stat) + ended);
 }
 
-/** Resident memory now and at its highest, in MB. @param {number} pid */
+/** Current and peak resident memory, in MB. @param {number} pid */
 export function memory(pid) {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return { now: kibField(status, 'VmRSS'), highest: kibField(status, 'VmHWM') };
 }
 
-/** Memory of all of PostgreSQL in MB, what its processes share counted once. @param {number} postmaster */
+/** Memory of all PostgreSQL processes in MB, shared memory counted once. @param {number} postmaster */
 export function postgresMemory(postmaster) {
   const rollups = rollupsOf(postmaster);
   return rollups.reduce((sum, text) => sum + kibField(text, 'Pss'), 0);
 }
 
 /**
- * Memory of a server and the processes it started in MB, what they share counted once, whoever else shares it.
+ * Memory of a server and its child processes in MB, shared memory counted once, even if others share it.
  *
  * @param {number} first its first process
  */
@@ -77,7 +77,7 @@ function childrenOf(parent) {
 }
 
 /**
- * Fields of `/proc/PID/stat` behind the name, which may hold anything.
+ * Fields of `/proc/PID/stat` after the name, which may contain any character.
  *
  * @param {number} pid @returns {Stat | undefined} undefined when the process has ended
  */
@@ -92,7 +92,7 @@ function statOf(pid) {
   return { pid, parent: fields[1] ?? NaN, user, system, endedUser, endedSystem };
 }
 
-/** Processes end at any moment. @param {string} file */
+/** Processes may end at any moment. @param {string} file */
 function readOrNothing(file) {
   try {
     return readFileSync(file, 'utf8');

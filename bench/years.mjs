@@ -1,6 +1,6 @@
 /**
- * `node bench/years.mjs`: what years of use do to the tables. Carries out many transitions on a database of its own and
- * prints how large each table and its indexes became, how many updates were HOT, and what autovacuum left. See README.md.
+ * `node bench/years.mjs`: the effect of years of use on the tables. Runs many transitions on a separate database and
+ * prints the final size of each table and its indexes, the HOT updates, and autovacuum's remains. See README.md.
  */
 import { execFile } from 'node:child_process';
 import { parseArgs, promisify } from 'node:util';
@@ -19,10 +19,10 @@ const { values } = parseArgs({
 });
 const [transitions, grants] = [Number(values.transitions), Number(values.grants)];
 
-/** A day's work takes minutes here, so autovacuum looks as often for each transition as in a day, and doesn't pause. */
+/** A day's work takes minutes here, so autovacuum runs as often per transition as in a day, without pauses. */
 const FASTER = { autovacuum_naptime: '5s', autovacuum_vacuum_cost_delay: '0', max_wal_size: '4GB' };
 
-/** How long `assent doctor --invariants` takes here, and what it finds. @param {import('./site.mjs').BenchDatabase} database */
+/** The duration and findings of `assent doctor --invariants`. @param {import('./site.mjs').BenchDatabase} database */
 async function prove(database) {
   const started = performance.now();
   const args = [SERVE[0] ?? '', 'doctor', '--invariants', '--patience', '600'];

@@ -1,11 +1,11 @@
-// Tells users what happened on their accounts, outside the pages: follows the audit trail by `assent audit next`, and hands
-// each event that a user should hear of to `deliver`. At least once: what was under way in a crash comes again, with the
-// same `id`. Whatever goes wrong ends it; the supervisor that starts it again (systemd, a container) makes it go on.
+// Notifies users of events on their accounts, outside the pages: follows the audit trail by `assent audit next`, and passes
+// each event of interest to `deliver`. At least once: an event interrupted by a crash is repeated with the
+// same `id`. Any error ends the program; the supervisor that restarts it (systemd, a container) resumes the work.
 //
 //   STATE_FILE=/var/lib/notify-users/state DATABASE_URL=postgres://assent_notifier@… node notifyUsers.mjs npx assent
 //
-// That role reads what is needed here and writes nothing: docs/operate/commands.md#telling-users has the SQL that makes it.
-// Without a state file it begins now. One of it is enough; two with a file each deliver everything twice.
+// That role reads only the needed tables and writes nothing: docs/operate/commands.md#telling-users has its SQL.
+// Without a state file it begins now. Run one; two with a file each deliver everything twice.
 
 import { execFile } from 'node:child_process';
 import { readFile, rename, writeFile } from 'node:fs/promises';
@@ -21,7 +21,7 @@ const spends = ({ limits }) => (limits?.length ? ' It may spend money from your 
 const browserOf = (detail) =>
   `a browser that we did not recognise (${detail?.browser ?? 'unknown'} on ${detail?.system ?? 'an unknown system'})`;
 
-/** What users hear of, by its `outcome`; null for what they need not hear. */
+/** The text for users, by `outcome`; null for no notice. */
 const MESSAGES = {
   approved: (event) => `You gave ${event.client_name} access to your account.${spends(event)}`,
   approved_again: (event) => `You gave ${event.client_name} access to your account again.${spends(event)}`,
@@ -37,8 +37,8 @@ const MESSAGES = {
 };
 
 /**
- * Yours to write: an e-mail, an SMS, a push to the user whose login it is. Throw for what may work later (a mail server that
- * is away), not for what never will (an address that doesn't exist): nobody after it would hear anything.
+ * Write this: an e-mail, an SMS, a push to the user of the login. Throw for a temporary failure (an unreachable
+ * mail server), not for a permanent one (an address that doesn't exist): it would block all later notices.
  */
 async function deliver({ id, at, login }, message) {
   console.log(JSON.stringify({ id, at, login, message }));
@@ -53,7 +53,7 @@ async function readState() {
   }
 }
 
-/** The old state stays whole until the new one is. */
+/** The old state stays intact until the new one is written. */
 async function writeState(state) {
   await writeFile(`${STATE_FILE}.new`, JSON.stringify(state), { flush: true });
   await rename(`${STATE_FILE}.new`, STATE_FILE);
@@ -71,7 +71,7 @@ for (;;) {
   const next = await readNext(cursor);
   for (const event of next.events) {
     const message = MESSAGES[event.outcome]?.(event) ?? null;
-    // An account that was erased meanwhile has no login.
+    // An account erased meanwhile has no login.
     if (message === null || event.login === null || delivered.includes(event.id)) continue;
     await deliver(event, message);
     delivered.push(event.id);

@@ -1,4 +1,4 @@
-/** An application as it was registered; `server` is the public address of the server, without a slash at its end. */
+/** An application as registered; `server` is the server's public address, without a trailing slash. */
 export type Application = Readonly<Record<'server' | 'clientId' | 'clientSecret' | 'redirectUri', string>>;
 
 export interface Attempt {

@@ -1,11 +1,11 @@
 // The OAuth part of an application, in one file without dependencies: copy it. The demo application of trial mode runs it
-// as it stands here. An application is `{ server, clientId, clientSecret, redirectUri }`, as it was registered.
+// unchanged. An application is `{ server, clientId, clientSecret, redirectUri }`, as registered.
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 const TIMEOUT_MS = 10_000;
 
-/** An answer of the server that is not what was asked for: `error` as in RFC 6749, `description` for the log. */
+/** A refusal by the server: `error` as in RFC 6749, `description` for the log. */
 export class OAuthRefusal extends Error {
   constructor(error, description) {
     super(description ? `${error}: ${description}` : error);
@@ -14,12 +14,12 @@ export class OAuthRefusal extends Error {
   }
 }
 
-/** Made anew for each request. Keep it in the user's session with you until the browser is back; show it to nobody. */
+/** New for each request. Keep it in the user's session until the browser returns, and keep it secret. */
 export function newAttempt() {
   return { state: randomText(), verifier: randomText() };
 }
 
-/** The form that the user's browser is to post to `${server}/oauth/authorize`. */
+/** The form for the user's browser to post to `${server}/oauth/authorize`. */
 export function authorizationRequest({ clientId, redirectUri }, attempt, scope, instanceName = '') {
   const challenge = createHash('sha256').update(attempt.verifier).digest('base64url');
   return {
@@ -35,10 +35,10 @@ export function authorizationRequest({ clientId, redirectUri }, attempt, scope, 
 }
 
 /**
- * Reads the query that the browser came back with. Forget the attempt when this returns: an answer counts once.
+ * Reads the query of the returning browser. Forget the attempt when this returns: an answer is valid once.
  *
  * @returns the code
- * @throws {OAuthRefusal} `access_denied` when the user said no; `unasked_answer` when this is no answer to the attempt
+ * @throws {OAuthRefusal} `access_denied` if the user refused; `unasked_answer` if the answer belongs to no attempt
  */
 export function readAnswer(query, attempt) {
   if (!attempt || !isSame(query.get('state') ?? '', attempt.state)) throw new OAuthRefusal('unasked_answer');
@@ -48,8 +48,8 @@ export function readAnswer(query, attempt) {
 }
 
 /**
- * Exchanges a code, from your server. Never twice: a used code that comes again looks stolen, and its token is revoked. So
- * this doesn't try again by itself.
+ * Exchanges a code, from your server. Never send it twice: a reused code looks stolen, and its token is revoked.
+ * So this doesn't retry.
  *
  * @returns the token and its lifetime in seconds; store the token encrypted
  * @throws {OAuthRefusal}
@@ -68,7 +68,7 @@ export async function exchange(application, attempt, code, fetch = globalThis.fe
   return { accessToken, expiresIn };
 }
 
-/** Gives a token back, for example when the user leaves. @throws {OAuthRefusal} */
+/** Revokes a token, for example when the user leaves. @throws {OAuthRefusal} */
 export async function revoke({ server, clientId, clientSecret }, token, fetch = globalThis.fetch) {
   await post(`${server}/oauth/revoke`, fetch, { client_id: clientId, client_secret: clientSecret, token });
 }
@@ -77,7 +77,7 @@ async function post(url, fetch, fields) {
   const answer = await fetch(url, {
     method: 'POST',
     body: new URLSearchParams(fields),
-    redirect: 'error', // nobody else is to get the secret
+    redirect: 'error', // no other server may get the secret
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
   if (answer.ok) return answer;
@@ -91,7 +91,7 @@ function randomText() {
   return randomBytes(32).toString('base64url');
 }
 
-/** Compares in a time that tells nothing. */
+/** Compares in constant time. */
 function isSame(text, expected) {
   const [a, b] = [Buffer.from(text), Buffer.from(expected)];
   return a.length === b.length && timingSafeEqual(a, b);

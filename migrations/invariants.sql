@@ -1,13 +1,13 @@
--- What must be true of all rows together. `assent doctor --invariants` runs this file, and psql does as well:
+-- Invariants of all rows together, for `assent doctor --invariants` and for psql:
 --
 --   psql -X "$DATABASE_URL" -f migrations/invariants.sql
 --
--- It only reads, beside running servers: one core, no lock but a reader's. Each statement is a transaction of its own, so that
--- VACUUM waits for none longer than its time limit. A statement reads its rows once, lists under `broken` each row that meets a
--- condition which no row may meet, and prints a line for each of its checks. A table is never read once for each row of another,
--- whatever the statistics say.
+-- It only reads, while servers run: one core, only a reader's locks. Each statement is its own transaction, so that
+-- VACUUM waits for none longer than its time limit. A statement reads its rows once, lists under `broken` each row that violates
+-- an invariant, and prints a line for each of its checks. A table is never read once for each row of another, whatever the
+-- statistics say.
 --
--- Two times of one event may differ by 10 seconds, the longest that a statement takes; a clock may be set back by 5 minutes.
+-- Two times of one event may differ by 10 seconds, the longest time of a statement; a clock may be set back by 5 minutes.
 
 set default_transaction_read_only = on;
 set max_parallel_workers_per_gather = 0;
@@ -15,8 +15,8 @@ set work_mem = '128MB';
 set enable_nestloop = off;
 set statement_timeout = '60s';
 
--- Grants by themselves. A grant's id is made as grantIdFor makes it: PostgreSQL's JSON escapes a string as JavaScript's does.
--- Lifetimes are reckoned here once more, in case that is_live says something else.
+-- Single grants. A grant's id is made like in grantIdFor: PostgreSQL's JSON escapes a string like JavaScript's.
+-- Lifetimes are computed here independently of is_live.
 with checks (name, level, holds, fails, remedy) as (values
   ('grant_keys', 'error', 'each grant has the id of its user, client and instance', 'grants have the id of another key',
    'the row was changed outside Assent: find out who may, and revoke those authorizations'),
@@ -45,7 +45,7 @@ select name as check, coalesce(rows, 0) as rows, example, coalesce(rows || ' ' |
        case when rows > 0 then remedy end as remedy, case when rows > 0 then level else 'ok' end as level
   from checks left join found using (name);
 
--- Grants that have one key: the primary key forbids it, unless its index is broken. So this must read the table and not the
+-- Grants with the same key: the primary key forbids it, unless its index is broken. So this must read the table and not the
 -- index, which lacks one of the two: neither order nor all columns come from there.
 with checks (name, level, holds, fails, remedy) as (values
   ('grant_doubles', 'error', 'no two grants have one key', 'ids belong to several grants',
@@ -57,9 +57,9 @@ select name as check, coalesce(rows, 0) as rows, example, coalesce(rows || ' ' |
        case when rows > 0 then remedy end as remedy, case when rows > 0 then level else 'ok' end as level
   from checks left join found using (name);
 
--- Grants and their rows of the trail. Nothing is asked of what happened before its first month: that was pruned, or was before
--- there was a trail; a grant is no older than its user and its application. A grant that was deleted by hand and given anew
--- begins twice, and isn't counted. An exchange comes after its approval by the longest lifetime of a code at most.
+-- Grants and their audit events. Events from before the first month are ignored: they were pruned, or older than the
+-- trail; a grant is no older than its user and its application. A grant deleted by hand and given again begins twice, and
+-- isn't counted. An exchange follows its approval by at most the longest lifetime of a code.
 with checks (name, level, holds, fails, remedy) as (values
   ('trail_of_grants', 'error', 'the trail has the approval of each grant', 'grants have no approval in the trail',
    'rows were changed or lost outside Assent: compare with an exported trail and a backup'),
@@ -123,7 +123,7 @@ select name as check, coalesce(rows, 0) as rows, example, coalesce(rows || ' ' |
        case when rows > 0 then remedy end as remedy, case when rows > 0 then level else 'ok' end as level
   from checks left join found using (name);
 
--- Rows whose user or application is not there: foreign keys forbid it, unless they were switched off.
+-- Rows without their user or application: foreign keys forbid it, unless they were disabled.
 with checks (name, level, holds, fails, remedy) as (values
   ('orphans', 'error', 'whatever is owned has its owner', 'rows have no owner', 'foreign keys were switched off: delete these rows')
 ), broken (name, example) as (
@@ -143,8 +143,8 @@ select name as check, coalesce(rows, 0) as rows, example, coalesce(rows || ' ' |
        case when rows > 0 then remedy end as remedy, case when rows > 0 then level else 'ok' end as level
   from checks left join found using (name);
 
--- Every column that holds a digest or the hash of a password. No digest: not 32 bytes, or all of them letters, as of a text that
--- was stored instead (by chance: 1 of 10^14).
+-- Every column with a digest or a password hash. No digest: not 32 bytes, or all of them letters, like a text stored instead
+-- (by chance: 1 of 10^14).
 with checks (name, level, holds, fails, remedy) as (values
   ('grant_hashes', 'error', 'codes and tokens are stored as digests only', 'grants have a code or token that is no digest',
    'find out what wrote it; revoke or replace what it opens'),
@@ -172,7 +172,7 @@ select name as check, coalesce(rows, 0) as rows, example, coalesce(rows || ' ' |
        case when rows > 0 then remedy end as remedy, case when rows > 0 then level else 'ok' end as level
   from checks left join found using (name);
 
--- What lives for hours or minutes must end, and be gone: the server removes expired rows each minute.
+-- Rows with a lifetime of hours or minutes must expire, and be removed: the server does so each minute.
 with checks (name, level, holds, fails, remedy) as (values
   ('sessions_of_blocked', 'error', 'no blocked user has a session', 'sessions are of blocked users', 'run assent user sign-out for them'),
   ('session_times', 'error', 'no session is from the future', 'sessions are from the future and would live too long',
@@ -193,7 +193,7 @@ select name as check, coalesce(rows, 0) as rows, example, coalesce(rows || ' ' |
        case when rows > 0 then remedy end as remedy, case when rows > 0 then level else 'ok' end as level
   from checks left join found using (name);
 
--- The trail, and texts from outside. A code or token is found by its beginning and length, whatever column it stands in.
+-- The trail, and texts from outside. A code or token is recognized by its beginning and length, in any column.
 with checks (name, level, holds, fails, remedy) as (values
   ('tokens_in_trail', 'error', 'no code or token is in the trail', 'rows of the trail have a code or token in them',
    'find out what wrote it; revoke or replace what it opens'),

@@ -8,22 +8,22 @@ import { forgetTries } from '../../test/support/rows.ts';
 import { isSlow, prepareSamples } from '../../test/support/samples.ts';
 import { useServer } from '../../test/support/server.ts';
 
-// A measurement for a quiet machine: `npm run cost`. An attacker sends texts that look short on the wire and take long to
-// read, and everything else waits: there is one thread. Measured is the time in which that thread did nothing else, the
-// least of some tries, and how much longer it is than for a short text: what else a request takes depends on the machine.
+// A measurement for a quiet machine: `npm run cost`. An attacker sends texts that are short on the wire and slow to read,
+// while all else waits: there is one thread. The measure is the thread's busy time, the least of some tries, and its excess
+// over a short text: the rest of a request's time depends on the machine.
 
 const MAX_MS = 5;
 const TRIES = 40;
-/** Tries after which the least is near what a request takes. */
+/** After so many tries the least is near the request's true cost. */
 const ENOUGH_TRIES = 5;
 
 const server = await useServer();
 
 const [samples, others] = [await prepareSamples(server), await prepareSamples(server)];
 
-/** Bytes that a text of 31 KB may have. */
+/** Bytes allowed for a text of 31 KB. */
 const BYTES = 31_000;
-/** Characters that are not too many to be read. */
+/** Accepted numbers of characters. */
 const MOST = { body: 3_500, head: 30_000 };
 const times = (text: string, bytes = BYTES) => text.repeat(Math.floor(bytes / Buffer.byteLength(text)));
 
@@ -51,7 +51,7 @@ const TEXTS: Record<string, string> = {
   'names without values': times('a&'),
 };
 
-/** Sends one request as bytes. @returns milliseconds in which this thread, which is the server's too, was busy */
+/** Sends one request as bytes. @returns milliseconds of this thread's work, which is the server's, too */
 function busyWith({ text }: RawRequest): Promise<number> {
   const { hostname, port } = new URL(server.baseUrl);
   return new Promise((resolve) => {
@@ -62,7 +62,7 @@ function busyWith({ text }: RawRequest): Promise<number> {
         status ||= chunk.toString('latin1', 9, 12);
       });
       socket.on('close', () => {
-        // A body that is too long is not read to its end, which may cut the connection before the answer came.
+        // An oversized body is not read to its end, which may cut the connection before the response.
         expect(status).toMatch(/^([234]..|503|)$/);
         resolve(busyMs() - before);
       });
@@ -73,8 +73,8 @@ function busyWith({ text }: RawRequest): Promise<number> {
 }
 
 /**
- * How long this thread has worked: on Linux its time on a processor, which others at work on the machine don't add to;
- * elsewhere the time that its event loop was busy.
+ * This thread's working time: on Linux its CPU time, to which other processes don't add; elsewhere the time that its event
+ * loop was busy.
  */
 function busyMs(): number {
   try {
@@ -87,7 +87,7 @@ function busyMs(): number {
   }
 }
 
-/** Whether a request keeps the thread for less than {@link MAX_MS}, or for so much more than another one. */
+/** True if a request keeps the thread for less than {@link MAX_MS}, or by so much more than another one. */
 async function isCheap(request: RawRequest, short: RawRequest): Promise<boolean> {
   let [least, ofShort] = [Infinity, Infinity];
   for (let tries = 1; tries <= TRIES; tries += 1) {

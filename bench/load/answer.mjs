@@ -3,7 +3,7 @@ const HEAD_END = '\r\n\r\n';
 
 /** @typedef {{ status: number, head: string, body: string }} Answer */
 
-/** @param {Buffer} bytes @returns {Answer | undefined} undefined while a part is missing @throws when it is not what one request gets */
+/** @param {Buffer} bytes @returns {Answer | undefined} undefined while a part is missing @throws if not the response to one request */
 export function readAnswer(bytes) {
   const headEnd = bytes.indexOf(HEAD_END);
   if (headEnd < 0) return undefined;
@@ -16,7 +16,7 @@ export function readAnswer(bytes) {
 
 /**
  * @param {Buffer} bytes @param {number} start @param {string} head
- * @returns {{ end: number, body: () => string } | undefined} where the answer ends, and its body once all of it is there
+ * @returns {{ end: number, body: () => string } | undefined} the end of the response, and its body once complete
  */
 function readBody(bytes, start, head) {
   const length = headerOf(head, 'content-length');

@@ -2,7 +2,7 @@ import { cookieHeader, cookiesAfter, get, post, redirectOf, require } from './me
 
 /** @typedef {import('./connection.mjs').Connection} Connection @typedef {import('./message.mjs').Answer} Answer */
 
-/** Keeps cookies, of one site, and follows what it is told to. */
+/** Keeps one site's cookies and follows redirects. */
 export class Browser {
   /** @type {Record<string, string>} */
   cookies;
@@ -16,19 +16,19 @@ export class Browser {
     this.#headers = headers;
   }
 
-  /** What a page shows. @param {string} target @param {Record<string, string>} [headers] */
+  /** A page's response. @param {string} target @param {Record<string, string>} [headers] */
   async page(target, headers) {
     const answer = await this.get(target, headers);
     require(answer.status === 200 && answer.body.includes('<form'), 'no page', answer);
     return answer;
   }
 
-  /** Where a link leads. @param {string} target @param {Record<string, string>} [headers] */
+  /** A link's destination. @param {string} target @param {Record<string, string>} [headers] */
   async follow(target, headers) {
     return redirectOf(await this.get(target, headers));
   }
 
-  /** Where a form leads. @param {string} target @param {string} body @param {Record<string, string>} [headers] */
+  /** A form's destination. @param {string} target @param {string} body @param {Record<string, string>} [headers] */
   async send(target, body, headers) {
     return redirectOf(await this.post(target, body, headers));
   }

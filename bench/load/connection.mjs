@@ -1,15 +1,15 @@
 import { connect } from 'node:net';
 import { headerOf, readAnswer } from './answer.mjs';
 
-/** An answer that takes longer counts as an error: nobody waits that long. */
+/** A response that takes longer counts as an error. */
 const ANSWER_TIMEOUT_MS = 10_000;
 const NOTHING = Buffer.alloc(0);
 
 /** @typedef {import('./answer.mjs').Answer} Answer */
 
 /**
- * One keep-alive connection that carries one request at a time, as a browser's or an application's does. It opens when
- * first used and again after the server closed it.
+ * One keep-alive connection with one request at a time, like a browser's or an application's. It opens on first use and
+ * again after the server closed it.
  */
 export class Connection {
   #port;
@@ -38,7 +38,7 @@ export class Connection {
     this.#socket?.destroy();
   }
 
-  /** The server closes after this answer (RFC 9112, 9.6): another request there would get none. */
+  /** The server closes after this response (RFC 9112, 9.6): another request there would get none. */
   #leave() {
     this.#socket?.removeAllListeners('close').end();
     this.#socket = undefined;

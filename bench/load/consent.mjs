@@ -2,11 +2,11 @@ import { form, get, hiddenFields, locationOf, post, require } from './message.mj
 
 /**
  * A signed-in browser and its application: `item` has the session's cookie, the user's login, the canonical query of the
- * authorization request, and the fields of the token request but the code.
+ * authorization request, and the fields of the token request without the code.
  */
 
 /**
- * The authorize page of a signed-in user: what is asked, by whom, and the form with the decision.
+ * A signed-in user's authorize page: the request, the application, and the decision form.
  *
  * @type {import('./drive.mjs').Workload}
  */
@@ -17,7 +17,7 @@ export const page = {
   },
 };
 
-/** Allow on a page that was fetched before: a redirect with a code. @type {import('./drive.mjs').Workload} */
+/** Allow on a page fetched before: a redirect with a code. @type {import('./drive.mjs').Workload} */
 export const approval = {
   prepare: asked,
   async before(connection, item) {

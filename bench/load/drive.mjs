@@ -6,29 +6,29 @@ import { Latencies } from './latencies.mjs';
  * @typedef {object} Job
  * @property {string} workload one of `workloads.mjs`
  * @property {number} port
- * @property {number} connections how many ask at the same time, each its next question when the last was answered
- * @property {any[]} items what is asked, each once, unless the workload says it
- * @property {boolean} [again] from the beginning when all were asked; otherwise that ends the run
- * @property {number} seconds how long answers count
- * @property {number} warmSeconds how long before that they don't
- * @property {number} [perSecond] at most so many, evenly spread; as fast as answers come when left out
+ * @property {number} connections concurrent ones; each sends its next request after the last response
+ * @property {any[]} items of the requests, each once, unless the workload has them
+ * @property {boolean} [again] start over after the last item; otherwise that ends the run
+ * @property {number} seconds in which responses count
+ * @property {number} warmSeconds before that, uncounted
+ * @property {number} [perSecond] maximum, evenly spread; without it as fast as responses arrive
  *
- * @typedef {any} Question an item as the workload has prepared it
+ * @typedef {any} Question an item prepared by the workload
  *
  * @typedef {object} Workload
- * @property {(job: any) => any[]} [items] what is asked, where the job doesn't say it
- * @property {(item: any, job: any) => Question} [prepare] makes a question of an item before anything starts
- * @property {(connection: Connection, question: Question, job: any) => Promise<void>} [before] outside of the time that counts
- * @property {(connection: Connection, question: Question, job: any) => Promise<string | void>} ask what is measured: it throws
- *   unless every answer is right, and may name the outcome
+ * @property {(job: any) => any[]} [items] if the job has none
+ * @property {(item: any, job: any) => Question} [prepare] prepares an item before the start
+ * @property {(connection: Connection, question: Question, job: any) => Promise<void>} [before] runs outside the measured time
+ * @property {(connection: Connection, question: Question, job: any) => Promise<string | void>} ask the measured part: throws
+ *   unless every response is right, and may name the outcome
  */
 
 /**
- * Carries a job out. Answers that are not right, or don't come, are errors and no latencies.
+ * Runs a job. Wrong or missing responses are errors and have no latencies.
  *
  * @param {Job} job
  * @param {Workload} workload
- * @param {() => void} onCounting told when answers begin to count
+ * @param {() => void} onCounting called when responses begin to count
  */
 export async function drive(job, workload, onCounting) {
   const connections = Array.from({ length: job.connections }, () => new Connection(job.port));
@@ -42,7 +42,7 @@ export async function drive(job, workload, onCounting) {
 }
 
 /**
- * What has to be there first, such as the page that holds a form: asked outside of the time that counts.
+ * Prerequisites, such as the page with a form: requested outside of the measured time.
  *
  * @param {Connection[]} connections @param {Question[]} questions @param {Required<Workload>['before']} before @param {Job} job
  */
@@ -81,7 +81,7 @@ class Run {
   }
 
   /**
-   * One connection's share: the next question as soon as it has its answer.
+   * One connection's share: each next request follows the response.
    *
    * @param {Connection} connection @param {Workload} workload
    */
@@ -107,12 +107,12 @@ class Run {
     const now = performance.now();
     if (now >= this.#end) return undefined;
     const question = this.#questions[again ? number % this.#questions.length : number];
-    if (question === undefined) this.#end = now; // all were asked
+    if (question === undefined) this.#end = now; // all were sent
     return question;
   }
 
   /**
-   * Answers that come when the time is over have a latency, but are not part of the rate.
+   * Responses after the end have a latency, but don't count for the rate.
    *
    * @param {number} asked @param {number} answered @param {string} outcome
    */

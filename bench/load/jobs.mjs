@@ -4,9 +4,9 @@ import { drive } from './drive.mjs';
 const tell = (message) => process.send?.(message);
 
 /**
- * Makes this process one that carries out jobs: one comes in, its result goes out.
+ * Makes this process a load process: it receives a job and sends its result.
  *
- * @param {Record<string, import('./drive.mjs').Workload>} workloads what can be asked
+ * @param {Record<string, import('./drive.mjs').Workload>} workloads the available ones
  */
 export function carryOutJobs(workloads) {
   process.on('message', async (/** @type {import('./drive.mjs').Job} */ job) => {

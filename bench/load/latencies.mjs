@@ -1,4 +1,4 @@
-/** Latencies in milliseconds, all of them kept: percentiles are exact. */
+/** All latencies in milliseconds: percentiles are exact. */
 export class Latencies {
   /** @type {number[]} */
   #values = [];

@@ -1,8 +1,8 @@
 /**
- * The load, as a process of its own so that it can't slow down what it measures: a job comes in, its result goes out.
+ * The load, in its own process so that it can't slow down the measured server: it receives a job and sends its result.
  *
- * It speaks HTTP/1.1 over plain sockets with requests that are made before the clock starts. On two cores the load shares
- * them with the server and PostgreSQL, so what it takes is missing from the figures: README.md has the comparison with
+ * It speaks HTTP/1.1 over plain sockets with requests made before the clock starts. On two cores the load shares
+ * them with the server and PostgreSQL, so its CPU is missing from the figures: README.md has the comparison with
  * autocannon.
  */
 import { carryOutJobs } from './jobs.mjs';

@@ -8,7 +8,7 @@ export function get(target, headers = {}) {
 }
 
 /**
- * @param {string} target @param {string} body form-encoded, as a browser or an application sends it
+ * @param {string} target @param {string} body form-encoded, like a browser's or an application's
  * @param {Record<string, string>} headers @returns {Buffer} a whole POST request
  */
 export function post(target, body, headers = {}) {
@@ -31,7 +31,7 @@ export function form(fields) {
 }
 
 /**
- * An answer that is not the right one ends the attempt and counts as an error.
+ * A wrong response ends the attempt and counts as an error.
  *
  * @param {unknown} condition @param {string} what @param {Answer} answer
  */
@@ -51,7 +51,7 @@ export function locationOf(answer, status) {
   return location;
 }
 
-/** Where a page or a form sends a browser. @param {Answer} answer */
+/** The destination of a page or a form. @param {Answer} answer */
 export function redirectOf(answer) {
   return locationOf(answer, answer.status === 303 ? 303 : 302);
 }
@@ -74,7 +74,7 @@ export function unescapeHtml(text) {
 }
 
 /**
- * The cookies of an answer as a browser would send them back, together with those it had.
+ * A response's cookies as a browser would return them, added to earlier ones.
  *
  * @param {Answer} answer @param {Record<string, string>} cookies @returns {Record<string, string>}
  */

@@ -1,11 +1,11 @@
 import { Browser } from './browser.mjs';
 import { form, post, require } from './message.mjs';
 
-/** Cookies of the accounts that are signed in. */
+/** Cookies of the signed-in accounts. */
 const SESSIONS = new Map();
 
 /**
- * The peer's flow that is equal to ours: a signed-in browser goes through authorization request, consent page and
+ * The peer's flow that equals ours: a signed-in browser goes through authorization request, consent page and
  * confirmation, and its application exchanges the code. `item` has the account's login.
  *
  * @type {import('./drive.mjs').Workload}
@@ -18,7 +18,7 @@ export const peerFlow = {
     let location = await browser.follow(authorizationRequest(job));
     await browser.page(location);
     location = await browser.send(`${location}/login`, form({ login: item.login }));
-    // Signing in ends in the consent of the same request.
+    // Sign-in ends in the consent of the same request.
     location = await browser.follow(location);
     location = await browser.send(`${location}/confirm`, '');
     await browser.follow(location);

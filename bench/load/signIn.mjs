@@ -1,9 +1,9 @@
 import { cookieHeader, cookiesAfter, form, get, hiddenFields, post, require } from './message.mjs';
 
 /**
- * A guess at somebody's password over the real form: the page first, then the post with whatever hidden fields and
- * cookies the page gave. Each guess is for another login and comes from another network (`X-Forwarded-For`), so that
- * neither is throttled at once. Being refused, told to wait or told to come back are all right answers.
+ * A password guess over the real form: the page first, then the post with the page's hidden fields and cookies. Each guess
+ * is for another login from another network (`X-Forwarded-For`), so that neither is throttled at once. A refusal, a wait
+ * and an overload response are all right.
  *
  * @type {import('./drive.mjs').Workload}
  */

@@ -1,8 +1,8 @@
 import { post, require } from './message.mjs';
 
 /**
- * A form posted to `job.path`, answered with JSON: exchange, introspection, and the floor of both. The answer must have
- * the form `job.shape`, and hold what only the answer to this very question holds.
+ * A form posted to `job.path` with a JSON response: exchange, introspection, and the floor of both. The response must have
+ * the form `job.shape`, and the content unique to its request.
  *
  * @type {import('./drive.mjs').Workload}
  */

@@ -1,4 +1,4 @@
-/** The table of {@link plainAdapter}: a payload by kind and id, as the provider hands it over. */
+/** The table of {@link plainAdapter}: a payload by kind and id, in the provider's form. */
 const TABLE = `
 create table if not exists oidc_payloads (
   kind text not null, id text not null, payload jsonb not null,
@@ -22,14 +22,14 @@ update oidc_payloads set payload = jsonb_set(payload, '{consumed}', to_jsonb(ext
 const DESTROY = 'delete from oidc_payloads where kind = $1 and id = $2';
 const REVOKE = 'delete from oidc_payloads where grant_id = $1';
 
-/** Makes the table when it is not there. */
+/** Makes a missing table. */
 export async function prepareTable(pool) {
   await pool.query(TABLE);
 }
 
 /**
- * The plain adapter for PostgreSQL: the methods that the provider's documentation lists, one named statement each. There
- * is no cache, as there is none in Assent.
+ * A plain PostgreSQL adapter: the methods in the provider's documentation, one named statement each. There
+ * is no cache, just as in Assent.
  */
 export function plainAdapter(pool) {
   const query = (name, text, values) => pool.query({ name, text, values });

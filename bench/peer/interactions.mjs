@@ -1,8 +1,8 @@
 import { text } from 'node:stream/consumers';
 
 /**
- * The pages that the provider leaves to whoever runs it, as its documentation shows them: sign-in without a password, and
- * consent. They are as plain as can be.
+ * The pages that the provider leaves to its operator, as in its documentation: sign-in without a password, and
+ * consent. They are as plain as possible.
  */
 export function interactions(provider) {
   return async (request, response) => {

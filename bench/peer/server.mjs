@@ -1,7 +1,7 @@
 /**
- * What Assent's whole flow is compared with: node-oidc-provider in production mode on the same PostgreSQL, set up so that
- * it does as little as an equal flow allows. Its client is in memory, it asks no database about users, it issues opaque
- * access tokens and no ID token, it keeps no audit trail, and it logs nothing.
+ * The comparison for Assent's whole flow: node-oidc-provider in production mode on the same PostgreSQL, set up to do the
+ * least that an equal flow allows. Its client is in memory, it queries no users, it issues opaque access tokens and no ID
+ * token, it keeps no audit trail, and it logs nothing.
  *
  * The flow of a signed-in browser: authorization request → 303 to the interaction → consent page → confirm → 303 back →
  * 303 to the application with a code → token request. Signing in comes before and is not measured.

@@ -1,5 +1,5 @@
--- The least that an exchange can be: one update by primary key and its row of the audit trail, in one statement and one
--- commit. It asks neither who the client is nor whether its user may still do anything.
+-- The minimal exchange: one update by primary key and its row of the audit trail, in one statement and one
+-- commit. It checks neither the client nor the user's status.
 \set turn random(0, :users / :clients - 1)
 \set user :turn * :clients + :client_id + 1
 \set application random(0, :applications - 1)

@@ -1,4 +1,4 @@
--- Every grant with a code that `same.sql` knows, before each round.
+-- Every grant with a code known to `same.sql`, before each round.
 update grants g
    set code_hash = sha256(int4send(substr(u.login, 6)::int)), redirect_uri = 'https://shop.example/callback',
        code_expires_at = clock_timestamp() + interval '10 minutes', code_challenge = null, revoked_at = null

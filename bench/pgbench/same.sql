@@ -1,8 +1,8 @@
--- What Assent's statement guards, for one code: the row with its code, its client, the time and the redirect_uri, the
+-- The guards of Assent's statement for one code: the row with its code, client, time and redirect_uri, the
 -- client with its secret, the user. One update and its row of the audit trail, in one statement and one commit.
 --
--- Each client of pgbench has users of its own, so that none waits for another's row. A code may be used again here, or
--- the rows would be used up: where Assent wants no token, this wants another one. The guard must hold all the same: the
+-- Each client of pgbench has its own users, so that none waits for another's row. A code may be used again here, or
+-- the rows would run out: where Assent requires no token, this requires another one. The guard must still hold: the
 -- rows of the audit trail are counted afterwards. Ids and hashes are computed from numbers, in about 5 µs together.
 \set turn random(0, :users / :clients - 1)
 \set user :turn * :clients + :client_id + 1

@@ -9,7 +9,7 @@ import { codeIn, newState } from './workloads.mjs';
 const USER = 1;
 const MOST_AT_A_TIME = 50;
 
-/** One user's browser and the application, for questions one at a time or all at once. */
+/** One user's browser and the application, for requests one at a time or all at once. */
 export class Application {
   #target;
   #adapter;
@@ -42,7 +42,7 @@ export class Application {
     return this.#adapter.signIn(this.#browser, query, loginOf(USER), this.#target);
   }
 
-  /** A fresh code: the user allows. */
+  /** A new code: the user allows. */
   async code() {
     const state = newState();
     const query = queryOf(this.#target.client, state);
@@ -62,7 +62,7 @@ export class Application {
     return Promise.all(this.#many.slice(0, count).map((connection) => this.exchange(code, connection)));
   }
 
-  /** How many of these tokens introspection calls active. @param {string[]} tokens */
+  /** The number of tokens that introspection reports as active. @param {string[]} tokens */
   async alive(tokens) {
     let alive = 0;
     for (const token of tokens) {
@@ -72,7 +72,7 @@ export class Application {
     return alive;
   }
 
-  /** What an authorization request gets that a page of another site posts, without and with the session's cookies. @param {Record<string, string>} headers */
+  /** The response to an authorization request posted by another site's page, without and with the session's cookies. @param {Record<string, string>} headers */
   async postFromAnotherSite(headers) {
     const stranger = new Browser(this.#front, {}, this.#adapter.headers);
     const ask = async (/** @type {Browser} */ browser) => {
@@ -89,7 +89,7 @@ export class Application {
   }
 }
 
-/** @param {string} body @returns {any} nothing where it is no JSON */
+/** @param {string} body @returns {any} undefined if not JSON */
 function jsonOf(body) {
   try {
     return JSON.parse(body);

@@ -1,4 +1,4 @@
-/** The load of the comparison: a process of its own, as `bench/load/` is. */
+/** The load of the comparison: its own process, like `bench/load/`. */
 import { carryOutJobs } from '../load/jobs.mjs';
 import { WORKLOADS } from './workloads.mjs';
 

@@ -13,7 +13,7 @@ const POLL_MS = 50;
 const HOST = '127.0.0.1';
 
 /**
- * Starts PostgreSQL as the benchmark does, but on TCP: Java's driver can't use a socket of a file. Whoever is on this machine
+ * Starts PostgreSQL as the benchmark does, but on TCP: Java's driver can't use a Unix socket. All users of this machine
  * may connect meanwhile, without a password.
  *
  * @param {string | undefined} programs the folder of `initdb` and `postgres`; without it those of the embedded one

@@ -12,8 +12,8 @@ export const SERVERS = { ours, peer, hydra, keycloak, spring, django };
 const FORM = /^([a-z]+)(-shipped)?(?:@(\d[\d.]*))?$/;
 
 /**
- * A product as the command line names it: `ours`, `ours@26` on that Node, `hydra-shipped` with
- * the client's secret hashed as the product does when nobody says otherwise.
+ * A product named on the command line: `ours`, `ours@26` on that Node, `hydra-shipped` with
+ * the client's secret hashed by the product's default.
  *
  * @typedef {object} Product
  * @property {string} product the whole name
@@ -31,7 +31,7 @@ export function productOf(product) {
   return { product, name, server, shipped: shipped !== undefined, node };
 }
 
-/** The path of another Node, from the package `node` and its like, which npm keeps in its cache. @param {string} version */
+/** The path of another Node, from packages such as `node`, which npm keeps in its cache. @param {string} version */
 function nodeOf(version) {
   const { platform, arch } = process;
   const args = [

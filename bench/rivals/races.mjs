@@ -1,6 +1,6 @@
 /**
- * What becomes of one code that is exchanged many times at once, of an earlier token, and of an authorization request that
- * another site posts:   node bench/rivals/races.mjs --products ours,hydra --times 8
+ * Races: one code exchanged many times at once, an earlier token, and an authorization request posted by
+ * another site:   node bench/rivals/races.mjs --products ours,hydra --times 8
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { RESULTS } from '../settings.mjs';
@@ -8,10 +8,10 @@ import { Application } from './application.mjs';
 import { readShort } from './settings.mjs';
 import { describeStand, openSite, startProduct } from './stand.mjs';
 
-/** How many exchange one code at the same time. */
+/** Simultaneous exchanges of one code. */
 const AT_A_TIME = [50, 2];
 
-/** What a browser says when a page of another site posts its form. */
+/** A browser's headers when another site's page posts its form. */
 const CROSS_SITE = {
   origin: 'https://shop.example',
   referer: 'https://shop.example/',

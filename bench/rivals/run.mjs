@@ -9,13 +9,13 @@ import { describeStand, openSite, startProduct } from './stand.mjs';
 import { judgeRivals, PHASES, summarize } from './summary.mjs';
 
 const LOAD = fileURLToPath(new URL('load.mjs', import.meta.url));
-/** Hashing passwords is meant to be slow: more at a time would wait for too long. */
+/** Password hashing is slow by design: more at a time would wait for too long. */
 const SIGN_INS_AT_A_TIME = 2;
 const SIGN_IN_SECONDS = 300;
-/** A product is warm when the rates of so many windows, one after the other, are within so much of each other. */
+/** A product is warm when the rates of so many consecutive windows differ by at most so much. */
 const STEADY_WINDOWS = 3;
 const STEADY_WITHIN = 1.05;
-/** All codes of a round are used sooner, but where secrets are hashed at great cost. */
+/** All codes of a round are used sooner, except where secrets are hashed at great cost. */
 const MAX_EXCHANGE_SECONDS = 10;
 
 const settings = readSettings(process.argv.slice(2));
@@ -67,7 +67,7 @@ async function makeReady(running) {
   return { ...running, loader, rates };
 }
 
-/** The last windows are alike, so that what compiles while it runs has done so. @param {number[]} rates */
+/** True if the last windows are alike: code compiled at run time has been compiled. @param {number[]} rates */
 function isSteady(rates) {
   const last = rates.slice(-STEADY_WINDOWS);
   return last.length === STEADY_WINDOWS && Math.max(...last) <= STEADY_WITHIN * Math.min(...last);
@@ -79,7 +79,7 @@ function refuseErrors({ errors, firstError }) {
 }
 
 /**
- * The lines of a product: those that come after each other use what the one before has made.
+ * The lines of a product: each one uses the results of the one before.
  *
  * @param {Ready} product @param {number} connections
  */

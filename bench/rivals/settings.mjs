@@ -6,7 +6,7 @@ import { USERS } from './servers/server.mjs';
 
 const PRODUCTS = 'ours,peer,hydra,keycloak,spring,django';
 
-/** What every program here may be told. */
+/** The options of every program here. */
 const COMMON = /** @type {const} */ ({
   products: { type: 'string', default: PRODUCTS },
   postgres: { type: 'string' },
@@ -48,7 +48,7 @@ export function readSettings(args) {
   };
 }
 
-/** Of `races.mjs` and `start.mjs`. @param {string[]} args @param {string} times how often unless it is said */
+/** Of `races.mjs` and `start.mjs`. @param {string[]} args @param {string} times the default number */
 export function readShort(args, times) {
   const options = { ...COMMON, times: { type: /** @type {const} */ ('string'), default: times } };
   const { values } = parseArgs({ args, options });

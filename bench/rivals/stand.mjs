@@ -8,7 +8,7 @@ import { USERS } from './servers/server.mjs';
 /** All pools together. */
 const POSTGRES = { ...POSTGRES_SETTINGS, max_connections: '300' };
 
-/** One PostgreSQL, and products beside each other on it. @param {string | undefined} postgres the folder of its programs */
+/** One PostgreSQL for several products. @param {string | undefined} postgres the folder of its programs */
 export async function openSite(postgres) {
   const site = await Site.open(POSTGRES, postgresOnTcp(postgres));
   for (const signal of ['SIGINT', 'SIGTERM']) {
@@ -17,7 +17,7 @@ export async function openSite(postgres) {
   return site;
 }
 
-/** A product with its tables made, and nothing started. @param {Site} site @param {string} name as {@link productOf} reads it */
+/** A product with its tables made, and nothing started. @param {Site} site @param {string} name for {@link productOf} */
 export async function prepareProduct(site, name) {
   const { server, ...product } = productOf(name);
   const database = name.replaceAll(/\W/g, '_');
@@ -27,7 +27,7 @@ export async function prepareProduct(site, name) {
 /**
  * @typedef {{ target: import('./asking/adapter.mjs').Target, server: import('../program.mjs').Program }} Running
  *
- * @param {Site} site @param {string} name @returns {Promise<Running>} a product that is ready to be asked
+ * @param {Site} site @param {string} name @returns {Promise<Running>} a running product
  */
 export async function startProduct(site, name) {
   process.stderr.write(`starting ${name}\n`);
@@ -37,7 +37,7 @@ export async function startProduct(site, name) {
   return { server, target: { product, adapter, port, users: USERS, ...(await register(server)) } };
 }
 
-/** On what everything is measured. @param {Site} site @param {string[]} products */
+/** The measured environment. @param {Site} site @param {string[]} products */
 export async function describeStand(site, products) {
   const versions = products.map((name) => [name, productOf(name).server.version]);
   return { ...(await describeMachine(site)), products: Object.fromEntries(versions) };

@@ -1,5 +1,5 @@
 /**
- * From the start of the process to the first good answer, on a database that is set up, and the memory three seconds
+ * The time from the process's start to the first good response, on a prepared database, and the memory three seconds
  * later:   node bench/rivals/start.mjs --products ours,hydra --times 5
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ try {
   await site.close();
 }
 
-/** The first start makes what only it makes (Keycloak its tables), and is apart. @param {string} name */
+/** The first start does more (Keycloak makes its tables), so it is separate. @param {string} name */
 async function startTimes(name) {
   const { launch } = await prepareProduct(site, name);
   const once = () => site.keep(launch);

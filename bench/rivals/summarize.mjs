@@ -1,4 +1,4 @@
-/** Prints the tables of results that were measured before:   node bench/rivals/summarize.mjs FILE… */
+/** Prints the tables of earlier results:   node bench/rivals/summarize.mjs FILE… */
 import { readFileSync } from 'node:fs';
 import { summarize } from './summary.mjs';
 

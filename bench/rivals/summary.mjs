@@ -1,7 +1,7 @@
 import { median, ratiosOf } from '../rounds.mjs';
 import { judge, rivalTargets } from '../targets.mjs';
 
-/** What is measured of each product, one after the other. */
+/** The measurements of each product, in order. */
 export const PHASES = /** @type {const} */ (['flow', 'front', 'exchange', 'introspection']);
 
 /**
@@ -13,7 +13,7 @@ export const PHASES = /** @type {const} */ (['flow', 'front', 'exchange', 'intro
 /** Assent on each Node is compared with all others. @param {string} name */
 const isOurs = (name) => name.startsWith('ours');
 
-/** The tables of `docs/compare.md`. @param {Report[]} reports whose rounds are put together */
+/** The tables of `docs/compare.md`. @param {Report[]} reports with the rounds to combine */
 export function summarize(reports) {
   const counts = [...new Set(reports.flatMap(({ lanes }) => Object.keys(lanes)))];
   const parts = counts.sort((a, b) => Number(b) - Number(a)).map((count) => summarizeOne(reports, count));
@@ -81,7 +81,7 @@ function ratios(own, names, rounds) {
   return table([head, ...rows]);
 }
 
-/** What is to be reached with 64 connections. @param {Report} report */
+/** The targets with 64 connections. @param {Report} report */
 export function judgeRivals({ lanes }) {
   const lines = lanes[64] ?? {};
   const own = Object.keys(lines).flatMap((line) => /^flow of (ours.*)$/.exec(line)?.[1] ?? []);
@@ -114,7 +114,7 @@ function range(all) {
   return `${short(median(values))} (${short(Math.min(...values))}–${short(Math.max(...values))})`;
 }
 
-/** Three digits are as much as a shared machine can tell. @param {number | null | undefined} value */
+/** A shared machine gives at most three exact digits. @param {number | null | undefined} value */
 function short(value) {
   if (value === null || value === undefined || !Number.isFinite(value)) return '–';
   if (value >= 100) return Math.round(value).toLocaleString('en');

@@ -15,14 +15,14 @@ import { adapterOf } from './asking/index.mjs';
  * @typedef {{ code: string, login: string }} Code @typedef {{ token: string, login: string }} Token
  */
 
-/** A user's codes of one round live beside each other; those of rounds before give way. */
+/** A user's codes of one round coexist; those of earlier rounds are replaced. */
 const APART = 50;
 const MAX_TRIES = 5;
 const COME_BACK_MS = 2_000;
 
-/** What the load keeps of a product from one phase to the next. */
+/** The load's state of a product between phases. */
 class Kept {
-  /** Who is in no flow at the moment: nobody is in two at once. @type {Person[]} */
+  /** Users without a flow in progress: each has one at a time. @type {Person[]} */
   free = [];
   /** @type {Code[]} */
   codes = [];
@@ -40,7 +40,7 @@ function keptOf({ product }) {
   return kept;
 }
 
-/** Signs each user in, once for the whole run. Who is told to come back later, as when passwords wait, does. @type {Workload} */
+/** Signs each user in, once for the whole run, and retries while passwords queue. @type {Workload} */
 const signIn = {
   async ask(connection, user, { target }) {
     const login = loginOf(user);
@@ -85,7 +85,7 @@ const front = {
   },
 };
 
-/** The codes of the line before, once each. @type {Workload} */
+/** The previous line's codes, once each. @type {Workload} */
 const exchange = {
   items: ({ target }) => keptOf(target).codes.splice(0),
   async ask(connection, /** @type {Code} */ { code, login }, { target }) {
@@ -94,7 +94,7 @@ const exchange = {
   },
 };
 
-/** The tokens of the line before, in turn. @type {Workload} */
+/** The previous line's tokens, in turn. @type {Workload} */
 const introspection = {
   items: ({ target }) => keptOf(target).tokens.splice(0),
   async ask(connection, /** @type {Token} */ { token, login }, { target }) {
@@ -109,7 +109,7 @@ const introspection = {
 /** @type {Record<string, Workload>} */
 export const WORKLOADS = { signIn, flow, front, exchange, introspection };
 
-/** Somebody who is in no flow is in this one, to its end. @param {Target} target @param {(person: Person) => Promise<void>} work */
+/** Takes an idle user for one flow. @param {Target} target @param {(person: Person) => Promise<void>} work */
 async function withPerson(target, work) {
   const { free } = keptOf(target);
   const person = free.shift();

@@ -4,7 +4,7 @@ import { ROUNDS } from './growth.mjs';
 
 /** @typedef {import('../rounds.mjs').Result} Result */
 
-/** What is compared, with the direction that is better: more answers, less CPU and time for each. */
+/** The compared figures, with their better direction: more responses, less CPU and time for each. */
 const PICKS = {
   rate: { of: (/** @type {Result} */ round) => round.perSecond, better: 1 },
   'server CPU': { of: (/** @type {Result} */ round) => round.cpu?.server / round.perSecond, better: -1 },
@@ -15,8 +15,7 @@ const PICKS = {
 const lineOf = (figure, { name }) => (name === '' ? figure : `${figure} of ${name}`);
 
 /**
- * The hot path of this checkout beside the same of earlier commits, each on a database that its own code made, asked by
- * one load program.
+ * The hot path of this checkout and of earlier commits, each on a database made by its own code, with one load process.
  *
  * @type {import('./shared.mjs').Stage}
  */
@@ -48,8 +47,8 @@ export const against = {
 
 /**
  * @param {Record<string, Result>} lines
- * @returns {string[][]} for each line and commit the median of the rounds' own ratios and their middle half; named worse where
- *   that half is
+ * @returns {string[][]} for each line and commit the median of the rounds' own ratios and their middle half, marked if that
+ * half is worse
  */
 export function comparison(lines) {
   const rows = Object.entries(lines).flatMap(([name, other]) => {

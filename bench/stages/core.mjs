@@ -8,7 +8,7 @@ import { askOnce, exchangeRound, introspectionRound, loadRound, rightsAreAudited
 
 const FLOOR = fileURLToPath(new URL('../floor.mjs', import.meta.url));
 
-/** The floor, the limit, and the two questions that an application and the payment API ask all the time. @type {import('./shared.mjs').Stage} */
+/** The floor, the limit, and the two constant requests of applications and the payment API. @type {import('./shared.mjs').Stage} */
 export const core = {
   names: ['floor', 'pgbench', 'exchange', 'introspection'],
 
@@ -32,7 +32,7 @@ export const core = {
 };
 
 /**
- * A bare Fastify with the answers that the product gave to the same questions.
+ * A bare Fastify with the product's responses to the same requests.
  *
  * @param {import('./shared.mjs').Bench} bench
  */
@@ -60,7 +60,7 @@ function limits(bench) {
 }
 
 /**
- * What PostgreSQL does without a server in front of it.
+ * PostgreSQL without a server in front of it.
  *
  * @param {import('./shared.mjs').Bench} bench @param {string} name @param {'same' | 'bare'} script
  */

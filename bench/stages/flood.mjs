@@ -3,16 +3,16 @@ import { guesses } from '../questions.mjs';
 import { inTurn } from '../rounds.mjs';
 import { exchangeRound } from './shared.mjs';
 
-/** Exchanges at the same time while passwords are guessed: busy, but not as busy as can be. */
+/** Simultaneous exchanges while passwords are guessed: busy, but not saturated. */
 const CONNECTIONS = 16;
-/** More than two cores can check in argon2id. */
+/** More argon2id checks than two cores can make. */
 const GUESSES_PER_SECOND = 150;
 const GUESSING_CONNECTIONS = 64;
 const GUESSES = 10_000;
-/** The flood is there before the exchanges begin, and until they have ended. */
+/** The flood starts before the exchanges, and ends after them. */
 const AHEAD_SECONDS = 0.3;
 
-/** What a flood of wrong passwords does to the exchanges of everybody else. @type {import('./shared.mjs').Stage} */
+/** The effect of a flood of wrong passwords on other users' exchanges. @type {import('./shared.mjs').Stage} */
 export const flood = {
   names: ['flood'],
 

@@ -7,10 +7,10 @@ import { loadRound } from './shared.mjs';
 
 /** @typedef {import('./shared.mjs').RoundBench} RoundBench */
 
-/** How many are made ready for each second of a round. Each approval's page is fetched before it: fewer end it early. */
+/** Prepared ones for each second of a round. Each approval's page is fetched before it: fewer end it early. */
 const PER_SECOND = { page: 1_000, approval: 2_000, flow: 4_000 };
 
-/** What a signed-in browser does, alone and together with the exchange, and the peer's equal flow. @type {import('./shared.mjs').Stage} */
+/** A signed-in browser alone and with the exchange, and the peer's equal flow. @type {import('./shared.mjs').Stage} */
 export const flows = {
   names: ['page', 'approval', 'flow', 'peer'],
 

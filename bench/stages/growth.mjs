@@ -16,7 +16,7 @@ export const ROUNDS = {
 /** @param {string} figure @param {number} grants */
 export const growthLine = (figure, grants) => `${figure}, ${grants} grants`;
 
-/** The same figures with more and more grants in the table: each size is a database with a server of its own. @type {import('./shared.mjs').Stage} */
+/** The same figures with more and more grants in the table: each size has its own database and server. @type {import('./shared.mjs').Stage} */
 export const growth = {
   names: ['growth'],
 
@@ -25,7 +25,7 @@ export const growth = {
     const settings = withRoundsOfOneSize(bench.settings);
     const grown = /** @type {Awaited<ReturnType<typeof grow>>[]} */ ([]);
     for (const grants of settings.growth.sizes) grown.push(await grow(site, grants));
-    // The sizes of one figure right after each other.
+    // All sizes of one figure directly after each other.
     const lines = settings.growth.figures.flatMap((figure) =>
       grown.map(({ database, server }) => ({
         name: growthLine(figure, database.grants),

@@ -3,14 +3,14 @@ import { inTurn } from '../rounds.mjs';
 import { CAN_SEE_USAGE } from '../usage.mjs';
 import { flowRound } from './flows.mjs';
 
-/** What the first flows after a minute of quiet cost, beside the same flows before it. @type {import('./shared.mjs').Stage} */
+/** The cost of the first flows after an idle minute, compared with the flows before it. @type {import('./shared.mjs').Stage} */
 export const rest = {
   names: ['rest'],
 
   async run(bench) {
     const { site, settings, server, loader, database } = bench;
     const { rounds, quietSeconds, seconds } = settings.rest;
-    // A minute for each round: the short form has it only when it is asked for.
+    // A minute for each round: the short form includes it only on request.
     if (!CAN_SEE_USAGE || (settings.quick && settings.only === null)) return {};
     const busy = { ...bench, settings: { ...settings, seconds } };
     const prepare = () => flowRound(busy, server, database, 'flow');

@@ -1,7 +1,7 @@
 import { SATURATING_CONNECTIONS } from '../settings.mjs';
 
 /**
- * @typedef {object} RoundBench what a round needs of it
+ * @typedef {object} RoundBench a round's part of it
  * @property {import('../loader.mjs').Loader} loader
  * @property {Pick<import('../settings.mjs').Settings, 'seconds' | 'warmSeconds' | 'codes' | 'tokens'>} settings
  */
@@ -9,7 +9,7 @@ import { SATURATING_CONNECTIONS } from '../settings.mjs';
 /** @typedef {Pick<import('../load/drive.mjs').Job, 'workload' | 'items'> & Partial<import('../load/drive.mjs').Job>} JobOf */
 
 /**
- * A round of any job as fast as the server answers.
+ * A round of any job at the server's full speed.
  *
  * @param {Pick<Bench, 'loader'> & { settings: { seconds: number, warmSeconds: number } }} bench @param {{ port: number }} server
  * @param {JobOf} job @param {number} [connections]
@@ -21,10 +21,10 @@ export function loadRound({ settings, loader }, { port }, job, connections = SAT
 }
 
 /**
- * A round of exchanges, which ends early when all codes are used. Each one that was answered must be in the audit trail,
- * and nothing else.
+ * A round of exchanges, which ends early when all codes are used. The audit trail must contain exactly the answered ones.
  *
- * @param {RoundBench} bench @param {{ port: number }} server @param {import('../site.mjs').BenchDatabase} database @param {number} [connections]
+ * @param {RoundBench} bench @param {{ port: number }} server @param {import('../site.mjs').BenchDatabase} database @param
+ * {number} [connections]
  */
 export async function exchangeRound(bench, server, database, connections) {
   const job = await database.build.questions.exchanges(
@@ -44,7 +44,7 @@ export async function introspectionRound(bench, server, database) {
 const COUNT = `select count(*)::int as rows from audit_events where kind = 'exchanged'`;
 
 /**
- * @typedef {object} Bench what every stage is given
+ * @typedef {object} Bench input of every stage
  * @property {import('../site.mjs').Site} site
  * @property {import('../settings.mjs').Settings} settings
  * @property {import('../site.mjs').BenchDatabase} database
@@ -53,8 +53,8 @@ const COUNT = `select count(*)::int as rows from audit_events where kind = 'exch
  * @property {(name: string) => boolean} wanted
  *
  * @typedef {object} Stage
- * @property {string[]} names what `--only` may name
- * @property {(bench: Bench) => Promise<Record<string, import('../rounds.mjs').Result>>} run gives its lines
+ * @property {string[]} names for `--only`
+ * @property {(bench: Bench) => Promise<Record<string, import('../rounds.mjs').Result>>} run returns lines
  */
 
 /**
@@ -72,7 +72,7 @@ export async function rightsAreAudited({ db }) {
 }
 
 /**
- * What the product answers to the first question of a job.
+ * The product's response to a job's first request.
  *
  * @param {number} port
  * @param {{ path: string, headers?: Record<string, string>, shape: RegExp, items: any[] }} job

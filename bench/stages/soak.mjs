@@ -2,7 +2,7 @@ import { CAN_SEE_USAGE, memory } from '../usage.mjs';
 import { exchangeRound } from './shared.mjs';
 
 const BATCH = 10_000;
-/** Long enough for any batch of codes to be used up. */
+/** Enough to use up any batch of codes. */
 const BATCH_SECONDS = 60;
 
 /** Memory of a fresh server after its first exchanges and after many more. @type {import('./shared.mjs').Stage} */

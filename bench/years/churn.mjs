@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { grantOf } from '../people.mjs';
 
-// The row changes of the store's statements, for as many rows as a full batch of a busy server has, without their guards:
+// The row changes of the store's statements, for as many rows as a busy server's full batch, without their guards:
 // the same columns are written in the same order, so that tables and indexes age alike.
 
 const BATCH = 128;
-/** Of so many approvals one begins with a sign-in: a session lasts for a working day. */
+/** One of so many approvals begins with a sign-in: a session lasts for a working day. */
 const FLOWS_A_SIGN_IN = 5;
-/** Signed-in browsers at a time. */
+/** Maximum of signed-in browsers. */
 const MAX_SESSIONS = 50_000;
 
-/** The tables as they are without settings of their own for autovacuum, and with the fill factors of the first migrations. */
+/** The tables without their own settings for autovacuum, and with the fill factors of the first migrations. */
 export const AS_SHIPPED = `
 do $$ declare one record; begin
   for one in select c.oid::regclass as name, option_name as option from pg_class c, pg_options_to_table(reloptions)
@@ -48,7 +48,7 @@ const SIGN_IN = `with signed_in as (
  insert into audit_events (kind, user_id, detail, address, reference)
  select 'signed_in', user_id, '{"known_device": true, "browser": "Firefox", "system": "Linux"}', '203.0.113.7', '' from signed_in`;
 const SIGN_OUT = `delete from sessions where session_hash = any ($1::bytea[])`;
-/** As counting does it: rows are locked by an update that changes nothing, and then written; once before and once after. */
+/** Like counting: rows are locked by an update that changes nothing, and then written; once before and once after. */
 const COUNT = [
   `insert into throttles as t (slot) select s from unnest($1::int[]) as s order by s
    on conflict (slot) do update set level = t.level`,
@@ -68,15 +68,15 @@ const REVOKED = BATCH / 8;
 /** An approval and an exchange of each grant of a batch, and an eighth as many revocations. */
 const TRANSITIONS_A_TURN = 2 * BATCH + REVOKED;
 
-/** Slots of the counters, and how many a sign-in has: its login's, its network's and both together's. */
+/** Slots of the counters, and their number for a sign-in: its login's, its network's and both together's. */
 const SLOTS = 5 * 2 ** 18;
 const COUNTERS = 3;
 
-/** Browsers that are signed in. @type {Buffer[]} */
+/** Signed-in browsers. @type {Buffer[]} */
 const sessions = [];
 
 /**
- * @param {import('pg').Client[]} connections each does one turn after the other @param {number} grants in the database
+ * @param {import('pg').Client[]} connections each runs one turn after the other @param {number} grants in the database
  * @param {number} transitions in all @param {(done: number) => Promise<void>} onProgress
  */
 export async function churn(connections, grants, transitions, onProgress) {
@@ -92,7 +92,7 @@ export async function churn(connections, grants, transitions, onProgress) {
   );
 }
 
-/** So many different grants, in the order of their keys, as every statement locks them. @param {number} grants */
+/** So many different grants, in key order, as every statement locks them. @param {number} grants */
 function anyGrants(grants) {
   const chosen = /** @type {Set<number>} */ (new Set());
   while (chosen.size < BATCH) chosen.add(Math.floor(Math.random() * grants));

@@ -1,4 +1,4 @@
-/** How large each table is, and what autovacuum did; the months of the trail as one. */
+/** The size of each table, and autovacuum's work; the partitions of the audit trail as one. */
 const SIZES = `
 select case when s.relname like 'audit_events%' then 'audit_events' else s.relname end as name,
        sum(n_live_tup)::float8 as live, sum(n_dead_tup)::float8 as dead,
@@ -28,7 +28,7 @@ export class Samples {
     this.#every = transitions / SAMPLES;
   }
 
-  /** @param {number} done so many transitions */
+  /** @param {number} done transitions so far */
   async take(done) {
     if (done < this.#next) return;
     this.#next += this.#every;
@@ -36,13 +36,13 @@ export class Samples {
     process.stderr.write(`${done} transitions\n`);
   }
 
-  /** The last look: when autovacuum had the time to come round. */
+  /** The last sample, after giving autovacuum time to run. */
   async settle() {
     await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
     this.#taken.push((await this.#db.query(SIZES)).rows);
   }
 
-  /** A table of Markdown: sizes in MB at the start, after a quarter, half and all of it; the most dead rows at any look. */
+  /** A Markdown table: sizes in MB at the start, after a quarter, half and all of it; the most dead rows in any sample. */
   report() {
     const [first = [], last = []] = [this.#taken[0], this.#taken.at(-1)];
     const at = (/** @type {number} */ part) => this.#taken[Math.floor((this.#taken.length - 2) * part)] ?? [];

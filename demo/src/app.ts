@@ -18,7 +18,7 @@ export async function buildDemo(settings: DemoSettings): Promise<FastifyInstance
     done(null, new URLSearchParams(String(body)));
   });
   app.addHook('preHandler', async (request) => {
-    request.body ??= new URLSearchParams(); // of a form without fields
+    request.body ??= new URLSearchParams(); // for forms without fields
   });
   await addPages(app, settings);
   addSteps(app, { settings, sessions: new Sessions(), payments: new PaymentApi(settings.resource) });
@@ -29,14 +29,14 @@ export async function buildDemo(settings: DemoSettings): Promise<FastifyInstance
   return app;
 }
 
-/** Keeps other sites away from pages that show passwords and have buttons. */
+/** Blocks other sites: the pages show passwords and have buttons. */
 function addGuard(app: FastifyInstance, { url, application }: DemoSettings): void {
   const headers = headersFor(new URL(application.server).origin);
   const { host } = new URL(url);
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(headers);
     const isPost = request.method === 'POST';
-    // DNS rebinding: a name of another site that leads to this machine gets nothing to read.
+    // DNS rebinding: another site's name that resolves to this machine reads nothing.
     if (request.headers.host !== host) return isPost ? reply.code(403).send() : reply.redirect(url, 303);
     // CSRF: the cookie is SameSite=Lax, and browsers send the origin with each post.
     if (isPost && request.headers.origin !== url) return reply.code(403).send();
@@ -49,7 +49,7 @@ function headersFor(serverOrigin: string) {
   return {
     'cache-control': 'no-store',
     'content-security-policy': policy.replaceAll(/\s+/g, ' '),
-    // With no-referrer our own forms would be posted with `Origin: null`. The address of the callback has a code in it.
+    // With no-referrer, our own forms would send `Origin: null`. The callback's address contains a code.
     'referrer-policy': 'same-origin',
     'x-content-type-options': 'nosniff',
     'x-frame-options': 'DENY',

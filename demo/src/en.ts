@@ -1,4 +1,4 @@
-/** English, and the model of the other language. Between backquotes stand names of the protocol, which are the same in both. */
+/** English, the model for the other language. Names of the protocol stand in backquotes and are the same in both. */
 export const en = {
   tag: 'en-GB',
   ownName: 'English',
@@ -129,7 +129,7 @@ export const en = {
     },
     notPaid: { title: 'Not paid', text: 'Nothing was written down, so nothing counts toward the limit.' },
   },
-  /** Why a token was not given, by its `error`. */
+  /** Reasons for a refused token, by `error`. */
   errors: {
     invalid_grant:
       'The code is unknown, expired, used or annulled, or `code_verifier` is wrong. The server doesn’t say which, so that a thief learns nothing; its operator finds the exact rule in the log. The shop asks again from the start.',

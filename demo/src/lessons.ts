@@ -1,6 +1,6 @@
 import type { Lesson, Message, Session } from './sessions.ts';
 
-/** The lesson that a message is, by its kind or by what it says. */
+/** The lesson of a message, by its kind or content. */
 const LESSONS: Readonly<Record<string, Lesson>> = {
   token: 'connect',
   limit_exceeded: 'spend',
@@ -17,7 +17,7 @@ const STEPS = {
   leave: 'spend',
 } as const;
 
-/** Ticks what these messages taught. @param wasEnded whether the token was known to be of no use: then its refusal is no news */
+/** Ticks the lessons of these messages. @param wasEnded true if the token was known to be ended: its refusal is no news */
 export function tick({ lessons }: Session, messages: readonly Message[], wasEnded: boolean): void {
   for (const { kind, why = '' } of messages) {
     const lesson = LESSONS[kind] ?? LESSONS[why];
@@ -25,7 +25,7 @@ export function tick({ lessons }: Session, messages: readonly Message[], wasEnde
   }
 }
 
-/** The lessons that are done, the next one, and the step to take for it: the one filled button of a page. */
+/** The completed lessons, the next one, and the step for it: the page's one filled button. */
 export function progressOf(session: Session | null) {
   const done: ReadonlySet<string> = session?.lessons ?? new Set();
   const { token = null, ended = false } = session?.story ?? {};

@@ -11,7 +11,7 @@ import type { DemoSettings } from './settings.ts';
 
 const ROOT = new URL('../../', import.meta.url);
 const VIEWS = fileURLToPath(new URL('demo/views', ROOT));
-/** Files of this folder that pages load, or name in a text. */
+/** Files of this folder that pages load or mention. */
 const FILES: Readonly<Record<string, string>> = {
   'demo/views/style.css': 'text/css',
   'demo/views/page.js': 'text/javascript',
@@ -28,7 +28,7 @@ const PAGES = ['/', '/request', '/story'];
 
 const eta = new Eta({ views: VIEWS, cache: true });
 
-/** Gives replies the templates of `demo/views`; serves their style and script, and the choice of a language. */
+/** Lets replies render `demo/views`; serves their style, script and choice of language. */
 export async function addPages(app: FastifyInstance, { application, timeZone }: DemoSettings): Promise<void> {
   const { server } = application;
   const face = { shop: 'Demo Shop', server, timeZone, languages: TEXTS, hasStory: false };
@@ -46,7 +46,7 @@ export async function addPages(app: FastifyInstance, { application, timeZone }: 
   });
 }
 
-/** Answers with a page in the language of the browser or the one chosen here, which the server isn't told. */
+/** Answers with a page in the browser's language or the one chosen here, which the server doesn't learn. */
 export function show(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -60,7 +60,7 @@ export function show(
   return reply.header('content-language', language).view(page, { page, texts, language, back, ...data });
 }
 
-/** A text as escaped HTML, with `names of the protocol` as code and those of files as links. */
+/** A text as escaped HTML: `names of the protocol` become code, file names become links. */
 function words(text: string): string {
   const escaped = eta.config.escapeFunction(text);
   return escaped.replaceAll(/`([^`]+)`/g, (_, name: string) => {

@@ -1,7 +1,7 @@
 import type { Texts } from './en.ts';
 
-// A payment API, the resource server of OAuth: it asks what a token allows before each payment, and keeps the limits by the
-// rules of docs/integrate/resources.md. Its ledger is in memory and ends with the program; a real one is a table, as that page has it.
+// A payment API, OAuth's resource server. It introspects the token before each payment and enforces limits by the
+// rules of docs/integrate/resources.md. Its ledger is in memory; a real one is a table, as on that page.
 
 export type Resource = Readonly<Record<'server' | 'resourceId' | 'resourceSecret', string>>;
 
@@ -11,12 +11,12 @@ export const SOURCES = ['wallet', 'card'] as const;
 export interface Payment {
   readonly to: (typeof PAYEES)[number];
   readonly payee: string;
-  /** A decimal as text, in the one currency of the wallet. */
+  /** A decimal as text, in the wallet's only currency. */
   readonly amount: string;
   readonly source: (typeof SOURCES)[number];
 }
 
-/** The answer of an introspection (RFC 7662), as far as it is used here. */
+/** The fields of an introspection response (RFC 7662) that are used here. */
 export interface Told {
   readonly active: boolean;
   readonly grant_id?: string;
@@ -33,22 +33,22 @@ interface Right {
   readonly amount?: string;
 }
 
-/** `paid` and `paid_once` let a payment through; the texts explain each. */
+/** `paid` and `paid_once` allow the payment; the texts explain each. */
 export type Verdict = keyof Texts['verdicts'];
 
-/** The right whose budget the payment used, and what had been spent of it before, where there is one. */
+/** The right whose budget the payment used, if any, and the amount spent before. */
 export interface Outcome {
   readonly verdict: Verdict;
   readonly right?: Right;
   readonly spent_before?: string;
-  /** Of a limit over days, as far as it is used. */
+  /** The spent part of a limit over days. */
   readonly budget?: Budget;
 }
 
 export interface Budget {
   readonly used: string;
   readonly limit: string;
-  /** When all of that is free again. */
+  /** The time when all of it is free again. */
   readonly freeAt: Date;
 }
 
@@ -78,7 +78,7 @@ export class PaymentApi {
     this.#now = now;
   }
 
-  /** Asks what a token allows right now. @throws when the server can't say: then nothing is paid */
+  /** Introspects a token. @throws if the server gives no answer: then nothing is paid */
   async introspect(token: string, fetch: typeof globalThis.fetch): Promise<Told> {
     const { server, resourceId, resourceSecret } = this.#resource;
     const response = await fetch(`${server}/oauth/introspect`, {
@@ -91,7 +91,7 @@ export class PaymentApi {
     return (await response.json()) as Told;
   }
 
-  /** Asks, judges, and notes the payment when it may be made. No money moves. @throws as {@link introspect} */
+  /** Introspects, checks, and records an allowed payment. No money moves. @throws as {@link introspect} */
   async pay(token: string, payment: Payment, fetch: typeof globalThis.fetch): Promise<Outcome> {
     const cents = centsOf(payment.amount);
     if (cents === null) return { verdict: 'invalid_amount' };
@@ -103,7 +103,7 @@ export class PaymentApi {
     return this.#reserve(told, right, cents);
   }
 
-  /** Judges and notes in one go: nothing else runs in between, as no `await` does. In SQL this is one statement. */
+  /** Checks and records atomically: there is no `await` in between. In SQL this is one statement. */
   #reserve(told: Told, right: Right, cents: bigint): Outcome {
     const { grant_id: grant = '', iat: authorizedAt = 0 } = told;
     const entry = { grant, authorizedAt, budget: budgetOf(right), cents, paidAt: this.#now() };
@@ -118,7 +118,7 @@ export class PaymentApi {
   }
 }
 
-/** The right whose budget a payment uses: the most specific one that fits. */
+/** The right whose budget pays: the most specific match. */
 function rightFor({ to, payee }: Payment, rights: readonly Right[]): Right | undefined {
   const [named, any] =
     to === 'shop' ? ['payment.to-pattern', 'payment-shop'] : ['payment.to-account', 'payment-p2p'];
@@ -127,12 +127,12 @@ function rightFor({ to, payee }: Payment, rights: readonly Right[]): Right | und
   return rights.find(isNamed) ?? rights.find(({ right }) => right === any);
 }
 
-/** A budget by its right, whatever the limit: a new authorization goes on with what was spent. */
+/** A right's budget, regardless of the limit: a new authorization keeps the spent amount. */
 function budgetOf({ right, target = '', target_type = '' }: Right): string {
   return JSON.stringify([right, target.normalize('NFKC'), target_type]);
 }
 
-/** Within the sliding window of the same budget, or for a one-time payment within this one authorization. */
+/** Within the budget's sliding window, or for a one-time payment within this authorization. */
 function counts(earlier: Entry, entry: Entry, { period_days: days }: Right): boolean {
   if (days === undefined) return earlier.authorizedAt === entry.authorizedAt;
   return earlier.budget === entry.budget && earlier.paidAt > entry.paidAt - days * DAY_MS;
@@ -156,7 +156,7 @@ function judge({ period_days, amount = '0' }: Right, spent: bigint, cents: bigin
   return cents === limit ? 'paid_once' : 'other_sum';
 }
 
-/** An exact number of hundredths; null for what is no amount above zero. */
+/** An exact number of hundredths; null unless it is an amount above zero. */
 function centsOf(amount: string): bigint | null {
   const [, whole = '', part = ''] = /^(\d{1,12})(?:\.(\d{1,2}))?$/.exec(amount) ?? [];
   return /[1-9]/.test(whole + part) ? BigInt(whole + part.padEnd(2, '0')) : null;

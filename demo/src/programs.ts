@@ -1,9 +1,9 @@
 import type { Message } from './sessions.ts';
 
-// A request of the shop's, or of the payment API's, as a program of one's own sends it. Its values come from the environment:
-// copied and run, it neither sends a used code again nor has a secret in its text.
+// A request of the shop or the payment API, written as a program. Its values come from the environment:
+// a copy neither resends a used code nor contains a secret.
 
-/** In each, `@field` begins a line for every field, with its NAME and VARIABLE; `@grant` and `@basic` those that not all have. */
+/** `@field` begins a line repeated for every field, with NAME and VARIABLE; `@grant` and `@basic` begin optional lines. */
 const PROGRAMS = {
   curl: String.raw`curl -sS URL \
 @basic  -u "$RESOURCE_ID:$RESOURCE_SECRET" \
@@ -66,7 +66,7 @@ text, err := io.ReadAll(answer.Body)
 fmt.Println(answer.StatusCode, string(text), err)`,
 };
 
-/** The programs for a message, each with its language; none for what a browser sends. */
+/** A message's programs, one per language; none for requests of a browser. */
 export function programsFor({ way, sent: { line, headers = [], fields = [] } }: Message): [string, string][] {
   if (way !== 'shopToServer' && way !== 'paymentsToServer') return [];
   const names = fields.map(([name]) => name);

@@ -1,4 +1,4 @@
-/** A side of an exchange as it is shown: its first line, its headers, and its fields or text. Secrets are masked. */
+/** One side of an exchange as shown: first line, headers, and fields or text. Secrets are masked. */
 export interface Block {
   readonly line: string;
   readonly headers?: readonly Field[];
@@ -17,11 +17,11 @@ const MAX_TEXT_CHARACTERS = 6000;
 const MAX_FLAT_CHARACTERS = 130;
 const SHOWN_REQUEST_HEADERS = ['content-type', 'authorization'];
 const SHOWN_RESPONSE_HEADERS = ['content-type', 'cache-control', 'retry-after'];
-/** Fields of which nothing is shown, and those of which enough is shown to know them again. */
+/** Fields hidden in full, and fields shown in part to be recognizable. */
 const HIDDEN = ['client_secret', 'authorization'];
 const SHORTENED = ['access_token', 'token', 'code_verifier'];
 
-/** Remembers the last exchange that went through its `fetch`. */
+/** Records the last exchange through its `fetch`. */
 export class Recorder {
   last: Exchange | undefined;
   readonly #send: typeof globalThis.fetch;
@@ -73,7 +73,7 @@ function readable(text: string): string {
   }
 }
 
-/** JSON on several lines, with a line for each object that has nothing but values. */
+/** JSON on several lines; objects without nested values take one line each. */
 export function readableJson(value: unknown): string {
   return JSON.stringify(value, null, 2).replaceAll(/[{[]\n[^{}[\]]*\n\s*[}\]]/g, (object) =>
     object.length <= MAX_FLAT_CHARACTERS ? object.replaceAll(/\s*\n\s*/g, ' ') : object,
@@ -85,7 +85,7 @@ function masked([name, value]: Field): Field {
   return [name, SHORTENED.includes(name) ? shortened(value) : value];
 }
 
-/** The beginning and the end of a secret: enough to know it again, too little to use it. */
+/** Both ends of a secret: enough to recognize it, too little to use it. */
 export function shortened(secret: string): string {
   return `${secret.slice(0, 14)}…${secret.slice(-4)}`;
 }

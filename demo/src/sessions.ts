@@ -13,7 +13,7 @@ export interface Session {
   story: Story | null;
   earlier: Token | null;
   readonly lessons: Set<Lesson>;
-  /** The application of its own that this person registered last, or why that was refused. */
+  /** The application that this user registered last, or the reason for a refusal. */
   own: Readonly<{ name?: string; redirectUri?: string; registered?: Registered; problem?: string }>;
 }
 
@@ -29,23 +29,23 @@ export interface Story {
   readonly attempt: Attempt;
   readonly instance: string;
   readonly request: Readonly<Record<string, string>>;
-  /** Set by the answer, which counts once. */
+  /** Set by the answer, which is accepted once. */
   answered: boolean;
   code: string | null;
   token: Token | null;
-  /** Set when the token is known to work no longer. */
+  /** Set once the token is known to have ended. */
   ended: boolean;
   budget: Budget | null;
   readonly messages: Message[];
-  /** Where in `messages` those of the last step begin; the page folds the others. */
+  /** Index in `messages` where the last step begins; the page folds earlier ones. */
   newest: number;
 }
 
-/** An exchange as the page tells it: the texts have the title and lesson of each kind, and each way. */
+/** An exchange as the page shows it. The texts have a title and lesson for each kind and each way. */
 export interface Message extends Exchange {
   readonly kind: MessageKind;
   readonly way: keyof Texts['ways'];
-  /** Of a refusal: the error or the verdict. */
+  /** A refusal's error or verdict. */
   readonly why?: string | undefined;
 }
 
@@ -54,7 +54,7 @@ export type MessageKind = keyof Texts['messages'];
 const MAX_SESSIONS = 50;
 const MAX_MESSAGES = 30;
 
-/** The sessions of all browsers, in memory: the most recently used. */
+/** The most recently used sessions of all browsers, in memory. */
 export class Sessions {
   readonly #byId = new Map<string, Session>();
 
@@ -78,7 +78,7 @@ export class Sessions {
 
 const NOTHING: Exchange = { sent: { line: '…' }, received: null };
 
-/** Adds a message; of too many the first goes. @param exchange undefined for one that was never answered */
+/** Adds a message; beyond the limit drops the oldest. @param exchange undefined if it was never answered */
 export function tell(
   { messages }: Story,
   kind: MessageKind,

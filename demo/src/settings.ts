@@ -5,15 +5,15 @@ type DemoUser = Readonly<Record<'login' | 'name' | 'password', string> & { payme
 
 export type Registered = Readonly<Record<'clientId' | 'clientSecret', string>>;
 
-/** Addresses, credentials and users that the application was given; `src/trial/startTrial.ts` fills them in. */
+/** The application's addresses, credentials and users, filled in by `src/trial/startTrial.ts`. */
 export interface DemoSettings {
   readonly url: string;
   readonly application: Application;
   readonly resource: Resource;
-  /** Shown on the first page: no application knows passwords, but in a trial there must be a place to read them. */
+  /** Shown on the first page. Real applications know no passwords, but a trial must show them somewhere. */
   readonly users: readonly DemoUser[];
-  /** Registers an application for an hour. @throws {Error} with a sentence, for what it may not be */
+  /** Registers an application for an hour. @throws {Error} with a sentence for invalid fields */
   readonly register: (name: string, redirectUri: string) => Promise<Registered>;
-  /** The server's, by its IANA name: days are shown in it. */
+  /** The server's, by IANA name, for showing days. */
   readonly timeZone: string;
 }

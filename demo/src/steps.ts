@@ -19,7 +19,7 @@ type Post = { Body: URLSearchParams };
 const SESSION_COOKIE = 'demo_session';
 const FIRST_PAYMENT = { payee: '337', amount: '3000' };
 
-/** Adds the pages, and the steps between them: each button posts to a path, which ends in a 303 to a page. */
+/** Adds the pages and the steps between them: each button posts to a path, which redirects (303) to a page. */
 export function addSteps(app: FastifyInstance, demo: Demo): void {
   addComposing(app, demo);
   addRequest(app, demo);
@@ -85,7 +85,7 @@ function addStory(app: FastifyInstance, { settings, sessions, payments }: Demo):
       await story.exchangeCode(told, application);
       await story.lookAtEarlier(session, told, payments);
     });
-    return reply.redirect('/story', 303); // away from the address that has the code in it
+    return reply.redirect('/story', 303); // away from the address that contains the code
   });
 
   app.get('/story', async (request, reply) => {
@@ -119,7 +119,7 @@ function addStory(app: FastifyInstance, { settings, sessions, payments }: Demo):
   step('/give-back', (told) => story.giveBack(told, application));
 }
 
-/** Takes a step, and notes its first message: of a payment the outcome, not the introspection before it. */
+/** Takes a step and notes its first message; for a payment that is the outcome, not the introspection. */
 async function takeStep(session: Session, told: Story, take: () => Promise<void>): Promise<void> {
   const { ended } = told;
   const known = new Set(told.messages);

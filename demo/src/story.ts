@@ -11,9 +11,9 @@ import { isPaid, type Payment, type PaymentApi } from './paymentApi.ts';
 import { addressBlock, type Exchange, formBlock, Recorder, readableJson } from './recorder.ts';
 import { type MessageKind, type Session, type Story, type Token, tell } from './sessions.ts';
 
-// The steps of Demo Shop, each with the messages that it tells. A real application takes the same and tells nothing.
+// The steps of Demo Shop with their messages. A real application takes the same steps and shows nothing.
 
-/** Begins a story: the form that the browser is to post. */
+/** Begins a story. @returns the form for the browser to post */
 export function ask(session: Session, application: Application): void {
   const { scope, instance } = session.wish;
   const attempt = newAttempt();
@@ -43,7 +43,7 @@ const KINDS_OF_ANSWERS: Readonly<Record<string, MessageKind>> = {
   unasked_answer: 'unasked',
 };
 
-/** Takes the answer that the browser brought. @returns whether there is a code to exchange */
+/** Takes the browser's answer. @returns true if there is a code to exchange */
 export function takeAnswer(story: Story, application: Application, query: URLSearchParams): boolean {
   const answer = { sent: addressBlock(application.redirectUri, query), received: null };
   if (story.messages.length === 0) {
@@ -62,7 +62,7 @@ export function takeAnswer(story: Story, application: Application, query: URLSea
   return story.code !== null;
 }
 
-/** Exchanges the code; once more as a thief would. @param refused the kind of the message about a refusal */
+/** Exchanges the code, then again as a thief would. @param refused the message kind for a refusal */
 export async function exchangeCode(
   story: Story,
   application: Application,
@@ -85,7 +85,7 @@ function tellRefusal(story: Story, error: unknown, kind: MessageKind, { last }: 
   else tell(story, 'unanswered', 'shopToServer', last);
 }
 
-/** Has the payment API ask about a token. @param ended the kind of the message about one that doesn't work */
+/** Has the payment API introspect a token. @param ended the message kind for an ended one */
 export async function introspect(
   story: Story,
   payments: PaymentApi,
@@ -99,13 +99,13 @@ export async function introspect(
   tell(story, told === null ? 'unanswered' : kind, 'paymentsToServer', recorder.last);
 }
 
-/** Shows that the earlier token has ended, now that there is another one for the same connection. */
+/** Shows that a new token for the same connection ended the earlier one. */
 export async function lookAtEarlier(session: Session, story: Story, payments: PaymentApi): Promise<void> {
   const { earlier } = session;
   if (earlier?.instance === story.instance) await introspect(story, payments, earlier, 'annulled');
 }
 
-/** Hands the token and a payment to the payment API. */
+/** Sends the token and a payment to the payment API. */
 export async function spend(story: Story, payments: PaymentApi, payment: Payment): Promise<void> {
   if (story.token === null) return;
   const recorder = new Recorder();
@@ -122,7 +122,7 @@ export async function spend(story: Story, payments: PaymentApi, payment: Payment
   tell(story, isPaid(verdict) ? 'paid' : 'notPaid', 'shopToPayments', { sent, received }, verdict);
 }
 
-/** Gives the token back. It stays known here, to show that it no longer works. */
+/** Revokes the token, but keeps it to show that it no longer works. */
 export async function giveBack(story: Story, application: Application): Promise<void> {
   if (story.token === null) return;
   const recorder = new Recorder();

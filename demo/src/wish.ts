@@ -3,7 +3,7 @@ export interface Wish {
   readonly instance: string;
 }
 
-/** Scopes to begin with, the first one for the lessons; `docs/integrate/scopes.md` has their grammar. */
+/** Initial scopes, the first one for the lessons; `docs/integrate/scopes.md` has the grammar. */
 export const EXAMPLES = {
   week: 'account-info operation-history payment-shop.limit(7,5000) money-source("wallet","card")',
   once: 'payment.to-pattern("337").limit(,3000) money-source("wallet")',

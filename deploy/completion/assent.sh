@@ -1,5 +1,5 @@
-# Completes `assent` in bash and zsh: `. deploy/completion/assent.sh` in ~/.bashrc or ~/.zshrc. What there is to complete is
-# read from `assent … --help`, so that it is always that of the build; values, such as ids and logins, are not looked up.
+# Completes `assent` in bash and zsh: `. deploy/completion/assent.sh` in ~/.bashrc or ~/.zshrc. Completions come from
+# `assent … --help`, so they always match the build; values, such as ids and logins, are not completed.
 
 if [ -n "${ZSH_VERSION-}" ]; then
   autoload -U +X compinit bashcompinit
@@ -10,7 +10,7 @@ fi
 _assent() {
   local at word help
   local before=() choices=()
-  # Only commands and their arguments: an option before --help could take it for its value, and the command would run.
+  # Only commands and their arguments: an option before --help could take it as its value, and the command would run.
   for ((at = 1; at < COMP_CWORD; at++)); do
     [[ ${COMP_WORDS[at]} == -* ]] || before+=("${COMP_WORDS[at]}")
   done

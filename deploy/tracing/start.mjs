@@ -1,4 +1,4 @@
-// OpenTelemetry's own instrumentation of Node's HTTP, Fastify and pg; loaded by tracing.mjs before Assent.
+// OpenTelemetry's own instrumentation of Node's HTTP, Fastify and pg; tracing.mjs loads it before Assent.
 import { register } from 'node:module';
 import { FastifyOtelInstrumentation } from '@fastify/otel';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
@@ -10,7 +10,7 @@ import { BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
 import { WithoutSecrets } from './withoutSecrets.mjs';
 
-// Assent is an ES module and imports pg as one: without this hook its connections would not be seen.
+// Assent is an ES module and imports pg as one: without this hook its connections would be missed.
 register('@opentelemetry/instrumentation/hook.mjs', import.meta.url);
 
 const exporter = new WithoutSecrets(new OTLPTraceExporter());
@@ -30,5 +30,5 @@ registerInstrumentations({
   ],
 });
 
-// What has ended by then is sent; Assent's own handler ends the process after the requests under way.
+// Sends the spans ended so far; Assent's own handler ends the process after the requests in progress.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => void provider.forceFlush());

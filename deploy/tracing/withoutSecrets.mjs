@@ -1,12 +1,12 @@
 /**
- * What may leave the process with a span, by name. Everything else stays here: queries and paths (codes and tokens get into
- * URLs by mistake), headers, values of statements, and the messages of errors, which quote what was sent.
+ * Span attributes that may leave the process, by name. All others stay here: queries and paths (codes and tokens get into
+ * URLs by mistake), headers, values of statements, and error messages, which quote input.
  */
 const TOLD = new Set([
   'client.address',
   'db.namespace',
   'db.operation.name',
-  'db.query.text', // with $1 for each value: no statement of Assent's has a value in its text
+  'db.query.text', // with $1 for each value: no statement of Assent contains a value
   'db.system.name',
   'error.type',
   'fastify.type',
@@ -22,7 +22,7 @@ const TOLD = new Set([
 /** Fastify's hooks are most of the spans, and take microseconds. */
 const isHook = ({ attributes }) => attributes['fastify.type'] === 'hook';
 
-/** Sends spans on by another exporter, without what could be a secret, and without hooks. */
+/** Forwards spans to another exporter, without possible secrets, and without hooks. */
 export class WithoutSecrets {
   #exporter;
 

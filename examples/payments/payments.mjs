@@ -1,5 +1,5 @@
-// A payment API that keeps the limits of docs/integrate/resources.md: `npm install pg`, create the table of ledger.sql, and run
-// it with ASSENT_URL, RESOURCE_ID, RESOURCE_SECRET and DATABASE_URL in the environment.
+// A payment API with the limits of docs/integrate/resources.md: `npm install pg`, create the table of ledger.sql, and run
+// it with ASSENT_URL, RESOURCE_ID, RESOURCE_SECRET and LEDGER_URL in the environment.
 
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -7,10 +7,10 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 
-const { ASSENT_URL, RESOURCE_ID, RESOURCE_SECRET, DATABASE_URL, PORT = '8090' } = process.env;
+const { ASSENT_URL, RESOURCE_ID, RESOURCE_SECRET, LEDGER_URL, PORT = '8090' } = process.env;
 const statement = (name) => readFile(new URL(name, import.meta.url), 'utf8');
 const [RESERVE, RELEASE] = await Promise.all(['reserve.sql', 'release.sql'].map(statement));
-const ledger = new pg.Pool({ connectionString: DATABASE_URL });
+const ledger = new pg.Pool({ connectionString: LEDGER_URL });
 
 /** The rights and limits of a token at this moment. Throws if Assent gives no answer. */
 async function introspect(token, tries = 3) {
@@ -27,7 +27,7 @@ async function introspect(token, tries = 3) {
   return introspect(token, tries - 1);
 }
 
-/** The right that pays for a payment: the most specific one that matches. */
+/** The right that pays: the most specific match. */
 function rightFor({ shop, to, type = 'account' }, rights) {
   const [named, any] = shop ? ['payment.to-pattern', 'payment-shop'] : ['payment.to-account', 'payment-p2p'];
   const isNamed = ({ right, target, target_type }) =>
@@ -106,4 +106,4 @@ createServer(async (request, response) => {
   const headers = status === 401 ? { 'www-authenticate': 'Bearer error="invalid_token"' } : {};
   response.writeHead(status, { 'content-type': 'application/json', ...headers });
   response.end(JSON.stringify({ result }));
-}).listen(Number(PORT), 'localhost', () => console.log(`Open http://localhost:${PORT}/payments`));
+}).listen(Number(PORT), 'localhost', () => console.log(`POST to http://localhost:${PORT}/payments`));

@@ -47,7 +47,7 @@ function groupNamed(program: Command, [name, ...inner]: string[]): Command {
 /** Texts, options and prompts of a command, added to its operation's schemas. */
 interface CommandSettings<Input extends z.ZodObject, Output extends z.ZodType, Result> {
   readonly summary?: string;
-  /** A field's options, in place of its schema's. `read` takes their values if the derived option is absent. */
+  /** A field's options, instead of its schema's. `read` takes their values if the derived option is absent. */
   readonly options?: Readonly<Partial<Record<keyof z.output<Input>, (derived: Option) => readonly Option[]>>>;
   /** Options without a field. */
   readonly more?: readonly Option[];

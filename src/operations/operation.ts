@@ -4,7 +4,7 @@ import type { z } from 'zod';
 export interface Loss {
   /** Such as `delete the application Shop and revoke 2 authorizations`. */
   readonly deed: string;
-  /** How much is lost; 0 asks no question. */
+  /** How much is lost; 0 needs no answer. */
   readonly count: number;
 }
 
@@ -45,7 +45,7 @@ export interface Operation<
   run(caller: Caller, input: z.output<Input>): Promise<Result>;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: an input is checked by the schema beside it
+// biome-ignore lint/suspicious/noExplicitAny: the operation's schema checks an input
 export type AnyOperation = Operation<z.ZodObject, z.ZodType, any>;
 
 export function operation<

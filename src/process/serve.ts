@@ -17,7 +17,7 @@ export async function serve(): Promise<void> {
   await runServer(config, log);
 }
 
-/** The first uncaught error ends the server gracefully; a second one meanwhile ends it at once. */
+/** The first uncaught error ends the server gracefully, a second one immediately. */
 function endByUncaughtError(log: Logger): void {
   let broken = false;
   process.on('uncaughtException', (error) => {

@@ -46,10 +46,10 @@ afterAll(async () => {
 async function start(settings: Record<string, string> = {}): Promise<string> {
   const PORT = String(await freePort());
   const credentials = { RESOURCE_ID: id, RESOURCE_SECRET: secret };
-  const variables = { ASSENT_URL: server.baseUrl, ...credentials, DATABASE_URL: url, PORT, ...settings };
+  const variables = { ASSENT_URL: server.baseUrl, ...credentials, LEDGER_URL: url, PORT, ...settings };
   const example = startExample(process.execPath, exampleFile('payments/payments.mjs'), folder, variables);
   running.push(example);
-  expect(await example.stdout.until(/^Open .+/m), example.stderr.text).toBeDefined();
+  expect(await example.stdout.until(/^POST .+/m), example.stderr.text).toBeDefined();
   return `http://localhost:${PORT}`;
 }
 

@@ -69,7 +69,9 @@ function ruleRows(): string {
   const remedies = [...new Set(RULE_IDS.map((id) => remedyFor(id)))];
   const rows = remedies.map((remedy) => {
     const ids = RULE_IDS.filter((id) => remedyFor(id) === remedy);
-    const linked = remedy.replaceAll(/\b(?:docs|deploy)\/[\w./-]+\.md(?:#\w+)?/g, '[$&](../../$&)');
+    const linked = remedy
+      .replaceAll(/\b(?:docs|deploy)\/[\w./-]+\.md(?:#[\w-]+)?/g, '[$&](../../$&)')
+      .replaceAll(/\[docs\/integrate\/errors\.md(#[\w-]+)\]\(\S+?\)/g, '[Limits]($1)');
     return row(ids.map((id) => `\`${id}\``).join(', '), linked);
   });
   return `${row('`rule_id`', 'What an operator does')}|---|---|\n${rows.join('')}`;

@@ -6,24 +6,24 @@ import { REDIRECT_URI, SCOPE } from '../../people.mjs';
  *
  * @typedef {{ id: string, secret: string }} Credentials
  *
- * @typedef {object} Target a running product, as the load knows it
+ * @typedef {object} Target a running product, for the load
  * @property {string} product its name in `products.mjs`
  * @property {string} adapter its name in `asking/index.mjs`
  * @property {number} port
- * @property {number} users how many there are, numbered from 1
- * @property {number} apiPort where the API behind the application asks about tokens
+ * @property {number} users their number, counted from 1
+ * @property {number} apiPort the port for introspection
  * @property {Credentials} client the application
- * @property {Credentials} api who asks about tokens
+ * @property {Credentials} api the introspecting client
  *
- * @typedef {object} Adapter how a product is asked what all are asked
+ * @typedef {object} Adapter a product's form of the common requests
  * @property {Record<string, string>} [headers] of every request
  * @property {string} authorizePath of the authorization endpoint
  * @property {(browser: Browser, query: string, login: string, target: Target) => Promise<unknown>} signIn
  * @property {(browser: Browser, query: string, login: string, target: Target) => Promise<string>} authorize from the authorization
- *   request of a signed-in user over consent, which is asked every time, to the address at the application
- * @property {(query: string, n: number) => string} [apart] changes a request so that its code lives beside the user's others
+ *   request of a signed-in user over consent, which is required every time, to the redirect's address
+ * @property {(query: string, n: number) => string} [apart] changes a request so that its code doesn't end the user's others
  * @property {string} tokenPath
- * @property {(target: Target, token: string) => Buffer} introspection a question about a token
+ * @property {(target: Target, token: string) => Buffer} introspection a request about a token
  */
 
 /** @param {Credentials} client @param {string} state */
@@ -62,7 +62,7 @@ export function askedWithFields(path) {
   return ({ api }, token) => post(path, form({ token, client_id: api.id, client_secret: api.secret }));
 }
 
-/** The form whose opening tag matches: where it goes, and its hidden fields. @param {Answer} answer @param {RegExp} opening */
+/** The form with a matching opening tag: its action and hidden fields. @param {Answer} answer @param {RegExp} opening */
 export function formOn(answer, opening) {
   const start = answer.body.search(opening);
   require(answer.status === 200 && start >= 0, `no form ${opening}`, answer);

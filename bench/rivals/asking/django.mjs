@@ -4,7 +4,7 @@ import { askedWithBasic, formOn } from './adapter.mjs';
 
 const SIGN_IN = '/accounts/login/';
 
-/** django-oauth-toolkit: the authorization endpoint shows consent each time, as it does by default; the form posts to it. @type {import('./adapter.mjs').Adapter} */
+/** django-oauth-toolkit: the authorization endpoint shows consent each time, its default; the form posts to it. @type {import('./adapter.mjs').Adapter} */
 export const django = {
   authorizePath: '/o/authorize/',
   tokenPath: '/o/token/',

@@ -3,13 +3,13 @@ import { form, get, post, require } from '../../load/message.mjs';
 
 /** @typedef {import('./adapter.mjs').Target} Target */
 
-/** As the proxy that ends TLS would say: Hydra's issuer has to be https. */
+/** Like the proxy that ends TLS: Hydra's issuer must be https. */
 const TLS = { 'x-forwarded-proto': 'https' };
 const REQUESTS = '/admin/oauth2/auth/requests';
 
 /**
- * Ory Hydra has no sign-in and no consent page: it sends to an application of the operator's, which asks and answers over
- * the admin API. That application is the load itself, and shows nothing: it does less than any other.
+ * Ory Hydra has no sign-in and no consent page: it redirects to an application of the operator, which answers over
+ * the admin API. Here the load itself is this application, and shows nothing: it does less than any other.
  *
  * @type {import('./adapter.mjs').Adapter}
  */
@@ -72,7 +72,7 @@ function put(target, body) {
   return Buffer.from(`${head}\r\n${body}`);
 }
 
-/** Connections to the admin API that nobody uses at the moment. @type {Map<number, Connection[]>} */
+/** Idle connections to the admin API. @type {Map<number, Connection[]>} */
 const FREE = new Map();
 
 /** @param {Target} target @param {Buffer} request @returns {Promise<any>} */

@@ -6,11 +6,11 @@ import { askedWithFields, formOn } from './adapter.mjs';
 /** @typedef {import('./adapter.mjs').Browser} Browser @typedef {import('./adapter.mjs').Answer} Answer */
 
 const REALM = '/realms/bench/protocol/openid-connect';
-/** Keycloak remembers consent: this asks all the same. */
+/** Keycloak remembers consent: this requests it anyway. */
 const path = (/** @type {string} */ query) => `${REALM}/auth?${query}&prompt=consent`;
 const MAX_REDIRECTS = 5;
 
-/** Keycloak: the authorization endpoint sends to the consent page, whose form leads to the application. @type {import('./adapter.mjs').Adapter} */
+/** Keycloak: the authorization endpoint leads to consent, whose form leads to the application. @type {import('./adapter.mjs').Adapter} */
 export const keycloak = {
   authorizePath: `${REALM}/auth`,
   tokenPath: `${REALM}/token`,
@@ -30,7 +30,7 @@ export const keycloak = {
   },
 };
 
-/** @param {Browser} browser @param {Answer} answer that leads to the consent page */
+/** @param {Browser} browser @param {Answer} answer leading to the consent page */
 async function consent(browser, answer) {
   const page = await pageAfter(browser, answer);
   require(page.body.includes('kc-oauth'), 'no consent page', page);

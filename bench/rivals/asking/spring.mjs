@@ -2,7 +2,7 @@ import { form } from '../../load/message.mjs';
 import { PASSWORD, SCOPE } from '../../people.mjs';
 import { askedWithFields, formOn } from './adapter.mjs';
 
-/** What may be opened beside a page gets 401 instead of the way to the sign-in. */
+/** Requests for other types get 401 instead of a redirect to the sign-in. */
 const PAGE = { accept: 'text/html' };
 const scopes = SCOPE.split(' ').map((scope) => form({ scope }));
 

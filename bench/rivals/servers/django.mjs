@@ -11,7 +11,7 @@ const PACKAGES = [
   'psycopg[binary,pool]==3.3.9',
   'gunicorn==27.0.1',
 ];
-/** What gunicorn's manual begins with. */
+/** The value in gunicorn's manual. */
 const WORKERS = 2 * availableParallelism() + 1;
 const SERVE = `bench.wsgi --workers ${WORKERS} --worker-class gthread --threads 4 --keep-alive 60`;
 

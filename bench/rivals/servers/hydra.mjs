@@ -2,10 +2,10 @@ import { REDIRECT_URI, SCOPE } from '../../people.mjs';
 import { freePort, startCommand } from '../../program.mjs';
 import { installed, POOL_SIZE, run, SHOP } from './server.mjs';
 
-/** Where Hydra's program is: its makers' release, or one of one's own. */
+/** Hydra's program: its makers' release, or `HYDRA`. */
 const program = () => process.env.HYDRA ?? installed('hydra');
 
-/** Ory Hydra behind a proxy that ends TLS; opaque tokens. What is not named here is Hydra's default. @type {import('./server.mjs').Server} */
+/** Ory Hydra behind a proxy that ends TLS; opaque tokens. Other settings are Hydra's defaults. @type {import('./server.mjs').Server} */
 export const hydra = {
   version: '26.2.0',
 
@@ -33,7 +33,7 @@ export const hydra = {
   },
 };
 
-/** Its issuer has to be https, and sign-in and consent are the load. @param {number} port @param {number} adminPort */
+/** Its issuer must be https, and sign-in and consent are the load. @param {number} port @param {number} adminPort */
 const settings = (port, adminPort) => ({
   SERVE_PUBLIC_HOST: '127.0.0.1',
   SERVE_PUBLIC_PORT: String(port),

@@ -9,7 +9,7 @@ const HOME = `keycloak-${VERSION}`;
 const BUILD = ['build', '--db=postgres', '--health-enabled=true', '--metrics-enabled=true'];
 const ADMIN = { name: 'admin', password: 'a-password-of-the-benchmark' };
 
-/** Keycloak on one node, TLS ended before it. @type {import('./server.mjs').Server} */
+/** Keycloak on one node, behind TLS. @type {import('./server.mjs').Server} */
 export const keycloak = {
   version: VERSION,
 

@@ -1,11 +1,11 @@
 import { loginOf, PASSWORD, REDIRECT_URI, SCOPE } from '../../people.mjs';
 import { SHOP, USERS } from './server.mjs';
 
-/** Introspection answers only who is in the token's audience. */
+/** Introspection answers only callers in the token's audience. */
 export const PAYMENTS = { id: 'payments', secret: 'a-secret-of-payments' };
 const DAY_SECONDS = 24 * 3600;
 
-/** One application that is asked consent for, with lightweight access tokens: it has no opaque ones. */
+/** One application with consent and lightweight access tokens: it has no opaque ones. */
 export function realm() {
   const secrets = {
     publicClient: false,
@@ -52,7 +52,7 @@ const mapper = (name, protocolMapper, more) => ({
   },
 });
 
-/** Lightweight tokens name neither audience nor user unless they are told to. */
+/** Lightweight tokens contain neither audience nor user by default. */
 const MAPPERS = [
   mapper('audience', 'oidc-audience-mapper', { 'included.client.audience': PAYMENTS.id }),
   mapper('sub', 'oidc-sub-mapper', {}),

@@ -2,12 +2,12 @@ import { CLIENTS, clientIdOf, clientSecretOf, RESOURCE } from '../../people.mjs'
 import { startProgram } from '../../program.mjs';
 import { assentVariables, SERVE } from '../../site.mjs';
 
-/** It limits how often a user decides: 1,000 times at once, and 30 a minute after that. */
+/** It limits a user's decisions: 1,000 at once, and 30 a minute after that. */
 const MANY_USERS = 512;
-/** The longest that can be set: codes of a round wait for the line that exchanges them. */
+/** The longest allowed: codes of a round wait for the line that exchanges them. */
 const CODE_LIFETIME_SECONDS = '59';
 
-/** Assent as its operator starts it: `assent serve`, its log on, its own pool. @type {import('./server.mjs').Server} */
+/** Assent as its operator starts it: `assent serve`, with its log and its own pool. @type {import('./server.mjs').Server} */
 export const ours = {
   version: '',
 

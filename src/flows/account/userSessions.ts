@@ -23,7 +23,7 @@ export async function findUserSessions(context: Context, session: Session) {
   return { sessions, endOthersToken: hasOthers ? signForm(context, endForm(session, null)) : null };
 }
 
-/** Ends one other session of the user for good, or all others if `sessionId` is null. Succeeds even if none was left. */
+/** Ends one other session of the user, or all others if `sessionId` is null. Succeeds even if none was left. */
 export async function endSession(
   context: Context,
   session: Session,

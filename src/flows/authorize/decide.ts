@@ -71,7 +71,7 @@ export async function decide(
   }
 }
 
-/** One code per form and revision, whatever the typed sums: a second press finds the Allow by it. */
+/** One code per form and revision, for any typed sums: a second press finds the Allow by it. */
 function codeOf({ keyRing }: Context, pending: PendingAuthorization, { keyId, content }: SignedForm): string {
   const secret = keyRing.codeSecret(keyId, Buffer.from(content + pending.authorizationRequest.scope));
   const userSlot = userSlotOf(pending.session.user.userId);

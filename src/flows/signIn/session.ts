@@ -27,7 +27,7 @@ export function signOutToken(context: Context, session: Session): string {
   return signForm(context, signOutForm(session));
 }
 
-/** Ends a session for good: its cookie is invalid afterwards. */
+/** Ends a session: its cookie is invalid afterwards. */
 export async function signOut(
   context: Context,
   session: Session,

@@ -159,7 +159,7 @@ function describeCost(
     : { cost: request.cost.until(limit, end), total: request.cost.upTo(total), validUntil: null };
 }
 
-/** True if the browser goes on to another site than the one under the application's name. */
+/** True if the browser goes to another site than the one under the application's name. */
 function isElsewhere(site: string | null, redirectUri: string): boolean {
   if (site === null || !/^https?:/.test(redirectUri)) return false;
   const [known, next] = [site, redirectUri].map((url) => new URL(url).hostname.replace(/^www\./, ''));

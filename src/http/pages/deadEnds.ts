@@ -102,7 +102,7 @@ export function errorPage(request: FastifyRequest, deadEnd: DeadEnd) {
 /** The lower part of a notice, for developers and support. */
 export function refusalOf(request: FastifyRequest, status: number) {
   const { passOn, tellUs } = textsOf(request).errors;
-  const isEmbedded = status === 403; // the application was not looked up
+  const isEmbedded = status === 403; // the application was not read
   const [reference, explained] = [request.id, explain(request)];
   return { passOn: isEmbedded ? passOn(null) : tellUs, code: null, parameter: null, reference, explained };
 }

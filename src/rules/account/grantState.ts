@@ -16,7 +16,7 @@ export function grantState(grant: GrantTimes, now: Date): GrantState {
   return now < grant.codeExpiresAt ? 'code issued' : 'code expired';
 }
 
-/** Its token is valid, or its code may still give one. */
+/** Its token is valid, or its code may yield one. */
 export function isLive(state: GrantState): boolean {
   return state === 'active' || state === 'code issued';
 }

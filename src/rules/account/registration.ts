@@ -10,12 +10,12 @@ import type { ClientSettings } from '../request/client.ts';
 import { redirectUriProblem } from '../request/redirectUri.ts';
 import { isRightName, RIGHT_NAMES } from '../scope/rights.ts';
 
-/** A refused registration; the message tells the operator what to change. */
+/** A refused registration; the message has the operator's fix. */
 export class RegistrationError extends Error {
   override readonly name = 'RegistrationError';
 }
 
-/** A name is read before money is given, so it has no invisible characters. @throws {RegistrationError} */
+/** Users read a name before giving money, so it has no invisible characters. @throws {RegistrationError} */
 export function checkName(name: string): void {
   checkVisible('name', name, MAX_NAME_CHARACTERS);
 }
@@ -39,14 +39,14 @@ function checkVisible(what: 'name' | 'login', text: string, maxCharacters: numbe
 
 type PasswordProblem = 'too_long' | 'control_characters' | 'too_short';
 
-/** A password is typed into a form, and its characters are counted as they are compared: under NFKC. Null for a good one. */
+/** The problem of a password for a form, null if none. Characters are counted as they are compared: under NFKC. */
 export function passwordProblem(password: string, min = MIN_PASSWORD_CHARACTERS): PasswordProblem | null {
   if (byteLength(password) > MAX_PASSWORD_BYTES) return 'too_long';
   if (/\p{Cc}/u.test(password)) return 'control_characters';
   return [...password.normalize('NFKC')].length < min ? 'too_short' : null;
 }
 
-/** A weak password is short, but not empty. @throws {RegistrationError} */
+/** A weak password may be short, but not empty. @throws {RegistrationError} */
 export function checkPassword(what: string, password: string, allowWeak: boolean): void {
   const problem = passwordProblem(password, allowWeak ? 1 : undefined);
   if (problem === null) return;

@@ -1,25 +1,25 @@
-// The wait before the next attempt at a password. An attempt raises a counter by one, and time lowers it again. Above the free
-// attempts each wait is twice as long as the one before.
+// The wait before the next password attempt. Each attempt raises a counter by one, and time lowers it. Above the free
+// attempts each wait is twice the previous one.
 
 const SECOND_MS = 1000;
 
 export interface Policy {
   /** Attempts without a wait; after these 1 s, then 2, 4, 8, … */
   readonly freeAttempts: number;
-  /** The counter loses one attempt in this time. */
+  /** The counter loses one attempt per such interval. */
   readonly decaySeconds: number;
   readonly maxWaitSeconds: number;
 }
 
-/** Each kind of counter and its policy. Name and position give a counter its slot in `throttles`: keep them, add at the end. */
+/** Each kind of counter and its policy. Name and position give a counter its slot in `throttles`: keep them, append new ones. */
 export const POLICIES = {
   /** A known device, at its login. */
   device: { freeAttempts: 5, decaySeconds: 600, maxWaitSeconds: 900 },
-  /** A login at a network. */
+  /** A login from one network. */
   place: { freeAttempts: 5, decaySeconds: 600, maxWaitSeconds: 900 },
-  /** A login at all networks: strangers can cause this wait for new devices, so it stays short. */
+  /** A login from all networks: attackers can cause this wait for new devices, so it stays short. */
   login: { freeAttempts: 20, decaySeconds: 60, maxWaitSeconds: 30 },
-  /** A network at all logins: a thousand honest users may be behind it. */
+  /** A network for all logins: a thousand honest users may be behind it. */
   network: { freeAttempts: 1000, decaySeconds: 1, maxWaitSeconds: 30 },
   /** Right passwords of a login: each writes a session and a row of the audit trail. */
   right: { freeAttempts: 1000, decaySeconds: 10, maxWaitSeconds: 30 },
@@ -27,16 +27,16 @@ export const POLICIES = {
 
 export type CounterKind = keyof typeof POLICIES;
 
-/** A counter as it was read, at `now` by the database's clock. */
+/** A stored counter, at `now` by the database's clock. */
 export interface CounterState {
-  /** Attempts that counted at `countedAt`; a fraction, because time lowers it steadily. */
+  /** Attempts counted at `countedAt`; fractional, because time lowers it steadily. */
   readonly level: number;
   readonly countedAt: Date;
   readonly freeAt: Date;
   readonly now: Date;
 }
 
-/** Until the next attempt, in whole seconds; 0 for now. */
+/** Whole seconds until the next attempt; 0 if allowed now. */
 export function waitSeconds({ freeAt, now }: CounterState, { maxWaitSeconds }: Policy): number {
   const seconds = Math.ceil((freeAt.getTime() - now.getTime()) / SECOND_MS);
   // A wait above the maximum means that the clock was set back: ignore it.
@@ -50,7 +50,7 @@ export function withAttempt<State extends CounterState>(counter: State, policy: 
   return { ...counter, level, countedAt: now, freeAt: freeAfter(now, level, policy) };
 }
 
-/** The counter as if its last attempt had not been made. */
+/** The counter without its last attempt. */
 export function withoutAttempt<State extends CounterState>(counter: State, policy: Policy): State {
   const level = Math.max(0, counter.level - 1);
   return { ...counter, level, freeAt: freeAfter(counter.countedAt, level, policy) };
@@ -69,15 +69,15 @@ export interface Counter {
 }
 
 export interface Recorded {
-  /** 0 when it was counted. */
+  /** 0 if counted. */
   readonly waitSeconds: number;
-  /** The counter with the longest wait; null when it was counted. */
+  /** The counter with the longest wait; null if counted. */
   readonly waitsFor: CounterKind | null;
-  /** For the audit trail if the password is wrong: from here on attempts have to wait. */
+  /** For the audit trail if the password is wrong: the next attempts have to wait. */
   readonly slotToReport: number | null;
 }
 
-/** Counters as they were read, and as attempts change them. */
+/** Stored counters and their changes by attempts. */
 export class Counts<State extends CounterState & { readonly slot: number }> {
   readonly #read: ReadonlySet<State>;
   readonly #bySlot: Map<number, State>;
@@ -91,7 +91,7 @@ export class Counts<State extends CounterState & { readonly slot: number }> {
     return [...this.#bySlot.values()].filter((state) => !this.#read.has(state));
   }
 
-  /** Counts an attempt at `counters`, unless one of `limiting` says to wait. */
+  /** Counts an attempt at `counters`, unless one of `limiting` requires a wait. */
   attempt(counters: readonly Counter[], limiting: readonly Counter[] = counters): Recorded {
     const waits = limiting.map(({ kind, slot }) => {
       return { waitSeconds: waitSeconds(this.#stateIn(slot), POLICIES[kind]), waitsFor: kind };

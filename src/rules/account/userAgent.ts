@@ -1,9 +1,9 @@
 import bowser from 'bowser';
 
-/** Characters of a `User-Agent` that are looked at: those of browsers are shorter. */
+/** Parsed length of a `User-Agent`: those of browsers are shorter. */
 const MAX_USER_AGENT_CHARACTERS = 400;
 
-/** A device as its user knows it, such as `Firefox` on `Linux`; null for unknown parts. */
+/** A device in terms that its user knows, such as `Firefox` on `Linux`; null for unknown parts. */
 export interface Device {
   readonly browser: string | null;
   readonly system: string | null;
@@ -12,7 +12,7 @@ export interface Device {
 const BROWSERS: ReadonlySet<string> = new Set(Object.values(bowser.BROWSER_MAP));
 const SYSTEMS: ReadonlySet<string> = new Set(Object.values(bowser.OS_MAP));
 
-/** A `User-Agent` may say anything: only names of the lists are taken from it. */
+/** A `User-Agent` may contain anything: only listed names are taken from it. */
 export function deviceOf(userAgent: string | null): Device {
   if (userAgent === null || userAgent === '') return { browser: null, system: null };
   const parser = bowser.getParser(userAgent.slice(0, MAX_USER_AGENT_CHARACTERS));

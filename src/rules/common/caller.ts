@@ -7,8 +7,8 @@ export interface RequestMeta {
   readonly userAgent: string | null;
 }
 
-/** A request in whose name something is decided, while it waits. */
+/** A waiting request that decides something. */
 export interface Caller extends RequestMeta {
-  /** Of `performance.now()`: a statement that decides later does nothing. */
+  /** Of `performance.now()`: a later statement does nothing. */
   readonly decideBy: number;
 }

@@ -1,9 +1,9 @@
 import type { RuleId } from './remedies.ts';
 
-/** The error codes of refused requests (contract 7.1 and 7.2). `access_denied` is not among them: it is the user's answer. */
+/** The error codes of refused requests (contract 7.1 and 7.2), without `access_denied`, the user's answer. */
 export type OAuthErrorCode = 'invalid_request' | 'invalid_scope' | 'unauthorized_client' | 'invalid_grant';
 
-/** The reason on the page of a refused authorization request (`errors.reasons`), by its rule; `unreadable` for every other. */
+/** The reason on the page of a refused authorization request (`errors.reasons`), by its rule; `unreadable` for all others. */
 const REASONS = {
   client_unregistered: 'unknown_application',
   client_blocked: 'unknown_application',
@@ -34,15 +34,15 @@ const REASONS = {
 export type Reason = (typeof REASONS)[keyof typeof REASONS] | 'unreadable';
 
 interface Details extends ErrorOptions {
-  /** Left out where the message names the exact rule. */
+  /** Omitted if the message names the exact rule. */
   readonly rule?: string | undefined;
   readonly parameter?: string | null;
   readonly clientName?: string;
 }
 
 /**
- * A request that is refused (contract 7.1 and 7.2). `message` is for the JSON, and never quotes the request; `rule` is for
- * the operator's log, and names the exact rule that was broken; `ruleId` finds its remedy, and the `reason` on a user's page.
+ * A refused request (contract 7.1 and 7.2). `message` is for the JSON, and never quotes the request; `rule` is for the
+ * operator's log, and names the exact broken rule; `ruleId` finds its remedy, and the `reason` on a user's page.
  */
 export class OAuthError extends Error {
   override readonly name = 'OAuthError';
@@ -50,9 +50,9 @@ export class OAuthError extends Error {
   readonly ruleId: RuleId;
   readonly rule: string;
   readonly reason: Reason;
-  /** Its name, which is ours; null where the reason is about no single one. */
+  /** Its name, one of ours; null if the reason concerns no single one. */
   readonly parameter: string | null;
-  /** The application whose request it is; null while it is not known. */
+  /** The request's application; null while unknown. */
   readonly clientName: string | null;
 
   constructor(code: OAuthErrorCode, ruleId: RuleId, message: string, details: Details = {}) {
@@ -74,6 +74,6 @@ export class OAuthError extends Error {
 export const invalidRequest = (ruleId: RuleId, message: string, details?: Details): OAuthError =>
   new OAuthError('invalid_request', ruleId, message, details);
 
-/** A refusal with `invalid_scope`. @param rule left out where the message says it all */
+/** A refusal with `invalid_scope`. @param rule omitted if the message is complete */
 export const invalidScope = (ruleId: RuleId, message: string, rule?: string): OAuthError =>
   new OAuthError('invalid_scope', ruleId, message, { rule, parameter: 'scope' });

@@ -1,6 +1,6 @@
 const MAX_KEPT = 1_000;
 
-/** Keeps what a pure function made of its last thousand arguments, or fewer. Made for parsers and for `Intl`. */
+/** Caches a pure function's results for at most its last thousand arguments. For parsers and for `Intl`. */
 export function kept<Key, Made>(make: (key: Key) => Made): (key: Key) => Made {
   const made = new Map<Key, Made>();
   return (key) => {
@@ -13,7 +13,7 @@ export function kept<Key, Made>(make: (key: Key) => Made): (key: Key) => Made {
   };
 }
 
-/** Makes a thing when it is first asked for, and keeps it: what takes time to make or load must not make every start slower. */
+/** Makes a thing on first use, and keeps it: slow loads must not delay every start. */
 export function onFirstUse<Made extends object>(make: () => Made): () => Made {
   let made: Made | undefined;
   return () => {

@@ -1,38 +1,38 @@
-// Sizes and counts of the contract and of our decisions, with unit and reason. A limit that protects one mechanism stands
-// beside it as a `MAX_…`; waits after wrong passwords are in `throttle.ts`.
+// Sizes and counts of the contract and of our decisions, with unit and reason. Limits of one mechanism are `MAX_…` in its own
+// file; waits after wrong passwords are in `throttle.ts`.
 
-/** An authorization request as a query: with its address it stays below the 8 KB that every proxy and browser carries. */
+/** An authorization request as a query: with its address it fits the 8 KB that every proxy and browser accepts. */
 export const MAX_CANONICAL_QUERY_BYTES = 6000;
 /** `instance_name` (contract 2.2). */
 export const MAX_INSTANCE_NAME_BYTES = 255;
 /** A text in a scope, such as the number of a shop or an account. */
 export const MAX_SCOPE_TEXT_CHARACTERS = 128;
 
-/** A redirect URI to register: it leaves the larger part of the query to the other parameters. */
+/** A redirect URI to register: it leaves most of the query to the other parameters. */
 export const MAX_REDIRECT_URI_CHARACTERS = 2000;
 /** The name of an application, a resource server or a user: one line of a page. */
 export const MAX_NAME_CHARACTERS = 100;
 export const MAX_LOGIN_CHARACTERS = 128;
 /** No login of {@link MAX_LOGIN_CHARACTERS} is longer in UTF-8. */
 export const MAX_LOGIN_BYTES = 4 * MAX_LOGIN_CHARACTERS;
-/** OWASP's minimum; `--allow-weak` goes below. */
+/** OWASP's minimum; `--allow-weak` permits less. */
 export const MIN_PASSWORD_CHARACTERS = 8;
-/** Passphrases fit, and hashing one takes no longer than hashing another. */
+/** Passphrases fit, and all hashes take the same time. */
 export const MAX_PASSWORD_BYTES = 1000;
 
-/** `MAX_INSTANCES`: live authorizations of a user for one application, each under an `instance_name` of its own. */
+/** `MAX_INSTANCES`: live authorizations of a user for one application, each with its own `instance_name`. */
 export const INSTANCES = { min: 1, max: 100_000, default: 100 };
 /** `MAX_CONNECTIONS`: open connections of one server; each takes a file descriptor. */
 export const CONNECTIONS = { min: 10, max: 100_000, default: 4_000 };
 
-/** Sessions of a user: with another one the oldest ends. */
+/** Sessions of a user: a further one ends the oldest. */
 export const MAX_SESSIONS = 100;
 /** Users known in one browser, the last to sign in. */
 export const MAX_KNOWN_USERS = 3;
 
-/** Decisions (Allow, Reject, disconnecting all) of a user at once; then one more each 2 seconds. */
+/** Burst of a user's decisions (Allow, Reject, disconnecting all); then one more every 2 seconds. */
 export const MAX_DECISIONS = 1_000;
 export const DECISION_DECAY_SECONDS = 2;
 
-/** Failed requests of programs from one network in a minute: many more than an application in good order ever makes. */
+/** Failed requests of programs from one network in a minute: far more than any working application makes. */
 export const MAX_FAILURES_PER_MINUTE = 1_000;

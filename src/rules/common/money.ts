@@ -1,14 +1,14 @@
 export interface Money {
-  /** A decimal of at most two places as it was written, such as `12.5`: never a float. */
+  /** A decimal with at most two places as written, such as `12.5`: never a float. */
   readonly sum: string;
   /** ISO 4217. */
   readonly currency: string;
 }
 
-/** How much a right may spend: at most `sum` in any `days` days or, where `days` is null, one payment of exactly `sum`. */
+/** A right's limit: at most `sum` in any `days` days or, if `days` is null, one payment of exactly `sum`. */
 export interface Limit extends Money {
   readonly days: number | null;
-  /** The application wrote none: `formatScope` leaves it out. */
+  /** The application wrote none: `formatScope` omits it. */
   readonly isDefault?: true;
 }
 
@@ -21,20 +21,20 @@ export function hundredths({ sum }: Pick<Money, 'sum'>): bigint {
   return BigInt(whole + fraction.padEnd(2, '0'));
 }
 
-/** Written with two decimals, and a whole sum without any. */
+/** With two decimals, or none for a whole sum. */
 export function moneyOf(hundredths: bigint, currency: string): Money {
   const [whole, fraction] = [hundredths / 100n, hundredths % 100n];
   const sum = fraction === 0n ? `${whole}` : `${whole}.${String(fraction).padStart(2, '0')}`;
   return { sum, currency };
 }
 
-/** The most that a limit lets through in any `days` days (at least 1), in hundredths: exact, see `worstCase.ts`. */
+/** The most that a limit allows in any `days` days (at least 1), in hundredths: exact, see `worstCase.ts`. */
 export function within(limit: Limit, days: number): bigint {
   const times = limit.days === null ? 1 : Math.ceil(days / limit.days);
   return hundredths(limit) * BigInt(times);
 }
 
-/** No interval costs more by `other` than by `limit`. One of `limit`'s period decides: any other is made of such. */
+/** True if no interval costs more under `other` than under `limit`. It suffices to test `limit`'s period. */
 export function covers(limit: Limit, other: Limit): boolean {
   return within(other, limit.days ?? 1) <= hundredths(limit);
 }

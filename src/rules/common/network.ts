@@ -5,7 +5,7 @@ export function isLoopback(hostname: string): boolean {
   return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }
 
-/** The network of an address, too wide to tell a person: `203.0.113.0/24`, `2001:db8:1::/48`. Null for no address. */
+/** The network of an address, too wide to identify a person: `203.0.113.0/24`, `2001:db8:1::/48`. Null for no address. */
 export function shownNetwork(address: string): string | null {
   if (isIPv4(address)) return address.replace(/\d+$/, '0/24');
   return address.includes(':') ? `${networkOf(address)}::/48` : null;
@@ -16,7 +16,7 @@ export function beginningOf(network: string): string {
   return network.replace(/\.0\/24$|::\/48$/, '');
 }
 
-/** The network of one subscriber: an IPv4 address, or the first 48 bits of an IPv6 address. @param address as Node writes it */
+/** A subscriber's network: an IPv4 address, or the first 48 bits of an IPv6 address. @param address in Node's form */
 export function networkOf(address: string): string {
   if (isIPv4(address) || !address.includes(':')) return address;
   const [head = ''] = address.split('::', 1);

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-/** The mistakes of an operator's file, a line each. */
+/** The mistakes in an operator's file, one line each. */
 export class FileError extends Error {
   override readonly name = 'FileError';
   readonly problems: readonly string[];
@@ -43,7 +43,7 @@ function linesOf(issue: z.core.$ZodIssue): string[] {
   return messages.map((message) => `${placeOf(issue.path)} ${message}`.trimStart());
 }
 
-/** The path of a value, on one line whatever its names hold. */
+/** The path of a value, always on one line. */
 function placeOf(path: readonly PropertyKey[]): string {
   const codeOf = (character: string) => `\\u{${character.codePointAt(0)?.toString(16)}}`;
   return path

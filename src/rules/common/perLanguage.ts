@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { findUnclearInName } from './text.ts';
 
-/** The languages of our pages, by their BCP 47 tag. The first is for readers of none. */
+/** Our pages' languages, by BCP 47 tag. The first is the default. */
 export const LANGUAGES = ['en', 'ru'] as const;
 
 export type Language = (typeof LANGUAGES)[number];

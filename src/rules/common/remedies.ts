@@ -1,12 +1,12 @@
 const TOO_LONG =
-  'The application sends too much, often in state or scope: see the limits in docs/integrate/errors.md.';
+  'The application sends too much, often in state or scope: see docs/integrate/errors.md#limits-of-a-request.';
 const MALFORMED =
   'The application sends an invalid request; the rule names the part. docs/integrate/guide.md has valid requests.';
 const UNREADABLE = 'The request is not valid HTTP: check the program that sent it and the proxy in between.';
 const CLIENT_SECRET =
   'Run `assent client show ID`. No such client: the client_id is wrong. Blocked: `assent client unblock ID`. Otherwise the secret is wrong: `assent client secret list ID`, `assent client secret add ID`.';
 const NO_OPENID =
-  'Assent is no OpenID provider. Remove openid, profile and email from scope, use OAuth 2.0 with /.well-known/oauth-authorization-server, and read the user of a token by introspection.';
+  'Assent isn’t an OpenID provider. Remove openid, profile and email from scope, use OAuth 2.0 with /.well-known/oauth-authorization-server, and read the user of a token by introspection.';
 const LOST_PKCE =
   'The application must send code_challenge to /oauth/authorize and the PKCE verifier to /oauth/token, or neither. The rule says which is missing: often a restart or a lost session dropped the verifier. The code stays usable.';
 const BAD_LINK = 'The link is wrong: check BASE_URL and the paths that the proxy forwards.';
@@ -16,7 +16,7 @@ function each<Id extends string>(remedy: string, ...ids: readonly Id[]): Record<
   return Object.fromEntries(ids.map((id) => [id, remedy])) as Record<Id, string>;
 }
 
-/** Every rule that a request can break, by the id that its check gives it, and what an operator can do. */
+/** Every rule that a request can break, by its check's id, and the operator's remedy. */
 const REMEDIES = {
   // The form of a request.
   ...each(TOO_LONG, 'too_many_parameters', 'too_long'),
@@ -28,7 +28,8 @@ const REMEDIES = {
   unclear_instance_name:
     'The application must send an instance_name of visible characters with single spaces: see docs/integrate/guide.md.',
   // The caller.
-  client_unregistered: 'The client_id is not registered here: compare it with `assent client list`.',
+  client_unregistered:
+    'The client_id is not registered here: compare it with `assent client list`, on the database of the server (DATABASE_URL or DATA_DIR).',
   client_blocked:
     'An operator blocked the application: `assent audit --client ID` shows who, `assent client unblock ID` unblocks it.',
   ...each(CLIENT_SECRET, 'client_unknown_or_blocked', 'client_not_authenticated', 'secret_wrong'),
@@ -59,7 +60,7 @@ const REMEDIES = {
     'The limit exceeds the ceiling of the application: see `assent client show ID`; `assent client update ID --most DAYS,SUM` raises it.',
   // The code: `CHECKS` in store/token/exchanges.ts.
   code_malformed:
-    'This is no code of Assent: a code begins with assent_ac_ and has 74 characters. It may be cut off, altered, or an access token (assent_at_).',
+    'This isn’t a code from Assent: a code begins with assent_ac_ and has 74 characters. It may be cut off, altered, or an access token (assent_at_).',
   code_unknown:
     'A later authorization of the same user annulled the code, or it belongs to another client: `assent audit --client ID`.',
   code_expired:
@@ -97,12 +98,12 @@ const REMEDIES = {
   server_error: 'A fault of Assent: the log has a line at level error with this reference and the cause.',
 };
 
-/** The id of a rule: stable, whatever its text says. */
+/** The id of a rule: stable even if its text changes. */
 export type RuleId = keyof typeof REMEDIES;
 
 export const RULE_IDS = Object.keys(REMEDIES) as readonly RuleId[];
 
-/** The advice about a refusal, its commands with what is known of it. @param ruleId null, or of another build */
+/** The advice about a refusal; its commands contain the known values. @param ruleId null, or of another build */
 export function remedyFor(
   ruleId: string | null,
   { clientId, reference }: { readonly clientId?: string | null; readonly reference?: string } = {},

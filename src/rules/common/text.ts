@@ -1,21 +1,21 @@
 /**
- * Characters that can't be seen or told apart: white space, default-ignorable, control, format, unassigned and private-use ones,
- * those drawn as nothing (braille blank, null notehead, fillers), and a combining mark at the beginning, over the text before.
+ * Invisible or indistinguishable characters: white space, default-ignorable, control, format, unassigned and private-use ones,
+ * those drawn as nothing (braille blank, null notehead, fillers), and a leading combining mark, drawn over the text before.
  */
 const UNCLEAR =
   /^\p{M}|[\p{White_Space}\p{Default_Ignorable_Code_Point}\p{C}\u2800\uFFFC\u{13441}\u{13442}\u{16FE4}\u{1D159}]/u;
 
-/** Characters of these scripts, for the brackets of a pattern. */
+/** Characters of these scripts, for a pattern's brackets. */
 export const ofScripts = (scripts: readonly string[]): string =>
   scripts.map((script) => `\\p{Script_Extensions=${script}}`).join('');
 
-/** Scripts in which a joiner between two letters changes how they are written. */
+/** Scripts in which a joiner between two letters changes their form. */
 const JOINING_LETTERS = ofScripts([
   ...['Arabic', 'Bengali', 'Devanagari', 'Gujarati', 'Gurmukhi', 'Kannada', 'Malayalam', 'Oriya', 'Sinhala'],
   ...['Syriac', 'Tamil', 'Telugu'],
 ]);
 
-/** Where a single space, a joiner or a variation selector belongs: between words, within some scripts and emoji. */
+/** Legitimate positions of a single space, a joiner or a variation selector: between words, within some scripts and emoji. */
 const NEEDED_INSIDE = new RegExp(
   [
     '(?<=[^ ]) (?=[^ ])',
@@ -34,18 +34,18 @@ export function findUnclear(text: string): string | undefined {
   return `U+${codePoint} at character ${[...text.slice(0, found.index)].length + 1}`;
 }
 
-/** Like {@link findUnclear}, for a name: single spaces inside it are fine, and the joiners that scripts and emoji need. */
+/** Like {@link findUnclear}, for a name: allows single spaces inside it, and the joiners of scripts and emoji. */
 export function findUnclearInName(name: string): string | undefined {
   return findUnclear(name.replaceAll(NEEDED_INSIDE, '.'));
 }
 
-/** Alone an apostrophe, as in L’Oréal, an accent or a bracket; two of them look like a quotation mark. */
+/** A single one is an apostrophe, as in L’Oréal, an accent or a bracket; two resemble a quotation mark. */
 const STROKE = "['‘-‛‹›′‵＇՚՝ʹ-ˋꞌ<>＜＞﹤﹥❮❯〈〉⟨⟩\\u0374\\u05F3\\u07F4\\u07F5\\p{Sk}]";
-/** Primes, letters, ornaments and brackets that look like a quotation mark, and are none to Unicode. */
+/** Primes, letters, ornaments and brackets that resemble a quotation mark, but aren't one in Unicode. */
 const OTHER_QUOTE = '[ʺ˝ˮ˶″‴‶‷⁗〃❛-❠《》≪≫⟪⟫⪡⪢⋘⋙⨠🙶-🙸\\u05F4\\u1CD3]';
 const QUOTES = new RegExp(`(?!${STROKE})\\p{Quotation_Mark}|${OTHER_QUOTE}|(?:${STROKE}\\p{M}*){2,}`, 'gu');
 
-/** A text of others as it stands between quotation marks of ours: it must not end them and go on as if it were ours. */
+/** Third-party text for within our quotation marks: it must not end them and continue as if it were ours. */
 export function withinQuotation(text: string): string {
   return text.replaceAll(QUOTES, '\uFFFD');
 }

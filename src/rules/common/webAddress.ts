@@ -2,7 +2,7 @@ const MAX_CHARACTERS = 500;
 
 export const WEB_ADDRESS = `https://, a host and at most ${MAX_CHARACTERS} visible ASCII characters`;
 
-/** A link to the web that can be shown as it is: a user name could be taken for the host. */
+/** A web link that can be shown unchanged: a user name could be mistaken for the host. */
 export function isWebAddress(url: string): boolean {
   return (
     url.length <= MAX_CHARACTERS &&

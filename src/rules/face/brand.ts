@@ -7,13 +7,13 @@ import type { Logo } from './logo.ts';
 /** The operator's file `BRAND`, with its logo. */
 export interface Brand {
   readonly name: PerLanguage;
-  /** Null for the shield of our own. */
+  /** Null for our own shield. */
   readonly logo: (Logo & { readonly path: string }) | null;
   /** The colour of buttons, links and focus, as `#rrggbb`; null for our own. */
   readonly accent: Readonly<Record<Theme, string>> | null;
-  /** Where users find help, by one of the first three at least, and the page for a forgotten password. */
+  /** Help for users, by at least one of the first three, and the page for a forgotten password. */
   readonly support: Readonly<Record<'url' | 'phone' | 'email' | 'password', string | null>> | null;
-  /** One line at the end of each page, such as the owner of the service and its licence. */
+  /** One line at the end of each page, such as the service's owner and licence. */
   readonly legal: PerLanguage | null;
 }
 
@@ -29,7 +29,7 @@ type Theme = 'light' | 'dark';
 
 /**
  * The backgrounds of an accent: the colours of these names in `views/style.css` (tested). Links and the focus outline have the
- * accent's colour; the text of a button has that of the surface.
+ * accent's colour; the text of a button has the surface's.
  */
 export const BACKGROUNDS: Readonly<Record<Theme, Readonly<Record<string, string>>>> = {
   light: { surface: '#ffffff', page: '#f2f4f3', tint: '#edf4f1', warn: '#fff6df', bad: '#fdeeec' },
@@ -39,7 +39,7 @@ export const BACKGROUNDS: Readonly<Record<Theme, Readonly<Record<string, string>
 /** WCAG 2.2, 1.4.3, for text of any size. */
 const MIN_CONTRAST = 4.5;
 
-/** The name stands in the head of each page, at 320 pixels too. */
+/** The name appears in the head of each page, even at 320 pixels. */
 const MAX_BRAND_NAME_CHARACTERS = 40;
 const MAX_LEGAL_CHARACTERS = 300;
 
@@ -82,7 +82,7 @@ const BRAND = z.strictObject(
   'must be an object with a name',
 );
 
-/** The `logo` of a brand file, whatever else is wrong with it; null for none. */
+/** The `logo` of a brand file, despite other mistakes; null for none. */
 export function logoNameIn(json: string): string | null {
   return z.object({ logo: z.string().min(1) }).safeParse(parseJson(json)).data?.logo ?? null;
 }
@@ -101,7 +101,7 @@ function contrastProblem(accent: string, theme: Theme): string | undefined {
   });
   const [worst] = ratios.sort((a, b) => a.ratio - b.ratio);
   if (worst === undefined || worst.ratio >= MIN_CONTRAST) return undefined;
-  // Rounded down: 4.499 is not shown as the 4.5 that it lacks.
+  // Rounded down: 4.499 must not appear as the required 4.5.
   const shown = (Math.floor(worst.ratio * 100) / 100).toFixed(2);
   const uses = worst.name === 'surface' ? 'button text, links and focus outline' : 'links and focus outline';
   return `${accent} has a contrast of ${shown} with the ${worst.name} colour ${worst.background} (${uses}), and needs ${MIN_CONTRAST}`;

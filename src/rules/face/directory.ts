@@ -7,7 +7,7 @@ import type { Right } from '../scope/scope.ts';
 
 /** The names of shops and accounts. */
 export interface Directory {
-  /** @returns null for one that has none @param id exactly as a scope names it */
+  /** @returns null for an unknown one @param id exactly as in a scope */
   nameOf(kind: 'shop' | 'account', id: string): PerLanguage | null;
 }
 
@@ -32,12 +32,12 @@ const DIRECTORY = z.strictObject(
 /** Parses an operator's directory: `shops` and `accounts`, each by number. @throws {FileError} with all its mistakes */
 export function parseDirectory(json: string): Directory {
   const { shops, accounts } = parseOperatorFile(DIRECTORY, json);
-  // Objects have names of their own, such as `constructor`.
+  // Objects have inherited names, such as `constructor`.
   const byKind = { shop: new Map(Object.entries(shops)), account: new Map(Object.entries(accounts)) };
   return { nameOf: (kind, id) => byKind[kind].get(id) ?? null };
 }
 
-/** Null where the operator gave no name, and for phone numbers and email addresses. */
+/** Null without an operator's name, and for phone numbers and email addresses. */
 export function nameOfTarget(directory: Directory, { target, type }: Right): PerLanguage | null {
   if (target === undefined || type === 'phone' || type === 'email') return null;
   return directory.nameOf(type ?? 'shop', target);

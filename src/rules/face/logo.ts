@@ -2,21 +2,21 @@ import { FileError } from '../common/operatorFile.ts';
 import { type ImageSize, pngSize } from './png.ts';
 import { svgSize } from './svg.ts';
 
-/** A picture that stands for the service or an application, checked, and served as it is. */
+/** A picture of the service or an application, checked, and served unchanged. */
 export interface Logo extends ImageSize {
   /** The first 32 hex digits of its SHA-256 and `.svg` or `.png`: other bytes have another address. */
   readonly file: string;
   readonly body: Buffer;
 }
 
-/** It is read with each first visit, and kept in memory and database. */
+/** Every new visitor downloads it, and memory and database keep it. */
 export const MAX_LOGO_BYTES = 64 * 1024;
 
 export function contentTypeOf(file: string): string {
   return file.endsWith('.svg') ? 'image/svg+xml; charset=utf-8' : 'image/png';
 }
 
-/** Checks a picture for our pages: PNG, or SVG that is drawn quickly. @throws {FileError} */
+/** Checks a picture for our pages: PNG, or an SVG that is fast to draw. @throws {FileError} */
 export function checkLogo(body: Buffer): ImageSize & { readonly extension: 'svg' | 'png' } {
   if (body.length > MAX_LOGO_BYTES) {
     throw new FileError([`has ${body.length} bytes, and may have ${MAX_LOGO_BYTES}`]);
@@ -31,7 +31,7 @@ export function checkLogo(body: Buffer): ImageSize & { readonly extension: 'svg'
 
 const MAX_RATIO = 3;
 
-/** False for bytes that an earlier build took and this one refuses. */
+/** False for bytes accepted by an earlier build and refused by this one. */
 export function isLogo(body: Buffer): boolean {
   try {
     return checkLogo(body).width > 0;

@@ -1,6 +1,6 @@
 import { FileError } from '../common/operatorFile.ts';
 
-/** Of a picture, in its own units. */
+/** A picture's size, in its own units. */
 export interface ImageSize {
   readonly width: number;
   readonly height: number;
@@ -8,12 +8,12 @@ export interface ImageSize {
 
 const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
 const MIN_PIXELS = 16;
-/** A browser unpacks no more than 4 MB of it, however small the file is. */
+/** A browser unpacks at most 4 MB, however small the file is. */
 const MAX_PIXELS = 1024;
 /** Length, type and checksum of a chunk. */
 const FRAME_BYTES = 12;
 
-/** The size of a PNG. Its chunks are walked to the end: nothing is animated, cut off or appended. @throws {FileError} */
+/** The size of a PNG. Its chunks are read to the end: nothing is animated, truncated or appended. @throws {FileError} */
 export function pngSize(body: Buffer): ImageSize {
   if (!body.subarray(0, 8).equals(SIGNATURE)) throw new FileError(['is no PNG: its signature is wrong']);
   const types = chunkTypes(body);

@@ -3,31 +3,31 @@ import { FileError } from '../common/operatorFile.ts';
 import type { ImageSize } from './png.ts';
 
 // A logo is drawn in an <img>, and its address has the CSP `sandbox`: an SVG runs nothing and loads nothing there. So this
-// refuses only what takes a browser long to draw; the worst file that it takes must stay below a second.
+// refuses only slow drawing; the worst accepted file must take less than a second.
 
 const SVG = 'http://www.w3.org/2000/svg';
-/** Elements that draw themselves once. */
+/** Elements that are drawn once. */
 const ELEMENTS = new Set(
   `svg g defs title desc metadata style path rect circle ellipse line polyline polygon text tspan
    linearGradient radialGradient stop clipPath`.split(/\s+/),
 );
 const MAX_ELEMENTS = 1000;
 const MAX_DEPTH = 32;
-/** Each letter may have a place and a turn of its own. */
+/** Each letter may have its own position and rotation. */
 const MAX_LETTERS = 500;
 
-/** Attributes that are text or a name, and those with a prefix such as `inkscape:`. All others may be CSS. */
+/** Attributes with a text or a name, and those with a prefix such as `inkscape:`. All others may be CSS. */
 const NO_CSS = /^(?:xmlns|id|class|aria-.*|data-.*|.+:.+)$/;
-/** CSS that draws much in few bytes, that applies to many things, or that an escape hides. */
+/** CSS that draws much in few bytes, matches many elements, or is hidden by an escape. */
 const SLOW =
   /\\|@(?!media\b)[\w-]*|clip-path|mask|filter|(?:text|box)-shadow|box-reflect|stroke-dasharray(?!\s*:\s*none\b)/i;
-/** Of blurs and pictures each is a function, and so is what loads. */
+/** Blurs, pictures and everything that loads are functions, too. */
 const FUNCTIONS = /^(?:rgba?|hsla?|matrix|translate[xy]?|scale|rotate|skew[xy]|media|and|or|not)$/i;
-/** Rules for elements, classes and ids, and few of them: a browser tries others on one element after another. */
+/** Rules for elements, classes and ids, and few of them: a browser tests others on one element after another. */
 const RULE = String.raw`\s*[.#]?[\w-]+(?:\s*,\s*[.#]?[\w-]+)*\s*\{[^{}]*\}`;
 const STYLE = new RegExp(String.raw`^(?=[^]{0,4096}$)(?:${RULE}|\s*@media[^{};]*\{(?:${RULE})*\s*\})*\s*$`);
 
-/** The size of an SVG. @param body of bounded length @throws {FileError} naming the first thing that is not allowed */
+/** The size of an SVG. @param body of bounded length @throws {FileError} naming the first forbidden thing */
 export function svgSize(body: Buffer): ImageSize {
   const text = body.toString();
   if (!Buffer.from(text).equals(body)) refuse('is neither a PNG nor an SVG in UTF-8');
@@ -64,7 +64,7 @@ function refuse(problem: string): never {
   throw new FileError([problem]);
 }
 
-/** @param open the elements around it @param before all that began before it */
+/** @param open the surrounding elements @param before all elements that started earlier */
 function checkElement(tag: SaxesTagNS, open: readonly SaxesTagNS[], before: readonly SaxesTagNS[]): void {
   const { name, uri } = tag;
   const parent = open.at(-1);
@@ -76,7 +76,7 @@ function checkElement(tag: SaxesTagNS, open: readonly SaxesTagNS[], before: read
     );
   if (open.length > MAX_DEPTH) refuse(`is nested deeper than ${MAX_DEPTH} elements`);
   if (before.length === MAX_ELEMENTS) refuse(`has more than ${MAX_ELEMENTS} elements: join its paths`);
-  // Drawing programs cut to the edge of the page so. Other clips, used often, would be drawn as often.
+  // Drawing programs clip to the page like this. Other clips, used often, would be drawn as often.
   if (parent?.name === 'clipPath' && (parent !== before.at(-1) || !/^(rect|circle|ellipse)$/.test(name)))
     refuse('clips with more than one <rect>, <circle> or <ellipse>: cut the paths themselves');
   checkAttributes(tag);
@@ -90,17 +90,17 @@ function checkAttributes({ name, attributes }: SaxesTagNS): void {
   }
 }
 
-/** @param css a style sheet, declarations, or one property, as which presentation attributes are read */
+/** @param css a style sheet, declarations, or one property, since presentation attributes parse as such */
 function checkCss(css: string, place: string): void {
   const read = css.replaceAll(/url\((["']?)#[\w.-]+\1\)/g, ''); // a part of the same file
   const slow = SLOW.exec(read)?.[0];
   if (slow !== undefined) refuse(`has ${slow} in ${place}, which a logo must not have: make paths of it`);
-  // It begins where a name does, so that a long text is read once.
+  // It starts where a name does, so that a long text is read once.
   for (const [, called = ''] of read.matchAll(/(?<![^\s(){}:;,/])([^\s(){}:;,/]+)\(/g))
     if (!FUNCTIONS.test(called)) refuse(`has ${called}() in ${place}, which a logo must not have`);
 }
 
-/** As a page lays it out: by `width` and `height` where both are plain numbers, otherwise by `viewBox`. */
+/** The page's layout size: `width` and `height` if both are plain numbers, otherwise `viewBox`. */
 function sizeOf(root: SaxesTagNS | undefined): ImageSize {
   const numbers = (name: string) =>
     (root?.attributes[name]?.value.trim() ?? '').split(/[\s,]+/).map((one) => Number(one.replace(/px$/, '')));

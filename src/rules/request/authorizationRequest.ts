@@ -16,13 +16,13 @@ const CHECKED: readonly string[] = [
 /** In the order of the canonical query; other parameters are ignored. */
 export const AUTHORIZATION_PARAMETERS: readonly string[] = [...CHECKED, 'ui_locales'];
 
-/** As many characters name all languages that one person reads. */
+/** Enough for all languages that one person reads. */
 const MAX_LOCALES = 100;
 
-/** An authorization request that passed every check of contract 2.2, its `scope` byte for byte as it was sent. */
+/** An authorization request that passed every check of contract 2.2; its `scope` is as sent, byte for byte. */
 export type AuthorizationRequest = Readonly<ReturnType<typeof parseAuthorizationRequest>>;
 
-/** In the body (contract 4.1), or in the URL when an SDK posts an empty body. @throws {OAuthError} when in both */
+/** In the body (contract 4.1), or in the URL if an SDK posts an empty body. @throws {OAuthError} if in both */
 export function postedParameters(query: Parameters, body: Parameters): Parameters {
   if (!query.hasAny(CHECKED)) return body;
   if (body.hasAny(CHECKED)) {
@@ -58,7 +58,7 @@ function checkClient(client: Client | null): Client {
   throw new OAuthError('unauthorized_client', ruleId, message, { rule });
 }
 
-/** Contract 2.2, redirect_uri: identical, character by character, to the registered one, but for parameters appended to it. */
+/** Contract 2.2, redirect_uri: identical, character by character, to the registered one, except for appended parameters. */
 function checkRedirectUri(sent: string, client: Client): string {
   const mismatch = redirectUriMismatch(client.redirectUri, sent);
   if (mismatch === null) return sent;
@@ -67,7 +67,7 @@ function checkRedirectUri(sent: string, client: Client): string {
   throw invalidRequest(ruleId, message, { parameter: 'redirect_uri', rule });
 }
 
-/** The query in the one form of our URL and forms: known parameters in one order, no empty ones, no secret; spaces as `%20`. */
+/** The query in the canonical form of our URL and forms: known parameters in order, no empty ones, no secret; spaces as `%20`. */
 function formatCanonicalQuery(parameters: Parameters): string {
   const field = (name: string, value = '') => (value === '' ? [] : [`${name}=${encodeURIComponent(value)}`]);
   const query = CHECKED.flatMap((name) => field(name, parameters.get(name))).join('&');

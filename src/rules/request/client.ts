@@ -1,7 +1,7 @@
 import { hundredths } from '../common/money.ts';
 import type { Ceiling } from '../scope/ceiling.ts';
 
-/** Of an application, a resource server or a user. */
+/** Status of an application, a resource server or a user. */
 export type Status = 'active' | 'blocked';
 
 /** A registered application (contract 2.1). */
@@ -9,30 +9,30 @@ export interface Client {
   readonly clientId: string;
   readonly name: string;
   readonly redirectUri: string;
-  /** A confidential client (RFC 6749 section 2.1): every token request must carry its secret (contract 2.1). */
+  /** A confidential client (RFC 6749 section 2.1): every token request needs its secret (contract 2.1). */
   readonly verified: boolean;
   readonly status: Status;
-  /** Names of the rights that it may ask; null for all. */
+  /** Names of the rights that it may request; null for all. */
   readonly allowedRights: readonly string[] | null;
   /** Null for no ceiling. */
   readonly most: Ceiling | null;
-  /** Its own address in the web, `https://…`, as the operator gave it; null for none. */
+  /** Its website, `https://…`, as registered; null for none. */
   readonly site: string | null;
-  /** The file of its logo, such as `0f…3a.svg`, the digits a hash of its bytes; null for none. */
+  /** Its logo's file, such as `0f…3a.svg`, the digits a hash of its bytes; null for none. */
   readonly logo: string | null;
-  /** An operator has looked at the application. `verified` is something else, and is never shown. */
+  /** An operator has checked the application. `verified` is something else, and is never shown. */
   readonly reviewed: boolean;
-  /** Users may grant smaller sums than it asks, where a limit is for a period. */
+  /** Users may grant smaller sums than requested, if a limit has a period. */
   readonly userLimits: boolean;
   readonly createdAt: Date;
-  /** Raised by each change of {@link ClientSettings}: consent pages and codes from before are refused. */
+  /** Raised by each change of {@link ClientSettings}: older consent pages and codes are refused. */
   readonly revision: number;
 }
 
-/** All but what the registration fixes and the status. */
+/** All except the status and the registration's fixed fields. */
 export type ClientSettings = Omit<Client, 'clientId' | 'verified' | 'status' | 'createdAt' | 'revision'>;
 
-/** The settings of an application, by their names in the audit trail. */
+/** An application's settings, by their names in the audit trail. */
 export function settingsOf({ name, most, site, logo, reviewed, ...settings }: ClientSettings) {
   const { redirectUri: redirect_uri, allowedRights: allowed_rights, userLimits: user_limits } = settings;
   return { name, redirect_uri, allowed_rights, most, site, logo, reviewed, user_limits };
@@ -42,7 +42,7 @@ export function logoPath({ clientId, logo }: Pick<Client, 'clientId' | 'logo'>):
   return logo === null ? null : `/logo/${clientId}-${logo}`;
 }
 
-/** The application and the file that {@link logoPath} wrote behind `/logo/`; null for any other text. */
+/** The application and the file in a {@link logoPath} after `/logo/`; null for other text. */
 export function parseLogoPath(name: string): { readonly clientId: string; readonly file: string } | null {
   const [, clientId, file] = /^([0-9a-f]{32})-([0-9a-f]{32}\.(?:svg|png))$/.exec(name) ?? [];
   return clientId === undefined || file === undefined ? null : { clientId, file };
@@ -58,7 +58,7 @@ export function changesBetween(before: ClientSettings, after: ClientSettings) {
   );
 }
 
-/** The part of a change that has an effect: another order of rights, or zeros behind a sum, has none. */
+/** The effective part of a change: another order of rights, or trailing zeros of a sum, have no effect. */
 export function effectiveChange(before: Client, change: Partial<Client>): Partial<Client> {
   const [old, wanted] = [inOneSpelling(before), inOneSpelling(change)];
   return Object.fromEntries(Object.entries(change).filter(([name]) => wanted.get(name) !== old.get(name)));

@@ -1,7 +1,7 @@
 import { invalidRequest } from '../common/error.ts';
 import { decodeForm, type Parameters } from './parameters.ts';
 
-/** The identifier of an application or a resource server and, if it sent one, its secret. */
+/** The identifier of an application or a resource server, and its secret if sent. */
 export interface Credentials {
   readonly id: string;
   readonly secret: string | null;
@@ -24,7 +24,7 @@ export function parseClientCredentials(body: Parameters, authorization: string |
 
 /**
  * Credentials from HTTP Basic, each half form-encoded (RFC 6749 section 2.3.1); null without. An empty password is no secret.
- * @throws {OAuthError} `invalid_request` for Basic that can't be read
+ * @throws {OAuthError} `invalid_request` for unreadable Basic
  */
 export function parseBasicCredentials(authorization: string | undefined): Credentials | null {
   const encoded = /^Basic +(.*)$/i.exec(authorization ?? '')?.[1];
@@ -33,7 +33,7 @@ export function parseBasicCredentials(authorization: string | undefined): Creden
   const colon = text.indexOf(':');
   const id = decodeForm(text.slice(0, colon));
   const secret = decodeForm(text.slice(colon + 1));
-  // U+FFFD, escaped, is another program's trace of bytes that were not UTF-8.
+  // U+FFFD, escaped, is another program's replacement of bytes that were not UTF-8.
   if (colon < 1 || id === undefined || secret === undefined || (id + secret).includes('\uFFFD')) {
     throw invalidRequest('unreadable_credentials', 'The Authorization header is not readable HTTP Basic.');
   }

@@ -5,8 +5,8 @@ const wrong = (parameter: string, message: string) =>
   invalidRequest('wrong_code_challenge', message, { parameter });
 
 /**
- * The PKCE challenge of an authorization request (RFC 7636 section 4.3), base64url of a SHA-256; null when none was sent. S256
- * only, because a `plain` challenge is the verifier itself. @throws {OAuthError} `invalid_request`
+ * The PKCE challenge of an authorization request (RFC 7636 section 4.3), base64url of a SHA-256; null if missing. S256 only,
+ * because a `plain` challenge is the verifier itself. @throws {OAuthError} `invalid_request`
  */
 export function parseCodeChallenge(parameters: Parameters): string | null {
   const challenge = parameters.get('code_challenge');

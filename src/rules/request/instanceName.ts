@@ -2,7 +2,7 @@ import { invalidRequest } from '../common/error.ts';
 import { MAX_INSTANCE_NAME_BYTES } from '../common/limits.ts';
 import { byteLength, findUnclearInName } from '../common/text.ts';
 
-/** Contract 2.2, instance_name; null, which is an instance of its own, without one. @throws {OAuthError} `invalid_request` */
+/** Contract 2.2, instance_name; null, itself an instance, without one. @throws {OAuthError} `invalid_request` */
 export function parseInstanceName(value: string | undefined): string | null {
   if (value === undefined) return null;
   const parameter = 'instance_name';

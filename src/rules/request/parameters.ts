@@ -1,17 +1,17 @@
 import { invalidRequest, OAuthError, type OAuthErrorCode } from '../common/error.ts';
 import type { RuleId } from '../common/remedies.ts';
 
-/** Several times what any request and any form sends, but for a form with limits. */
+/** Several times the parameters of any request and form, except a form with limits. */
 export const MAX_PARAMETERS = 64;
 
-/** Faults of a parameter, which have no text. */
+/** Faulty values of a parameter. */
 const DOUBLED = Symbol('sent more than once');
 const UNDECODABLE = Symbol('no percent-encoded UTF-8');
 type Fault = typeof DOUBLED | typeof UNDECODABLE;
 
 /**
- * The parameters of one request in `application/x-www-form-urlencoded`, UTF-8 (contract section 4). A fault is raised when its
- * parameter is read: unknown ones are ignored whatever they hold, and the order of checks stays the contract's.
+ * The parameters of one request in `application/x-www-form-urlencoded`, UTF-8 (contract section 4). Reading a faulty parameter
+ * raises its error: unknown ones are ignored with any content, and the contract's order of checks holds.
  */
 export class Parameters {
   readonly #values = new Map<string, string | Fault>();
@@ -29,14 +29,14 @@ export class Parameters {
     }
   }
 
-  /** Also of those sent empty or with a fault. */
+  /** True also for empty or faulty ones. */
   hasAny(names: readonly string[]): boolean {
     return names.some((name) => this.#values.has(name));
   }
 
   /**
-   * The value of a parameter; `undefined` when it was left out or empty (RFC 6749 section 3.1).
-   * @throws {OAuthError} `invalid_request` when it was given twice, `malformed` (the contract gives `scope` its own) for no UTF-8
+   * The value of a parameter; `undefined` if missing or empty (RFC 6749 section 3.1).
+   * @throws {OAuthError} `invalid_request` if given twice, `malformed` (the contract gives `scope` its own) if not UTF-8
    */
   get(name: string, malformed: OAuthErrorCode = 'invalid_request'): string | undefined {
     const value = this.#values.get(name);
@@ -51,27 +51,27 @@ export class Parameters {
     return value === '' ? undefined : value;
   }
 
-  /** Like {@link get}, and `undefined` for a fault: of a parameter that no request is refused for. */
+  /** Like {@link get}, but `undefined` for a fault: for a parameter that never refuses a request. */
   find(name: string): string | undefined {
     const value = this.#values.get(name);
     return typeof value === 'string' ? value : undefined;
   }
 
-  /** Those parameters alone, encoded as they were sent, with whatever fault they have. */
+  /** Only those parameters, encoded as sent, including faults. */
   only(names: readonly string[]): string {
     const wanted = new Set(names);
     const pairs = this.#pairs.filter((pair) => wanted.has(splitPair(pair)[0] ?? ''));
     return pairs.join('&').replaceAll(/[^\x21-\x7e]+/gu, encodeURIComponent);
   }
 
-  /** Like {@link get}, for a parameter that must be there. @throws {OAuthError} `invalid_request` */
+  /** Like {@link get}, for a required parameter. @throws {OAuthError} `invalid_request` */
   require(name: string): string {
     const value = this.get(name);
     if (value !== undefined) return value;
     throw invalidRequest('missing_parameter', `The parameter ${name} is missing.`, { parameter: name });
   }
 
-  /** Of a parameter that has one fixed value. @throws {OAuthError} `invalid_request` for another or none */
+  /** Requires a fixed value. @throws {OAuthError} `invalid_request` for another or none */
   requireValue(name: string, value: string, ruleId: RuleId): void {
     if (this.require(name) === value) return;
     throw invalidRequest(ruleId, `The parameter ${name} must be ${value}.`, { parameter: name });
@@ -84,11 +84,11 @@ function splitPair(pair: string): [name: string | undefined, value: string | und
   return [decodeForm(pair.slice(0, equals)), decodeForm(pair.slice(equals + 1))];
 }
 
-/** Stricter than usual parsers, for which `%ZZ` and `%FF` are literal text. @returns undefined for no UTF-8, and for a NUL */
+/** Stricter than usual parsers, for which `%ZZ` and `%FF` are literal text. @returns undefined if not UTF-8, or with a NUL */
 export function decodeForm(encoded: string): string | undefined {
-  // Most names and values have nothing to decode; decoding them all would be a twentieth of an exchange's work.
+  // Most names and values need no decoding; decoding them all would be a twentieth of an exchange's work.
   if (/^[\w.~:/-]*$/.test(encoded)) return encoded;
-  // U+FFFD before decoding stands for bytes that were not UTF-8 and are lost already.
+  // U+FFFD before decoding stands for lost bytes that were not UTF-8.
   if (encoded.includes('\uFFFD')) return undefined;
   try {
     const text = decodeURIComponent(encoded.replaceAll('+', ' '));

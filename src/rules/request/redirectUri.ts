@@ -1,15 +1,15 @@
 import { MAX_CANONICAL_QUERY_BYTES, MAX_REDIRECT_URI_CHARACTERS } from '../common/limits.ts';
 import type { RuleId } from '../common/remedies.ts';
 
-/** Of our answer, or of one that a library may take it for: in a redirect URI they would forge it. */
+/** Parameters of our response, or of one that libraries mistake for it: a redirect URI would forge it. */
 const ANSWER_PARAMETERS = [
   ...['code', 'error', 'error_description', 'error_uri', 'state', 'iss', 'session_state'],
   ...['access_token', 'id_token', 'token_type', 'expires_in', 'scope'],
 ];
 
 /**
- * The rule by which `sent` is not the registered URI; null when it is. Application-specific parameters may be appended
- * (contract 2.2). No decoding, lower-casing or normalising first: two spellings are two addresses.
+ * The rule that `sent` breaks against the registered URI; null if it matches. Application-specific parameters may be appended
+ * (contract 2.2). No decoding, lower-casing or normalizing first: two spellings are two addresses.
  */
 export function redirectUriMismatch(
   registered: string,
@@ -51,7 +51,7 @@ const UNSAFE_SCHEMES = [
   ...['mailto', 'tel', 'sms', 'ftp', 'ws', 'wss'],
 ];
 
-/** Why `uri` can't be registered as a redirect URI, as the end of a sentence; undefined when it can. */
+/** The reason to refuse `uri` as a redirect URI, as the end of a sentence; undefined if valid. */
 export function redirectUriProblem(uri: string): string | undefined {
   if (uri.length > MAX_REDIRECT_URI_CHARACTERS) {
     return `it is longer than ${MAX_REDIRECT_URI_CHARACTERS} characters`;
@@ -71,8 +71,8 @@ export function redirectUriProblem(uri: string): string | undefined {
 }
 
 /**
- * The names of a query as the most lenient receiver reads them: `;` as a separator, a second `?` and space around dropped, case
- * ignored, `.` and space as `_`, cut at `[` or a control character. Undefined for one that can't be decoded.
+ * A query's names as the most lenient receiver reads them: `;` as a separator, a second `?` and space around dropped, case
+ * ignored, `.` and space as `_`, cut at `[` or a control character. Undefined for an undecodable one.
  */
 function parameterNames(query: string): (string | undefined)[] {
   const encoded = query.split(/[&;]/).map((pair) => pair.split('=', 1)[0] ?? '');
@@ -100,7 +100,7 @@ function firstDifference(a: string, b: string): number {
   return at;
 }
 
-/** The `Location` of an answer (contract 4.1). `state` goes first: some applications cut off all that follows `code`. */
+/** The `Location` of a response (contract 4.1). `state` comes first: some applications cut off everything after `code`. */
 export function answerLocation(
   { redirectUri, state }: { readonly redirectUri: string; readonly state: string | null },
   name: 'code' | 'error',

@@ -7,7 +7,7 @@ import { RIGHT_NAMES, RIGHTS, type RightName } from '../scope/rights.ts';
 import { keptScope, type Right } from '../scope/scope.ts';
 import type { Client } from './client.ts';
 
-/** A service offers the rights that its catalogue has a sentence for, in its one currency (ISO 4217). */
+/** A service offers the rights with a sentence in its catalogue, in its only currency (ISO 4217). */
 export interface Offer {
   readonly catalogue: Readonly<Partial<Record<RightName, unknown>>>;
   readonly currency: string;
@@ -15,7 +15,7 @@ export interface Offer {
 
 type Asking = Pick<Client, 'allowedRights' | 'most'>;
 
-/** Parses the scope of a request, by the rules of contract 2.2 and 7.1. @throws {OAuthError} `invalid_scope` */
+/** Parses a request's scope, by the rules of contract 2.2 and 7.1. @throws {OAuthError} `invalid_scope` */
 export function parseRequestedScope(scope: string, offer: Offer, client: Asking): readonly Right[] {
   if (scope.length > MAX_CANONICAL_QUERY_BYTES) {
     const message = `The parameter scope is longer than ${MAX_CANONICAL_QUERY_BYTES} characters.`;
@@ -55,7 +55,7 @@ function refuseUnclear({ name, target = '', type }: Right): void {
   throw invalidScope('unclear_target', message, `scope: the target of ${name} has ${unclear}`);
 }
 
-/** The default limit counts where the application wrote none. */
+/** Applies the default limit if the application wrote none. */
 function refuseExcess({ name, limit }: Right, most: Ceiling): void {
   if (limit === undefined || !exceeds(limit, most)) return;
   const message = 'The application may not ask to spend so much.';
@@ -66,7 +66,7 @@ function refuseExcess({ name, limit }: Right, most: Ceiling): void {
 
 type Contradiction = readonly [rule: string, broken: (rights: readonly Right[]) => boolean];
 
-/** The ways to be "logically contradictory" (contract 7.1). */
+/** All cases of "logically contradictory" (contract 7.1). */
 const CONTRADICTIONS: readonly Contradiction[] = [
   ['the same right twice', (rights) => hasTwins(rights, identityOf)],
   ['two targets that look alike', (rights) => hasTwins(rights, lookOf)],
@@ -83,7 +83,7 @@ const CONTRADICTIONS: readonly Contradiction[] = [
   ],
 ];
 
-/** Equal for the same right, whatever its limit. @param spell gives the same for two spellings of one target */
+/** Equal for the same right, whatever its limit. @param spell maps two spellings of one target to the same */
 export function identityOf(
   { name, target, type }: Right,
   spell = (target: string) => target.normalize('NFKC'),
@@ -91,7 +91,7 @@ export function identityOf(
   return JSON.stringify([name, target && spell(target), type]);
 }
 
-/** Equal for two lines that look the same on a page. A phone number is shown with its plus, which need not be written. */
+/** Equal for two lines that look the same on a page. A phone number is shown with its plus, which is optional in a scope. */
 function lookOf(right: Right): string {
   const sign = right.type === 'phone' ? /^\+/ : '';
   return identityOf(right, (target) => skeleton(withinQuotation(target).replace(sign, '')));
@@ -101,7 +101,7 @@ function hasTwins<Item>(items: readonly Item[], by: (item: Item) => string): boo
   return new Set(items.map((item) => by(item))).size < items.length;
 }
 
-/** A right to pay all of a kind, and one to pay one of them. */
+/** A right to pay all of a kind, together with one to pay one of them. */
 function wholesWithParts(): Contradiction[] {
   return RIGHT_NAMES.flatMap((part) => {
     const whole = RIGHTS[part].isPartOf;

@@ -1,6 +1,6 @@
 import type { Right } from './scope.ts';
 
-/** Writes a scope by the grammar, in its shortest form: `parseScope(formatScope(rights))` gives `rights` back. */
+/** Writes a scope by the grammar, in its shortest form: `parseScope(formatScope(rights))` returns `rights`. */
 export function formatScope(rights: readonly Right[]): string {
   return rights.map(formatRight).join(' ');
 }

@@ -1,15 +1,15 @@
 import { type MoneySource, type Right, spends } from './scope.ts';
 
-/** The rights of a scope as data, so that resource servers need no parser of scopes. JSON leaves out undefined fields. */
+/** The rights of a scope as data, so that resource servers need no scope parser. JSON omits undefined fields. */
 export function rightData(rights: readonly Right[]) {
   return rights.map(({ name, target, type, sources, limit }) => ({
     right: name,
     target,
     target_type: type,
     sources,
-    /** Undefined for one payment of exactly `amount`, too. */
+    /** Undefined also for one payment of exactly `amount`. */
     period_days: limit?.days ?? undefined,
-    /** An exact decimal as text, never a float; the default limit's, too. */
+    /** An exact decimal as text, never a float; including the default limit's. */
     amount: limit?.sum,
     currency: limit?.currency,
   }));
@@ -21,7 +21,7 @@ export function limitsAmong(rights: readonly RightData[]): RightData[] {
   return rights.filter(({ amount }) => amount !== undefined);
 }
 
-/** Those of the scope, otherwise the wallet; none when nothing is spent. */
+/** Those of the scope, otherwise the wallet; none without spending. */
 export function moneySources(rights: readonly Right[]): readonly MoneySource[] {
   if (!spends(rights)) return [];
   return rights.find(({ sources }) => sources)?.sources ?? ['wallet'];

@@ -4,8 +4,8 @@ import { defaultLimit, type Limit } from '../common/money.ts';
 import { isRightName, isSpending, RIGHT_NAMES, RIGHTS, type RightName } from './rights.ts';
 import { Scanner } from './scopeScanner.ts';
 
-// The grammar of a scope. `rights.ts` has the rights, `scopeRules.ts` what a request may ask of them, `rightData.ts` how they
-// are given to programs and pages.
+// The grammar of a scope. `rights.ts` has the rights, `scopeRules.ts` their rules for requests, `rightData.ts` their form for
+// programs and pages.
 
 export type MoneySource = 'wallet' | 'card';
 
@@ -14,19 +14,19 @@ export interface Right {
   readonly name: RightName;
   /** A shop or an account. */
   readonly target?: string | undefined;
-  /** Of an account. */
+  /** Type of an account. */
   readonly type?: 'account' | 'phone' | 'email' | undefined;
   readonly sources?: readonly MoneySource[] | undefined;
-  /** Of each right that spends: the written one or the default. */
+  /** For each right that spends: the written limit or the default. */
   readonly limit?: Limit | undefined;
 }
 
-/** Money may leave the account, so that the payment password is asked. */
+/** Money may leave the account: the payment password is required. */
 export function spends(rights: readonly Right[]): boolean {
   return rights.some(({ limit }) => limit !== undefined);
 }
 
-/** By the grammar alone (contract 2.2). @returns one right or more, in the order written @throws {OAuthError} `invalid_scope` (contract 7.1) */
+/** By the grammar only (contract 2.2). @returns at least one right @throws {OAuthError} `invalid_scope` (contract 7.1) */
 export function parseScope(scope: string, currency: string): Right[] {
   const scanner = new Scanner(scope);
   const rights: Right[] = [];
@@ -101,18 +101,18 @@ function parseLimit(scanner: Scanner, currency: string): Limit {
   return { days: days === undefined ? null : Number(days), sum, currency };
 }
 
-/** Longer ones are parsed each time, so that kept ones take little memory. */
+/** Longer ones are parsed each time: the cache takes little memory. */
 const MAX_KEPT_CHARACTERS = 1_000;
 const parsedIn = kept((currency: string) =>
   kept((scope: string): readonly Right[] => parseScope(scope, currency)),
 );
 
-/** Like {@link parseScope}, but most applications ask the same of each user: what was parsed lately is kept. */
+/** Like {@link parseScope}, with a cache: most applications request the same of each user. */
 export function keptScope(scope: string, currency: string): readonly Right[] {
   return scope.length > MAX_KEPT_CHARACTERS ? parseScope(scope, currency) : parsedIn(currency)(scope);
 }
 
-/** By the grammar alone: a later rule for requests takes back no authorization. @throws {Error} for an unreadable row */
+/** By the grammar only: a later rule for requests revokes no authorization. @throws {Error} for an unreadable row */
 export function grantedRights(
   { clientId, scope }: { clientId: string; scope: string },
   currency: string,

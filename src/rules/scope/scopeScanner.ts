@@ -2,7 +2,7 @@ import { invalidScope } from '../common/error.ts';
 import { MAX_SCOPE_TEXT_CHARACTERS } from '../common/limits.ts';
 import type { RuleId } from '../common/remedies.ts';
 
-/** Scans a scope from left to right: it can't be split at spaces, which its strings may have. */
+/** Scans a scope from left to right: it can't be split at spaces, which its strings may contain. */
 export class Scanner {
   readonly #text: string;
   #at = 0;
@@ -15,7 +15,7 @@ export class Scanner {
     return this.#at === this.#text.length;
   }
 
-  /** Takes what `pattern` (sticky) matches here; undefined when it doesn't. */
+  /** Takes the match of `pattern` (sticky) here; undefined without one. */
   take(pattern: RegExp): string | undefined {
     pattern.lastIndex = this.#at;
     const taken = pattern.exec(this.#text)?.[0];
@@ -52,7 +52,7 @@ export class Scanner {
     return text;
   }
 
-  /** @throws {OAuthError} `invalid_scope`, saying what was expected and where */
+  /** @throws {OAuthError} `invalid_scope`, with what was expected and where */
   fail(expected: string, ruleId: RuleId = 'unreadable_rights'): never {
     throw invalidScope(
       ruleId,

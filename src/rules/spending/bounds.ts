@@ -2,16 +2,16 @@ import { moneySources } from '../scope/rightData.ts';
 import { RIGHTS } from '../scope/rights.ts';
 import { type Right, spends } from '../scope/scope.ts';
 
-/** An act that an application can't do, whatever it asked or because it didn't ask it. */
+/** An act that an application can never do, or can't do because it didn't request it. */
 export type Bound =
   /** By its limits, or because no right spends. */
   | 'spend_more'
   | 'spend'
-  /** They are typed on our pages only. */
+  /** They are typed only on our pages. */
   | 'see_passwords'
-  /** Every application has to ask for itself. */
+  /** Every application needs its own authorization. */
   | 'open_to_others'
-  /** Shops and accounts that its rights don't name. */
+  /** Shops and accounts outside its rights. */
   | 'pay_others'
   | 'transfer'
   | 'take_from_card'
@@ -19,10 +19,10 @@ export type Bound =
   | 'see_operations'
   | 'see_balance';
 
-/** How many bounds are said of what was not asked: a longer list is not read. */
+/** Maximum of bounds about unrequested rights: users don't read a longer list. */
 const MAX_NOT_ASKED = 2;
 
-/** Always the limits, the passwords and other applications; of the rights that were not asked the first that matter. */
+/** Always the limits, the passwords and other applications; then the most important unrequested rights. */
 export function boundsOf(rights: readonly Right[]): Bound[] {
   const spending = spends(rights);
   const sources = moneySources(rights);
@@ -30,7 +30,7 @@ export function boundsOf(rights: readonly Right[]): Bound[] {
     rights.some(({ name }) => RIGHTS[name].lifts?.some((one) => one === bound));
   const notAsked: readonly (readonly [Bound, boolean])[] = [
     ['pay_others', spending],
-    // Of an application that pays named ones only, `pay_others` says it.
+    // If an application pays only named ones, `pay_others` implies it.
     ['transfer', isLifted('pay_others')],
     ['take_from_card', spending && !sources.includes('card')],
     ['take_from_wallet', spending && !sources.includes('wallet')],

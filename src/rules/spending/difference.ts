@@ -2,21 +2,21 @@ import { covers, type Limit } from '../common/money.ts';
 import { identityOf } from '../request/scopeRules.ts';
 import type { Right } from '../scope/scope.ts';
 
-/** A right of a request beside the earlier authorization that it replaces. */
+/** A right of a request compared with the earlier authorization that it replaces. */
 export interface RightChange {
   /** `raised`: some interval may cost more, none less; `lowered`: the reverse; `changed`: neither. */
   readonly change: 'new' | 'dropped' | 'raised' | 'lowered' | 'changed' | 'unchanged';
-  /** As it is asked; a dropped one as it was. */
+  /** As requested; a dropped one as it was. */
   readonly right: Right;
-  /** Null for a new right or one that spends nothing. */
+  /** Null for a new right or one without spending. */
   readonly before: Limit | null;
-  /** Null for a dropped right or one that spends nothing. */
+  /** Null for a dropped right or one without spending. */
   readonly after: Limit | null;
 }
 
 /**
  * Each right of both lists once, those of the request in its order, then the dropped ones in theirs; the same right by
- * {@link identityOf}. Sources of money are no power of their own: `moneySources` (`rightData.ts`) says them of both lists.
+ * {@link identityOf}. Sources of money are no right of their own: `moneySources` (`rightData.ts`) compares them.
  */
 export function differenceOf(earlier: readonly Right[], asked: readonly Right[]): RightChange[] {
   const unmatched = withoutMoneySource(earlier).map((right) => ({ right, key: identityOf(right) }));

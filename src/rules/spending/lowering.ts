@@ -1,7 +1,7 @@
 import { hundredths, type Limit, moneyOf } from '../common/money.ts';
 import type { Right } from '../scope/scope.ts';
 
-// Where the operator allows it, users grant a smaller sum in the same days, never a larger one or another one-time payment.
+// If the operator allows it, users grant a smaller sum for the same days, never a larger one or another one-time payment.
 
 export type LoweringProblem =
   | 'no_period_limit'
@@ -11,7 +11,7 @@ export type LoweringProblem =
   | 'not_above_zero'
   | 'higher_than_asked';
 
-/** Those of `rights` with a sum for a period. `index`: the place of the right in the scope, from 0. */
+/** Those of `rights` with a sum for a period. `index`: the right's position, from 0. */
 export function lowerableLimits(rights: readonly Right[]) {
   return rights.flatMap((right, index) => {
     const { limit } = right;
@@ -19,7 +19,7 @@ export function lowerableLimits(rights: readonly Right[]) {
   });
 }
 
-/** Puts a user's lower sums, by index, in place of those asked. @returns problems by index or, without any, the granted rights */
+/** Replaces requested sums with a user's lower ones, by index. @returns problems by index or, without any, the granted rights */
 export function lowerLimits(rights: readonly Right[], typed: ReadonlyMap<number, string>) {
   const asked = new Map(lowerableLimits(rights).map(({ index, limit }) => [index, limit]));
   const problems = new Map<number, LoweringProblem>();
@@ -43,7 +43,7 @@ export function lowerLimits(rights: readonly Right[], typed: ReadonlyMap<number,
 /** Spaces only between groups of three digits. */
 const SUM = /^(\d+|\d{1,3}(?: \d{3})+)(?:[.,](\d*))?$/;
 
-/** @returns hundredths, at most those asked */
+/** @returns hundredths, at most the requested ones */
 function lowerSum(asked: Limit, text: string): bigint | LoweringProblem {
   const [, whole, decimals = ''] = SUM.exec(text.trim().replaceAll(/\s/g, ' ')) ?? [];
   if (whole === undefined) return 'not_a_sum';

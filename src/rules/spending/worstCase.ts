@@ -2,8 +2,8 @@ import { type Limit, type Money, moneyOf, within } from '../common/money.ts';
 import type { Right } from '../scope/scope.ts';
 
 /**
- * The most that an application can spend by `rights`, as one limit for the longest of their periods (docs/integrate/resources.md); null for
- * nothing. A shorter period would mislead: 3,000 a day and 45,000 in 30 days are "48,000 in any day" too.
+ * The most that an application can spend by `rights`, as one limit for the longest of their periods; null for nothing
+ * (docs/integrate/resources.md). A shorter one would mislead: 3,000 a day and 45,000 in 30 days are "48,000 in any day" too.
  */
 export function worstCase(rights: readonly Right[]): Limit | null {
   const limits = rights.flatMap(({ limit }) => limit ?? []);
@@ -13,7 +13,7 @@ export function worstCase(rights: readonly Right[]): Limit | null {
   return { days: days === 0 ? null : days, sum, currency };
 }
 
-/** The most in any `days` days (at least 1): until a token ends, its total. @throws {Error} for rights that spend nothing */
+/** The most in any `days` days (at least 1): until a token ends, its total. @throws {Error} for rights without spending */
 export function mostWithin(rights: readonly Right[], days: number): Money {
   const limits = rights.flatMap(({ limit }) => limit ?? []);
   const currency = limits[0]?.currency;

@@ -5,16 +5,16 @@ import { SESSION_IS_VALID } from '../common/sessions.ts';
 import type { Database } from '../database/database.ts';
 import { asciiOnly, findAll, findOne, write } from '../database/query.ts';
 
-/** A live grant as its user sees it. */
+/** A live grant for its user. */
 export interface AccountGrant extends Grant {
   readonly clientName: string;
-  /** The file of its logo; null for none. */
+  /** Its logo's file; null for none. */
   readonly clientLogo: string | null;
   /** A blocked application can't use its grants. */
   readonly clientStatus: Status;
 }
 
-/** Of grants, live or not: bounds the cost of a page, however many a user has. */
+/** Grants read, live or not: bounds the cost of a page, however many a user has. */
 const MAX_READ = 500;
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
@@ -45,7 +45,7 @@ select ${GRANT_COLUMNS}, c.name as "clientName", c.logo as "clientLogo", c.statu
  order by g.n limit @most + 1`,
 );
 
-/** A user's live grants, newest first, and the id to go on from when there may be more. */
+/** A user's live grants, newest first, and the id to continue at if there may be more. */
 export async function findAccountGrants(
   db: Database,
   wanted: Wanted,
@@ -57,7 +57,7 @@ export async function findAccountGrants(
   return { found, nextFrom: hasMore ? (rows[Math.min(most, rows.length) - 1]?.grantId ?? null) : null };
 }
 
-/** Live grants of an application; `orMore` when only the newest were counted. */
+/** Live grants of an application; `orMore` if only the newest were counted. */
 interface GrantCount {
   readonly clientId: string;
   readonly live: number;
@@ -66,7 +66,7 @@ interface GrantCount {
 
 const MAX_COUNTED = 1_000;
 
-/** Counts the live grants of a user by application. */
+/** Counts a user's live grants by application. */
 export const countAccountGrants = findAll<{ userId: string; clientIds: readonly string[] }, GrantCount>(
   'account-grant-count',
   `
@@ -78,14 +78,14 @@ select client_id as "clientId", (select count(*) from read) = ${MAX_COUNTED} as 
   from unnest(@clientIds::text[]) as c (client_id)`,
 );
 
-/** A disconnection, and what is left of the application since. */
+/** A disconnection, and the application's remaining grants. */
 export interface Disconnected extends Omit<GrantCount, 'clientId'> {
   readonly clientName: string;
-  /** Null for a grant without a name, and for all of an application. */
+  /** Null for an unnamed instance, and for all of an application. */
   readonly instanceName: string | null;
 }
 
-/** @param revoked a query for the `client_id` and `instance_name` of what is revoked; it may ask `newest` */
+/** @param revoked a query for the `client_id` and `instance_name` of revoked grants; it may read `newest` */
 function findDisconnected(name: string, revoked: string) {
   return findOne<{ userId: string; id: string }, Disconnected>(
     name,
@@ -99,7 +99,7 @@ select c.name as "clientName", r.instance_name as "instanceName", (select count(
   );
 }
 
-/** A revoked grant of the user, by its id; null for any other. */
+/** A revoked grant of the user, by its id; null otherwise. */
 export const findDisconnectedGrant = findDisconnected(
   'account-grant-disconnected',
   'select client_id, instance_name from grants where user_id = @userId and grant_id = @id and revoked_at is not null',
@@ -110,14 +110,14 @@ const ofClient = findDisconnected(
   'select client_id, null::text as instance_name from newest where client_id = @id and revoked_at is not null limit 1',
 );
 
-/** An application with revoked grants of the user, and how many are live; null for any other. */
+/** An application with revoked grants of the user, and its number of live ones; null otherwise. */
 export const findDisconnectedClient = (
   db: Database,
   userId: string,
   clientId: string,
 ): Promise<Disconnected | null> => ofClient(db, { userId, id: asciiOnly(clientId) });
 
-/** One row when no grant of the user is live, however old, and no other session; none otherwise. */
+/** One row if the user has no live grant, however old, and no other session; none otherwise. */
 export const isAccountStopped = write<{ userId: string; sessionHash: Digest }>(
   'account-is-stopped',
   `

@@ -2,13 +2,13 @@ import type { Device } from '../../rules/account/userAgent.ts';
 import { AUDIT_KINDS, type AuditKind, IS_TOLD, KIND, storedKinds } from '../common/auditEvents.ts';
 import { findAll } from '../database/query.ts';
 
-/** Shown to the user: own acts, and what happened to the account and its authorizations. */
+/** Shown to the user: own acts, and events of the account and its authorizations. */
 export type HistoryKind = {
   [Kind in AuditKind]: (typeof IS_TOLD)[Kind] extends true ? Kind : never;
 }[AuditKind];
 export const HISTORY_KINDS = AUDIT_KINDS.filter((kind): kind is HistoryKind => IS_TOLD[kind]);
 
-/** Events that may mean a stolen password or code: pages warn of them. */
+/** Events that may mean a stolen password or code: pages warn about them. */
 export const WARNING_KINDS = [
   'payment_confirmed',
   'replayed',
@@ -19,21 +19,21 @@ export const WARNING_KINDS = [
 ] as const satisfies readonly HistoryKind[];
 export type WarningKind = (typeof WARNING_KINDS)[number];
 
-/** An event as it is read for its user; the device is known of sign-ins alone. */
+/** An event for its user; only sign-ins have a device. */
 export interface HistoryRow extends Device {
   readonly kind: HistoryKind;
   readonly at: Date;
   /** The same in microseconds since 1970: events of one statement are less than a millisecond apart. */
   readonly micros: string;
   readonly clientId: string | null;
-  /** Null also when the application was deleted. */
+  /** Null also for a deleted application. */
   readonly clientName: string | null;
   readonly instanceName: string | null;
   readonly scope: string | null;
   readonly address: string | null;
 }
 
-/** Begins at this time or earlier, after at most `skip` events of exactly this time; at the newest when it is null. */
+/** Begins at this time or earlier, after at most `skip` events of exactly this time; null: at the newest. */
 export interface HistoryCursor {
   readonly micros: string | null;
   readonly skip: number;
@@ -52,9 +52,9 @@ select ${KIND} as kind, a.at, ${micros('a.at')}::text as micros, a.client_id as 
 const OF_HISTORY = `user_id = @userId and kind <> 'exchanged' and kind in (${storedKinds(HISTORY_KINDS)})`;
 const CURSOR_TIME = `timestamptz 'epoch' + @micros::bigint * interval '1 microsecond'`;
 
-// Keyset pagination over `audit_events_history_idx`; `ctid` orders events of the same time, since rows of the trail never move.
-// The inner `limit @skip` bounds what a forged cursor makes it skip.
-/** The events of a user from a cursor on, newest first, at most so many. */
+// Keyset pagination over `audit_events_history_idx`; `ctid` orders events of the same time, since audit rows never move.
+// The inner `limit @skip` bounds the events that a forged cursor skips.
+/** A user's events from a cursor on, newest first, at most so many. */
 export const findHistory = findAll<HistoryCursor & { userId: string; most: number }, HistoryRow>(
   'history-find',
   select(`
@@ -63,53 +63,53 @@ offset (select count(*) from (select from audit_events where ${OF_HISTORY} and a
 );
 
 export const WARNING_DAYS = 30;
-/** Events of each kind that are looked through for warnings. */
+/** Events of each kind that are searched for warnings. */
 const MAX_READ = 200;
 
-/** Kinds that take a password warn once for each network: an attacker's must not be hidden by the user's own. */
+/** Kinds with a password warn once per network: the user's own events must not hide an attacker's. */
 const BY_NETWORK: readonly WarningKind[] = ['payment_confirmed', 'payment_password_guessed', 'signed_in'];
 
-/** A user, and what one browser of that user need not be warned of. Times are microseconds since 1970. */
+/** A user, and the warnings that one of that user's browsers doesn't need. Times are microseconds since 1970. */
 interface SeenByUser {
   readonly userId: string;
-  /** Events up to here. */
+  /** Events until this time. */
   readonly micros: string;
-  /** Events of these sessions, by the beginnings of their ids. */
+  /** Events of these sessions, by prefixes of their ids. */
   readonly sessions: readonly string[];
-  /** Warnings, as `seen` of {@link WarningRow} names them. */
+  /** Warnings, by the `seen` of their {@link WarningRow}. */
   readonly warnings: readonly string[];
 }
 
-/** As many hex digits of the id of a session tell it from all others. */
+/** Hex digits that distinguish a session's id from all others. */
 export const SESSION_ID_BEGINNING = 16;
 
-// Those of an IPv4 /24 or an IPv6 /48 begin alike.
+// The common prefix of an IPv4 /24 or an IPv6 /48.
 const NETWORK = `case when kind in ('${BY_NETWORK.join(`', '`)}') then substring(address from '^(?:\\d+\\.){3}|^(?:[^:]*:){3}') end`;
 
-// Sign-ins in a browser where the password was typed before are no news. One whose session the trail does not name could be
-// that of the browser which asks.
+// Sign-ins in a browser that has sent the password before are no news. One without a session in the trail could be that of
+// the requesting browser.
 const IS_NEWS = `(kind <> 'signed_in' or (detail ->> 'known_device' = 'false' and detail ->> 'session' is not null))`;
 
 const KINDS = WARNING_KINDS.map((kind) => `('${kind}')`).join(', ');
 
-// Events of one kind, application, network and device are one warning.
+// Events of one kind, application, network and device form one warning.
 const ALIKE = `left(encode(sha256(convert_to(row(kind, client_id, ${NETWORK}, detail ->> 'browser', detail ->> 'system')::text, 'UTF8')), 'hex'), 12)`;
 
-/** A warning: the newest of events that are alike. */
+/** A warning: the newest of similar events. */
 export interface WarningRow extends HistoryRow {
   readonly kind: WarningKind;
-  /** How many they are, and when the first of them was. */
+  /** Their number, and the time of the first. */
   readonly times: number;
   readonly firstAt: Date;
-  /** Stands for exactly these events: a digest of what is alike, and the times of the first and the last in microseconds. */
+  /** Identifies exactly these events: a digest of their common values, and the first and the last time in microseconds. */
   readonly seen: string;
-  /** Of the user: the history has events to warn of that are in none of these rows. */
+  /** True if the user's history has further events to warn about. */
   readonly hasMore: boolean;
 }
 
-// By `audit_events_warnings_idx`, which PostgreSQL takes only where the statement says `kind in` itself. `now()` prunes
-// partitions. Each kind is read apart, so that none pushes another away.
-/** Warnings of the last days that the browser has not seen, newest first, at most so many. */
+// By `audit_events_warnings_idx`, which PostgreSQL uses only for a literal `kind in`. `now()` prunes partitions. Each kind is
+// read separately, so that none displaces another.
+/** Warnings of the last days, unseen in the browser, newest first, at most so many. */
 export const findWarningEvents = findAll<SeenByUser & { most: number }, WarningRow>(
   'history-find-warnings',
   select(

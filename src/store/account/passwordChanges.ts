@@ -10,9 +10,9 @@ import { write } from '../database/query.ts';
 
 interface PasswordChange {
   readonly userId: string;
-  /** The session that asks: it goes on, all others end. */
+  /** The current session, which continues; all others end. */
   readonly sessionHash: Digest;
-  /** The hashes that were checked: nothing is changed when these changed meanwhile. */
+  /** The checked hashes: nothing changes if these have changed meanwhile. */
   readonly earlier: PasswordHashes;
   readonly changed: PasswordHashes;
   readonly kind: Extract<AuditKind, `${string}_changed`>;
@@ -52,9 +52,9 @@ select exists (select from changed) as changed, late from moment`,
 );
 
 /**
- * Changes passwords, and ends every other session of the user. A statement before locks the user, so that the next one sees a
- * sign-in by the old password that this waited for. @throws {TooLateError}
- * @returns false when the session or the passwords are not as they were, or the user is blocked
+ * Changes passwords, and ends every other session of the user. A first statement locks the user, so that the second sees a
+ * sign-in with the old password that this waited for. @throws {TooLateError}
+ * @returns false if the session or the passwords have changed, or the user is blocked
  */
 export function changePasswords(
   pool: pg.Pool,

@@ -6,7 +6,7 @@ import type { Database } from '../database/database.ts';
 import { execute, findAll, write } from '../database/query.ts';
 import { batchStatement } from '../database/statement.ts';
 
-/** The counter of password attempts in a slot, as of a moment. */
+/** A slot's counter of password attempts, at a certain time. */
 export interface Throttle extends CounterState {
   readonly slot: number;
 }
@@ -20,7 +20,7 @@ select input.slot, coalesce(level, 0) as level, coalesce(counted_at, now) as "co
   from unnest(@slots::int[]) as input (slot) cross join clock left join throttles using (slot)`,
 );
 
-// The update changes nothing: it locks a row that exists, and returns it as it is now.
+// The update changes nothing: it locks an existing row, and returns its current state.
 const lock = findAll<{ slots: readonly number[] }, Throttle>(
   'throttle-lock',
   `
@@ -30,8 +30,8 @@ returning slot, level, counted_at as "countedAt", free_at as "freeAt", clock_tim
 );
 
 /**
- * Locks counters until the transaction ends, so that of concurrent attempts each sees the one before it, on whichever replica.
- * @param slots each once, sorted: transactions that lock in one order can't deadlock
+ * Locks counters until the transaction ends: each of several concurrent attempts sees the one before, on any replica.
+ * @param slots unique and sorted: transactions that lock in one order can't deadlock
  */
 export async function lockThrottles(
   connection: pg.PoolClient,
@@ -50,13 +50,13 @@ update throttles t set level = input.level, counted_at = input.counted_at, free_
   from ${input} where t.slot = input.slot`,
 );
 
-/** Writes counters that are locked. */
+/** Writes locked counters. */
 export async function updateThrottles(db: Database, throttles: readonly Throttle[]): Promise<void> {
   await execute(db, update(throttles));
 }
 
-// A statement of its own, not part of counting: an attempt that is cleared again must not use up the hour's event.
-/** Records guessing of a password, hourly at most for each counter; for a null `userId` nothing, in nearly the same time. */
+// A separate statement, not part of counting: an attempt that is cleared again must not use up the hour's event.
+/** Records guessing of a password, at most hourly for each counter; nothing for a null `userId`, in nearly the same time. */
 export const recordGuessing = write<
   RequestMeta & { slot: number; kind: GuessingKind; userId: string | null }
 >(

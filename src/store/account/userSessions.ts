@@ -9,22 +9,22 @@ const SESSION_ID = sessionIdOf('s.session_hash');
 
 interface ListedSession extends Device {
   readonly sessionId: string;
-  /** It is the one that asks. */
+  /** True for the current session. */
   readonly isCurrent: boolean;
   readonly createdAt: Date;
   /** Up to a minute too early. */
   readonly seenAt: Date;
-  /** Of its beginning, such as `203.0.113.0/24`; null when that isn't known. */
+  /** Network at its start, such as `203.0.113.0/24`; null if unknown. */
   readonly network: string | null;
 }
 
-/** A user, and the session that asks. */
+/** A user, and the current session. */
 interface CurrentSession {
   readonly userId: string;
   readonly sessionHash: Digest;
 }
 
-/** The live sessions of a user, at most `MAX_SESSIONS`: the one that asks, then by when they were last seen. */
+/** A user's live sessions, at most `MAX_SESSIONS`: the current one, then by last use. */
 export const listUserSessions = findAll<CurrentSession, ListedSession>(
   'user-session-list',
   `select ${SESSION_ID} as "sessionId", s.session_hash = @sessionHash as "isCurrent", s.created_at as "createdAt",
@@ -33,7 +33,7 @@ export const listUserSessions = findAll<CurrentSession, ListedSession>(
     order by s.session_hash = @sessionHash desc, s.seen_at desc, s.session_hash`,
 );
 
-// Rows of one user, in the order of their keys: see the locks of `approvals.ts`.
+// Rows of one user, in key order: see the locks of `approvals.ts`.
 const end = (kind: `'${AuditKind}'`, which: string) => `
 with ended as (
   delete from sessions where session_hash = any (array(

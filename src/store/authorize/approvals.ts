@@ -8,52 +8,52 @@ import { SESSION_IS_VALID } from '../common/sessions.ts';
 import { batchedDecision, momentOf } from '../database/deadline.ts';
 import { IS_CONFIRMED, USE_CONFIRMATION } from './paymentConfirmations.ts';
 
-/** An approval, of exactly what the consent page showed. */
+/** An approval of exactly the consent page's contents. */
 export interface Approval extends Decision {
-  /** The revision of the client that the page showed. */
+  /** The client's revision on the page. */
   readonly clientRevision: number;
-  /** The revision of the grant that the page showed; 0 when there was no grant yet. */
+  /** The grant's revision on the page; 0 if there was no grant yet. */
   readonly revision: number;
-  /** The scope of the request where the user granted less; null where it is the one that is granted. */
+  /** The requested scope if the user granted less; null if it is the granted one. */
   readonly askedScope: string | null;
   readonly redirectUri: string;
   readonly codeLifetimeSeconds: number;
   readonly codeChallenge: string | null;
-  /** The request: this approval uses up its confirmation by the payment password. */
+  /** The request: this approval uses up its payment password confirmation. */
   readonly requestDigest: Digest;
-  /** Live grants that the user may have of this application. */
+  /** The user's maximum of live grants for this application. */
   readonly maxInstances: number;
 }
 
 type ApprovalVerdict =
-  /** Its code is there, now or since the same form was sent before, and can be exchanged. */
+  /** Its code exists, now or since an earlier submission of the same form, and can be exchanged. */
   | 'written'
   /** The client or the user is blocked. */
   | 'blocked'
   /** The session is over. */
   | 'ended'
-  /** The code of this very form was there before, and is used, revoked or too old. */
+  /** The code of this form existed before, and is used, revoked or expired. */
   | 'spent'
-  /** The user has decided too much in a short time. */
+  /** The user has decided too often in a short time. */
   | 'too_many'
-  /** The user has as many live grants of this application as one may have. */
+  /** The user has the maximum of live grants for this application. */
   | 'full'
-  /** The grant or the client is not as the page showed it, or the payment password has to be typed first. */
+  /** The grant or the client has changed since the page was shown, or the payment password is required first. */
   | 'stale';
 
-/** `changed_since_read`: a row was changed by another server after this statement began, so what is there now was not seen. */
+/** `changed_since_read`: another server changed a row after this statement began, so this didn't see its current state. */
 type ApprovalResult = {
   readonly verdict: ApprovalVerdict | 'changed_since_read';
-  /** `annulled`: the grant that it overwrote was live. */
+  /** `annulled`: the overwritten grant was live. */
   readonly written: boolean;
   readonly annulled: boolean;
 };
 
-/** Of an approval `r`, its user `u` and session `s`: what spends needs the payment password, if there is one (contract 5.1). */
+/** For an approval `r`, its user `u` and session `s`: spending requires the payment password, if there is one (contract 5.1). */
 const PAYMENT_IS_CONFIRMED = `(u.payment_password_hash is null or not ${spendsIn('r.scope')} or ${IS_CONFIRMED})`;
 
-// A page gives one code, whatever sums were typed: a second Allow, or Reject, finds the first; with other sums its page is stale.
-// An optimistic lock: of many forms for one key the one writes whose `revision` is still that of the row (contract section 3).
+// A page gives one code, for any typed sums: a second Allow, or Reject, finds the first; with other sums its page is stale.
+// Optimistic locking: of many forms for one key the one with the row's current `revision` writes (contract section 3).
 // `judged` locks nothing. A user's approvals wait for each other: `may_hold` counts earlier ones (docs/develop/runtime.md#locks).
 const approve = batchedDecision<ApprovalResult, Approval>(
   'grant-approve',
@@ -160,7 +160,7 @@ select j.n::int as n,
   ({ userId }) => userId,
 );
 
-/** Writes an approval, unless it is there already: the same form twice is one approval and one answer. @throws {TooLateError} */
+/** Writes an approval once: the same form sent twice is one approval with one response. @throws {TooLateError} */
 export async function approveGrant(pool: pg.Pool, approval: Approval): Promise<ApprovalVerdict> {
   const first = await approve(pool, approval);
   const again = first.verdict === 'changed_since_read';

@@ -5,7 +5,7 @@ import { OF_CALLER, recordEvents } from '../common/auditEvents.ts';
 import { type Session, sessionIdOf } from '../common/sessions.ts';
 import { decision, momentOf } from '../database/deadline.ts';
 
-/** A payment password that is right, for one authorization request. */
+/** A right payment password, for one authorization request. */
 interface PaymentConfirmation extends Pick<Session, 'sessionHash'> {
   readonly requestDigest: Digest;
   readonly clientId: string;
@@ -13,27 +13,27 @@ interface PaymentConfirmation extends Pick<Session, 'sessionHash'> {
   readonly paymentPasswordHash: string;
 }
 
-/** Requests that a session keeps as confirmed beside the last one: their pages may be open side by side. */
+/** Confirmed requests kept in a session in addition to the last: their pages may be open at the same time. */
 const MAX_BEFORE = 8;
 
-/** A consent page is asked for so long after the confirmation at most, and sent so long after that. */
+/** Longest time from the confirmation to the request of the consent page, plus from there to its submission. */
 const KEPT = `interval '${PAYMENT_CONFIRMATION_MS + CONSENT_FORM_MS} milliseconds'`;
 
-/** Of a decision `r` and its session `s`: the payment password confirmed this very request, in time for the page that is sent. */
+/** For a decision `r` and its session `s`: the payment password confirmed this request, in time for the submitted page. */
 export const IS_CONFIRMED = `greatest(case when s.confirmed_request = r.request_digest then s.confirmed_at end,
   (s.confirmed_before ->> encode(r.request_digest, 'hex'))::timestamptz) > greatest(r.form_expires_at, clock_timestamp()) - ${KEPT}`;
 
-/** For `update sessions s set`: a confirmation is good for one approval `r`. */
+/** For `update sessions s set`: a confirmation is valid for one approval `r`. */
 export const USE_CONFIRMATION = `confirmed_request = nullif(s.confirmed_request, r.request_digest),
   confirmed_before = s.confirmed_before - encode(r.request_digest, 'hex')`;
 
-/** Of `sessions s`: what was confirmed before, and what was the last so far. */
+/** For `sessions s`: the earlier confirmations, including the last one so far. */
 const BEFORE = `(select coalesce(jsonb_object_agg(request, at), '{}') from (
     select * from jsonb_each_text(s.confirmed_before || jsonb_build_object(coalesce(encode(s.confirmed_request, 'hex'), ''), s.confirmed_at))
         as earlier (request, at)
      where at::timestamptz > clock_timestamp() - ${KEPT} order by at desc limit ${MAX_BEFORE}) kept)`;
 
-/** Records that this request was confirmed. @returns `valid`: false when the session ended or the payment password changed */
+/** Records the confirmation of this request. @returns `valid`: false if the session ended or the payment password changed */
 export const setSessionConfirmed = decision<PaymentConfirmation & Caller, { valid: boolean }>(
   'session-mark-confirmed',
   `

@@ -8,12 +8,12 @@ import type { Database } from '../database/database.ts';
 import { decision, momentOf } from '../database/deadline.ts';
 
 export interface Rejection extends Decision {
-  /** Names the page, so that pressed again it records nothing. */
+  /** Identifies the page, so that a second press records nothing. */
   readonly page: Digest;
 }
 
-// A page is kept until it expires, in the column `code_hash`: earlier builds, which write there too, knew a form by its code.
-// Each rejection deletes two whose pages have expired, so that the table stays small.
+// A page is kept until it expires, in the column `code_hash`: earlier builds write there too, and know a form by its code.
+// Each rejection deletes two expired pages, so that the table stays small.
 const reject = decision<Rejection & Caller, RejectionResult>(
   'grant-reject',
   `
@@ -63,21 +63,21 @@ select case when allowed then 'allowed'
 );
 
 type RejectionVerdict =
-  /** It is recorded, now or before. */
+  /** Recorded, now or before. */
   | 'rejected'
-  /** Allow on this very form was taken already, so that rejecting comes too late. */
+  /** Allow was already pressed on this form: rejecting comes too late. */
   | 'allowed'
   /** The session is over. */
   | 'ended'
   /** The user has decided too much in a short time. */
   | 'too_many'
-  /** The session ended, or the user's last free decision was taken, while this statement waited for a lock. */
+  /** While this statement waited for a lock, the session ended, or another decision used up the user's limit. */
   | 'stale';
 
-/** `noted`: whether this statement recorded it. */
+/** `noted`: true if this statement recorded it. */
 type RejectionResult = { readonly verdict: RejectionVerdict; readonly noted: boolean };
 
-/** Records a rejection, once. It annuls nothing. @throws {TooLateError} */
+/** Records a rejection, once. It changes no grant. @throws {TooLateError} */
 export async function rejectGrant(db: Database, rejection: Rejection): Promise<RejectionVerdict> {
   const { verdict, noted } = await reject(db, { ...rejection, ...rejection.caller });
   if (noted) tell('decision', 'rejected');

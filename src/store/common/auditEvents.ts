@@ -3,7 +3,7 @@ import type { RequestMeta } from '../../rules/common/caller.ts';
 import { write } from '../database/query.ts';
 import type { Columns } from '../database/statement.ts';
 
-/** Transitions of an authorization (contract section 3), sign-ins, acts of operators; true for those that their user is shown. */
+/** Transitions of an authorization (contract section 3), sign-ins, operators' acts; true for those shown to the user. */
 export const IS_TOLD = {
   approved: true,
   approved_again: true,
@@ -48,17 +48,17 @@ export const IS_TOLD = {
 export type AuditKind = keyof typeof IS_TOLD;
 export const AUDIT_KINDS = Object.keys(IS_TOLD) as AuditKind[];
 
-/** `rejected` as builds before schema version 17 wrote it. The trail is append-only, so such rows stay, and are read as the new word. */
+/** `rejected` in builds before schema version 17. The trail is append-only: such rows stay, and are read as the new kind. */
 const EARLIER_REJECTED = 'refused';
 
-/** Kinds as they may be stored, for SQL. */
+/** Kinds in their stored forms, for SQL. */
 export const storedKinds = (kinds: readonly AuditKind[]): string =>
   (kinds.includes('rejected') ? [...kinds, EARLIER_REJECTED] : kinds).map((kind) => `'${kind}'`).join(', ');
 
-/** Of `audit_events a`: its kind by today's word. */
+/** For `audit_events a`: its kind, by the current name. */
 export const KIND = `case a.kind when '${EARLIER_REJECTED}' then 'rejected' else a.kind end`;
 
-/** A password was tried so often that the next attempt has to wait. */
+/** Many password attempts: the next one has to wait. */
 export type GuessingKind = Extract<AuditKind, `${string}_guessed`>;
 
 interface EventColumns extends Partial<typeof OF_GRANT & typeof OF_REQUEST> {
@@ -68,7 +68,7 @@ interface EventColumns extends Partial<typeof OF_GRANT & typeof OF_REQUEST> {
   readonly detail?: string;
 }
 
-/** Of an event about a grant, selected from rows with these columns. */
+/** For an event about a grant, selected from rows with these columns. */
 export const OF_GRANT = {
   grant_id: 'grant_id',
   user_id: 'user_id',
@@ -77,13 +77,13 @@ export const OF_GRANT = {
   scope: 'scope',
 };
 
-/** Of an event that an HTTP request caused, selected from rows with these columns. */
+/** For an event caused by an HTTP request, selected from rows with these columns. */
 export const OF_REQUEST = { address: 'address', reference: 'reference' };
 
 /** The same for a statement over one request: its parameters. */
 export const OF_CALLER = { address: '@address', reference: '@reference' };
 
-/** The columns of a batch that {@link OF_REQUEST} selects. */
+/** The columns of a batch for {@link OF_REQUEST}. */
 export const CALLER_COLUMNS = {
   address: ['text', ({ caller }) => caller.address],
   reference: ['text', ({ caller }) => caller.reference],
@@ -95,7 +95,7 @@ export function recordEvents(columns: EventColumns, from: string): string {
   select ${Object.values(columns).join(', ')} from ${from}`;
 }
 
-/** An operator's act: its object and the settings that changed, without secrets and names of persons. */
+/** An operator's act: its object and the changed settings, without secrets and personal names. */
 export interface Act {
   readonly kind: AuditKind;
   readonly operator: string;
@@ -111,13 +111,13 @@ const note = write<Record<keyof Act, string | object | null>>(
    values (@kind, @operator, @userId, @clientId, @resourceId, @detail)`,
 );
 
-/** Records an operator's act, within the transaction of the act itself. */
+/** Records an operator's act, within the act's transaction. */
 export async function recordAct(connection: pg.PoolClient, act: Act): Promise<void> {
   const NOTHING = { userId: null, clientId: null, resourceId: null, detail: null };
   await note(connection, { ...NOTHING, ...act });
 }
 
-/** Names the operator of this transaction for the events that a trigger records when grants are deleted. */
+/** Sets this transaction's operator for the events that a trigger records when grants are deleted. */
 export async function nameOperator(connection: pg.PoolClient, operator: string): Promise<void> {
   await connection.query(`select set_config('assent.operator', $1, true)`, [operator]);
 }

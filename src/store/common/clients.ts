@@ -9,7 +9,7 @@ const CLIENT_COLUMNS = `client_id as "clientId", name, redirect_uri as "redirect
   allowed_rights as "allowedRights", site, logo, reviewed, user_limits as "userLimits", revision, created_at as "createdAt",
   case when most_days is not null then json_build_object('days', most_days, 'sum', most_sum::text) end as most`;
 
-/** By `client_id`; null when there is none. */
+/** By `client_id`; null if unknown. */
 export const findClient = findBatched<string, Client>(
   'client-find',
   { client_id: ['text', asciiOnly] },
@@ -23,7 +23,7 @@ export const listClients = findAll<void, Client>(
 
 type NewClient = Omit<Client, 'status' | 'revision' | 'createdAt'>;
 
-/** The columns of an application: the ceiling `most` takes two. */
+/** An application's columns: the ceiling `most` takes two. */
 type ClientRow = Omit<NewClient, 'most'> & ReturnType<typeof ceilingColumns>;
 
 function ceilingColumns({ most }: Pick<Client, 'most'>) {
@@ -55,7 +55,7 @@ const update = findRow<ClientRow, Client>(
     where client_id = @clientId returning ${CLIENT_COLUMNS}`,
 );
 
-/** Within a transaction. @returns the application before and after, the same object when nothing was to change; null when there is none */
+/** Within a transaction. @returns the application before and after, the same object if unchanged; null if unknown */
 export async function updateClient(
   db: Database,
   clientId: string,
@@ -74,7 +74,7 @@ const remove = statement<Pick<Client, 'clientId'>>(
   'delete from clients where client_id = @clientId returning client_id',
 );
 
-/** Deletes a client with its secrets and grants, within a transaction. @returns whether there was one */
+/** Deletes a client with its secrets and grants, within a transaction. @returns true if it existed */
 export async function deleteClient(connection: pg.PoolClient, clientId: string): Promise<boolean> {
   return (await queryLong(connection, remove({ clientId }))).length > 0;
 }

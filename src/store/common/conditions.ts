@@ -1,6 +1,6 @@
 /**
- * A `where` condition with only what is asked for, so that its plan is made for that. @param conditions by their parameter, such
- * as `{ since: 'a.at >= @since' }` @param filter values; null and undefined ones ask for nothing
+ * A `where` condition of only the given filters, so that its plan fits them. @param conditions by their parameter, such as
+ * `{ since: 'a.at >= @since' }` @param filter values; null and undefined ones are ignored
  */
 export function whereOf<Name extends string>(
   conditions: Readonly<Record<Name, string>>,

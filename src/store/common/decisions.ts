@@ -5,29 +5,29 @@ import { tell } from '../../signals/happenings.ts';
 import type { Database } from '../database/database.ts';
 import { write } from '../database/query.ts';
 
-/** Stored of every decision, to allow or to reject. */
+/** Stored for every decision, Allow or Reject. */
 export interface Decision {
   readonly grantId: string;
   readonly userId: string;
   readonly clientId: string;
   readonly instanceName: string | null;
   readonly scope: string;
-  /** The limits of the scope, as JSON: for the audit trail, whatever the rules say later. */
+  /** The limits of the scope, as JSON: for the audit trail, independent of later rules. */
   readonly limits: string;
-  /** Of the code that allowing gives. */
+  /** The hash of the code for Allow. */
   readonly codeHash: Digest;
   readonly sessionHash: Digest;
   readonly formExpiresAt: Date;
   readonly caller: Caller;
 }
 
-/** Of `users u`: how many decisions still count. A clock that was set back makes them no more. */
+/** For `users u`: the decisions that still count. Setting the clock back doesn't increase them. */
 const DECISIONS = `greatest(0, u.decisions - greatest(0, extract(epoch from clock_timestamp() - u.decided_at)::float8) / ${DECISION_DECAY_SECONDS})`;
 
-/** Of `users u`: whether one more may be written now. */
+/** For `users u`: true if another decision may be written now. */
 export const MAY_DECIDE = `${DECISIONS} < ${MAX_DECISIONS}`;
 
-/** For `update users u set`: counts one. It locks the user, too. */
+/** For `update users u set`: counts one. It also locks the user. */
 export const COUNT_DECISION = `decisions = ${DECISIONS} + 1, decided_at = clock_timestamp()`;
 
 const count = write<{ userId: string }>(
@@ -35,7 +35,7 @@ const count = write<{ userId: string }>(
   `update users u set ${COUNT_DECISION} where u.user_id = @userId and ${MAY_DECIDE}`,
 );
 
-/** Counts a decision that is written elsewhere. @returns whether the user may make it now */
+/** Counts a decision written elsewhere. @returns true if the user may make it now */
 export async function countDecision(db: Database, userId: string): Promise<boolean> {
   const mayDecide = (await count(db, { userId })) > 0;
   if (!mayDecide) tell('throttle', 'decisions');

@@ -5,7 +5,7 @@ import type { TokenLookup } from '../../secrets/tokens.ts';
 import { findBatched } from '../database/batch.ts';
 import { findOne, required } from '../database/query.ts';
 
-/** The authorization of one user for one application instance, in whatever state it is. */
+/** A user's authorization for one application instance, in any state. */
 export interface Grant extends GrantTimes {
   readonly grantId: string;
   readonly userId: string;
@@ -14,56 +14,56 @@ export interface Grant extends GrantTimes {
   readonly revision: number;
   readonly scope: string;
   readonly confirmedAt: Date;
-  /** The day (UTC) on which its token was last introspected, as `2026-11-20`; null before the first. */
+  /** The day (UTC) of its token's last introspection, as `2026-11-20`; null before the first. */
   readonly lastUsedOn: string | null;
-  /** The database's clock when this was read. */
+  /** The database's clock at reading time. */
   readonly now: Date;
 }
 
-/** The select list of a {@link Grant}, of `grants g`. */
+/** The select list of a {@link Grant}, from `grants g`. */
 export const GRANT_COLUMNS = `g.grant_id as "grantId", g.user_id as "userId", g.client_id as "clientId",
   g.instance_name as "instanceName", g.revision, g.scope, g.confirmed_at as "confirmedAt",
   to_char(g.last_used_on, 'YYYY-MM-DD') as "lastUsedOn",
   g.code_expires_at as "codeExpiresAt", g.token_issued_at as "tokenIssuedAt", g.revoked_at as "revokedAt",
   clock_timestamp() as now`;
 
-// The states of `rules/account/grantState.ts`, of `grants g`, where PostgreSQL has to know them.
+// The states of `rules/account/grantState.ts`, for `grants g`, as far as PostgreSQL needs them.
 
 /** `isLive`: the code can be exchanged, or the token used. */
 export const IS_LIVE = 'is_live(g.code_expires_at, g.token_issued_at, g.revoked_at)';
 
-/** `spends` of a scope: only rights that spend have a target, in which the word may stand as well. */
+/** `spends` for a scope: only rights that spend have a target, which may also contain the word. */
 export const spendsIn = (scope: string) => `position('${SPENDING}' in ${scope}) > 0`;
 
 export const CODE_IS_USABLE =
   'g.token_hash is null and g.revoked_at is null and g.code_expires_at > clock_timestamp()';
 
 interface Instance {
-  /** The one id that its grant can have. */
+  /** The only id that its grant can have. */
   readonly grantId: string;
   readonly userId: string;
   readonly clientId: string;
-  /** Live ones that the user may have of this application. */
+  /** The user's maximum of live ones for this application. */
   readonly maxInstances: number;
 }
 
 export interface InstanceState {
-  /** Null where the user never allowed it anything. */
+  /** Null if the user has never allowed it anything. */
   readonly grant: Grant | null;
-  /** The instance is live, or may become so beside the user's others. Only the newest are counted; approval counts all. */
+  /** The instance is live, or may become so with the user's others. Only the newest are counted; approval counts all. */
   readonly mayHold: boolean;
-  /** The user never allowed this application anything, under any name; of very many grants the newest are read. */
+  /** The user has never allowed this application anything, under any name; of very many grants the newest are read. */
   readonly firstSeen: boolean;
-  /** The scopes of all other instances of this application that are live and spend; null where there is too much to read. */
+  /** The scopes of this application's other instances that are live and spend; null if too many to read. */
   readonly others: readonly string[] | null;
 }
 
-/** Grants read beyond those allowed: bounds the cost of a page. */
+/** Grants read beyond the allowed ones: bounds the cost of a page. */
 const MAX_BESIDE = 1_000;
 /** Characters of JSON with the scopes of other instances, for the same reason: reading them takes a millisecond or two. */
 const MAX_SCOPES = 32_000;
 
-/** The newest grants of the user, those beyond what may be live included. */
+/** The user's newest grants, including those beyond the maximum of live ones. */
 const NEWEST = `(select * from grants where user_id = input.user_id
                   order by confirmed_at desc limit input.max_instances + ${MAX_BESIDE})`;
 
@@ -97,7 +97,7 @@ export async function findInstance(pool: pg.Pool, instance: Instance): Promise<I
 
 type GrantOfToken = Grant & Record<'login' | 'clientName' | 'refused', string | null>;
 
-/** The grant that a token names, and why the token is refused whatever its state; null when there is none. */
+/** A token's grant, and the reason why the token is refused in any state; null if unknown. */
 export const findGrantOfToken = findOne<Pick<TokenLookup, 'grantId' | 'hash'>, GrantOfToken>(
   'grant-find-of-token',
   `select ${GRANT_COLUMNS}, u.login, c.name as "clientName",

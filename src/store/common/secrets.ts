@@ -1,10 +1,10 @@
 import type { Digest } from '../../secrets/digest.ts';
 import { findAll, findRow, write } from '../database/query.ts';
 
-/** An application or a resource server may have several secrets at a time. */
+/** An application or a resource server may have several secrets at once. */
 export type SecretOwner = 'client' | 'resource';
 
-/** The secret itself is stored nowhere. */
+/** The secret itself is not stored. */
 export interface Secret {
   readonly secretId: string;
   readonly createdAt: Date;
@@ -13,13 +13,13 @@ export interface Secret {
   readonly retiredAt: Date | null;
 }
 
-/** Of secrets `s`: whether one is still accepted. */
+/** For secrets `s`: true if one is still accepted. */
 export const IS_ACCEPTED = 's.retired_at is null';
 
-/** Of secrets `s`: whether a use now is the first of the day. */
+/** For secrets `s`: true if a use now is the day's first. */
 export const IS_FIRST_USE = 's.last_used_on is distinct from current_date';
 
-/** Notes today as the last use of secrets; a locked one is being noted. @param used a query for their owners' ids and hashes */
+/** Notes today as the last use of secrets, except locked ones: those are being noted. @param used query for ids and hashes */
 export const noteUse = (owner: SecretOwner, used: string) => `
   update ${owner}_secrets set last_used_on = current_date
    where (${owner}_id, secret_hash) in (
@@ -35,14 +35,14 @@ function statementsOf(owner: SecretOwner) {
       `${owner}-secret-insert`,
       `insert into ${table} (${id}, secret_id, secret_hash) values (@ownerId, @secretId, @secretHash)`,
     ),
-    /** The secrets of an owner, accepted and retired, oldest first. */
+    /** An owner's secrets, accepted and retired, oldest first. */
     list: findAll<{ ownerId: string }, Secret>(
       `${owner}-secret-list`,
       `select secret_id as "secretId", created_at as "createdAt", to_char(last_used_on, 'YYYY-MM-DD') as "lastUsedOn",
               retired_at as "retiredAt"
          from ${table} where ${id} = @ownerId order by created_at, secret_id`,
     ),
-    /** Retires a secret; the last accepted one only when forced, because without one its owner can't authenticate. */
+    /** Retires a secret; the last accepted one only if forced, since its owner couldn't authenticate without one. */
     retire: findRow<
       { ownerId: string; secretId: string; force: boolean },
       { found: boolean; retired: boolean }

@@ -10,53 +10,53 @@ import { write } from '../database/query.ts';
 import { OF_CALLER, recordEvents } from './auditEvents.ts';
 import type { User } from './users.ts';
 
-/** A page view is recorded at most this often, so that reading pages doesn't write a row each time. */
+/** Shortest interval between records of page views, so that reading pages doesn't write a row each time. */
 const SEEN_INTERVAL = '1 minute';
 
 export interface Session {
   readonly sessionHash: Digest;
   readonly user: User & { readonly hasPaymentPassword: boolean };
-  /** For its comparison with what is typed: pages have `hasPaymentPassword`. */
+  /** For the comparison with user input; pages have `hasPaymentPassword`. */
   readonly paymentPasswordHash: string | null;
-  /** Digest of the request that the payment password last confirmed, and when. (`paymentConfirmations.ts` keeps those before.) */
+  /** Digest and time of the request last confirmed by the payment password. (`paymentConfirmations.ts` keeps earlier ones.) */
   readonly confirmedRequest: Digest | null;
   readonly confirmedAt: Date | null;
-  /** The database's clock when this was read; every lifetime on the page is compared with it. */
+  /** The database's clock at reading time, for every lifetime on the page. */
   readonly now: Date;
 }
 
 const HAS_ENDED = `(s.seen_at < clock_timestamp() - interval '${SESSION_IDLE_MINUTES} minutes'
                      or s.created_at < clock_timestamp() - interval '${MAX_SESSION_HOURS} hours')`;
 
-/** The id of a session, from the SHA-256 of its cookie: a digest that opens nothing, 32 hex digits. */
+/** A session's id, from the SHA-256 of its cookie: a digest that opens nothing, 32 hex digits. */
 export const sessionIdOf = (hash: string) => `substr(encode(sha256(${hash}), 'hex'), 1, 32)`;
 
-/** Of `sessions s`: whether its cookie still signs a user in. */
+/** For `sessions s`: true if its cookie still signs a user in. */
 export const SESSION_IS_VALID = `not ${HAS_ENDED}`;
 
-/** A sign-in whose password is right, and where it comes from. */
+/** A sign-in with a right password, and its origin. */
 export interface NewSession extends Device {
   /** SHA-256 of the new cookie value. */
   readonly sessionHash: Digest;
   readonly userId: string;
   /** The stored hash that the password was checked against. */
   readonly passwordHash: string;
-  /** SHA-256 of the cookie that the browser sent, if any. */
+  /** SHA-256 of the browser's earlier cookie, if any. */
   readonly earlierHash: Digest | null;
-  /** Such as `203.0.113.0/24`; null when it isn't known. */
+  /** Such as `203.0.113.0/24`; null if unknown. */
   readonly network: string | null;
-  /** The password was typed in this browser before. */
+  /** True if this browser has sent the password before. */
   readonly knownDevice: boolean;
 }
 
-// For programs that tell users of a sign-in.
+// For programs that notify users of a sign-in.
 const ORIGIN = `jsonb_build_object('known_device', @knownDevice::boolean, 'browser', @browser::text, 'system', @system::text,
   'session', ${sessionIdOf('@sessionHash::bytea')})`;
 
 /**
- * Signs a user in: the browser's earlier session and the user's expired ones end. A change of the password waits for the share
- * lock, or this fails. @returns `valid`: false when the password was changed or the user blocked while it was being checked;
- * the `language` that the user chose last
+ * Signs a user in: the browser's earlier session and the user's expired ones end. A password change waits for the share lock,
+ * or this fails. @returns `valid`: false if the password changed or the user was blocked during the check; the `language` last
+ * chosen by the user
  */
 export const insertSession = decision<NewSession & Caller, { valid: boolean; language: string | null }>(
   'session-insert',
@@ -81,8 +81,8 @@ with locked as (
 select exists (select from locked) as valid, (select language from locked) as language, late from moment`,
 );
 
-// `offset 0` makes PostgreSQL look up each row by its key, whatever its statistics say: an ANALYZE in the middle of a bulk load
-// finds a table empty, and a join planned by that reads all of the table for each request.
+// `offset 0` makes PostgreSQL look up each row by its key, whatever its statistics: an ANALYZE during a bulk load finds a table
+// empty, and a join planned by that reads the whole table for each request.
 const find = findBatched<Digest, Omit<Session, 'user'> & User>(
   'session-find',
   { session_hash: ['bytea', (hash) => hash] },
@@ -108,7 +108,7 @@ select n::int as n, session_hash as "sessionHash", user_id as "userId", login, n
   from found`,
 );
 
-/** The session of a cookie; null when it is unknown, too old or idle for too long, or its user is blocked. */
+/** The session of a cookie; null if it is unknown, expired or idle for too long, or its user is blocked. */
 export async function findSession(pool: pg.Pool, hash: Digest): Promise<Session | null> {
   const row = await find(pool, hash);
   if (row === null) return null;

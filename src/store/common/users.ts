@@ -23,7 +23,7 @@ export interface PasswordHashes {
 const USER_COLUMNS = 'user_id as "userId", login, name, status';
 const PASSWORD_COLUMNS = 'password_hash as "passwordHash", payment_password_hash as "paymentPasswordHash"';
 
-/** The user whose login has this {@link loginKey}, whatever the user's status. */
+/** The user whose login has this {@link loginKey}, of any status. */
 export const findUserByKey = findOne<{ key: string }, UserWithPasswords>(
   'user-find-by-key',
   `select ${USER_COLUMNS}, ${PASSWORD_COLUMNS} from users where login_key = @key`,
@@ -32,7 +32,7 @@ export const findUserByKey = findOne<{ key: string }, UserWithPasswords>(
 /** The same by the login, in any spelling. */
 export const findUserByLogin = (db: Database, login: string) => findUserByKey(db, { key: loginKey(login) });
 
-/** Users behind a login, with these texts in login and name, and how many of them. */
+/** Users after a login, with these texts in login and name, and their maximal number. */
 export type UserFilter = Partial<Record<'after' | 'login' | 'name', string> & { limit: number | null }>;
 
 const list = statement<Required<UserFilter>>(
@@ -42,7 +42,7 @@ const list = statement<Required<UserFilter>>(
     order by login_key limit @limit`,
 );
 
-/** The users that fit, in the order of their logins, by pages. */
+/** The matching users, ordered by login, in pages. */
 export const listUsers = (
   pool: pg.Pool,
   { after = '', login = '', name = '', limit = null }: UserFilter,
@@ -63,7 +63,7 @@ const insert = findOne<NewUser & { key: string }, Pick<User, 'userId'>>(
    on conflict (login_key) do nothing returning user_id as "userId"`,
 );
 
-/** @returns the new user's id, null when the login is taken */
+/** @returns the new user's id, null if the login is taken */
 export async function insertUser(db: Database, user: NewUser): Promise<string | null> {
   return (await insert(db, { ...user, key: loginKey(user.login) }))?.userId ?? null;
 }
@@ -79,7 +79,7 @@ const setStatus = findOne<{ key: string; status: Status }, UserChange>(
    select user_id as "userId", exists (select from changed) as changed from users where login_key = @key`,
 );
 
-/** Blocks or unblocks a user. @returns null when there is no such user */
+/** Blocks or unblocks a user. @returns null if unknown */
 export const updateUserStatus = (db: Database, login: string, status: Status): Promise<UserChange | null> =>
   setStatus(db, { key: loginKey(login), status });
 
@@ -90,7 +90,7 @@ const setPasswords = findOne<PasswordHashes & { key: string }, Pick<User, 'userI
     where login_key = @key returning user_id as "userId"`,
 );
 
-/** Sets a password, and a payment password unless it is null. @returns the user's id, null when there is no such user */
+/** Sets a password, and a payment password unless it is null. @returns the user's id, null if unknown */
 export async function updateUserPasswords(
   db: Database,
   login: string,
@@ -104,7 +104,7 @@ const remove = statement<{ userId: string }>(
   'delete from users where user_id = @userId returning user_id',
 );
 
-/** Deletes a user with sessions and grants, within a transaction. @returns whether there was one */
+/** Deletes a user with sessions and grants, within a transaction. @returns true if it existed */
 export async function deleteUser(connection: pg.PoolClient, userId: string): Promise<boolean> {
   return (await queryLong(connection, remove({ userId }))).length > 0;
 }

@@ -7,11 +7,11 @@ import { batchStatement, type Columns } from './statement.ts';
 export const BATCHES = new Set<string>();
 
 /**
- * Makes a statement over arrays a function for one caller. Requests that arrive while statements are in flight share the next
- * one, and so one commit; a single request leaves at the end of the same turn. Each pool has batches of its own.
- * @param runBatch gives results in the requests' order, an error for one that fails alone; runs again after a lost connection
+ * Turns a statement over arrays into a function for one caller. Requests that arrive while statements are in flight share the
+ * next one, and so one commit; a single request leaves at the end of the same turn. Each pool has its own batches.
+ * @param runBatch returns results in request order, an error for one that fails alone; runs again after a lost connection
  * @param rowOf the row that a request changes: two about one row are never in flight together
- * @returns rejects with {@link OverloadedError} when there is no hope of an answer in time
+ * @returns rejects with {@link OverloadedError} if the response would be too late
  */
 export function batched<Request, Result>(
   name: string,
@@ -31,7 +31,7 @@ export function batched<Request, Result>(
   };
 }
 
-/** Makes a {@link batchStatement} that only reads a function for one caller, see {@link batched}: its row, null for none. */
+/** Turns a {@link batchStatement} that only reads into a function for one caller, see {@link batched}: its row, null for none. */
 export function findBatched<Request, Row extends object>(
   name: string,
   columns: Columns<Request>,

@@ -3,22 +3,22 @@ import { batchRefused, batchSent } from '../../signals/timings.ts';
 import { isOneCallersFault, OverloadedError } from './errors.ts';
 
 const MAX_BATCH = 128;
-/** One statement can wait for its commit while the next is prepared; more of them only wait for each other. */
+/** One statement can wait for its commit while the next is prepared; further ones only wait for each other. */
 const MAX_IN_FLIGHT = 2;
-/** Requests that wait for the next statement: beyond these a caller is told to come back later. */
+/** Requests queued for the next statement; further callers get an overload error. */
 const MAX_READY = 2_000;
-/** Requests that wait for another one about the same row; they take no place from those about other rows. */
+/** Requests queued behind another one about the same row; they take no room from those about other rows. */
 const MAX_BEHIND = 2_000;
 const MAX_BEHIND_ROW = 256;
 
 interface Statement<Request, Result> {
   readonly name: string;
   /**
-   * Names the row that a request changes. Two requests about one row are never in flight together, so that no statement has
-   * to judge a request by what another one in it does. Null when any may share.
+   * The row that a request changes. Two requests about one row are never in flight at the same time, so that no statement has to
+   * judge a request by the effect of another one in it. Null if any may share.
    */
   rowOf(request: Request): string | null;
-  /** Gives the results in the order of the requests; an error is that of one request. */
+  /** Returns the results in request order; an error concerns one request. */
   run(requests: readonly Request[]): Promise<readonly (Result | Error)[]>;
 }
 
@@ -30,14 +30,14 @@ interface Call<Request, Result> {
   reject(error: unknown): void;
 }
 
-/** The requests for one statement at one database. */
+/** The requests for one statement to one database. */
 export class Batcher<Request, Result> {
   readonly #statement: Statement<Request, Result>;
   /** Requests for the next statement, each row once. */
   #ready: Call<Request, Result>[] = [];
-  /** The rows of what is ready or in flight; texts alone, because V8 can keep for long what such a table once held. */
+  /** The rows of ready or in-flight requests; only texts, because V8 can retain a table's former contents for long. */
   readonly #taken = new Set<string>();
-  /** By such a row: the requests that wait for it to be answered. */
+  /** By row: the requests that wait behind one of those. */
   readonly #behind = new Map<string, Call<Request, Result>[]>();
   #behindCount = 0;
   #inFlight = 0;
@@ -57,7 +57,7 @@ export class Batcher<Request, Result> {
     });
   }
 
-  /** @returns false when there is no room */
+  /** @returns false if the queue is full */
   #enqueue(call: Call<Request, Result>): boolean {
     if (call.row !== null && this.#taken.has(call.row)) return this.#waitBehind(call.row, call);
     if (this.#ready.length >= MAX_READY) return false;
@@ -67,7 +67,7 @@ export class Batcher<Request, Result> {
     return true;
   }
 
-  /** @returns false when there is no room */
+  /** @returns false if the queue is full */
   #waitBehind(row: string, call: Call<Request, Result>): boolean {
     const behind = this.#behind.get(row) ?? [];
     if (behind.length >= MAX_BEHIND_ROW || this.#behindCount >= MAX_BEHIND) return false;
@@ -112,7 +112,7 @@ export class Batcher<Request, Result> {
     this.#schedule();
   }
 
-  /** After an error that one request may have caused, each is asked alone, so that the others get their answers. */
+  /** After an error that one request may have caused, each runs alone, so that the others succeed. */
   async #answer(calls: readonly Call<Request, Result>[]): Promise<void> {
     try {
       const results = await this.#statement.run(calls.map(({ request }) => request));
@@ -150,7 +150,7 @@ export class Batcher<Request, Result> {
     this.#schedule();
   }
 
-  /** Turns away what waits for too long, also while all statements are stuck. */
+  /** Refuses requests that have waited too long, even while all statements hang. */
   #sweepLater(): void {
     if (this.#sweeping) return;
     this.#sweeping = true;
@@ -171,7 +171,7 @@ export class Batcher<Request, Result> {
     }, BATCH_WAIT_MS).unref();
   }
 
-  /** True while a caller still waits; otherwise it is turned away. */
+  /** True while the caller still waits; otherwise the request is refused. */
   #isInTime(call: Call<Request, Result>): boolean {
     if (performance.now() - call.since <= BATCH_WAIT_MS) return true;
     this.#refuse(call);

@@ -4,26 +4,26 @@ import { LOCK_MS, STATEMENT_MS } from '../../rules/common/timeouts.ts';
 import { type StatementFailure, statementEnded } from '../../signals/timings.ts';
 import { failureOf } from './errors.ts';
 
-// The settings of every statement, whatever the role, the database, the URL or a pooler in between say. They are set after
-// the connection is made: poolers refuse start-up parameters that they don't know, and a URL's `options` replace others.
+// The settings of every statement, overriding those of the role, the database, the URL or a pooler. They are made after
+// connecting: poolers refuse unknown start-up parameters, and a URL's `options` replace others.
 
 const SETTINGS: Readonly<Record<string, string>> = {
-  // Each statement has one good plan, whatever its values; planning costs as much as execution.
+  // Each statement has one good plan for all values; planning costs as much as execution.
   plan_cache_mode: 'force_generic_plan',
-  // Compiling takes longer than any statement, and the estimates of a generic plan may suggest it.
+  // Compiling takes longer than any statement, and a generic plan's estimates may suggest it.
   jit: 'off',
   // The formats that our parsers and pg's arrays expect.
   bytea_output: 'hex',
   datestyle: 'ISO',
   extra_float_digits: '1',
   array_nulls: 'on',
-  // A guarded update has to see what the transaction that it waited for has written.
+  // A guarded update must see the writes of the transaction that it waited for.
   default_transaction_isolation: 'read committed',
   statement_timeout: String(STATEMENT_MS),
   lock_timeout: String(LOCK_MS),
 };
 
-/** The same for one transaction, behind a pooler. No value has quotes. */
+/** The same for one transaction, behind a pooler. No value contains quotes. */
 const BEGIN_WITH_SETTINGS = [
   'begin isolation level read committed',
   ...Object.entries(SETTINGS).map(([name, value]) => `set local ${name} = '${value}'`),
@@ -32,21 +32,21 @@ const BEGIN_WITH_SETTINGS = [
 interface ConnectionTraits {
   /** False behind a pooler, which may send each transaction to another session of PostgreSQL. */
   readonly ownSession: boolean;
-  /** True when a prepared statement is found again by its name. */
+  /** True if a prepared statement is found again by its name. */
   readonly keepsNames: boolean;
-  /** By how many milliseconds PostgreSQL's clock is ahead of `performance.now()`; never too much. */
+  /** Milliseconds by which PostgreSQL's clock is ahead of `performance.now()`; never too many. */
   clockAheadMs: number;
 }
 
 const traits = new WeakMap<pg.ClientBase, ConnectionTraits>();
 
-/** A pooler is known by its process id: it differs from the one of PostgreSQL's session. */
+/** A pooler is recognized by its process id: it differs from that of PostgreSQL's session. */
 const OPENING = `
 select pg_backend_pid() = $1 as "ownSession", current_setting('transaction_read_only') = 'off' as "takesWrites",
        (select count(set_config(name, value, false)) from unnest($2::text[], $3::text[]) as setting (name, value)
          where pg_backend_pid() = $1)`;
 
-/** Finds out the kind of a connection and makes its settings, before its first use. @returns `takesWrites`: it is no standby */
+/** Detects the kind of a connection and applies its settings, before its first use. @returns `takesWrites`: it is no standby */
 export async function prepareConnection(connection: pg.ClientBase): Promise<{ takesWrites: boolean }> {
   const { processID } = connection as pg.ClientBase & { processID: number };
   const settings = [Object.keys(SETTINGS), Object.values(SETTINGS)];
@@ -60,9 +60,9 @@ export async function prepareConnection(connection: pg.ClientBase): Promise<{ ta
   return { takesWrites };
 }
 
-/** Asks PostgreSQL for its time. The round trip only makes the difference smaller, never too great. */
+/** Reads PostgreSQL's time. The round trip only makes the difference smaller, never too large. */
 async function measureClock(connection: pg.ClientBase): Promise<number> {
-  // A whole number, because the formats of times and fractions are not set yet.
+  // A whole number: the formats of times and fractions are not set yet.
   const { rows } = await connection.query<{ ms: string }>(
     'select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as ms',
   );
@@ -74,7 +74,7 @@ export async function compareClocks(connection: pg.ClientBase): Promise<void> {
   traitsOf(connection).clockAheadMs = await measureClock(connection);
 }
 
-/** True when a pooler keeps clients' prepared statements: it renames them, so that those of two don't collide in one session. */
+/** True if a pooler keeps clients' prepared statements: it renames them, so that two clients' don't collide in one session. */
 async function translatesNames(connection: pg.ClientBase): Promise<boolean> {
   const name = `assent-${randomUUID()}`;
   const text = `select '${name}'`;
@@ -95,12 +95,12 @@ export function traitsOf(connection: pg.ClientBase): ConnectionTraits {
   return found;
 }
 
-/** Begins a transaction in which the settings hold. */
+/** Begins a transaction with the settings. */
 export async function begin(connection: pg.ClientBase): Promise<void> {
   await connection.query(traitsOf(connection).ownSession ? 'begin' : BEGIN_WITH_SETTINGS);
 }
 
-/** Runs a statement within a transaction that was begun by {@link begin}. */
+/** Runs a statement within a transaction begun by {@link begin}. */
 export function runWithin<Row extends pg.QueryResultRow>(
   connection: pg.ClientBase,
   { name = '', ...query }: pg.QueryConfig,
@@ -110,7 +110,7 @@ export function runWithin<Row extends pg.QueryResultRow>(
   return statementEnded.isHeard ? timed(name, result) : result;
 }
 
-/** Tells how long a statement takes, its way to PostgreSQL and back included. */
+/** Reports the duration of a statement, including the round trip to PostgreSQL. */
 async function timed<Result>(name: string, result: Promise<Result>): Promise<Result> {
   const since = performance.now();
   let failure: StatementFailure | null = null;
@@ -125,8 +125,8 @@ async function timed<Result>(name: string, result: Promise<Result>): Promise<Res
 }
 
 /**
- * Runs a statement as a transaction of its own. Behind a pooler, `begin` with the settings, the statement and `commit` are
- * pipelined, so that the settings hold in whatever session it is carried out.
+ * Runs a statement as its own transaction. Behind a pooler, `begin` with the settings, the statement and `commit` are
+ * pipelined, so that the settings apply in whichever session runs it.
  */
 export async function runAlone<Row extends pg.QueryResultRow>(
   connection: pg.ClientBase,
@@ -142,8 +142,8 @@ export async function runAlone<Row extends pg.QueryResultRow>(
 }
 
 /**
- * Translates a moment of `performance.now()` to a `timestamptz` of PostgreSQL's clock. It may come out a little early, never late:
- * what PostgreSQL does before the result was done before the moment.
+ * Translates a time of `performance.now()` to a `timestamptz` of PostgreSQL's clock. It may be a little early, never late:
+ * everything that PostgreSQL does before the result precedes the original time.
  */
 export function inDatabaseTime(connection: pg.ClientBase, moment: number): string {
   return new Date(traitsOf(connection).clockAheadMs + moment).toISOString();

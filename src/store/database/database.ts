@@ -10,15 +10,15 @@ import { Hosts } from './hosts.ts';
 export type Database = pg.Pool | pg.PoolClient;
 
 const POOL_SIZE = 10;
-/** A new connection compares its clock anew, and lets a pooler or balancer choose again. */
+/** A new connection compares its clock again, and lets a pooler or load balancer choose again. */
 const CONNECTION_LIFETIME_SECONDS = 300;
 
-/** Digests stay text; `Date` reads the one format of our connections three times as fast as pg's own parser. */
+/** Digests stay text; `Date` parses our connections' only format three times as fast as pg's own parser. */
 const TYPES = new pg.TypeOverrides();
 TYPES.setTypeParser(pg.types.builtins.BYTEA, (digest) => digest);
 TYPES.setTypeParser(pg.types.builtins.TIMESTAMPTZ, (time) => new Date(time));
 
-/** It connects when first used, and again by itself after an outage. @param password for an address that holds none @throws {AddressError} */
+/** Connects on first use, and again after an outage. @param password for an address without one @throws {AddressError} */
 export function openDatabase(where: string | Address, password: string | null = null): pg.Pool {
   const addresses = typeof where === 'string' ? parseAddresses(where) : [where];
   const hosts = new Hosts(password === null ? addresses : addresses.map((one) => ({ password, ...one })));
@@ -38,8 +38,8 @@ export function openDatabase(where: string | Address, password: string | null = 
     },
   });
   hostsOf.set(pool, hosts);
-  // Without a listener an error ends the process. Of an idle connection it costs nothing: the next query opens another. Of
-  // one in use the statement under way reports it.
+  // Without a listener an error ends the process. An idle connection's is harmless: the next query opens another. A busy
+  // connection's error reaches the running statement.
   pool.on('error', () => {});
   pool.on('connect', (connection) => connection.on('error', () => {}));
   return pool;
@@ -54,7 +54,7 @@ export async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   return hostsOf.get(pool)?.connect(pool) ?? pool.connect();
 }
 
-/** Runs `work` on one connection of the pool; the connection is closed when that fails. */
+/** Runs `work` on one connection of the pool, which is closed after a failure. */
 export async function withConnection<Result>(
   pool: pg.Pool,
   work: (connection: pg.PoolClient) => Promise<Result>,
@@ -70,12 +70,12 @@ export async function withConnection<Result>(
   }
 }
 
-/** Runs `work` in one transaction: all of it is written, or nothing. */
+/** Runs `work` in one transaction: all or nothing is written. */
 export function transaction<Result>(
   pool: pg.Pool,
   work: (connection: pg.PoolClient) => Promise<Result>,
 ): Promise<Result> {
-  // After an error the connection is closed, which rolls back whatever state it is in.
+  // After an error the connection is closed, which rolls back from any state.
   return withConnection(pool, async (connection) => {
     await begin(connection);
     const result = await work(connection);

@@ -14,20 +14,20 @@ const FIELDS = [
 /** One PostgreSQL host, and the credentials for it. */
 export type Address = Pick<ClientConfig, (typeof FIELDS)[number] | 'port' | 'ssl'>;
 
-/** A URL that can't be used. The message goes on from "must", and has nothing of the URL but names: no password. */
+/** An unusable URL. The message continues after "must", and quotes only names of the URL: no password. */
 export class AddressError extends Error {
   override readonly name = 'AddressError';
 }
 
 const FORM = 'postgres://user@host/database, with what is special encoded as %XX';
-/** Values of `sslmode`. Not `allow` and `prefer`: an attacker in between can make them fall back to plain text. */
+/** Values of `sslmode`, without `allow` and `prefer`: a man in the middle can make them fall back to plain text. */
 const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full', 'no-verify'];
-/** Values of `target_session_attrs`. Not the read-only ones: nothing here works without writing. */
+/** Values of `target_session_attrs`, without the read-only ones: Assent always needs to write. */
 const SESSIONS = ['read-write', 'primary', 'any'];
 
 /**
- * Reads a `postgres://` URL as libpq does, such as `sslmode`; of several hosts the one that takes writes is used. Parameters
- * that are none of {@link Address} have no effect. @returns an address for each host, in order @throws {AddressError}
+ * Reads a `postgres://` URL like libpq, including `sslmode`; of several hosts the one that takes writes is used. Parameters
+ * outside {@link Address} have no effect. @returns an address for each host, in order @throws {AddressError}
  */
 export function parseAddresses(url: string): readonly [Address, ...Address[]] {
   const [, scheme, access = '', hosts = '', database = '', parameters = ''] =
@@ -52,12 +52,12 @@ function parseAddress(url: string): Address {
 }
 
 function read(url: string) {
-  // As in libpq no file: the public CAs, here those of Node. Others can have a certificate of them, too.
+  // As in libpq not a file, but the public CAs, here Node's. They also sign third parties' certificates.
   const given = url.replace(/([?&])sslrootcert=system(?=&|$)/, '$1sslmode=verify-full');
   if (given !== url && /[?&]sslmode=(?!verify-full(&|$))/.test(url))
     throw new AddressError('have sslmode=verify-full beside sslrootcert=system');
   try {
-    const noVerify = /[?&]sslmode=no-verify(&|$)/.test(url); // the driver's own word for what libpq calls `require`
+    const noVerify = /[?&]sslmode=no-verify(&|$)/.test(url); // the driver's name for libpq's `require`
     return parse(given, { useLibpqCompat: !noVerify });
   } catch (cause) {
     const { code, path, message } = cause as NodeJS.ErrnoException;
@@ -72,7 +72,7 @@ function read(url: string) {
   }
 }
 
-/** A URL that was parsed, for people: without passwords, also among the parameters, whose names may be encoded. */
+/** A parsed URL for people: without passwords, even among the parameters, whose names may be encoded. */
 export function shownUrl(url: string): string {
   const access = url.replace(/(:\/\/[^/?#:]*):[^/?#]*@/, '$1@');
   return access.replace(/([?&][^=&]*(?:%|password)[^=&]*)=[^&]*/gi, '$1=…');

@@ -8,12 +8,12 @@ import { TooLateError } from './errors.ts';
 import { inOrder, onConnection, required } from './query.ts';
 import { batchStatement, type Columns, type Query, statement } from './statement.ts';
 
-// Deciding statements. A caller that gets 503 is told "not done": reaching PostgreSQL later, its statement must not undo what the
-// caller did since. So each takes `@deadline`, reads the clock when it holds its locks, and says `late` where it did nothing.
+// Deciding statements. A 503 means "not done" to the caller: its statement, reaching PostgreSQL later, must not undo the
+// caller's later acts. So each takes `@deadline`, reads the clock while holding its locks, and returns `late` if it did nothing.
 
 /**
- * The table `moment` of a deciding statement, with its column `late`. It is read when every row of the queries `locked` is
- * locked, because PostgreSQL has to count them first: after it only the commit is left to wait for.
+ * The table `moment` of a deciding statement, with its column `late`. PostgreSQL evaluates it after locking every row of the
+ * queries `locked`, because it has to count them first: only the commit remains to wait for.
  */
 export const momentOf = (...locked: readonly string[]) => `moment as materialized (
   select clock_timestamp() >= @deadline::timestamptz as late
@@ -21,8 +21,8 @@ export const momentOf = (...locked: readonly string[]) => `moment as materialize
 )`;
 
 /**
- * Makes a {@link batchStatement} that decides a function for one caller, see {@link batched}. It runs in the time of the caller
- * who gives up first. @returns rejects with {@link TooLateError}, too
+ * Turns a deciding {@link batchStatement} into a function for one caller, see {@link batched}. The earliest deadline of its
+ * callers applies. @returns also rejects with {@link TooLateError}
  */
 export function batchedDecision<Row extends object, Request extends { readonly caller: Caller }>(
   name: string,
@@ -43,7 +43,7 @@ export function batchedDecision<Row extends object, Request extends { readonly c
   return batched<Request, Row>(name, run, rowOf);
 }
 
-/** Makes a {@link statement} that decides, and gives one row, a function that rejects with {@link TooLateError}, too. */
+/** Turns a deciding {@link statement} with one row into a function, which also rejects with {@link TooLateError}. */
 export function decision<Values extends Pick<Caller, 'decideBy'>, Row extends object>(
   name: string,
   text: string,
@@ -70,7 +70,7 @@ function decide<Row extends object>(
     };
     const rows = await attempt();
     if (!rows.some(({ late }) => late) || performance.now() >= decideBy) return rows;
-    // Late by PostgreSQL's clock and in time by ours: PostgreSQL's was set since the two were compared.
+    // Late by PostgreSQL's clock, in time by ours: PostgreSQL's was set since their comparison.
     await compareClocks(connection);
     return attempt();
   });

@@ -1,14 +1,14 @@
 import pg from 'pg';
 import { codeOf, isDatabaseAway, messageOf } from './errors.ts';
 
-// Errors of the database in words for the operator: in the log, and in the output of a command.
+// Database errors in words for the operator: in the log, and in a command's output.
 
 const UNTRUSTED = [
   'the certificate of PostgreSQL is by no CA that is trusted here',
   'name the file with its CA as sslrootcert in DATABASE_URL',
 ] as const;
 
-/** By SQLSTATE or TLS code: what is wrong, and what to do about it. */
+/** By SQLSTATE or TLS code: the fault and its remedy. */
 const SENTENCES: Readonly<Record<string, readonly [what: string, remedy: string]>> = {
   '25006': ['PostgreSQL takes no writes there', 'most likely it is a standby, so connect to the primary'],
   '28000': ['PostgreSQL does not admit this role', 'check the role in DATABASE_URL, and pg_hba.conf there'],
@@ -35,18 +35,18 @@ const SENTENCES: Readonly<Record<string, readonly [what: string, remedy: string]
   CERT_HAS_EXPIRED: ['the certificate of PostgreSQL has expired', 'renew it there'],
 };
 
-/** True when PostgreSQL refuses for a reason that does not pass by itself. */
+/** True if PostgreSQL refuses for a reason that waiting doesn't solve. */
 export function isRefusal(error: unknown): boolean {
   const code = codeOf(error);
   return code in SENTENCES && !code.startsWith('57');
 }
 
-/** A few words for the log line of a request: what is wrong, with its code. */
+/** A short description for a request's log line: the fault, with its code. */
 export function nameTrouble(error: unknown): string {
   return `${whatOf(error)} (${codeOf(error) || messageOf(error)})`;
 }
 
-/** A sentence for the operator: what is wrong, what to do, and the original message. */
+/** A sentence for the operator: the fault, its remedy, and the original message. */
 export function explainTrouble(error: unknown): string {
   const known = SENTENCES[codeOf(error)] ?? SENTENCES[codeOf((error as Error | undefined)?.cause)];
   if (known !== undefined) return `${known.join(': ')} (${messageOf(error)})`;

@@ -1,6 +1,6 @@
 import type { StatementFailure } from '../../signals/timings.ts';
 
-// The meaning of an error of the database: it is away, a connection was lost, one request was wrong.
+// The meaning of a database error: database unreachable, connection lost, one request wrong.
 
 export class OverloadedError extends Error {
   override readonly name = 'OverloadedError';
@@ -10,7 +10,7 @@ export class OverloadedError extends Error {
   }
 }
 
-/** A statement came to PostgreSQL when its caller no longer waited for it, and did nothing. */
+/** A statement reached PostgreSQL after its caller's deadline, and did nothing. */
 export class TooLateError extends Error {
   override readonly name = 'TooLateError';
 
@@ -19,7 +19,7 @@ export class TooLateError extends Error {
   }
 }
 
-/** A host that takes no writes. The code is PostgreSQL's own for a statement that tries to. */
+/** A host that takes no writes. The code is PostgreSQL's own for a write on one. */
 export class StandbyError extends Error {
   override readonly name = 'StandbyError';
   readonly code = '25006';
@@ -45,15 +45,15 @@ export function codeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException | undefined)?.code ?? '';
 }
 
-/** The error of several addresses that all failed has no message of its own. */
+/** The joint error of several failed addresses has no message of its own. */
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ');
   return error instanceof Error ? error.message : String(error);
 }
 
 /**
- * SQLSTATEs of a database that may answer the same statement later: connection lost (08), no resources (53), shutting down or
- * cancelled (57), closed to us by its operator (28, 3D000, 55000), deadlock and lock timeout, a replica that takes no writes.
+ * SQLSTATEs of a database that may answer the same statement later: connection lost (08), no resources (53), shutdown or
+ * cancellation (57), closed by its operator (28, 3D000, 55000), deadlock and lock timeout, a replica that takes no writes.
  */
 const AWAY = /^(08|28|53|57|3D000$|40001$|40P01$|55000$|55P03$|25006$)/;
 const NETWORK_ERROR = /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|EPIPE|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/;
@@ -65,14 +65,14 @@ const TOO_LATE =
 /** SQLSTATE classes that one caller's data can cause; the other requests of a batch must not fail because of it. */
 const ONE_CALLERS_FAULT = /^(22|23|40|55)/;
 
-/** True when one request of a batch may have caused the error: data, constraint, deadlock or lock. */
+/** True if one request of a batch may have caused the error: data, constraint, deadlock or lock. */
 export function isOneCallersFault(error: unknown): boolean {
   return ONE_CALLERS_FAULT.test(codeOf(error));
 }
 
 /**
- * Runs a statement again when the connection was lost, but not when time ran out: that would take as long again. Only for
- * statements that do no harm when run twice, because the first may have been carried out.
+ * Runs a statement again after a lost connection, but not after a timeout: that would take as long again. Only for repeatable
+ * statements, because the first may have been carried out.
  */
 export async function retryOnLostConnection<Answer>(run: () => Promise<Answer>): Promise<Answer> {
   return run().catch((error: unknown) => {
@@ -81,10 +81,10 @@ export async function retryOnLostConnection<Answer>(run: () => Promise<Answer>):
   });
 }
 
-/** SQLSTATEs of a connection to give up: PostgreSQL restarts, or became a standby by a failover. */
+/** SQLSTATEs that require a new connection: PostgreSQL restarts, or became a standby by a failover. */
 const CONNECTION_ENDED = /^(08|57P0|25006)/;
 
-/** True when the connection was lost, or is to be given up. */
+/** True if the connection was lost, or must be replaced. */
 export function isConnectionLost(error: unknown): boolean {
   const code = codeOf(error);
   return CONNECTION_ENDED.test(code) || NETWORK_ERROR.test(code) || CONNECTION_LOST.test(messageOf(error));
@@ -95,7 +95,7 @@ export const LOCK_NOT_AVAILABLE = '55P03';
 
 /** SQLSTATEs of a statement that waited for a lock in vain: lock timeout, deadlock. */
 const LOCK = /^(55P03|40P01)$/;
-/** SQLSTATE of `statement_timeout`, and of a statement that was cancelled by hand. */
+/** SQLSTATE of `statement_timeout`, and of a statement cancelled by hand. */
 const CANCELED = '57014';
 
 export function failureOf(error: unknown): StatementFailure {
@@ -105,15 +105,15 @@ export function failureOf(error: unknown): StatementFailure {
   return isConnectionLost(error) ? 'connection' : 'other';
 }
 
-/** SQLSTATEs of what has to be corrected by hand: the role, its password, the name of the database. */
+/** SQLSTATEs of manual mistakes: the role, its password, the name of the database. */
 const TO_BE_CORRECTED = /^(28|3D000$)/;
 
-/** True when a server that starts should wait for the database: not for a wrong role, password, database name or certificate. */
+/** True if a starting server should wait for the database: not for a wrong role, password, database name or certificate. */
 export function passesByWaiting(error: unknown): boolean {
   return !TO_BE_CORRECTED.test(codeOf(error)) && isUnanswered(error);
 }
 
-/** True when PostgreSQL could not be reached or could not answer, so that trying again may help. */
+/** True if PostgreSQL was unreachable or couldn't respond, so that a retry may help. */
 export function isDatabaseAway(error: unknown): boolean {
   return error instanceof ConnectError || isUnanswered(error);
 }
@@ -121,7 +121,7 @@ export function isDatabaseAway(error: unknown): boolean {
 function isUnanswered(error: unknown): boolean {
   const code = codeOf(error);
   const origin = error instanceof ConnectError ? error.cause : error;
-  // A Unix socket that is not there, unlike any other file.
+  // A missing Unix socket, unlike any other file.
   if (code === 'ENOENT') return (origin as NodeJS.ErrnoException).syscall === 'connect';
   return AWAY.test(code) || isConnectionLost(error) || TOO_LATE.test(messageOf(error));
 }

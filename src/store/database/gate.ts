@@ -4,17 +4,17 @@ import { ConnectError } from './errors.ts';
 
 const gates = new WeakMap<pg.Pool, StartupGate>();
 
-/** The gate before a pool; undefined without one, when nothing has to be awaited. */
+/** A pool's gate; undefined without one, if there is nothing to wait for. */
 export function gateOf(pool: pg.Pool): StartupGate | undefined {
   return gates.get(pool);
 }
 
-/** Keeps the statements of a pool waiting until it is known whether the database is there, and fails them while it is away. */
+/** Holds a pool's statements until the database's state is known, and fails them while it is unreachable. */
 export class StartupGate {
   readonly #pool: pg.Pool;
   #cause: unknown;
   #noteTried = () => {};
-  /** Resolved by the first `close` or `open`, however long that takes. */
+  /** Resolved by the first `close` or `open`, after any time. */
   readonly tried = new Promise<void>((resolve) => {
     this.#noteTried = resolve;
   });
@@ -24,19 +24,19 @@ export class StartupGate {
     gates.set(pool, this);
   }
 
-  /** From now on every statement fails at once with `cause`, which says that the database is away. */
+  /** From now on every statement fails at once with `cause`, the error of the unreachable database. */
   close(cause: unknown): void {
     this.#cause = cause;
     this.#noteTried();
   }
 
-  /** From now on every statement is carried out. */
+  /** From now on every statement runs. */
   open(): void {
     gates.delete(this.#pool);
     this.#noteTried();
   }
 
-  /** Waits until it is open. @throws what closed it; {@link ConnectError} when the schema is still being migrated after 2 seconds */
+  /** Waits until it is open. @throws the cause of closing; {@link ConnectError} if the migration takes more than 2 seconds */
   async wait(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {

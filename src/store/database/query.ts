@@ -3,44 +3,44 @@ import { begin, runAlone, runWithin } from './connection.ts';
 import { connect, type Database, transaction, withConnection } from './database.ts';
 import { type BatchQuery, type Query, statement } from './statement.ts';
 
-/** Runs a statement; `Row` says what its select list is, checked by the tests against the real database. */
+/** Runs a statement; `Row` describes its select list, checked by the tests against the real database. */
 export function query<Row extends object>(db: Database, asked: Query): Promise<Row[]> {
   return onConnection(db, async (connection, run) => (await run<Row>(connection, asked)).rows);
 }
 
-/** Runs a statement whose rows are of no interest. @returns how many it wrote or found */
+/** Runs a statement whose rows are irrelevant. @returns how many it wrote or found */
 export function execute(db: Database, asked: Query): Promise<number> {
   return onConnection(db, async (connection, run) => (await run(connection, asked)).rowCount ?? 0);
 }
 
-/** A statement as a function: gives it its values and runs it. */
+/** A statement as a function, which binds values and runs it. */
 type Run<Values, Result> = (db: Database, values: Values) => Promise<Result>;
 
-/** Makes one SQL statement, see {@link statement}, a function that gives its rows. */
+/** Turns one SQL statement, see {@link statement}, into a function that returns its rows. */
 export function findAll<Values, Row extends object>(name: string, text: string): Run<Values, Row[]> {
   const made = statement<Values>(name, text);
   return (db, values) => query<Row>(db, made(values));
 }
 
-/** Like {@link findAll}, of a statement that gives one row or none. */
+/** Like {@link findAll}, for a statement with one row or none. */
 export function findOne<Values, Row extends object>(name: string, text: string): Run<Values, Row | null> {
   const find = findAll<Values, Row>(name, text);
   return async (db, values) => (await find(db, values))[0] ?? null;
 }
 
-/** Like {@link findAll}, of a statement that gives exactly one row. */
+/** Like {@link findAll}, for a statement with exactly one row. */
 export function findRow<Values, Row extends object>(name: string, text: string): Run<Values, Row> {
   const find = findOne<Values, Row>(name, text);
   return async (db, values) => required(await find(db, values), name);
 }
 
-/** Like {@link findAll}, of a statement whose rows are of no interest: gives how many it wrote or found. */
+/** Like {@link findAll}, for a statement whose rows are irrelevant: returns how many it wrote or found. */
 export function write<Values>(name: string, text: string): Run<Values, number> {
   const made = statement<Values>(name, text);
   return (db, values) => execute(db, made(values));
 }
 
-/** Runs a statement over a batch. @returns for each request its row, null where there is none */
+/** Runs a statement over a batch. @returns each request's row, null for none */
 export async function queryBatch<Row extends object>(
   db: Database,
   batch: BatchQuery,
@@ -48,7 +48,7 @@ export async function queryBatch<Row extends object>(
   return inOrder(batch, await query<Row & { n: number }>(db, batch));
 }
 
-/** Rows in the order of the requests, by their column `n`; null for a request without one. */
+/** Rows in request order, by their column `n`; null for a request without one. */
 export function inOrder<Row extends { n: number }>(
   { size }: BatchQuery,
   rows: readonly Row[],
@@ -58,13 +58,13 @@ export function inOrder<Row extends { n: number }>(
   return ordered;
 }
 
-/** @throws {Error} when there is no row where the statement has to give one */
+/** @throws {Error} without a row, if the statement must return one */
 export function required<Row>(row: Row | null, name: string): Row {
   if (row === null) throw new Error(`the statement ${name} left a row out`);
   return row;
 }
 
-/** Gives `work` a connection, and how to run a statement there: within the transaction that `db` is, or alone. */
+/** Gives `work` a connection and a function that runs a statement there: within the transaction `db`, or alone. */
 export function onConnection<Result>(
   db: Database,
   work: (connection: pg.PoolClient, run: typeof runAlone) => Promise<Result>,
@@ -74,12 +74,12 @@ export function onConnection<Result>(
     : work(db, runWithin);
 }
 
-/** Empty unless visible ASCII, as all that is registered is: a letter that PostgreSQL refuses could make a whole batch fail. */
+/** Empty unless visible ASCII, like all registered texts: a letter that PostgreSQL refuses could fail a whole batch. */
 export function asciiOnly(text: string): string {
   return /^[\x21-\x7e]*$/.test(text) ? text : '';
 }
 
-/** Longer than any migration takes; an operator waits for it and sees it. */
+/** Exceeds any migration; an operator waits for it and sees it. */
 const MAX_RUN_MS = 6 * 60 * 60 * 1000;
 
 /** Runs one or several statements within a transaction, without the time limit of requests. */
@@ -87,7 +87,7 @@ export async function executeLong(connection: pg.PoolClient, text: string): Prom
   await connection.query({ text, query_timeout: MAX_RUN_MS } as pg.QueryConfig);
 }
 
-/** Like {@link query}, for operators: without a time limit where `limitMs` is 0. A pool gives it a transaction of its own. */
+/** Like {@link query}, for operators: without a time limit if `limitMs` is 0. On a pool it is its own transaction. */
 export async function queryLong<Row extends object>(db: Database, query: Query, limitMs = 0): Promise<Row[]> {
   if (db instanceof pg.Pool)
     return transaction(db, (connection) => queryLong<Row>(connection, query, limitMs));
@@ -99,8 +99,8 @@ export async function queryLong<Row extends object>(db: Database, query: Query, 
 const PAGE_ROWS = 500;
 
 /**
- * Like {@link queryLong}, by pages, for lists longer than memory. A cursor reads and sorts each row once. Its open transaction
- * keeps PostgreSQL from cleaning up and months from being dropped, so PostgreSQL ends it when the reader pauses for long.
+ * Like {@link queryLong}, in pages, for lists larger than memory. A cursor reads and sorts each row once. Its open transaction
+ * blocks vacuum and the dropping of partitions, so PostgreSQL ends it if the reader pauses for long.
  */
 export async function* queryPages<Row extends object>(pool: pg.Pool, list: Query): AsyncGenerator<Row[]> {
   const connection = await connect(pool);
@@ -117,7 +117,7 @@ export async function* queryPages<Row extends object>(pool: pg.Pool, list: Query
   yield rows;
 }
 
-/** Waits for an advisory lock, as long as statements of this transaction may take, and holds it until its end. */
+/** Waits for an advisory lock, within this transaction's statement timeout, and holds it until the end. */
 export function lockForTransaction(connection: pg.PoolClient, lock: number): Promise<void> {
   return executeLong(connection, `select pg_advisory_xact_lock(${lock})`);
 }

@@ -1,4 +1,4 @@
-// Statements are written with named parameters, such as `@clientId`, and compiled once, when their file is loaded.
+// Statements have named parameters, such as `@clientId`, and are compiled once, when their file is loaded.
 
 /** A statement with its values, ready to run. PostgreSQL keeps its plan under `name`, unless that is empty. */
 export interface Query {
@@ -9,12 +9,12 @@ export interface Query {
 
 export const STATEMENTS = new Set<string>();
 
-/** `@deadline` of a deciding statement, always its last parameter: given when it is run (see `deadline.ts`). */
+/** `@deadline` of a deciding statement, always its last parameter: set at run time (see `deadline.ts`). */
 const DEADLINE = 'deadline';
 
 /**
  * One SQL statement. Its parameters are the names in `text`; `Values` has them, and may have more. Objects are sent as JSON,
- * arrays as PostgreSQL's. @returns gives the statement its values; throws when one is missing
+ * arrays as PostgreSQL's. @returns binds the statement's values; throws if one is missing
  */
 export function statement<Values = void>(name: string, text: string): (values: Values) => Query {
   const compiled = compile(text);
@@ -31,7 +31,7 @@ function valueIn(given: unknown, property: string, statement: string): unknown {
   return value;
 }
 
-/** The columns of a batch by PostgreSQL type. The value of `grant_id` is a request's `grantId`, unless a function gets it. */
+/** A batch's columns by PostgreSQL type. The value of `grant_id` is a request's `grantId`, unless a function computes it. */
 export type Columns<Request> = Readonly<
   Record<string, string | readonly [type: string, get: (request: Request) => string | number | null]>
 >;
@@ -41,9 +41,9 @@ export interface BatchQuery extends Query {
 }
 
 /**
- * One SQL statement for any number of requests. They reach it as a table: `input` has a row for each, numbered by its column `n`
- * from 1 on. A column on its own is a parameter too: an array of that name, such as `@grant_id`.
- * @param textOf gets the table, for its `from` @returns gives the statement its requests; throws when one lacks a value
+ * One SQL statement for any number of requests. They are a table: `input` has a row for each, numbered by its column `n` from 1
+ * on. A single column is a parameter too: an array of that name, such as `@grant_id`.
+ * @param textOf takes the table, for its `from` @returns binds the statement's requests; throws if one lacks a value
  */
 export function batchStatement<Request>(
   name: string,
@@ -70,7 +70,7 @@ export function batchStatement<Request>(
   };
 }
 
-/** No cast (`::`), and no operator of PostgreSQL's such as `@>` or `<@`, looks like a parameter. */
+/** Excludes casts (`::`) and PostgreSQL's operators such as `@>` or `<@`. */
 const PARAMETER = /(?<![\w<@])@([a-z]\w*)/g;
 
 /** Replaces names by numbers, in the order of their first appearance. */

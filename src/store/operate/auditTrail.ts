@@ -4,32 +4,32 @@ import { whereOf } from '../common/conditions.ts';
 import { queryPages } from '../database/query.ts';
 import { statement } from '../database/statement.ts';
 
-/** One event, written in the transaction of what it records. */
+/** One event, written in the transaction of the recorded change. */
 export interface AuditEvent {
-  /** The same whenever it is read: 32 hex digits. */
+  /** The same on every read: 32 hex digits. */
   readonly id: string;
   readonly at: Date;
   readonly kind: AuditKind;
-  /** Null for what no operator did. */
+  /** Null without an operator. */
   readonly operator: string | null;
   readonly userId: string | null;
   /** Null also for a deleted user. */
   readonly login: string | null;
   readonly clientId: string | null;
-  /** Its name now; null also for a deleted application. */
+  /** Its current name; null also for a deleted application. */
   readonly clientName: string | null;
   readonly resourceId: string | null;
   readonly instanceName: string | null;
   readonly grantId: string | null;
   readonly scope: string | null;
-  /** As a decision's page showed them; null where nothing was decided. */
+  /** As on the decision's page; null without a decision. */
   readonly limits: unknown;
   readonly address: string | null;
   readonly reference: string | null;
   readonly detail: unknown;
 }
 
-/** Which events; null fields are ignored. */
+/** Selects events; null fields are ignored. */
 interface AuditFilter extends Pick<AuditEvent, 'userId' | 'clientId' | 'resourceId' | 'reference'> {
   readonly kind: AuditKind | null;
   readonly since: Date | null;
@@ -46,7 +46,7 @@ const CONDITIONS = {
   until: 'a.at < @until',
 };
 
-/** The SQL to read events. @param from a query with the columns of `audit_events` @param more a further column of it, as text */
+/** The SQL for reading events. @param from a query with the columns of `audit_events` @param more a further column, as text */
 export const selectEvents = (from: string, more?: string): string => `
 select md5(concat_ws(' ', extract(epoch from a.at), a.kind, a.user_id, a.client_id, a.resource_id, a.grant_id, a.reference))
          as id,
@@ -55,7 +55,7 @@ select md5(concat_ws(' ', extract(epoch from a.at), a.kind, a.user_id, a.client_
        a.address, a.reference, a.detail${more === undefined ? '' : `, a.${more}::text`}
   from (${from}) a left join users u using (user_id) left join clients c using (client_id)`;
 
-/** The events that fit, oldest first, by pages. @param limit how many of the newest; all when null */
+/** The matching events, oldest first, in pages. @param limit how many of the newest; null for all */
 export function findAuditEvents(
   pool: pg.Pool,
   filter: AuditFilter,

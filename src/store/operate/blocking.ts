@@ -11,5 +11,5 @@ const setStatus = (kind: SecretOwner) =>
      select exists (select from changed) as changed from ${kind}s where ${kind}_id = @id`,
   );
 
-/** Blocks or unblocks; every endpoint sees it at once. @returns `changed`: the status was another; null without such a row */
+/** Blocks or unblocks, at once for every endpoint. @returns `changed`: the status differed; null without such a row */
 export const updateStatus = { client: setStatus('client'), resource: setStatus('resource') };

@@ -4,7 +4,7 @@ import { findBatched } from '../database/batch.ts';
 import type { Database } from '../database/database.ts';
 import { asciiOnly, write } from '../database/query.ts';
 
-/** A picture of an application, as its address names it. */
+/** An application's picture, as named by its address. */
 interface LogoName {
   readonly clientId: string;
   readonly file: string;
@@ -20,7 +20,7 @@ const find = findBatched<LogoName, { body: string }>(
     `select n::int as n, encode(body, 'base64') as body from ${input} join client_logos using (client_id, file)`,
 );
 
-/** The bytes of a logo; null when the application has no such one. */
+/** A logo's bytes; null if the application has no such logo. */
 export async function findLogo(pool: pg.Pool, name: LogoName): Promise<Buffer | null> {
   const row = await find(pool, name);
   return row && Buffer.from(row.body, 'base64');
@@ -37,7 +37,7 @@ const remove = write<{ clientId: string }>(
   'delete from client_logos where client_id = @clientId',
 );
 
-/** Sets or removes a logo, within the transaction that names it in `clients`, whose row is locked there. */
+/** Sets or removes a logo, within the transaction that names it in `clients` and has locked that row. */
 export async function writeLogo(db: Database, clientId: string, logo: Logo | null): Promise<void> {
   if (logo === null) await remove(db, { clientId });
   else await put(db, { clientId, file: logo.file, body: logo.body });

@@ -6,21 +6,21 @@ import { write } from '../database/query.ts';
 /** Rows that one statement deletes: it takes some milliseconds. */
 export const MAX_EXPIRED_AT_ONCE = 1_000;
 
-/** Key of the advisory lock that lets one process at a time remove what has expired. */
+/** Key of the advisory lock that lets one process at a time remove expired rows. */
 const EXPIRY_LOCK = 7_274_828;
 
 const SLOWEST_DECAY_SECONDS = Math.max(...Object.values(POLICIES).map(({ decaySeconds }) => decaySeconds));
 
-/** Of each table whose rows have a lifetime: its key, and which rows nothing asks for any more. */
+/** For each table with a lifetime of rows: its key, and the condition for unused rows. */
 const EXPIRED = {
-  /** One that is idle is no longer accepted, and goes when it would have ended anyway. */
+  /** An idle one is no longer accepted, and is removed at its maximal age. */
   sessions: [
     'session_hash',
     `created_at < clock_timestamp() - interval '${MAX_SESSION_HOURS} hours' order by created_at`,
   ],
   rejections: ['code_hash', 'expires_at < clock_timestamp() order by expires_at'],
   refusals: ['slot', `at < clock_timestamp() - interval '${REFUSALS_KEPT_DAYS} days'`],
-  /** A counter that is back at zero says the same as none. */
+  /** A counter at zero equals none. */
   throttles: [
     'slot',
     `greatest(free_at, counted_at + level * interval '${SLOWEST_DECAY_SECONDS} seconds', noted_at + interval '1 hour') < clock_timestamp()`,

@@ -6,7 +6,7 @@ import { type Query, statement } from '../database/statement.ts';
 
 // For operators: many grants at once. There may be millions, so it may take long.
 
-/** Which ones: each field that is there narrows them down, and one must be. */
+/** Each given field narrows the selection; at least one is required. */
 export interface GrantFilter {
   readonly userId?: string | undefined;
   readonly clientId?: string | undefined;
@@ -29,7 +29,7 @@ function select(filter: GrantFilter, list: string, rest: string): Query {
   return statement<GrantFilter>('', `select ${list} from grants g where ${where}`)(filter);
 }
 
-/** Grants in whatever state, each with the names of user and application, newest first, by pages. @param limit how many; all when null */
+/** Grants in any state, with the names of user and application, newest first, in pages. @param limit how many; null for all */
 export function listGrants(pool: pg.Pool, filter: GrantFilter, limit: number | null) {
   const list = `${GRANT_COLUMNS}, (select login from users u where u.user_id = g.user_id) as login,
     (select name from clients c where c.client_id = g.client_id) as "clientName"`;
@@ -37,19 +37,19 @@ export function listGrants(pool: pg.Pool, filter: GrantFilter, limit: number | n
   return queryPages<Grant & Record<'login' | 'clientName', string>>(pool, select(filter, list, order));
 }
 
-/** The ids of live grants, in the order of their keys, by pages. */
+/** The ids of live grants, in key order, in pages. */
 export const findLiveGrants = (pool: pg.Pool, filter: GrantFilter) =>
   queryPages<{ id: string }>(pool, select(filter, 'grant_id as id', `and ${IS_LIVE} order by grant_id`));
 
-/** An event of the trail after which what was authorized before is no longer good. */
+/** An event that ends earlier authorizations of a grant. */
 export interface GrantEnd {
   readonly grantId: string;
   readonly at: Date;
-  /** It is an authorization, which ends the one before it and not itself. */
+  /** True for an approval, which ends the earlier one and not itself. */
   readonly isApproval: boolean;
 }
 
-// An authorization is older than its own event, by its statement's time at the most.
+// An authorization precedes its own event, by at most its statement's time.
 const findEnded = statement<{
   ids: readonly string[];
   times: readonly Date[];
@@ -63,7 +63,7 @@ select distinct g.grant_id as id, g.user_id as "userId"
  where g.confirmed_at < ended.at - case when is_approval then interval '10 seconds' else interval '0' end and ${IS_LIVE}`,
 );
 
-/** Of grants that ended, or were given anew: those that are live as they were authorized before. */
+/** From grants with an end or a new approval: those that are live in an earlier authorization. */
 export function findEndedGrants(pool: pg.Pool, ends: readonly GrantEnd[]) {
   const ids = ends.map(({ grantId }) => grantId);
   const times = ends.map(({ at }) => at);
@@ -71,7 +71,7 @@ export function findEndedGrants(pool: pg.Pool, ends: readonly GrantEnd[]) {
   return queryLong<{ id: string; userId: string }>(pool, findEnded({ ids, times, approvals }));
 }
 
-/** How many grants are live, and how many users have allowed them. */
+/** The number of live grants, and of their users. */
 export async function countLiveGrants(pool: pg.Pool, filter: GrantFilter) {
   const counts = 'count(*)::int as grants, count(distinct user_id)::int as people';
   const [row] = await queryLong<{ grants: number; people: number }>(

@@ -3,31 +3,31 @@ import type { Database } from '../database/database.ts';
 import { execute, findOne } from '../database/query.ts';
 import { batchStatement } from '../database/statement.ts';
 
-/** Why a request was refused: what its log line says, without the user. */
+/** The reason of a refused request: its log line's contents, without the user. */
 export interface Refusal {
   readonly at: Date;
   readonly reference: string;
   readonly method: string;
-  /** Which address of ours was asked; never a query. */
+  /** The requested path of ours; never a query. */
   readonly path: string;
   readonly status: number;
   readonly error: string;
   readonly rule: string;
-  /** Null where a build before schema version 16 kept it. */
+  /** Null for rows of builds before schema version 16. */
   readonly ruleId: string | null;
-  /** The application that the request names: any text before it is kept, then one that is registered, or null. */
+  /** The application named by the request: any text before storing, then a registered one or null. */
   readonly clientId: string | null;
 }
 
-/** A refusal of a network, known by a keyed digest of 32 bits, which tells nothing of it. */
+/** A refusal with its network as a keyed digest of 32 bits, which reveals nothing about it. */
 export type RefusalOf = Refusal & { readonly network: number };
 
-/** Refusals kept of one network in one window: in a week it fills two thirds of the slots at most. */
+/** Refusals kept of one network in one window: in a week it fills at most two thirds of the slots. */
 export const MAX_KEPT = 60;
 export const WINDOW_MS = 600_000;
 const WINDOW = `interval '${WINDOW_MS} milliseconds'`;
 
-// No lock: processes that write at one moment may keep a few too many.
+// No lock: processes that write at the same time may keep a few too many.
 const insert = batchStatement<RefusalOf>(
   'refusal-insert',
   {
@@ -55,12 +55,12 @@ on conflict (slot) do update
        client_id = excluded.client_id`,
 );
 
-/** Keeps refusals, not too many of one network; when all slots are taken, in place of the oldest. */
+/** Keeps refusals, with a limit per network; if all slots are taken, replaces the oldest. */
 export async function insertRefusals(db: Database, refusals: readonly RefusalOf[]): Promise<void> {
   await execute(db, insert(refusals));
 }
 
-/** The refusal with this reference; null when none is kept. */
+/** The refusal with this reference; null if none is kept. */
 export const findRefusal = findOne<{ reference: string }, Refusal & { clientName: string | null }>(
   'refusal-find',
   `select at, reference, method, path, r.status, error, rule, rule_id as "ruleId", client_id as "clientId", name as "clientName"

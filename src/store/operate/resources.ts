@@ -1,7 +1,7 @@
 import type { Status } from '../../rules/request/client.ts';
 import { findAll, findOne, write } from '../database/query.ts';
 
-/** A server of the payment API that may ask what a token allows. */
+/** A server of the payment API that may introspect tokens. */
 export interface Resource {
   readonly resourceId: string;
   readonly name: string;
@@ -25,7 +25,7 @@ export const insertResource = write<Pick<Resource, 'resourceId' | 'name'>>(
   'insert into resources (resource_id, name) values (@resourceId, @name)',
 );
 
-/** Deletes a resource server with its secrets. @returns how many there were: one or none */
+/** Deletes a resource server with its secrets. @returns the number deleted: one or none */
 export const deleteResource = write<Pick<Resource, 'resourceId'>>(
   'resource-delete',
   'delete from resources where resource_id = @resourceId',

@@ -4,16 +4,16 @@ import { findRow, queryLong } from '../database/query.ts';
 import { statement } from '../database/statement.ts';
 import { type AuditEvent, selectEvents } from './auditTrail.ts';
 
-// A cursor delivers each event once. It is a transaction id below the oldest transaction that still runs, not a time: commits
-// come in another order. `at` keeps apart the ids that a failover or restore gives out again.
+// A cursor delivers each event once. It is a transaction id below the oldest running transaction, not a time: commits have
+// another order. `at` distinguishes ids that a failover or restore issues again.
 
 /** Transaction ids of 64 bits, and times in microseconds since 1970. */
 export interface TrailCursor {
-  /** The first transaction that wasn't read. */
+  /** The first unread transaction. */
   readonly from: bigint;
-  /** Unread transactions began at this time or later, but for those that ran for a day when the first cursor was made. */
+  /** Unread transactions began at this time or later, except those that had run for a day when the first cursor was made. */
   readonly since: bigint;
-  /** When the cursor was made, and by which transaction. */
+  /** Time and transaction that made the cursor. */
   readonly at: bigint;
   readonly by: bigint;
 }
@@ -21,7 +21,7 @@ export interface TrailCursor {
 /** A clock may be set back, and a statement takes some time from its first event to its first lock. */
 const MARGIN = `interval '5 minutes'`;
 
-/** A transaction may have run so long when the first cursor is made: PostgreSQL tells its beginning to its own role only. */
+/** The longest transaction covered by the first cursor: PostgreSQL reveals a transaction's beginning only to its own role. */
 const DAY_MICROS = 86_400_000_000n;
 
 const AHEAD =
@@ -29,7 +29,7 @@ const AHEAD =
 
 type Digits<Names extends string> = Readonly<Record<Names, string>>;
 
-// With its own id a transaction knows which others began before it.
+// By its own id a transaction knows which others began before it.
 const findNow = findRow<void, Digits<'oldest' | 'own' | 'at'>>(
   'audit-cursor-now',
   `
@@ -40,8 +40,8 @@ select pg_snapshot_xmin(s)::text as oldest, pg_current_xact_id()::text as own,
 
 const timeOf = (micros: string) => `timestamptz 'epoch' + @${micros}::bigint * interval '1 microsecond'`;
 
-// A row knows the lower 32 bits of its transaction; the others follow from our own. They can be wrong for a very old row,
-// whose time keeps it out. Times have an end as well: what was written before the clock was set back must not come each time.
+// A row contains the lower 32 bits of its transaction; the others follow from our own. They can be wrong for a very old row,
+// which its time excludes. Times have an end, too: rows from before the clock was set back must not recur each time.
 const find = statement<Digits<'from' | 'since' | 'after' | 'at' | 'oldest' | 'own'> & { most: number }>(
   'audit-find-since-cursor',
   `${selectEvents(
@@ -58,8 +58,8 @@ select * from (
 );
 
 /**
- * The events since a cursor (null for now) and the next cursor; at most about so many, as those of one transaction stay together.
- * @throws {Error} when the cursor is of another database, or of this one before it was restored, whose ids are still behind
+ * The events since a cursor (null for now) and the next cursor; about `most` at most, as those of one transaction stay together.
+ * @throws {Error} if the cursor is of another database, or of this one before it was restored, whose ids are still behind
  */
 export function findTrailPart(
   pool: pg.Pool,
@@ -80,7 +80,7 @@ export function findTrailPart(
     );
     const last = rows.length < most ? undefined : rows.at(-1);
     const from = last === undefined ? oldest : BigInt(last.transaction) + 1n;
-    // Transactions of the time of the last cursor are over, or not older than that.
+    // Transactions from before the last cursor have ended, or are no older than it.
     const since = from > cursor.by ? cursor.at : cursor.since;
     const events = rows.map(({ transaction: _transaction, ...event }) => event);
     return { events, cursor: { from, since, at, by } };

@@ -7,10 +7,10 @@ import { executeLong, findOne, findRow, write } from '../database/query.ts';
 // The audit trail has a partition for each month, in UTC. Only the owner of the tables makes and drops them; the server
 // only adds rows, and works without.
 
-/** Events after these go to the partition for the rest, unless `assent migrate` runs before. */
+/** Later events go to the default partition, unless `assent migrate` runs before. */
 const MONTHS_AHEAD = 12;
 
-/** As `migrations/0013_years.sql` has them for the months of its time. */
+/** The same as in `migrations/0013_years.sql` for its own months. */
 const MONTH_SETTINGS = 'autovacuum_freeze_min_age = 0, autovacuum_vacuum_insert_threshold = 20000';
 
 const owned = write<void>(
@@ -24,7 +24,7 @@ export const ownsTables = async (db: Database): Promise<boolean> => (await owned
 /** This month, in UTC and without a time zone. */
 export const THIS_MONTH = `date_trunc('month', clock_timestamp() at time zone 'UTC')`;
 
-/** The partitions: each one's `id`, `name`, and `month` as a date, which is null for the rest. */
+/** The partitions: `id`, `name`, and `month` as a date, which is null for the default one. */
 export const PARTITIONS = `(
          select inhrelid as id, relname as name,
                 to_date(substring(relname, '^audit_events_([0-9]{4}_[0-9]{2})$'), 'YYYY_MM') as month
@@ -34,17 +34,17 @@ export const PARTITIONS = `(
 const MONTHS_LEFT = `(select count(*)::int from ${PARTITIONS} where month > ${THIS_MONTH})`;
 
 interface TrailFacts {
-  /** To be read, such as `12 MB`. */
+  /** Formatted, such as `12 MB`. */
   readonly size: string;
-  /** The size of the month before this one; null without a partition. */
+  /** The size of last month's partition; null without one. */
   readonly lastMonth: string | null;
-  /** False where this month has no partition. */
+  /** False if this month has no partition. */
   readonly coversNow: boolean;
-  /** Partitions of months to come. */
+  /** Partitions of future months. */
   readonly monthsAhead: number;
 }
 
-/** @throws when there is no trail */
+/** @throws without an audit trail */
 export const findTrailFacts = findRow<void, TrailFacts>(
   '',
   `
@@ -60,14 +60,14 @@ export interface SchemaFacts extends Pick<TrailFacts, 'monthsAhead'> {
   readonly schemaVersion: number;
 }
 
-/** @throws when there is no trail */
+/** @throws without an audit trail */
 export const findSchemaFacts = findRow<void, SchemaFacts>(
   'schema-facts',
   `select (select max(version)::int from schema_migrations) as "schemaVersion", ${MONTHS_LEFT} as "monthsAhead"`,
 );
 
-// The first month without a partition, from the oldest row outside of any to some time from now. A row of a month for which
-// no partition is made stays where it is: its time could be any.
+// The first month without a partition, from the oldest row outside all of them to some future month. A row too old for one
+// stays outside: its time may be wrong.
 const findNextMonth = findOne<
   { monthsAhead: number; monthsKept: number },
   { name: string; from: string; to: string }
@@ -91,15 +91,15 @@ const findStrays = findRow<void, { readonly rows: number; readonly early: number
 select count(*)::int as rows, count(*) filter (where at < ${THIS_MONTH} at time zone 'UTC')::int as early from audit_events_rest`,
 );
 
-/** How many events are in no month's partition, and how many of them claim to be older than this month. */
+/** The number of events outside all months' partitions, and of those among them that are older than this month. */
 export async function countStrays(db: Database) {
   return (await ownsTables(db)) ? findStrays(db) : { rows: 0, early: 0 };
 }
 
 /**
  * Makes the next partition, up to {@link MONTHS_AHEAD} months from now, and moves its rows there, which may take long.
- * @returns its name; null when there was nothing to do, or the tables aren't ours to change
- * @throws when a reader holds the trail for longer: queuing for its lock would block later readers
+ * @returns its name; null if none is missing, or the tables aren't ours to change
+ * @throws if a reader holds the trail for longer: queuing for its lock would block later readers
  */
 export async function prepareAuditPartition(connection: pg.PoolClient): Promise<string | null> {
   if (!(await ownsTables(connection))) return null;
@@ -107,7 +107,7 @@ export async function prepareAuditPartition(connection: pg.PoolClient): Promise<
   const found = await findNextMonth(connection, months);
   if (found === null) return null;
   const { name, from, to } = found;
-  // Moving rows is the one thing that the owner may do past the trigger that refuses every change.
+  // Moving rows is the owner's only way past the trigger that refuses every change.
   await executeLong(
     connection,
     `set local lock_timeout = ${LOCK_MS};
@@ -123,7 +123,7 @@ export async function prepareAuditPartition(connection: pg.PoolClient): Promise<
   return name;
 }
 
-/** PostgreSQL analyzes the months by itself, and never the whole trail. Only for the owner of the tables. */
+/** PostgreSQL analyzes the partitions automatically, but never the whole trail. Only for the owner of the tables. */
 export async function analyzeTrail(pool: pg.Pool): Promise<void> {
   await transaction(pool, async (connection) => {
     await executeLong(connection, 'set local statement_timeout = 0; analyze audit_events');

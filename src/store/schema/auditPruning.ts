@@ -5,9 +5,9 @@ import { ownsTables, PARTITIONS, THIS_MONTH } from './auditPartitions.ts';
 import { untilDoneOrBusy } from './migrationLock.ts';
 
 /**
- * Drops the partitions of months that ended `months` or more months ago, and rows of those months outside of any. Writers of
- * the trail wait while a partition is dropped: each is a transaction of its own, which gives up soon.
- * @returns the months dropped, as `2026-11`, oldest first; `busy` when a reader of the trail kept others from being dropped
+ * Drops the partitions of months that ended `months` or more months ago, and such months' rows outside of any. Writers of the
+ * trail wait while a partition is dropped: each drop is its own transaction, with a short lock timeout.
+ * @returns the dropped months, as `2026-11`, oldest first; `busy` if a reader of the trail prevented others
  */
 export async function pruneAuditPartitions(pool: pg.Pool, months: number, operator: string) {
   if (!(await ownsTables(pool))) {
@@ -22,9 +22,9 @@ export async function pruneAuditPartitions(pool: pg.Pool, months: number, operat
   return { months: [...new Set(done.flat())].sort(), busy };
 }
 
-/** How many rows that would take away, and of which months, such as `2026-10, 2026-11`; null for none. */
+/** The number of rows that this would drop, and their months, such as `2026-10, 2026-11`; null for none. */
 export async function findPrunable(pool: pg.Pool, months: number) {
-  // In a subquery the clock is read once, so that only old partitions are.
+  // In a subquery the clock is read once, so that only old partitions are read.
   const text = `
 select coalesce(sum(rows), 0)::float8 as rows, string_agg(month, ', ' order by month) as months from (
   select to_char(at at time zone 'UTC', 'YYYY-MM') as month, count(*) as rows from audit_events
@@ -33,7 +33,7 @@ select coalesce(sum(rows), 0)::float8 as rows, string_agg(month, ', ' order by m
   return (await queryLong<{ rows: number; months: string | null }>(pool, { name: '', text, values }))[0];
 }
 
-/** @returns its month; null when no partition is that old */
+/** @returns its month; null if no partition is that old */
 async function dropOldest(connection: pg.PoolClient, months: number): Promise<string[] | null> {
   const { rows } = await connection.query<{ name: string; month: string }>(
     `select name, to_char(month, 'YYYY-MM') as month from ${PARTITIONS}
@@ -46,7 +46,7 @@ async function dropOldest(connection: pg.PoolClient, months: number): Promise<st
   return [oldest.month];
 }
 
-/** @returns the months of what was deleted; null when there was nothing */
+/** @returns the months of the deleted rows; null for none */
 async function pruneStrays(connection: pg.PoolClient, months: number): Promise<string[] | null> {
   await connection.query('alter table audit_events_rest disable trigger append_only');
   const { rows } = await connection.query<{ month: string }>(

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type pg from 'pg';
 import { findAll, findRow } from '../database/query.ts';
 
-/** The schema that this build's migrations make, by {@link describeSchema}; a test writes it. */
+/** The schema made by this build's migrations, from {@link describeSchema}; a test writes it. */
 const EXPECTED = new URL('../../../migrations/schema.txt', import.meta.url);
 
 const findPlace = findRow<void, { schema: string }>(
@@ -62,14 +62,14 @@ with ours as (
 select trim(replace(line, @schema || '.', '')) as line from parts order by name collate "C", part, n, line collate "C"`,
 );
 
-/** All that a migration may define, a line each. It changes the transaction's settings, so that times and names have one form. */
+/** All that a migration may define, one line each. Changes the transaction's settings: times and names have one form. */
 export async function describeSchema(connection: pg.PoolClient): Promise<string[]> {
   const ours = await findPlace(connection);
   await connection.query(`set local search_path = pg_catalog; set local timezone = 'UTC'`);
   return (await findLines(connection, ours)).map(({ line }) => line);
 }
 
-/** The difference of a schema to this build's migrations; things that they don't name are left out. */
+/** A schema's difference from this build's migrations, without things that they don't name. */
 interface SchemaDifference {
   readonly lacking: readonly string[];
   readonly beside: readonly string[];
@@ -86,7 +86,7 @@ export async function compareSchema(connection: pg.PoolClient): Promise<SchemaDi
   return difference([...expected, ...expectedOfMonths(expected, found)], found);
 }
 
-/** Each month's partition is to be like the one for the rest. */
+/** Each month's partition must match the default one. */
 function expectedOfMonths(expected: readonly string[], found: readonly string[]): string[] {
   const months = new Set(found.map(nameOf).filter((name) => name.replace(MONTH, '') === ''));
   const ofRest = expected.filter((line) => nameOf(line) === REST);

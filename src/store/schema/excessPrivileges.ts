@@ -1,16 +1,16 @@
 import { findAll } from '../database/query.ts';
 
-/** Something that a role can do beyond the privileges on our tables. */
+/** A power of a role beyond the privileges on our tables. */
 interface ExcessPrivilege {
   /** For example `it is a member of pg_read_all_data`. */
   readonly what: string;
-  /** The SQL statement that takes it away; for the role's owner or a superuser. */
+  /** The SQL statement that revokes it; for the role's owner or a superuser. */
   readonly remedy: string;
 }
 
-// PostgreSQL notes in pg_shdepend what a role owns ("o"), in every database. CONNECT and TEMPORARY are PUBLIC's as PostgreSQL
-// is shipped. CONNECT opens none of our tables; a session's own tables come before ours in a statement without a schema.
-/** Attributes, memberships and possessions of a role, and where it may create something; null for our own role. */
+// PostgreSQL lists a role's possessions in pg_shdepend ("o"), in every database. PUBLIC has CONNECT and TEMPORARY by default.
+// CONNECT opens none of our tables; a session's temporary tables precede ours in a statement without a schema.
+/** A role's attributes, memberships and possessions, and where it may create something; null for our own role. */
 export const findExcessPrivileges = findAll<{ role: string | null }, ExcessPrivilege>(
   '',
   `

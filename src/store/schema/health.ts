@@ -12,12 +12,12 @@ const findState = findRow<void, { readOnly: boolean }>(
            from (select) one left join (select from clients limit 0) ours on true`,
 );
 
-/** @throws when the database is away, lacks our tables, or takes no writes */
+/** @throws if the database is unreachable, lacks tables, or takes no writes */
 export async function checkTables(db: Database): Promise<void> {
   if ((await findState(db)).readOnly) throw new StandbyError();
 }
 
-/** The database and our connection to it, for `assent doctor`. */
+/** The database and our connection, for `assent doctor`. */
 export type DatabaseFacts = ServerFacts & ConnectionFacts;
 
 interface ServerFacts {
@@ -30,9 +30,9 @@ interface ServerFacts {
   readonly fsync: boolean;
   readonly fullPageWrites: boolean;
   readonly synchronousCommit: string;
-  /** Of our transactions, whatever the database's default is. */
+  /** Of our transactions, regardless of the database's default. */
   readonly isolation: string;
-  /** By how many seconds the database's clock and this process's differ. */
+  /** Seconds by which the clocks of the database and this process differ. */
   readonly skewSeconds: number;
   readonly role: string;
 }
@@ -60,7 +60,7 @@ const findServerFacts = findRow<{ now: number }, ServerFacts>(
           current_user as role`,
 );
 
-/** @throws when the database is away */
+/** @throws if the database is unreachable */
 export async function findDatabaseFacts(connection: pg.PoolClient): Promise<DatabaseFacts> {
   const facts = await findServerFacts(connection, { now: Date.now() / 1000 });
   return { ...facts, ...inspectConnection(connection) };
@@ -79,7 +79,7 @@ function inspectConnection(connection: pg.PoolClient): ConnectionFacts {
 
 type Ssl = boolean | { rejectUnauthorized?: boolean; checkServerIdentity?: unknown };
 
-/** By what is demanded: a good certificate now says nothing about the next connection. */
+/** From the settings: a valid certificate now says nothing of the next connection. */
 function tlsOf(ssl: Ssl): ConnectionFacts['tls'] {
   if (typeof ssl === 'boolean') return 'verified';
   if (ssl.rejectUnauthorized === false) return 'unverified';

@@ -9,13 +9,13 @@ const FILE = new URL('../../../migrations/invariants.sql', import.meta.url);
 
 interface Broken {
   readonly check: string;
-  /** Rows that break it; null where they could not be read. */
+  /** Violating rows; null if unreadable. */
   readonly rows: number | null;
   /** The id of one of them, no secret; null for none. */
   readonly example: string | null;
-  /** A sentence: that it holds, or with what rows it doesn't. */
+  /** A sentence: the invariant holds, or has these violations. */
   readonly finding: string;
-  /** Null where nothing is to be done. */
+  /** Null if there is nothing to do. */
   readonly remedy: string | null;
   readonly level: 'ok' | 'advice' | 'error';
 }
@@ -33,7 +33,7 @@ export async function readInvariants() {
   };
 }
 
-/** Checks all rows, reading beside running servers. @param seconds for each statement: a slower one leaves its checks unread */
+/** Checks all rows, while servers run. @param seconds per statement: a slower one leaves its checks unread */
 export async function findBroken(pool: pg.Pool, seconds: number): Promise<Broken[]> {
   const { settings, questions } = await readInvariants();
   const found: Broken[] = [];

@@ -6,7 +6,7 @@ import { prepareAuditPartition } from './auditPartitions.ts';
 import { untilDoneOrBusy, withMigrationLock } from './migrationLock.ts';
 import { FOLDER, listMigrations, type Migration, MigrationError, schemaState } from './schemaState.ts';
 
-/** SQLSTATE of a role that lacks a privilege. */
+/** SQLSTATE of a missing privilege. */
 const MAY_NOT = '42501';
 
 const ADVICE: Readonly<Record<string, string>> = {
@@ -14,13 +14,13 @@ const ADVICE: Readonly<Record<string, string>> = {
   [LOCK_NOT_AVAILABLE]: '; pg_blocking_pids() there says who holds the lock',
 };
 
-/** The first line of a migration: the schema version of the oldest build that can serve when it is applied. */
+/** A migration's first line: the schema version of the oldest build that can serve after it. */
 const SERVES = /^-- Serves builds from schema version (\d+) on\.\n/;
 
 /**
  * Brings the database to this build's version and the audit trail's partitions to this month: one transaction a step, once for
  * all servers that start together. A newer schema that serves this build stays. @returns the applied migrations, in order
- * @throws {MigrationError} when the database is newer than this build and does not serve it, or older and not ours to change
+ * @throws {MigrationError} if the database is newer than this build and does not serve it, or older and not ours to change
  */
 export async function migrate(pool: pg.Pool): Promise<Migration[]> {
   const migrations = await listMigrations();
@@ -34,19 +34,19 @@ export async function migrate(pool: pg.Pool): Promise<Migration[]> {
   return applied;
 }
 
-/** The months of a newer schema are a newer build's to make. @returns the name of what was made, null for nothing */
+/** Only a newer build makes a newer schema's partitions. @returns the name of the new partition, null for none */
 async function preparePartition(connection: pg.PoolClient): Promise<string | null> {
   const { version, known } = await schemaState(connection);
   return version === known ? prepareAuditPartition(connection) : null;
 }
 
-/** Makes the trail's missing partitions, if the tables are ours; `busy` when a reader kept others from being made. */
+/** Makes the trail's missing partitions, if the tables are ours; `busy` if a reader prevented others. */
 export async function preparePartitions(pool: pg.Pool): Promise<{ made: string[]; busy: boolean }> {
   const { done: made, busy } = await untilDoneOrBusy(pool, preparePartition);
   return { made, busy };
 }
 
-/** @returns what was applied, undefined when nothing is left to do */
+/** @returns the applied migration, undefined if none is left */
 async function applyNext(
   connection: pg.PoolClient,
   migrations: readonly Migration[],
@@ -63,7 +63,7 @@ async function applyNext(
   return next;
 }
 
-/** Names and scopes are UTF-8 (contract section 4): another encoding would fail at the first letter it lacks. */
+/** Names and scopes are UTF-8 (contract section 4): another encoding would fail at the first missing letter. */
 async function refuseEncoding(connection: pg.PoolClient): Promise<void> {
   const { rows } = await connection.query<{ server_encoding: string }>('show server_encoding');
   const encoding = rows[0]?.server_encoding;

@@ -6,19 +6,19 @@ import { codeOf, LOCK_NOT_AVAILABLE } from '../database/errors.ts';
 import { executeLong, lockForTransaction } from '../database/query.ts';
 import { MigrationError } from './schemaState.ts';
 
-/** Key of the advisory lock that lets one process change the schema at a time. */
+/** Key of the advisory lock that lets one process at a time change the schema. */
 const MIGRATION_LOCK = 7_274_825;
 
 /** With the pauses between them, about a minute and a half. */
 const MAX_TRIES = 40;
-/** Between two tries, for statements that queued behind the last one; half of it at least. */
+/** Between two tries, for statements queued behind the last one; at least half of it. */
 const PAUSE_MS = 2_000;
 
 type Step<Result> = (connection: pg.PoolClient) => Promise<Result>;
 
 /**
- * Runs one step while no other process runs one, by a lock of its transaction, which holds behind a pooler too. Statements
- * queue behind a step that waits for a table: it gives up soon, lets them pass, and tries again.
+ * Runs one step while no other process runs one, by a transaction's lock, which holds behind a pooler too. Statements
+ * queue behind a step that waits for a table: it gives up soon, lets them pass, and retries.
  */
 export async function withMigrationLock<Result>(
   pool: pg.Pool,
@@ -41,7 +41,7 @@ export async function withMigrationLock<Result>(
   }
 }
 
-/** Repeats a step {@link withMigrationLock} until it gives null, or until a lock isn't free (`busy`). @returns what was done */
+/** Repeats a step {@link withMigrationLock} until it gives null, or until a lock isn't free (`busy`). @returns all results */
 export async function untilDoneOrBusy<Done>(
   pool: pg.Pool,
   step: Step<Done | null>,

@@ -39,7 +39,7 @@ select distinct case grantee when 0 then 'public' else pg_get_userbyid(grantee):
  where grantee <> relowner order by 1`,
 );
 
-/** The roles with rights on our tables, beside their owner; `public` for every role. */
+/** The roles with rights on our tables, except their owner; `public` for every role. */
 export async function findGrantees(db: Database): Promise<string[]> {
   return (await grantees(db, NAMES)).map(({ role }) => role);
 }

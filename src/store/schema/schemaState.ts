@@ -4,13 +4,13 @@ import { findRow } from '../database/query.ts';
 
 export const FOLDER = new URL('../../../migrations/', import.meta.url);
 
-/** One file of `migrations/`: numbered, never changed once it is on main. */
+/** A file of `migrations/`: numbered, never changed once on main. */
 export interface Migration {
   readonly version: number;
   readonly name: string;
 }
 
-/** A database that this build can't work on; the message says what to do. */
+/** A database unusable for this build; the message has the remedy. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError';
 }
@@ -45,7 +45,7 @@ const findOldestBuild = findRow<{ known: number }, { oldest: number }>(
   'select max(coalesce(oldest_build, version)) as oldest from schema_migrations where version > @known',
 );
 
-/** `known`: this build's version. It `serves` an older schema after a migration, a newer one when all migrations that it lacks say so. */
+/** `known`: this build's version. It `serves` an older schema after a migration, a newer one if all later migrations say so. */
 export async function schemaState(db: Database) {
   const [version, { length: known }] = [await schemaVersion(db), await listMigrations()];
   if (version <= known) return { version, known, serves: true };

@@ -6,7 +6,7 @@ import { findExcessPrivileges } from './excessPrivileges.ts';
 import { withMigrationLock } from './migrationLock.ts';
 import { findDeviations, TABLES } from './tablePrivileges.ts';
 
-/** Where our tables are, quoted where it has to be, and whether we own the database; no row without the role. */
+/** The location of our tables, quoted if necessary, and whether we own the database; no row without the role. */
 const findPlace = findOne<{ role: string }, { schema: string; database: string; isOurs: boolean }>(
   '',
   `select c.relnamespace::regnamespace::text as schema, quote_ident(datname) as database,
@@ -22,15 +22,15 @@ const findColumns = findRow<{ table: string; clocked: string | null }, { columns
 );
 
 /**
- * Gives a role exactly the server's rights on our tables. TEMPORARY, which PostgreSQL gives every role, is taken from PUBLIC and
- * the role where the database is the owner's.
- * @throws {Error} when there is no such role, or it can do more by another way; then nothing has changed
+ * Gives a role exactly the server's rights on our tables. TEMPORARY, which PostgreSQL gives every role, is revoked from PUBLIC
+ * and the role if the database is the owner's.
+ * @throws {Error} if there is no such role, or it has further powers; then nothing has changed
  */
 export function grantServerRole(pool: pg.Pool, role: string, operator: string): Promise<void> {
   return withMigrationLock(pool, (connection) => giveRights(connection, role, operator));
 }
 
-/** Makes a role that signs in without a password, with the server's rights, unless it is there: for trial mode. */
+/** Makes a missing role that signs in without a password, with the server's rights: for trial mode. */
 export function ensureServerRole(pool: pg.Pool, role: string, operator: string): Promise<void> {
   return withMigrationLock(pool, async (connection) => {
     if ((await findPlace(connection, { role })) === null)
@@ -61,7 +61,7 @@ async function giveRights(connection: pg.PoolClient, role: string, operator: str
   await recordAct(connection, { kind: 'server_role_granted', operator, detail: { role } });
 }
 
-/** Refuses a role with excess rights. The message is a script: a comment above each statement says what it takes away. */
+/** Refuses a role with excess rights. The message is a script: a comment above each statement names the right it revokes. */
 async function refuseExcess(db: Database, role: string): Promise<void> {
   const { beyond } = await findDeviations(db, 'public');
   const ofEveryRole = beyond.map((privilege) => ({

@@ -2,8 +2,8 @@ import type { Database } from '../database/database.ts';
 import { findAll } from '../database/query.ts';
 
 /**
- * The rights of a server and its commands: reading and writing rows. Rows of `grants` go only with their user or client.
- * `insert` and `update` are for every column but `clocked`, which only its default writes: the database's clock.
+ * The rights of a server and its commands: reading and writing rows. Rows of `grants` are deleted only with their user or client.
+ * `insert` and `update` are for every column except `clocked`, which only its default writes: the database's clock.
  */
 export const TABLES: readonly { name: string; privileges: string; clocked?: string }[] = [
   { name: 'schema_migrations', privileges: 'select' },
@@ -23,7 +23,7 @@ export const TABLES: readonly { name: string; privileges: string; clocked?: stri
   { name: 'refusals', privileges: 'select, insert, update, delete' },
 ];
 
-// Each privilege on each column, or on the table where there are none on columns; of partitions none is needed.
+// Each privilege on each column, or on the table if there are none on columns; partitions need none.
 const find = findAll<{ tables: string; role: string | null }, { lacks: boolean; privilege: string }>(
   '',
   `
@@ -49,7 +49,7 @@ select needed as lacks,
  where has <> needed group by oid, cells.privilege, needed, most order by oid::regclass::text, cells.privilege`,
 );
 
-/** How a role (undefined for ours, or `public`) differs from what a server needs, each difference such as `INSERT on grants`. */
+/** A role's (undefined for ours, or `public`) differences from a server's needs, such as `INSERT on grants`. */
 export async function findDeviations(
   db: Database,
   role?: string,

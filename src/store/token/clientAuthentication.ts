@@ -1,6 +1,6 @@
 import { IS_ACCEPTED } from '../common/secrets.ts';
 
-// How a statement over a batch authenticates applications (contract 4.2): fragments for a table `r` with `client_id` and
+// Authenticates applications in a statement over a batch (contract 4.2): fragments for a table `r` with `client_id` and
 // `secret_hash`.
 
 /** Joins the application `c` and, if it is the right one, the secret `s`. */

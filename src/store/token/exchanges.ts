@@ -7,14 +7,14 @@ import { asciiOnly } from '../database/query.ts';
 import { IS_UNKNOWN_OR_BLOCKED, JOIN_CLIENT, SECRET_IS_WRONG } from './clientAuthentication.ts';
 
 export interface ExchangeRequest {
-  /** Null for a code that this server can't have issued: it goes the same way, so that the client is judged first. */
+  /** Null for a code that this server can't have issued: it is judged the same way, the client first. */
   readonly grantId: string | null;
   readonly codeHash: Digest;
   readonly clientId: string;
-  /** SHA-256 of the client secret; null when none was sent. */
+  /** SHA-256 of the client secret; null if none was sent. */
   readonly secretHash: Digest | null;
   readonly redirectUri: string;
-  /** S256 of the code verifier; null when none was sent. */
+  /** S256 of the code verifier; null if none was sent. */
   readonly challenge: string | null;
   /** SHA-256 of the token to issue. */
   readonly tokenHash: Digest;
@@ -28,11 +28,11 @@ export interface ExchangeRequest {
 const CHECKS = [
   [IS_UNKNOWN_OR_BLOCKED, 'client_unknown_or_blocked'],
   [SECRET_IS_WRONG, 'secret_wrong'],
-  // Never issued to this client, or annulled by a later one.
+  // Never issued to this client, or replaced by a later one.
   ['g.grant_id is null or g.client_id <> r.client_id or g.code_hash <> r.code_hash', 'code_unknown'],
-  // This very request again, after its result was lost with the connection.
+  // The same request again, after its result was lost with the connection.
   ['g.token_hash = r.token_hash and g.revoked_at is null', 'issued'],
-  // The statement came too late for its callers, so that it judges no further.
+  // Too late for its callers: no further judgement.
   ['m.late', 'late'],
   ['g.code_expires_at <= clock_timestamp()', 'code_expired'],
   // An operator changed the client after the code was issued.
@@ -54,13 +54,13 @@ const CHECKS = [
 export type ExchangeRefusal = Exclude<(typeof CHECKS)[number][1], 'issued' | 'late'>;
 
 type ExchangeResult =
-  /** `scope` is what was granted, where that is less than what was asked; null otherwise. */
+  /** `scope` is the granted scope if less than requested; null otherwise. */
   | { readonly verdict: 'issued'; readonly issuedAt: Date; readonly scope: string | null }
   | { readonly verdict: ExchangeRefusal; readonly issuedAt: null; readonly scope: null };
 
 // One statement locks, judges and writes the row (contract 2.4, 3, 7.2): two exchanges of one code can't both see it unused. Rows
-// are locked in the order of their keys, so that batches can't deadlock. A second exchange while the code is good, also at the
-// same moment, is a replay: its token is revoked (RFC 6749 section 4.1.2). Later the code has expired, and the token stays.
+// are locked in key order, so that batches can't deadlock. A second exchange while the code is valid, even at the same time, is a
+// replay: its token is revoked (RFC 6749 section 4.1.2). Later the code has expired, and the token stays.
 
 /** Judges a token request. Repeated with one token hash it has one result: a connection lost after the commit loses nothing. */
 export const exchangeCode = batchedDecision<ExchangeResult, ExchangeRequest>(

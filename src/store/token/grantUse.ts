@@ -6,17 +6,17 @@ import { batchStatement } from '../database/statement.ts';
 
 const TODAY = `(clock_timestamp() at time zone 'UTC')::date`;
 
-/** Of `grants g`: whether a use now is the first of the day (UTC) of an authorization that is good. */
+/** For `grants g`: true if a use now is the day's (UTC) first of a valid authorization. */
 export const IS_FIRST_USE_OF_GRANT = `g.last_used_on is distinct from ${TODAY} and ${IS_LIVE}`;
 
-/** A token that was introspected. */
+/** An introspected token. */
 interface GrantUse {
   readonly grantId: string;
   /** With another token the row is another authorization, which was not used. */
   readonly tokenHash: Digest;
 }
 
-// Locks grants only, and waits for none: a row that is locked is being noted, or decided on, and is noted with its next use.
+// Locks only grants, without waiting: a locked row is being noted, or decided on, and is noted with its next use.
 const markUsed = batchStatement<GrantUse>(
   'grant-mark-used',
   { grant_id: 'uuid', token_hash: 'bytea' },
@@ -28,15 +28,15 @@ update grants set last_used_on = ${TODAY}
       for no key update skip locked))`,
 );
 
-/** Rows that one statement holds: an exchange or an approval of one of them waits for some tens of milliseconds. */
+/** Rows that one statement locks: an exchange or an approval of one of them waits for some tens of milliseconds. */
 const MAX_ROWS = 500;
-/** Uses wait so long for others, so that noting them takes few statements. */
+/** Uses wait this long for others, so that noting them takes few statements. */
 const NOTED_EVERY_MS = 250;
-/** Of more of them, some are noted with their next use. */
+/** If there are more, some are noted with their next use. */
 const MAX_WAITING = 10 * MAX_ROWS;
 
 const waiting = new WeakMap<pg.Pool, GrantUse[]>();
-/** Pools whose uses are about to be written: a round at a time, so that a table that is locked takes one connection. */
+/** Pools with a round in progress: one at a time, so that a locked table takes one connection. */
 const noting = new WeakSet<pg.Pool>();
 
 /** Notes today as the day of last use of some grants. It is not awaited, and a use that can't be noted is lost. */

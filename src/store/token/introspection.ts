@@ -15,7 +15,7 @@ interface IntrospectionRequest {
   readonly tokenHash: Digest;
 }
 
-/** An issued token, neither annulled nor revoked. The caller judges whether it has expired. */
+/** An issued token, neither replaced nor revoked. The caller checks its expiry. */
 export interface IssuedToken {
   readonly grantId: string;
   readonly scope: string;
@@ -27,14 +27,14 @@ export interface IssuedToken {
   readonly now: Date;
 }
 
-/** `authenticated`: the resource server is; the token is null when it stands for nothing. */
+/** `authenticated`: the resource server is; the token is null if invalid. */
 interface TokenResult {
   readonly authenticated: boolean;
   readonly token: IssuedToken | null;
 }
 
 // One indexed read: the resource server and its secret, the grant, its client and its user by their primary keys.
-// `offset 0` keeps it that, whatever PostgreSQL's statistics say (see `../common/sessions.ts`).
+// `offset 0` keeps it so, whatever PostgreSQL's statistics (see `../common/sessions.ts`).
 const find = batchStatement<IntrospectionRequest>(
   'token-find',
   { resource_id: 'text', secret_hash: 'bytea', grant_id: 'uuid', token_hash: 'bytea' },
@@ -57,12 +57,12 @@ select input.n::int as n, r.first_use as "firstUse", g.grant_id as "grantId", g.
   ) g on r.resource_id is not null`,
 );
 
-/** The columns of a token are null where there is none. */
+/** A missing token's columns are null. */
 interface TokenRow extends Omit<IssuedToken, 'grantId'> {
   readonly grantId: string | null;
   /** Of the resource server's secret, today; null for no such secret. */
   readonly firstUse: boolean | null;
-  /** Of the authorization, today; never of a token that has expired. */
+  /** Of the authorization, today; never for an expired token. */
   readonly firstUseOfGrant: boolean | null;
 }
 
@@ -89,7 +89,7 @@ function hasToken(row: TokenRow): row is TokenRow & IssuedToken {
   return row.grantId !== null;
 }
 
-/** Notes first uses. That a use could not be noted is no reason to leave a request without its result. */
+/** Notes first uses. A failure must not leave a request without its result. */
 async function noteUses(
   db: pg.Pool,
   requests: readonly IntrospectionRequest[],

@@ -9,21 +9,21 @@ import { batchedDecision, decision, momentOf } from '../database/deadline.ts';
 import { asciiOnly } from '../database/query.ts';
 import { IS_UNKNOWN_OR_BLOCKED, JOIN_CLIENT, SECRET_IS_WRONG } from './clientAuthentication.ts';
 
-/** One way to revoke, in SQL. */
+/** One kind of revocation, in SQL. */
 interface Revocation {
   readonly kind: 'revoked_by_user' | 'revoked_by_application' | 'revoked_by_operator';
   readonly where: string;
   /** Columns of the audit event. */
   readonly by: { readonly address?: string; readonly reference?: string; readonly operator?: string };
-  /** The select list. It may ask `locked`, all those grants, and `revoked`, those that were not revoked before. */
+  /** The select list. It may read `locked`, all those grants, and `revoked`, those not revoked before. */
   readonly result: string;
   /** Further tables that `where`, `by` and `result` read. */
   readonly tables?: string;
-  /** The tables of `result`, beside the one row of `moment`. */
+  /** The tables of `result`, besides the one row of `moment`. */
   readonly from?: string;
 }
 
-// The one statement that revokes. Rows are locked in the order of their keys, so that two of these can't deadlock.
+// The only statement that revokes. Rows are locked in key order, so that two of these can't deadlock.
 const revocation = ({ kind, where, by, result, tables = '', from = '' }: Revocation) => `
 with ${tables} locked as (
   select grant_id from grants where ${where} order by grant_id for no key update
@@ -75,7 +75,7 @@ const allOfUser = decision<
   }),
 );
 
-/** The user disconnects live instances of one application or all. @returns whether there may be more @throws {TooLateError} */
+/** The user disconnects live instances of one application or all. @returns true if there may be more @throws {TooLateError} */
 export async function revokeGrantsOfUser(
   db: Database,
   userId: string,
@@ -92,16 +92,16 @@ interface TokenRevocation {
   /** Null for a token that this server can't have issued. */
   readonly grantId: string | null;
   readonly tokenHash: Digest;
-  /** The application that asks; null when it is enough to hold the token. */
+  /** The requesting application; null if possession of the token suffices. */
   readonly clientId: string | null;
-  /** SHA-256 of the client secret; null when none was sent. */
+  /** SHA-256 of the client secret; null if none was sent. */
   readonly secretHash: Digest | null;
   readonly caller: Caller;
 }
 
 interface TokenRevocationResult {
   readonly authenticated: boolean;
-  /** This statement revoked it. */
+  /** True if this statement revoked it. */
   readonly revoked: boolean;
 }
 
@@ -125,7 +125,7 @@ const byToken = batchedDecision<TokenRevocationResult, TokenRevocation>(
    select from requests r
     where r.authenticated and r.grant_id = grants.grant_id and r.token_hash = grants.token_hash
       and (r.client_id is null or r.client_id = grants.client_id))`,
-      // A batch holds each grant at most once, see `rowOf` below.
+      // A batch contains each grant at most once, see `rowOf` below.
       by: {
         address: '(select address from requests r where r.grant_id = revoked.grant_id)',
         reference: '(select reference from requests r where r.grant_id = revoked.grant_id)',
@@ -136,14 +136,14 @@ const byToken = batchedDecision<TokenRevocationResult, TokenRevocation>(
   ({ grantId }) => grantId,
 );
 
-/** Revokes the token that is given back, if the application authenticated; twice does no harm. @throws {TooLateError} */
+/** Revokes the given token, if the application authenticated; repeatable. @throws {TooLateError} */
 export async function revokeToken(pool: pg.Pool, asked: TokenRevocation): Promise<TokenRevocationResult> {
   const result = await byToken(pool, asked);
   if (result.revoked) tell('grantEnd', 'application');
   return result;
 }
 
-/** The operator revokes grants. @returns `found`: how many there are; `revoked`: how many were not revoked before */
+/** The operator revokes grants. @returns `found`: their number; `revoked`: the number not revoked before */
 export const revokeGrants = decision<
   Pick<Caller, 'decideBy'> & { grantIds: readonly string[]; operator: string },
   { found: number; revoked: number }

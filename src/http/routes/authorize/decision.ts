@@ -44,7 +44,7 @@ export function decisionRoutes(app: FastifyInstance, context: Context): void {
     return backToRequest(reply, authorizationRequest);
   });
 
-  // Reject on the payment password page. That page's policy lets no form end at the application, so this leads to a page that
+  // Reject on the payment password page. Its policy lets no form end at the application, so this leads to a page that
   // can. Neither writes anything.
   app.post('/reject', OWN_FORM, async (request, reply) => {
     const { authorizationRequest } = await receiveRequestForm(request);

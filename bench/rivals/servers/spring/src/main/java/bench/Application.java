@@ -33,8 +33,8 @@ import org.springframework.security.web.authentication.LoginUrlAuthenticationEnt
 import org.springframework.security.web.util.matcher.MediaTypeRequestMatcher;
 
 /**
- * Spring Authorization Server as its guides "getting started" and "implement core services with JPA" set it up, but with
- * the JDBC services that it ships: opaque tokens, authorizations and consents in PostgreSQL.
+ * Spring Authorization Server as set up in its guides "getting started" and "implement core services with JPA", but with
+ * its own JDBC services: opaque tokens, authorizations and consents in PostgreSQL.
  */
 @SpringBootApplication
 public class Application {
@@ -64,7 +64,7 @@ public class Application {
         return http.build();
     }
 
-    /** Matches {bcrypt} and {noop} alike and re-encodes neither, so that a secret stays as it was made. */
+    /** Matches {bcrypt} and {noop} alike and re-encodes neither, so that a secret stays unchanged. */
     @Bean
     PasswordEncoder passwordEncoder() {
         PasswordEncoder all = PasswordEncoderFactories.createDelegatingPasswordEncoder();
@@ -96,9 +96,9 @@ public class Application {
     }
 
     /**
-     * In memory, as the getting-started guide has it. With JdbcRegisteredClientRepository each look-up of an authorization
-     * takes a second connection while it holds the first, and as many requests at a time as the pool has connections
-     * stand still until Hikari gives up after 30 s.
+     * In memory, as in the getting-started guide. With JdbcRegisteredClientRepository each search of an authorization
+     * takes a second connection while it holds the first, and as many simultaneous requests as the pool has connections
+     * stall until Hikari gives up after 30 s.
      */
     @Bean
     RegisteredClientRepository clients(
@@ -130,7 +130,7 @@ public class Application {
         return new JdbcOAuth2AuthorizationService(jdbc, clients);
     }
 
-    /** Written as always, but not found again: consent is asked each time, as Assent does. */
+    /** Written as always, but never found: consent is requested each time, as in Assent. */
     @Bean
     OAuth2AuthorizationConsentService consents(JdbcOperations jdbc, RegisteredClientRepository clients) {
         JdbcOAuth2AuthorizationConsentService stored = new JdbcOAuth2AuthorizationConsentService(jdbc, clients);
