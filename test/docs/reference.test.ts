@@ -36,13 +36,15 @@ function describeCommand(command: Command, path: string, earlier: Command | unde
   const args = command.registeredArguments.map((argument) =>
     argument.required ? ` <${argument.name()}>` : ` [${argument.name()}]`,
   );
-  const options = command.options.filter(({ hidden }) => !hidden);
+  const asks = command.options.some(({ long }) => long === '--yes') ? '; asks first, or takes `--yes`' : '';
+  const options = command.options.filter(({ hidden, long }) => !hidden && long !== '--yes');
   const isShared = (option: Option) =>
     earlier?.options.some((other) => isSame(option, other)) && options.length > 6;
   const shared = options.filter(isShared).map(({ long }) => `\`${long}\``);
   const lines = options.filter((option) => !isShared(option)).map(describeOption);
   if (shared.length > 0) lines.unshift(`- ${shared.join(', ')}: as in \`${earlier?.name()}\`\n`);
-  return `\n**\`assent ${path}${args.join('')}\`**: ${command.description()}\n\n${lines.join('')}`.trimEnd();
+  const list = lines.map((line) => `  ${line}`).join('');
+  return `- **\`assent ${path}${args.join('')}\`**: ${command.description()}${asks}\n${list}`.trimEnd();
 }
 
 function describeOption({ flags, description, mandatory, defaultValue }: Option): string {
@@ -60,7 +62,7 @@ function commandSections(): string {
     return own ? [describeCommand(command, path, create), ...inner] : inner;
   };
   const groups = program.commands.map((group) => {
-    return `### ${group.name()}\n${leaves(group, group.name()).join('\n')}\n`;
+    return `### ${group.name()}\n\n${leaves(group, group.name()).join('\n')}\n`;
   });
   return `\n${groups.join('\n')}\n`;
 }

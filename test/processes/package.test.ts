@@ -48,5 +48,6 @@ it('the version is the same in the package, its lock file, the image and the cha
   expect(JSON.parse(read('package-lock.json'))).toMatchObject({ version });
   expect(/^## (\S+)/m.exec(read('CHANGELOG.md'))?.[1]).toBe(version);
   expect(read('README.md')).toContain(`Version ${version}`);
+  expect(read('deploy/kubernetes/kustomization.yaml')).toContain(`newTag: ${version}\n`);
   expect(read('docs/operate/upgrade.md')).toContain(`### ${version}\n`);
 });
