@@ -38,7 +38,7 @@ export const checkDatabase = operation({
   async run({ db }) {
     const facts = await transaction(db, findDatabaseFacts);
     const findings = await carryOut(OF_DATABASE, facts, db, ({ message }) =>
-      wrong(`this can't be looked at: ${message}`, 'run assent migrate --server-role for this role'),
+      wrong(`this can't be checked: ${message}`, 'run assent migrate --server-role for this role'),
     );
     return [{ check: 'database', ...ok('PostgreSQL answers') }, ...findings];
   },
@@ -201,7 +201,7 @@ const OF_SCHEMA: Checks<pg.Pool> = {
     const drop = 'find out who made it, and drop it';
     const lines = [
       ...lacking.map((line) => adviceIf(IS_SETTING.test(line), `the schema lacks: ${line}`, again)),
-      ...beside.map((line) => adviceIf(IS_HARMLESS.test(line), `the schema has beside ours: ${line}`, drop)),
+      ...beside.map((line) => adviceIf(IS_HARMLESS.test(line), `the schema also has: ${line}`, drop)),
     ];
     if (lines.length === 0) return ok('the schema is what the migrations of this build make');
     return lines.slice(0, MAX_NAMED);

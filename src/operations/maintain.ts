@@ -14,8 +14,9 @@ import { confirmPruning } from './audit.ts';
 import { upTo } from './fields.ts';
 import { operation } from './operation.ts';
 
-const NOT_OWNER = 'the months of the trail: only the owner of the tables may make, drop and analyze them';
-const BUSY = 'a partition of the trail: somebody reads it, most likely a backup; try again later';
+const NOT_OWNER =
+  'the partitions of the audit trail: only the owner of the tables may create, drop and analyze them';
+const BUSY = 'a partition of the audit trail is being read, most likely by a backup; try again later';
 
 /** Routine maintenance of a database. Each step is its own transaction, repeatable, and safe while servers run. */
 export const maintain = operation({

@@ -289,7 +289,7 @@ describe('assent doctor --invariants', () => {
       { tokens_in_trail: 'error', tokens_in_refusals: 'error', trail_times: 'error' },
     ]);
     expect(findings.find(({ check }) => check === 'tokens_in_refusals')?.text).toBe(
-      'not looked at: permission denied for table refusals',
+      'not checked: permission denied for table refusals',
     );
   });
 

@@ -75,7 +75,7 @@ const A_MINUTE = 60;
 
 /** The user has decided too often just now. @param link for trying again @param text of the page: its key */
 export function showTooMany(reply: FastifyReply, link: Link, text: 'text' | 'stop' = 'text'): FastifyReply {
-  logRefused(reply, 'too_many_decisions', 'more decisions of one user than anybody reads in that time');
+  logRefused(reply, 'too_many_decisions', 'more decisions of one user than a person can read in that time');
   reply.header('retry-after', A_MINUTE);
   const { tooMany } = textsOf(reply.request).notices;
   return showRefusal(reply, 429, { title: tooMany.title, text: tooMany[text] }, [link]);

@@ -50,6 +50,6 @@ export async function findBroken(pool: pg.Pool, seconds: number): Promise<Broken
 /** An unread row proves nothing, so it is an error too. */
 export function notRead(error: unknown): Omit<Broken, 'check'> {
   const remedy = 'give it --patience, or a restored backup, and the server role’s rights';
-  const finding = `not looked at: ${explainTrouble(error)}`;
+  const finding = `not checked: ${explainTrouble(error)}`;
   return { rows: null, example: null, finding, remedy, level: 'error' };
 }
