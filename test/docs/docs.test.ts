@@ -164,6 +164,18 @@ describe('the commands', () => {
   });
 });
 
+describe('the tables', () => {
+  const cellsOf = (row: string) => row.replaceAll(/\\\||`[^`]*`/g, '').split('|').length;
+
+  it.each(documents)('of %s have as many cells in each row', (document) => {
+    const tables = find(document, /((?:^\|.*\|\n)+)/gm).map((table) => table.trim().split('\n'));
+    const uneven = tables.flatMap(([head = '', ...rows]) =>
+      rows.filter((row) => cellsOf(row) !== cellsOf(head)),
+    );
+    expect(uneven).toEqual([]);
+  });
+});
+
 describe('the sizes', () => {
   it.each(book)(`of %s: a page has at most ${MAX_PAGE / KILOBYTE} KB`, (page) => {
     expect(sizeOf(page)).toBeLessThanOrEqual(MAX_PAGE);
