@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { addCommands } from '../../src/cli/commands.ts';
 import type { Shell } from '../../src/cli/shell.ts';
 import { COMMANDS } from '../../src/cli/table.ts';
+import { AUDIT_KINDS } from '../../src/store/common/auditEvents.ts';
 import { anchorOf, book, documents, files, find, headingsOf, linksOf, made, read } from './checkout.ts';
 import { countWords, sentencesOf } from './prose.ts';
 
@@ -118,6 +119,22 @@ describe('the names', () => {
       expect(unknown).toEqual([]);
     },
   );
+});
+
+describe('what the code has', () => {
+  const named = (page: string, names: readonly string[]) =>
+    names.filter((name) => !read(page).includes(`\`${name}\``));
+
+  it('has each metric on the page for operators', () => {
+    const metrics = find('src/http/metrics/metrics.ts', /^ +(assent_\w+):/gm);
+    expect(metrics.length).toBeGreaterThan(20);
+    expect(named('docs/operate/monitoring.md', metrics)).toEqual([]);
+  });
+
+  it('has each event of the audit trail there; those of resource servers are as those of clients', () => {
+    const own = AUDIT_KINDS.filter((kind) => !kind.startsWith('resource_'));
+    expect(named('docs/operate/database.md', own)).toEqual([]);
+  });
 });
 
 describe('the commands', () => {
