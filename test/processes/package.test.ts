@@ -49,5 +49,6 @@ it('the version is the same in the package, its lock file, the image and the cha
   expect(/^## (\S+)/m.exec(read('CHANGELOG.md'))?.[1]).toBe(version);
   expect(read('README.md')).toContain(`Version ${version}`);
   expect(read('deploy/kubernetes/kustomization.yaml')).toContain(`newTag: ${version}\n`);
+  expect(read('docs/operate/install.md')).toContain(`assent-${version}.tgz`);
   expect(read('docs/operate/upgrade.md')).toContain(`### ${version}\n`);
 });

@@ -31,7 +31,7 @@ const REMEDIES = {
   client_unregistered:
     'The client_id is not registered here: compare it with `assent client list`, on the database of the server (DATABASE_URL or DATA_DIR).',
   client_blocked:
-    'An operator blocked the application: `assent audit --client ID` shows who, `assent client unblock ID` unblocks it.',
+    'An operator blocked the application: `assent audit --client ID` shows who, and `assent client unblock ID` unblocks it.',
   ...each(CLIENT_SECRET, 'client_unknown_or_blocked', 'client_not_authenticated', 'secret_wrong'),
   resource_not_authenticated:
     'Run `assent resource show ID`. No such resource: the name in HTTP Basic is wrong. Blocked: `assent resource unblock ID`. Otherwise the secret is wrong: `assent resource secret list ID`, `assent resource secret add ID`.',
