@@ -81,7 +81,7 @@ with checks (name, level, holds, fails, remedy) as (values
     from pg_inherits join pg_class on pg_class.oid = inhrelid where inhparent = 'audit_events'::regclass
 ), events as ( -- sorted without scopes
   select grant_id, at, kind, a.scope <> g.scope is not true as is_of_scope,
-         kind in ('approved', 'approved_again') as approves,
+         kind in ('approved', 'approved_again', 'imported') as approves,
          kind in ('replayed', 'revoked_by_user', 'revoked_by_application', 'revoked_by_operator') as revokes
     from audit_events a join grants g using (grant_id) offset 0
 ), history as ( -- each event with the last approval until then, and the last exchange before
@@ -89,8 +89,8 @@ with checks (name, level, holds, fails, remedy) as (values
          max(at) filter (where kind = 'exchanged') over (history rows between unbounded preceding and 1 preceding) as exchanged_before
     from events window history as (partition by grant_id order by at)
 ), of_grant as (
-  select grant_id, count(*) filter (where approves or revokes) as raised, count(*) filter (where kind = 'approved') as beginnings,
-         max(at) filter (where approves) as approved_at, max(at) filter (where kind = 'exchanged') as exchanged_at,
+  select grant_id, count(*) filter (where approves or revokes) as raised, count(*) filter (where kind in ('approved', 'imported')) as beginnings,
+         max(at) filter (where approves) as approved_at, max(at) filter (where kind in ('exchanged', 'imported')) as exchanged_at,
          max(at) filter (where revokes) as revoked_at, max(at) filter (where approves and is_of_scope) as approved_so_at,
          bool_or(kind = 'exchanged' and (approved_until < exchanged_before
                  or approved_until < at - (select exchange from trail)
@@ -150,7 +150,7 @@ with checks (name, level, holds, fails, remedy) as (values
    'find out what wrote it; revoke or replace what it opens'),
   ('other_hashes', 'error', 'secrets, sessions and rejections are stored as digests only', 'rows have a secret that is no digest',
    'find out what wrote it; revoke or replace what it opens'),
-  ('password_hashes', 'error', 'passwords are stored as argon2id only', 'users have a password that is no argon2id hash',
+  ('password_hashes', 'error', 'passwords are stored as hashes that can be read', 'users have a password that is no hash, or one that can''t be read',
    'set a new one: assent user set-password')
 ), digests (name, example, digest) as (
   select 'grant_hashes', grant_id::text, unnest(array[code_hash, token_hash]) from grants
@@ -166,7 +166,10 @@ with checks (name, level, holds, fails, remedy) as (values
       or get_byte(digest, 0) between 33 and 126 and get_byte(digest, 31) between 33 and 126 and encode(digest, 'escape') ~ '^[!-\[\]-~]*$'
   union all
   select 'password_hashes', 'user ' || user_id from stored
-   where hash !~ '^\$argon2id\$v=19\$m=\d+,t=\d+,p=\d+\$[A-Za-z0-9+/]+\$[A-Za-z0-9+/]+$'
+   where hash !~ '^\$argon2(d|i|id)\$v=(16|19)\$m=\d+,t=\d+,p=\d+\$[A-Za-z0-9+/]+\$[A-Za-z0-9+/]{22,86}$'
+     and hash !~ '^\$2[aby]\$(0[4-9]|1[0-4])\$[A-Za-z0-9./]{53}$'
+     and hash !~ '^(\$scrypt\$ln=\d+,r=\d+,p=\d+|\$pbkdf2-sha(256|512)\$(i=)?\d+(,l=\d+)?)\$[A-Za-z0-9+/.]+\$[A-Za-z0-9+/.]{22,86}$'
+     and hash !~ '^pbkdf2_sha(256|512)\$\d+\$[^$]+\$[A-Za-z0-9+/.]{22,86}={0,2}$'
 ), found as (select name, count(*)::int as rows, min(example) as example from broken group by name)
 select name as check, coalesce(rows, 0) as rows, example, coalesce(rows || ' ' || fails || ', such as ' || example, holds) as finding,
        case when rows > 0 then remedy end as remedy, case when rows > 0 then level else 'ok' end as level
@@ -219,10 +222,10 @@ with checks (name, level, holds, fails, remedy) as (values
            case when kind not in (
              'approved', 'approved_again', 'rejected', 'exchanged', 'replayed', 'revoked_by_user', 'revoked_by_application',
              'revoked_by_operator', 'signed_in', 'signed_out', 'session_ended', 'other_sessions_ended', 'payment_confirmed',
-             'password_changed', 'payment_password_changed', 'password_guessed', 'payment_password_guessed', 'client_created',
-             'client_updated', 'client_blocked', 'client_unblocked', 'client_deleted', 'client_secret_added', 'client_secret_retired',
+             'password_changed', 'payment_password_changed', 'password_guessed', 'payment_password_guessed', 'imported', 'client_created',
+             'client_imported', 'client_updated', 'client_blocked', 'client_unblocked', 'client_deleted', 'client_secret_added', 'client_secret_retired',
              'resource_created', 'resource_blocked', 'resource_unblocked', 'resource_deleted', 'resource_secret_added',
-             'resource_secret_retired', 'user_created', 'user_blocked', 'user_unblocked', 'user_signed_out', 'user_password_set',
+             'resource_secret_retired', 'user_created', 'user_imported', 'user_updated', 'user_blocked', 'user_unblocked', 'user_signed_out', 'user_password_set',
              'user_deleted', 'trail_pruned', 'server_role_granted', 'refused') then 'trail_kinds' end], null)), example
     from texts
 ), found as (select name, count(*)::int as rows, min(example) as example from broken group by name)

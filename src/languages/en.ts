@@ -55,6 +55,8 @@ export const en = {
     forRequest: (client: string) =>
       say`${client} is asking for access to your account. Sign in to see what it wants to do. Signing in doesn’t allow anything yet.`,
     forAccount: 'Sign in to see which applications are connected to your account.',
+    /** At the provider. */
+    elsewhere: (host: string) => say`You sign in at ${host}. If it doesn’t open by itself, go on here.`,
     login: 'Login',
     password: 'Password',
     forgot: 'Forgot your password?',
@@ -301,6 +303,9 @@ export const en = {
       payment_password_guessed: () =>
         'A wrong payment password was entered several times, so further attempts were paused for a while',
       user_created: () => 'Your account was created',
+      user_imported: () => 'Your account came here from our earlier service',
+      imported: (client: string) => say`Your connection to ${client} came here from our earlier service`,
+      user_updated: () => 'We changed your login, your name or your number with us',
       user_blocked: () => 'We blocked your account',
       user_unblocked: () => 'We unblocked your account',
       user_signed_out: () => 'We signed you out everywhere',
@@ -437,6 +442,15 @@ export const en = {
       stop: 'Every other browser is signed out, but your applications are not disconnected yet: there were too many decisions in a short time. Press “Stop everything” again in a minute.',
       text: 'There were too many decisions in a short time, so the last one was not carried out: nothing was allowed, rejected or disconnected. Try again in a minute.',
     },
+    notSignedIn: {
+      title: 'You did not sign in',
+      text: 'You left the sign-in page without signing in, so nothing was allowed. Try again, or close this page.',
+    },
+    noPaymentPassword: {
+      title: 'You need a payment password',
+      text: (client: string) =>
+        say`${client} asks for a right to pay with your money. You can allow that only with a payment password, and you have none yet.`,
+    },
     allowed: {
       title: 'You already allowed this',
       spent: (client: string) =>
@@ -452,6 +466,7 @@ export const en = {
       invalid_scope: 'Something is wrong with the rights in this request',
       unauthorized_client: 'This application is not allowed to ask for access',
       no_longer_possible: 'Access can’t be given now',
+      not_signed_in: 'You are not signed in',
       invalid_grant: 'This code can’t be used',
     },
     /** Faults of an authorization request. Its sender is unknown, so no sentence blames an application. */
@@ -475,6 +490,10 @@ export const en = {
         'The request names a shop or an account with spaces, invisible characters or several alphabets in one word.',
       contradiction: 'The rights that the request asks for contradict each other.',
       above_ceiling: 'The request asks to spend more than this application is allowed to ask for.',
+      sign_in_lost: 'The sign-in took too long, began in another browser, or was already used.',
+      sign_in_failed: 'The sign-in page sent an answer that we can’t use.',
+      sign_in_other_user: 'You confirmed with another account than the one you are signed in with here.',
+      sign_in_refused: 'You can’t sign in here with this account.',
       unreadable: 'The request can’t be read.',
     } satisfies Record<Reason, string> as Record<Reason, string>,
     causes: {
@@ -494,6 +513,7 @@ export const en = {
       late: { title: 'This request can’t be read', text: 'It took too long to arrive.' },
       ourFault: { title: 'Something went wrong', text: 'We could not finish this.' },
       unavailable: { title: 'We can’t answer just now', text: 'Our service is temporarily unavailable.' },
+      providerAway: { title: 'You can’t sign in just now', text: 'The sign-in page does not answer.' },
     },
     /** After a button, if the answer was 500 or 503. */
     pressed: {
@@ -533,6 +553,7 @@ export const en = {
       /** If no step is known to help. */
       leave: () => 'Close this page. If you came from an application, tell its support team.',
       again: () => 'Wait a moment and try again.',
+      signIn: () => 'Sign in again.',
       account: () => 'Go on to “Connected applications”, or close this page.',
       support: () => 'Support can tell you why. You can close this page.',
     },

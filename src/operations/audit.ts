@@ -7,6 +7,7 @@ import { findClient } from '../store/common/clients.ts';
 import { findUserByLogin } from '../store/common/users.ts';
 import { transaction } from '../store/database/database.ts';
 import { type AuditEvent, findAuditEvents } from '../store/operate/auditTrail.ts';
+import { findListedGrant } from '../store/operate/liveGrants.ts';
 import { findResource } from '../store/operate/resources.ts';
 import { findTrailPart, type TrailCursor } from '../store/operate/trailCursor.ts';
 import { findPrunable, pruneAuditPartitions } from '../store/schema/auditPruning.ts';
@@ -34,6 +35,7 @@ const EVENT = z.object({
   outcome: z.string().describe('also a kind that only a newer build knows'),
   userId: TEXT,
   login: TEXT,
+  externalId: TEXT,
   clientId: TEXT,
   clientName: TEXT,
   resourceId: TEXT,
@@ -47,6 +49,8 @@ const EVENT = z.object({
   detail: z.unknown(),
 });
 
+const UUID = (error: string) => z.string().toLowerCase().refine(isUuid, error);
+
 const shown = ({ kind: outcome, ...event }: AuditEvent) => ({ outcome, ...event });
 
 export const show = listing({
@@ -55,13 +59,13 @@ export const show = listing({
   input: z
     .strictObject({
       login: LOGIN.optional().describe('of this user'),
-      userId: z
-        .string()
-        .toLowerCase()
-        .refine(isUuid, 'Not the id of a user: --login takes logins.')
+      userId: UUID('Not the id of a user: --login takes logins.')
         .optional()
         .meta({ title: 'id', description: 'of this user, also one that was erased' }),
       clientId: ID.optional().describe('of this application, also one that was deleted'),
+      grantId: UUID('Not the id of an authorization.')
+        .optional()
+        .meta({ title: 'id', description: 'of this authorization' }),
       resourceId: ID.optional().describe('of this resource server, also one that was deleted'),
       reference: z.string().optional().meta({
         title: 'reference',
@@ -80,10 +84,19 @@ export const show = listing({
     .refine((filter) => Object.keys(filter).length > 0, 'say whose events'),
   output: EVENT,
   async run({ db }, { login, limit = null, outcome: kind = null, ...filter }) {
-    const { clientId = null, resourceId = null, reference = null, since = null, until = null } = filter;
+    const {
+      clientId = null,
+      grantId = null,
+      resourceId = null,
+      reference = null,
+      since = null,
+      until = null,
+    } = filter;
     const user = login === undefined ? null : found(await findUserByLogin(db, login), 'user', login);
-    const userId = user?.userId ?? filter.userId ?? null;
-    const which = { userId, clientId, resourceId, reference, kind, since, until };
+    // The trail is indexed by users, not by grants.
+    const owner = grantId === null ? null : await findListedGrant(db, grantId);
+    const userId = user?.userId ?? filter.userId ?? owner?.userId ?? null;
+    const which = { userId, clientId, grantId, resourceId, reference, kind, since, until };
     return eventsOf(findAuditEvents(db, which, limit));
   },
 });

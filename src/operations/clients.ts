@@ -1,6 +1,11 @@
 import type pg from 'pg';
 import { z } from 'zod';
-import { checkClientSettings, RegistrationError } from '../rules/account/registration.ts';
+import {
+  checkClientId,
+  checkClientSecret,
+  checkClientSettings,
+  RegistrationError,
+} from '../rules/account/registration.ts';
 import { lookAlikeProblem } from '../rules/common/lookAlike.ts';
 import { isLoopback } from '../rules/common/network.ts';
 import type { Logo } from '../rules/face/logo.ts';
@@ -81,29 +86,38 @@ export const create = operation({
     logo: SETTINGS.logo.default(null),
     reviewed: SETTINGS.reviewed.default(false),
     userLimits: SETTINGS.userLimits.default(false),
-    force: ANY_NAME,
+    id: z
+      .string()
+      .optional()
+      .meta({ title: 'id', description: 'the client_id that it has already, instead of a new one' }),
+    secret: z.string().optional().describe('the client secret that it has already, instead of a new one'),
+    force: FORCE.describe('accept a name that could be mistaken for another one, and a weak secret'),
   }),
   output: z.object({
     clientId: z.string(),
     name: z.string(),
     redirectUri: z.string(),
-    clientSecret: z.string().optional().describe('with authenticity verification only, and only this once'),
+    clientSecret: z.string().optional().describe('a new one, and only this once'),
   }),
   effect: 'changes',
-  async run(caller, { logo, verified, force, ...given }) {
+  async run(caller, { id: clientId = randomId(), secret: known, logo, force, ...given }) {
     const { operator } = caller;
-    const settings = { ...given, logo: logo?.file ?? null };
+    const verified = given.verified || known !== undefined;
+    const settings = { ...given, verified, logo: logo?.file ?? null };
+    checkClientId(clientId);
+    if (known !== undefined) checkClientSecret(known, force);
     const warnings = await checkSettings(caller, settings, force);
-    const clientId = randomId();
     const detail = { ...settingsOf(settings), verified };
     const secret = await transaction(caller.db, async (db) => {
-      await insertClient(db, { clientId, ...settings, verified });
+      if (!(await insertClient(db, { clientId, ...settings })))
+        throw new RegistrationError(`the client id ${clientId} is taken`);
       if (logo !== null) await writeLogo(db, clientId, logo);
       await recordAct(db, { kind: 'client_created', operator, clientId, detail });
-      return verified && { clientSecret: (await makeSecret(db, 'client', clientId, operator)).secret };
+      const made = verified && (await makeSecret(db, 'client', clientId, operator, known));
+      return made && known === undefined && { clientSecret: made.secret };
     });
     for (const warning of warnings) caller.warn(warning);
-    return { clientId, ...settings, verified, ...secret };
+    return { clientId, ...settings, ...secret };
   },
 });
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { REFUSALS_KEPT_DAYS } from '../rules/common/lifetimes.ts';
 import { remedyFor } from '../rules/common/remedies.ts';
-import { parseToken } from '../secrets/tokens.ts';
 import { findGrantOfToken } from '../store/common/grants.ts';
 import { findRefusal } from '../store/operate/refusals.ts';
+import { locateToken } from '../store/token/importedTokens.ts';
 import { describeGrant, GRANT } from './grants.ts';
 import { found, NotFoundError, operation } from './operation.ts';
 
@@ -50,7 +50,7 @@ export const showToken = operation({
   effect: 'reads',
   async run({ db }, { token }) {
     const grant = found(
-      await findGrantOfToken(db, parseToken('token', token.trim())),
+      await findGrantOfToken(db, await locateToken(db, token.trim())),
       'authorization',
       'for this: it must be an access token (assent_at_ and 64 characters; a code, assent_ac_, is none) of this installation, whose user and application were not deleted',
     );

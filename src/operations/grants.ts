@@ -9,8 +9,10 @@ import type { Grant } from '../store/common/grants.ts';
 import { findUserByLogin } from '../store/common/users.ts';
 import {
   countLiveGrants,
+  findListedGrant,
   findLiveGrants,
   type GrantFilter,
+  type ListedGrant,
   listGrants,
 } from '../store/operate/liveGrants.ts';
 import { MAX_AT_ONCE, revokeGrants } from '../store/token/revocations.ts';
@@ -47,16 +49,40 @@ export const list = listing({
       limit: LIMIT,
     })
     .refine(({ login, clientId }) => (login ?? clientId) !== undefined, 'say whose'),
-  output: z.object({ login: z.string().optional().describe('where no user was named'), ...GRANT.shape }),
+  output: z.object({
+    login: z.string().optional().describe('where no user was named'),
+    ...GRANT.shape,
+    clientName: z.string(),
+  }),
   async run({ db }, { login, clientId, limit = null }) {
     return described(listGrants(db, await filterOf(db, { login, clientId }), limit), login === undefined);
   },
 });
 
-async function* described(pages: AsyncIterable<(Grant & { login: string })[]>, withLogin: boolean) {
+async function* described(pages: AsyncIterable<ListedGrant[]>, withLogin: boolean) {
   for await (const page of pages)
     yield page.map(({ login, ...grant }) => ({ ...(withLogin && { login }), ...describeGrant(grant) }));
 }
+
+/** For support: a payment names its grant. */
+export const show = operation({
+  name: 'grant.show',
+  summary: 'show an authorization and its user',
+  input: z.strictObject({ grantId: z.string().meta({ title: 'grant-id' }) }),
+  output: z.object({
+    ...GRANT.shape,
+    clientName: z.string(),
+    userId: z.string(),
+    login: z.string(),
+    externalId: z.string().nullable(),
+  }),
+  effect: 'reads',
+  async run({ db }, { grantId }) {
+    const grant = isUuid(grantId.toLowerCase()) ? await findListedGrant(db, grantId) : null;
+    if (grant === null) throw noGrant(grantId);
+    return describeGrant(grant);
+  },
+});
 
 /** The lines of a file written by `audit.next`. */
 const TRAIL = z.object({ name: z.string(), lines: z.custom<AsyncIterable<string>>() });

@@ -81,9 +81,15 @@ export function secretOperations<Owner>(
   ] as const;
 }
 
-/** Makes a secret, shown only once; the others stay valid until retired. */
-export async function makeSecret(db: pg.PoolClient, owner: SecretOwner, id: string, operator: string) {
-  const [secretId, secret] = [randomHex(SECRET_ID_BYTES), randomHex(SECRET_BYTES)];
+/** Stores a secret, by default a new one, shown only once; the others stay valid until retired. */
+export async function makeSecret(
+  db: pg.PoolClient,
+  owner: SecretOwner,
+  id: string,
+  operator: string,
+  secret = randomHex(SECRET_BYTES),
+) {
+  const secretId = randomHex(SECRET_ID_BYTES);
   await SECRETS[owner].insert(db, { ownerId: id, secretId, secretHash: sha256(secret) });
   await recordAct(db, { kind: `${owner}_secret_added`, operator, ...about(owner, id, secretId) });
   return { secretId, secret };

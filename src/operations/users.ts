@@ -1,6 +1,12 @@
 import type pg from 'pg';
 import { z } from 'zod';
-import { checkLogin, checkName, checkPassword, RegistrationError } from '../rules/account/registration.ts';
+import {
+  checkExternalId,
+  checkLogin,
+  checkName,
+  checkPassword,
+  RegistrationError,
+} from '../rules/account/registration.ts';
 import { hashPassword, verifyPassword } from '../secrets/password.ts';
 import { type Act, nameOperator, recordAct } from '../store/common/auditEvents.ts';
 import { deleteSessionsOfUser } from '../store/common/sessions.ts';
@@ -12,6 +18,7 @@ import {
   type PasswordHashes,
   type User,
   type UserChange,
+  updateUser,
   updateUserPasswords,
   updateUserStatus,
 } from '../store/common/users.ts';
@@ -33,7 +40,14 @@ const PASSWORDS = {
 type Passwords = z.output<z.ZodObject<typeof PASSWORDS>>;
 
 const BY_LOGIN = z.strictObject({ login: LOGIN });
-const USER = z.object({ userId: z.string(), login: z.string(), name: z.string(), status: STATUS });
+const USER = z.object({
+  userId: z.string(),
+  login: z.string(),
+  name: z.string(),
+  status: STATUS,
+  externalId: z.string().nullable(),
+});
+const NAME = z.string().meta({ title: 'name', description: 'the name that pages show' });
 const ABOUT = { userId: z.string(), login: z.string() };
 
 export const create = operation({
@@ -42,7 +56,7 @@ export const create = operation({
   input: z.strictObject({
     login: LOGIN,
     ...PASSWORDS,
-    name: z.string().meta({ title: 'name', description: 'the name that pages show' }),
+    name: NAME,
   }),
   output: z.object(ABOUT),
   effect: 'changes',
@@ -67,11 +81,15 @@ export const list = listing({
     after: z.string().optional().meta({ title: 'login', description: 'only those after this one' }),
     login: z.string().optional().meta({ title: 'text', description: 'only those with this in their login' }),
     name: z.string().optional().meta({ title: 'text', description: 'only those with this in their name' }),
+    externalId: z
+      .string()
+      .optional()
+      .meta({ title: 'id', description: 'only the one with this external id' }),
     limit: LIMIT,
   }),
   output: USER,
-  run: async ({ db }, { after = '', login = '', name = '', limit = null }) =>
-    listUsers(db, { after, login, name, limit }),
+  run: async ({ db }, { after = '', login = '', name = '', externalId = null, limit = null }) =>
+    listUsers(db, { after, login, name, externalId, limit }),
 });
 
 export const show = operation({
@@ -81,6 +99,39 @@ export const show = operation({
   output: USER,
   effect: 'reads',
   run: ({ db }, { login }) => requireUser(db, login),
+});
+
+/** Sessions and authorizations stay. The trail names the changed fields only: it outlives the user. */
+export const update = operation({
+  name: 'user.update',
+  summary: 'change a user’s login, name or id in another system; passwords, sessions and authorizations stay',
+  input: z
+    .strictObject({
+      login: LOGIN,
+      newLogin: z.string().optional().meta({ title: 'login', description: 'the new login' }),
+      name: NAME.optional(),
+      externalId: z.string().optional().meta({
+        title: 'id',
+        description: 'the user’s id in another system, which introspection shows, or "" for none',
+      }),
+    })
+    .refine(({ login: _, ...change }) => Object.keys(change).length > 0, 'say what to change'),
+  output: USER,
+  effect: 'changes',
+  async run({ db: pool, operator }, { login, newLogin = null, name = null, externalId = null }) {
+    if (newLogin !== null) checkLogin(newLogin);
+    if (name !== null) checkName(name);
+    if (externalId) checkExternalId(externalId);
+    return transaction(pool, async (db) => {
+      const { userId } = await requireUser(db, login);
+      const user = await updateUser(db, userId, { login: newLogin, name, externalId });
+      if (user === null) throw new RegistrationError('the login or the external id is another user’s');
+      const changed = Object.entries({ login: newLogin, name, external_id: externalId });
+      const fields = changed.flatMap(([field, value]) => (value === null ? [] : [field]));
+      await recordAct(db, { kind: 'user_updated', operator, userId, detail: { fields } });
+      return user;
+    });
+  },
 });
 
 const toStatus = (status: User['status'], name: string, summary: string) =>

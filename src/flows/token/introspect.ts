@@ -34,6 +34,7 @@ function describe(token: IssuedToken, expiresAt: Date, currency: string) {
     client_id: token.clientId,
     username: token.login,
     sub: token.userId,
+    ...(token.externalId === null ? {} : { external_id: token.externalId }),
     grant_id: token.grantId, // the same for each authorization of this user, client and instance name: budgets are counted by it
     token_type: 'bearer',
     ...(token.instanceName === null ? {} : { instance_name: token.instanceName }),

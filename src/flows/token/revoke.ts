@@ -2,7 +2,7 @@ import type { Caller } from '../../rules/common/caller.ts';
 import { OAuthError } from '../../rules/common/error.ts';
 import type { Credentials } from '../../rules/request/clientCredentials.ts';
 import { sha256 } from '../../secrets/digest.ts';
-import { parseToken } from '../../secrets/tokens.ts';
+import { locateToken } from '../../store/token/importedTokens.ts';
 import { revokeToken } from '../../store/token/revocations.ts';
 import type { Context } from '../common/context.ts';
 
@@ -16,7 +16,7 @@ export async function revokeByClient(
   accessToken: string,
   caller: Caller,
 ): Promise<void> {
-  const { grantId, hash } = parseToken('token', accessToken);
+  const { grantId, hash } = await locateToken(context.db, accessToken);
   const secretHash = secret === null ? null : sha256(secret);
   const given = { grantId, tokenHash: hash, clientId: id, secretHash, caller };
   const { authenticated } = await revokeToken(context.db, given);
@@ -29,7 +29,7 @@ export async function revokeByClient(
 
 /** The bearer of an access token revokes it; possession is the proof. */
 export async function revokeByBearer(context: Context, accessToken: string, caller: Caller): Promise<void> {
-  const { grantId, hash } = parseToken('token', accessToken);
+  const { grantId, hash } = await locateToken(context.db, accessToken);
   if (grantId === null) return;
   await revokeToken(context.db, { grantId, tokenHash: hash, clientId: null, secretHash: null, caller });
 }

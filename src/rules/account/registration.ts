@@ -1,10 +1,11 @@
 import {
+  MAX_EXTERNAL_ID_CHARACTERS,
   MAX_LOGIN_CHARACTERS,
   MAX_NAME_CHARACTERS,
   MAX_PASSWORD_BYTES,
   MIN_PASSWORD_CHARACTERS,
 } from '../common/limits.ts';
-import { byteLength, findUnclearInName } from '../common/text.ts';
+import { byteLength, findUnclear, findUnclearInName } from '../common/text.ts';
 import { isWebAddress, WEB_ADDRESS } from '../common/webAddress.ts';
 import type { ClientSettings } from '../request/client.ts';
 import { redirectUriProblem } from '../request/redirectUri.ts';
@@ -23,6 +24,40 @@ export function checkName(name: string): void {
 /** @throws {RegistrationError} */
 export function checkLogin(login: string): void {
   checkVisible('login', login, MAX_LOGIN_CHARACTERS);
+}
+
+/** The user's id in another system: compared exactly, so it has no spaces. @throws {RegistrationError} */
+export function checkExternalId(id: string): void {
+  if (id !== '' && [...id].length <= MAX_EXTERNAL_ID_CHARACTERS && findUnclear(id) === undefined) return;
+  throw new RegistrationError(
+    `the external id needs 1 to ${MAX_EXTERNAL_ID_CHARACTERS} characters that can be seen, without spaces`,
+  );
+}
+
+/** A `client_id` of another service: characters that need no escape in a form, a header or a path. @throws {RegistrationError} */
+export function checkClientId(id: string): void {
+  if (!/^[A-Za-z0-9._~-]{1,128}$/.test(id))
+    throw new RegistrationError('the client id needs 1 to 128 letters, digits and signs of . _ ~ -');
+}
+
+/** RFC 6749 section 10.10: guessing a secret must be hopeless. */
+const MIN_SECRET_BITS = 128;
+/** Characters as different as those of a random secret nearly always are. */
+const MIN_DISTINCT = 8;
+
+/** A client secret of another service, whose strength is estimated by its length and alphabet. @throws {RegistrationError} */
+export function checkClientSecret(secret: string, allowWeak: boolean): void {
+  if (!/^[\x20-\x7e]{16,256}$/.test(secret))
+    throw new RegistrationError('the secret needs 16 to 256 bytes of printable ASCII');
+  const alphabets = [/[0-9]/, /[a-f]/, /[A-F]/, /[g-z]/, /[G-Z]/, /[^0-9A-Za-z]/];
+  const sizes = [10, 6, 6, 20, 20, 33].filter((_, index) => alphabets[index]?.test(secret));
+  const distinct = new Set(secret).size;
+  const size = distinct < MIN_DISTINCT ? distinct : sizes.reduce((sum, one) => sum + one, 0);
+  const bits = Math.floor(secret.length * Math.log2(size));
+  if (bits < MIN_SECRET_BITS && !allowWeak)
+    throw new RegistrationError(
+      `the secret has about ${bits} bits, fewer than ${MIN_SECRET_BITS}: take a longer one, or say --force`,
+    );
 }
 
 function checkVisible(what: 'name' | 'login', text: string, maxCharacters: number): void {

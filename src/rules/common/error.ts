@@ -29,9 +29,17 @@ const REASONS = {
   unclear_target: 'unclear_target',
   contradiction: 'contradiction',
   above_ceiling: 'above_ceiling',
+  sign_in_lost: 'sign_in_lost',
+  sign_in_failed: 'sign_in_failed',
+  sign_in_unconfirmed: 'sign_in_failed',
+  sign_in_other_user: 'sign_in_other_user',
+  sign_in_user_unknown: 'sign_in_refused',
+  sign_in_user_unusable: 'sign_in_refused',
+  user_blocked: 'sign_in_refused',
 } as const satisfies Partial<Record<RuleId, string>>;
 
 export type Reason = (typeof REASONS)[keyof typeof REASONS] | 'unreadable';
+export type SignInReason = Extract<Reason, `sign_in_${string}`>;
 
 interface Details extends ErrorOptions {
   /** Omitted if the message names the exact rule. */

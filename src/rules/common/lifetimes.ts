@@ -18,6 +18,8 @@ export const CONSENT_FORM_MS = 15 * MINUTE_MS;
 export const SESSION_FORM_MS = MAX_SESSION_HOURS * 60 * MINUTE_MS;
 /** A sign-in form: a page left open over a night or a holiday weekend still works. */
 export const SIGN_IN_FORM_MS = 7 * 24 * 60 * MINUTE_MS;
+/** A sign-in at the OpenID provider, from leaving for it to its answer. */
+export const PROVIDER_SIGN_IN_MS = 10 * MINUTE_MS;
 /** A payment password confirmation, valid for one request: time until its consent page is requested. */
 export const PAYMENT_CONFIRMATION_MS = 5 * MINUTE_MS;
 

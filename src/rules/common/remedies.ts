@@ -76,7 +76,7 @@ const REMEDIES = {
   ...each(LOST_PKCE, 'verifier_missing', 'verifier_unneeded'),
   verifier_mismatch:
     'The application must send the PKCE verifier that belongs to the challenge of this request. The code stays usable.',
-  user_blocked: 'The user was blocked between consent and exchange: `assent user show LOGIN`.',
+  user_blocked: 'The user is blocked: `assent user show LOGIN`; `assent user unblock LOGIN` unblocks.',
   // The user.
   too_many_instances:
     'The user must disconnect one authorization at /account, or MAX_INSTANCES must be raised. Often the application makes up a new instance_name each time.',
@@ -84,6 +84,21 @@ const REMEDIES = {
     'Decisions come faster than a person reads, so a program makes them. The limit ends within a minute.',
   too_many_tries: 'The user has to wait; `assent audit --login LOGIN` shows whether passwords were guessed.',
   ...each(BY_THE_USER, 'wrong_password', 'password_refused', 'wrong_limits'),
+  no_payment_password:
+    'PAYMENT_PASSWORD is required, and the user has none: users set one at /account/payment-password, operators by `assent user set-password LOGIN`.',
+  // The sign-in at SIGN_IN_ISSUER.
+  sign_in_lost:
+    'The sign-in began in another browser or more than 10 minutes ago, a later one replaced it, or its answer came twice. Often the browser accepts no cookies, or the user went Back. The user has to sign in again.',
+  sign_in_failed:
+    'Compare the client at the provider with SIGN_IN_CLIENT_ID, SIGN_IN_CLIENT_SECRET and the redirect URI BASE_URL/sign-in/callback; the log of the provider says more. A refused `state`, `nonce`, `iss` or `aud` can be an attack.',
+  sign_in_unconfirmed:
+    'The provider must answer `acr_values` with the `acr` of SIGN_IN_PAYMENT_ACR, ask the user again (`max_age=0`), and send `auth_time`. Also compare both clocks.',
+  sign_in_other_user:
+    'The user confirmed a payment as another user of the provider. Nothing is confirmed; the user signs out here, and starts again.',
+  sign_in_user_unknown:
+    'Import the user with this external id (`assent user import`), set it by `assent user update LOGIN --external-id ID`, or set SIGN_IN_NEW_USERS to create.',
+  sign_in_user_unusable:
+    'The rule says what hinders the registration: register the user by `assent user create`, then `assent user update LOGIN --external-id ID`.',
   // The address, and HTTP.
   embedded: 'The application shows the page in a frame or requests it by a script; it must open the browser.',
   ...each(BAD_LINK, 'not_found', 'unreadable_address'),
@@ -93,6 +108,8 @@ const REMEDIES = {
   // This service: 503 (flows/common/unavailable.ts) and 500.
   overload:
     'Too many requests to answer in time: see `assent_unavailable_total`, the load of server and database, and docs/operate/503.md.',
+  provider:
+    'SIGN_IN_ISSUER did not answer, so that users can’t sign in; all else works. Check it from this machine: its /.well-known/openid-configuration.',
   database:
     'The database was unreachable or failed: run `assent doctor`, and read the log at level error around that time; see docs/operate/503.md.',
   server_error: 'A fault of Assent: the log has a line at level error with this reference and the cause.',

@@ -44,7 +44,7 @@ export function logoPath({ clientId, logo }: Pick<Client, 'clientId' | 'logo'>):
 
 /** The application and the file in a {@link logoPath} after `/logo/`; null for other text. */
 export function parseLogoPath(name: string): { readonly clientId: string; readonly file: string } | null {
-  const [, clientId, file] = /^([0-9a-f]{32})-([0-9a-f]{32}\.(?:svg|png))$/.exec(name) ?? [];
+  const [, clientId, file] = /^([\w.~-]+)-([0-9a-f]{32}\.(?:svg|png))$/.exec(name) ?? [];
   return clientId === undefined || file === undefined ? null : { clientId, file };
 }
 

@@ -35,11 +35,13 @@ const insert = write<ClientRow>(
   `insert into clients (client_id, name, redirect_uri, verified, allowed_rights, most_days, most_sum, site, logo, reviewed,
                         user_limits)
    values (@clientId, @name, @redirectUri, @verified, @allowedRights, @days, @sum, @site, @logo, @reviewed,
-           @userLimits)`,
+           @userLimits)
+   on conflict do nothing`,
 );
 
-export async function insertClient(db: Database, client: NewClient): Promise<void> {
-  await insert(db, { ...client, ...ceilingColumns(client) });
+/** @returns false if the `client_id` is taken */
+export async function insertClient(db: Database, client: NewClient): Promise<boolean> {
+  return (await insert(db, { ...client, ...ceilingColumns(client) })) > 0;
 }
 
 const lock = findOne<Pick<Client, 'clientId'>, Client>(

@@ -34,18 +34,20 @@ export const sessionIdOf = (hash: string) => `substr(encode(sha256(${hash}), 'he
 /** For `sessions s`: true if its cookie still signs a user in. */
 export const SESSION_IS_VALID = `not ${HAS_ENDED}`;
 
-/** A sign-in with a right password, and its origin. */
+/** A sign-in with a right password or at the provider, and its origin. */
 export interface NewSession extends Device {
   /** SHA-256 of the new cookie value. */
   readonly sessionHash: Digest;
   readonly userId: string;
-  /** The stored hash that the password was checked against. */
-  readonly passwordHash: string;
+  /** The stored hash that the password was checked against; null at the provider. */
+  readonly passwordHash: string | null;
+  /** The `sub` of the provider's answer; null for a password. */
+  readonly externalId: string | null;
   /** SHA-256 of the browser's earlier cookie, if any. */
   readonly earlierHash: Digest | null;
   /** Such as `203.0.113.0/24`; null if unknown. */
   readonly network: string | null;
-  /** True if this browser has sent the password before. */
+  /** True if the user has signed in here before. */
   readonly knownDevice: boolean;
 }
 
@@ -63,7 +65,7 @@ export const insertSession = decision<NewSession & Caller, { valid: boolean; lan
   `
 with locked as (
   select user_id, language from users
-   where user_id = @userId and password_hash = @passwordHash and status = 'active' for share
+   where user_id = @userId and (password_hash = @passwordHash or external_id = @externalId) and status = 'active' for share
 ), ending as (
   select s.session_hash from sessions s, locked
    where s.session_hash = @earlierHash or (s.user_id = locked.user_id and (${HAS_ENDED} or s.session_hash in (
@@ -89,7 +91,7 @@ const find = findBatched<Digest, Omit<Session, 'user'> & User>(
   (input) => `
 with found as (
   select input.n, s.session_hash, s.user_id, s.confirmed_request, s.confirmed_at,
-         u.login, u.name, u.status, u.payment_password_hash,
+         u.login, u.name, u.status, u.external_id, u.payment_password_hash,
          s.seen_at < clock_timestamp() - interval '${SEEN_INTERVAL}' as unseen
     from ${input}
    cross join lateral (select * from sessions where session_hash = input.session_hash offset 0) s
@@ -102,7 +104,7 @@ with found as (
             where session_hash = any (array(select session_hash from found where unseen))
               for no key update skip locked))
 )
-select n::int as n, session_hash as "sessionHash", user_id as "userId", login, name, status,
+select n::int as n, session_hash as "sessionHash", user_id as "userId", login, name, status, external_id as "externalId",
        payment_password_hash as "paymentPasswordHash", confirmed_request as "confirmedRequest",
        confirmed_at as "confirmedAt", clock_timestamp() as now
   from found`,
@@ -112,9 +114,9 @@ select n::int as n, session_hash as "sessionHash", user_id as "userId", login, n
 export async function findSession(pool: pg.Pool, hash: Digest): Promise<Session | null> {
   const row = await find(pool, hash);
   if (row === null) return null;
-  const { userId, login, name, status, ...session } = row;
+  const { userId, login, name, status, externalId, ...session } = row;
   const hasPaymentPassword = session.paymentPasswordHash !== null;
-  return { user: { userId, login, name, status, hasPaymentPassword }, ...session };
+  return { user: { userId, login, name, status, externalId, hasPaymentPassword }, ...session };
 }
 
 export const deleteSession = write<{ sessionHash: Digest } & RequestMeta>(

@@ -1,26 +1,30 @@
 import type pg from 'pg';
 import { loginKey } from '../../rules/account/loginKey.ts';
+import type { RequestMeta } from '../../rules/common/caller.ts';
 import type { Status } from '../../rules/request/client.ts';
 import type { Database } from '../database/database.ts';
 import { findOne, queryLong, queryPages, write } from '../database/query.ts';
 import { statement } from '../database/statement.ts';
+import { OF_CALLER, recordEvents } from './auditEvents.ts';
 
 export interface User {
   readonly userId: string;
   readonly login: string;
   readonly name: string;
   readonly status: Status;
+  /** The user's id in another system, unique; null for none. */
+  readonly externalId: string | null;
 }
 
 export interface UserWithPasswords extends User, PasswordHashes {}
 
 export interface PasswordHashes {
-  readonly passwordHash: string;
-  /** Null for none. */
+  /** Null for none, as below. */
+  readonly passwordHash: string | null;
   readonly paymentPasswordHash: string | null;
 }
 
-const USER_COLUMNS = 'user_id as "userId", login, name, status';
+const USER_COLUMNS = 'user_id as "userId", login, name, status, external_id as "externalId"';
 const PASSWORD_COLUMNS = 'password_hash as "passwordHash", payment_password_hash as "paymentPasswordHash"';
 
 /** The user whose login has this {@link loginKey}, of any status. */
@@ -32,22 +36,46 @@ export const findUserByKey = findOne<{ key: string }, UserWithPasswords>(
 /** The same by the login, in any spelling. */
 export const findUserByLogin = (db: Database, login: string) => findUserByKey(db, { key: loginKey(login) });
 
-/** Users after a login, with these texts in login and name, and their maximal number. */
-export type UserFilter = Partial<Record<'after' | 'login' | 'name', string> & { limit: number | null }>;
+/** By the `sub` at the provider; of any status. */
+export const findUserByExternalId = findOne<{ externalId: string }, User>(
+  'user-find-by-external-id',
+  `select ${USER_COLUMNS} from users where external_id = @externalId`,
+);
+
+/** Registers a user of the provider, without passwords. @returns null if the login or the external id is taken */
+export const insertExternalUser = findOne<
+  Pick<User, 'login' | 'name' | 'externalId'> & { key: string } & RequestMeta,
+  User
+>(
+  'user-insert-external',
+  `
+with made as (
+  insert into users (login, login_key, name, external_id) values (@login, @key, @name, @externalId)
+  on conflict do nothing returning *
+), logged as (
+  ${recordEvents({ kind: `'user_created'`, user_id: 'user_id', detail: `'{"by": "provider"}'::jsonb`, ...OF_CALLER }, 'made')}
+)
+select ${USER_COLUMNS} from made`,
+);
+
+/** Users after a login, with these texts in login and name, or with this external id, and their maximal number. */
+export type UserFilter = Partial<Record<'after' | 'login' | 'name', string>> &
+  Partial<{ externalId: string | null; limit: number | null }>;
 
 const list = statement<Required<UserFilter>>(
   'user-list',
   `select ${USER_COLUMNS} from users
     where login_key > @after and position(@login in login_key) > 0 and position(lower(@name) in lower(name)) > 0
+      and (@externalId::text is null or external_id = @externalId)
     order by login_key limit @limit`,
 );
 
 /** The matching users, ordered by login, in pages. */
 export const listUsers = (
   pool: pg.Pool,
-  { after = '', login = '', name = '', limit = null }: UserFilter,
+  { after = '', login = '', name = '', externalId = null, limit = null }: UserFilter,
 ): AsyncGenerator<User[]> =>
-  queryPages(pool, list({ after: loginKey(after), login: loginKey(login), name, limit }));
+  queryPages(pool, list({ after: loginKey(after), login: loginKey(login), name, externalId, limit }));
 
 export const updateLanguage = write<{ userId: string; language: string }>(
   'user-set-language',
@@ -67,6 +95,22 @@ const insert = findOne<NewUser & { key: string }, Pick<User, 'userId'>>(
 export async function insertUser(db: Database, user: NewUser): Promise<string | null> {
   return (await insert(db, { ...user, key: loginKey(user.login) }))?.userId ?? null;
 }
+
+/** New values; null leaves one as it is, and an empty external id removes it. */
+type UserUpdate = Record<'login' | 'name' | 'externalId', string | null>;
+
+const update = findOne<UserUpdate & { userId: string; key: string | null }, User>(
+  'user-update',
+  `update users u set login = coalesce(@login, login), login_key = coalesce(@key, login_key), name = coalesce(@name, name),
+          external_id = nullif(coalesce(@externalId, external_id), '')
+    where user_id = @userId and not exists (
+      select from users where user_id <> u.user_id and (login_key = @key or external_id = @externalId))
+   returning ${USER_COLUMNS}`,
+);
+
+/** @returns null if the user was deleted, or login or external id are another user's */
+export const updateUser = (db: Database, userId: string, change: UserUpdate): Promise<User | null> =>
+  update(db, { ...change, userId, key: change.login === null ? null : loginKey(change.login) });
 
 export interface UserChange {
   readonly userId: string;

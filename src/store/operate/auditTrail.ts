@@ -15,6 +15,8 @@ export interface AuditEvent {
   readonly userId: string | null;
   /** Null also for a deleted user. */
   readonly login: string | null;
+  /** The user's id in another system; null for none. */
+  readonly externalId: string | null;
   readonly clientId: string | null;
   /** Its current name; null also for a deleted application. */
   readonly clientName: string | null;
@@ -30,7 +32,8 @@ export interface AuditEvent {
 }
 
 /** Selects events; null fields are ignored. */
-interface AuditFilter extends Pick<AuditEvent, 'userId' | 'clientId' | 'resourceId' | 'reference'> {
+interface AuditFilter
+  extends Pick<AuditEvent, 'userId' | 'clientId' | 'grantId' | 'resourceId' | 'reference'> {
   readonly kind: AuditKind | null;
   readonly since: Date | null;
   readonly until: Date | null;
@@ -39,6 +42,7 @@ interface AuditFilter extends Pick<AuditEvent, 'userId' | 'clientId' | 'resource
 const CONDITIONS = {
   userId: 'a.user_id = @userId',
   clientId: 'a.client_id = @clientId',
+  grantId: 'a.grant_id = @grantId',
   resourceId: 'a.resource_id = @resourceId',
   reference: 'a.reference = @reference',
   kind: `${KIND} = @kind`,
@@ -50,7 +54,8 @@ const CONDITIONS = {
 export const selectEvents = (from: string, more?: string): string => `
 select md5(concat_ws(' ', extract(epoch from a.at), a.kind, a.user_id, a.client_id, a.resource_id, a.grant_id, a.reference))
          as id,
-       a.at, ${KIND} as kind, a.operator, a.user_id as "userId", u.login, a.client_id as "clientId", c.name as "clientName",
+       a.at, ${KIND} as kind, a.operator, a.user_id as "userId", u.login, u.external_id as "externalId",
+       a.client_id as "clientId", c.name as "clientName",
        a.resource_id as "resourceId", a.instance_name as "instanceName", a.grant_id as "grantId", a.scope, a.limits,
        a.address, a.reference, a.detail${more === undefined ? '' : `, a.${more}::text`}
   from (${from}) a left join users u using (user_id) left join clients c using (client_id)`;

@@ -8,6 +8,7 @@ import { type Query, statement } from '../database/statement.ts';
 
 /** Each given field narrows the selection; at least one is required. */
 export interface GrantFilter {
+  readonly grantId?: string | undefined;
   readonly userId?: string | undefined;
   readonly clientId?: string | undefined;
   readonly since?: Date | undefined;
@@ -15,6 +16,7 @@ export interface GrantFilter {
 }
 
 const CONDITIONS = {
+  grantId: 'g.grant_id = @grantId',
   userId: 'g.user_id = @userId',
   clientId: 'g.client_id = @clientId',
   since: 'g.confirmed_at >= @since',
@@ -29,12 +31,23 @@ function select(filter: GrantFilter, list: string, rest: string): Query {
   return statement<GrantFilter>('', `select ${list} from grants g where ${where}`)(filter);
 }
 
-/** Grants in any state, with the names of user and application, newest first, in pages. @param limit how many; null for all */
+export interface ListedGrant extends Grant, Record<'login' | 'clientName', string> {
+  readonly externalId: string | null;
+}
+
+/** Grants in any state, with their user and the application's name, newest first, in pages. @param limit how many; null for all */
 export function listGrants(pool: pg.Pool, filter: GrantFilter, limit: number | null) {
   const list = `${GRANT_COLUMNS}, (select login from users u where u.user_id = g.user_id) as login,
+    (select external_id from users u where u.user_id = g.user_id) as "externalId",
     (select name from clients c where c.client_id = g.client_id) as "clientName"`;
   const order = `order by confirmed_at desc, grant_id limit ${limit}`;
-  return queryPages<Grant & Record<'login' | 'clientName', string>>(pool, select(filter, list, order));
+  return queryPages<ListedGrant>(pool, select(filter, list, order));
+}
+
+/** One grant in any state, like {@link listGrants}; null if unknown. */
+export async function findListedGrant(pool: pg.Pool, grantId: string): Promise<ListedGrant | null> {
+  for await (const [grant = null] of listGrants(pool, { grantId }, 1)) return grant;
+  return null;
 }
 
 /** The ids of live grants, in key order, in pages. */

@@ -5,12 +5,13 @@ import { batched } from '../database/batch.ts';
 import { execute, queryBatch, required } from '../database/query.ts';
 import { batchStatement } from '../database/statement.ts';
 import { IS_FIRST_USE_OF_GRANT, noteGrantUses } from './grantUse.ts';
+import { grantOfImported } from './importedTokens.ts';
 
 interface IntrospectionRequest {
   readonly resourceId: string;
   /** SHA-256 of the resource server's secret. */
   readonly secretHash: Digest;
-  /** Null for a token that this server can't have issued. */
+  /** Null for a token that names no grant: an imported one may have it. */
   readonly grantId: string | null;
   readonly tokenHash: Digest;
 }
@@ -23,6 +24,8 @@ export interface IssuedToken {
   readonly instanceName: string | null;
   readonly userId: string;
   readonly login: string;
+  /** The user's id in another system; null for none. */
+  readonly externalId: string | null;
   readonly tokenIssuedAt: Date;
   readonly now: Date;
 }
@@ -40,7 +43,8 @@ const find = batchStatement<IntrospectionRequest>(
   { resource_id: 'text', secret_hash: 'bytea', grant_id: 'uuid', token_hash: 'bytea' },
   (input) => `
 select input.n::int as n, r.first_use as "firstUse", g.grant_id as "grantId", g.scope, g.client_id as "clientId",
-       g.instance_name as "instanceName", g.user_id as "userId", g.login, g.token_issued_at as "tokenIssuedAt",
+       g.instance_name as "instanceName", g.user_id as "userId", g.login, g.external_id as "externalId",
+       g.token_issued_at as "tokenIssuedAt",
        g.first_use as "firstUseOfGrant", clock_timestamp() as now
   from ${input}
   left join (
@@ -49,10 +53,10 @@ select input.n::int as n, r.first_use as "firstUse", g.grant_id as "grantId", g.
      where ${IS_ACCEPTED} and status = 'active'
   ) r on r.resource_id = input.resource_id and r.secret_hash = input.secret_hash
   left join lateral (
-    select g.*, u.login, ${IS_FIRST_USE_OF_GRANT} as first_use
-      from (select * from grants where grant_id = input.grant_id offset 0) g
+    select g.*, u.login, u.external_id, ${IS_FIRST_USE_OF_GRANT} as first_use
+      from (select * from grants where grant_id = coalesce(input.grant_id, (${grantOfImported('input.token_hash')})) offset 0) g
      cross join lateral (select status from clients where client_id = g.client_id offset 0) c
-     cross join lateral (select status, login from users where user_id = g.user_id offset 0) u
+     cross join lateral (select status, login, external_id from users where user_id = g.user_id offset 0) u
      where c.status = 'active' and u.status = 'active' and g.token_hash = input.token_hash and g.revoked_at is null
   ) g on r.resource_id is not null`,
 );
@@ -97,9 +101,10 @@ async function noteUses(
 ): Promise<void> {
   noteGrantUses(
     db,
-    requests.flatMap(({ grantId, tokenHash }, index) =>
-      rows[index]?.firstUseOfGrant && grantId !== null ? [{ grantId, tokenHash }] : [],
-    ),
+    requests.flatMap(({ tokenHash }, index) => {
+      const { firstUseOfGrant = false, grantId = null } = rows[index] ?? {};
+      return firstUseOfGrant && grantId !== null ? [{ grantId, tokenHash }] : [];
+    }),
   );
   const first = requests.filter((_, index) => rows[index]?.firstUse === true);
   if (first.length > 0) await execute(db, markUsed(first)).catch(() => {});

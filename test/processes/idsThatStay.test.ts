@@ -1,0 +1,162 @@
+import { randomBytes } from 'node:crypto';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { Agent } from '../support/agent.ts';
+import { commandsOn } from '../support/commands.ts';
+import { introspect, obtainToken, signIn } from '../support/flow.ts';
+import { makeDataDir } from '../support/folder.ts';
+import { ledger } from '../support/ledger.ts';
+import { png } from '../support/pictures.ts';
+import { onDatabase } from '../support/process.ts';
+import { type TestUser, useServer } from '../support/server.ts';
+
+// Ids of another service that stay: of applications with their secrets, and of users; and the way from a payment to its user.
+
+const server = await useServer();
+const resource = await server.createResource();
+const variables = { ...onDatabase(server.database.url), ASSENT_OPERATOR: 'mover' };
+const { assent, json, refused } = commandsOn(variables);
+const redirectUri = 'http://127.0.0.1:9/callback';
+const CREATE = `client create --name Shop --redirect-uri ${redirectUri}`;
+
+const folder = makeDataDir();
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const secretOf = (bytes: number) => randomBytes(bytes).toString('hex');
+
+describe('an application keeps its client_id and its secret', () => {
+  it('and gets a token with them', async () => {
+    const clientSecret = secretOf(16);
+    ledger.note('client secret', clientSecret);
+    const clientId = 'Shop_of.old~1-a';
+    const created = await json(`${CREATE} --id ${clientId} --secret-stdin`, `${clientSecret}\n`);
+    expect(created).toEqual({ client_id: clientId, name: 'Shop', redirect_uri: redirectUri });
+    expect(await json(`client show ${clientId}`)).toMatchObject({ client_id: clientId, verified: true });
+    const user = await server.createUser();
+    const token = await obtainToken(new Agent(server.baseUrl), { clientId, clientSecret, redirectUri }, user);
+    expect(await introspect(server, resource, token)).toMatchObject({ active: true, client_id: clientId });
+  });
+
+  it('and may have a logo', async () => {
+    const path = join(folder, 'logo.png');
+    writeFileSync(path, png(64, 64));
+    await json(`${CREATE} --id old-shop.2 --logo ${path}`);
+    const { logo } = await json('client show old-shop.2');
+    expect((await fetch(`${server.baseUrl}/logo/old-shop.2-${logo}`)).status).toBe(200);
+  });
+
+  it.each(['with space', 'ümlaut', 'a/b', 'x'.repeat(129), ''])('but not any: %j', async (id) => {
+    expect(await refused(`${CREATE} --id "${id}"`, 1)).toContain('the client id needs 1 to 128');
+  });
+
+  it('but not one that is taken, whose application stays as it is', async () => {
+    await json(`${CREATE} --id taken`);
+    const before = await json('client show taken');
+    expect(await refused(`${CREATE} --id taken --verified`, 1)).toContain('the client id taken is taken');
+    expect(await json('client show taken')).toEqual(before);
+  });
+
+  it.each([
+    ['of too few bytes', 'short', 'needs 16 to 256'],
+    ['of too many bytes', 'x1'.repeat(129), 'needs 16 to 256'],
+    ['with a letter that HTTP Basic may lose', 'a secret of münchen, 20 long', 'printable ASCII'],
+    ['of few letters', 'abababab'.repeat(8), 'fewer than 128'],
+    ['that is a word', 'correct-horse-1234', 'fewer than 128'],
+  ])('but not a secret %s', async (_which, secret, reason) => {
+    const { code, stdout, stderr } = await assent(`${CREATE} --id weak --secret-stdin`, secret);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain(reason);
+    expect(stderr).not.toContain(secret);
+  });
+
+  it('a weak secret only with --force', async () => {
+    const { code } = await assent(`${CREATE} --id forced --secret-stdin --force`, 'correct-horse-1234');
+    expect(code).toBe(0);
+  });
+});
+
+describe('a user has the id of another service', () => {
+  it('which introspection, lists and the trail show beside our own', async () => {
+    const user = await server.createUser();
+    const { client, token } = await connect(user);
+    expect(await introspect(server, resource, token)).not.toHaveProperty('external_id');
+    const updated = await json(`user update ${user.login} --external-id wallet:1001`);
+    expect(updated).toMatchObject({ user_id: user.userId, login: user.login, external_id: 'wallet:1001' });
+    expect(await json(`user show ${user.login}`)).toEqual(updated);
+    expect(await json('user list --external-id wallet:1001')).toEqual([updated]);
+    expect(await json('user list --external-id wallet:100')).toEqual([]);
+    const said = await introspect(server, resource, token);
+    expect(said).toMatchObject({ active: true, sub: user.userId, external_id: 'wallet:1001' });
+    const about = { user_id: user.userId, login: user.login, external_id: 'wallet:1001' };
+    const shown = await json(`grant show ${said.grant_id}`);
+    expect(shown).toMatchObject({ ...about, client_id: client.clientId, client_name: 'Test Shop' });
+    expect(shown).toMatchObject({ grant_id: said.grant_id, state: 'active' });
+    const events = await json<Record<string, unknown>[]>(`audit --grant ${said.grant_id}`);
+    expect(events.map(({ outcome }) => outcome)).toEqual(['approved', 'exchanged']);
+    for (const event of events) expect(event).toMatchObject({ ...about, grant_id: said.grant_id });
+    const [listed] = await json<Record<string, unknown>[]>(`grant list --login ${user.login}`);
+    expect(listed).toMatchObject({ grant_id: said.grant_id, client_name: 'Test Shop' });
+  });
+
+  it('and of a deleted user the trail still finds the authorization', async () => {
+    const user = await server.createUser();
+    const { grant_id } = await introspect(server, resource, (await connect(user)).token);
+    await json(`user delete ${user.login} --yes`);
+    const events = await json<{ outcome: string }[]>(`audit --grant ${grant_id}`);
+    expect(events.map(({ outcome }) => outcome)).toEqual(['approved', 'exchanged', 'revoked_by_operator']);
+    expect(await refused(`grant show ${grant_id}`, 1)).toContain(`there is no grant ${grant_id}`);
+  });
+
+  it('changes login and name, and stays signed in', async () => {
+    const user = await server.createUser();
+    const agent = new Agent(server.baseUrl);
+    await signIn(agent, user.login, user.password);
+    await json(`user update ${user.login} --login "New ${user.login}" --name "Anna Nova"`);
+    expect((await agent.get('/account')).text).toContain(`Anna Nova (New ${user.login})`);
+    const other = new Agent(server.baseUrl);
+    expect((await signIn(other, user.login, user.password)).status).toBe(422);
+    expect((await signIn(other, `new ${user.login}`, user.password)).status).toBe(303);
+    const trail = await json<Record<string, unknown>[]>(`audit --user ${user.userId} --outcome user_updated`);
+    expect(trail).toMatchObject([{ operator: 'mover', detail: { fields: ['login', 'name'] } }]);
+    expect((await agent.get('/account/history')).text).toContain('We changed your login');
+  });
+
+  it('that is removed by an empty one', async () => {
+    const { login } = await server.createUser();
+    await json(`user update ${login} --external-id gone`);
+    expect(await json(`user update ${login} --external-id ""`)).toMatchObject({ external_id: null });
+  });
+
+  it('but not that of another, nor another login', async () => {
+    const [one, other] = [await server.createUser(), await server.createUser()];
+    await json(`user update ${one.login} --external-id of-one`);
+    for (const change of ['--external-id of-one', `--login ${one.login.toUpperCase()}`]) {
+      const sentence = await refused(`user update ${other.login} ${change} --name Changed`, 1);
+      expect(sentence).toContain('is another user’s');
+    }
+    expect(await json(`user show ${other.login}`)).toMatchObject({ name: 'Test User', external_id: null });
+  });
+
+  it.each([
+    ['--external-id "a b"', 1, 'the external id needs'],
+    [`--external-id ${'x'.repeat(129)}`, 1, 'the external id needs'],
+    ['--name " "', 1, 'the name'],
+    ['--login ""', 1, 'the login'],
+    ['', 2, 'say what to change: --login, --name or --external-id'],
+  ] as const)('nor one that is none: user update %s', async (change, code, reason) => {
+    const { login } = await server.createUser();
+    expect(await refused(`user update ${login} ${change}`, code)).toContain(reason);
+  });
+
+  it('and an unknown user, grant or id is said to be one', async () => {
+    expect(await refused('user update none --name Nora', 1)).toContain('there is no user none');
+    expect(await refused('grant show 6b2c9a41', 1)).toContain('there is no grant 6b2c9a41');
+    expect(await refused('audit --grant 6b2c9a41', 2)).toContain('Not the id of an authorization');
+  });
+});
+
+async function connect(user: TestUser) {
+  const client = await server.createClient();
+  return { client, token: await obtainToken(new Agent(server.baseUrl), client, user) };
+}
